@@ -1,0 +1,63 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+let strict: [SwiftSetting] = [
+  .treatAllWarnings(as: .error),
+  .enableUpcomingFeature("ExistentialAny"),
+  .enableUpcomingFeature("InternalImportsByDefault"),
+  .enableUpcomingFeature("MemberImportVisibility"),
+]
+
+let package = Package(
+  name: "gst-spatial",
+  products: [
+    .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"])
+  ],
+  targets: [
+    // C libraries: a module map and header-only shims each.
+    .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
+    .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
+    .systemLibrary(name: "CX265", pkgConfig: "x265"),
+
+    // Formats and models: no GStreamer, no Foundation.
+    .target(name: "StereoVideo", swiftSettings: strict),
+    .target(name: "HEVC", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(
+      name: "StereoEncoder", dependencies: ["CX265", "HEVC", "StereoVideo"], swiftSettings: strict),
+
+    // The Swift layer over GStreamer.
+    .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
+
+    // libgstspatial.so: the Swift runtime inside, one symbol outside.
+    .target(
+      name: "Spatial",
+      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
+      path: "Plugins/Spatial",
+      exclude: ["exports.map"],
+      swiftSettings: strict,
+      linkerSettings: [
+        .unsafeFlags(
+          [
+            "-static-stdlib",
+            "-Xlinker", "--version-script=Plugins/Spatial/exports.map",
+            "-Xlinker", "--gc-sections",
+          ], .when(configuration: .release))
+      ]),
+
+    .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .testTarget(name: "HEVCTests", dependencies: ["HEVC"], swiftSettings: strict),
+    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF"], swiftSettings: strict),
+    .testTarget(
+      name: "StereoEncoderTests", dependencies: ["StereoEncoder"], swiftSettings: strict),
+    .testTarget(
+      name: "GStreamerTests", dependencies: ["GStreamer", "CGStreamerCheck"],
+      swiftSettings: strict),
+    // Drives the built libgstspatial.so as any application would; links none of its code.
+    .testTarget(
+      name: "SpatialTests",
+      dependencies: ["GStreamer", "CGStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo"],
+      swiftSettings: strict),
+  ],
+  swiftLanguageModes: [.v6]
+)
