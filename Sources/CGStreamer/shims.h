@@ -1,6 +1,45 @@
 // Macros, variadic functions and casts of GStreamer that Swift cannot import. No logic.
 #pragma once
-#include <gst/gst.h>
 #include <gst/base/base.h>
-#include <gst/video/video.h>
+#include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
+#include <gst/video/video.h>
+
+// GType constants are cast expressions.
+static inline GType cgst_type_boolean(void) { return G_TYPE_BOOLEAN; }
+static inline GType cgst_type_int(void) { return G_TYPE_INT; }
+static inline GType cgst_type_uint(void) { return G_TYPE_UINT; }
+static inline GType cgst_type_int64(void) { return G_TYPE_INT64; }
+static inline GType cgst_type_uint64(void) { return G_TYPE_UINT64; }
+static inline GType cgst_type_double(void) { return G_TYPE_DOUBLE; }
+static inline GType cgst_type_string(void) { return G_TYPE_STRING; }
+static inline GType cgst_type_enum(void) { return G_TYPE_ENUM; }
+static inline GType cgst_type_of(gconstpointer instance) { return G_TYPE_FROM_INSTANCE(instance); }
+static inline GType cgst_type_of_class(gconstpointer klass) { return G_TYPE_FROM_CLASS(klass); }
+static inline gboolean cgst_is_a(gconstpointer instance, GType type) {
+  return G_TYPE_CHECK_INSTANCE_TYPE(instance, type);
+}
+
+// Property flags.
+static const guint cgst_param_mutable_ready = GST_PARAM_MUTABLE_READY;
+static const guint cgst_param_mutable_paused = GST_PARAM_MUTABLE_PAUSED;
+static const guint cgst_param_mutable_playing = GST_PARAM_MUTABLE_PLAYING;
+static const guint cgst_param_static_strings = G_PARAM_STATIC_STRINGS;
+
+// Flags that are set through macros.
+static inline void cgst_object_set_flag(gpointer object, guint flag) {
+  GST_OBJECT_FLAG_SET(object, flag);
+}
+static inline void cgst_pad_set_proxy_allocation(GstPad *pad) { GST_PAD_SET_PROXY_ALLOCATION(pad); }
+
+static inline void cgst_pad_stream_lock(GstPad *pad) { GST_PAD_STREAM_LOCK(pad); }
+static inline void cgst_pad_stream_unlock(GstPad *pad) { GST_PAD_STREAM_UNLOCK(pad); }
+static inline GstSegment *cgst_aggregator_src_segment(GstAggregator *aggregator) {
+  return &GST_AGGREGATOR_PAD(aggregator->srcpad)->segment;
+}
+
+// Categories are compared with a threshold in a field.
+static inline gboolean cgst_debug_enabled(GstDebugCategory *category, GstDebugLevel level) {
+  return level <= GST_LEVEL_MAX && level <= _gst_debug_min &&
+         level <= gst_debug_category_get_threshold(category);
+}

@@ -1,0 +1,169 @@
+internal import CGStreamer
+
+/// An element that makes one stream of several: `GstAggregator`.
+open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
+  var aggregator: UnsafeMutablePointer<GstAggregator> { cast(pointer) }
+  private var parent: UnsafeMutablePointer<GstAggregatorClass> {
+    parentClass.assumingMemoryBound(to: GstAggregatorClass.self)
+  }
+
+  /// The source pad.
+  public var sourcePad: Pad { Pad(retaining: aggregator.pointee.srcpad) }
+
+  /// The sink pads that are there now.
+  public var sinkPads: [AggregatorPad] {
+    var pads: [AggregatorPad] = []
+    withUnsafeMutablePointer(to: &pads) { pads in
+      _ = gst_element_foreach_sink_pad(
+        pointer,
+        { _, pad, data in
+          if let pad {
+            data?.assumingMemoryBound(to: [AggregatorPad].self).pointee
+              .append(AggregatorPad(retaining: pad))
+          }
+          return 1
+        }, pads)
+    }
+    return pads
+  }
+
+  /// Every sink pad has a buffer or is at its end, or, in a live pipeline, time is up: takes what
+  /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
+  /// all is done.
+  open func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
+
+  /// The name for a requested pad of a template; throws where there can be no (further) pad.
+  open func padName(template: String, requested: String?) throws -> String {
+    requested ?? template
+  }
+
+  /// A serialized event, when the buffers before it have been taken. Returns whether it was
+  /// handled.
+  open func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
+    forwardSinkEvent(pad, event)
+  }
+
+  /// A query at a sink pad. Returns whether it was answered.
+  open func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+    forwardSinkQuery(pad, query)
+  }
+
+  /// Discards what is queued: a flushing seek.
+  open func flush() throws {}
+
+  /// The running time at which a live pipeline gives up waiting for data; nil for never.
+  open func nextTime() -> ClockTime? { nil }
+
+  /// Handles an event as the base class does.
+  public func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
+    parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
+  }
+
+  /// Answers a query as the base class does.
+  public func forwardSinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+    parent.pointee.sink_query(aggregator, pad.aggregatorPad, query.pointer) != 0
+  }
+
+  /// Adds a sink pad that is always there. Call it at creation.
+  public func addAlwaysPad(_ template: String) throws {
+    guard let created = makePad(template: template, name: template) else {
+      throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(template) could not be made.")
+    }
+    gst_element_add_pad(pointer, cast(created))
+  }
+
+  /// Sets the caps of the output.
+  public func setSourceCaps(_ caps: Caps) {
+    gst_aggregator_set_src_caps(aggregator, caps.pointer)
+  }
+
+  /// Sends a new segment before the next buffer.
+  public func updateSegment(_ segment: Segment) {
+    var segment = segment.segment
+    gst_aggregator_update_segment(aggregator, &segment)
+  }
+
+  /// Pushes a finished buffer.
+  public func finish(_ buffer: Buffer) throws(FlowReturn) {
+    try FlowReturn(gst_aggregator_finish_buffer(aggregator, buffer.retainedPointer())).check()
+  }
+
+  /// Says how much time data spends inside.
+  public func setLatency(min: ClockTime, max: ClockTime?) {
+    gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)
+  }
+
+  private func makePad(template templateName: String, name padName: String)
+    -> UnsafeMutablePointer<GstAggregatorPad>?
+  {
+    guard let template = gst_element_class_get_pad_template(pointer.elementClass, templateName)
+    else { return nil }
+    var name = GValue()
+    g_value_init(&name, cgst_type_string())
+    g_value_set_string(&name, padName)
+    var direction = GValue()
+    g_value_init(&direction, gst_pad_direction_get_type())
+    g_value_set_enum(&direction, Int32(bitPattern: template.pointee.direction.rawValue))
+    var padTemplate = GValue()
+    g_value_init(&padTemplate, gst_pad_template_get_type())
+    g_value_set_object(&padTemplate, template)
+    defer {
+      g_value_unset(&name)
+      g_value_unset(&direction)
+      g_value_unset(&padTemplate)
+    }
+    var names: [UnsafePointer<CChar>?] = [
+      permanent("name"), permanent("direction"), permanent("template"),
+    ]
+    let values = [name, direction, padTemplate]
+    let type = gst_aggregator_pad_get_type()
+    return g_object_new_with_properties(type, 3, &names, values).map { cast($0) }
+  }
+
+  private static func of(_ pointer: UnsafeMutablePointer<GstAggregator>?) -> AggregatorSubclass? {
+    guard let pointer else { return nil }
+    return ElementSubclass.of(cast(pointer)) as? AggregatorSubclass
+  }
+
+  static func fill(_ klass: UnsafeMutableRawPointer) {
+    let aggregatorClass = klass.assumingMemoryBound(to: GstAggregatorClass.self)
+    aggregatorClass.pointee.start = { AggregatorSubclass.of($0)?.runStart() == true ? 1 : 0 }
+    aggregatorClass.pointee.stop = { pointer in
+      AggregatorSubclass.of(pointer)?.stop()
+      return 1
+    }
+    aggregatorClass.pointee.aggregate = { pointer, timeout in
+      guard let element = AggregatorSubclass.of(pointer) else { return GST_FLOW_ERROR }
+      return element.flow { () throws in try element.aggregate(timeout: timeout != 0) }
+    }
+    aggregatorClass.pointee.flush = { pointer in
+      guard let element = AggregatorSubclass.of(pointer) else { return GST_FLOW_ERROR }
+      return element.flow { () throws in try element.flush() }
+    }
+    aggregatorClass.pointee.get_next_time = { pointer in
+      AggregatorSubclass.of(pointer)?.nextTime().cValue ?? .max
+    }
+    aggregatorClass.pointee.create_new_pad = { pointer, template, requested, _ in
+      guard let element = AggregatorSubclass.of(pointer),
+        let template = template?.pointee.name_template.map({ String(cString: $0) })
+      else { return nil }
+      let requested = requested.map { String(cString: $0) }
+      guard let name = try? element.padName(template: template, requested: requested),
+        let pad = element.makePad(template: template, name: name)
+      else { return nil }
+      return pad
+    }
+    aggregatorClass.pointee.sink_event = { pointer, pad, event in
+      guard let event else { return 0 }
+      let owned = Event(adopting: event)
+      guard let pad, let element = AggregatorSubclass.of(pointer) else { return 0 }
+      return element.answer { try element.sinkEvent(AggregatorPad(retaining: cast(pad)), owned) }
+    }
+    aggregatorClass.pointee.sink_query = { pointer, pad, query in
+      guard let pad, let query, let element = AggregatorSubclass.of(pointer) else { return 0 }
+      return element.sinkQuery(AggregatorPad(retaining: cast(pad)), Query(borrowing: query)) ? 1 : 0
+    }
+    // The output's caps follow from the input alone: setSourceCaps says them.
+    aggregatorClass.pointee.negotiate = nil
+  }
+}

@@ -1,0 +1,163 @@
+public import CGStreamer
+import Synchronization
+
+/// The Swift object behind one element: what it is, knows and does.
+///
+/// GStreamer owns the GObject; the GObject owns this object, from its creation to its finalisation,
+/// and is reached from here without a reference. Subclasses override what they need and describe
+/// themselves in an `ElementDeclaration`.
+open class ElementSubclass: @unchecked Sendable {
+  /// The element, not retained: it lives at least as long as this object is called.
+  public let pointer: UnsafeMutablePointer<GstElement>
+  /// The class structure of the C base class, for chaining up.
+  let parentClass: UnsafeMutableRawPointer
+  private let refusesData = Atomic(false)
+
+  public required init(_ instance: ElementInstance) throws {
+    pointer = instance.element
+    parentClass = instance.parentClass
+  }
+
+  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
+  open func start() throws {}
+
+  /// Called when data has stopped (PAUSED to READY): forget everything but the settings.
+  open func stop() {}
+
+  /// Whether an error has been posted since `start`; the element then takes no more data.
+  public var hasFailed: Bool { refusesData.load(ordering: .acquiring) }
+
+  public var name: String { adopt(gst_object_get_name(cast(pointer))) ?? "" }
+
+  // MARK: Pads
+
+  /// Adds a pad to the element, active if data flows.
+  public func add(_ pad: Pad) {
+    gst_element_add_pad(pointer, pad.pointer)
+  }
+
+  public func remove(_ pad: Pad) {
+    gst_element_remove_pad(pointer, pad.pointer)
+  }
+
+  public func noMorePads() {
+    gst_element_no_more_pads(pointer)
+  }
+
+  // MARK: Messages
+
+  /// Posts an error once, and refuses data from then on.
+  public func post(_ error: any Error) {
+    guard !refusesData.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    post(ElementError(error), GST_MESSAGE_ERROR)
+  }
+
+  /// Posts a warning: something was left out or guessed, and work goes on.
+  public func postWarning(_ warning: ElementError) {
+    post(warning, GST_MESSAGE_WARNING)
+  }
+
+  private func post(_ error: ElementError, _ type: GstMessageType) {
+    let (domain, code) = error.code.domainAndCode
+    gst_element_message_full(
+      pointer, type, domain, code, g_strdup(error.message),
+      error.debug.isEmpty ? nil : g_strdup(error.debug), error.file, error.function,
+      Int32(clamping: error.line))
+  }
+
+  /// Posts an element message with these fields.
+  public func postMessage(_ name: String, _ fields: Fields) {
+    guard let structure = makeStructure(name, Array(fields)) else { return }
+    gst_element_post_message(pointer, gst_message_new_element(cast(pointer), structure))
+  }
+
+  // MARK: Trampolines
+
+  /// Runs the element's code for a C function that returns a flow: the one place where errors
+  /// become messages.
+  func flow(_ body: () throws -> Void) -> GstFlowReturn {
+    if hasFailed { return GST_FLOW_ERROR }
+    do {
+      try body()
+      return GST_FLOW_OK
+    } catch let flow as FlowReturn {
+      return flow.cValue
+    } catch {
+      post(error)
+      return GST_FLOW_ERROR
+    }
+  }
+
+  /// The same for a C function that returns whether something was done.
+  func answer(_ body: () throws -> Bool) -> gboolean {
+    do {
+      return try body() ? 1 : 0
+    } catch is FlowReturn {
+      return 0
+    } catch {
+      post(error)
+      return 0
+    }
+  }
+
+  func runStart() -> Bool {
+    refusesData.store(false, ordering: .releasing)
+    return answer {
+      try start()
+      return true
+    } != 0
+  }
+
+  /// The Swift object of an element that this layer registered.
+  static func of(_ instance: UnsafeMutablePointer<GstObject>?) -> ElementSubclass? {
+    guard let instance else { return nil }
+    return InstanceSlot.of(UnsafeMutableRawPointer(instance)).load()
+  }
+}
+
+/// What a Swift element is born with.
+public struct ElementInstance {
+  let element: UnsafeMutablePointer<GstElement>
+  let parentClass: UnsafeMutableRawPointer
+}
+
+/// The place in a GObject's memory that holds its Swift object.
+///
+/// It has the same offset in every element that this layer registers, behind the largest of the
+/// base classes, so that finding the Swift object is one pointer read whatever the base class.
+struct InstanceSlot {
+  static let offset: Int = {
+    let sizes = BaseClass.allCases.map { Int($0.query.instance_size) }
+    return ((sizes.max() ?? 0) + 15) & ~15
+  }()
+  static var instanceSize: Int { offset + MemoryLayout<UnsafeRawPointer?>.size }
+
+  private let place: UnsafeMutablePointer<UnsafeRawPointer?>
+
+  static func of(_ instance: UnsafeMutableRawPointer) -> InstanceSlot {
+    InstanceSlot(
+      place: (instance + offset).assumingMemoryBound(to: UnsafeRawPointer?.self))
+  }
+
+  func load() -> ElementSubclass? {
+    place.pointee.map { Unmanaged<ElementSubclass>.fromOpaque($0).takeUnretainedValue() }
+  }
+
+  func store(_ object: ElementSubclass) {
+    place.pointee = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
+  }
+
+  func release() {
+    guard let object = place.pointee else { return }
+    place.pointee = nil
+    Unmanaged<ElementSubclass>.fromOpaque(object).release()
+  }
+}
+
+extension UnsafeMutablePointer where Pointee == GstElement {
+  /// The class structure of the element's type.
+  var elementClass: UnsafeMutablePointer<GstElementClass> {
+    UnsafeMutableRawPointer(pointee.object.object.g_type_instance.g_class)
+      .assumingMemoryBound(to: GstElementClass.self)
+  }
+}

@@ -1,0 +1,38 @@
+public import CGStreamer
+import Synchronization
+
+/// A choice that is a property's type. Cases are numbers; each has a nick for gst-launch and a
+/// description for gst-inspect.
+public protocol EnumType: RawRepresentable, CaseIterable, Sendable where RawValue == Int32 {
+  /// The GType's name, such as `GstStereoEye`.
+  static var typeName: String { get }
+  var nick: String { get }
+  var description: String { get }
+  /// The GType; an enum that wraps one of GStreamer's own gives that.
+  static var type: GType { get }
+}
+
+extension EnumType {
+  /// The registered GType, registering it the first time.
+  public static var type: GType {
+    EnumRegistry.lock.withLock { _ in
+      let known = g_type_from_name(typeName)
+      if known != 0 { return known }
+      // GLib keeps the table for as long as the process lives.
+      let values = UnsafeMutablePointer<GEnumValue>.allocate(capacity: allCases.count + 1)
+      for (index, choice) in allCases.enumerated() {
+        values[index] = GEnumValue(
+          value: choice.rawValue, value_name: permanent(choice.description),
+          value_nick: permanent(choice.nick))
+      }
+      values[allCases.count] = GEnumValue()
+      let type = g_enum_register_static(typeName, values)
+      gst_type_mark_as_plugin_api(type, GstPluginAPIFlags(0))
+      return type
+    }
+  }
+}
+
+private enum EnumRegistry {
+  static let lock = Mutex(())
+}

@@ -1,0 +1,188 @@
+internal import CGStreamer
+
+/// An element that keeps its settings in one struct behind one lock, where properties find them.
+public protocol HasSettings: ElementSubclass {
+  associatedtype Settings
+  var settings: Locked<Settings> { get }
+}
+
+/// In which states a property may be changed.
+public enum Mutability: Sendable {
+  /// In NULL and READY.
+  case ready
+  /// Up to PAUSED.
+  case paused
+  /// Always; it takes effect at once.
+  case playing
+
+  var flags: guint {
+    switch self {
+    case .ready: cgst_param_mutable_ready
+    case .paused: cgst_param_mutable_paused
+    case .playing: cgst_param_mutable_playing
+    }
+  }
+}
+
+/// A GObject property of an element.
+public struct Property<Owner: ElementSubclass> {
+  let makeSpec: () -> UnsafeMutablePointer<GParamSpec>?
+  let get: (Owner, UnsafeMutablePointer<GValue>) -> Void
+  /// nil for a property that can only be read.
+  let set: ((Owner, UnsafePointer<GValue>) -> Void)?
+}
+
+private func flags(_ mutability: Mutability?) -> GParamFlags {
+  var flags = UInt32(G_PARAM_READABLE.rawValue) | cgst_param_static_strings
+  if let mutability { flags |= UInt32(G_PARAM_WRITABLE.rawValue) | mutability.flags }
+  return GParamFlags(rawValue: Int32(bitPattern: flags))
+}
+
+/// Where in the settings a property lives. A setting of optional type is nil until it is set.
+private func setting<Owner: HasSettings, Content>(
+  _ path: WritableKeyPath<Owner.Settings, Content?>, default defaultContent: Content
+) -> (get: (Owner) -> Content, set: (Owner, Content) -> Void) {
+  (
+    { owner in owner.settings.withLock { $0[keyPath: path] } ?? defaultContent },
+    { owner, content in owner.settings.withLock { $0[keyPath: path] = content } }
+  )
+}
+
+private func setting<Owner: HasSettings, Content>(
+  _ path: WritableKeyPath<Owner.Settings, Content>
+) -> (get: (Owner) -> Content, set: (Owner, Content) -> Void) {
+  (
+    { owner in owner.settings.withLock { $0[keyPath: path] } },
+    { owner, content in owner.settings.withLock { $0[keyPath: path] = content } }
+  )
+}
+
+extension Property where Owner: HasSettings {
+  public static func bool(
+    _ name: String, nick: String, blurb: String, default defaultValue: Bool,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Bool>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> Bool, (Owner, Bool) -> Void)
+    return Property {
+      g_param_spec_boolean(
+        permanent(name), permanent(nick), permanent(blurb), defaultValue ? 1 : 0, flags(mutable))
+    } get: {
+      g_value_set_boolean($1, get($0) ? 1 : 0)
+    } set: {
+      set($0, g_value_get_boolean($1) != 0)
+    }
+  }
+
+  public static func int(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<Int32>,
+    default defaultValue: Int32, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Int32>
+  ) -> Self {
+    int(name, nick, blurb, range, defaultValue, mutable, setting(path))
+  }
+
+  /// An integer that is nil in the settings until somebody sets it.
+  public static func int(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<Int32>,
+    default defaultValue: Int32, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Int32?>
+  ) -> Self {
+    int(name, nick, blurb, range, defaultValue, mutable, setting(path, default: defaultValue))
+  }
+
+  private static func int(
+    _ name: String, _ nick: String, _ blurb: String, _ range: ClosedRange<Int32>,
+    _ defaultValue: Int32, _ mutable: Mutability,
+    _ access: (get: (Owner) -> Int32, set: (Owner, Int32) -> Void)
+  ) -> Self {
+    Property {
+      g_param_spec_int(
+        permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
+        defaultValue, flags(mutable))
+    } get: {
+      g_value_set_int($1, access.get($0))
+    } set: {
+      access.set($0, g_value_get_int($1))
+    }
+  }
+
+  public static func double(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
+    default defaultValue: Double, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Double>
+  ) -> Self {
+    double(name, nick, blurb, range, defaultValue, mutable, setting(path))
+  }
+
+  /// A number that is nil in the settings until somebody sets it.
+  public static func double(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
+    default defaultValue: Double, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Double?>
+  ) -> Self {
+    double(name, nick, blurb, range, defaultValue, mutable, setting(path, default: defaultValue))
+  }
+
+  private static func double(
+    _ name: String, _ nick: String, _ blurb: String, _ range: ClosedRange<Double>,
+    _ defaultValue: Double, _ mutable: Mutability,
+    _ access: (get: (Owner) -> Double, set: (Owner, Double) -> Void)
+  ) -> Self {
+    Property {
+      g_param_spec_double(
+        permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
+        defaultValue, flags(mutable))
+    } get: {
+      g_value_set_double($1, access.get($0))
+    } set: {
+      access.set($0, g_value_get_double($1))
+    }
+  }
+
+  /// A string that is nil in the settings until somebody sets it.
+  public static func string(
+    _ name: String, nick: String, blurb: String, default defaultValue: String? = nil,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, String?>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> String?, (Owner, String?) -> Void)
+    return Property {
+      g_param_spec_string(
+        permanent(name), permanent(nick), permanent(blurb), defaultValue.map(permanent),
+        flags(mutable))
+    } get: {
+      g_value_set_string($1, get($0) ?? defaultValue)
+    } set: {
+      set($0, g_value_get_string($1).map { String(cString: $0) })
+    }
+  }
+
+  public static func choice<Choice: EnumType>(
+    _ name: String, nick: String, blurb: String, default defaultValue: Choice,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Choice>
+  ) -> Self {
+    choice(name, nick, blurb, defaultValue, mutable, setting(path))
+  }
+
+  /// A choice that is nil in the settings until somebody sets it.
+  public static func choice<Choice: EnumType>(
+    _ name: String, nick: String, blurb: String, default defaultValue: Choice,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Choice?>
+  ) -> Self {
+    choice(name, nick, blurb, defaultValue, mutable, setting(path, default: defaultValue))
+  }
+
+  private static func choice<Choice: EnumType>(
+    _ name: String, _ nick: String, _ blurb: String, _ defaultValue: Choice,
+    _ mutable: Mutability, _ access: (get: (Owner) -> Choice, set: (Owner, Choice) -> Void)
+  ) -> Self {
+    Property {
+      g_param_spec_enum(
+        permanent(name), permanent(nick), permanent(blurb), Choice.type, defaultValue.rawValue,
+        flags(mutable))
+    } get: {
+      g_value_set_enum($1, access.get($0).rawValue)
+    } set: { owner, value in
+      if let choice = Choice(rawValue: g_value_get_enum(value)) { access.set(owner, choice) }
+    }
+  }
+}

@@ -1,0 +1,56 @@
+internal import CGStreamer
+
+/// A GST_DEBUG category; an element has one of its own name.
+///
+/// A message is built only where the category's threshold lets it through.
+public struct DebugCategory: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<GstDebugCategory>?
+
+  /// - Parameters:
+  ///   - name: as `GST_DEBUG=name:5` selects it.
+  ///   - description: for `gst-launch-1.0 --gst-debug-help`.
+  public init(_ name: String, _ description: String) {
+    pointer = _gst_debug_category_new(name, 0, description)
+  }
+
+  public func error(
+    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) { log(GST_LEVEL_ERROR, object, message, file, function, line) }
+
+  public func warning(
+    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) { log(GST_LEVEL_WARNING, object, message, file, function, line) }
+
+  public func info(
+    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) { log(GST_LEVEL_INFO, object, message, file, function, line) }
+
+  public func debug(
+    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) { log(GST_LEVEL_DEBUG, object, message, file, function, line) }
+
+  public func trace(
+    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    function: StaticString = #function, line: Int32 = #line
+  ) { log(GST_LEVEL_TRACE, object, message, file, function, line) }
+
+  private func log(
+    _ level: GstDebugLevel, _ object: ElementSubclass?, _ message: () -> String,
+    _ file: StaticString, _ function: StaticString, _ line: Int32
+  ) {
+    guard let pointer, cgst_debug_enabled(pointer, level) != 0 else { return }
+    let text = message()
+    file.withUTF8Buffer { file in
+      function.withUTF8Buffer { function in
+        gst_debug_log_literal(
+          pointer, level, UnsafeRawPointer(file.baseAddress)?.assumingMemoryBound(to: CChar.self),
+          UnsafeRawPointer(function.baseAddress)?.assumingMemoryBound(to: CChar.self), line,
+          object.map { cast($0.pointer) }, text)
+      }
+    }
+  }
+}

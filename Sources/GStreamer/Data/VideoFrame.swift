@@ -1,0 +1,47 @@
+internal import CGStreamer
+
+/// A raw video frame mapped into memory, unmapped when it goes out of scope.
+public struct VideoFrame: ~Copyable {
+  private var frame: GstVideoFrame
+
+  /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit.
+  public init(_ buffer: Buffer, _ info: VideoInfo, writing: Bool = false) throws {
+    var info = info.info
+    frame = GstVideoFrame()
+    let mode = writing ? GST_MAP_WRITE : GST_MAP_READ
+    guard gst_video_frame_map(&frame, &info, buffer.pointer, mode) != 0 else {
+      throw ElementError(
+        .failedStream, "A video frame is smaller than its caps say, or cannot be mapped.",
+        debug: "\(buffer.size) bytes for \(info.width)x\(info.height)")
+    }
+  }
+
+  deinit {
+    var frame = frame
+    gst_video_frame_unmap(&frame)
+  }
+
+  public var planeCount: Int { Int(frame.info.finfo?.pointee.n_planes ?? 0) }
+
+  /// The first byte of a plane.
+  public func plane(_ index: Int) -> UnsafeMutableRawPointer? {
+    withUnsafeBytes(of: frame.data) {
+      let planes = $0.bindMemory(to: UnsafeMutableRawPointer?.self)
+      return planes.indices.contains(index) ? planes[index] : nil
+    }
+  }
+
+  /// The bytes from a row of a plane to the next.
+  public func stride(_ index: Int) -> Int {
+    withUnsafeBytes(of: frame.info.stride) {
+      let strides = $0.bindMemory(to: gint.self)
+      return strides.indices.contains(index) ? Int(strides[index]) : 0
+    }
+  }
+
+  /// Copies all pixels of another frame of the same format and size.
+  public mutating func copyPixels(from other: borrowing VideoFrame) -> Bool {
+    var source = other.frame
+    return gst_video_frame_copy(&frame, &source) != 0
+  }
+}

@@ -1,0 +1,25 @@
+internal import CGStreamer
+
+/// A sink pad of an aggregator, with a queue of one buffer.
+public final class AggregatorPad: Pad, @unchecked Sendable {
+  var aggregatorPad: UnsafeMutablePointer<GstAggregatorPad> { cast(pointer) }
+
+  /// The next buffer, left where it is.
+  public func peek() -> Buffer? {
+    gst_aggregator_pad_peek_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+  }
+
+  /// Takes the next buffer.
+  public func pop() -> Buffer? {
+    gst_aggregator_pad_pop_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+  }
+
+  /// Whether a buffer waits.
+  public var hasBuffer: Bool { gst_aggregator_pad_has_buffer(aggregatorPad) != 0 }
+
+  /// Whether all buffers have been taken and no more will come.
+  public var isAtEnd: Bool { gst_aggregator_pad_is_eos(aggregatorPad) != 0 }
+
+  /// The segment that the next buffer lies in.
+  public var segment: Segment { Segment(aggregatorPad.pointee.segment) }
+}

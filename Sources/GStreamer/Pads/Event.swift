@@ -1,0 +1,78 @@
+public import CGStreamer
+
+/// Something that travels through pads between buffers: caps, segment, tags, EOS, flush, seek.
+public final class Event: MiniObject, @unchecked Sendable {
+  public var pointer: UnsafeMutablePointer<GstEvent> { cast(raw) }
+
+  public init(adopting pointer: UnsafeMutablePointer<GstEvent>) {
+    super.init(adopting: cast(pointer))
+  }
+
+  public convenience init(retaining pointer: UnsafeMutablePointer<GstEvent>) {
+    self.init(adopting: gst_event_ref(pointer))
+  }
+
+  public var type: GstEventType { pointer.pointee.type }
+  public var name: String { String(cString: gst_event_type_get_name(type)) }
+
+  /// The number that ties an answer to its cause.
+  public var sequenceNumber: UInt32 {
+    get { gst_event_get_seqnum(pointer) }
+    set { gst_event_set_seqnum(pointer, newValue) }
+  }
+
+  /// The event's fields.
+  public var structure: StructureView? {
+    gst_event_get_structure(pointer).map { StructureView(pointer: $0) }
+  }
+
+  public static func streamStart(id: String) -> Event {
+    Event(adopting: gst_event_new_stream_start(id))
+  }
+
+  public static func caps(_ caps: Caps) -> Event {
+    Event(adopting: gst_event_new_caps(caps.pointer))
+  }
+
+  public static func segment(_ segment: Segment) -> Event {
+    var segment = segment.segment
+    return Event(adopting: gst_event_new_segment(&segment))
+  }
+
+  public static func tags(_ tags: TagList) -> Event {
+    Event(adopting: gst_event_new_tag(gst_tag_list_ref(tags.pointer)))
+  }
+
+  public static var endOfStream: Event { Event(adopting: gst_event_new_eos()) }
+
+  public static func gap(at timestamp: ClockTime, duration: ClockTime?) -> Event {
+    Event(adopting: gst_event_new_gap(GstClockTime(timestamp), duration.cValue))
+  }
+
+  /// The caps of a CAPS event.
+  public var caps: Caps? {
+    guard type == GST_EVENT_CAPS else { return nil }
+    var caps: UnsafeMutablePointer<GstCaps>?
+    gst_event_parse_caps(pointer, &caps)
+    return caps.map { Caps(retaining: $0) }
+  }
+
+  /// The segment of a SEGMENT event.
+  public var segment: Segment? {
+    guard type == GST_EVENT_SEGMENT else { return nil }
+    var segment: UnsafePointer<GstSegment>?
+    gst_event_parse_segment(pointer, &segment)
+    return segment.map { Segment($0.pointee) }
+  }
+
+  /// The tags of a TAG event.
+  public var tags: TagList? {
+    guard type == GST_EVENT_TAG else { return nil }
+    var tags: UnsafeMutablePointer<GstTagList>?
+    gst_event_parse_tag(pointer, &tags)
+    return tags.map { TagList(retaining: $0) }
+  }
+
+  /// One reference more, for a C function that takes it over.
+  func retainedPointer() -> UnsafeMutablePointer<GstEvent> { gst_event_ref(pointer) }
+}

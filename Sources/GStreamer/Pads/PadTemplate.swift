@@ -1,0 +1,37 @@
+internal import CGStreamer
+
+/// A pad that an element has, may get, or gives on request.
+public struct PadTemplate: Sendable {
+  public enum Direction: Sendable { case source, sink }
+  public enum Presence: Sendable { case always, sometimes, request }
+
+  public let name: String
+  public let direction: Direction
+  public let presence: Presence
+  public let caps: Caps
+
+  /// - Parameter name: `sink`, `left`, or with a place for a number: `audio_%u`.
+  public init(_ name: String, _ direction: Direction, _ presence: Presence = .always, caps: Caps) {
+    self.name = name
+    self.direction = direction
+    self.presence = presence
+    self.caps = caps
+  }
+
+  /// A new GstPadTemplate with a floating reference.
+  ///
+  /// - Parameter padType: the GType of the pads, where a base class demands one.
+  func make(padType: GType?) -> UnsafeMutablePointer<GstPadTemplate>? {
+    let direction = self.direction == .source ? GST_PAD_SRC : GST_PAD_SINK
+    let presence =
+      switch self.presence {
+      case .always: GST_PAD_ALWAYS
+      case .sometimes: GST_PAD_SOMETIMES
+      case .request: GST_PAD_REQUEST
+      }
+    if let padType {
+      return gst_pad_template_new_with_gtype(name, direction, presence, caps.pointer, padType)
+    }
+    return gst_pad_template_new(name, direction, presence, caps.pointer)
+  }
+}

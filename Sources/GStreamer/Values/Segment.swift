@@ -1,0 +1,41 @@
+public import CGStreamer
+
+/// The part of a stream that is played, and how its timestamps become running time.
+public struct Segment: @unchecked Sendable {
+  public var segment: GstSegment
+
+  public init(_ format: GstFormat = GST_FORMAT_TIME) {
+    segment = GstSegment()
+    gst_segment_init(&segment, format)
+  }
+
+  public init(_ segment: GstSegment) {
+    self.segment = segment
+  }
+
+  public var format: GstFormat { segment.format }
+
+  /// The running time of a timestamp, or nil outside the segment.
+  public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
+    var segment = segment
+    return ClockTime(
+      cValue: gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
+  }
+
+  /// The running time of a timestamp as a signed number, also outside the segment; nil if there
+  /// is none.
+  public func signedRunningTime(_ timestamp: ClockTime) -> Int64? {
+    var segment = segment
+    var running: guint64 = 0
+    let sign = gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, guint64(timestamp), &running)
+    guard sign != 0, running != .max, let value = Int64(exactly: running) else { return nil }
+    return sign > 0 ? value : -value
+  }
+
+  /// The stream time of a timestamp, or nil outside the segment.
+  public func streamTime(_ timestamp: ClockTime) -> ClockTime? {
+    var segment = segment
+    return ClockTime(
+      cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
+  }
+}

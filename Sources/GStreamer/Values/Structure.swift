@@ -1,0 +1,66 @@
+internal import CGStreamer
+
+/// A name and named fields, owned by something else (caps, a message, an event, a meta): read it
+/// while that lives.
+public struct StructureView {
+  let pointer: UnsafePointer<GstStructure>
+
+  /// The name, such as a media type.
+  public var name: String { String(cString: gst_structure_get_name(pointer)) }
+
+  /// The field of this name, or nil if it is absent or of a type that `Value` does not know.
+  public subscript(field: String) -> Value? {
+    gst_structure_get_value(pointer, field).flatMap { Value($0) }
+  }
+
+  public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
+
+  public func bool(_ field: String) -> Bool? {
+    guard case .bool(let value) = self[field] else { return nil }
+    return value
+  }
+
+  public func int(_ field: String) -> Int? {
+    switch self[field] {
+    case .int(let value): Int(value)
+    case .uint(let value): Int(value)
+    case .int64(let value): Int(value)
+    case .uint64(let value): Int(exactly: value)
+    default: nil
+    }
+  }
+
+  public func double(_ field: String) -> Double? {
+    guard case .double(let value) = self[field] else { return nil }
+    return value
+  }
+
+  public func string(_ field: String) -> String? {
+    guard case .string(let value) = self[field] else { return nil }
+    return value
+  }
+
+  public func fraction(_ field: String) -> Fraction? {
+    guard case .fraction(let value) = self[field] else { return nil }
+    return value
+  }
+
+  public func buffer(_ field: String) -> Buffer? {
+    guard case .buffer(let value) = self[field] else { return nil }
+    return value
+  }
+}
+
+/// The fields of a structure in the order they are written.
+public typealias Fields = KeyValuePairs<String, Value>
+
+/// A new GstStructure with these fields, for the caller to give away.
+func makeStructure(_ name: String, _ fields: some Sequence<(key: String, value: Value)>)
+  -> UnsafeMutablePointer<GstStructure>?
+{
+  guard let structure = gst_structure_new_empty(name) else { return nil }
+  for (field, value) in fields {
+    value.withGValue { gst_structure_set_value(structure, field, $0) }
+  }
+  return structure
+}

@@ -1,0 +1,74 @@
+public import CGStreamer
+
+/// Facts about a stream or a file: title, codec, and the stereo tags of this plugin.
+public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvertible {
+  public var pointer: UnsafeMutablePointer<GstTagList> { cast(raw) }
+
+  public init(adopting pointer: UnsafeMutablePointer<GstTagList>) {
+    super.init(adopting: cast(pointer))
+  }
+
+  public convenience init(retaining pointer: UnsafeMutablePointer<GstTagList>) {
+    self.init(adopting: gst_tag_list_ref(pointer))
+  }
+
+  public convenience init() {
+    self.init(adopting: gst_tag_list_new_empty())
+  }
+
+  public var isEmpty: Bool { gst_tag_list_is_empty(pointer) != 0 }
+
+  /// Whether the tags are about the whole file rather than one stream.
+  public var isGlobal: Bool {
+    get { gst_tag_list_get_scope(pointer) == GST_TAG_SCOPE_GLOBAL }
+    set {
+      gst_tag_list_set_scope(pointer, newValue ? GST_TAG_SCOPE_GLOBAL : GST_TAG_SCOPE_STREAM)
+    }
+  }
+
+  /// Adds a value, replacing what the tag had. The value has the type the tag is registered with.
+  public func set(_ tag: String, _ value: Value) {
+    value.withGValue { gst_tag_list_add_value(pointer, GST_TAG_MERGE_REPLACE, tag, $0) }
+  }
+
+  /// The first value of a tag.
+  public subscript(tag: String) -> Value? {
+    gst_tag_list_get_value_index(pointer, tag, 0).flatMap { Value($0) }
+  }
+
+  public func string(_ tag: String) -> String? {
+    guard case .string(let value) = self[tag] else { return nil }
+    return value
+  }
+
+  public func double(_ tag: String) -> Double? {
+    guard case .double(let value) = self[tag] else { return nil }
+    return value
+  }
+
+  /// These tags and those of `other`; where both have one, `other` wins.
+  public func merging(_ other: TagList) -> TagList {
+    TagList(
+      adopting: gst_tag_list_merge(pointer, other.pointer, GST_TAG_MERGE_REPLACE)
+        ?? gst_tag_list_new_empty())
+  }
+
+  public var description: String { adopt(gst_tag_list_to_string(pointer)) ?? "" }
+
+  /// The kinds of value a tag of one's own can have.
+  public enum Kind: Sendable {
+    case string, double
+  }
+
+  /// Registers a stream tag of one's own; a second registration of the name does nothing.
+  ///
+  /// - Parameters:
+  ///   - nick: a short name for people, translated where possible.
+  ///   - blurb: one sentence with units and range.
+  public static func register(_ tag: String, _ kind: Kind, nick: String, blurb: String) {
+    guard gst_tag_exists(tag) == 0 else { return }
+    let type = kind == .string ? cgst_type_string() : cgst_type_double()
+    gst_tag_register_static(
+      permanent(tag), GST_TAG_FLAG_META, type, permanent(nick), permanent(blurb), nil)
+  }
+}
