@@ -29,6 +29,11 @@ open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
     parent.pointee.sink_event(transform, event.retainedPointer()) != 0
   }
 
+  /// Hands buffers on without looking at them.
+  public func setPassthrough(_ passthrough: Bool) {
+    gst_base_transform_set_passthrough(transform, passthrough ? 1 : 0)
+  }
+
   /// Makes the base class ask for the output caps again before the next buffer.
   public func reconfigureSource() { gst_base_transform_reconfigure_src(transform) }
 
@@ -61,6 +66,11 @@ open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
         try element.setCaps(input: Caps(retaining: input), output: Caps(retaining: output))
         return true
       }
+    }
+    // The memory passes through as it is, so downstream's word on memory is this element's.
+    transformClass.pointee.propose_allocation = { pointer, _, query in
+      guard let pointer, let query else { return 0 }
+      return gst_pad_peer_query(pointer.pointee.srcpad, query)
     }
     transformClass.pointee.sink_event = { pointer, event in
       guard let event else { return 0 }

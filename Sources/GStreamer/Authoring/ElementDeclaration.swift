@@ -1,7 +1,7 @@
 public import CGStreamer
 
 /// What an element is: the first page of its manual.
-public struct ElementDeclaration<Implementation: ElementSubclass> {
+public struct ElementDeclaration<Implementation: ElementSubclass>: @unchecked Sendable {
   public let name: String
   public let typeName: String
   public let baseClass: BaseClass

@@ -1,4 +1,4 @@
-internal import CGStreamer
+public import CGStreamer
 
 /// An element that keeps its settings in one struct behind one lock, where properties find them.
 public protocol HasSettings: ElementSubclass {
@@ -25,7 +25,7 @@ public enum Mutability: Sendable {
 }
 
 /// A GObject property of an element.
-public struct Property<Owner: ElementSubclass> {
+public struct Property<Owner: ElementSubclass>: @unchecked Sendable {
   let makeSpec: () -> UnsafeMutablePointer<GParamSpec>?
   let get: (Owner, UnsafeMutablePointer<GValue>) -> Void
   /// nil for a property that can only be read.
@@ -183,6 +183,41 @@ extension Property where Owner: HasSettings {
       g_value_set_enum($1, access.get($0).rawValue)
     } set: { owner, value in
       if let choice = Choice(rawValue: g_value_get_enum(value)) { access.set(owner, choice) }
+    }
+  }
+}
+
+// Enums and flags that are GStreamer's own.
+extension Property where Owner: HasSettings {
+  /// - Parameter type: the GType of the enum; the setting holds its number.
+  public static func choice(
+    _ name: String, nick: String, blurb: String, type: GType, default defaultValue: Int32,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Int32>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> Int32, (Owner, Int32) -> Void)
+    return Property {
+      g_param_spec_enum(
+        permanent(name), permanent(nick), permanent(blurb), type, defaultValue, flags(mutable))
+    } get: {
+      g_value_set_enum($1, get($0))
+    } set: {
+      set($0, g_value_get_enum($1))
+    }
+  }
+
+  /// - Parameter type: the GType of the flags; the setting holds their bits.
+  public static func flagSet(
+    _ name: String, nick: String, blurb: String, type: GType, default defaultValue: UInt32,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, UInt32>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> UInt32, (Owner, UInt32) -> Void)
+    return Property {
+      g_param_spec_flags(
+        permanent(name), permanent(nick), permanent(blurb), type, defaultValue, flags(mutable))
+    } get: {
+      g_value_set_flags($1, get($0))
+    } set: {
+      set($0, g_value_get_flags($1))
     }
   }
 }

@@ -87,6 +87,20 @@ public final class Buffer: MiniObject, @unchecked Sendable {
     gst_buffer_copy_into(pointer, other.pointer, GstBufferCopyFlags(what), 0, .max)
   }
 
+  /// Removes metas that describe the picture's size or place, after it has been cut.
+  public func removeMetasOfSize() {
+    gst_buffer_foreach_meta(
+      pointer,
+      { _, meta, _ in
+        guard let meta, let current = meta.pointee else { return 1 }
+        let size = g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR)
+        if gst_meta_api_type_has_tag(current.pointee.info.pointee.api, size) != 0 {
+          meta.pointee = nil
+        }
+        return 1
+      }, nil)
+  }
+
   /// Adds references to bytes of another buffer behind this one's memory, without copying them.
   public func append(_ other: Buffer, offset: Int, size: Int) {
     guard offset >= 0, size > 0, offset <= other.size, size <= other.size - offset else { return }

@@ -35,6 +35,47 @@ public struct VideoInfo: @unchecked Sendable {
   public var colorimetry: GstVideoColorimetry { info.colorimetry }
   public var isInterlaced: Bool { info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE }
 
+  public var multiviewMode: GstVideoMultiviewMode { info.ABI.abi.multiview_mode }
+  /// The bits of GstVideoMultiviewFlags.
+  public var multiviewFlags: UInt32 { info.ABI.abi.multiview_flags.rawValue }
+
+  /// How the samples of one plane lie against the pixels of the picture.
+  public struct SampleGrid: Sendable {
+    /// Pixels a sample covers, as powers of two.
+    public let widthShift: Int
+    public let heightShift: Int
+    /// Bytes from a sample to the next of the same component.
+    public let step: Int
+  }
+
+  /// The grid of the first component that lies in a plane.
+  public func sampleGrid(_ plane: Int) -> SampleGrid {
+    guard let format = formatInfo else { return SampleGrid(widthShift: 0, heightShift: 0, step: 0) }
+    let component = withUnsafeBytes(of: format.plane) { planes in
+      planes.bindMemory(to: guint.self).prefix(Int(format.n_components)).firstIndex {
+        Int($0) == plane
+      } ?? 0
+    }
+    func entry<Tuple, Element>(_ tuple: Tuple, _: Element.Type) -> Element {
+      withUnsafeBytes(of: tuple) { $0.bindMemory(to: Element.self)[component] }
+    }
+    return SampleGrid(
+      widthShift: Int(entry(format.w_sub, guint.self)),
+      heightShift: Int(entry(format.h_sub, guint.self)),
+      step: Int(entry(format.pixel_stride, gint.self)))
+  }
+
+  /// Whether a part of a picture can be named by an address: no tiles, no packed groups of pixels,
+  /// no palette.
+  public var isAddressable: Bool {
+    guard let format = formatInfo else { return false }
+    let flags = UInt32(format.flags.rawValue)
+    let groups =
+      UInt32(GST_VIDEO_FORMAT_FLAG_COMPLEX.rawValue) | UInt32(GST_VIDEO_FORMAT_FLAG_TILED.rawValue)
+      | UInt32(GST_VIDEO_FORMAT_FLAG_PALETTE.rawValue)
+    return flags & groups == 0 && (0..<planeCount).allSatisfy { sampleGrid($0).step > 0 }
+  }
+
   public var planeCount: Int { Int(info.finfo?.pointee.n_planes ?? 0) }
   /// Where each plane starts.
   public var offsets: [Int] {

@@ -21,6 +21,21 @@ public final class Event: MiniObject, @unchecked Sendable {
     set { gst_event_set_seqnum(pointer, newValue) }
   }
 
+  /// This new event with the sequence number of the one that caused it.
+  public func following(_ cause: Event) -> Event {
+    sequenceNumber = cause.sequenceNumber
+    return self
+  }
+
+  /// This new STREAM_START event with the group of another one.
+  public func takingGroup(of other: Event) -> Event {
+    var group: guint = 0
+    if gst_event_parse_group_id(other.pointer, &group) != 0 {
+      gst_event_set_group_id(pointer, group)
+    }
+    return self
+  }
+
   /// The event's fields.
   public var structure: StructureView? {
     gst_event_get_structure(pointer).map { StructureView(pointer: $0) }

@@ -82,6 +82,9 @@ public class Pad: @unchecked Sendable {
   @discardableResult
   public func setActive(_ active: Bool) -> Bool { gst_pad_set_active(pointer, active ? 1 : 0) != 0 }
 
+  /// Makes the pad say its current caps, or its template's, when it is asked what it can carry.
+  public func useFixedCaps() { gst_pad_use_fixed_caps(pointer) }
+
   /// Asks upstream to negotiate anew.
   public func markReconfigure() { gst_pad_mark_reconfigure(pointer) }
 

@@ -1,0 +1,171 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+
+/// Raw video that holds two eyes: its layout, and what each eye of it looks like.
+struct PackedVideo {
+  let caps: Caps
+  let info: VideoInfo
+  let layout: PackingLayout
+  /// How the layout was found, for the log.
+  let source: Source
+
+  enum Source {
+    case caps, property, guess
+  }
+
+  /// Reads the layout from the property where that is set, else from the caps, else guesses it
+  /// from the shape of the frame. Throws where the frame cannot be cut in two.
+  init(_ caps: Caps, settings: SBSSplit.Settings) throws {
+    guard let info = VideoInfo(caps) else {
+      throw ElementError(
+        .format, "Only raw video in system memory can be split.", debug: "\(caps)")
+    }
+    self.caps = caps
+    self.info = info
+    (layout, source) = try Self.findLayout(info, settings)
+    try check()
+  }
+
+  private static func findLayout(
+    _ info: VideoInfo, _ settings: SBSSplit.Settings
+  ) throws -> (PackingLayout, Source) {
+    if settings.inputMode != GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE.rawValue {
+      let mode = GstVideoMultiviewMode(rawValue: settings.inputMode)
+      var layout = try layout(mode, settings.inputFlags)
+      let par = info.pixelAspectRatio
+      if gst_video_multiview_guess_half_aspect(
+        mode, UInt32(info.width), UInt32(info.height), UInt32(clamping: par.numerator),
+        UInt32(clamping: par.denominator)) != 0
+      {
+        layout.halfAspect = true
+      }
+      return (layout, .property)
+    }
+    // Decoders write "mono" where the stream says nothing.
+    let saysNothing = [GST_VIDEO_MULTIVIEW_MODE_NONE, GST_VIDEO_MULTIVIEW_MODE_MONO]
+    if !saysNothing.contains(info.multiviewMode) {
+      return (try layout(info.multiviewMode, info.multiviewFlags), .caps)
+    }
+    return (guess(info), .guess)
+  }
+
+  private static func layout(
+    _ mode: GstVideoMultiviewMode, _ flags: UInt32
+  ) throws -> PackingLayout {
+    let arrangement: PackingLayout.Arrangement
+    switch mode {
+    case GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE: arrangement = .sideBySide
+    case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM: arrangement = .topBottom
+    case GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME: arrangement = .frameByFrame
+    default:
+      let name = gst_video_multiview_mode_to_caps_string(mode).map { String(cString: $0) }
+      throw ElementError(
+        .format, "Video packed as \(name ?? "mode \(mode.rawValue)") cannot be split; "
+          + "side-by-side, top-bottom and frame-by-frame can.")
+    }
+    return PackingLayout(
+      arrangement, rightViewFirst: flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue != 0,
+      halfAspect: flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue != 0)
+  }
+
+  /// A frame much wider than a cinema's is two pictures beside each other; one that is nearly
+  /// square or high, two above each other; any other, two that were squeezed to fit.
+  private static func guess(_ info: VideoInfo) -> PackingLayout {
+    let par = info.pixelAspectRatio
+    let shape =
+      Double(info.width) * Double(max(par.numerator, 1))
+      / (Double(max(info.height, 1)) * Double(max(par.denominator, 1)))
+    if shape >= 2.45 { return PackingLayout(.sideBySide) }
+    if shape <= 1.2 { return PackingLayout(.topBottom) }
+    return PackingLayout(.sideBySide, halfAspect: true)
+  }
+
+  private func check() throws {
+    guard !info.isInterlaced || layout.arrangement != .topBottom else {
+      throw ElementError(
+        .format, "Interlaced top-bottom video cannot be split; deinterlace it first.")
+    }
+    let (length, side) =
+      layout.arrangement == .topBottom ? (info.height, "height") : (info.width, "width")
+    guard layout.arrangement == .frameByFrame || length.isMultiple(of: 2) else {
+      throw ElementError(
+        .format, "A frame whose \(side) is \(length) cannot be cut into two equal eyes.")
+    }
+    guard length >= 2 else {
+      throw ElementError(.format, "A frame of \(info.width)x\(info.height) holds no two eyes.")
+    }
+    guard layout.arrangement == .frameByFrame || info.isAddressable else {
+      throw ElementError(
+        .format, "The pixels of \(info.formatName) lie in groups that cannot be cut; "
+          + "put videoconvert before sbssplit.")
+    }
+  }
+
+  // MARK: One eye
+
+  /// The size of one eye's picture.
+  var eyeSize: (width: Int, height: Int) {
+    switch layout.arrangement {
+    case .sideBySide: (info.width / 2, info.height)
+    case .topBottom: (info.width, info.height / 2)
+    case .frameByFrame: (info.width, info.height)
+    }
+  }
+
+  /// The caps of one eye's stream: those of the packed one, but for size, shape, rate and mode.
+  func caps(for eye: Eye) -> Caps {
+    var par = info.pixelAspectRatio
+    if layout.halfAspect {
+      switch layout.arrangement {
+      case .sideBySide: par = par.multiplied(by: Fraction(2, 1))
+      case .topBottom: par = par.multiplied(by: Fraction(1, 2))
+      case .frameByFrame: break
+      }
+    }
+    var rate = info.frameRate
+    if layout.arrangement == .frameByFrame { rate = rate.multiplied(by: Fraction(1, 2)) }
+    let size = eyeSize
+    return caps.with(
+      [
+        "width": .int(Int32(clamping: size.width)), "height": .int(Int32(clamping: size.height)),
+        "pixel-aspect-ratio": .fraction(par), "framerate": .fraction(rate),
+        "multiview-mode": .string(eye.rawValue),
+      ], removing: ["multiview-flags", "views"])
+  }
+
+  /// Where one eye lies in a packed frame that lies as `frame` says.
+  ///
+  /// With 4:2:0 and an odd width, the second eye's chroma starts half a chroma sample early.
+  func region(of eye: Eye, in frame: VideoLayout) -> VideoLayout {
+    let size = eyeSize
+    var region = VideoLayout(
+      width: size.width, height: size.height, offsets: frame.offsets, strides: frame.strides)
+    let isFirst = (eye == .right) == layout.rightViewFirst
+    guard !isFirst, layout.arrangement != .frameByFrame else { return region }
+    for plane in region.offsets.indices where region.strides.indices.contains(plane) {
+      let grid = info.sampleGrid(plane)
+      switch layout.arrangement {
+      case .sideBySide: region.offsets[plane] += (size.width >> grid.widthShift) * grid.step
+      case .topBottom:
+        region.offsets[plane] += (size.height >> grid.heightShift) * region.strides[plane]
+      case .frameByFrame: break
+      }
+    }
+    return region
+  }
+}
+
+extension Fraction {
+  /// The product in lowest terms; this fraction where it does not fit.
+  func multiplied(by other: Fraction) -> Fraction {
+    var numerator: Int32 = 0
+    var denominator: Int32 = 0
+    guard
+      gst_util_fraction_multiply(
+        self.numerator, max(self.denominator, 1), other.numerator, other.denominator, &numerator,
+        &denominator) != 0
+    else { return self }
+    return Fraction(numerator, denominator)
+  }
+}

@@ -1,0 +1,127 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+
+extension SBSSplit {
+  func handle(_ pad: Pad, _ event: Event) throws -> Bool {
+    switch event.type {
+    case GST_EVENT_STREAM_START:
+      for eyePad in [left, right] {
+        let start = Event.streamStart(id: eyePad.pad.streamID(self, suffix: eyePad.eye.rawValue))
+        eyePad.pad.push(start.takingGroup(of: event).following(event))
+      }
+      return true
+    case GST_EVENT_CAPS:
+      guard let caps = event.caps else { return false }
+      return try setCaps(caps, following: event)
+    case GST_EVENT_FLUSH_STOP:
+      combiner.reset()
+      sequence = FrameSequence()
+      return pad.forward(event)
+    default:
+      return pad.forward(event)
+    }
+  }
+
+  private func setCaps(_ caps: Caps, following event: Event) throws -> Bool {
+    let packed = try PackedVideo(caps, settings: settings.current)
+    let size = packed.eyeSize
+    let found = "\(packed.layout) from \(caps): \(size.width)x\(size.height) an eye"
+    switch packed.source {
+    case .caps: Self.log.debug(self, "the caps say \(found)")
+    case .property: Self.log.info(self, "input-mode-override says \(found)")
+    case .guess:
+      Self.log.info(
+        self, "nothing says how the eyes are packed; guessed \(found) "
+          + "(set input-mode-override if that is wrong)")
+    }
+    input = packed
+    for eyePad in [left, right] {
+      let eyeCaps = packed.caps(for: eyePad.eye)
+      guard let info = VideoInfo(eyeCaps) else { return false }
+      eyePad.info = info
+      eyePad.pad.push(Event.caps(eyeCaps).following(event))
+      try negotiateMemory(eyePad, packed)
+    }
+    return true
+  }
+
+  /// Asks downstream whether an eye may be a reference into the packed frame.
+  func negotiateMemory(_ eyePad: EyePad, _ packed: PackedVideo) throws {
+    guard let info = eyePad.info else { return }
+    let query = Query.allocation(info.caps, needsPool: false)
+    let takesReferences = eyePad.pad.queryPeer(query) && query.acceptsVideoMeta
+    eyePad.pool = takesReferences || !eyePad.pad.isLinked ? nil : try VideoBufferPool(info)
+    Self.log.info(
+      self, "\(eyePad.eye): \(eyePad.pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")")
+  }
+
+  // MARK: Queries
+
+  func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    switch query.type {
+    case GST_QUERY_CAPS:
+      query.answerCaps(acceptableCaps().intersection(pad.templateCaps))
+      return true
+    case GST_QUERY_ACCEPT_CAPS:
+      guard let caps = query.acceptCaps else { return false }
+      query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
+      return true
+    case GST_QUERY_ALLOCATION:
+      query.offerVideoMeta()
+      return true
+    default:
+      return pad.forward(query)
+    }
+  }
+
+  func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard query.type == GST_QUERY_ALLOCATION else { return pad.forward(query) }
+    return false
+  }
+
+  /// The packed video whose eyes both peers take.
+  private func acceptableCaps() -> Caps {
+    let unsaid = ["multiview-mode", "multiview-flags", "views", "pixel-aspect-ratio", "framerate"]
+    let eyes = [left, right].map { eyePad in
+      eyePad.pad.peerCaps(filter: nil).with(removing: unsaid)
+    }
+    let common = eyes[0].intersection(eyes[1])
+    guard !common.isAny else { return sink.templateCaps }
+    return common.packings()
+  }
+}
+
+extension Caps {
+  /// For caps of one eye, those of frames that hold two in any of the layouts.
+  fileprivate func packings() -> Caps {
+    let result = Caps.empty
+    for structure in structures where structure.name == "video/x-raw" {
+      for (wide, high) in [(2, 1), (1, 2), (1, 1)] as [(Int32, Int32)] {
+        var fields = structure.allFields
+        for (index, field) in fields.enumerated() {
+          if field.key == "width" { fields[index].value = field.value.multiplied(by: wide) }
+          if field.key == "height" { fields[index].value = field.value.multiplied(by: high) }
+        }
+        result.append("video/x-raw", fields)
+      }
+    }
+    return result
+  }
+}
+
+extension Value {
+  /// Integers, ranges and lists of them times a factor; anything else as it is.
+  fileprivate func multiplied(by factor: Int32) -> Value {
+    func product(_ number: Int32) -> Int32 {
+      let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+      return overflow ? .max : product
+    }
+    return switch self {
+    case .int(let number): .int(product(number))
+    case .intRange(let range): .intRange(product(range.lowerBound)...product(range.upperBound))
+    case .list(let items): .list(items.map { $0.multiplied(by: factor) })
+    default: self
+    }
+  }
+}

@@ -1,0 +1,2 @@
+/// Who answers for the elements.
+let author = "gst-spatial developers <gst-spatial@users.noreply.github.com>"

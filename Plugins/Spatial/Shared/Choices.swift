@@ -1,0 +1,71 @@
+import GStreamer
+import StereoVideo
+
+/// Which eye a stream shows, as a property.
+enum EyeChoice: Int32, EnumType {
+  case none = 0
+  case left = 1
+  case right = 2
+
+  static let typeName = "GstStereoEye"
+
+  var nick: String {
+    switch self {
+    case .none: "none"
+    case .left: "left"
+    case .right: "right"
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .none: "Not said"
+    case .left: "The left eye"
+    case .right: "The right eye"
+    }
+  }
+
+  var eye: Eye? {
+    switch self {
+    case .none: nil
+    case .left: .left
+    case .right: .right
+    }
+  }
+}
+
+/// How a picture maps onto the viewer's surroundings, as a property.
+enum ProjectionChoice: Int32, EnumType {
+  case none = 0
+  case rectilinear = 1
+  case equirectangular = 2
+  case halfEquirectangular = 3
+  case fisheye = 4
+  case parametric = 5
+
+  static let typeName = "GstStereoProjection"
+
+  var nick: String { projection?.rawValue ?? "none" }
+
+  var description: String {
+    switch self {
+    case .none: "Not said"
+    case .rectilinear: "An ordinary flat picture"
+    case .equirectangular: "360 degrees, equirectangular"
+    case .halfEquirectangular: "The front 180 degrees, equirectangular"
+    case .fisheye: "A circular fisheye picture"
+    case .parametric: "Described by lens parameters"
+    }
+  }
+
+  var projection: ProjectionKind? {
+    switch self {
+    case .none: nil
+    case .rectilinear: .rectilinear
+    case .equirectangular: .equirectangular
+    case .halfEquirectangular: .halfEquirectangular
+    case .fisheye: .fisheye
+    case .parametric: .parametric
+    }
+  }
+}

@@ -1,0 +1,123 @@
+import GStreamer
+import StereoVideo
+
+/// `stereotagger`: says which eye a stream shows and how the pair was shot.
+let stereoTagger = ElementDeclaration<StereoTagger>(
+  name: "stereotagger",
+  typeName: "GstStereoTagger",
+  baseClass: .baseTransform,
+  longName: "Stereo tagger",
+  klass: "Formatter/Metadata/Video",
+  description: "Says which eye a video stream shows and how the stereo pair was shot",
+  author: author,
+  padTemplates: [
+    PadTemplate("sink", .sink, caps: .any),
+    PadTemplate("src", .source, caps: .any),
+  ],
+  properties: [
+    .choice(
+      "eye", nick: "Eye", blurb: "The eye that the stream shows (caps field multiview-mode)",
+      default: .none, at: \.eye),
+    .choice(
+      "hero-eye", nick: "Hero eye", blurb: "The eye to show where only one can be shown",
+      default: .none, at: \.heroEye),
+    .double(
+      "horizontal-field-of-view", nick: "Horizontal field of view",
+      blurb: "What one eye's picture covers horizontally, in degrees (0 = not said)",
+      in: 0...360, default: 0, at: \.horizontalFieldOfView),
+    .double(
+      "baseline", nick: "Baseline",
+      blurb: "The distance between the two lenses' centres, in millimetres (0 = not said)",
+      in: 0...100_000, default: 0, at: \.baseline),
+    .double(
+      "disparity-adjustment", nick: "Disparity adjustment",
+      blurb: "The shift of the two pictures against each other, in picture widths "
+        + "(written only where it is set, 0 too)",
+      in: -1...1, default: 0, at: \.disparityAdjustment),
+    .choice(
+      "projection", nick: "Projection",
+      blurb: "How the picture maps onto the viewer's surroundings", default: .none,
+      at: \.projection),
+    .int(
+      "view-id", nick: "View id", blurb: "The ViewId of the stream's pictures (-1 = not said)",
+      in: -1...65535, default: -1, at: \.viewID),
+    .int(
+      "layer-id", nick: "Layer id",
+      blurb: "The nuh_layer_id of the stream's pictures (-1 = not said)", in: -1...63,
+      default: -1, at: \.layerID),
+  ])
+
+/// Changes caps, tags and metas only: no pixel or sample is read, and no memory is copied.
+final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendable {
+  struct Settings {
+    var eye = EyeChoice.none
+    var heroEye = EyeChoice.none
+    var horizontalFieldOfView = 0.0
+    var baseline = 0.0
+    var disparityAdjustment: Double?
+    var projection = ProjectionChoice.none
+    var viewID: Int32 = -1
+    var layerID: Int32 = -1
+
+    var spatialMetadata: SpatialMetadata {
+      SpatialMetadata(
+        heroEye: heroEye.eye,
+        horizontalFieldOfView: HorizontalFieldOfView(degrees: horizontalFieldOfView),
+        baseline: baseline > 0 ? Baseline(millimetres: baseline) : nil,
+        disparityAdjustment: disparityAdjustment.flatMap {
+          DisparityAdjustment(pictureWidths: $0)
+        },
+        projection: projection.projection)
+    }
+
+    var marksBuffers: Bool { eye != .none || viewID >= 0 || layerID >= 0 }
+  }
+
+  let settings = Locked(Settings())
+  /// What data in flight is marked with; fixed when the caps are.
+  private var marking = Settings()
+  private var hasSentTags = false
+
+  override func start() throws {
+    hasSentTags = false
+  }
+
+  override func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
+    guard let eye = settings.current.eye.eye else { return caps }
+    let fields = ["multiview-mode", "multiview-flags"]
+    return switch direction {
+    case .source: caps.with(removing: fields)
+    case .sink: caps.with(["multiview-mode": .string(eye.rawValue)], removing: fields)
+    }
+  }
+
+  override func setCaps(input: Caps, output: Caps) throws {
+    marking = settings.current
+    setPassthrough(!marking.marksBuffers)
+  }
+
+  override func transformInPlace(_ buffer: Buffer) throws {
+    StereoViewMeta.set(
+      eye: marking.eye.eye, viewID: marking.viewID >= 0 ? marking.viewID : nil,
+      layerID: marking.layerID >= 0 ? marking.layerID : nil, on: buffer)
+  }
+
+  override func sinkEvent(_ event: Event) throws -> Bool {
+    if let tags = event.tags, !tags.isGlobal {
+      return forwardSinkEvent(.tags(adding(to: tags)).following(event))
+    }
+    guard event.segment != nil, !hasSentTags else { return forwardSinkEvent(event) }
+    let forwarded = forwardSinkEvent(event)
+    let own = adding(to: TagList())
+    if !own.isEmpty { sourcePad.push(.tags(own)) }
+    return forwarded
+  }
+
+  /// The tags of the stream with this element's own, which win.
+  private func adding(to tags: TagList) -> TagList {
+    hasSentTags = true
+    let own = TagList()
+    settings.current.spatialMetadata.write(to: own)
+    return tags.merging(own)
+  }
+}
