@@ -1,0 +1,79 @@
+/// Appends boxes and their big-endian fields to a byte array.
+struct BoxWriter {
+  private(set) var bytes: [UInt8] = []
+  /// The first box found to be larger than its 32-bit size field can say.
+  private(set) var oversizedBox: FourCC?
+
+  mutating func reserve(_ count: Int) {
+    bytes.reserveCapacity(bytes.count + count)
+  }
+
+  mutating func write<Integer: FixedWidthInteger>(_ value: Integer) {
+    let bigEndian = value.bigEndian
+    withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
+  }
+
+  mutating func write(_ value: FourCC) {
+    write(value.rawValue)
+  }
+
+  mutating func write(_ content: [UInt8]) {
+    bytes.append(contentsOf: content)
+  }
+
+  mutating func write(zeros count: Int) {
+    bytes.append(contentsOf: repeatElement(0, count: max(0, count)))
+  }
+
+  /// A C string: its UTF-8 bytes and a terminating zero.
+  mutating func write(cString string: String) {
+    bytes.append(contentsOf: string.utf8)
+    bytes.append(0)
+  }
+
+  /// A Pascal string: a length byte and up to 255 bytes of UTF-8.
+  mutating func write(pascalString string: String) {
+    let utf8 = string.utf8.prefix(255)
+    bytes.append(UInt8(clamping: utf8.count))
+    bytes.append(contentsOf: utf8)
+  }
+
+  /// A value of seconds, units and the like in an unsigned field of 32 bits (version 0) or 64
+  /// (version 1).
+  mutating func write(_ value: UInt64, wide: Bool) {
+    if wide {
+      write(value)
+    } else {
+      write(UInt32(clamping: value))
+    }
+  }
+
+  /// A box whose content `body` writes; its size is filled in afterwards.
+  mutating func box(_ type: FourCC, _ body: (inout BoxWriter) -> Void) {
+    let start = bytes.count
+    write(UInt32(0))
+    write(type)
+    body(&self)
+    guard let size = UInt32(exactly: bytes.count - start) else {
+      oversizedBox = oversizedBox ?? type
+      return
+    }
+    for index in 0..<4 {
+      bytes[start + index] = UInt8(truncatingIfNeeded: size >> UInt32(24 - 8 * index))
+    }
+  }
+
+  /// A box that begins with a version and 24 bits of flags (ISO/IEC 14496-12 4.2).
+  mutating func fullBox(
+    _ type: FourCC, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void
+  ) {
+    box(type) {
+      $0.write(UInt32(version) << 24 | flags & 0xFF_FFFF)
+      body(&$0)
+    }
+  }
+
+  mutating func box(_ box: OpaqueBox) {
+    self.box(box.type) { $0.write(box.payload) }
+  }
+}

@@ -1,0 +1,11 @@
+/// A box kept as it is: its type, and everything behind its header.
+public struct OpaqueBox: Equatable, Sendable {
+  public var type: FourCC
+  /// The content: version and flags too, where the box has them; the user type of a `uuid` box.
+  public var payload: [UInt8]
+
+  public init(_ type: FourCC, payload: [UInt8]) {
+    self.type = type
+    self.payload = payload
+  }
+}

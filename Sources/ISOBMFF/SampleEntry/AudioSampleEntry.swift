@@ -1,0 +1,58 @@
+/// What the samples of an audio track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.2.3,
+/// QuickTime File Format "Sound sample description").
+public struct AudioSampleEntry: Equatable, Sendable {
+  public var coding: AudioCoding
+  public var channelCount: UInt32
+  /// In hertz.
+  public var sampleRate: UInt32
+  /// Audio frames in one sample of the track: 1024 for AAC, 1 for PCM, 0 where it is not known
+  /// or changes.
+  public var framesPerSample: UInt32
+  /// In bits per second, 0 where it is not known.
+  public var averageBitRate: UInt32 = 0
+  /// In bits per second, 0 where it is not known.
+  public var maximumBitRate: UInt32 = 0
+  /// Which loudspeakers the channels belong to, as the channel bitmap of QuickTime's `chan` box
+  /// (bit 0 left, 1 right, 2 centre, 3 low frequency, 4 left surround, 5 right surround...).
+  public var channelBitmap: UInt32?
+  /// Every other box of the entry, in the file's order.
+  public var otherBoxes: [OpaqueBox] = []
+
+  public init(
+    coding: AudioCoding, channelCount: UInt32, sampleRate: UInt32, framesPerSample: UInt32 = 0
+  ) {
+    self.coding = coding
+    self.channelCount = channelCount
+    self.sampleRate = sampleRate
+    self.framesPerSample = framesPerSample
+  }
+
+  /// The bytes of one audio frame of PCM, all channels; nil for compressed audio.
+  public var bytesPerPCMFrame: UInt32? {
+    guard case .pcm(let format) = coding else { return nil }
+    let (bytes, overflow) = format.bytesPerSample.multipliedReportingOverflow(by: channelCount)
+    return overflow ? nil : bytes
+  }
+
+  /// The type of the sample entry that the coding has in a container.
+  public func type(in container: MovieContainer) -> FourCC {
+    switch (coding, container) {
+    case (.aac, _), (.mp3, .mp4): "mp4a"
+    case (.mp3, .quickTime): ".mp3"
+    case (.pcm(let format), .quickTime): format.isSixteenBitInteger ? format.classicType : "lpcm"
+    case (.pcm(let format), .mp4): format.isFloat ? "fpcm" : "ipcm"
+    case (.ac3, _): "ac-3"
+    case (.eac3, _): "ec-3"
+    case (.opus, _): "Opus"
+    case (.flac, _): "fLaC"
+    case (.alac, _): "alac"
+    case (.other(let type), _): type
+    }
+  }
+}
+
+extension PCMFormat {
+  /// QuickTime's version 0 sound description knows 16-bit integers by these two types.
+  var isSixteenBitInteger: Bool { bitsPerSample == 16 && !isFloat && isSigned }
+  var classicType: FourCC { isBigEndian ? "twos" : "sowt" }
+}

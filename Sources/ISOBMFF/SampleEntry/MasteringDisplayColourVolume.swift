@@ -1,0 +1,42 @@
+/// The display a picture was graded on: the `mdcv` box (ISO/IEC 14496-12 12.1.7), with the fields
+/// and units of H.265 (D.2.28).
+public struct MasteringDisplayColourVolume: Equatable, Sendable {
+  /// A CIE 1931 chromaticity, in units of 0.00002.
+  public struct Chromaticity: Equatable, Sendable {
+    public var x, y: UInt16
+
+    public init(x: UInt16, y: UInt16) {
+      self.x = x
+      self.y = y
+    }
+  }
+
+  public var green, blue, red, whitePoint: Chromaticity
+  /// In units of 0.0001 candela per square metre.
+  public var maximumLuminance: UInt32
+  /// In units of 0.0001 candela per square metre.
+  public var minimumLuminance: UInt32
+
+  public init(
+    green: Chromaticity, blue: Chromaticity, red: Chromaticity, whitePoint: Chromaticity,
+    maximumLuminance: UInt32, minimumLuminance: UInt32
+  ) {
+    self.green = green
+    self.blue = blue
+    self.red = red
+    self.whitePoint = whitePoint
+    self.maximumLuminance = maximumLuminance
+    self.minimumLuminance = minimumLuminance
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("mdcv") {
+      for point in [green, blue, red, whitePoint] {
+        $0.write(point.x)
+        $0.write(point.y)
+      }
+      $0.write(maximumLuminance)
+      $0.write(minimumLuminance)
+    }
+  }
+}

@@ -1,0 +1,126 @@
+public import StereoVideo
+
+/// What the samples of a video track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.1.3,
+/// QuickTime File Format "Video sample description").
+public struct VisualSampleEntry: Equatable, Sendable {
+  /// The type of the entry: `hvc1`, `avc1` and so on.
+  public var codec: FourCC
+  /// The size of the coded picture that is meant to be shown, in pixels: one eye's in MV-HEVC.
+  public var width, height: UInt16
+  /// A name for people, up to 31 bytes of UTF-8.
+  public var compressorName = ""
+  /// Bits per pixel: 24 for colour without alpha, whatever the bit depth of the codec.
+  public var depth: UInt16 = 24
+  /// What the decoder needs before the first sample, in the file's order: `hvcC` and `lhvC`
+  /// (ISO/IEC 14496-15 8.4.1, 9.5.3), `avcC` and the like.
+  public var configuration: [OpaqueBox]
+  public var colour: ColourInformation?
+  public var fields: FieldInformation?
+  public var chromaLocation: ChromaLocation?
+  public var pixelAspectRatio: PixelAspectRatio?
+  public var cleanAperture: CleanAperture?
+  public var masteringDisplay: MasteringDisplayColourVolume?
+  public var contentLightLevel: ContentLightLevel?
+  public var stereoscopicMode: StereoscopicMode?
+  public var sphericalVideo: SphericalVideo?
+  public var extendedUsage: VideoExtendedUsage?
+  public var horizontalFieldOfView: HorizontalFieldOfView?
+  /// Every other box of the entry, in the file's order.
+  public var otherBoxes: [OpaqueBox] = []
+
+  public init(codec: FourCC, width: UInt16, height: UInt16, configuration: [OpaqueBox] = []) {
+    self.codec = codec
+    self.width = width
+    self.height = height
+    self.configuration = configuration
+  }
+
+  /// An `hvc1` entry with the decoder configuration records of the base layer (`hvcC`) and, in a
+  /// layered stream, of the others (`lhvC`).
+  public init(width: UInt16, height: UInt16, hvcC: [UInt8], lhvC: [UInt8]? = nil) {
+    self.init(codec: "hvc1", width: width, height: height)
+    compressorName = "HEVC"
+    fields = .progressive
+    configuration.append(OpaqueBox("hvcC", payload: hvcC))
+    if let lhvC {
+      configuration.append(OpaqueBox("lhvC", payload: lhvC))
+    }
+  }
+
+  /// The record of the base layer, or nil without one.
+  public var hvcC: [UInt8]? {
+    configuration.first { $0.type == "hvcC" }?.payload
+  }
+
+  /// The record of the layers above the base layer, or nil without one.
+  public var lhvC: [UInt8]? {
+    configuration.first { $0.type == "lhvC" }?.payload
+  }
+
+  /// How the pair was shot, as far as `vexu` and `hfov` say it.
+  public var spatialMetadata: SpatialMetadata {
+    var metadata = extendedUsage?.metadata ?? SpatialMetadata()
+    metadata.horizontalFieldOfView = horizontalFieldOfView
+    return metadata
+  }
+
+  /// How two eyes share a frame, by `vexu` or else by `st3d`; nil where neither says that they do.
+  public var packing: PackingLayout? {
+    extendedUsage?.packing ?? stereoscopicMode?.packing
+  }
+}
+
+extension VisualSampleEntry {
+  /// The children stand in the order of AVFoundation's files; readers exist that refuse `lhvC`
+  /// before `hvcC`, and `st3d` has to come before `clap` and `pasp`.
+  func write(to writer: inout BoxWriter, container: MovieContainer) {
+    writer.box(codec) {
+      $0.write(zeros: 6)
+      $0.write(UInt16(1))
+      writePictureFields(to: &$0, container: container)
+      for box in configuration {
+        $0.box(box)
+      }
+      colour?.write(to: &$0, container: container)
+      fields?.write(to: &$0)
+      chromaLocation?.write(to: &$0)
+      stereoscopicMode?.write(to: &$0)
+      sphericalVideo?.write(to: &$0)
+      pixelAspectRatio?.write(to: &$0)
+      cleanAperture?.write(to: &$0)
+      masteringDisplay?.write(to: &$0)
+      contentLightLevel?.write(to: &$0)
+      extendedUsage?.write(to: &$0)
+      if let horizontalFieldOfView {
+        $0.box("hfov") { $0.write(horizontalFieldOfView.thousandthsOfDegree) }
+      }
+      for box in otherBoxes {
+        $0.box(box)
+      }
+      if container == .quickTime {
+        // QuickTime ends a sample description's list of boxes with a zero.
+        $0.write(UInt32(0))
+      }
+    }
+  }
+
+  private func writePictureFields(to writer: inout BoxWriter, container: MovieContainer) {
+    writer.write(zeros: 8)
+    // QuickTime's temporal and spatial quality, "normal"; reserved in ISO base media.
+    let quality: UInt32 = container == .quickTime ? 512 : 0
+    writer.write(quality)
+    writer.write(quality)
+    writer.write(width)
+    writer.write(height)
+    writer.write(0x48_0000 as UInt32)
+    writer.write(0x48_0000 as UInt32)
+    writer.write(UInt32(0))
+    writer.write(UInt16(1))
+    let name = compressorName.utf8.prefix(31)
+    writer.write(UInt8(clamping: name.count))
+    writer.write(Array(name))
+    writer.write(zeros: 31 - name.count)
+    writer.write(depth)
+    writer.write(Int16(-1))
+  }
+}

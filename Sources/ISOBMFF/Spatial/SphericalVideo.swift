@@ -1,0 +1,57 @@
+public import StereoVideo
+
+/// How a picture covers a sphere: the `sv3d` box (Google, Spherical Video V2).
+///
+/// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
+public struct SphericalVideo: Equatable, Sendable {
+  public enum Projection: Equatable, Sendable {
+    /// `equi`: how much of the sphere's map is cut off at each edge, as 0.32 fixed-point parts
+    /// of its height (top, bottom) or width (left, right).
+    case equirectangular(top: UInt32, bottom: UInt32, left: UInt32, right: UInt32)
+    /// `cbmp`: the layout of the cube's faces, and the pixels of padding around each.
+    case cubemap(layout: UInt32, padding: UInt32)
+    /// `mshp`: a mesh, left in the payload.
+    case mesh
+  }
+
+  /// Everything behind the box's header.
+  public let payload: [UInt8]
+  /// The program that wrote the box (`svhd`).
+  public internal(set) var metadataSource: String
+  /// Yaw, pitch and roll in 16.16 fixed-point degrees (`prhd`).
+  public internal(set) var pose: (yaw: Int32, pitch: Int32, roll: Int32)
+  public internal(set) var projection: Projection?
+
+  /// The box of an equirectangular picture of 360 or 180 degrees; nil for other kinds, which
+  /// this box has no code for.
+  public init?(_ kind: ProjectionKind, metadataSource: String) {
+    let edge: UInt32
+    switch kind {
+    case .equirectangular: edge = 0
+    case .halfEquirectangular: edge = 0x4000_0000
+    default: return nil
+    }
+    self.metadataSource = metadataSource
+    pose = (0, 0, 0)
+    projection = .equirectangular(top: 0, bottom: 0, left: edge, right: edge)
+    var writer = BoxWriter()
+    writer.fullBox("svhd") { $0.write(cString: metadataSource) }
+    writer.box("proj") { proj in
+      proj.fullBox("prhd") { $0.write(zeros: 12) }
+      proj.fullBox("equi") {
+        $0.write(zeros: 8)
+        $0.write(edge)
+        $0.write(edge)
+      }
+    }
+    payload = writer.bytes
+  }
+
+  public static func == (left: SphericalVideo, right: SphericalVideo) -> Bool {
+    left.payload == right.payload
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("sv3d") { $0.write(payload) }
+  }
+}

@@ -1,0 +1,110 @@
+public import StereoVideo
+
+/// The `vexu` box of a video sample entry: which eyes a track holds, how they were shot, how
+/// they share a frame and how they are projected (Apple, "ISO Base Media File Format and Apple
+/// HEVC Stereo Video").
+///
+/// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
+public struct VideoExtendedUsage: Equatable, Sendable {
+  /// Everything behind the box's header.
+  public let payload: [UInt8]
+  /// `eyes/stri`, or nil without one.
+  public internal(set) var views: StereoViews?
+  /// `eyes/hero`: 0 neither eye, 1 left, 2 right; nil without one.
+  public internal(set) var heroEyeIndicator: UInt8?
+  /// `eyes/cams/blin`.
+  public internal(set) var baseline: Baseline?
+  /// `eyes/cmfy/dadj`.
+  public internal(set) var disparityAdjustment: DisparityAdjustment?
+  /// `proj/prji`: one of ``ProjectionKind``'s codes, or one that is newer than this type.
+  public internal(set) var projectionKind: FourCC?
+  /// `pack/pkin`: `side`, `over`, or a newer one.
+  public internal(set) var viewPackingKind: FourCC?
+
+  /// A stereo track's box: both eyes present, and what is known of them.
+  ///
+  /// Every field that is nil is left out. `horizontalFieldOfView` has a box of its own (`hfov`).
+  /// Packing is written for side by side and top-bottom; frame by frame has no code.
+  public init(_ metadata: SpatialMetadata, packing: PackingLayout? = nil) {
+    var views: StereoViews = [.leftEye, .rightEye]
+    if let packing, packing.rightViewFirst {
+      views.insert(.reversed)
+    }
+    self.views = views
+    heroEyeIndicator = metadata.heroEye.map { $0 == .left ? 1 : 2 }
+    baseline = metadata.baseline
+    disparityAdjustment = metadata.disparityAdjustment
+    projectionKind = metadata.projection.flatMap { FourCC($0.fourCC) }
+    viewPackingKind =
+      switch packing?.arrangement {
+      case .sideBySide: "side"
+      case .topBottom: "over"
+      case .frameByFrame, nil: nil
+      }
+    payload = Self.payload(
+      views: views, heroEyeIndicator: heroEyeIndicator, baseline: baseline,
+      disparityAdjustment: disparityAdjustment, projectionKind: projectionKind,
+      viewPackingKind: viewPackingKind)
+  }
+
+  /// What the box says of how the pair was shot, without the field of view.
+  public var metadata: SpatialMetadata {
+    let heroEye: Eye? =
+      switch heroEyeIndicator {
+      case 1: .left
+      case 2: .right
+      default: nil
+      }
+    return SpatialMetadata(
+      heroEye: heroEye, baseline: baseline, disparityAdjustment: disparityAdjustment,
+      projection: projectionKind.flatMap { ProjectionKind(fourCC: $0.description) })
+  }
+
+  /// How the two eyes share a frame; nil where the box does not say that they do.
+  public var packing: PackingLayout? {
+    let reversed = views?.contains(.reversed) ?? false
+    return switch viewPackingKind {
+    case "side": PackingLayout(.sideBySide, rightViewFirst: reversed)
+    case "over": PackingLayout(.topBottom, rightViewFirst: reversed)
+    default: nil
+    }
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("vexu") { $0.write(payload) }
+  }
+
+  private static func payload(
+    views: StereoViews, heroEyeIndicator: UInt8?, baseline: Baseline?,
+    disparityAdjustment: DisparityAdjustment?, projectionKind: FourCC?, viewPackingKind: FourCC?
+  ) -> [UInt8] {
+    var writer = BoxWriter()
+    writer.box("eyes") { eyes in
+      eyes.fullBox("stri") { $0.write(views.rawValue) }
+      if let heroEyeIndicator {
+        eyes.fullBox("hero") { $0.write(heroEyeIndicator) }
+      }
+      if let baseline {
+        eyes.box("cams") { cams in
+          cams.fullBox("blin") { $0.write(baseline.micrometres) }
+        }
+      }
+      if let disparityAdjustment {
+        eyes.box("cmfy") { cmfy in
+          cmfy.fullBox("dadj") { $0.write(disparityAdjustment.tenThousandths) }
+        }
+      }
+    }
+    if let projectionKind {
+      writer.box("proj") { proj in
+        proj.fullBox("prji") { $0.write(projectionKind) }
+      }
+    }
+    if let viewPackingKind {
+      writer.box("pack") { pack in
+        pack.fullBox("pkin") { $0.write(viewPackingKind) }
+      }
+    }
+    return writer.bytes
+  }
+}

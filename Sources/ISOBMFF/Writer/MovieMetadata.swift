@@ -1,0 +1,27 @@
+/// What is said about a whole movie.
+public struct MovieMetadata: Equatable, Sendable {
+  /// Seconds since 1970-01-01 00:00 UTC; nil leaves the date out.
+  public var creationTime: Int64?
+  /// Items with QuickTime's keys (`com.apple.quicktime.title`). In MP4 those that `ilst` has a
+  /// four-character key for are written under it.
+  public var items: [MetadataItem]
+
+  public init(creationTime: Int64? = nil, items: [MetadataItem] = []) {
+    self.creationTime = creationTime
+    self.items = items
+  }
+
+  /// The keys by which other programs tell a spatial movie: format version 1.0, and no warnings
+  /// about how it was shot.
+  public static let spatialItems = [
+    MetadataItem(key: "com.apple.quicktime.spatial.format-version", value: .utf8("1.0")),
+    MetadataItem(key: "com.apple.quicktime.spatial.aggressors-seen", value: .integer(0)),
+  ]
+
+  /// `creationTime` as the files hold it, in seconds since 1904-01-01; 0 for none.
+  var creationTimeSince1904: UInt64 {
+    guard let creationTime else { return 0 }
+    let (seconds, overflow) = creationTime.addingReportingOverflow(2_082_844_800)
+    return overflow ? 0 : UInt64(clamping: seconds)
+  }
+}

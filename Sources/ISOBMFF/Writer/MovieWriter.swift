@@ -1,0 +1,181 @@
+/// Writes the index of a movie whose sample bytes somebody else writes.
+///
+/// A progressive file: header, media data, index. The writer opens no file and sees no sample
+/// byte; it keeps the tables that the index is made of, some 12 bytes a sample.
+///
+/// ```swift
+/// var movie = MovieWriter(container: .quickTime)
+/// let video = try movie.addTrack(TrackDescription(.video(entry), timescale: 90_000))
+/// output.write(movie.header)
+/// for frame in frames {
+///   try movie.append(frame.description, to: video)
+///   output.write(frame.bytes)
+/// }
+/// let tail = try movie.finish()
+/// output.write(tail.index)
+/// output.seek(to: tail.patch.offset)
+/// output.write(tail.patch.bytes)
+/// ```
+///
+/// Times are given on the movie's own time line, which begins at 0: a track that starts later
+/// gets an empty edit, one that starts earlier is cut by its edit list. The composition offsets
+/// are written as AVFoundation does, signed and such that the first picture is presented at 0.
+public struct MovieWriter: Sendable {
+  struct Track: Sendable {
+    var description: TrackDescription
+    var tables = TrackTables()
+  }
+
+  public let container: MovieContainer
+  public let movieTimescale: UInt32
+  /// May be completed until ``finish()``.
+  public var metadata: MovieMetadata
+  var tracks: [Track] = []
+  /// Where the bytes of the next sample have to be written, in bytes from the file's start.
+  public private(set) var position: UInt64
+  private var lastTrack: TrackID?
+
+  /// - Parameter movieTimescale: units a second of the movie's duration and its edit lists. A
+  ///   track's start is rounded to it.
+  public init(
+    container: MovieContainer, movieTimescale: UInt32 = 90_000,
+    metadata: MovieMetadata = MovieMetadata()
+  ) {
+    self.container = container
+    self.movieTimescale = movieTimescale
+    self.metadata = metadata
+    position = 0
+    position = UInt64(header.count)
+  }
+
+  /// What has to stand at offset 0: `ftyp`, eight spare bytes and the header of `mdat`, whose
+  /// size is open until ``MovieTail/patch`` is written.
+  public var header: [UInt8] {
+    var writer = BoxWriter()
+    writeFileType(to: &writer)
+    // Eight bytes that become part of the mdat header if its size needs 64 bits.
+    writer.box(container == .quickTime ? "wide" : "free") { _ in }
+    writer.write(UInt32(0))
+    writer.write("mdat" as FourCC)
+    return writer.bytes
+  }
+
+  /// Adds a track. All tracks have to be added before the first sample.
+  ///
+  /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``.
+  public mutating func addTrack(
+    _ track: TrackDescription
+  ) throws(MovieWriterError) -> TrackID {
+    let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
+    guard track.timescale > 0 else { throw .timescaleZero(id) }
+    guard lastTrack == nil else { throw .trackAddedTooLate }
+    tracks.append(Track(description: track))
+    return id
+  }
+
+  /// Replaces a track's sample entry by one of the same kind, where what it says is known only
+  /// after the first samples.
+  ///
+  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``.
+  public mutating func setSampleEntry(
+    _ entry: SampleEntry, of track: TrackID
+  ) throws(MovieWriterError) {
+    let index = try index(of: track)
+    switch (tracks[index].description.sampleEntry, entry) {
+    case (.video, .video), (.audio, .audio): break
+    case (.other(let old), .other(let new)) where old.handlerType == new.handlerType: break
+    default: throw .mediaKindChanged(track)
+    }
+    tracks[index].description.sampleEntry = entry
+  }
+
+  /// Registers the samples whose bytes the caller writes next, at ``position``.
+  ///
+  /// - Throws: a ``MovieWriterError``; nothing has been registered then.
+  public mutating func append(
+    _ sample: SampleDescription, to track: TrackID
+  ) throws(MovieWriterError) {
+    let index = try index(of: track)
+    try tracks[index].tables.check(sample, in: track)
+    let size = UInt64(sample.size) * UInt64(sample.count)
+    let end = position.addingReportingOverflow(size)
+    guard !end.overflow, end.partialValue <= UInt64(Int64.max) else { throw .fileTooLarge }
+    guard sample.count > 0 else { return }
+    tracks[index].tables.append(sample)
+    tracks[index].tables.chunks.append(
+      samples: sample.count, size: size, at: position, continues: lastTrack == track)
+    position = end.partialValue
+    lastTrack = track
+  }
+
+  /// How many samples a track has so far; 0 for a track that was not added.
+  public func sampleCount(of track: TrackID) -> UInt32 {
+    (try? index(of: track)).map { tracks[$0].tables.sampleCount } ?? 0
+  }
+
+  /// The index, and what has to be corrected in the header. Tracks without a sample are left out.
+  ///
+  /// - Throws: ``MovieWriterError/movieTimescaleZero``, ``MovieWriterError/boxTooLarge(_:)``.
+  public func finish() throws(MovieWriterError) -> MovieTail {
+    guard movieTimescale > 0 else { throw .movieTimescaleZero }
+    var writer = BoxWriter()
+    writeMovie(to: &writer)
+    if let type = writer.oversizedBox {
+      throw .boxTooLarge(type)
+    }
+    return MovieTail(index: writer.bytes, offset: position, patch: mediaDataPatch)
+  }
+
+  private func index(of track: TrackID) throws(MovieWriterError) -> Int {
+    guard let number = Int(exactly: track.rawValue), number >= 1, number <= tracks.count else {
+      throw .unknownTrack(track)
+    }
+    return number - 1
+  }
+
+  private var mediaDataPatch: MovieTail.Patch {
+    let headerSize = UInt64(header.count)
+    var writer = BoxWriter()
+    if let size = UInt32(exactly: position - headerSize + 8) {
+      writer.write(size)
+      return MovieTail.Patch(offset: headerSize - 8, bytes: writer.bytes)
+    }
+    writer.write(UInt32(1))
+    writer.write("mdat" as FourCC)
+    writer.write(position - headerSize + 16)
+    return MovieTail.Patch(offset: headerSize - 16, bytes: writer.bytes)
+  }
+
+  private func writeFileType(to writer: inout BoxWriter) {
+    writer.box("ftyp") {
+      switch container {
+      case .quickTime:
+        $0.write("qt  " as FourCC)
+        $0.write(UInt32(0))
+        $0.write("qt  " as FourCC)
+      case .mp4:
+        $0.write("mp42" as FourCC)
+        $0.write(UInt32(1))
+        for brand in ["isom", "mp41", "mp42"] as [FourCC] {
+          $0.write(brand)
+        }
+      }
+    }
+  }
+}
+
+/// What completes a movie after its last sample.
+public struct MovieTail: Equatable, Sendable {
+  public struct Patch: Equatable, Sendable {
+    /// In bytes from the file's start.
+    public let offset: UInt64
+    public let bytes: [UInt8]
+  }
+
+  /// The `moov` box.
+  public let index: [UInt8]
+  /// Where the index has to be written: right behind the last sample.
+  public let offset: UInt64
+  /// What has to be overwritten in the header: the size of `mdat`.
+  public let patch: Patch
+}

@@ -1,0 +1,53 @@
+/// Why a movie cannot be written.
+public enum MovieWriterError: Error, Equatable, Sendable {
+  case timescaleZero(TrackID)
+  case trackAddedTooLate
+  case unknownTrack(TrackID)
+  case mediaKindChanged(TrackID)
+  case decodeTimeBackwards(TrackID, sample: UInt32, previous: Int64, this: Int64)
+  case durationTooLarge(TrackID, sample: UInt32, duration: UInt64)
+  case compositionOffsetTooLarge(TrackID, sample: UInt32, offset: Int32)
+  case timeTooLarge(TrackID, sample: UInt32)
+  case tooManySamples(TrackID)
+  case unevenRun(TrackID, sample: UInt32)
+  case fileTooLarge
+  case movieTimescaleZero
+  case boxTooLarge(FourCC)
+}
+
+extension MovieWriterError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .timescaleZero(let track):
+      "\(track): the timescale is 0; it has to be the number of time units a second"
+    case .trackAddedTooLate:
+      "a track was added after the first sample; add all tracks before"
+    case .unknownTrack(let track):
+      "\(track) was not added to this movie"
+    case .mediaKindChanged(let track):
+      "\(track): the new sample entry is of another kind (video, audio, other) than the old one"
+    case .decodeTimeBackwards(let track, let sample, let previous, let this):
+      "\(track), sample \(sample): the decode time \(this) lies before \(previous), where the"
+        + " sample before it starts; samples have to come in decoding order"
+    case .durationTooLarge(let track, let sample, let duration):
+      "\(track), sample \(sample): it would last \(duration) time units, more than the"
+        + " 4294967295 of a sample table; use a smaller timescale"
+    case .compositionOffsetTooLarge(let track, let sample, let offset):
+      "\(track), sample \(sample): the composition offset \(offset) is beyond 1073741824 time"
+        + " units; use a smaller timescale"
+    case .timeTooLarge(let track, let sample):
+      "\(track), sample \(sample): the time does not fit 62 bits"
+    case .tooManySamples(let track):
+      "\(track): more than 4294967295 samples"
+    case .unevenRun(let track, let sample):
+      "\(track), sample \(sample): in a track with runs of samples all have to be of one size,"
+        + " sync samples, and without dependency flags"
+    case .fileTooLarge:
+      "the file would be larger than 2^63 bytes"
+    case .movieTimescaleZero:
+      "the movie's timescale is 0; it has to be the number of time units a second"
+    case .boxTooLarge(let type):
+      "the box \(type) would be larger than 4 GiB"
+    }
+  }
+}

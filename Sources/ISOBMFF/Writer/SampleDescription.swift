@@ -1,0 +1,32 @@
+/// One sample of a track, or a run of equal ones, without its bytes.
+public struct SampleDescription: Equatable, Sendable {
+  /// The bytes of each sample.
+  public var size: UInt32
+  /// How many samples of this size and duration lie one behind the other: the audio frames of a
+  /// PCM buffer, 1 for anything else. All samples of a track with such runs have one size, are
+  /// sync samples and have no dependency flags.
+  public var count: UInt32 = 1
+  /// When the first sample is decoded, in units of the track's timescale; 0 is the movie's
+  /// start, and times below 0 are allowed.
+  public var decodeTime: Int64
+  /// How long each sample lasts, in units of the track's timescale. It counts where the track
+  /// ends and between the samples of a run; elsewhere the next decode time decides.
+  public var duration: UInt32
+  /// What is added to the decode time for the time of presentation; within 2^30 either way.
+  public var compositionOffset: Int32 = 0
+  /// Decoding can start here.
+  public var isSync = true
+  public var dependency = SampleDependency()
+
+  public init(
+    size: UInt32, decodeTime: Int64, duration: UInt32, compositionOffset: Int32 = 0,
+    isSync: Bool = true, dependency: SampleDependency = SampleDependency()
+  ) {
+    self.size = size
+    self.decodeTime = decodeTime
+    self.duration = duration
+    self.compositionOffset = compositionOffset
+    self.isSync = isSync
+    self.dependency = dependency
+  }
+}

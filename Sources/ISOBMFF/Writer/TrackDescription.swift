@@ -1,0 +1,35 @@
+/// What a track of a movie is, before its first sample.
+public struct TrackDescription: Equatable, Sendable {
+  public var sampleEntry: SampleEntry
+  /// Units a second of the track's times; above 0.
+  public var timescale: UInt32
+  /// Three lower-case letters of ISO 639-2; `und` for anything else.
+  public var language: String
+  public var matrix: TransformMatrix
+  /// Tracks of one group, other than 0, are alternatives to each other.
+  public var alternateGroup: UInt16 = 0
+  public var isEnabled = true
+  /// A name for people, in `hdlr`.
+  public var handlerName: String?
+
+  public init(
+    _ sampleEntry: SampleEntry, timescale: UInt32, language: String = "und",
+    matrix: TransformMatrix = .identity
+  ) {
+    self.sampleEntry = sampleEntry
+    self.timescale = timescale
+    self.language = language
+    self.matrix = matrix
+  }
+}
+
+/// The number of a track in its file, from 1 on (`tkhd`).
+public struct TrackID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  public var description: String { "track \(rawValue)" }
+}

@@ -1,0 +1,130 @@
+/// What a movie's index has to say about the samples of one track, as compact as it is written.
+struct TrackTables: Sendable {
+  private(set) var sampleCount: UInt32 = 0
+  /// The size of every sample as long as all are equal; then `sizes` is empty.
+  private(set) var uniformSize: UInt32 = 0
+  private(set) var sizes: [UInt32] = []
+  /// Of all samples but the last, whose duration the next one decides.
+  private(set) var durations = RunLengthTable<UInt32>()
+  private(set) var compositionOffsets = RunLengthTable<Int32>()
+  private(set) var allSync = true
+  /// Numbers from 1 on; empty while `allSync`.
+  private(set) var syncSamples: [UInt32] = []
+  /// One byte of `sdtp` for each sample, or empty if nothing is known of any.
+  private(set) var dependencies: [UInt8] = []
+  var chunks = ChunkTable()
+
+  private(set) var firstDecodeTime: Int64 = 0
+  /// The earliest time of presentation of any sample.
+  private(set) var presentationStart = Int64.max
+  private var presentationEndBeforeLast = Int64.min
+  private var lastDecodeTime: Int64 = 0
+  private var lastCompositionOffset: Int32 = 0
+  private(set) var lastDuration: UInt32 = 0
+  private var hasRuns = false
+
+  private static let maximumTime: Int64 = 1 << 61
+  private static let maximumCompositionOffset: Int32 = 1 << 30
+
+  /// When the last sample to be presented ends.
+  var presentationEnd: Int64 {
+    max(
+      presentationEndBeforeLast,
+      lastDecodeTime + Int64(lastCompositionOffset) + Int64(lastDuration))
+  }
+
+  /// The sum of all durations.
+  var mediaDuration: UInt64 {
+    UInt64(clamping: lastDecodeTime - firstDecodeTime) + UInt64(lastDuration)
+  }
+
+  /// Throws without having changed anything.
+  func check(_ sample: SampleDescription, in track: TrackID) throws(MovieWriterError) {
+    let (newCount, overflow) = sampleCount.addingReportingOverflow(sample.count)
+    guard !overflow else { throw .tooManySamples(track) }
+    let number = min(newCount, sampleCount &+ 1)
+    let length = UInt64(sample.count) * UInt64(sample.duration)
+    guard sample.decodeTime.magnitude < Self.maximumTime.magnitude,
+      length < Self.maximumTime.magnitude
+    else { throw .timeTooLarge(track, sample: number) }
+    guard sample.compositionOffset.magnitude <= Self.maximumCompositionOffset.magnitude else {
+      throw .compositionOffsetTooLarge(track, sample: number, offset: sample.compositionOffset)
+    }
+    guard !hasRuns && sample.count <= 1 || isEven(sample) else {
+      throw .unevenRun(track, sample: number)
+    }
+    guard sampleCount > 0 else { return }
+    let distance = sample.decodeTime - lastDecodeTime
+    guard distance >= 0 else {
+      throw .decodeTimeBackwards(
+        track, sample: number, previous: lastDecodeTime, this: sample.decodeTime)
+    }
+    guard distance <= UInt32.max else {
+      throw .durationTooLarge(track, sample: sampleCount, duration: distance.magnitude)
+    }
+  }
+
+  /// Runs may be of millions of samples, so they are never taken apart: all samples of their
+  /// track have to be alike.
+  private func isEven(_ sample: SampleDescription) -> Bool {
+    sample.isSync && allSync && sample.dependency.rawValue == 0 && dependencies.isEmpty
+      && sizes.isEmpty && (sampleCount == 0 || uniformSize == sample.size)
+  }
+
+  /// Adds what `check` has let through.
+  mutating func append(_ sample: SampleDescription) {
+    guard sample.count > 0 else { return }
+    hasRuns = hasRuns || sample.count > 1
+    appendTimes(of: sample)
+    appendSizes(of: sample)
+    appendSync(of: sample)
+    if sample.dependency.rawValue != 0 || !dependencies.isEmpty {
+      let missing = Int(sampleCount) - dependencies.count
+      dependencies.append(contentsOf: repeatElement(0, count: missing))
+      dependencies.append(
+        contentsOf: repeatElement(sample.dependency.rawValue, count: Int(sample.count)))
+    }
+    sampleCount += sample.count
+  }
+
+  private mutating func appendTimes(of sample: SampleDescription) {
+    if sampleCount == 0 {
+      firstDecodeTime = sample.decodeTime
+    } else {
+      let distance = UInt32(clamping: sample.decodeTime - lastDecodeTime)
+      durations.append(distance)
+      presentationEndBeforeLast = max(
+        presentationEndBeforeLast, sample.decodeTime + Int64(lastCompositionOffset))
+    }
+    let offset = Int64(sample.compositionOffset)
+    durations.append(sample.duration, count: sample.count - 1)
+    compositionOffsets.append(sample.compositionOffset, count: sample.count)
+    presentationStart = min(presentationStart, sample.decodeTime + offset)
+    lastDecodeTime = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
+    if sample.count > 1 {
+      presentationEndBeforeLast = max(presentationEndBeforeLast, lastDecodeTime + offset)
+    }
+    lastCompositionOffset = sample.compositionOffset
+    lastDuration = sample.duration
+  }
+
+  private mutating func appendSizes(of sample: SampleDescription) {
+    if sampleCount == 0 {
+      uniformSize = sample.size
+    } else if sizes.isEmpty, uniformSize != sample.size {
+      sizes = Array(repeating: uniformSize, count: Int(sampleCount))
+    }
+    if !sizes.isEmpty {
+      sizes.append(contentsOf: repeatElement(sample.size, count: Int(sample.count)))
+    }
+  }
+
+  private mutating func appendSync(of sample: SampleDescription) {
+    if allSync, !sample.isSync {
+      allSync = false
+      syncSamples = sampleCount > 0 ? Array(1...sampleCount) : []
+    } else if !allSync, sample.isSync {
+      syncSamples.append(contentsOf: (sampleCount + 1)...(sampleCount + sample.count))
+    }
+  }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// What an independent reader, FFmpeg's, finds in movies of ours.
+@Suite(.enabled(if: Python.hasAV, "no Python with PyAV; see GST_SPATIAL_PYTHON"))
+struct WrittenMovieTests {
+  private static let printPackets = """
+    import av, sys
+    with av.open(sys.argv[1]) as movie:
+        for s in movie.streams:
+            print(s.type, s.codec_context.name, s.time_base.denominator, s.start_time, s.duration)
+        for p in movie.demux():
+            if p.size:
+                key = "K" if p.is_keyframe else "-"
+                print(p.stream.index, p.pts, p.dts, p.duration, key, bytes(p).hex())
+    """
+
+  private func bytes(_ sample: Int, track: Int, size: Int) -> [UInt8] {
+    (0..<size).map { UInt8(truncatingIfNeeded: sample &* 31 &+ track &* 17 &+ $0) }
+  }
+
+  private func hex(_ bytes: [UInt8]) -> String {
+    bytes.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+  }
+
+  private func hvcC() throws -> [UInt8] {
+    guard Media.isPresent else { return [] }
+    return BoxTree(try Media.bytes(Media.leftBase))["moov/trak/mdia/minf/stbl/stsd/hvc1/hvcC"]
+      ?? []
+  }
+
+  @Test("video and AAC: every packet with its bytes and times", arguments: MovieContainer.allCases)
+  func packets(container: MovieContainer) throws {
+    var movie = MovieWriter(container: container)
+    let video = try movie.addTrack(
+      TrackDescription(
+        .video(VisualSampleEntry(width: 160, height: 120, hvcC: hvcC())), timescale: 30_000))
+    var aac = AudioSampleEntry(
+      coding: .aac(audioSpecificConfig: [0x11, 0x90]), channelCount: 2, sampleRate: 48_000,
+      framesPerSample: 1024)
+    aac.averageBitRate = 128_000
+    let audio = try movie.addTrack(TrackDescription(.audio(aac), timescale: 48_000))
+
+    var file = movie.header
+    var expected: [[String]] = [[], []]
+    // Decoded in the order 0 2 1 4 3 ..., half a second after the sound begins.
+    let offsets: [Int64] = [1, 2, 0, 2, 0, 2, 0, 2, 0, 1]
+    for (index, offset) in offsets.enumerated() {
+      let decodeTime = 15_000 + 1001 * (Int64(index) - 1)
+      let frame = bytes(index, track: 0, size: 40 + index)
+      try movie.append(
+        SampleDescription(
+          size: UInt32(frame.count), decodeTime: decodeTime, duration: 1001,
+          compositionOffset: Int32(1001 * offset), isSync: index == 0),
+        frame, to: video, file: &file)
+      expected[0].append(
+        "0 \(decodeTime + 1001 * offset) * 1001 \(index == 0 ? "K" : "-") \(hex(frame))")
+      for packet in 4 * index..<4 * index + 4 {
+        let sound = bytes(packet, track: 1, size: 20)
+        try movie.append(
+          SampleDescription(size: 20, decodeTime: Int64(packet * 1024), duration: 1024),
+          sound, to: audio, file: &file)
+        expected[1].append("1 \(packet * 1024) \(packet * 1024) 1024 K \(hex(sound))")
+      }
+    }
+    let output = try Python.run(
+      Self.printPackets, on: movie.complete(file), extension: container == .mp4 ? "mp4" : "mov"
+    ).split(separator: "\n").map(String.init)
+    #expect(output.first == "video hevc 30000 15000 10010")
+    #expect(output.dropFirst().first == "audio aac 48000 0 40960")
+    let packets = output.dropFirst(2)
+    let videoPackets = packets.filter { $0.hasPrefix("0 ") }.map { line in
+      // The decode times are the reader's own shift; their distances are checked by duration.
+      var fields = line.split(separator: " ").map(String.init)
+      fields[2] = "*"
+      return fields.joined(separator: " ")
+    }
+    #expect(videoPackets == expected[0])
+    #expect(packets.filter { $0.hasPrefix("1 ") } == expected[1])
+  }
+
+  @Test(
+    "audio codecs are known by name, rate and channels",
+    arguments: [
+      (AudioCoding.pcm(PCMFormat(bitsPerSample: 16)), "pcm_s16le", "pcm_s16le"),
+      (.pcm(PCMFormat(bitsPerSample: 16, isBigEndian: true)), "pcm_s16be", "pcm_s16be"),
+      (.pcm(PCMFormat(bitsPerSample: 24)), "pcm_s24le", "pcm_s24le"),
+      (.pcm(PCMFormat(bitsPerSample: 32, isFloat: true)), "pcm_f32le", "pcm_f32le"),
+      (.ac3(dac3: [0x10, 0x11, 0x40]), "ac3", "ac3"),
+      (.eac3(dec3: [0x06, 0x00, 0x20, 0x04, 0x00]), "eac3", "eac3"),
+      (
+        .alac(magicCookie: [
+          0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 0, 0, 0, 0x40, 4, 0, 0x17, 0x70, 0, 0, 0, 0xBB,
+          0x80,
+        ]), "alac", "alac"
+      ),
+      (.mp3, "mp3float", "mp3float"),
+      (.opus(dOps: [0, 2, 1, 0x38, 0, 0, 0xBB, 0x80, 0, 0, 0]), "", "opus"),
+    ])
+  func audioCodecs(coding: AudioCoding, quickTime: String, mp4: String) throws {
+    let print = """
+      import av, sys
+      with av.open(sys.argv[1]) as movie:
+          c = movie.streams.audio[0].codec_context
+          print(c.name, c.sample_rate, c.layout.nb_channels)
+      """
+    for (container, name) in [(MovieContainer.quickTime, quickTime), (.mp4, mp4)]
+    where !name.isEmpty {
+      var movie = MovieWriter(container: container)
+      let entry = AudioSampleEntry(coding: coding, channelCount: 2, sampleRate: 48_000)
+      let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: 48_000))
+      let size = entry.bytesPerPCMFrame ?? 100
+      var file = movie.header
+      for index in 0..<4 as Range<Int64> {
+        try movie.append(
+          SampleDescription(size: size, decodeTime: index, duration: 1),
+          Array(repeating: 0, count: Int(size)), to: track, file: &file)
+      }
+      let output = try Python.run(
+        print, on: movie.complete(file), extension: container == .mp4 ? "mp4" : "mov")
+      let names = output.split(separator: "\n").first?.split(separator: " ").map(String.init)
+      #expect(names?.first?.replacingOccurrences(of: "libopus", with: "opus") == name)
+      #expect(names?.dropFirst() == ["48000", "2"])
+    }
+  }
+
+  @Test("the spatial facts of a movie: eyes, baseline, field of view, keys")
+  func spatial() throws {
+    var entry = VisualSampleEntry(width: 160, height: 120, hvcC: try hvcC())
+    entry.horizontalFieldOfView = HorizontalFieldOfView(thousandthsOfDegree: 63_400)
+    entry.extendedUsage = VideoExtendedUsage(
+      SpatialMetadata(
+        heroEye: .right, baseline: Baseline(micrometres: 19_240),
+        disparityAdjustment: DisparityAdjustment(tenThousandths: -200),
+        projection: .rectilinear))
+    var movie = MovieWriter(
+      container: .quickTime, metadata: MovieMetadata(items: MovieMetadata.spatialItems))
+    let track = try movie.addTrack(TrackDescription(.video(entry), timescale: 30))
+    var file = movie.header
+    try movie.append(
+      SampleDescription(size: 4, decodeTime: 0, duration: 1), [0, 0, 0, 0], to: track, file: &file)
+    let output = try Python.run(
+      """
+      import av, sys
+      with av.open(sys.argv[1]) as movie:
+          print(movie.metadata["com.apple.quicktime.spatial.format-version"])
+          print(movie.metadata["com.apple.quicktime.spatial.aggressors-seen"])
+      """, on: movie.complete(file), extension: "mov")
+    #expect(output == "1.0\n0\n")
+  }
+}
