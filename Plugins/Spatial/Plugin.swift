@@ -20,6 +20,7 @@ public func pluginDescriptor() -> UnsafePointer<GstPluginDesc> {
     StereoTags.register()
     StereoViewMeta.meta.register()
     let registered = [
+      stereoTestSource.register(plugin),
       sbsSplit.register(plugin),
       stereoTagger.register(plugin),
     ]

@@ -61,7 +61,8 @@ struct PackedVideo {
     default:
       let name = gst_video_multiview_mode_to_caps_string(mode).map { String(cString: $0) }
       throw ElementError(
-        .format, "Video packed as \(name ?? "mode \(mode.rawValue)") cannot be split; "
+        .format,
+        "Video packed as \(name ?? "mode \(mode.rawValue)") cannot be split; "
           + "side-by-side, top-bottom and frame-by-frame can.")
     }
     return PackingLayout(
@@ -97,7 +98,8 @@ struct PackedVideo {
     }
     guard layout.arrangement == .frameByFrame || info.isAddressable else {
       throw ElementError(
-        .format, "The pixels of \(info.formatName) lie in groups that cannot be cut; "
+        .format,
+        "The pixels of \(info.formatName) lie in groups that cannot be cut; "
           + "put videoconvert before sbssplit.")
     }
   }

@@ -32,7 +32,8 @@ extension SBSSplit {
     case .property: Self.log.info(self, "input-mode-override says \(found)")
     case .guess:
       Self.log.info(
-        self, "nothing says how the eyes are packed; guessed \(found) "
+        self,
+        "nothing says how the eyes are packed; guessed \(found) "
           + "(set input-mode-override if that is wrong)")
     }
     input = packed
@@ -53,7 +54,9 @@ extension SBSSplit {
     let takesReferences = eyePad.pad.queryPeer(query) && query.acceptsVideoMeta
     eyePad.pool = takesReferences || !eyePad.pad.isLinked ? nil : try VideoBufferPool(info)
     Self.log.info(
-      self, "\(eyePad.eye): \(eyePad.pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")")
+      self,
+      "\(eyePad.eye): \(eyePad.pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")"
+    )
   }
 
   // MARK: Queries

@@ -56,7 +56,7 @@ open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
       var result = element.transformCaps(
         Caps(retaining: caps), from: direction == GST_PAD_SRC ? .source : .sink)
       if let filter { result = Caps(retaining: filter).intersection(result) }
-      return gst_caps_ref(result.pointer)
+      return result.retainedPointer()
     }
     transformClass.pointee.set_caps = { pointer, input, output in
       guard let input, let output, let element = BaseTransformSubclass.of(pointer) else {

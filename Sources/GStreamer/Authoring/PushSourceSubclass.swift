@@ -60,8 +60,8 @@ open class PushSourceSubclass: ElementSubclass, @unchecked Sendable {
     sourceClass.pointee.fixate = { pointer, caps in
       guard let caps else { return nil }
       let owned = Caps(adopting: caps)
-      guard let element = PushSourceSubclass.of(pointer) else { return gst_caps_ref(owned.pointer) }
-      return gst_caps_ref(element.fixate(owned).pointer)
+      guard let element = PushSourceSubclass.of(pointer) else { return owned.retainedPointer() }
+      return element.fixate(owned).retainedPointer()
     }
     sourceClass.pointee.set_caps = { pointer, caps in
       guard let caps, let element = PushSourceSubclass.of(pointer) else { return 0 }

@@ -46,7 +46,8 @@ extension ElementError: ElementErrorConvertible {
 
   /// `error` as it is posted: as it says itself, or as a failed stream.
   init(_ error: any Error) {
-    self = (error as? any ElementErrorConvertible)?.elementError
+    self =
+      (error as? any ElementErrorConvertible)?.elementError
       ?? ElementError(.stream(GST_STREAM_ERROR_FAILED), "\(error)")
   }
 }

@@ -1,6 +1,10 @@
 internal import CGStreamer
 
 /// A reference to a GstMiniObject: one count, taken at `init` and given back at `deinit`.
+///
+/// Swift may release an object right behind its last use, which can be the reading of its pointer.
+/// So a C function gets the pointer of a parameter or of `self`, which the caller keeps alive, or
+/// from inside `withExtendedLifetime`; one that takes a reference over gets `retainedPointer()`.
 public class MiniObject: @unchecked Sendable {
   let raw: UnsafeMutablePointer<GstMiniObject>
   private var isOwned = true

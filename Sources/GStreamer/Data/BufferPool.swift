@@ -10,8 +10,9 @@ public final class VideoBufferPool: @unchecked Sendable {
     self.info = info
     pool = gst_video_buffer_pool_new()
     let config = gst_buffer_pool_get_config(pool)
-    gst_buffer_pool_config_set_params(
-      config, info.caps.pointer, UInt32(clamping: info.size), 0, 0)
+    withExtendedLifetime(info.caps) {
+      gst_buffer_pool_config_set_params(config, $0.pointer, UInt32(clamping: info.size), 0, 0)
+    }
     guard gst_buffer_pool_set_config(pool, config) != 0,
       gst_buffer_pool_set_active(pool, 1) != 0
     else {

@@ -45,7 +45,8 @@ extension Pad {
 
   private func install<Owner: ElementSubclass>(_ functions: PadFunctions<Owner>) {
     if let chain = functions.chain {
-      let context = Callback<(ElementSubclass, Pad, Buffer) throws -> Void> { element, pad, buffer in
+      let context = Callback<(ElementSubclass, Pad, Buffer) throws -> Void> {
+        element, pad, buffer in
         guard let owner = element as? Owner else { throw FlowReturn.error }
         try chain(owner)(pad, buffer)
       }

@@ -45,8 +45,9 @@ public struct Query: ~Copyable {
 
   /// Answers a CAPS query, applying its filter.
   public func answerCaps(_ caps: Caps) {
-    let result = capsFilter.map { $0.intersection(caps) } ?? caps
-    gst_query_set_caps_result(pointer, result.pointer)
+    withExtendedLifetime(capsFilter.map { $0.intersection(caps) } ?? caps) {
+      gst_query_set_caps_result(pointer, $0.pointer)
+    }
   }
 
   // MARK: ALLOCATION

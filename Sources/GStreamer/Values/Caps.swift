@@ -84,11 +84,32 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
     return copy
   }
 
+  /// The first alternative with one field narrowed to what is nearest to `value`; the field is set
+  /// where it is missing.
+  public func fixating(_ field: String, _ value: Value) -> Caps {
+    guard !isEmpty, !isAny else { return self }
+    let result = Caps(adopting: gst_caps_truncate(gst_caps_copy(pointer)))
+    guard let structure = gst_caps_get_structure(result.pointer, 0) else { return result }
+    guard gst_structure_has_field(structure, field) != 0 else { return result.with([field: value]) }
+    switch value {
+    case .int(let number): gst_structure_fixate_field_nearest_int(structure, field, number)
+    case .fraction(let fraction):
+      gst_structure_fixate_field_nearest_fraction(
+        structure, field, fraction.numerator, fraction.denominator)
+    case .string(let string): gst_structure_fixate_field_string(structure, field, string)
+    default: break
+    }
+    return result
+  }
+
   /// The first alternative, its ranges and lists narrowed to one value each.
   public func fixated() -> Caps {
     guard !isEmpty, !isAny else { return self }
     return Caps(adopting: gst_caps_fixate(gst_caps_copy(pointer)))
   }
+
+  /// One reference more, for a C function that takes it over.
+  func retainedPointer() -> UnsafeMutablePointer<GstCaps> { gst_caps_ref(pointer) }
 
   public var description: String { adopt(gst_caps_to_string(pointer)) ?? "" }
 }

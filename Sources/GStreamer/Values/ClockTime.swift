@@ -21,10 +21,13 @@ extension ClockTime? {
 
 /// `value * numerator / denominator` in 128 bits, saturated; 0 for a denominator of 0.
 public func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
-  denominator == 0 ? 0 : UInt64(gst_util_uint64_scale(guint64(value), guint64(numerator), guint64(denominator)))
+  denominator == 0
+    ? 0 : UInt64(gst_util_uint64_scale(guint64(value), guint64(numerator), guint64(denominator)))
 }
 
 /// The same, rounded to the nearest.
 public func scaleRounded(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
-  denominator == 0 ? 0 : UInt64(gst_util_uint64_scale_round(guint64(value), guint64(numerator), guint64(denominator)))
+  denominator == 0
+    ? 0
+    : UInt64(gst_util_uint64_scale_round(guint64(value), guint64(numerator), guint64(denominator)))
 }

@@ -15,6 +15,9 @@ public struct Segment: @unchecked Sendable {
 
   public var format: GstFormat { segment.format }
 
+  /// The position in nanoseconds; nil where there is none.
+  public var position: ClockTime? { ClockTime(cValue: segment.position) }
+
   /// The running time of a timestamp, or nil outside the segment.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
     var segment = segment
@@ -27,7 +30,8 @@ public struct Segment: @unchecked Sendable {
   public func signedRunningTime(_ timestamp: ClockTime) -> Int64? {
     var segment = segment
     var running: guint64 = 0
-    let sign = gst_segment_to_running_time_full(&segment, GST_FORMAT_TIME, guint64(timestamp), &running)
+    let sign = gst_segment_to_running_time_full(
+      &segment, GST_FORMAT_TIME, guint64(timestamp), &running)
     guard sign != 0, running != .max, let value = Int64(exactly: running) else { return nil }
     return sign > 0 ? value : -value
   }

@@ -1,0 +1,161 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+
+/// `stereotestsrc`: a moving scene whose disparities are known (`StereoTestScene`).
+let stereoTestSource = ElementDeclaration<StereoTestSource>(
+  name: "stereotestsrc",
+  typeName: "GstStereoTestSrc",
+  baseClass: .pushSource,
+  longName: "Stereo test source",
+  klass: "Source/Video",
+  description: "Draws a moving stereo scene with objects at known disparities",
+  author: author,
+  padTemplates: [
+    PadTemplate(
+      "src", .source,
+      caps: Caps(
+        "video/x-raw",
+        [
+          "format": .strings(StereoTestSource.formats),
+          "width": .intRange(16...16384), "height": .intRange(16...16384),
+          "framerate": .fractionRange(Fraction(1, .max), Fraction(.max, 1)),
+          "multiview-mode": .strings(StereoTestSource.modes.map(\.name)),
+        ]))
+  ],
+  properties: [
+    .bool(
+      "is-live", nick: "Is live", blurb: "Make frames by the clock, as a camera does",
+      default: false, at: \.isLive)
+  ])
+
+final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendable {
+  struct Settings {
+    var isLive = false
+  }
+
+  static let formats = [
+    "I420", "NV12", "I420_10LE", "RGB", "BGR", "RGBx", "BGRx", "xRGB", "xBGR",
+  ]
+
+  let settings = Locked(Settings())
+  /// What the caps ask for; nil before them.
+  private var output: Output?
+  private var frameNumber = 0
+
+  private struct Output {
+    let mode: Mode
+    let scene: StereoTestScene
+    let pool: VideoBufferPool
+  }
+
+  required init(_ instance: ElementInstance) throws {
+    try super.init(instance)
+    setFormat(GST_FORMAT_TIME)
+  }
+
+  override func start() throws {
+    isLive = settings.current.isLive
+    frameNumber = 0
+  }
+
+  override func stop() {
+    output = nil
+  }
+
+  override func fixate(_ caps: Caps) -> Caps { Self.complete(caps) }
+
+  override func setCaps(_ caps: Caps) throws {
+    guard let info = VideoInfo(caps), let name = caps.first?.string("multiview-mode"),
+      let mode = Self.modes.first(where: { $0.name == name })
+    else {
+      throw ElementError(.negotiation, "Frames cannot be made as \(caps).")
+    }
+    let packed = "\(info.width)x\(info.height)"
+    guard info.width.isMultiple(of: mode.columns), info.height.isMultiple(of: mode.rows),
+      let scene = StereoTestScene(
+        width: info.width / mode.columns, height: info.height / mode.rows)
+    else {
+      throw ElementError(
+        .negotiation,
+        "A \(mode.name) frame of \(packed) does not hold eyes of equal size, 16x16 or larger.")
+    }
+    output = Output(mode: mode, scene: scene, pool: try VideoBufferPool(info))
+  }
+
+  // MARK: Frames
+
+  override func create() throws -> Buffer {
+    guard let output else { throw FlowReturn.notNegotiated }
+    let buffer = try output.pool.acquire()
+    do {
+      let frame = try VideoFrame(buffer, output.pool.info, writing: true)
+      for view in output.mode.views(frameNumber) {
+        try draw(view, of: output.scene, into: frame, output.pool.info)
+      }
+    }
+    stamp(buffer, output)
+    frameNumber &+= 1
+    return buffer
+  }
+
+  private func draw(
+    _ view: Mode.View, of scene: StereoTestScene, into frame: borrowing VideoFrame,
+    _ info: VideoInfo
+  ) throws {
+    let planes = (0..<frame.planeCount).compactMap { index -> StereoTestScene.Plane? in
+      guard let base = frame.plane(index) else { return nil }
+      let grid = info.sampleGrid(index)
+      let stride = frame.stride(index)
+      let rows = (info.height + (1 << grid.heightShift) - 1) >> grid.heightShift
+      let row = (view.row * scene.height) >> grid.heightShift
+      let column = (view.column * scene.width) >> grid.widthShift
+      let offset = row * stride + column * grid.step
+      let size = rows * stride - offset
+      guard size > 0 else { return nil }
+      return StereoTestScene.Plane(
+        bytes: UnsafeMutableRawBufferPointer(start: base + offset, count: size), stride: stride)
+    }
+    guard let destination = StereoTestScene.Destination(info.formatName, planes) else {
+      throw FlowReturn.notNegotiated
+    }
+    try scene.render(eye: view.eye, frame: view.frame, into: destination)
+  }
+
+  private func stamp(_ buffer: Buffer, _ output: Output) {
+    buffer.pts = time(of: frameNumber, output)
+    if let start = buffer.pts { buffer.duration = time(of: frameNumber &+ 1, output) - start }
+    buffer.offset = UInt64(clamping: frameNumber)
+    if output.mode.isFrameByFrame {
+      buffer.flags.insert(.multipleView)
+      if frameNumber.isMultiple(of: 2) { buffer.flags.insert(.firstInBundle) }
+    }
+  }
+
+  private func time(of frame: Int, _ output: Output) -> ClockTime {
+    let rate = output.pool.info.frameRate
+    return scale(
+      UInt64(clamping: frame), UInt64(clamping: rate.denominator) * .second,
+      UInt64(clamping: rate.numerator))
+  }
+
+  override func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? {
+    guard settings.current.isLive, let start = buffer.pts else { return nil }
+    return (start, start + (buffer.duration ?? 0))
+  }
+
+  // MARK: Seeking
+
+  override var isSeekable: Bool { !settings.current.isLive }
+
+  override func seek(to segment: Segment) throws {
+    guard let rate = output?.pool.info.frameRate else {
+      frameNumber = 0
+      return
+    }
+    let frame = scale(
+      segment.position ?? 0, UInt64(clamping: rate.numerator),
+      UInt64(clamping: rate.denominator) * .second)
+    frameNumber = Int(clamping: frame)
+  }
+}
