@@ -29,6 +29,11 @@ let package = Package(
     // The Swift layer over GStreamer.
     .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
 
+    // GstHarness, for tests.
+    .target(
+      name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],
+      swiftSettings: strict),
+
     // libgstspatial.so: the Swift runtime inside, one symbol outside.
     .target(
       name: "Spatial",
@@ -51,12 +56,12 @@ let package = Package(
     .testTarget(
       name: "StereoEncoderTests", dependencies: ["StereoEncoder"], swiftSettings: strict),
     .testTarget(
-      name: "GStreamerTests", dependencies: ["GStreamer", "CGStreamerCheck"],
+      name: "GStreamerTests", dependencies: ["GStreamer", "GStreamerCheck"],
       swiftSettings: strict),
     // Drives the built libgstspatial.so as any application would; links none of its code.
     .testTarget(
       name: "SpatialTests",
-      dependencies: ["GStreamer", "CGStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo"],
+      dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo"],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

@@ -1,0 +1,101 @@
+internal import CGStreamer
+
+/// The messages of a pipeline, in order.
+///
+/// A consumer that is slow loses the oldest messages of the talkative kinds, never an error, a
+/// warning or the end of the stream.
+public final class Bus: @unchecked Sendable {
+  /// How many messages wait for a slow consumer before the talkative kinds are dropped.
+  public static let capacity = 256
+
+  private struct State {
+    var waiting: [Message] = []
+    var consumer: CheckedContinuation<Message?, Never>?
+  }
+
+  private let bus: UnsafeMutablePointer<GstBus>
+  private let state = Locked(State())
+
+  init(of pipeline: UnsafeMutablePointer<GstElement>) {
+    bus = gst_element_get_bus(pipeline)
+    let handler: GstBusSyncHandler = { _, message, data in
+      if let message, let data {
+        Unmanaged<Inbox>.fromOpaque(data).takeUnretainedValue().bus?
+          .receive(Message(retaining: message))
+      }
+      return GST_BUS_DROP
+    }
+    let inbox = Inbox(self)
+    gst_bus_set_sync_handler(bus, handler, Unmanaged.passRetained(inbox).toOpaque()) { data in
+      if let data { Unmanaged<Inbox>.fromOpaque(data).release() }
+    }
+  }
+
+  deinit {
+    gst_bus_set_sync_handler(bus, nil, nil, nil)
+    gst_object_unref(bus)
+  }
+
+  /// What the bus's handler holds: the pipeline may outlive this object.
+  private final class Inbox {
+    weak var bus: Bus?
+
+    init(_ bus: Bus) {
+      self.bus = bus
+    }
+  }
+
+  /// The messages from now on. One consumer at a time.
+  public var messages: Messages { Messages(bus: self) }
+
+  public struct Messages: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    let bus: Bus
+
+    public func makeAsyncIterator() -> Messages { self }
+
+    public mutating func next() async -> Message? { await bus.next() }
+  }
+
+  private func receive(_ message: Message) {
+    let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
+      if let consumer = state.consumer {
+        state.consumer = nil
+        return consumer
+      }
+      state.waiting.append(message)
+      if state.waiting.count > Self.capacity,
+        let index = state.waiting.firstIndex(where: { !$0.mustArrive })
+      {
+        state.waiting.remove(at: index)
+      }
+      return nil
+    }
+    consumer?.resume(returning: message)
+  }
+
+  private func next() async -> Message? {
+    await withTaskCancellationHandler {
+      await withCheckedContinuation { continuation in
+        let ready = state.withLock { state -> Message?? in
+          if Task.isCancelled { return .some(nil) }
+          if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+          state.consumer = continuation
+          return nil
+        }
+        if let ready { continuation.resume(returning: ready) }
+      }
+    } onCancel: {
+      let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
+        defer { state.consumer = nil }
+        return state.consumer
+      }
+      consumer?.resume(returning: nil)
+    }
+  }
+}
+
+extension Message {
+  fileprivate var mustArrive: Bool {
+    [GST_MESSAGE_ERROR, GST_MESSAGE_WARNING, GST_MESSAGE_EOS].contains(type)
+  }
+}

@@ -1,0 +1,81 @@
+public import CGStreamer
+
+/// What an element tells the application.
+public final class Message: MiniObject, @unchecked Sendable {
+  public var pointer: UnsafeMutablePointer<GstMessage> { cast(raw) }
+
+  /// Adds a reference.
+  public init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
+    super.init(adopting: cast(gst_message_ref(pointer)))
+  }
+
+  public enum Content {
+    case endOfStream
+    case error(PipelineFailure)
+    case warning(PipelineFailure)
+    /// A message that only one kind of element sends, by the name of its structure.
+    case element(StructureView)
+    case tags(TagList)
+    case stateChanged(old: GstState, new: GstState)
+    /// Any other type.
+    case other(GstMessageType)
+  }
+
+  public var type: GstMessageType { pointer.pointee.type }
+
+  /// The name of the object that sent the message.
+  public var sourceName: String {
+    guard let source = pointer.pointee.src else { return "" }
+    return adopt(gst_object_get_name(source)) ?? ""
+  }
+
+  public var content: Content {
+    switch type {
+    case GST_MESSAGE_EOS: return .endOfStream
+    case GST_MESSAGE_ERROR: return .error(failure(gst_message_parse_error))
+    case GST_MESSAGE_WARNING: return .warning(failure(gst_message_parse_warning))
+    case GST_MESSAGE_ELEMENT:
+      guard let structure = gst_message_get_structure(pointer) else { return .other(type) }
+      return .element(StructureView(pointer: structure))
+    case GST_MESSAGE_TAG:
+      var tags: UnsafeMutablePointer<GstTagList>?
+      gst_message_parse_tag(pointer, &tags)
+      return tags.map { .tags(TagList(adopting: $0)) } ?? .other(type)
+    case GST_MESSAGE_STATE_CHANGED:
+      var old = GST_STATE_NULL
+      var new = GST_STATE_NULL
+      gst_message_parse_state_changed(pointer, &old, &new, nil)
+      return .stateChanged(old: old, new: new)
+    default: return .other(type)
+    }
+  }
+
+  private func failure(
+    _ parse: (
+      UnsafeMutablePointer<GstMessage>?, UnsafeMutablePointer<UnsafeMutablePointer<GError>?>?,
+      UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
+    ) -> Void
+  ) -> PipelineFailure {
+    var error: UnsafeMutablePointer<GError>?
+    var debug: UnsafeMutablePointer<CChar>?
+    parse(pointer, &error, &debug)
+    defer { g_clear_error(&error) }
+    return PipelineFailure(
+      element: sourceName, message: error.map { String(cString: $0.pointee.message) } ?? "",
+      debug: adopt(debug) ?? "")
+  }
+}
+
+/// An error or a warning that an element posted.
+public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
+  /// The name of the element.
+  public let element: String
+  /// For people.
+  public let message: String
+  /// For developers.
+  public let debug: String
+
+  public var description: String {
+    debug.isEmpty ? "\(element): \(message)" : "\(element): \(message) (\(debug))"
+  }
+}
