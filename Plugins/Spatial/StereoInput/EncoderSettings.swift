@@ -1,0 +1,147 @@
+import GStreamer
+import StereoEncoder
+
+/// What the encoder's properties set, in every element that encodes.
+struct EncoderSettings {
+  var quality = 22.0
+  var bitrate: Int32 = 0
+  var maximumBitrate: Int32 = 0
+  var bufferSize: Int32 = 0
+  var preset = PresetChoice.medium
+  var tune = TuneChoice.none
+  var keyframeDistance: Int32 = 60
+  var dependentEyeQualityOffset = 0.0
+  var optionString: String?
+  var detectsSceneCuts = true
+
+  /// The properties of an element that keeps these settings at `path`.
+  static func properties<Owner: HasSettings>(
+    at path: WritableKeyPath<Owner.Settings, EncoderSettings>
+  ) -> [Property<Owner>] {
+    [
+      .double(
+        "quality", nick: "Quality",
+        blurb: "Constant quality (x265's CRF): 0 is the best, 51 the smallest; "
+          + "not used where bitrate is set",
+        in: 0...51, default: 22, at: path.appending(path: \.quality)),
+      .int(
+        "bitrate", nick: "Bitrate",
+        blurb: "Average rate of both eyes together, in kbit/s (0 = constant quality)",
+        in: 0...1_600_000, default: 0, at: path.appending(path: \.bitrate)),
+      .int(
+        "max-bitrate", nick: "Maximum bitrate",
+        blurb: "Peak rate of both eyes together, in kbit/s, with bitrate (0 = one and a half "
+          + "times bitrate)",
+        in: 0...3_200_000, default: 0, at: path.appending(path: \.maximumBitrate)),
+      .int(
+        "vbv-buffer-size", nick: "VBV buffer size",
+        blurb: "The decoder's buffer for both eyes together, in kbit, with bitrate "
+          + "(0 = one second of the peak)",
+        in: 0...160_000_000, default: 0, at: path.appending(path: \.bufferSize)),
+      .choice(
+        "speed-preset", nick: "Speed preset",
+        blurb: "x265's preset: how much time to spend on compression", default: .medium,
+        at: path.appending(path: \.preset)),
+      .choice(
+        "tune", nick: "Tune", blurb: "x265's tuning: what the pictures or the use are like",
+        default: .none, at: path.appending(path: \.tune)),
+      .int(
+        "key-int-max", nick: "Maximum keyframe distance",
+        blurb: "The distance between two keyframes, in frames, at most", in: 1...1_000_000,
+        default: 60, at: path.appending(path: \.keyframeDistance)),
+      .double(
+        "dependent-eye-quality-offset", nick: "Dependent eye's quality offset",
+        blurb: "Added to the quality of the eye that is not the base; above 0 saves bits",
+        in: -24...24, default: 0, at: path.appending(path: \.dependentEyeQualityOffset)),
+      .bool(
+        "scene-cuts", nick: "Scene cuts",
+        blurb: "Start a new scene, seen in the base eye, with a keyframe in both eyes",
+        default: true, at: path.appending(path: \.detectsSceneCuts)),
+      .string(
+        "option-string", nick: "Option string",
+        blurb: "Further options of x265, as name=value:name=value",
+        at: path.appending(path: \.optionString)),
+    ]
+  }
+
+  /// Puts the settings into an encoder's configuration.
+  func apply(to configuration: inout StereoEncoderConfiguration) {
+    if bitrate > 0 {
+      let peak = maximumBitrate > 0 ? Int(maximumBitrate) : Int(bitrate) * 3 / 2
+      let buffer = bufferSize > 0 ? Int(bufferSize) : peak
+      configuration.rateControl = .bitrate(
+        kilobitsPerSecond: Int(bitrate),
+        buffer: RateControl.VideoBuffer(maximumRate: peak, size: buffer))
+    } else {
+      configuration.rateControl = .quality(quality)
+    }
+    configuration.preset = preset.preset
+    configuration.tune = tune.tune
+    configuration.keyframeDistance = Int(keyframeDistance)
+    configuration.dependentEyeQualityOffset = dependentEyeQualityOffset
+    configuration.optionString = optionString ?? ""
+    configuration.detectsSceneCuts = detectsSceneCuts
+  }
+}
+
+/// x265's presets as a property.
+enum PresetChoice: Int32, EnumType {
+  case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
+
+  static let typeName = "GstStereoEncoderPreset"
+
+  var preset: StereoEncoderConfiguration.Preset {
+    switch self {
+    case .ultrafast: .ultrafast
+    case .superfast: .superfast
+    case .veryfast: .veryfast
+    case .faster: .faster
+    case .fast: .fast
+    case .medium: .medium
+    case .slow: .slow
+    case .slower: .slower
+    case .veryslow: .veryslow
+    case .placebo: .placebo
+    }
+  }
+
+  var nick: String { preset.rawValue }
+  var description: String { preset.rawValue.capitalizedFirst }
+}
+
+/// x265's tunings as a property.
+enum TuneChoice: Int32, EnumType {
+  case none, psnr, ssim, grain, fastdecode, zerolatency, animation
+
+  static let typeName = "GstStereoEncoderTune"
+
+  var tune: StereoEncoderConfiguration.Tune? {
+    switch self {
+    case .none: nil
+    case .psnr: .psnr
+    case .ssim: .ssim
+    case .grain: .grain
+    case .fastdecode: .fastdecode
+    case .zerolatency: .zerolatency
+    case .animation: .animation
+    }
+  }
+
+  var nick: String { tune?.rawValue ?? "none" }
+
+  var description: String {
+    switch self {
+    case .none: "No tuning"
+    case .psnr: "For the best PSNR"
+    case .ssim: "For the best SSIM"
+    case .grain: "Keep film grain"
+    case .fastdecode: "Fast to decode"
+    case .zerolatency: "No delay: no B frames, no lookahead"
+    case .animation: "Flat colours and sharp edges"
+    }
+  }
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}

@@ -1,0 +1,87 @@
+import GStreamer
+import HEVC
+import StereoVideo
+
+/// What arrives at the pad of one eye.
+enum EyeStreamCaps {
+  case raw(VideoInfo, Caps)
+  case coded(CodedVideo)
+
+  /// Coded video of one eye.
+  struct CodedVideo {
+    let caps: Caps
+    let framing: NALUnitFraming
+    /// NAL units of the decoder configuration record.
+    let parameterSets: [[UInt8]]
+    let frameRate: Fraction?
+    let pixelAspectRatio: Fraction?
+  }
+
+  init(_ caps: Caps, _ eye: Eye) throws {
+    guard let structure = caps.first else {
+      throw ElementError(.format, "The \(eye) eye's caps are empty.")
+    }
+    if structure.name == "video/x-raw" {
+      guard let info = VideoInfo(caps), RawFormat(info) != nil else {
+        throw ElementError(
+          .format, "Raw video of the format \(structure.string("format") ?? "?") cannot be "
+            + "encoded; put videoconvert before the \(eye) pad.", debug: "\(caps)")
+      }
+      self = .raw(info, caps)
+      return
+    }
+    var framing = NALUnitFraming.annexB
+    var sets: [[UInt8]] = []
+    if structure.string("stream-format") != "byte-stream" {
+      guard let record = structure.buffer("codec_data") else {
+        throw ElementError(
+          .format, "The \(eye) eye's H.265 has no codec_data; put h265parse before its pad.",
+          debug: "\(caps)")
+      }
+      do {
+        let parsed = try HEVCDecoderConfigurationRecord(record.bytes)
+        framing = .lengthPrefixed(lengthSize: parsed.lengthSize)
+        sets = parsed.arrays.flatMap(\.nalUnits)
+      } catch {
+        throw ElementError(
+          .format, "The \(eye) eye's codec_data is not a decoder configuration record.",
+          debug: "\(error)")
+      }
+    }
+    self = .coded(
+      CodedVideo(
+        caps: caps, framing: framing, parameterSets: sets,
+        frameRate: structure.fraction("framerate"),
+        pixelAspectRatio: structure.fraction("pixel-aspect-ratio")))
+  }
+
+  var caps: Caps {
+    switch self {
+    case .raw(_, let caps): caps
+    case .coded(let coded): coded.caps
+    }
+  }
+
+  var frameRate: Fraction? {
+    let rate =
+      switch self {
+      case .raw(let info, _): info.frameRate
+      case .coded(let coded): coded.frameRate ?? Fraction(0, 1)
+      }
+    return rate.numerator > 0 && rate.denominator > 0 ? rate : nil
+  }
+
+  var pixelAspectRatio: Fraction? {
+    switch self {
+    case .raw(let info, _): info.pixelAspectRatio
+    case .coded(let coded): coded.pixelAspectRatio
+    }
+  }
+
+  /// In nanoseconds; nil where the rate is not known.
+  var frameDuration: ClockTime? {
+    frameRate.map {
+      scale(.second, UInt64(clamping: $0.denominator), UInt64(clamping: $0.numerator))
+    }
+  }
+}

@@ -1,0 +1,26 @@
+import GStreamer
+
+/// One access unit of both eyes, ready for a pad or a movie.
+struct LayeredFrame {
+  /// NAL units with four-byte lengths, parameter sets left out.
+  let buffer: Buffer
+  /// Running times in nanoseconds; the decode time may be negative.
+  let presentationTime: Int64
+  let decodeTime: Int64
+  /// 0 where it is not known.
+  let duration: ClockTime
+  let isSync: Bool
+  /// Whether other pictures need this one.
+  let isReference: Bool
+}
+
+/// What a decoder or a container has to know of a layered stream before its first access unit.
+struct LayeredConfiguration: Equatable {
+  /// The records of ISO/IEC 14496-15: the base layer's and the dependent layer's.
+  let hvcC: [UInt8]
+  let lhvC: [UInt8]
+  /// Of one eye.
+  let width: Int
+  let height: Int
+  let bitDepth: Int
+}

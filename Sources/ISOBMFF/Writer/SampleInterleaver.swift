@@ -1,0 +1,74 @@
+/// Puts the samples of several tracks into the order of the file: stretches of one track after the
+/// other, by decode time, so that a player reads the file from front to back.
+///
+/// It holds samples until every track has one or has ended, so its memory is bounded by how far
+/// the tracks run apart in what is put in.
+public struct SampleInterleaver<Payload> {
+  /// A sample and what the caller attached to it.
+  public struct Item {
+    public let track: Int
+    /// In nanoseconds on the movie's time line; may be negative.
+    public let decodeTime: Int64
+    public let payload: Payload
+  }
+
+  private struct Queue {
+    var items: [Item] = []
+    /// How many items at the front have been taken.
+    var taken = 0
+    var hasEnded = false
+
+    var first: Item? { taken < items.count ? items[taken] : nil }
+
+    mutating func removeFirst() -> Item? {
+      guard let item = first else { return nil }
+      taken += 1
+      if taken == items.count || taken >= 64 {
+        items.removeFirst(taken)
+        taken = 0
+      }
+      return item
+    }
+  }
+
+  private let stretch: Int64
+  private var queues: [Queue]
+  /// The track that is being written and the decode time it may be written up to.
+  private var current: (track: Int, end: Int64)?
+
+  /// - Parameters:
+  ///   - trackCount: how many tracks there are, numbered from 0.
+  ///   - stretch: how much of a track is written at a time, in nanoseconds.
+  public init(trackCount: Int, stretch: Int64 = 500_000_000) {
+    queues = Array(repeating: Queue(), count: max(trackCount, 0))
+    self.stretch = stretch
+  }
+
+  /// Adds the next sample of a track, in decode order. A number that is no track's is ignored.
+  public mutating func append(_ payload: Payload, decodeTime: Int64, to track: Int) {
+    guard queues.indices.contains(track) else { return }
+    queues[track].items.append(Item(track: track, decodeTime: decodeTime, payload: payload))
+  }
+
+  /// No more samples will come for a track.
+  public mutating func end(_ track: Int) {
+    guard queues.indices.contains(track) else { return }
+    queues[track].hasEnded = true
+  }
+
+  /// The next sample of the file, or nil while it depends on samples that have not come.
+  public mutating func next() -> Item? {
+    if let current, let item = queues[current.track].first, item.decodeTime <= current.end {
+      return queues[current.track].removeFirst()
+    }
+    if let current, queues[current.track].first == nil, !queues[current.track].hasEnded {
+      return nil
+    }
+    guard queues.allSatisfy({ $0.first != nil || $0.hasEnded }) else { return nil }
+    let heads = queues.compactMap(\.first)
+    guard let earliest = heads.min(by: { $0.decodeTime < $1.decodeTime }) else { return nil }
+    let end = earliest.decodeTime.addingReportingOverflow(stretch)
+    current = (earliest.track, end.overflow ? .max : end.partialValue)
+    return queues[earliest.track].removeFirst()
+  }
+}
