@@ -51,7 +51,9 @@ let package = Package(
       ]),
 
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
-    .testTarget(name: "HEVCTests", dependencies: ["HEVC"], swiftSettings: strict),
+    .testTarget(
+      name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],
+      swiftSettings: strict),
     .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF"], swiftSettings: strict),
     .testTarget(
       name: "StereoEncoderTests", dependencies: ["StereoEncoder"], swiftSettings: strict),

@@ -1,0 +1,125 @@
+/// Reads the syntax elements of a raw byte sequence payload (RBSP), H.265 (7.2).
+///
+/// Every read is checked: past the end of the data, or outside the range given, it throws a
+/// ``SyntaxError`` that names the element.
+public struct BitReader: Sendable {
+  /// The bytes read from, without emulation prevention.
+  public let bytes: [UInt8]
+  /// Position of the next bit.
+  public private(set) var position: Int
+  /// The syntax structure being read, for error messages.
+  public let structure: StaticString
+  private let end: Int
+
+  /// A reader at bit `position` of `bytes`.
+  public init(_ bytes: [UInt8], structure: StaticString, position: Int = 0) {
+    self.bytes = bytes
+    self.structure = structure
+    self.end = bytes.count << 3
+    self.position = min(max(position, 0), end)
+  }
+
+  /// Number of bits not yet read.
+  public var bitsLeft: Int { end - position }
+
+  /// `u(n)`: an unsigned integer of `count` bits, most significant first. `count` is 0 to 32.
+  public mutating func u(_ count: Int, _ element: StaticString) throws(SyntaxError) -> Int {
+    guard count <= end - position, count >= 0, count <= 32 else {
+      throw failure(element, .endOfData)
+    }
+    var value: UInt64 = 0
+    let stop = position + count
+    var index = position >> 3
+    while index << 3 < stop {
+      value = value << 8 | UInt64(bytes[index])
+      index += 1
+    }
+    value >>= UInt64((8 - stop & 7) & 7)
+    position = stop
+    return Int(truncatingIfNeeded: value & (1 << UInt64(count) - 1))
+  }
+
+  /// `u(1)` as a truth value.
+  public mutating func flag(_ element: StaticString) throws(SyntaxError) -> Bool {
+    try u(1, element) != 0
+  }
+
+  /// `u(n)` inside `range`.
+  public mutating func u(
+    _ count: Int, _ element: StaticString, in range: ClosedRange<Int>
+  ) throws(SyntaxError) -> Int {
+    let start = position
+    let value = try u(count, element)
+    guard range.contains(value) else {
+      throw failure(element, .outOfRange(value: value, allowed: range), at: start)
+    }
+    return value
+  }
+
+  /// `ue(v)`: an unsigned Exp-Golomb code (9.2) inside `range`.
+  public mutating func ue(
+    _ element: StaticString, in range: ClosedRange<Int> = 0...0xFFFF_FFFE
+  ) throws(SyntaxError) -> Int {
+    let start = position
+    var zeros = 0
+    while true {
+      if try u(1, element) == 1 { break }
+      zeros += 1
+      guard zeros < 32 else {
+        throw failure(element, .outOfRange(value: 0xFFFF_FFFF, allowed: range), at: start)
+      }
+    }
+    let value = try (1 << zeros) - 1 + u(zeros, element)
+    guard range.contains(value) else {
+      throw failure(element, .outOfRange(value: value, allowed: range), at: start)
+    }
+    return value
+  }
+
+  /// `se(v)`: a signed Exp-Golomb code (9.2.2) inside `range`.
+  public mutating func se(
+    _ element: StaticString, in range: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
+  ) throws(SyntaxError) -> Int {
+    let start = position
+    let code = try ue(element)
+    let value = code & 1 == 1 ? (code + 1) >> 1 : -(code >> 1)
+    guard range.contains(value) else {
+      throw failure(element, .outOfRange(value: value, allowed: range), at: start)
+    }
+    return value
+  }
+
+  /// Passes over `count` bits.
+  public mutating func skip(_ count: Int, _ element: StaticString) throws(SyntaxError) {
+    guard count >= 0, count <= end - position else { throw failure(element, .endOfData) }
+    position += count
+  }
+
+  /// `byte_alignment()`: a one bit, then zeros to the next byte (7.3.2.12).
+  public mutating func byteAlignment() throws(SyntaxError) {
+    _ = try u(1, "alignment_bit_equal_to_one", in: 1...1)
+    _ = try u((8 - position & 7) & 7, "alignment_bit_equal_to_zero", in: 0...0)
+  }
+
+  /// Position of the stop bit of `rbsp_trailing_bits()`: the last one bit of the data.
+  public var trailingBitsPosition: Int {
+    var index = bytes.count - 1
+    while index >= 0 {
+      let byte = bytes[index]
+      if byte != 0 { return index << 3 + 7 - byte.trailingZeroBitCount }
+      index -= 1
+    }
+    return 0
+  }
+
+  /// `more_rbsp_data()`: whether syntax elements follow before the trailing bits (7.2).
+  public var moreRBSPData: Bool { position < trailingBitsPosition }
+
+  /// An error at the present position, or at `bit`.
+  public func failure(
+    _ element: StaticString, _ reason: SyntaxError.Reason, at bit: Int? = nil
+  ) -> SyntaxError {
+    SyntaxError(
+      structure: "\(structure)", element: "\(element)", bitOffset: bit ?? position, reason: reason)
+  }
+}

@@ -1,0 +1,69 @@
+/// Writes the syntax elements of a raw byte sequence payload (RBSP), H.265 (7.2).
+public struct BitWriter: Sendable {
+  /// The whole bytes written so far.
+  public private(set) var bytes: [UInt8] = []
+  private var pending: UInt64 = 0
+  private var pendingCount = 0
+
+  /// An empty writer.
+  public init() {}
+
+  /// Number of bits written.
+  public var bitCount: Int { bytes.count << 3 + pendingCount }
+
+  /// `u(n)`: the lowest `count` bits of `value`, most significant first. `count` is 0 to 32.
+  public mutating func u(_ value: Int, _ count: Int) {
+    let mask: UInt64 = 1 << UInt64(count) - 1
+    pending = pending << UInt64(count) | UInt64(truncatingIfNeeded: value) & mask
+    pendingCount += count
+    while pendingCount >= 8 {
+      pendingCount -= 8
+      bytes.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingCount)))
+    }
+  }
+
+  /// `u(1)`.
+  public mutating func flag(_ value: Bool) { u(value ? 1 : 0, 1) }
+
+  /// `ue(v)`: an unsigned Exp-Golomb code (9.2). `value` is 0 to 2^32 - 2.
+  public mutating func ue(_ value: Int) {
+    let code = UInt64(clamping: value) &+ 1
+    let length = 64 - code.leadingZeroBitCount
+    u(0, length - 1)
+    u(Int(truncatingIfNeeded: code), length)
+  }
+
+  /// `se(v)`: a signed Exp-Golomb code (9.2.2).
+  public mutating func se(_ value: Int) { ue(value > 0 ? 2 * value - 1 : -2 * value) }
+
+  /// The bits `range` of `source`, as they are.
+  ///
+  /// - Precondition: `range` lies inside `source`.
+  public mutating func copy(_ range: Range<Int>, of source: [UInt8]) {
+    var position = range.lowerBound
+    while position < range.upperBound {
+      let inByte = position & 7
+      let count = min(8 - inByte, range.upperBound - position)
+      u(Int(source[position >> 3]) >> (8 - inByte - count), count)
+      position += count
+    }
+  }
+
+  /// `rbsp_trailing_bits()` or `byte_alignment()`: a one bit, then zeros to the next byte.
+  public mutating func trailingBits() {
+    u(1, 1)
+    u(0, (8 - pendingCount) & 7)
+  }
+
+  /// One bits up to the next byte, as before `vps_extension()`.
+  public mutating func alignWithOnes() {
+    u(0xFF, (8 - pendingCount) & 7)
+  }
+
+  /// The NAL unit of what was written: `header`, then the payload with emulation prevention.
+  ///
+  /// - Precondition: the payload is whole bytes; ``trailingBits()`` sees to that.
+  public func nalUnit(_ header: NALUnitHeader) -> [UInt8] {
+    RBSP.nalUnit(header, payload: bytes)
+  }
+}

@@ -1,0 +1,60 @@
+/// A raw byte sequence payload: the bytes of a NAL unit from its header on, with emulation
+/// prevention removed (H.265 7.4.2).
+///
+/// It may be the beginning of a NAL unit only, for a reader that wants its header alone.
+public struct RBSP: Sendable {
+  /// The bytes without emulation prevention; the first two are the NAL unit header.
+  public private(set) var bytes: [UInt8] = []
+  /// For every emulation prevention byte removed, the index in ``bytes`` of the byte behind it.
+  public private(set) var emulationPreventionIndexes: [Int] = []
+  /// Whether the whole NAL unit was read.
+  public let isComplete: Bool
+
+  /// Reads the first `limit` bytes of the NAL unit `nalUnit`.
+  public init(_ nalUnit: RawSpan, limit: Int = .max) {
+    let count = min(nalUnit.byteCount, max(limit, 0))
+    isComplete = count == nalUnit.byteCount
+    bytes.reserveCapacity(count)
+    var zeros = 0
+    for index in 0..<count {
+      let byte = nalUnit.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+      if zeros >= 2, byte == 3 {
+        emulationPreventionIndexes.append(bytes.count)
+        zeros = 0
+        continue
+      }
+      bytes.append(byte)
+      zeros = byte == 0 ? zeros + 1 : 0
+    }
+  }
+
+  /// Reads a whole NAL unit.
+  public init(_ nalUnit: [UInt8]) {
+    self.init(nalUnit.span.bytes)
+  }
+
+  /// The offset in the NAL unit of the byte that is at `index` of ``bytes``.
+  public func offsetInNALUnit(of index: Int) -> Int {
+    var offset = index
+    for removed in emulationPreventionIndexes where removed <= index { offset += 1 }
+    return offset
+  }
+
+  /// The NAL unit with header `header` and payload `payload`, emulation prevention inserted.
+  public static func nalUnit(_ header: NALUnitHeader, payload: [UInt8]) -> [UInt8] {
+    var unit: [UInt8] = []
+    unit.reserveCapacity(payload.count + payload.count >> 6 + 4)
+    unit.append(header.bytes.0)
+    unit.append(header.bytes.1)
+    var zeros = 0
+    for byte in payload {
+      if zeros >= 2, byte <= 3 {
+        unit.append(3)
+        zeros = 0
+      }
+      unit.append(byte)
+      zeros = byte == 0 ? zeros + 1 : 0
+    }
+    return unit
+  }
+}

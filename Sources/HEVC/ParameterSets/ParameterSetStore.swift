@@ -1,0 +1,100 @@
+/// The parameter sets that a stream has sent so far, of its base layer and of the layer above it.
+///
+/// Pictures of the dependent layer find their sets in their own layer first, then in the base
+/// layer: some encoders number both layers' sets in one space, some in two.
+public struct ParameterSetStore: Sendable {
+  /// A parameter set and the NAL unit that it was read from.
+  struct Stored<Set: Sendable>: Sendable {
+    var nalUnit: [UInt8]
+    var set: Set
+  }
+
+  private(set) var vps = [Stored<VideoParameterSet>?](repeating: nil, count: 16)
+  private(set) var sps = [[Stored<SequenceParameterSet>?]](
+    repeating: Array(repeating: nil, count: 16), count: 2)
+  private(set) var pps = [[Stored<PictureParameterSet>?]](
+    repeating: Array(repeating: nil, count: 64), count: 2)
+
+  /// An empty store.
+  public init() {}
+
+  /// Takes the NAL unit `nalUnit` in where it is a VPS, SPS or PPS of the layers 0 or 1.
+  ///
+  /// - Returns: whether the store changed: false for a repetition.
+  public mutating func add(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
+    guard let header = NALUnitHeader(nalUnit), header.type.isParameterSet, header.layerID <= 1
+    else { return false }
+    if isRepetition(nalUnit, header) { return false }
+    let bytes = [UInt8](copying: nalUnit)
+    let layer = Int(header.layerID)
+    switch header.type {
+    case .videoParameterSet:
+      let set = try VideoParameterSet(nalUnit: bytes)
+      vps[set.id] = Stored(nalUnit: bytes, set: set)
+      try reread(set)
+    case .sequenceParameterSet:
+      let set = try SequenceParameterSet(
+        nalUnit: bytes, videoParameterSet: videoParameterSet(referredBy: bytes))
+      sps[layer][set.id] = Stored(nalUnit: bytes, set: set)
+    default:
+      let set = try PictureParameterSet(nalUnit: bytes)
+      pps[layer][set.id] = Stored(nalUnit: bytes, set: set)
+    }
+    return true
+  }
+
+  /// The SPS with this id for pictures of `layer`.
+  public func sequenceParameterSet(_ id: Int, layer: Int) -> SequenceParameterSet? {
+    guard 0..<16 ~= id else { return nil }
+    return (layer > 0 ? sps[1][id]?.set : nil) ?? sps[0][id]?.set
+  }
+
+  /// The PPS with this id for pictures of `layer`.
+  public func pictureParameterSet(_ id: Int, layer: Int) -> PictureParameterSet? {
+    guard 0..<64 ~= id else { return nil }
+    return (layer > 0 ? pps[1][id]?.set : nil) ?? pps[0][id]?.set
+  }
+
+  /// The VPS with this id.
+  public func videoParameterSet(_ id: Int) -> VideoParameterSet? {
+    0..<16 ~= id ? vps[id]?.set : nil
+  }
+
+  /// The short form of the SPS takes values from the VPS, so a new VPS means reading it again.
+  private mutating func reread(_ changed: VideoParameterSet) throws(SyntaxError) {
+    for index in sps[1].indices {
+      guard let stored = sps[1][index], stored.set.isMultilayerForm,
+        stored.set.videoParameterSetID == changed.id
+      else { continue }
+      let set = try SequenceParameterSet(nalUnit: stored.nalUnit, videoParameterSet: changed)
+      sps[1][index] = Stored(nalUnit: stored.nalUnit, set: set)
+    }
+  }
+
+  private func videoParameterSet(referredBy sps: [UInt8]) -> VideoParameterSet? {
+    guard sps.count > 2 else { return nil }
+    return vps[Int(sps[2] >> 4)]?.set
+  }
+
+  private func isRepetition(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> Bool {
+    let layer = Int(header.layerID)
+    switch header.type {
+    case .videoParameterSet: return vps.contains { $0?.nalUnit.hasSameBytes(as: nalUnit) == true }
+    case .sequenceParameterSet:
+      return sps[layer].contains { $0?.nalUnit.hasSameBytes(as: nalUnit) == true }
+    default: return pps[layer].contains { $0?.nalUnit.hasSameBytes(as: nalUnit) == true }
+    }
+  }
+}
+
+extension [UInt8] {
+  /// The bytes of `span`.
+  init(copying span: RawSpan) {
+    self = span.withUnsafeBytes { Array($0) }
+  }
+
+  /// Whether the bytes are those of `span`.
+  func hasSameBytes(as span: RawSpan) -> Bool {
+    count == span.byteCount && span.withUnsafeBytes { elementsEqual($0) }
+  }
+}

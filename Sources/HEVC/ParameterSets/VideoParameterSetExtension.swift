@@ -1,0 +1,137 @@
+/// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and how they depend on each
+/// other.
+public struct VideoParameterSetExtension: Hashable, Sendable {
+  /// One layer.
+  public struct Layer: Hashable, Sendable {
+    /// `layer_id_in_nuh`, 0 to 62.
+    public var nuhLayerID: Int
+    /// `ScalabilityId` for the sixteen scalability types: 0 depth, 1 multiview, 2 spatial or
+    /// quality, 3 auxiliary pictures.
+    public var scalabilityIDs: [Int]
+    /// `view_id_val` of the layer's view; 0 where none is sent.
+    public var viewID: Int
+    /// Bit j: the layer refers to the layer with index j.
+    public var directReferenceLayers: UInt64
+
+    /// `ViewOrderIdx`
+    public var viewOrderIndex: Int { scalabilityIDs[1] }
+    /// `DepthLayerFlag` or `AuxId`: a layer that is no picture for an eye.
+    public var isAuxiliary: Bool { scalabilityIDs[0] != 0 || scalabilityIDs[3] != 0 }
+
+    /// A layer of a multiview stream.
+    public init(nuhLayerID: Int, viewOrderIndex: Int, viewID: Int, directReferenceLayers: UInt64) {
+      self.nuhLayerID = nuhLayerID
+      scalabilityIDs = Array(repeating: 0, count: 16)
+      scalabilityIDs[1] = viewOrderIndex
+      self.viewID = viewID
+      self.directReferenceLayers = directReferenceLayers
+    }
+  }
+
+  /// Level of the base layer (profile not repeated).
+  public var baseProfileTierLevel: ProfileTierLevel
+  /// Bit i: scalability type i is used (`scalability_mask_flag`).
+  public var scalabilityMask: Int
+  /// The layers by their index in the VPS, the base layer first.
+  public var layers: [Layer]
+  /// What follows the dependencies. Read for streams of two layers in two layer sets; nil for
+  /// others, of which only the base layer is of use here.
+  public var pair: LayerPairParameters?
+
+  /// An extension of these values.
+  public init(
+    baseProfileTierLevel: ProfileTierLevel, scalabilityMask: Int, layers: [Layer],
+    pair: LayerPairParameters?
+  ) {
+    self.baseProfileTierLevel = baseProfileTierLevel
+    self.scalabilityMask = scalabilityMask
+    self.layers = layers
+    self.pair = pair
+  }
+
+  init(_ reader: inout BitReader, _ vps: VideoParameterSet) throws(SyntaxError) {
+    baseProfileTierLevel = try ProfileTierLevel(
+      &reader, profilePresent: false, maxSubLayersMinus1: vps.maxSubLayersMinus1)
+    let splitting = try reader.flag("splitting_flag")
+    let mask = try reader.u(16, "scalability_mask_flag")
+    // Bit 15 of the field is index 0.
+    let types = (0..<16).filter { mask >> (15 - $0) & 1 == 1 }
+    scalabilityMask = types.reduce(0) { $0 | 1 << $1 }
+    var lengths: [Int] = []
+    for _ in 0..<max(types.count - (splitting ? 1 : 0), 0) {
+      lengths.append(try reader.u(3, "dimension_id_len_minus1") + 1)
+    }
+    let idsPresent = try reader.flag("vps_nuh_layer_id_present_flag")
+    layers = [Layer(nuhLayerID: 0, viewOrderIndex: 0, viewID: 0, directReferenceLayers: 0)]
+    for index in 1...max(vps.maxLayersMinus1, 1) {
+      let id = idsPresent ? try reader.u(6, "layer_id_in_nuh", in: 1...62) : index
+      var layer = Layer(nuhLayerID: id, viewOrderIndex: 0, viewID: 0, directReferenceLayers: 0)
+      var offset = 0
+      for (number, type) in types.enumerated() {
+        if splitting {
+          let length = number < lengths.count ? lengths[number] : 6
+          layer.scalabilityIDs[type] = id >> min(offset, 6) & (1 << length - 1)
+          offset += length
+        } else {
+          layer.scalabilityIDs[type] = try reader.u(lengths[number], "dimension_id")
+        }
+      }
+      layers.append(layer)
+    }
+    try readViewIDs(&reader)
+    for index in 1..<layers.count {
+      for reference in 0..<index where try reader.flag("direct_dependency_flag") {
+        layers[index].directReferenceLayers |= 1 << UInt64(reference)
+      }
+    }
+    if layers.count == 2, vps.layerSets == [1 | 1 << UInt64(layers[1].nuhLayerID)] {
+      pair = try LayerPairParameters(&reader, vps, layers)
+    }
+  }
+
+  private mutating func readViewIDs(_ reader: inout BitReader) throws(SyntaxError) {
+    let length = try reader.u(4, "view_id_len")
+    guard length > 0 else { return }
+    var values: [Int] = []
+    var orders: [Int] = []
+    for layer in layers where !orders.contains(layer.viewOrderIndex) {
+      orders.append(layer.viewOrderIndex)
+      values.append(try reader.u(length, "view_id_val"))
+    }
+    for index in layers.indices {
+      let order = layers[index].viewOrderIndex
+      // view_id_val is indexed by ViewOrderIdx (F.7.4.3.1.1).
+      if order < values.count { layers[index].viewID = values[order] }
+    }
+  }
+
+  func write(to writer: inout BitWriter, _ vps: VideoParameterSet) {
+    baseProfileTierLevel.write(to: &writer)
+    writer.flag(false)
+    let types = (0..<16).filter { scalabilityMask >> $0 & 1 == 1 }
+    for type in 0..<16 { writer.flag(types.contains(type)) }
+    let lengths = types.map { type in bitCount(layers.map { $0.scalabilityIDs[type] }.max() ?? 0) }
+    for length in lengths { writer.u(length - 1, 3) }
+    writer.flag(true)
+    for layer in layers.dropFirst() {
+      writer.u(layer.nuhLayerID, 6)
+      for (type, length) in zip(types, lengths) { writer.u(layer.scalabilityIDs[type], length) }
+    }
+    let viewIDLength = bitCount(layers.map(\.viewID).max() ?? 0)
+    writer.u(viewIDLength, 4)
+    var orders: [Int] = []
+    for layer in layers where !orders.contains(layer.viewOrderIndex) {
+      orders.append(layer.viewOrderIndex)
+      writer.u(layer.viewID, viewIDLength)
+    }
+    for (index, layer) in layers.enumerated().dropFirst() {
+      for reference in 0..<index {
+        writer.flag(layer.directReferenceLayers >> UInt64(reference) & 1 == 1)
+      }
+    }
+    pair?.write(to: &writer, vps, layers)
+  }
+
+  /// Bits that hold `value`, at least one.
+  private func bitCount(_ value: Int) -> Int { max(Int.bitWidth - value.leadingZeroBitCount, 1) }
+}

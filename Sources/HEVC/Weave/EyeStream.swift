@@ -1,0 +1,98 @@
+internal import StereoVideo
+
+/// One of the two single-layer streams that are woven: its parameter sets and its place in output
+/// order.
+struct EyeStream: Sendable {
+  /// An access unit, its NAL units told apart.
+  struct Picture {
+    var firstSlice: SliceSegmentHeader
+    var sps: SequenceParameterSet
+    var pictureOrderCount: Int
+    /// The NAL units, parameter sets left out.
+    var nalUnits: [(header: NALUnitHeader, range: Range<Int>)]
+    var parameterSetsChanged: Bool
+  }
+
+  let eye: Eye
+  private(set) var sets = ParameterSetStore()
+  private var counter = PictureOrderCounter()
+
+  init(_ eye: Eye) { self.eye = eye }
+
+  /// Takes in parameter sets that came beside the stream.
+  mutating func add(parameterSets: [[UInt8]]) throws(WeaveError) -> Bool {
+    var changed = false
+    for unit in parameterSets where try add(unit.span.bytes) { changed = true }
+    return changed
+  }
+
+  /// Reads an access unit as far as its first slice segment header.
+  mutating func read(_ bytes: RawSpan, _ ranges: [Range<Int>]) throws(WeaveError) -> Picture {
+    var units: [(header: NALUnitHeader, range: Range<Int>)] = []
+    units.reserveCapacity(ranges.count)
+    var changed = false
+    var first: Range<Int>?
+    var pictureCount = 0
+    var endsSequence = false
+    for range in ranges {
+      guard range.lowerBound >= 0, range.upperBound <= bytes.byteCount else {
+        throw .rangeOutsideData(eye)
+      }
+      let unit = bytes.extracting(range)
+      guard let header = NALUnitHeader(unit) else { continue }
+      guard header.layerID == 0 else {
+        throw .alreadyLayered(eye, layerID: Int(header.layerID))
+      }
+      if header.type.isParameterSet {
+        if try add(unit) { changed = true }
+        continue
+      }
+      if header.type.isVCL, unit.byteCount > 2,
+        unit.unsafeLoad(fromByteOffset: 2, as: UInt8.self) & 0x80 != 0
+      {
+        pictureCount += 1
+        first = first ?? range
+      }
+      if header.type == .endOfSequence { endsSequence = true }
+      units.append((header, range))
+    }
+    guard let first else { throw .missingPartner(eye) }
+    guard pictureCount == 1 else { throw .severalPictures(eye, count: pictureCount) }
+    let slice = try readSlice(bytes.extracting(first))
+    let sps = try activeSPS(slice)
+    let poc = counter.next(slice.header, lsb: slice.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB)
+    if endsSequence { counter.endSequence() }
+    return Picture(
+      firstSlice: slice, sps: sps, pictureOrderCount: poc, nalUnits: units,
+      parameterSetsChanged: changed)
+  }
+
+  /// Reads a slice segment header.
+  func readSlice(_ nalUnit: RawSpan) throws(WeaveError) -> SliceSegmentHeader {
+    do {
+      return try SliceSegmentHeader(nalUnit: nalUnit, sets: sets)
+    } catch {
+      if case .missing(let what) = error.reason { throw .missingParameterSet(eye, what) }
+      throw .syntax(eye, error)
+    }
+  }
+
+  private mutating func add(_ nalUnit: RawSpan) throws(WeaveError) -> Bool {
+    do {
+      return try sets.add(nalUnit)
+    } catch {
+      throw .syntax(eye, error)
+    }
+  }
+
+  private func activeSPS(_ slice: SliceSegmentHeader) throws(WeaveError) -> SequenceParameterSet {
+    let id = slice.pictureParameterSetID
+    guard let pps = sets.pictureParameterSet(id, layer: 0) else {
+      throw .missingParameterSet(eye, "PPS \(id)")
+    }
+    guard let sps = sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0) else {
+      throw .missingParameterSet(eye, "SPS \(pps.sequenceParameterSetID)")
+    }
+    return sps
+  }
+}

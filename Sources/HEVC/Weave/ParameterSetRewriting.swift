@@ -1,0 +1,84 @@
+extension SequenceParameterSet {
+  /// The NAL unit of this base-layer SPS as the SPS `id` of layer 1, in the short form
+  /// (F.7.3.2.2.1): profile, size, format and DPB needs are left to the VPS.
+  func dependentLayerNALUnit(id: Int, videoParameterSetID: Int) -> [UInt8] {
+    var writer = BitWriter()
+    writer.u(videoParameterSetID, 4)
+    writer.u(7, 3)
+    writer.ue(id)
+    writer.flag(false)
+    writer.ue(log2MaxPOCLSB - 4)
+    writer.copy(layout.codingTools..<layout.scalingListInference, of: rbsp)
+    if tools.scalingList != .disabled { writer.flag(false) }
+    if let timing = vui?.timing, timing.hrd != nil {
+      // The buffer model of a layer of its own is not that of the layer in the pair.
+      writer.copy(layout.scalingListData..<timing.hrdBits.lowerBound, of: rbsp)
+      writer.flag(false)
+      writer.copy(timing.hrdBits.upperBound..<layout.extensions, of: rbsp)
+    } else {
+      writer.copy(layout.scalingListData..<layout.extensions, of: rbsp)
+    }
+    writer.flag(true)
+    writer.flag(!layout.rangeExtension.isEmpty)
+    writer.flag(true)
+    writer.u(0, 6)
+    writer.copy(layout.rangeExtension, of: rbsp)
+    writer.flag(false)
+    writer.trailingBits()
+    return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet, layerID: 1))
+  }
+}
+
+extension PictureParameterSet {
+  /// The NAL unit of this base-layer PPS as the PPS `id` of layer 1, referring to the SPS
+  /// `sequenceParameterSetID`.
+  ///
+  /// Extra slice header bits and header extensions mean something else above the base layer
+  /// (F.7.3.6.1), so they are switched off.
+  func dependentLayerNALUnit(id: Int, sequenceParameterSetID: Int) -> [UInt8] {
+    var writer = BitWriter()
+    writer.ue(id)
+    writer.ue(sequenceParameterSetID)
+    writer.flag(dependentSliceSegmentsEnabled)
+    writer.flag(outputFlagPresent)
+    writer.u(0, 3)
+    writer.copy(layout.signDataHiding..<layout.sliceHeaderExtensionPresent, of: rbsp)
+    writer.flag(false)
+    writeRangeExtension(to: &writer)
+    writer.trailingBits()
+    return writer.nalUnit(NALUnitHeader(type: .pictureParameterSet, layerID: 1))
+  }
+
+  /// Writes `pps_extension_present_flag` and, of the extensions, the range extension alone.
+  func writeRangeExtension(to writer: inout BitWriter) {
+    writer.flag(!layout.rangeExtension.isEmpty)
+    guard !layout.rangeExtension.isEmpty else { return }
+    writer.u(0x80, 8)
+    writer.copy(layout.rangeExtension, of: rbsp)
+  }
+}
+
+extension SliceSegmentHeader {
+  /// The beginning of this base-layer slice segment's NAL unit as one of layer 1, with PPS
+  /// `pictureParameterSetID` and no inter-layer prediction: all in front of the slice data.
+  func dependentLayerBeginning(pictureParameterSetID: Int, log2MaxPOCLSB: Int) -> [UInt8] {
+    var writer = BitWriter()
+    writer.copy(16..<layout.pictureParameterSetID.lowerBound, of: rbsp)
+    writer.ue(pictureParameterSetID)
+    writer.copy(layout.pictureParameterSetID.upperBound..<layout.extraBits.lowerBound, of: rbsp)
+    if isDependent {
+      writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
+    } else {
+      writer.copy(layout.extraBits.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
+      // IDR pictures have it above the base layer only (F.7.3.6.1).
+      if layout.pocLSB.isEmpty { writer.u(0, log2MaxPOCLSB) }
+      writer.copy(layout.pocLSB.lowerBound..<layout.interLayer.lowerBound, of: rbsp)
+      writer.flag(false)
+      writer.copy(layout.interLayer.upperBound..<layout.end, of: rbsp)
+    }
+    writer.trailingBits()
+    var header = header
+    header.layerID = 1
+    return writer.nalUnit(header)
+  }
+}

@@ -1,0 +1,181 @@
+public import StereoVideo
+
+/// Makes one MV-HEVC stream of two single-layer H.265 streams, one for each eye.
+///
+/// The streams must be frame-aligned: same size, format, GOP structure and picture order in both.
+/// The base eye's NAL units are taken as they are. Of the other eye's, slice segment headers and
+/// parameter sets are written anew for nuh_layer_id 1; slice data is never touched, since it starts
+/// byte-aligned behind a header whose last byte is not zero.
+///
+/// ```swift
+/// var weaver = Weaver(baseEye: .left)
+/// let woven = try weaver.weave(left: leftBytes, right: rightBytes, framing: .annexB)
+/// ```
+///
+/// After an error the weaver may be used again from the next pair of IDR pictures on.
+public struct Weaver: Sendable {
+  /// The eye in the base layer: what a decoder for one layer shows.
+  public let baseEye: Eye
+
+  private var base: EyeStream
+  private var dependent: EyeStream
+  private var numbering = DependentNumbering()
+  private var parameterSets: LayeredParameterSets?
+  private var setsChanged = true
+
+  /// A weaver that puts `baseEye` (the hero eye) into the base layer.
+  public init(baseEye: Eye) {
+    self.baseEye = baseEye
+    base = EyeStream(baseEye)
+    dependent = EyeStream(baseEye.other)
+  }
+
+  /// Takes in parameter sets of `eye` that came beside the stream, as in `hvcC`.
+  public mutating func add(parameterSets: [[UInt8]], of eye: Eye) throws(WeaveError) {
+    let changed =
+      eye == baseEye
+      ? try base.add(parameterSets: parameterSets)
+      : try dependent.add(parameterSets: parameterSets)
+    if changed { setsChanged = true }
+  }
+
+  /// Weaves one access unit of each eye, given with their framing.
+  ///
+  /// - Throws: ``WeaveError``, or ``LengthPrefixed/Malformed`` where lengths do not add up.
+  public mutating func weave(
+    left: RawSpan, right: RawSpan, framing: NALUnitFraming
+  ) throws -> WovenAccessUnit {
+    try weave(
+      left: left, leftNALUnits: framing.nalUnits(in: left),
+      right: right, rightNALUnits: framing.nalUnits(in: right))
+  }
+
+  /// Weaves one access unit of each eye, given as ranges of NAL units in the eye's bytes.
+  public mutating func weave(
+    left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>]
+  ) throws(WeaveError) -> WovenAccessUnit {
+    let isLeftBase = baseEye == .left
+    let baseBytes = isLeftBase ? left : right
+    let dependentBytes = isLeftBase ? right : left
+    let basePicture = try base.read(
+      baseBytes, isLeftBase ? leftNALUnits : rightNALUnits)
+    let dependentPicture = try dependent.read(
+      dependentBytes, isLeftBase ? rightNALUnits : leftNALUnits)
+    try check(
+      left: isLeftBase ? basePicture : dependentPicture,
+      right: isLeftBase ? dependentPicture : basePicture)
+    let (sets, changed) = try updateParameterSets(basePicture, dependentPicture)
+    return WovenAccessUnit(
+      nalUnits: try arrange(basePicture, baseBytes, dependentPicture, dependentBytes),
+      parameterSets: sets, parameterSetsChanged: changed,
+      header: basePicture.firstSlice.header,
+      pictureOrderCount: basePicture.pictureOrderCount)
+  }
+
+  /// Base slices, then dependent slices; ends of sequence last, delimiter first.
+  ///
+  /// Suffix SEI of the base stays between the two, where it belongs to the picture in front of it.
+  private func arrange(
+    _ basePicture: EyeStream.Picture, _ baseBytes: RawSpan,
+    _ dependentPicture: EyeStream.Picture, _ dependentBytes: RawSpan
+  ) throws(WeaveError) -> [WovenAccessUnit.Unit] {
+    var units: [WovenAccessUnit.Unit] = []
+    var ends: [WovenAccessUnit.Unit] = []
+    units.reserveCapacity(basePicture.nalUnits.count + dependentPicture.nalUnits.count)
+    for (header, range) in basePicture.nalUnits {
+      let unit = WovenAccessUnit.Unit(
+        nalUnit: RewrittenNALUnit(header: header, payload: range), eye: baseEye)
+      switch header.type {
+      case .endOfSequence, .endOfBitstream: ends.append(unit)
+      case .prefixSEI:
+        guard let rest = withoutViewMapping(baseBytes.extracting(range), header) else {
+          units.append(unit)
+          continue
+        }
+        if !rest.isEmpty {
+          units.append(
+            .init(nalUnit: RewrittenNALUnit(header: header, beginning: rest), eye: baseEye))
+        }
+      default: units.append(unit)
+      }
+    }
+    for (header, range) in dependentPicture.nalUnits {
+      var layerHeader = header
+      layerHeader.layerID = 1
+      if header.type.isVCL {
+        let unit = try rewrite(dependentBytes, range, layerHeader)
+        units.append(WovenAccessUnit.Unit(nalUnit: unit, eye: baseEye.other))
+      } else if header.type == .endOfSequence {
+        let end = RewrittenNALUnit(
+          header: layerHeader, beginning: BitWriter().nalUnit(layerHeader))
+        ends.insert(WovenAccessUnit.Unit(nalUnit: end, eye: baseEye.other), at: 0)
+      }
+    }
+    return units + ends
+  }
+
+  /// The SEI NAL unit `nalUnit` less the view mapping of a stream that it was once part of: nil
+  /// where it has none, empty where it has nothing else.
+  private func withoutViewMapping(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
+    guard let messages = try? SEIMessage.messages(in: nalUnit) else { return nil }
+    let rest = messages.filter { $0.type != .threeDReferenceDisplays }
+    guard rest.count < messages.count else { return nil }
+    return rest.isEmpty ? [] : SEIMessage.nalUnit(rest, header: header)
+  }
+
+  private func rewrite(
+    _ bytes: RawSpan, _ range: Range<Int>, _ header: NALUnitHeader
+  ) throws(WeaveError) -> RewrittenNALUnit {
+    let slice = try dependent.readSlice(bytes.extracting(range))
+    let id = slice.pictureParameterSetID
+    guard let pps = dependent.sets.pictureParameterSet(id, layer: 0),
+      let sps = dependent.sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0),
+      let number = numbering.pps[id]
+    else { throw .missingParameterSet(baseEye.other, "PPS \(id)") }
+    return RewrittenNALUnit(
+      header: header,
+      beginning: slice.dependentLayerBeginning(
+        pictureParameterSetID: number, log2MaxPOCLSB: sps.log2MaxPOCLSB),
+      payload: range.lowerBound + slice.dataOffset..<range.upperBound)
+  }
+
+  /// Makes the layered stream's parameter sets anew where those of an eye have changed.
+  private mutating func updateParameterSets(
+    _ basePicture: EyeStream.Picture, _ dependentPicture: EyeStream.Picture
+  ) throws(WeaveError) -> (LayeredParameterSets, changed: Bool) {
+    if basePicture.parameterSetsChanged || dependentPicture.parameterSetsChanged {
+      setsChanged = true
+    }
+    if let parameterSets, !setsChanged { return (parameterSets, false) }
+    try numbering.update(base: base.sets, dependent: dependent.sets)
+    let id = basePicture.sps.videoParameterSetID
+    guard let vps = base.sets.videoParameterSet(id) else {
+      throw .missingParameterSet(baseEye, "VPS \(id)")
+    }
+    var sets = LayeredParameterSets()
+    sets.videoParameterSet = try vps.stereo(base: basePicture.sps, dependent: dependentPicture.sps)
+      .nalUnit()
+    sets.baseSequenceParameterSets = base.sets.sps[0].compactMap { $0?.nalUnit }
+    sets.basePictureParameterSets = base.sets.pps[0].compactMap { $0?.nalUnit }
+    for (stored, number) in zip(dependent.sets.sps[0], numbering.sps) {
+      guard let stored, let number else { continue }
+      sets.dependentSequenceParameterSets.append(
+        stored.set.dependentLayerNALUnit(id: number, videoParameterSetID: id))
+    }
+    for (stored, number) in zip(dependent.sets.pps[0], numbering.pps) {
+      guard let stored, let number,
+        let sps = numbering.sps[stored.set.sequenceParameterSetID]
+      else { continue }
+      sets.dependentPictureParameterSets.append(
+        stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
+    }
+    sets.threeDReferenceDisplays =
+      ThreeDReferenceDisplaysInformation(
+        leftViewID: baseEye == .left ? 0 : 1, rightViewID: baseEye == .left ? 1 : 0
+      ).nalUnit
+    let changed = sets != parameterSets
+    parameterSets = sets
+    setsChanged = false
+    return (sets, changed)
+  }
+}

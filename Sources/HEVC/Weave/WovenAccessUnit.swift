@@ -1,0 +1,103 @@
+public import StereoVideo
+
+/// A NAL unit of a woven or flattened stream: bytes made anew, then bytes of the source as they
+/// are.
+public struct RewrittenNALUnit: Hashable, Sendable {
+  /// `nal_unit_header()`
+  public var header: NALUnitHeader
+  /// The bytes in front of the payload; empty for a NAL unit taken as it is.
+  public var beginning: [UInt8]
+  /// The rest, as a range of the source's bytes.
+  public var payload: Range<Int>
+
+  /// Size of the NAL unit in bytes.
+  public var byteCount: Int { beginning.count + payload.count }
+
+  /// A NAL unit of these parts.
+  public init(header: NALUnitHeader, beginning: [UInt8] = [], payload: Range<Int> = 0..<0) {
+    self.header = header
+    self.beginning = beginning
+    self.payload = payload
+  }
+}
+
+/// An access unit of two layers.
+public struct WovenAccessUnit: Sendable {
+  /// A NAL unit and the eye whose bytes its payload is in.
+  public struct Unit: Sendable {
+    /// The NAL unit.
+    public var nalUnit: RewrittenNALUnit
+    /// The eye whose bytes ``RewrittenNALUnit/payload`` is a range of.
+    public var eye: Eye
+  }
+
+  /// The NAL units in order, parameter sets left out.
+  public internal(set) var nalUnits: [Unit]
+  /// The parameter sets that hold for this access unit.
+  public internal(set) var parameterSets: LayeredParameterSets
+  /// Whether they differ from those of the access unit before; true for the first.
+  public internal(set) var parameterSetsChanged: Bool
+  /// NAL unit header of the base picture.
+  public internal(set) var header: NALUnitHeader
+  /// PicOrderCntVal of both pictures.
+  public internal(set) var pictureOrderCount: Int
+
+  /// Type of both pictures.
+  public var type: NALUnitType { header.type }
+  /// Decoding can begin here: what a container calls a sync sample.
+  public var isRandomAccess: Bool { type.isIRAP }
+  /// IDR pictures.
+  public var isIDR: Bool { type.isIDR }
+  /// TemporalId, 0 to 6.
+  public var temporalID: Int { Int(header.temporalID) }
+  /// Whether other pictures of the same temporal sub-layer may refer to these.
+  public var isReference: Bool { !type.isSubLayerNonReference }
+
+  /// Whether ``write(framing:left:right:into:)`` puts the parameter sets in front of the picture.
+  public var hasInBandParameterSets: Bool { isRandomAccess || parameterSetsChanged }
+}
+
+extension WovenAccessUnit {
+  /// Size in bytes of what ``write(framing:left:right:into:)`` writes.
+  public func byteCount(framing: NALUnitFraming) -> Int {
+    switch framing {
+    case .annexB:
+      let sets = hasInBandParameterSets ? parameterSets.nalUnits : []
+      return sets.reduce(0) { $0 + 4 + $1.count }
+        + nalUnits.reduce(0) { $0 + 4 + $1.nalUnit.byteCount }
+    case .lengthPrefixed:
+      return nalUnits.reduce(0) {
+        $1.nalUnit.header.type == .accessUnitDelimiter ? $0 : $0 + 4 + $1.nalUnit.byteCount
+      }
+    }
+  }
+
+  /// Writes the access unit.
+  ///
+  /// As a byte stream it has its parameter sets inside, in front of a random access point and
+  /// wherever they change. With length prefixes, which are of four bytes, parameter sets and access
+  /// unit delimiters are left out, as in samples of an `hvc1` track.
+  ///
+  /// - Parameters:
+  ///   - left: the bytes that the left eye's access unit was given in.
+  ///   - right: the same of the right eye.
+  ///   - output: at least ``byteCount(framing:)`` bytes.
+  /// - Precondition: `output` is large enough, and `left` and `right` are what was woven.
+  public func write(
+    framing: NALUnitFraming, left: RawSpan, right: RawSpan,
+    into output: UnsafeMutableRawBufferPointer
+  ) {
+    var sink = NALUnitSink(output, framing)
+    var sets = framing == .annexB && hasInBandParameterSets ? parameterSets.nalUnits : []
+    for unit in nalUnits {
+      let isDelimiter = unit.nalUnit.header.type == .accessUnitDelimiter
+      if isDelimiter, framing != .annexB { continue }
+      if !isDelimiter {
+        // A delimiter is the first NAL unit of its access unit.
+        for set in sets { sink.append(set) }
+        sets = []
+      }
+      sink.append(unit.nalUnit, source: unit.eye == .left ? left : right)
+    }
+  }
+}

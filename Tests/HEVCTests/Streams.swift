@@ -1,0 +1,65 @@
+import Foundation
+import HEVC
+import StereoVideo
+
+/// Small streams of stock libx265, one for each eye, committed beside the tests.
+enum Stream: String, CaseIterable {
+  /// 8 bit, B frames, closed GOPs, access unit delimiters.
+  case main8
+  /// 10 bit, HDR10 SEI, open GOPs, decoded picture hashes.
+  case main10
+  /// Several slices a picture, wavefronts, HRD.
+  case slices
+  /// Weighted prediction, scaling lists, temporal sub-layers.
+  case weightp
+
+  /// The byte stream of one eye.
+  func bytes(_ eye: Eye) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: url(eye)))
+  }
+
+  func url(_ eye: Eye) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Streams/\(rawValue)-\(eye.rawValue).hevc")
+  }
+
+  /// The access units of one eye.
+  func accessUnits(_ eye: Eye) throws -> [AccessUnit] {
+    try HEVCTests.accessUnits(of: bytes(eye))
+  }
+}
+
+/// The access units of a byte stream.
+func accessUnits(of stream: [UInt8]) throws -> [AccessUnit] {
+  var assembler = AccessUnitAssembler()
+  return try assembler.append(stream.span.bytes) + assembler.finish()
+}
+
+/// Weaves two streams and gives the byte stream.
+func weave(
+  _ left: [AccessUnit], _ right: [AccessUnit], baseEye: Eye = .left,
+  framing: NALUnitFraming = .annexB
+) throws -> [UInt8] {
+  var weaver = Weaver(baseEye: baseEye)
+  var stream: [UInt8] = []
+  for (left, right) in zip(left, right) {
+    let woven = try weaver.weave(
+      left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+      right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    stream += bytes(of: woven, left, right, framing: framing)
+  }
+  return stream
+}
+
+/// The bytes of a woven access unit.
+func bytes(
+  of woven: WovenAccessUnit, _ left: AccessUnit, _ right: AccessUnit, framing: NALUnitFraming
+) -> [UInt8] {
+  let count = woven.byteCount(framing: framing)
+  return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    woven.write(
+      framing: framing, left: left.bytes.span.bytes, right: right.bytes.span.bytes,
+      into: UnsafeMutableRawBufferPointer(buffer))
+    initialized = count
+  }
+}

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Decodes a stream or movie with PyAV and prints one line per frame: view, MD5, pts.
+
+The MD5 is that of the visible planes of the frame as I420 (or I420_10LE and the like, little
+endian), in output order. `view` is the view id of a layered stream, `-` of a plain one.
+
+    decode_views.py FILE             all views of a layered file
+    decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
+"""
+import argparse
+import hashlib
+import sys
+
+import av
+import av.logging
+from av.sidedata.sidedata import Type
+
+# AV_FRAME_DATA_VIEW_ID: PyAV 18 has no name for it and refuses side data without a name.
+VIEW_ID = 29
+
+
+def unnamed(cls, value):
+    member = object.__new__(cls)
+    member._name_, member._value_ = f"UNNAMED_{value}", value
+    return member
+
+
+Type._missing_ = classmethod(unnamed)
+
+
+def planes(frame):
+    """The visible bytes of the planes of a planar frame."""
+    parts = []
+    for plane in frame.planes:
+        sample = 2 if "10" in frame.format.name or "12" in frame.format.name else 1
+        row = plane.width * sample
+        data = memoryview(plane)
+        for y in range(plane.height):
+            parts.append(bytes(data[y * plane.line_size : y * plane.line_size + row]))
+    return b"".join(parts)
+
+
+def view_id(frame):
+    for side in frame.side_data:
+        if side.type.value == VIEW_ID:
+            return str(int.from_bytes(bytes(side)[:4], sys.byteorder, signed=True))
+    return "-"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("file")
+    parser.add_argument("--single", action="store_true")
+    parser.add_argument("--format", help="demuxer name, such as hevc")
+    arguments = parser.parse_args()
+    av.logging.set_level(av.logging.WARNING)
+    with av.open(arguments.file, format=arguments.format) as container:
+        stream = container.streams.video[0]
+        stream.codec_context.thread_count = 1
+        if not arguments.single:
+            stream.codec_context.options = {"view_ids": "-1"}
+        for frame in container.decode(stream):
+            digest = hashlib.md5(planes(frame)).hexdigest()
+            print(view_id(frame), digest, frame.pts)
+
+
+if __name__ == "__main__":
+    main()
