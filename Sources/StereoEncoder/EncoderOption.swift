@@ -1,0 +1,97 @@
+/// One option of x265 as a person wrote it.
+struct EncoderOption: Equatable {
+  let name: String
+  /// Nil for a name alone, which switches something on.
+  let value: String?
+
+  /// The name as x265 matches it: `--`, `no-` and `no` before it are dropped, `_` is `-`.
+  private var canonicalName: String {
+    var name = String(self.name.map { $0 == "_" ? "-" : $0 })[...]
+    if name.hasPrefix("--") { name = name.dropFirst(2) }
+    if name.hasPrefix("no-") {
+      name = name.dropFirst(3)
+    } else if name.hasPrefix("no") {
+      name = name.dropFirst(2)
+    }
+    return String(name)
+  }
+
+  /// Reads `name=value:name=value`, where a name may stand alone.
+  ///
+  /// Throws `refusedOption` for an option that two encoders in step cannot have.
+  static func list(_ text: String) throws(StereoEncoderError) -> [EncoderOption] {
+    var options: [EncoderOption] = []
+    for part in text.split(separator: ":") {
+      let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = pieces.first, !name.isEmpty else {
+        throw .unknownOption(name: String(part))
+      }
+      // A C string would end at a zero inside it.
+      guard !part.utf8.contains(0) else {
+        throw .optionValue(name: String(name.prefix { $0 != "\0" }), value: "text with a zero byte")
+      }
+      let option = EncoderOption(
+        name: String(name), value: pieces.count > 1 ? String(pieces[1]) : nil)
+      if let reason = refusal(of: option.canonicalName) {
+        throw .refusedOption(name: option.name, reason: reason)
+      }
+      options.append(option)
+    }
+    return options
+  }
+
+  private static func refusal(of name: String) -> String? {
+    refusals.first { $0.names.contains(name) }?.reason
+  }
+
+  private static let refusals: [(reason: String, names: Set<String>)] = [
+    (
+      "frame types would follow each eye's own content, and the eyes must have the same",
+      [
+        "b-adapt", "scenecut", "scenecut-bias", "hist-scenecut", "hist-threshold", "fades",
+        "frame-dup", "dup-threshold", "gop-lookahead", "scenecut-aware-qp", "masking-strength",
+        "scenecut-window", "max-qp-delta", "qp-delta-ref", "qp-delta-nonref",
+      ]
+    ),
+    (
+      "keyframes are placed on both eyes together; set the keyframe distance instead",
+      ["keyint", "min-keyint", "intra-refresh", "radl", "idr-recovery-sei"]
+    ),
+    ("groups of pictures are closed, so that both eyes start afresh together", ["open-gop"]),
+    (
+      "the rate of both eyes together is set by the quality or the bitrate",
+      ["bitrate", "crf", "qp", "vbv-maxrate", "vbv-bufsize"]
+    ),
+    (
+      "the size, rate and format of the pictures come from the configuration",
+      ["input-res", "input-csp", "fps", "interlace", "field", "total-frames"]
+    ),
+    (
+      "it changes what weaving rewrites: the layout of NAL units and parameter sets",
+      [
+        "annexb", "repeat-headers", "aud", "hrd", "hrd-concat", "vui-hrd-info", "temporal-layers",
+        "opt-qp-pps", "opt-ref-list-length-pps", "multi-pass-opt-rps", "single-sei", "uhd-bd",
+        "log2-max-poc-lsb",
+      ]
+    ),
+    (
+      "it needs the whole video more than once",
+      [
+        "pass", "stats", "slow-firstpass", "multi-pass-opt-analysis",
+        "multi-pass-opt-distortion", "vbv-live-multi-pass", "analysis-reuse-file",
+        "analysis-reuse-mode", "analysis-reuse-level", "analysis-save", "analysis-load",
+        "analysis-save-reuse-level", "analysis-load-reuse-level", "refine-analysis-type",
+        "refine-intra", "refine-inter", "refine-mv", "refine-ctu-distortion",
+        "refine-mv-type", "dynamic-refine", "scale-factor", "chunk-start", "chunk-end",
+      ]
+    ),
+    (
+      "both encoders would write, or need, the same file",
+      ["csv", "csv-log-level", "nalu-file", "dhdr10-info"]
+    ),
+    ("it needs data beside the pictures", ["dolby-vision-profile", "ctu-info", "rc-stats"]),
+    ("it changes all encoders of the process", ["asm", "lambda-file", "svt"]),
+    ("pictures are lent for one call only, so x265 must copy them", ["copy-pic"]),
+    ("pictures leave in order, none is dropped", ["force-flush"]),
+  ]
+}

@@ -1,0 +1,112 @@
+/// Finds the first picture of a new scene by comparing small luma images of neighbouring pictures.
+///
+/// A small image is cut into blocks; each is predicted once from the small image before it, with a
+/// motion search, and once from its own mean. In one scene the first way is much cheaper. Where it
+/// is not, the picture starts a new scene. The difference in mean brightness of the two images is
+/// taken out first, so that a flash or a fade is no cut.
+public struct SceneCutDetector: Sendable {
+  private let reduction: LumaReduction
+  private let minimumDistance: Int
+  private var previous: [Int32] = []
+  private var current: [Int32] = []
+  /// Pictures since the last cut, or the last keyframe the caller told of.
+  private var distance = 0
+
+  /// Side of a block, in cells of the small image.
+  private static let block = 8
+  /// Reach of the motion search, in cells.
+  private static let reach = 3
+  /// From this share of the cost of prediction from the own mean on, prediction from the picture
+  /// before is no use.
+  private static let cutShare = 0.7
+  /// Below this mean cost a cell, in 8-bit luma levels, a change is not worth a keyframe.
+  private static let smallestCost = 1.5
+
+  /// - Parameters:
+  ///   - width: of the luma plane, in samples, from 16.
+  ///   - height: of the luma plane, in samples, from 16.
+  ///   - bitDepth: of the samples: one byte each at 8, two at more.
+  ///   - minimumDistance: how many pictures after a cut there is none; at least 1.
+  public init(width: Int, height: Int, bitDepth: Int, minimumDistance: Int) {
+    reduction = LumaReduction(width: max(width, 16), height: max(height, 16), bitDepth: bitDepth)
+    self.minimumDistance = max(minimumDistance, 1)
+  }
+
+  /// Whether `luma`, the next picture in display order, starts a new scene. The first picture of
+  /// all does not: it has none before it.
+  public mutating func isCut(_ luma: Picture.Plane) -> Bool {
+    swap(&previous, &current)
+    reduction.reduce(luma, into: &current)
+    distance += 1
+    guard previous.count == current.count, distance >= minimumDistance, isNew() else {
+      return false
+    }
+    distance = 0
+    return true
+  }
+
+  /// Tells that the picture last given became a keyframe for another reason.
+  public mutating func keyframeWasPlaced() {
+    distance = 0
+  }
+
+  private func isNew() -> Bool {
+    let count = reduction.columns * reduction.rows
+    let brightening = (current.reduce(0, &+) &- previous.reduce(0, &+)) / Int32(count)
+    var own = 0
+    var predicted = 0
+    for y in stride(from: 0, through: reduction.rows - Self.block, by: Self.block) {
+      for x in stride(from: 0, through: reduction.columns - Self.block, by: Self.block) {
+        let ownCost = costFromMean(x, y)
+        own += ownCost
+        predicted += min(ownCost, costFromPrevious(x, y, brightening, atMost: ownCost))
+      }
+    }
+    let cells =
+      (reduction.columns / Self.block) * (reduction.rows / Self.block) * Self.block * Self.block
+    let level = Double(1 << LumaReduction.fractionBits)
+    return Double(predicted) >= Self.cutShare * Double(own)
+      && Double(predicted) >= Self.smallestCost * level * Double(cells)
+  }
+
+  private func costFromMean(_ x: Int, _ y: Int) -> Int {
+    current.withUnsafeBufferPointer { cells in
+      var sum: Int32 = 0
+      forEachCell(x, y) { sum &+= cells[$0] }
+      let mean = sum / Int32(Self.block * Self.block)
+      var cost: Int32 = 0
+      forEachCell(x, y) { cost &+= abs(cells[$0] &- mean) }
+      return Int(cost)
+    }
+  }
+
+  /// The least cost in reach, or `atMost` where no cost is below it.
+  private func costFromPrevious(_ x: Int, _ y: Int, _ brightening: Int32, atMost: Int) -> Int {
+    let columns = (-min(Self.reach, x))...min(Self.reach, reduction.columns - Self.block - x)
+    let rows = (-min(Self.reach, y))...min(Self.reach, reduction.rows - Self.block - y)
+    return current.withUnsafeBufferPointer { cells in
+      previous.withUnsafeBufferPointer { reference in
+        var best = Int32(clamping: atMost)
+        for dy in rows {
+          for dx in columns {
+            let offset = dy * reduction.columns + dx
+            var cost: Int32 = 0
+            forEachCell(x, y) {
+              cost &+= abs(cells[$0] &- reference[$0 &+ offset] &- brightening)
+            }
+            best = min(best, cost)
+          }
+        }
+        return Int(best)
+      }
+    }
+  }
+
+  @inline(__always)
+  private func forEachCell(_ x: Int, _ y: Int, _ body: (Int) -> Void) {
+    for row in 0..<Self.block {
+      let start = (y &+ row) &* reduction.columns &+ x
+      for index in start..<(start &+ Self.block) { body(index) }
+    }
+  }
+}

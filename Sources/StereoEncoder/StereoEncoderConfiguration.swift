@@ -1,0 +1,126 @@
+public import StereoVideo
+
+/// What a `StereoEncoder` makes, and how.
+public struct StereoEncoderConfiguration: Sendable {
+  /// Of one eye's picture, in samples: even, from 16, and width times height at most 35,651,584
+  /// (H.265 level 6.2, which allows 8192x4320).
+  public var width: Int
+  /// Of one eye's picture; see `width`.
+  public var height: Int
+  /// 8 or 10, of luma and chroma.
+  public var bitDepth: Int
+  /// In pictures of one eye a second. Nil where the rate varies: rate control then takes 30, and
+  /// no timing is written into the stream.
+  public var frameRate: Ratio?
+  /// Width to height of one sample; nil where it is not known.
+  public var pixelAspectRatio: Ratio?
+  public var signal: VideoSignal
+  public var rateControl: RateControl
+  public var preset: Preset
+  public var tune: Tune?
+  /// The distance between two keyframes, in pictures, at most, from 1.
+  public var keyframeDistance: Int
+  /// Added to the dependent eye's CRF, -24 to 24. At a given bitrate it moves the share of the
+  /// two eyes instead: 6 gives the dependent eye half as much as the base eye.
+  public var dependentEyeQualityOffset: Double
+  /// Further options of x265, `name=value:name=value`, or a name alone for a switch. They come
+  /// after everything else here, so they win.
+  public var optionString: String
+  /// Whether a cut to another scene, seen in the base eye, starts with a keyframe.
+  public var detectsSceneCuts: Bool
+  /// The eye in the base layer, which a player that knows no stereo shows.
+  public var baseEye: Eye
+
+  /// A quality of 22, x265's preset medium, a keyframe every 60 pictures, the left eye as base.
+  public init(width: Int, height: Int, bitDepth: Int = 8, frameRate: Ratio? = nil) {
+    self.width = width
+    self.height = height
+    self.bitDepth = bitDepth
+    self.frameRate = frameRate
+    pixelAspectRatio = nil
+    signal = VideoSignal()
+    rateControl = .quality(22)
+    preset = .medium
+    tune = nil
+    keyframeDistance = 60
+    dependentEyeQualityOffset = 0
+    optionString = ""
+    detectsSceneCuts = true
+    baseEye = .left
+  }
+
+  /// A ratio of two positive numbers.
+  public struct Ratio: Equatable, Sendable {
+    public let numerator: Int
+    public let denominator: Int
+
+    public init(_ numerator: Int, _ denominator: Int) {
+      self.numerator = numerator
+      self.denominator = denominator
+    }
+  }
+
+  /// x265's presets, from the fastest to the one that compresses most.
+  public enum Preset: String, Sendable, CaseIterable {
+    case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
+  }
+
+  /// x265's tunings.
+  public enum Tune: String, Sendable, CaseIterable {
+    case psnr, ssim, grain, fastdecode, zerolatency, animation
+  }
+}
+
+extension StereoEncoderConfiguration {
+  func validate() throws(StereoEncoderError) {
+    guard bitDepth == 8 || bitDepth == 10 else {
+      throw .setting(name: "bit depth", reason: "\(bitDepth) is neither 8 nor 10")
+    }
+    try validateSize()
+    try Self.check("frame rate", frameRate)
+    try Self.check("pixel aspect ratio", pixelAspectRatio)
+    try signal.validate()
+    try rateControl.validate()
+    guard (1...1_000_000).contains(keyframeDistance) else {
+      throw .setting(
+        name: "keyframe distance", reason: "\(keyframeDistance) is outside 1...1000000")
+    }
+    guard (-24...24).contains(dependentEyeQualityOffset) else {
+      throw .setting(
+        name: "dependent eye's quality offset",
+        reason: "\(dependentEyeQualityOffset) is outside -24...24")
+    }
+  }
+
+  /// H.265 (A.4.1): a level bounds the luma samples of a picture, and each side by the root of
+  /// eight times that.
+  private func validateSize() throws(StereoEncoderError) {
+    let largestPicture = 35_651_584
+    let longestSide = 16_888
+    let size = "\(width)x\(height)"
+    guard width >= 16, height >= 16 else {
+      throw .setting(name: "picture size", reason: "\(size) is below 16x16")
+    }
+    guard width.isMultiple(of: 2), height.isMultiple(of: 2) else {
+      throw .setting(
+        name: "picture size",
+        reason: "\(size) is odd, and 4:2:0 pictures have even sizes; crop or scale by one sample")
+    }
+    guard width <= longestSide, height <= longestSide, width * height <= largestPicture else {
+      throw .setting(
+        name: "picture size",
+        reason: "\(size) is above the limit of H.265 level 6.2: \(largestPicture) samples, "
+          + "\(longestSide) a side")
+    }
+  }
+
+  private static func check(_ name: String, _ ratio: Ratio?) throws(StereoEncoderError) {
+    guard let ratio else { return }
+    let range = 1...Int(Int32.max)
+    guard range.contains(ratio.numerator), range.contains(ratio.denominator) else {
+      throw .setting(
+        name: name,
+        reason: "\(ratio.numerator)/\(ratio.denominator) has a part outside 1...\(Int32.max)")
+    }
+  }
+}

@@ -1,0 +1,102 @@
+import StereoEncoder
+import StereoVideo
+
+/// Deterministic stereo pictures: textured planes that move, each at its own disparity. Another
+/// `scene` is another set of textures.
+struct TestScene {
+  let width: Int
+  let height: Int
+  var bitDepth = 8
+
+  /// One eye's planes, tightly packed, luma before Cb before Cr.
+  func samples(frame: Int, eye: Eye, scene: Int = 0, brightness: Int = 0) -> [UInt8] {
+    let shift = eye == .left ? 0 : 3
+    let layers: [(seed: UInt32, dx: Int, dy: Int, disparity: Int)] = [
+      (0x51, 1, 0, 0), (0x93, -2, 1, 1), (0xC7, 3, 0, 2),
+    ]
+    var luma = [Int](repeating: 0, count: width * height)
+    for (depth, layer) in layers.enumerated() {
+      let seed = layer.seed &+ UInt32(scene) &* 7919
+      let offsetX = frame * layer.dx + shift * layer.disparity
+      let offsetY = frame * layer.dy
+      for y in 0..<height {
+        // Bands of rows belong to the nearer planes.
+        guard depth == 0 || (y / (height / 4 + 1)) == depth else { continue }
+        for x in 0..<width {
+          luma[y * width + x] = 40 + Self.texture(x + offsetX, y + offsetY, seed) + brightness
+        }
+      }
+    }
+    let chroma = (0..<(width / 2 * (height / 2))).map { index in
+      100 + (index % (width / 2) + frame + scene * 40) % 56
+    }
+    return pack(luma) + pack(chroma) + pack(chroma.map { 255 - $0 })
+  }
+
+  /// Smooth noise from 0 to 159.
+  private static func texture(_ x: Int, _ y: Int, _ seed: UInt32) -> Int {
+    let cell = 8
+    let (column, row) = (floorDivide(x, cell), floorDivide(y, cell))
+    let (fx, fy) = (x - column * cell, y - row * cell)
+    let top = noise(column, row, seed) * (cell - fx) + noise(column + 1, row, seed) * fx
+    let bottom = noise(column, row + 1, seed) * (cell - fx) + noise(column + 1, row + 1, seed) * fx
+    return (top * (cell - fy) + bottom * fy) / (cell * cell)
+  }
+
+  private static func floorDivide(_ value: Int, _ by: Int) -> Int {
+    value >= 0 ? value / by : -((by - 1 - value) / by)
+  }
+
+  private static func noise(_ x: Int, _ y: Int, _ seed: UInt32) -> Int {
+    var hash = UInt32(truncatingIfNeeded: x) &* 0x85EB_CA6B
+    hash ^= UInt32(truncatingIfNeeded: y) &* 0xC2B2_AE35
+    hash = (hash ^ seed ^ hash >> 13) &* 0x27D4_EB2F
+    return Int((hash ^ hash >> 15) % 160)
+  }
+
+  private func pack(_ plane: [Int]) -> [UInt8] {
+    guard bitDepth > 8 else { return plane.map { UInt8(clamping: $0) } }
+    return plane.flatMap { level -> [UInt8] in
+      let sample = min(max(level, 0), 255) << 2
+      return [UInt8(sample & 255), UInt8(sample >> 8)]
+    }
+  }
+
+  /// Lends the samples as a picture.
+  func withPicture<Result>(
+    _ samples: [UInt8], _ body: (Picture) throws -> Result
+  ) throws -> Result {
+    let bytes = bitDepth > 8 ? 2 : 1
+    let stride = width * bytes
+    return try samples.withUnsafeBytes { buffer in
+      let base = try buffer.baseAddress.orThrow()
+      let cb = base + stride * height
+      let cr = cb + stride / 2 * (height / 2)
+      return try body(
+        Picture(
+          luma: .init(address: base, stride: stride),
+          cb: .init(address: cb, stride: stride / 2),
+          cr: .init(address: cr, stride: stride / 2)))
+    }
+  }
+
+  /// Lends both eyes' pictures of one frame.
+  func withPictures<Result>(
+    frame: Int, scene: Int = 0, _ body: (_ left: Picture, _ right: Picture) throws -> Result
+  ) throws -> Result {
+    try withPicture(samples(frame: frame, eye: .left, scene: scene)) { left in
+      try withPicture(samples(frame: frame, eye: .right, scene: scene)) { right in
+        try body(left, right)
+      }
+    }
+  }
+}
+
+extension Optional {
+  struct Missing: Error {}
+
+  func orThrow() throws -> Wrapped {
+    guard let self else { throw Missing() }
+    return self
+  }
+}
