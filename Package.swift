@@ -50,6 +50,11 @@ let package = Package(
           ], .when(configuration: .release))
       ]),
 
+    // Run by `make bench`.
+    .executableTarget(
+      name: "bench-encoder", dependencies: ["CX265", "StereoEncoder", "StereoVideo"],
+      path: "Benchmarks/bench-encoder", swiftSettings: strict),
+
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(
       name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],

@@ -13,12 +13,15 @@ package final class EncoderPair {
   }
 
   private let left: EyeThread
-  private let right: EyeEncoder
+  private let right: EyeThread
   private let layout: PictureLayout
   private var timeline: Timeline
   private var isOpen = true
   /// What one encoder gave before the other did.
-  private var waiting: (left: [EyeEncoder.CodedPicture], right: [EyeEncoder.CodedPicture])
+  private var waiting: (left: [EyeEncoder.CodedPicture], right: [EyeEncoder.CodedPicture]) =
+    ([], [])
+  /// How many pictures may wait in front of each encoder.
+  private let queueLength: Int
   /// VPS, SPS and PPS of each eye, each after a start code.
   package let parameterSets: (left: [UInt8], right: [UInt8])
 
@@ -29,7 +32,7 @@ package final class EncoderPair {
     let library = try X265Library(bitDepth: Int32(configuration.bitDepth))
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
-    right = try EyeEncoder(
+    let right = try EyeEncoder(
       eye: .right, library: library, configuration: configuration, options: options)
     parameterSets = (try left.parameterSets(), try right.parameterSets())
     guard left.reorderDepth == right.reorderDepth else {
@@ -39,13 +42,16 @@ package final class EncoderPair {
     }
     timeline = Timeline(reorderDepth: right.reorderDepth)
     layout = PictureLayout(configuration)
-    waiting = ([], [])
+    // Two pictures keep both eyes busy; without latency, what a picture gives is waited for.
+    queueLength = configuration.tune == .zerolatency ? 0 : 2
     self.left = try EyeThread(left)
+    self.right = try EyeThread(right)
   }
 
   /// Takes the pictures of one moment; returns what is ready, in coding order.
   ///
-  /// After an error of any kind but `picture` and `timestamp` the encoders are closed.
+  /// An error closes the encoders, unless it is `picture` or `timestamp`: then the pictures were
+  /// not taken.
   package func encode(
     left leftPicture: Picture, right rightPicture: Picture, timestamp: Int64, isKeyframe: Bool
   ) throws(StereoEncoderError) -> [CodedPair] {
@@ -54,22 +60,17 @@ package final class EncoderPair {
     try layout.check(rightPicture, eye: .right)
     let frame = timeline.nextFrame
     try timeline.append(timestamp)
-    left.start(.encode(leftPicture, frame: frame, isKeyframe: isKeyframe))
-    let rightOutcome = right.run(.encode(rightPicture, frame: frame, isKeyframe: isKeyframe))
-    _ = try take(left.finish(), rightOutcome)
-    return try pairs()
+    left.submit(.encode(leftPicture, frame: frame, isKeyframe: isKeyframe))
+    right.submit(.encode(rightPicture, frame: frame, isKeyframe: isKeyframe))
+    return try pairs(whenAtMost: queueLength)
   }
 
   /// Returns everything still inside, in coding order, and closes the encoders.
   package func finish() throws(StereoEncoderError) -> [CodedPair] {
     guard isOpen else { throw .closed }
-    var isMore = timeline.nextFrame > 0
-    while isMore {
-      left.start(.flush)
-      let rightOutcome = right.run(.flush)
-      isMore = try take(left.finish(), rightOutcome)
-    }
-    let pairs = try pairs()
+    left.submit(.flush)
+    right.submit(.flush)
+    let pairs = try pairs(whenAtMost: 0)
     isOpen = false
     guard waiting.left.isEmpty, waiting.right.isEmpty else {
       throw .outOfStep(
@@ -78,43 +79,35 @@ package final class EncoderPair {
     return pairs
   }
 
+  /// Waits for the pictures already given to be taken in.
   package func statistics(_ eye: Eye) -> EyeStatistics {
     switch eye {
-    case .left: left.encoder.statistics()
+    case .left: left.statistics()
     case .right: right.statistics()
     }
   }
 
-  /// Returns whether either encoder gave a picture.
-  private func take(
-    _ leftOutcome: EyeThread.Outcome, _ rightOutcome: EyeThread.Outcome
-  ) throws(StereoEncoderError) -> Bool {
+  private func pairs(whenAtMost count: Int) throws(StereoEncoderError) -> [CodedPair] {
     do throws(StereoEncoderError) {
-      let leftPicture = try leftOutcome.get()
-      let rightPicture = try rightOutcome.get()
-      if let leftPicture { waiting.left.append(leftPicture) }
-      if let rightPicture { waiting.right.append(rightPicture) }
-      return leftPicture != nil || rightPicture != nil
+      try take(left.outcome(whenAtMost: count), into: &waiting.left)
+      try take(right.outcome(whenAtMost: count), into: &waiting.right)
+      let ready = min(waiting.left.count, waiting.right.count)
+      var pairs: [CodedPair] = []
+      for (left, right) in zip(waiting.left, waiting.right) { pairs.append(try pair(left, right)) }
+      waiting.left.removeFirst(ready)
+      waiting.right.removeFirst(ready)
+      return pairs
     } catch {
       isOpen = false
       throw error
     }
   }
 
-  private func pairs() throws(StereoEncoderError) -> [CodedPair] {
-    let count = min(waiting.left.count, waiting.right.count)
-    var pairs: [CodedPair] = []
-    for (left, right) in zip(waiting.left.prefix(count), waiting.right.prefix(count)) {
-      do throws(StereoEncoderError) {
-        pairs.append(try pair(left, right))
-      } catch {
-        isOpen = false
-        throw error
-      }
-    }
-    waiting.left.removeFirst(count)
-    waiting.right.removeFirst(count)
-    return pairs
+  private func take(
+    _ outcome: EyeThread.Outcome, into waiting: inout [EyeEncoder.CodedPicture]
+  ) throws(StereoEncoderError) {
+    if let error = outcome.error { throw error }
+    waiting += outcome.pictures
   }
 
   private func pair(

@@ -1,25 +1,32 @@
 import Glibc
 import StereoVideo
 
-/// A thread that runs one eye's encoder while the caller's own thread runs the other's.
+/// A thread that runs one eye's encoder, behind a queue of pictures.
 ///
-/// One job at a time: `start`, then `finish`. The thread lives as long as this object.
+/// The two eyes' threads do not wait for each other: a picture that takes long in one eye leaves the
+/// processor to the other eye's next pictures.
 final class EyeThread {
   enum Job {
     case encode(Picture, frame: Int64, isKeyframe: Bool)
+    /// Codes all that is inside.
     case flush
   }
 
-  typealias Outcome = Result<EyeEncoder.CodedPicture?, StereoEncoderError>
+  /// What the encoder gave, in coding order, and the error that ended its work.
+  struct Outcome {
+    var pictures: [EyeEncoder.CodedPicture] = []
+    var error: StereoEncoderError?
+  }
 
-  /// What the two threads share. Every access holds `mutex`, except that of the encoder, which
-  /// belongs to the thread while a job is there and to the owner while none is.
+  /// What the two threads share. Every access holds `mutex`, except that of the encoder: it belongs
+  /// to the thread while there are jobs, and to the owner while there are none.
   private final class Shared {
     let encoder: EyeEncoder
     let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    var job: Job?
-    var outcome: Outcome?
+    /// The first is being worked on.
+    var jobs: [Job] = []
+    var outcome = Outcome()
     var isStopping = false
 
     init(_ encoder: EyeEncoder) {
@@ -35,19 +42,51 @@ final class EyeThread {
       mutex.deallocate()
     }
 
-    func run() {
+    func locked<Result>(_ body: () -> Result) -> Result {
       pthread_mutex_lock(mutex)
-      while true {
-        while job == nil && !isStopping { pthread_cond_wait(changed, mutex) }
-        guard let job else { break }
-        pthread_mutex_unlock(mutex)
-        let outcome = encoder.run(job)
-        pthread_mutex_lock(mutex)
-        self.job = nil
-        self.outcome = outcome
-        pthread_cond_broadcast(changed)
+      defer { pthread_mutex_unlock(mutex) }
+      return body()
+    }
+
+    /// Returns when the owner stops it.
+    func run() {
+      while let job = nextJob() {
+        var pictures: [EyeEncoder.CodedPicture] = []
+        var failure: StereoEncoderError?
+        do throws(StereoEncoderError) {
+          switch job {
+          case .encode(let picture, let frame, let isKeyframe):
+            let coded = try encoder.encode(picture, frame: frame, isKeyframe: isKeyframe)
+            if let coded { pictures.append(coded) }
+          case .flush:
+            while let coded = try encoder.flush() { pictures.append(coded) }
+          }
+        } catch {
+          failure = error
+        }
+        finish(pictures, failure)
       }
-      pthread_mutex_unlock(mutex)
+    }
+
+    private func nextJob() -> Job? {
+      locked {
+        while jobs.isEmpty && !isStopping { pthread_cond_wait(changed, mutex) }
+        return isStopping ? nil : jobs.first
+      }
+    }
+
+    private func finish(_ pictures: [EyeEncoder.CodedPicture], _ error: StereoEncoderError?) {
+      // Let go of outside the lock: the owner of a picture is not ours.
+      let done: [Job] = locked {
+        outcome.pictures += pictures
+        outcome.error = outcome.error ?? error
+        // x265 must not be called again after it has failed.
+        let count = outcome.error == nil ? 1 : jobs.count
+        defer { jobs.removeFirst(count) }
+        return Array(jobs.prefix(count))
+      }
+      withExtendedLifetime(done) {}
+      locked { _ = pthread_cond_broadcast(changed) }
     }
   }
 
@@ -72,45 +111,38 @@ final class EyeThread {
     self.thread = thread
   }
 
+  /// Waits for the picture that is being worked on; forgets those behind it.
   deinit {
-    pthread_mutex_lock(shared.mutex)
-    shared.isStopping = true
-    pthread_cond_broadcast(shared.changed)
-    pthread_mutex_unlock(shared.mutex)
+    shared.locked {
+      shared.isStopping = true
+      pthread_cond_broadcast(shared.changed)
+    }
     pthread_join(thread, nil)
   }
 
-  /// The encoder, for use while no job runs.
-  var encoder: EyeEncoder { shared.encoder }
-
-  func start(_ job: Job) {
-    pthread_mutex_lock(shared.mutex)
-    shared.job = job
-    shared.outcome = nil
-    pthread_cond_broadcast(shared.changed)
-    pthread_mutex_unlock(shared.mutex)
-  }
-
-  /// Waits for the job to be done.
-  func finish() -> Outcome {
-    pthread_mutex_lock(shared.mutex)
-    defer { pthread_mutex_unlock(shared.mutex) }
-    while true {
-      if let outcome = shared.outcome { return outcome }
-      pthread_cond_wait(shared.changed, shared.mutex)
+  func submit(_ job: Job) {
+    shared.locked {
+      // Nothing runs after an error, so nothing would take the job out again.
+      guard shared.outcome.error == nil else { return }
+      shared.jobs.append(job)
+      pthread_cond_broadcast(shared.changed)
     }
   }
-}
 
-extension EyeEncoder {
-  func run(_ job: EyeThread.Job) -> EyeThread.Outcome {
-    Result { () throws(StereoEncoderError) in
-      switch job {
-      case .encode(let picture, let frame, let isKeyframe):
-        return try encode(picture, frame: frame, isKeyframe: isKeyframe)
-      case .flush:
-        return try flush()
-      }
+  /// Waits until at most `count` jobs are left, then takes what there is.
+  func outcome(whenAtMost count: Int) -> Outcome {
+    shared.locked {
+      while shared.jobs.count > count { pthread_cond_wait(shared.changed, shared.mutex) }
+      defer { shared.outcome.pictures = [] }
+      return shared.outcome
+    }
+  }
+
+  /// Waits until there are no jobs.
+  func statistics() -> EyeStatistics {
+    shared.locked {
+      while !shared.jobs.isEmpty { pthread_cond_wait(shared.changed, shared.mutex) }
+      return shared.encoder.statistics()
     }
   }
 }

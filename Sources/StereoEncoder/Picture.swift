@@ -1,8 +1,10 @@
-/// One eye's raw picture, planar 4:2:0: three planes of memory that the caller owns and lends for
-/// the length of one call.
+/// One eye's raw picture, planar 4:2:0.
 ///
 /// At 8 bits a sample is one byte (`I420`); at 10 bits it is two, least significant first, the value
 /// in the low ten bits (`I420_10LE`).
+///
+/// The planes lie in memory of the caller's, which an encoder reads while the caller goes on. It
+/// holds `owner` until it needs the memory no more, and may let go of it on another thread.
 public struct Picture {
   /// One plane: rows of samples, each `stride` bytes after the one above.
   public struct Plane {
@@ -20,10 +22,13 @@ public struct Picture {
   public let luma: Plane
   public let cb: Plane
   public let cr: Plane
+  /// The memory stays as it is for as long as this object lives.
+  public let owner: any AnyObject & Sendable
 
-  public init(luma: Plane, cb: Plane, cr: Plane) {
+  public init(luma: Plane, cb: Plane, cr: Plane, owner: any AnyObject & Sendable) {
     self.luma = luma
     self.cb = cb
     self.cr = cr
+    self.owner = owner
   }
 }

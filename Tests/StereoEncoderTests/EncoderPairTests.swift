@@ -58,15 +58,10 @@ import Testing
     var out: [EncoderPair.CodedPair] = []
     for frame in 0..<test.frames {
       // The eyes differ, so that content could pull them apart: cuts at different places.
-      let left = scene.samples(frame: frame, eye: .left, scene: frame / 23)
-      let right = scene.samples(frame: frame, eye: .right, scene: frame / 31)
-      out += try scene.withPicture(left) { left in
-        try scene.withPicture(right) { right in
-          try pair.encode(
-            left: left, right: right, timestamp: Int64(frame * 3 + frame % 2),
-            isKeyframe: forced.contains(frame))
-        }
-      }
+      out += try pair.encode(
+        left: scene.picture(frame: frame, eye: .left, scene: frame / 23),
+        right: scene.picture(frame: frame, eye: .right, scene: frame / 31),
+        timestamp: Int64(frame * 3 + frame % 2), isKeyframe: forced.contains(frame))
     }
     out += try pair.finish()
     #expect(out.count == test.frames)

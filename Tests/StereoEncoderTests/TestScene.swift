@@ -62,33 +62,37 @@ struct TestScene {
     }
   }
 
-  /// Lends the samples as a picture.
-  func withPicture<Result>(
-    _ samples: [UInt8], _ body: (Picture) throws -> Result
-  ) throws -> Result {
-    let bytes = bitDepth > 8 ? 2 : 1
-    let stride = width * bytes
-    return try samples.withUnsafeBytes { buffer in
-      let base = try buffer.baseAddress.orThrow()
-      let cb = base + stride * height
-      let cr = cb + stride / 2 * (height / 2)
-      return try body(
-        Picture(
-          luma: .init(address: base, stride: stride),
-          cb: .init(address: cb, stride: stride / 2),
-          cr: .init(address: cr, stride: stride / 2)))
-    }
+  /// The samples as a picture that owns them.
+  func picture(_ samples: [UInt8]) throws -> Picture {
+    let stride = bitDepth > 8 ? width * 2 : width
+    let owner = SampleMemory(samples)
+    let base = try UnsafeRawPointer(owner.bytes.baseAddress.orThrow())
+    let cb = base + stride * height
+    let cr = cb + stride / 2 * (height / 2)
+    return Picture(
+      luma: .init(address: base, stride: stride),
+      cb: .init(address: cb, stride: stride / 2),
+      cr: .init(address: cr, stride: stride / 2), owner: owner)
   }
 
-  /// Lends both eyes' pictures of one frame.
-  func withPictures<Result>(
-    frame: Int, scene: Int = 0, _ body: (_ left: Picture, _ right: Picture) throws -> Result
-  ) throws -> Result {
-    try withPicture(samples(frame: frame, eye: .left, scene: scene)) { left in
-      try withPicture(samples(frame: frame, eye: .right, scene: scene)) { right in
-        try body(left, right)
-      }
-    }
+  /// One eye's picture of one frame.
+  func picture(frame: Int, eye: Eye, scene: Int = 0) throws -> Picture {
+    try picture(samples(frame: frame, eye: eye, scene: scene))
+  }
+}
+
+/// Memory that is overwritten when nothing owns it any more, so that a late reader is found out.
+private final class SampleMemory: @unchecked Sendable {
+  let bytes: UnsafeMutableRawBufferPointer
+
+  init(_ samples: [UInt8]) {
+    bytes = .allocate(byteCount: samples.count, alignment: 64)
+    bytes.copyBytes(from: samples)
+  }
+
+  deinit {
+    bytes.initializeMemory(as: UInt8.self, repeating: 0xAA)
+    bytes.deallocate()
   }
 }
 
