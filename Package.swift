@@ -68,7 +68,9 @@ let package = Package(
     // Drives the built libgstspatial.so as any application would; links none of its code.
     .testTarget(
       name: "SpatialTests",
-      dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo"],
+      dependencies: [
+        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo",
+      ],
       swiftSettings: strict),
   ],
   swiftLanguageModes: [.v6]

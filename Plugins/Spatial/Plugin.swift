@@ -23,6 +23,8 @@ public func pluginDescriptor() -> UnsafePointer<GstPluginDesc> {
       stereoTestSource.register(plugin),
       sbsSplit.register(plugin),
       stereoTagger.register(plugin),
+      mvhevcEnc.register(plugin),
+      mvhevcMux.register(plugin),
     ]
     return registered.allSatisfy { $0 } ? 1 : 0
   }

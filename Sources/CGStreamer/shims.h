@@ -3,6 +3,7 @@
 #include <gst/base/base.h>
 #include <gst/gst.h>
 #include <gst/pbutils/pbutils.h>
+#include <gst/tag/tag.h>
 #include <gst/video/video.h>
 
 // GType constants are cast expressions.

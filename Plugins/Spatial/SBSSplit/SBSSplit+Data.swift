@@ -36,7 +36,7 @@ extension SBSSplit {
     let copy = try pool.acquire()
     copy.copyHeader(from: packed, metas: true)
     copy.removeMetasOfSize()
-    var target = try VideoFrame(copy, info, writing: true)
+    let target = try VideoFrame(copy, info, writing: true)
     guard target.copyPixels(from: try VideoFrame(view, info)) else {
       throw ElementError(.failedStream, "A frame could not be copied.")
     }

@@ -24,7 +24,8 @@ enum EyeStreamCaps {
     if structure.name == "video/x-raw" {
       guard let info = VideoInfo(caps), RawFormat(info) != nil else {
         throw ElementError(
-          .format, "Raw video of the format \(structure.string("format") ?? "?") cannot be "
+          .format,
+          "Raw video of the format \(structure.string("format") ?? "?") cannot be "
             + "encoded; put videoconvert before the \(eye) pad.", debug: "\(caps)")
       }
       self = .raw(info, caps)
@@ -39,9 +40,9 @@ enum EyeStreamCaps {
           debug: "\(caps)")
       }
       do {
-        let parsed = try HEVCDecoderConfigurationRecord(record.bytes)
+        let parsed = try HEVCDecoderConfigurationRecord(bytes: record.bytes)
         framing = .lengthPrefixed(lengthSize: parsed.lengthSize)
-        sets = parsed.arrays.flatMap(\.nalUnits)
+        sets = parsed.nalUnits
       } catch {
         throw ElementError(
           .format, "The \(eye) eye's codec_data is not a decoder configuration record.",

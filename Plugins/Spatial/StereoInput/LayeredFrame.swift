@@ -1,4 +1,5 @@
 import GStreamer
+import HEVC
 
 /// One access unit of both eyes, ready for a pad or a movie.
 struct LayeredFrame {
@@ -23,4 +24,18 @@ struct LayeredConfiguration: Equatable {
   let width: Int
   let height: Int
   let bitDepth: Int
+
+  /// What these parameter sets say.
+  init(_ sets: LayeredParameterSets) throws {
+    let record = try HEVCDecoderConfigurationRecord(sets)
+    hvcC = record.bytes
+    lhvC = try LHEVCDecoderConfigurationRecord(sets).bytes
+    guard let first = sets.baseSequenceParameterSets.first else {
+      throw ElementError(.format, "The base eye's stream has no sequence parameter set.")
+    }
+    let sps = try SequenceParameterSet(nalUnit: first)
+    width = sps.visibleSize.width
+    height = sps.visibleSize.height
+    bitDepth = record.bitDepthLuma
+  }
 }

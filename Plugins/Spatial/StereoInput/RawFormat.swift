@@ -21,14 +21,15 @@ struct RawFormat {
     }
   }
 
-  /// The planes of a mapped frame, to be used while it is mapped.
-  func picture(_ frame: borrowing VideoFrame) -> Picture? {
+  /// The planes of a mapped frame, which stays mapped while the encoder reads it.
+  func picture(_ frame: VideoFrame) -> Picture? {
     guard let luma = frame.plane(luma), let cbPlane = frame.plane(cb),
       let crPlane = frame.plane(cr)
     else { return nil }
     return Picture(
       luma: Picture.Plane(address: luma, stride: frame.stride(self.luma)),
       cb: Picture.Plane(address: cbPlane, stride: frame.stride(cb)),
-      cr: Picture.Plane(address: crPlane, stride: frame.stride(cr)))
+      cr: Picture.Plane(address: crPlane, stride: frame.stride(cr)),
+      owner: frame)
   }
 }

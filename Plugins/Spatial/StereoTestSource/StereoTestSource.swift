@@ -100,7 +100,7 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
   }
 
   private func draw(
-    _ view: Mode.View, of scene: StereoTestScene, into frame: borrowing VideoFrame,
+    _ view: Mode.View, of scene: StereoTestScene, into frame: VideoFrame,
     _ info: VideoInfo
   ) throws {
     let planes = (0..<frame.planeCount).compactMap { index -> StereoTestScene.Plane? in

@@ -48,6 +48,9 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     forwardSinkQuery(pad, query)
   }
 
+  /// An event that came to the source pad. Returns whether it was handled.
+  open func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
+
   /// Discards what is queued: a flushing seek.
   open func flush() throws {}
 
@@ -57,6 +60,11 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
   /// Handles an event as the base class does.
   public func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
     parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
+  }
+
+  /// Handles an event that came to the source pad as the base class does.
+  public func forwardSourceEvent(_ event: Event) -> Bool {
+    parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
   }
 
   /// Answers a query as the base class does.
@@ -158,6 +166,11 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
       let owned = Event(adopting: event)
       guard let pad, let element = AggregatorSubclass.of(pointer) else { return 0 }
       return element.answer { try element.sinkEvent(AggregatorPad(retaining: cast(pad)), owned) }
+    }
+    aggregatorClass.pointee.src_event = { pointer, event in
+      guard let event else { return 0 }
+      let owned = Event(adopting: event)
+      return AggregatorSubclass.of(pointer)?.sourceEvent(owned) == true ? 1 : 0
     }
     aggregatorClass.pointee.sink_query = { pointer, pad, query in
       guard let pad, let query, let element = AggregatorSubclass.of(pointer) else { return 0 }

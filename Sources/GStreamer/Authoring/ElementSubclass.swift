@@ -44,6 +44,19 @@ open class ElementSubclass: @unchecked Sendable {
     gst_element_no_more_pads(pointer)
   }
 
+  // MARK: Tags
+
+  /// A stream's tags with those that an application set through GstTagSetter, merged as it wishes.
+  public func mergingSetterTags(with tags: TagList) -> TagList {
+    let setter = OpaquePointer(pointer)
+    guard cgst_is_a(pointer, gst_tag_setter_get_type()) != 0,
+      let own = gst_tag_setter_get_tag_list(setter)
+    else { return tags }
+    let mode = gst_tag_setter_get_tag_merge_mode(setter)
+    return TagList(
+      adopting: gst_tag_list_merge(own, tags.pointer, mode) ?? gst_tag_list_new_empty())
+  }
+
   // MARK: Messages
 
   /// Posts an error once, and refuses data from then on.

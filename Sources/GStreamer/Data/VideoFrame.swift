@@ -1,7 +1,7 @@
 internal import CGStreamer
 
-/// A raw video frame mapped into memory, unmapped when it goes out of scope.
-public struct VideoFrame: ~Copyable {
+/// A raw video frame mapped into memory for as long as this object lives.
+public final class VideoFrame: @unchecked Sendable {
   private var frame: GstVideoFrame
 
   /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit.
@@ -17,7 +17,6 @@ public struct VideoFrame: ~Copyable {
   }
 
   deinit {
-    var frame = frame
     gst_video_frame_unmap(&frame)
   }
 
@@ -40,8 +39,7 @@ public struct VideoFrame: ~Copyable {
   }
 
   /// Copies all pixels of another frame of the same format and size.
-  public mutating func copyPixels(from other: borrowing VideoFrame) -> Bool {
-    var source = other.frame
-    return gst_video_frame_copy(&frame, &source) != 0
+  public func copyPixels(from other: VideoFrame) -> Bool {
+    gst_video_frame_copy(&frame, &other.frame) != 0
   }
 }

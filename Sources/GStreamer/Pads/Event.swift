@@ -36,6 +36,9 @@ public final class Event: MiniObject, @unchecked Sendable {
     return self
   }
 
+  /// Whether the event asks for a keyframe (`GstForceKeyUnit`).
+  public var isForceKeyUnit: Bool { gst_video_event_is_force_key_unit(pointer) != 0 }
+
   /// The event's fields.
   public var structure: StructureView? {
     gst_event_get_structure(pointer).map { StructureView(pointer: $0) }

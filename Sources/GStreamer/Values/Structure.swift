@@ -54,6 +54,14 @@ public struct StructureView {
     return value
   }
 
+  /// The names of the flags that are set in a field of flags; empty where there is none.
+  public func flagNames(_ field: String) -> [String] {
+    guard let value = gst_structure_get_value(pointer, field) else { return [] }
+    // As text it is "right-view-first+half-aspect:mask" with the names, or numbers alone.
+    let text = adopt(gst_value_serialize(value)) ?? ""
+    return text.split(separator: ":").last.map { $0.split(separator: "+").map(String.init) } ?? []
+  }
+
   public func buffer(_ field: String) -> Buffer? {
     guard case .buffer(let value) = self[field] else { return nil }
     return value

@@ -55,6 +55,11 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
 
   public var description: String { adopt(gst_tag_list_to_string(pointer)) ?? "" }
 
+  /// The three-letter code of ISO 639-2/T for a language tag; nil for one that is no code.
+  public static func languageCode(_ tag: String) -> String? {
+    gst_tag_get_language_code_iso_639_2T(tag).map { String(cString: $0) }
+  }
+
   /// The kinds of value a tag of one's own can have.
   public enum Kind: Sendable {
     case string, double

@@ -1,0 +1,39 @@
+# make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
+# make test                                        all tests
+# make plugin                                      .build/release/libgstspatial.so
+# make install [PREFIX=...]                        puts the plugin where GStreamer looks
+# make bench                                       the README's figures
+# make format                                      swift format, in place
+
+SWIFT_BUILD = swift build -c release
+PLUGIN = .build/release/libgstspatial.so
+PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
+INPUT ?=
+OUTPUT ?=
+
+.PHONY: setup plugin demo test bench install format
+
+plugin: setup
+	@echo "build: $(PLUGIN)"
+	@$(SWIFT_BUILD) --quiet --product gstspatial
+
+setup:
+	@scripts/setup
+
+demo: plugin
+	@scripts/demo "$(INPUT)" "$(OUTPUT)"
+
+test:
+	@scripts/setup python
+	@scripts/test
+
+bench: plugin
+	@scripts/setup python
+	@scripts/bench
+
+install: plugin
+	install -d "$(DESTDIR)$(PLUGIN_FOLDER)"
+	install -m 644 -s $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
+
+format:
+	swift format -i -r Package.swift Sources Plugins Tests Benchmarks

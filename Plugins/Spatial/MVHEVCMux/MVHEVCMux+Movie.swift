@@ -1,0 +1,149 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+import StereoVideo
+
+extension MVHEVCMux: MovieOutput {
+  /// Opens the movie: every pad has its first buffer, or has ended without one.
+  func begin(_ pads: MuxPads) throws -> MovieInProgress {
+    try checkSeekable()
+    let metadata = spatialMetadata
+    if pads.hasEyes { stereo = try makeStereo(baseEye: metadata.heroEye ?? .left) }
+    var tracks: [TrackDescription] = []
+    if let stereo, let base = stereo.stream(stereo.baseEye) {
+      let rate = base.frameRate ?? Fraction(0, 1)
+      let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
+      // Completed when the parameter sets are known.
+      let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
+      tracks.append(TrackDescription(.video(entry), timescale: clock.timescale))
+    }
+    for pad in pads.streams { tracks.append(try describe(pad)) }
+    let times = pads.firstTimes
+    guard let earliest = times.min() else {
+      throw ElementError(
+        .mux, "The streams ended before the first frame, so there is nothing to write.")
+    }
+    setSourceCaps(settings.current.container.caps)
+    updateSegment(Segment(GST_FORMAT_BYTES))
+    let opened = try MovieInProgress(
+      container: settings.current.container.container, metadata: movieMetadata,
+      origin: max(earliest, 0), tracks: tracks, output: self)
+    movie = opened
+    return opened
+  }
+
+  private func checkSeekable() throws {
+    let query = Query.seeking(GST_FORMAT_BYTES)
+    guard sourcePad.queryPeer(query), query.isSeekable else {
+      throw ElementError(
+        .seek,
+        "mvhevcmux needs a sink that can be seeked in, such as filesink to a regular file: "
+          + "it completes the start of the file when it knows the end.")
+    }
+  }
+
+  private func makeStereo(baseEye: Eye) throws -> StereoInput {
+    let input = StereoInput(settings: settings.current.encoder, baseEye: baseEye)
+    for eye in Eye.allCases {
+      guard let caps = padCaps[eye.rawValue] else {
+        throw ElementError(
+          .mux, "The \(eye) eye's stream ended before its first frame, so there is no pair.")
+      }
+      try input.setCaps(caps, of: eye)
+    }
+    return input
+  }
+
+  private func describe(_ pad: AggregatorPad) throws -> TrackDescription {
+    let name = pad.name
+    guard let caps = padCaps[name] else {
+      throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")
+    }
+    let language = pad.stickyEvent(GST_EVENT_TAG)?.tags?.string(GST_TAG_LANGUAGE_CODE).flatMap(
+      TagList.languageCode)
+    if name.hasPrefix("audio") {
+      let entry = try MuxAudioCaps.sampleEntry(caps, pad: name)
+      return TrackDescription(
+        .audio(entry), timescale: entry.sampleRate, language: language ?? "und")
+    }
+    var entry = try MuxVideoCaps.sampleEntry(caps, pad: name)
+    try addSpatialBoxes(to: &entry, caps)
+    let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
+    let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
+    return TrackDescription(
+      .video(entry), timescale: clock.timescale, language: language ?? "und")
+  }
+
+  /// Says what the eyes' track holds, now that it has been coded.
+  func describeEyes(_ stereo: StereoInput, of movie: MovieInProgress) throws {
+    guard let configuration = stereo.configuration,
+      let base = stereo.stream(stereo.baseEye)
+    else { return }
+    var entry = try MuxVideoCaps.sampleEntry(configuration, base)
+    entry.extendedUsage = VideoExtendedUsage(completeMetadata)
+    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
+    try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
+  }
+
+  /// `vexu` and `hfov` for a track that is taken as it is, if it holds both eyes.
+  private func addSpatialBoxes(to entry: inout VisualSampleEntry, _ caps: Caps) throws {
+    let packing = PackingLayout(multiviewCaps: caps)
+    guard entry.lhvC != nil || packing != nil else { return }
+    entry.extendedUsage = VideoExtendedUsage(completeMetadata, packing: packing)
+    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
+  }
+
+  // MARK: Metadata
+
+  /// What properties and tags say; properties win.
+  var spatialMetadata: SpatialMetadata {
+    settings.current.spatialMetadata.fillingGaps(from: SpatialMetadata(allTags))
+  }
+
+  /// The same with the values that make a movie spatial for Apple's players where nothing is said:
+  /// those of a phone's camera, eyes as far apart as a person's.
+  var completeMetadata: SpatialMetadata {
+    spatialMetadata.fillingGaps(
+      from: SpatialMetadata(
+        horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
+        baseline: Baseline(micrometres: 63_500),
+        disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear))
+  }
+
+  /// The streams' tags and the application's, merged as the application wants it.
+  private var allTags: TagList { mergingSetterTags(with: tags) }
+
+  private var movieMetadata: MovieMetadata {
+    let keys = [
+      (GST_TAG_TITLE, "com.apple.quicktime.title"), (GST_TAG_ARTIST, "com.apple.quicktime.artist"),
+      (GST_TAG_COMMENT, "com.apple.quicktime.comment"),
+      (GST_TAG_DESCRIPTION, "com.apple.quicktime.description"),
+      (GST_TAG_COPYRIGHT, "com.apple.quicktime.copyright"),
+      (GST_TAG_KEYWORDS, "com.apple.quicktime.keywords"),
+    ]
+    let tags = allTags
+    var items = keys.compactMap { tag, key in
+      tags.string(tag).map { MetadataItem(key: key, value: .utf8($0)) }
+    }
+    items.append(MetadataItem(key: "com.apple.quicktime.software", value: .utf8("gst-spatial")))
+    return MovieMetadata(
+      creationTime: Int64(g_get_real_time() / 1_000_000), items: items + MovieMetadata.spatialItems)
+  }
+
+  // MARK: Output
+
+  func write(_ buffer: Buffer) throws {
+    let piece = buffer.writable()
+    piece.pts = nil
+    piece.dts = nil
+    piece.duration = nil
+    try finish(piece)
+  }
+
+  func patch(at offset: UInt64, _ buffer: Buffer) throws {
+    var segment = Segment(GST_FORMAT_BYTES)
+    segment.segment.start = guint64(offset)
+    updateSegment(segment)
+    try finish(buffer)
+  }
+}

@@ -1,0 +1,130 @@
+import GStreamer
+import ISOBMFF
+import StereoVideo
+
+/// `mvhevcmux`: writes a spatial movie, encoding or weaving the two eyes on the way.
+let mvhevcMux = ElementDeclaration<MVHEVCMux>(
+  name: "mvhevcmux",
+  typeName: "GstMVHEVCMux",
+  baseClass: .aggregator,
+  longName: "MV-HEVC movie muxer",
+  klass: "Codec/Muxer",
+  description: "Writes an MV-HEVC (spatial) movie: encodes two raw eyes, weaves two H.265 eyes, "
+    + "or takes layered video as it is",
+  author: author,
+  padTemplates: [
+    PadTemplate("left", .sink, .request, caps: StereoEyeCaps.any),
+    PadTemplate("right", .sink, .request, caps: StereoEyeCaps.any),
+    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
+    PadTemplate("audio_%u", .sink, .request, caps: MuxAudioCaps.template),
+    PadTemplate("src", .source, caps: Caps("video/quicktime")),
+  ],
+  properties: MVHEVCMux.movieProperties + EncoderSettings.properties(at: \.encoder),
+  interfaces: [.tagSetter, .preset])
+
+/// Sink pads on request, one source of a file's bytes.
+///
+/// The index of the movie comes at its end, so that memory does not grow with what the file
+/// holds; the source pad's peer has to be seekable, as filesink is.
+final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
+  struct Settings {
+    var encoder = EncoderSettings()
+    var container = ContainerChoice.quickTime
+    var heroEye = EyeChoice.none
+    var horizontalFieldOfView = 0.0
+    var baseline = 0.0
+    var disparityAdjustment: Double?
+    var projection = ProjectionChoice.none
+
+    /// What the properties say; it wins over tags.
+    var spatialMetadata: SpatialMetadata {
+      SpatialMetadata(
+        heroEye: heroEye.eye,
+        horizontalFieldOfView: HorizontalFieldOfView(degrees: horizontalFieldOfView),
+        baseline: baseline > 0 ? Baseline(millimetres: baseline) : nil,
+        disparityAdjustment: disparityAdjustment.flatMap {
+          DisparityAdjustment(pictureWidths: $0)
+        },
+        projection: projection.projection)
+    }
+  }
+
+  static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
+
+  let settings = Locked(Settings())
+
+  // What follows is used by the source pad's thread alone.
+
+  /// The caps of each sink pad, by its name.
+  var padCaps: [String: Caps] = [:]
+  /// The tags of all streams together.
+  var tags = TagList()
+  /// What is being written; nil before the first data.
+  var movie: MovieInProgress?
+  var stereo: StereoInput?
+  var progress = ProgressReport("mvhevcmux-progress")
+  var framesWritten = 0
+  var lastRunningTime: Int64 = 0
+  /// How many frames without a partner the application has been told of.
+  var reportedDrops = 0
+
+  override func start() throws {
+    forget()
+  }
+
+  override func stop() {
+    forget()
+  }
+
+  override func flush() throws {
+    throw ElementError(.seek, "A movie that is being written cannot be seeked in.")
+  }
+
+  private func forget() {
+    padCaps = [:]
+    tags = TagList()
+    movie = nil
+    stereo = nil
+    progress = ProgressReport("mvhevcmux-progress")
+    framesWritten = 0
+    lastRunningTime = 0
+    reportedDrops = 0
+  }
+
+  override func padName(template: String, requested: String?) throws -> String {
+    guard template.hasSuffix("%u") else { return template }
+    let prefix = String(template.dropLast(2))
+    if let requested, requested.hasPrefix(prefix) { return requested }
+    let taken = Set(sinkPads.map(\.name))
+    return (0...taken.count).map { "\(prefix)\($0)" }.first { !taken.contains($0) } ?? template
+  }
+
+  override func aggregate(timeout: Bool) throws {
+    try saving { try step() }
+  }
+
+  override func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+    StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
+  }
+
+  override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
+    if let caps = event.caps {
+      try saving { try setCaps(caps, of: pad) }
+      return true
+    }
+    if let newTags = event.tags { tags = tags.merging(newTags) }
+    return forwardSinkEvent(pad, event)
+  }
+
+  private func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
+    let name = pad.name
+    if let eye = Eye(rawValue: name) {
+      try stereo?.setCaps(caps, of: eye)
+    } else if movie != nil, let old = padCaps[name], !old.isEqual(to: caps) {
+      throw ElementError(
+        .format, "The format of \(name) changed in mid stream, which a movie cannot follow.",
+        debug: "\(old) became \(caps)")
+    }
+    padCaps[name] = caps
+  }
+}

@@ -1,0 +1,64 @@
+import GStreamer
+import StereoVideo
+
+/// The sink pads of the muxer by what they carry: the eyes, if any, are the first track.
+struct MuxPads {
+  static let eyesTrack = 0
+
+  let left: AggregatorPad?
+  let right: AggregatorPad?
+  /// Video, then audio, by name.
+  let streams: [AggregatorPad]
+
+  /// Where the next data comes from.
+  enum Source {
+    case eyes(left: AggregatorPad, right: AggregatorPad)
+    /// A pad whose buffers go to a track as they are.
+    case stream(AggregatorPad, track: Int)
+  }
+
+  /// Throws where one eye has a pad and the other has none.
+  init(_ pads: [AggregatorPad]) throws {
+    let named = pads.map { (name: $0.name, pad: $0) }
+    left = named.first { $0.name == Eye.left.rawValue }?.pad
+    right = named.first { $0.name == Eye.right.rawValue }?.pad
+    guard (left == nil) == (right == nil) else {
+      let missing: Eye = left == nil ? .left : .right
+      throw ElementError(
+        .mux,
+        "Only the \(missing.other) eye is linked; link the pad \(missing) too, "
+          + "or give the movie's video to video_%u.")
+    }
+    streams =
+      named.filter { Eye(rawValue: $0.name) == nil }.sorted { a, b in
+        let aIsVideo = a.name.hasPrefix("video")
+        return aIsVideo == b.name.hasPrefix("video") ? a.name < b.name : aIsVideo
+      }.map(\.pad)
+  }
+
+  var hasEyes: Bool { left != nil }
+
+  func trackNumber(ofStream index: Int) -> Int { index + (hasEyes ? 1 : 0) }
+
+  /// Running times of the first buffers of all pads.
+  var firstTimes: [Int64] {
+    ([left, right].compactMap { $0 } + streams).compactMap { pad in
+      pad.peek().flatMap { pad.runningTime($0) }
+    }
+  }
+
+  /// The source whose next buffer has the smallest running time; nil at the end of all.
+  func earliest() -> Source? {
+    var candidates: [(time: Int64, source: Source)] = []
+    if let left, let right {
+      let times = [left, right].compactMap { pad in pad.peek().map { pad.runningTime($0) ?? .min } }
+      if let time = times.min() { candidates.append((time, .eyes(left: left, right: right))) }
+    }
+    for (index, pad) in streams.enumerated() {
+      guard let buffer = pad.peek() else { continue }
+      let time = pad.runningTime(buffer) ?? .min
+      candidates.append((time, .stream(pad, track: trackNumber(ofStream: index))))
+    }
+    return candidates.min { $0.time < $1.time }?.source
+  }
+}

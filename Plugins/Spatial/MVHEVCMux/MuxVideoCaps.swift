@@ -1,0 +1,92 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+import StereoEncoder
+
+/// The video tracks of a movie: their sample entries, by caps.
+enum MuxVideoCaps {
+  /// Coded video that goes into a track as it is: layered, frame-packed or plain.
+  static let template = Caps("video/x-h265", ["stream-format": "hvc1", "alignment": "au"])
+
+  /// The sample entry of a stream that comes with its decoder configuration record.
+  static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
+    guard let structure = caps.first, let record = structure.buffer("codec_data") else {
+      throw ElementError(
+        .format, "The video on \(pad) has no codec_data; put a parser before the pad.",
+        debug: "\(caps)")
+    }
+    let size = try pictureSize(
+      width: structure.int("width"), height: structure.int("height"), pad: pad)
+    var entry = VisualSampleEntry(
+      width: size.width, height: size.height, hvcC: record.bytes,
+      lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+    describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// The sample entry of what is made of two eyes.
+  static func sampleEntry(
+    _ configuration: LayeredConfiguration, _ base: EyeStreamCaps
+  ) throws -> VisualSampleEntry {
+    let size = try pictureSize(
+      width: configuration.width, height: configuration.height, pad: "left")
+    var entry = VisualSampleEntry(
+      width: size.width, height: size.height, hvcC: configuration.hvcC, lhvC: configuration.lhvC)
+    describe(&entry, base.caps, pixelAspectRatio: base.pixelAspectRatio)
+    return entry
+  }
+
+  private static func pictureSize(
+    width: Int?, height: Int?, pad: String
+  ) throws -> (width: UInt16, height: UInt16) {
+    guard let width, let height, let width = UInt16(exactly: width),
+      let height = UInt16(exactly: height)
+    else {
+      throw ElementError(
+        .format, "The video on \(pad) has no size, or one above 65535, which no movie can hold.")
+    }
+    return (width, height)
+  }
+
+  /// Adds what the caps say of colour, shape and HDR10.
+  private static func describe(
+    _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
+  ) {
+    entry.colour = colour(caps)
+    if let par = pixelAspectRatio, par != Fraction(1, 1), par.numerator > 0, par.denominator > 0 {
+      entry.pixelAspectRatio = PixelAspectRatio(
+        horizontalSpacing: UInt32(par.numerator), verticalSpacing: UInt32(par.denominator))
+    }
+    if let display = MasteringDisplay(caps) {
+      entry.masteringDisplay = MasteringDisplayColourVolume(display)
+    }
+    if let light = ContentLight(caps) {
+      entry.contentLightLevel = ContentLightLevel(
+        maximumContentLightLevel: light.maximum,
+        maximumFrameAverageLightLevel: light.maximumFrameAverage)
+    }
+  }
+
+  private static func colour(_ caps: Caps) -> ColourInformation? {
+    guard let name = caps.first?.string("colorimetry") else { return nil }
+    var colour = GstVideoColorimetry()
+    guard gst_video_colorimetry_from_string(&colour, name) != 0 else { return nil }
+    return ColourInformation(
+      primaries: UInt16(clamping: gst_video_color_primaries_to_iso(colour.primaries)),
+      transferCharacteristics: UInt16(
+        clamping: gst_video_transfer_function_to_iso(colour.transfer)),
+      matrixCoefficients: UInt16(clamping: gst_video_color_matrix_to_iso(colour.matrix)),
+      fullRange: colour.range == GST_VIDEO_COLOR_RANGE_0_255)
+  }
+}
+
+extension MasteringDisplayColourVolume {
+  /// The same display, as the encoder knows it.
+  init(_ display: MasteringDisplay) {
+    func point(_ c: MasteringDisplay.Chromaticity) -> Chromaticity { Chromaticity(x: c.x, y: c.y) }
+    self.init(
+      green: point(display.green), blue: point(display.blue), red: point(display.red),
+      whitePoint: point(display.whitePoint), maximumLuminance: display.maximumLuminance,
+      minimumLuminance: display.minimumLuminance)
+  }
+}

@@ -1,0 +1,34 @@
+public import GStreamer
+public import HEVC
+public import ISOBMFF
+public import StereoEncoder
+
+// Where the errors of the lower targets belong among GStreamer's.
+
+extension WeaveError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.mux, "The two eyes cannot be woven: \(self).")
+  }
+}
+
+extension StereoEncoderError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    switch self {
+    case .library, .setting, .unknownOption, .optionValue, .refusedOption, .notOpened:
+      ElementError(.settings, "The encoder cannot be set up: \(self).")
+    default: ElementError(.encode, "Encoding failed: \(self).")
+    }
+  }
+}
+
+extension MovieWriterError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.mux, "The movie cannot hold this: \(self).")
+  }
+}
+
+extension SyntaxError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.format, "The H.265 stream is damaged: \(self).")
+  }
+}

@@ -1,0 +1,44 @@
+import GStreamer
+
+/// The caps of layered H.265: both eyes in each buffer.
+///
+/// `codec_data` is the base layer's record (hvcC), so that an element that knows no layers handles
+/// the base eye; the dependent layer's record (lhvC) has a field of its own. The profile says that
+/// this is not ordinary H.265, and keeps plain decoders and parsers from taking it by accident.
+enum LayeredCaps {
+  static let layeredCodecData = "layered_codec_data"
+  static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
+
+  static let template = Caps(
+    "video/x-h265",
+    [
+      "stream-format": .strings(["hvc1"]), "alignment": "au", "profile": .strings(profiles),
+      "views": 2,
+    ])
+
+  /// The caps of a stream that is coded as `configuration` says.
+  ///
+  /// - Parameter raw: the caps of the base eye's pictures, which say colour and shape.
+  static func caps(
+    _ configuration: LayeredConfiguration, like raw: Caps?, frameRate: Fraction?
+  ) -> Caps {
+    var fields: [(key: String, value: Value)] = [
+      ("stream-format", "hvc1"), ("alignment", "au"),
+      ("profile", .string(configuration.bitDepth == 8 ? profiles[0] : profiles[2])),
+      ("views", 2), ("parsed", true),
+      ("width", .int(Int32(clamping: configuration.width))),
+      ("height", .int(Int32(clamping: configuration.height))),
+      ("codec_data", .buffer(Buffer(configuration.hvcC))),
+      (layeredCodecData, .buffer(Buffer(configuration.lhvC))),
+    ]
+    if let frameRate { fields.append(("framerate", .fraction(frameRate))) }
+    let kept = [
+      "pixel-aspect-ratio", "colorimetry", "chroma-site", "mastering-display-info",
+      "content-light-level",
+    ]
+    for field in kept {
+      if let value = raw?.first?[field] { fields.append((field, value)) }
+    }
+    return Caps("video/x-h265", fields)
+  }
+}

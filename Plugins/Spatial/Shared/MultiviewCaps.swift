@@ -1,0 +1,20 @@
+import GStreamer
+import StereoVideo
+
+extension PackingLayout {
+  /// The layout that the caps fields `multiview-mode` and `multiview-flags` name; nil where they
+  /// name none that holds two eyes in a frame.
+  init?(multiviewCaps caps: Caps) {
+    guard let structure = caps.first else { return nil }
+    let flags = structure.flagNames("multiview-flags")
+    let arrangement: Arrangement
+    switch structure.string("multiview-mode") {
+    case "side-by-side": arrangement = .sideBySide
+    case "top-bottom": arrangement = .topBottom
+    default: return nil
+    }
+    self.init(
+      arrangement, rightViewFirst: flags.contains("right-view-first"),
+      halfAspect: flags.contains("half-aspect"))
+  }
+}

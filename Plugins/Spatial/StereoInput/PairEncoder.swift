@@ -1,0 +1,91 @@
+import CGStreamer
+import GStreamer
+import HEVC
+import StereoEncoder
+import StereoVideo
+
+/// Encodes pairs of raw frames with two encoders in step.
+final class PairEncoder: LayeredFrameMaker {
+  private(set) var configuration: LayeredConfiguration?
+  private let encoder: StereoEncoder
+  private let left: VideoInfo
+  private let right: VideoInfo
+  private let format: RawFormat
+  private let frameDuration: ClockTime
+
+  /// Throws where the eyes differ, or where there is no such encoder.
+  ///
+  /// - Parameter baseCaps: of the eye in the base layer, whose colour the stream states.
+  init(
+    left: VideoInfo, right: VideoInfo, baseEye: Eye, baseCaps: Caps, settings: EncoderSettings
+  ) throws {
+    let base = baseEye == .left ? left : right
+    try Self.check(left, right)
+    guard let format = RawFormat(base) else { throw FlowReturn.notNegotiated }
+    var configuration = StereoEncoderConfiguration(
+      width: base.width, height: base.height, bitDepth: format.bitDepth,
+      frameRate: Self.ratio(base.frameRate))
+    configuration.pixelAspectRatio = Self.ratio(base.pixelAspectRatio)
+    configuration.signal = VideoSignal(base, baseCaps)
+    configuration.baseEye = baseEye
+    settings.apply(to: &configuration)
+    encoder = try StereoEncoder(configuration)
+    self.left = left
+    self.right = right
+    self.format = format
+    frameDuration = EyeStreamCaps.raw(base, baseCaps).frameDuration ?? 0
+  }
+
+  private static func check(_ left: VideoInfo, _ right: VideoInfo) throws {
+    guard left.width == right.width, left.height == right.height else {
+      throw ElementError(
+        .format,
+        "The eyes differ in size: the left is \(left.width)x\(left.height), the right "
+          + "\(right.width)x\(right.height).")
+    }
+    guard left.formatName == right.formatName else {
+      throw ElementError(
+        .format,
+        "The eyes differ in format: the left is \(left.formatName), the right "
+          + "\(right.formatName).")
+    }
+    guard !left.isInterlaced, !right.isInterlaced else {
+      throw ElementError(.format, "Interlaced video cannot be encoded; deinterlace it first.")
+    }
+  }
+
+  private static func ratio(_ fraction: Fraction) -> StereoEncoderConfiguration.Ratio? {
+    guard fraction.numerator > 0, fraction.denominator > 0 else { return nil }
+    return .init(Int(fraction.numerator), Int(fraction.denominator))
+  }
+
+  func make(_ pair: FramePair) throws -> [LayeredFrame] {
+    guard let leftPicture = format.picture(try VideoFrame(pair.left, left)),
+      let rightPicture = format.picture(try VideoFrame(pair.right, right))
+    else { throw FlowReturn.notNegotiated }
+    return try frames(
+      encoder.encode(
+        left: leftPicture, right: rightPicture, timestamp: pair.presentationTime,
+        forceKeyframe: pair.forceKeyframe))
+  }
+
+  func finish() throws -> [LayeredFrame] { try frames(encoder.finish()) }
+
+  func statistics(of eye: Eye) -> EyeStatistics { encoder.statistics(of: eye) }
+
+  private func frames(_ units: [LayeredAccessUnit]) throws -> [LayeredFrame] {
+    if configuration == nil, let first = units.first {
+      configuration = try LayeredConfiguration(first.woven.parameterSets)
+    }
+    return try units.map { unit in
+      let framing = NALUnitFraming.lengthPrefixed(lengthSize: 4)
+      guard let buffer = Buffer(size: unit.byteCount(framing: framing)) else {
+        throw FlowReturn.error
+      }
+      try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
+      return LayeredFrame(
+        buffer: buffer, presentationTime: unit.presentation, decodeTime: unit.decoding,
+        duration: frameDuration, isSync: unit.isSync, isReference: unit.woven.isReference)
+    }
+  }
+}

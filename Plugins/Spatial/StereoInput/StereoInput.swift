@@ -1,0 +1,164 @@
+import CGStreamer
+import GStreamer
+import HEVC
+import StereoEncoder
+import StereoVideo
+
+/// The two eyes as they arrive at the pads `left` and `right`, made into layered access units:
+/// raw video through two encoders in step, coded video by weaving.
+///
+/// Frames are paired by running time. One without a partner is dropped and counted, so the eyes
+/// never slip against each other.
+final class StereoInput {
+  private let settings: EncoderSettings
+  /// The eye in the base layer.
+  let baseEye: Eye
+  private var streams: [Eye: EyeStreamCaps] = [:]
+  /// What makes access units of the eyes; nil until the caps of both are known.
+  private var maker: (any LayeredFrameMaker)?
+  private(set) var drops = DropCount()
+
+  /// How many frames had no partner.
+  struct DropCount: Equatable {
+    var left = 0
+    var right = 0
+    var total: Int { left + right }
+
+    /// Tells the application what is missing.
+    var warning: ElementError {
+      ElementError(
+        .failedStream,
+        "Frames of one eye without a partner of the same time were dropped: \(left) of the left, "
+          + "\(right) of the right eye so far.")
+    }
+  }
+
+  /// - Parameter baseEye: the eye in the base layer, the one that players for one eye show.
+  init(settings: EncoderSettings, baseEye: Eye) {
+    self.settings = settings
+    self.baseEye = baseEye
+  }
+
+  /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
+  func setCaps(_ caps: Caps, of eye: Eye) throws {
+    let stream = try EyeStreamCaps(caps, eye)
+    if maker != nil, let old = streams[eye], !Self.isContinuation(old.caps, caps) {
+      throw ElementError(
+        .format, "The \(eye) eye's format changed in mid stream; a movie has one size and format.",
+        debug: "\(old.caps) became \(caps)")
+    }
+    streams[eye] = stream
+  }
+
+  /// Caps may say new things of rate and tags, but not of what the encoder or the samples are.
+  private static func isContinuation(_ old: Caps, _ new: Caps) -> Bool {
+    let free = ["framerate", "multiview-mode", "multiview-flags", "views", "max-framerate"]
+    return old.with(removing: free).isEqual(to: new.with(removing: free))
+  }
+
+  /// The caps of an eye's stream, once they are known.
+  func stream(_ eye: Eye) -> EyeStreamCaps? { streams[eye] }
+
+  /// What the access units made so far are coded with; nil before the first.
+  var configuration: LayeredConfiguration? { maker?.configuration }
+
+  /// The encoder's figures of an eye; nil where nothing is encoded.
+  func statistics(of eye: Eye) -> EyeStatistics? {
+    (maker as? PairEncoder)?.statistics(of: eye)
+  }
+
+  // MARK: Frames
+
+  /// Takes the next frames of the two pads, which have one each or are at their end.
+  func take(
+    left: AggregatorPad, right: AggregatorPad, forceKeyframe: Bool = false
+  ) throws -> [LayeredFrame] {
+    switch (left.peek(), right.peek()) {
+    case (nil, nil): return []
+    case (.some, nil):
+      drop(left, \.left)
+      return []
+    case (nil, .some):
+      drop(right, \.right)
+      return []
+    case (.some(let leftBuffer), .some(let rightBuffer)):
+      let times = (left.runningTime(leftBuffer), right.runningTime(rightBuffer))
+      let tolerance = FramePairing.tolerance(
+        frameDuration: streams[baseEye]?.frameDuration ?? leftBuffer.duration)
+      switch FramePairing.decide(left: times.0, right: times.1, tolerance: tolerance) {
+      case .dropLeft: drop(left, \.left)
+      case .dropRight: drop(right, \.right)
+      case .pair:
+        _ = (left.pop(), right.pop())
+        let base = baseEye == .left ? (leftBuffer, left) : (rightBuffer, right)
+        guard let time = base.0.pts.flatMap({ base.1.segment.signedRunningTime($0) }) else {
+          throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
+        }
+        return try make(
+          FramePair(
+            left: leftBuffer, right: rightBuffer, presentationTime: time,
+            decodeTime: base.0.dts.flatMap { base.1.segment.signedRunningTime($0) } ?? time,
+            duration: base.0.duration ?? streams[baseEye]?.frameDuration,
+            forceKeyframe: forceKeyframe))
+      }
+      return []
+    }
+  }
+
+  private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<DropCount, Int>) {
+    _ = pad.pop()
+    drops[keyPath: counter] += 1
+  }
+
+  /// The access units that are still inside, at the end of the stream.
+  func finish() throws -> [LayeredFrame] { try maker?.finish() ?? [] }
+
+  private func make(_ pair: FramePair) throws -> [LayeredFrame] {
+    if let maker { return try maker.make(pair) }
+    guard let left = streams[.left], let right = streams[.right] else {
+      throw FlowReturn.notNegotiated
+    }
+    let made: any LayeredFrameMaker =
+      switch (left, right) {
+      case (.raw(let left, let leftCaps), .raw(let right, let rightCaps)):
+        try PairEncoder(
+          left: left, right: right, baseEye: baseEye,
+          baseCaps: baseEye == .left ? leftCaps : rightCaps, settings: settings)
+      case (.coded(let left), .coded(let right)):
+        try PairWeaver(left: left, right: right, baseEye: baseEye)
+      default:
+        throw ElementError(
+          .format, "One eye is raw video and the other is coded; both must be of one kind.")
+      }
+    maker = made
+    return try made.make(pair)
+  }
+}
+
+/// Frames of both eyes that show one instant.
+struct FramePair {
+  let left: Buffer
+  let right: Buffer
+  /// Running times of the base eye's frame, in nanoseconds.
+  let presentationTime: Int64
+  let decodeTime: Int64
+  /// nil where it is not known.
+  let duration: ClockTime?
+  let forceKeyframe: Bool
+}
+
+/// Makes layered access units of pairs of frames.
+protocol LayeredFrameMaker: AnyObject {
+  /// What the access units made so far are coded with.
+  var configuration: LayeredConfiguration? { get }
+  func make(_ pair: FramePair) throws -> [LayeredFrame]
+  /// Gives what is still inside.
+  func finish() throws -> [LayeredFrame]
+}
+
+extension AggregatorPad {
+  /// The running time of a buffer in nanoseconds; nil where it has no timestamp.
+  func runningTime(_ buffer: Buffer) -> Int64? {
+    (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
+  }
+}
