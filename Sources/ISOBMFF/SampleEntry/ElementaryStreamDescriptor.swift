@@ -6,9 +6,9 @@ struct ElementaryStreamDescriptor: Equatable {
   var averageBitRate: UInt32
   var decoderSpecificInfo: [UInt8]?
 
-  private static let esTag: UInt8 = 3
-  private static let decoderConfigTag: UInt8 = 4
-  private static let decoderSpecificInfoTag: UInt8 = 5
+  static let esTag: UInt8 = 3
+  static let decoderConfigTag: UInt8 = 4
+  static let decoderSpecificInfoTag: UInt8 = 5
   private static let slConfigTag: UInt8 = 6
 
   func write(to writer: inout BoxWriter) {

@@ -1,0 +1,176 @@
+/// Reads the content of one box, and the boxes in it, without ever leaving it.
+struct BoxReader: Sendable {
+  /// What the box is part of; shared with every reader of the same bytes.
+  let bytes: [UInt8]
+  private(set) var position: Int
+  let end: Int
+  let path: String
+  /// Where `bytes` begins in the file.
+  let base: UInt64
+  /// Where the box's header begins in `bytes`.
+  let start: Int
+  /// Where its content begins in `bytes`.
+  private let contentStart: Int
+  let type: FourCC
+
+  /// A reader of a whole array that holds a box's content, which begins at `base` in the file.
+  init(_ bytes: [UInt8], type: FourCC, path: String, base: UInt64 = 0) {
+    self.bytes = bytes
+    position = 0
+    end = bytes.count
+    self.path = path
+    self.base = base
+    start = 0
+    contentStart = 0
+    self.type = type
+  }
+
+  private init(
+    of parent: BoxReader, start: Int, contentStart: Int, position: Int, end: Int, type: FourCC,
+    path: String
+  ) {
+    bytes = parent.bytes
+    base = parent.base
+    self.start = start
+    self.contentStart = contentStart
+    self.position = position
+    self.end = end
+    self.type = type
+    self.path = path
+  }
+
+  var remaining: Int { end - position }
+
+  /// Where the box begins in the file.
+  var fileOffset: UInt64 { base &+ UInt64(clamping: start) }
+
+  func error(_ reason: String) -> ISOBMFFError {
+    ISOBMFFError(path: path, offset: fileOffset, reason: reason)
+  }
+
+  /// The next big-endian integer; `field` names it in the error if the box ends before it.
+  mutating func read<Integer: FixedWidthInteger>(
+    _ field: StaticString, as type: Integer.Type = Integer.self
+  ) throws(ISOBMFFError) -> Integer {
+    try require(MemoryLayout<Integer>.size, field)
+    let value = bytes.withUnsafeBytes {
+      $0.loadUnaligned(fromByteOffset: position, as: Integer.self)
+    }
+    position += MemoryLayout<Integer>.size
+    return Integer(bigEndian: value)
+  }
+
+  mutating func readFourCC(_ field: StaticString) throws(ISOBMFFError) -> FourCC {
+    FourCC(rawValue: try read(field))
+  }
+
+  /// An unsigned integer of 64 bits, or of 32 as older versions of most boxes have it.
+  mutating func read(_ field: StaticString, wide: Bool) throws(ISOBMFFError) -> UInt64 {
+    wide ? try read(field) : UInt64(try read(field, as: UInt32.self))
+  }
+
+  mutating func readBytes(
+    _ count: Int, _ field: StaticString
+  ) throws(ISOBMFFError) -> [UInt8] {
+    try require(count, field)
+    defer { position += count }
+    return Array(bytes[position..<position + count])
+  }
+
+  mutating func skip(_ count: Int, _ field: StaticString) throws(ISOBMFFError) {
+    try require(count, field)
+    position += count
+  }
+
+  /// Everything that is left.
+  mutating func readRest() -> [UInt8] {
+    defer { position = end }
+    return Array(bytes[position..<end])
+  }
+
+  /// The UTF-8 text up to a zero or the box's end.
+  mutating func readCString() -> String {
+    let text = bytes[position..<end].prefix { $0 != 0 }
+    position = min(end, text.endIndex + 1)
+    return String(decoding: text, as: UTF8.self)
+  }
+
+  /// The version and flags that a full box begins with (ISO/IEC 14496-12 4.2).
+  mutating func readVersion() throws(ISOBMFFError) -> (version: UInt8, flags: UInt32) {
+    let word: UInt32 = try read("version and flags")
+    return (UInt8(truncatingIfNeeded: word >> 24), word & 0xFF_FFFF)
+  }
+
+  /// A table of `count` rows of `stride` bytes, checked to be inside the box.
+  mutating func readTable(
+    _ field: StaticString, count: UInt32, stride: Int
+  ) throws(ISOBMFFError) -> BigEndianTable {
+    let needed = Int(count).multipliedReportingOverflow(by: stride)
+    guard !needed.overflow, needed.partialValue <= remaining else {
+      let size = end - start
+      throw error(
+        "\(field) \(count) needs \(needed.partialValue + position - start) bytes, box has \(size)")
+    }
+    defer { position += needed.partialValue }
+    return BigEndianTable(bytes: bytes, start: position, count: Int(count), stride: stride)
+  }
+
+  /// The next box inside this one; nil at the end, at QuickTime's zero terminator, and before
+  /// padding too short for a box.
+  mutating func nextBox() throws(ISOBMFFError) -> BoxReader? {
+    guard remaining >= 8 else { return nil }
+    let boxStart = position
+    let shortSize: UInt32 = try read("size")
+    guard shortSize > 0 else {
+      position = end
+      return nil
+    }
+    let boxType = try readFourCC("type")
+    let boxPath = "\(path)/\(boxType)"
+    var size = UInt64(shortSize)
+    if shortSize == 1 {
+      size = try read("64-bit size")
+    }
+    let header = position - boxStart
+    guard size >= UInt64(header) else {
+      throw ISOBMFFError(
+        path: boxPath, offset: base &+ UInt64(clamping: boxStart),
+        reason: "its size \(size) is smaller than its own header of \(header) bytes")
+    }
+    guard let length = Int(exactly: size), length <= end - boxStart else {
+      throw ISOBMFFError(
+        path: boxPath, offset: base &+ UInt64(clamping: boxStart),
+        reason: "its size is \(size) bytes, but only \(end - boxStart) are left in \(path)")
+    }
+    let content = position..<boxStart + length
+    position = content.upperBound
+    return BoxReader(
+      of: self, start: boxStart, contentStart: content.lowerBound, position: content.lowerBound,
+      end: content.upperBound, type: boxType, path: boxPath)
+  }
+
+  /// This box under another name, such as `trak[1]`.
+  func renamed(_ path: String) -> BoxReader {
+    BoxReader(
+      of: self, start: start, contentStart: contentStart, position: position, end: end,
+      type: type, path: path)
+  }
+
+  /// This box from `offset` bytes behind its header's end on, or from its end.
+  func rewound(to offset: Int) -> BoxReader {
+    BoxReader(
+      of: self, start: start, contentStart: contentStart,
+      position: min(end, contentStart + max(0, offset)), end: end, type: type, path: path)
+  }
+
+  /// The box as it is, from the reader's position on.
+  var opaque: OpaqueBox {
+    OpaqueBox(type, payload: Array(bytes[position..<end]))
+  }
+
+  private func require(_ count: Int, _ field: StaticString) throws(ISOBMFFError) {
+    guard count >= 0, count <= remaining else {
+      throw error("\(field) needs \(count) bytes, but only \(remaining) are left in the box")
+    }
+  }
+}

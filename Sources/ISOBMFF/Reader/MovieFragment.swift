@@ -1,0 +1,21 @@
+/// The index of one fragment of a movie: a `moof` box (ISO/IEC 14496-12 8.8.4).
+public struct MovieFragment: Sendable {
+  /// The samples of one track in the fragment (`traf`).
+  public struct TrackPart: Sendable {
+    public internal(set) var trackID: TrackID
+    /// In decoding order. Sample entry indexes are into the track's sample entries.
+    public internal(set) var runs: [TrackRun] = []
+    public internal(set) var sampleGroups: [SampleGroup] = []
+    /// Every other box, such as `senc` and `saiz`, in the file's order.
+    public internal(set) var otherBoxes: [OpaqueBox] = []
+  }
+
+  /// Where the box begins, in bytes from the file's start.
+  public let offset: UInt64
+  public internal(set) var sequenceNumber: UInt32 = 0
+  public internal(set) var tracks: [TrackPart] = []
+  /// Every other box, in the file's order.
+  public internal(set) var otherBoxes: [OpaqueBox] = []
+  /// What is wrong with the fragment but can be done without.
+  public internal(set) var issues: [ISOBMFFError] = []
+}

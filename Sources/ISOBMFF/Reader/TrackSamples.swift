@@ -1,0 +1,127 @@
+/// The samples of a track, in decoding order: those that the movie's index describes, and behind
+/// them those of the fragments that have been added.
+///
+/// Nothing is expanded: every answer is read from the compact tables of the file, in
+/// logarithmic time. Times are in units of the track's timescale on the media's own time line.
+public struct TrackSamples: Sendable {
+  private let table: SampleTable?
+  private(set) var runs: [TrackRun] = []
+  /// The index of each run's first sample.
+  private var firstSamples: [Int] = []
+  private var order = PresentationOrder()
+  public private(set) var count: Int
+
+  /// Times beyond this are clamped before they are looked up.
+  private static let maximumTime: Int64 = 1 << 62
+
+  init(_ table: SampleTable?) {
+    self.table = table
+    count = table?.count ?? 0
+  }
+
+  /// The samples that do not come from fragments.
+  private var tableCount: Int { table?.count ?? 0 }
+
+  /// The decode time behind the last sample.
+  public var endDecodeTime: Int64 { runs.last?.end ?? table?.end ?? 0 }
+
+  /// Adds a fragment's samples behind the others.
+  mutating func append(_ run: TrackRun) {
+    guard run.count > 0 else { return }
+    runs.append(run)
+    firstSamples.append(count)
+    order.append(least: run.leastPresentationTime, greatest: run.greatestPresentationTime)
+    count += run.count
+  }
+
+  /// A sample by its index from 0 on; nil outside.
+  public func sample(at index: Int) -> SampleRecord? {
+    run(at: index, maximumCount: 1)?.first
+  }
+
+  /// A sample, and how many from it on lie one behind the other with equal sizes and durations:
+  /// so that PCM audio can be read in pieces instead of frame by frame.
+  public func run(at index: Int, maximumCount: Int) -> SampleRun? {
+    if index < tableCount {
+      return table?.run(at: index, maximumCount: maximumCount)
+    }
+    guard let place = place(of: index) else { return nil }
+    return runs[place.run].run(at: place.sample, maximumCount: maximumCount)
+  }
+
+  /// The last sample that is decoded at `time` or before; nil before the first.
+  public func index(atDecodeTime time: Int64) -> Int? {
+    let time = clamped(time)
+    let after = partitionPoint(count: runs.count) { runs[$0].decodeTime <= time }
+    if after > 0, let sample = runs[after - 1].index(atDecodeTime: time) {
+      return firstSamples[after - 1] + sample
+    }
+    return table?.index(atDecodeTime: time)
+  }
+
+  /// The sample that is presented at `time`: the one with the latest presentation time up to
+  /// it; nil before the first.
+  public func index(atPresentationTime time: Int64) -> Int? {
+    let time = clamped(time)
+    var best = table?.index(atPresentationTime: time)
+    for run in order.candidates(at: time) {
+      if let found = runs[run].index(atPresentationTime: time),
+        found.time >= best?.time ?? .min
+      {
+        best = (firstSamples[run] + found.sample, found.time)
+      }
+    }
+    return best?.sample
+  }
+
+  /// The sample itself or the last one before it that decoding can start at; nil if there is
+  /// none.
+  public func syncSample(atOrBefore index: Int) -> Int? {
+    guard index >= 0, index < count else { return nil }
+    if let place = place(of: index) {
+      if let sample = runs[place.run].syncSample(atOrBefore: place.sample) {
+        return firstSamples[place.run] + sample
+      }
+      for run in (0..<place.run).reversed() {
+        if let sample = runs[run].lastSync {
+          return firstSamples[run] + sample
+        }
+      }
+    }
+    guard tableCount > 0 else { return nil }
+    return table?.syncSample(atOrBefore: min(index, tableCount - 1))
+  }
+
+  /// The first sample behind this one that decoding can start at; nil if there is none.
+  public func syncSample(after index: Int) -> Int? {
+    guard index >= -1, index < count else { return nil }
+    if index + 1 < tableCount, let sample = table?.syncSample(after: index) {
+      return sample
+    }
+    var run = 0
+    if let place = place(of: index) {
+      if let sample = runs[place.run].syncSample(after: place.sample) {
+        return firstSamples[place.run] + sample
+      }
+      run = place.run + 1
+    }
+    while run < runs.count {
+      if let sample = runs[run].firstSync {
+        return firstSamples[run] + sample
+      }
+      run += 1
+    }
+    return nil
+  }
+
+  private func clamped(_ time: Int64) -> Int64 {
+    min(max(time, -Self.maximumTime), Self.maximumTime)
+  }
+
+  /// The run that a sample lies in, and its index there; nil for the table's samples.
+  private func place(of index: Int) -> (run: Int, sample: Int)? {
+    guard index >= tableCount, index < count else { return nil }
+    let run = partitionPoint(count: firstSamples.count) { firstSamples[$0] <= index } - 1
+    return run >= 0 ? (run, index - firstSamples[run]) : nil
+  }
+}
