@@ -151,6 +151,5 @@ struct SampleTableTests {
     #if !DEBUG
       #expect(try #require(best) < .milliseconds(50))
     #endif
-    print("two hours, \(frames + Int(packets)) samples, \(content.count) bytes: \(best ?? .zero)")
   }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import ISOBMFF
 import StereoVideo
 import Testing
@@ -81,49 +80,48 @@ struct WrittenMovieTests {
     #expect(packets.filter { $0.hasPrefix("1 ") } == expected[1])
   }
 
-  @Test(
-    "audio codecs are known by name, rate and channels",
-    arguments: [
-      (AudioCoding.pcm(PCMFormat(bitsPerSample: 16)), "pcm_s16le", "pcm_s16le"),
-      (.pcm(PCMFormat(bitsPerSample: 16, isBigEndian: true)), "pcm_s16be", "pcm_s16be"),
-      (.pcm(PCMFormat(bitsPerSample: 24)), "pcm_s24le", "pcm_s24le"),
-      (.pcm(PCMFormat(bitsPerSample: 32, isFloat: true)), "pcm_f32le", "pcm_f32le"),
-      (.ac3(dac3: [0x10, 0x11, 0x40]), "ac3", "ac3"),
-      (.eac3(dec3: [0x06, 0x00, 0x20, 0x04, 0x00]), "eac3", "eac3"),
-      (
-        .alac(magicCookie: [
-          0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 0, 0, 0, 0x40, 4, 0, 0x17, 0x70, 0, 0, 0, 0xBB,
-          0x80,
-        ]), "alac", "alac"
-      ),
-      (.mp3, "mp3float", "mp3float"),
-      (.opus(dOps: [0, 2, 1, 0x38, 0, 0, 0xBB, 0x80, 0, 0, 0]), "", "opus"),
-    ])
-  func audioCodecs(coding: AudioCoding, quickTime: String, mp4: String) throws {
-    let print = """
-      import av, sys
-      with av.open(sys.argv[1]) as movie:
-          c = movie.streams.audio[0].codec_context
-          print(c.name, c.sample_rate, c.layout.nb_channels)
-      """
-    for (container, name) in [(MovieContainer.quickTime, quickTime), (.mp4, mp4)]
-    where !name.isEmpty {
-      var movie = MovieWriter(container: container)
-      let entry = AudioSampleEntry(coding: coding, channelCount: 2, sampleRate: 48_000)
-      let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: 48_000))
-      let size = entry.bytesPerPCMFrame ?? 100
-      var file = movie.header
-      for index in 0..<4 as Range<Int64> {
-        try movie.append(
-          SampleDescription(size: size, decodeTime: index, duration: 1),
-          Array(repeating: 0, count: Int(size)), to: track, file: &file)
+  @Test("audio codecs are known by name, rate and channels")
+  func audioCodecs() throws {
+    let alac: [UInt8] = [
+      0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 0, 0, 0, 0x40, 4, 0, 0x17, 0x70, 0, 0, 0, 0xBB, 0x80,
+    ]
+    let codings: [(coding: AudioCoding, name: String)] = [
+      (.pcm(PCMFormat(bitsPerSample: 16)), "pcm_s16le"),
+      (.pcm(PCMFormat(bitsPerSample: 16, isBigEndian: true)), "pcm_s16be"),
+      (.pcm(PCMFormat(bitsPerSample: 24)), "pcm_s24le"),
+      (.pcm(PCMFormat(bitsPerSample: 32, isFloat: true)), "pcm_f32le"),
+      (.ac3(dac3: [0x10, 0x11, 0x40]), "ac3"),
+      (.eac3(dec3: [0x06, 0x00, 0x20, 0x04, 0x00]), "eac3"),
+      (.alac(magicCookie: alac), "alac"), (.mp3, "mp3float"),
+      (.opus(dOps: [0, 2, 1, 0x38, 0, 0, 0xBB, 0x80, 0, 0, 0]), "opus"),
+    ]
+    var files: [String: [UInt8]] = [:]
+    var expected: Set<String> = []
+    for container in MovieContainer.allCases {
+      for (coding, name) in codings {
+        var movie = MovieWriter(container: container)
+        let entry = AudioSampleEntry(coding: coding, channelCount: 2, sampleRate: 48_000)
+        let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: 48_000))
+        let size = entry.bytesPerPCMFrame ?? 100
+        var file = movie.header
+        for index in 0..<4 as Range<Int64> {
+          try movie.append(
+            SampleDescription(size: size, decodeTime: index, duration: 1),
+            Array(repeating: 0, count: Int(size)), to: track, file: &file)
+        }
+        files["\(name).\(container == .mp4 ? "mp4" : "mov")"] = try movie.complete(file)
+        expected.insert("\(name).\(container == .mp4 ? "mp4" : "mov") \(name) 48000 2")
       }
-      let output = try Python.run(
-        print, on: movie.complete(file), extension: container == .mp4 ? "mp4" : "mov")
-      let names = output.split(separator: "\n").first?.split(separator: " ").map(String.init)
-      #expect(names?.first?.replacingOccurrences(of: "libopus", with: "opus") == name)
-      #expect(names?.dropFirst() == ["48000", "2"])
     }
+    let output = try Python.run(
+      """
+      import av, os, sys
+      for name in os.listdir(sys.argv[1]):
+          with av.open(sys.argv[1] + "/" + name) as movie:
+              c = movie.streams.audio[0].codec_context
+              print(name, c.name.removeprefix("lib"), c.sample_rate, c.layout.nb_channels)
+      """, files: files)
+    #expect(Set(output.split(separator: "\n").map(String.init)) == expected)
   }
 
   @Test("the spatial facts of a movie: eyes, baseline, field of view, keys")

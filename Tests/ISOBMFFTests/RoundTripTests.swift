@@ -1,0 +1,142 @@
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// What is written is read again.
+struct RoundTripTests {
+  private func read(
+    _ entry: SampleEntry, _ container: MovieContainer, metadata: MovieMetadata = MovieMetadata()
+  ) throws -> Movie {
+    var writer = MovieWriter(container: container, metadata: metadata)
+    let track = try writer.addTrack(
+      TrackDescription(entry, timescale: 600, language: "deu"))
+    try writer.append(SampleDescription(size: 8, decodeTime: 60, duration: 20), to: track)
+    let movie = try Movie(content: Array(try writer.finish().index.dropFirst(8)))
+    #expect(movie.issues.isEmpty)
+    return movie
+  }
+
+  private var fullEntry: VisualSampleEntry {
+    var entry = VisualSampleEntry(
+      width: 1920, height: 1080, hvcC: [1, 2, 3], lhvC: [4, 5, 6])
+    entry.colour = ColourInformation(
+      primaries: 9, transferCharacteristics: 16, matrixCoefficients: 9)
+    entry.chromaLocation = ChromaLocation(topField: 2, bottomField: 2)
+    entry.pixelAspectRatio = PixelAspectRatio(horizontalSpacing: 4, verticalSpacing: 3)
+    entry.cleanAperture = CleanAperture(
+      widthNumerator: 1900, heightNumerator: 1000, horizontalOffsetNumerator: -3,
+      horizontalOffsetDenominator: 2)
+    let point = MasteringDisplayColourVolume.Chromaticity(x: 1, y: 2)
+    entry.masteringDisplay = MasteringDisplayColourVolume(
+      green: point, blue: point, red: point, whitePoint: point, maximumLuminance: 10_000_000,
+      minimumLuminance: 50)
+    entry.contentLightLevel = ContentLightLevel(
+      maximumContentLightLevel: 1000, maximumFrameAverageLightLevel: 400)
+    entry.stereoscopicMode = StereoscopicMode.leftRight
+    entry.sphericalVideo = SphericalVideo(.halfEquirectangular, metadataSource: "test")
+    entry.extendedUsage = VideoExtendedUsage(
+      SpatialMetadata(
+        heroEye: .right, baseline: Baseline(micrometres: 64_000),
+        disparityAdjustment: DisparityAdjustment(tenThousandths: -300),
+        projection: .halfEquirectangular),
+      packing: PackingLayout(.sideBySide, rightViewFirst: true))
+    entry.horizontalFieldOfView = HorizontalFieldOfView(thousandthsOfDegree: 180_000)
+    entry.otherBoxes = [OpaqueBox("abcd", payload: [1, 2, 3, 4, 5])]
+    return entry
+  }
+
+  @Test("every field of a video sample entry", arguments: MovieContainer.allCases)
+  func video(container: MovieContainer) throws {
+    let track = try #require(try read(.video(fullEntry), container).tracks.first)
+    #expect(track.sampleEntries == [.video(fullEntry)])
+    #expect(track.timescale == 600)
+    #expect(track.language == "deu")
+    #expect(track.size == FixedPointSize(width: (1900 << 16) * 4 / 3, height: 1000 << 16))
+    #expect(
+      track.edits == [
+        Edit(duration: 9000, mediaTime: nil), Edit(duration: 3000, mediaTime: 0),
+      ])
+  }
+
+  @Test("the projection of an sv3d box")
+  func spherical() throws {
+    let track = try #require(try read(.video(fullEntry), .mp4).tracks.first)
+    guard case .video(let entry) = track.sampleEntries.first else { return }
+    #expect(
+      entry.sphericalVideo?.projection
+        == .equirectangular(top: 0, bottom: 0, left: 0x4000_0000, right: 0x4000_0000))
+    #expect(entry.sphericalVideo?.metadataSource == "test")
+  }
+
+  @Test("a vexu box with boxes of the future is written back byte for byte")
+  func unknownChildren() throws {
+    var entry = fullEntry
+    let payload = try #require(entry.extendedUsage).payload
+    // The same content behind a `must` box, and with a box that nobody knows.
+    let must: [UInt8] = [0, 0, 0, 16, 0x6D, 0x75, 0x73, 0x74, 0, 0, 0, 0, 0x65, 0x79, 0x65, 0x73]
+    let unknown: [UInt8] = [0, 0, 0, 9, 0x7A, 0x7A, 0x7A, 0x7A, 7]
+    entry.extendedUsage = nil
+    entry.otherBoxes = [OpaqueBox("vexu", payload: must + payload + unknown)]
+    let track = try #require(try read(.video(entry), .mp4).tracks.first)
+    guard case .video(let found) = track.sampleEntries.first else {
+      Issue.record("not a video track")
+      return
+    }
+    #expect(found.extendedUsage?.payload == must + payload + unknown)
+    #expect(found.extendedUsage?.metadata.heroEye == .right)
+    let again = try #require(try read(.video(found), .mp4).tracks.first)
+    #expect(again.sampleEntries == [.video(found)])
+  }
+
+  @Test(
+    "every audio coding",
+    arguments: [
+      .aac(audioSpecificConfig: [0x11, 0x90]), .mp3, .pcm(PCMFormat(bitsPerSample: 16)),
+      .pcm(PCMFormat(bitsPerSample: 16, isBigEndian: true)),
+      .pcm(PCMFormat(bitsPerSample: 24)), .pcm(PCMFormat(bitsPerSample: 32, isFloat: true)),
+      .ac3(dac3: [1, 2, 3]), .eac3(dec3: [1, 2, 3, 4, 5]), .opus(dOps: Array(0..<11)),
+      .flac(metadataBlocks: Array(0..<38)), .alac(magicCookie: Array(0..<24)), .other("apac"),
+    ] as [AudioCoding], MovieContainer.allCases)
+  func audio(coding: AudioCoding, container: MovieContainer) throws {
+    var entry = AudioSampleEntry(coding: coding, channelCount: 2, sampleRate: 48_000)
+    if container == .quickTime {
+      entry.channelBitmap = 3
+    }
+    if case .aac = coding {
+      entry.averageBitRate = 128_000
+      entry.maximumBitRate = 256_000
+    }
+    if case .pcm = coding {
+      entry.framesPerSample = 1
+    }
+    if case .other = coding {
+      entry.channelBitmap = nil
+      entry.otherBoxes = [OpaqueBox("dapa", payload: [9, 8, 7])]
+    }
+    let movie = try read(.audio(entry), container)
+    #expect(movie.tracks.first?.sampleEntries == [.audio(entry)])
+  }
+
+  @Test("a track of another kind, and its fourcc", arguments: MovieContainer.allCases)
+  func other(container: MovieContainer) throws {
+    let entry = OtherSampleEntry(handlerType: "meta", type: "mebx", payload: [1, 2, 3])
+    let track = try #require(try read(.other(entry), container).tracks.first)
+    #expect(track.handlerType == "meta")
+    #expect(track.sampleEntries == [.other(entry)])
+  }
+
+  @Test("metadata and the date", arguments: MovieContainer.allCases)
+  func metadata(container: MovieContainer) throws {
+    let metadata = MovieMetadata(
+      creationTime: 1_700_000_000,
+      items: [MetadataItem(key: "com.apple.quicktime.title", value: .utf8("Gezeiten"))]
+        + MovieMetadata.spatialItems)
+    let movie = try read(.video(fullEntry), container, metadata: metadata)
+    #expect(movie.creationTime == 1_700_000_000 + 2_082_844_800)
+    let found = Dictionary(uniqueKeysWithValues: movie.metadata.map { ($0.key, $0.value) })
+    let title = container == .mp4 ? "©nam" : "com.apple.quicktime.title"
+    #expect(found[title]?.string == "Gezeiten")
+    #expect(found["com.apple.quicktime.spatial.format-version"]?.string == "1.0")
+    #expect(found["com.apple.quicktime.spatial.aggressors-seen"]?.integer == 0)
+  }
+}
