@@ -4,9 +4,8 @@ package import StereoVideo
 package final class EncoderPair {
   /// What both encoders made of one pair of pictures.
   package struct CodedPair: Sendable {
-    /// NAL units, each after a start code.
-    package let left: [UInt8]
-    package let right: [UInt8]
+    package let left: CodedUnits
+    package let right: CodedUnits
     package let presentation: Int64
     package let decoding: Int64
     package let isKeyframe: Bool
@@ -22,8 +21,6 @@ package final class EncoderPair {
     ([], [])
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
-  /// VPS, SPS and PPS of each eye, each after a start code.
-  package let parameterSets: (left: [UInt8], right: [UInt8])
 
   /// Throws where the configuration is impossible, or x265 refuses it.
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
@@ -34,7 +31,6 @@ package final class EncoderPair {
       eye: .left, library: library, configuration: configuration, options: options)
     let right = try EyeEncoder(
       eye: .right, library: library, configuration: configuration, options: options)
-    parameterSets = (try left.parameterSets(), try right.parameterSets())
     guard left.reorderDepth == right.reorderDepth else {
       throw .outOfStep(
         "x265 reorders \(left.reorderDepth) pictures of the left eye, and \(right.reorderDepth) of "
@@ -55,14 +51,27 @@ package final class EncoderPair {
   package func encode(
     left leftPicture: Picture, right rightPicture: Picture, timestamp: Int64, isKeyframe: Bool
   ) throws(StereoEncoderError) -> [CodedPair] {
-    guard isOpen else { throw .closed }
-    try layout.check(leftPicture, eye: .left)
-    try layout.check(rightPicture, eye: .right)
+    try check(left: leftPicture, right: rightPicture, timestamp: timestamp)
     let frame = timeline.nextFrame
-    try timeline.append(timestamp)
+    timeline.append(timestamp)
     left.submit(.encode(leftPicture, frame: frame, isKeyframe: isKeyframe))
     right.submit(.encode(rightPicture, frame: frame, isKeyframe: isKeyframe))
     return try pairs(whenAtMost: queueLength)
+  }
+
+  /// Throws what `encode` would throw for these before it takes them.
+  package func check(
+    left: Picture, right: Picture, timestamp: Int64
+  ) throws(StereoEncoderError) {
+    guard isOpen else { throw .closed }
+    try layout.check(left, eye: .left)
+    try layout.check(right, eye: .right)
+    try timeline.check(timestamp)
+  }
+
+  /// Takes no more pictures.
+  package func close() {
+    isOpen = false
   }
 
   /// Returns everything still inside, in coding order, and closes the encoders.
@@ -122,7 +131,7 @@ package final class EncoderPair {
       throw .encoding(eye: .left, frame: left.frame, reason: "x265 gave it out of its order")
     }
     return CodedPair(
-      left: left.bytes, right: right.bytes, presentation: times.presentation,
+      left: left.units, right: right.units, presentation: times.presentation,
       decoding: times.decoding, isKeyframe: left.type == .idr)
   }
 }

@@ -10,8 +10,7 @@ final class EyeEncoder {
     /// The place of the picture in display order, from 0.
     let frame: Int64
     let type: PictureType
-    /// NAL units, each after a start code.
-    let bytes: [UInt8]
+    let units: CodedUnits
   }
 
   /// The frame type, as x265 names it.
@@ -36,6 +35,8 @@ final class EyeEncoder {
   private let encoder: OpaquePointer
   private let input: UnsafeMutablePointer<x265_picture>
   private let output: UnsafeMutablePointer<x265_picture>
+  private let framesPerSecond: Double
+  private var bytes = 0
   /// How many pictures, at most, come before a picture in coding order and after it in display
   /// order (`sps_max_num_reorder_pics`).
   let reorderDepth: Int
@@ -65,6 +66,7 @@ final class EyeEncoder {
     self.input = input
     self.output = output
     let used = parameters.pointer.pointee
+    framesPerSecond = Double(used.fpsNum) / Double(used.fpsDenom)
     reorderDepth = used.bframes == 0 ? 0 : used.bframes > 1 && used.bBPyramid != 0 ? 2 : 1
     try parameters.checkFixedPattern()
   }
@@ -76,31 +78,21 @@ final class EyeEncoder {
     api.picture_free(output)
   }
 
-  /// Of several options that x265 parsed and then refused, finds the one to name.
+  /// Of several options that x265 parsed and then refused, finds the first with which it refuses.
   private static func reason(
     eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
     options: [EncoderOption]
   ) throws(StereoEncoderError) -> StereoEncoderError {
-    for option in options {
-      let alone = try EyeParameters(
+    for (index, option) in options.enumerated() {
+      let some = try EyeParameters(
         library: library, configuration: configuration, eye: eye,
-        options: [option])
-      guard let encoder = library.open(alone.pointer) else {
+        options: Array(options[...index]))
+      guard let encoder = library.open(some.pointer) else {
         return .optionValue(name: option.name, value: option.value ?? "true")
       }
       library.functions.pointee.encoder_close(encoder)
     }
     return .notOpened(eye: eye)
-  }
-
-  /// The parameter sets: VPS, SPS and PPS, each after a start code.
-  func parameterSets() throws(StereoEncoderError) -> [UInt8] {
-    var units: UnsafeMutablePointer<x265_nal>?
-    var count: UInt32 = 0
-    guard library.functions.pointee.encoder_headers(encoder, &units, &count) >= 0 else {
-      throw .encoding(eye: eye, frame: 0, reason: "x265 gave no parameter sets")
-    }
-    return Self.copy(units, count)
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
@@ -135,16 +127,10 @@ final class EyeEncoder {
       throw .encoding(eye: eye, frame: frame, reason: "x265 failed with code \(result)")
     }
     guard result > 0, count > 0 else { return nil }
+    let coded = CodedUnits(units, count)
+    bytes += coded.bytes.count
     return CodedPicture(
-      frame: output.pointee.pts, type: PictureType(output.pointee.sliceType),
-      bytes: Self.copy(units, count))
-  }
-
-  /// x265.h: the payloads of all NAL units lie one after the other, until the next call.
-  private static func copy(_ units: UnsafeMutablePointer<x265_nal>?, _ count: UInt32) -> [UInt8] {
-    let units = UnsafeBufferPointer(start: units, count: Int(count))
-    let size = units.reduce(0) { $0 + Int($1.sizeBytes) }
-    return [UInt8](UnsafeBufferPointer(start: units.first?.payload, count: size))
+      frame: output.pointee.pts, type: PictureType(output.pointee.sliceType), units: coded)
   }
 
   /// What this encoder has made until now.
@@ -152,6 +138,6 @@ final class EyeEncoder {
     var stats = x265_stats()
     library.functions.pointee.encoder_get_stats(
       encoder, &stats, UInt32(MemoryLayout<x265_stats>.size))
-    return EyeStatistics(stats)
+    return EyeStatistics(stats, bytes: bytes, framesPerSecond: framesPerSecond)
   }
 }

@@ -83,7 +83,7 @@ final class EyeParameters {
       ("keyint", "\(keyframeDistance)"), ("min-keyint", "1"),
       // Each keyframe brings its parameter sets and the HDR10 messages, which x265 3.5 writes
       // nowhere else.
-      ("repeat-headers", "true"), ("annexb", "true"), ("aud", "false"),
+      ("repeat-headers", "true"), ("annexb", "false"), ("aud", "false"),
     ]
   }
 

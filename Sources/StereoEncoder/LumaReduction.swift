@@ -51,7 +51,7 @@ struct LumaReduction: Sendable {
             }
           }
           cells[row &* columns &+ column] =
-            (sum << Int32(Self.fractionBits)) / taken >> Int32(bitDepth - 8)
+            ((sum << Int32(Self.fractionBits)) / taken) >> Int32(bitDepth - 8)
         }
       }
     }

@@ -1,3 +1,4 @@
+public import HEVC
 public import StereoVideo
 
 /// Why a stereo encoder could not be made, or could not go on.
@@ -22,6 +23,8 @@ public enum StereoEncoderError: Error, Equatable, Sendable {
   case encoding(eye: Eye, frame: Int64, reason: String)
   /// The two encoders did not make the same kind of picture at the same place.
   case outOfStep(String)
+  /// What the two encoders made does not fit into one stream.
+  case weaving(WeaveError)
   /// The encoder has finished or failed, and takes no more pictures.
   case closed
 }
@@ -36,7 +39,7 @@ extension StereoEncoderError: CustomStringConvertible {
     case .unknownOption(let name):
       return "x265 has no option named “\(name)”"
     case .optionValue(let name, let value):
-      return "x265 option “\(name)” cannot be “\(value)”"
+      return "x265 takes no “\(value)” for its option “\(name)” with these settings"
     case .refusedOption(let name, let reason):
       return "x265 option “\(name)” cannot be used here: \(reason)"
     case .notOpened(let eye):
@@ -50,6 +53,8 @@ extension StereoEncoderError: CustomStringConvertible {
       return "the x265 encoder of the \(eye.rawValue) eye, frame \(frame): \(reason)"
     case .outOfStep(let reason):
       return "the encoders of the two eyes are no longer in step: \(reason)"
+    case .weaving(let error):
+      return "what the encoders of the two eyes made cannot be woven: \(error)"
     case .closed:
       return "the encoder is closed and takes no more pictures"
     }

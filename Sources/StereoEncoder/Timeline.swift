@@ -26,10 +26,14 @@ package struct Timeline {
   package var nextFrame: Int64 { firstFrame + Int64(timestamps.count) }
 
   /// Throws where `timestamp` does not come after the one before it.
-  package mutating func append(_ timestamp: Int64) throws(StereoEncoderError) {
+  package func check(_ timestamp: Int64) throws(StereoEncoderError) {
     if let latest, timestamp <= latest {
       throw .timestamp(previous: latest, given: timestamp)
     }
+  }
+
+  /// Takes a timestamp that passes `check`.
+  package mutating func append(_ timestamp: Int64) {
     timestamps.append(timestamp)
     latest = timestamp
   }

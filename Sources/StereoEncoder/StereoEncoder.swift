@@ -1,0 +1,95 @@
+internal import HEVC
+public import StereoVideo
+
+/// Encodes pairs of pictures into one layered stream (MV-HEVC) by two x265 encoders in step.
+///
+/// Each eye's pictures are coded exactly as x265 alone would code them: of the layered stream, a
+/// decoder gets the very pictures that it would get of two separate streams.
+///
+/// ```swift
+/// let encoder = try StereoEncoder(StereoEncoderConfiguration(width: 1920, height: 1080))
+/// for (left, right, time) in pictures {
+///   write(try encoder.encode(left: left, right: right, timestamp: time))
+/// }
+/// write(try encoder.finish())
+/// ```
+///
+/// To be used by one thread at a time. It has threads of its own and reads pictures while the
+/// caller goes on; see ``Picture/owner``.
+public final class StereoEncoder {
+  public let configuration: StereoEncoderConfiguration
+  private let pair: EncoderPair
+  private var weaver: Weaver
+  private var sceneCuts: SceneCutDetector?
+  /// Pictures since the last keyframe.
+  private var keyframeAge = 0
+
+  /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` where the configuration
+  ///   cannot be; `library` or `notOpened` where x265 cannot make it.
+  public init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
+    pair = try EncoderPair(configuration)
+    self.configuration = configuration
+    weaver = Weaver(baseEye: configuration.baseEye)
+    if configuration.detectsSceneCuts {
+      sceneCuts = SceneCutDetector(
+        width: configuration.width, height: configuration.height,
+        bitDepth: configuration.bitDepth,
+        minimumDistance: min(max(configuration.keyframeDistance / 10, 2), 25))
+    }
+  }
+
+  /// Takes the two pictures of one moment; returns the access units that are ready, in decoding
+  /// order.
+  ///
+  /// What is inside is bounded: x265's lookahead, its frame threads, and two pictures (none with
+  /// tune `zerolatency`).
+  ///
+  /// - Parameters:
+  ///   - timestamp: when to show them, in units of the caller's; rises from call to call.
+  ///   - forceKeyframe: makes an IDR picture of both.
+  /// - Throws: `picture` or `timestamp`, which leave the encoder as it was; or `encoding`,
+  ///   `outOfStep`, `weaving` or `closed`, after which it takes no more.
+  public func encode(
+    left: Picture, right: Picture, timestamp: Int64, forceKeyframe: Bool = false
+  ) throws(StereoEncoderError) -> [LayeredAccessUnit] {
+    try pair.check(left: left, right: right, timestamp: timestamp)
+    let isCut = sceneCuts?.isCut(configuration.baseEye == .left ? left.luma : right.luma) ?? false
+    let isKeyframe = forceKeyframe || isCut
+    keyframeAge += 1
+    if isKeyframe || keyframeAge >= configuration.keyframeDistance {
+      keyframeAge = 0
+      sceneCuts?.keyframeWasPlaced()
+    }
+    return try weave(
+      pair.encode(left: left, right: right, timestamp: timestamp, isKeyframe: isKeyframe))
+  }
+
+  /// Returns all that is still inside, in decoding order. The encoder then takes no more.
+  public func finish() throws(StereoEncoderError) -> [LayeredAccessUnit] {
+    try weave(pair.finish())
+  }
+
+  /// What the encoder of `eye` has made until now. Waits for pictures that are being taken in.
+  public func statistics(of eye: Eye) -> EyeStatistics {
+    pair.statistics(eye)
+  }
+
+  private func weave(
+    _ pairs: [EncoderPair.CodedPair]
+  ) throws(StereoEncoderError) -> [LayeredAccessUnit] {
+    var units: [LayeredAccessUnit] = []
+    units.reserveCapacity(pairs.count)
+    for coded in pairs {
+      do throws(WeaveError) {
+        let woven = try weaver.weave(
+          left: coded.left.bytes.span.bytes, leftNALUnits: coded.left.nalUnits,
+          right: coded.right.bytes.span.bytes, rightNALUnits: coded.right.nalUnits)
+        units.append(LayeredAccessUnit(coded, woven: woven))
+      } catch {
+        pair.close()
+        throw .weaving(error)
+      }
+    }
+    return units
+  }
+}
