@@ -35,9 +35,9 @@ func stereo() throws -> Int {
     let units = try encoder.encode(
       left: scene.picture(frame, .left), right: scene.picture(frame, .right),
       timestamp: Int64(frame), isKeyframe: false)
-    bytes += units.reduce(0) { $0 + $1.left.count + $1.right.count }
+    bytes += units.reduce(0) { $0 + $1.left.bytes.count + $1.right.bytes.count }
   }
-  return try encoder.finish().reduce(bytes) { $0 + $1.left.count + $1.right.count }
+  return try encoder.finish().reduce(bytes) { $0 + $1.left.bytes.count + $1.right.bytes.count }
 }
 
 func speed(_ work: () async throws -> Int) async throws -> (framesPerSecond: Double, bytes: Int) {

@@ -34,6 +34,13 @@ import Testing
     }
   }
 
+  @Test("of options that do not go together, the one that breaks is named")
+  func contradiction() {
+    #expect(throws: StereoEncoderError.optionValue(name: "no-wpp", value: "true")) {
+      try EncoderPair(Self.configuration(options: "slices=2:no-wpp:rd=2"))
+    }
+  }
+
   @Test(
     "an option that would break the step is refused, however it is written",
     arguments: [

@@ -20,9 +20,11 @@ import Testing
 
   @Test(
     "cuts are found at the first picture of each new scene, and nowhere else",
-    arguments: [8, 10], [(160, 96), (640, 360), (16, 16)])
-  func cuts(bitDepth: Int, size: (Int, Int)) throws {
-    let scene = TestScene(width: size.0, height: size.1, bitDepth: bitDepth)
+    arguments: [
+      TestScene(width: 160, height: 96), TestScene(width: 640, height: 360, bitDepth: 10),
+      TestScene(width: 16, height: 16), TestScene(width: 100, height: 50, bitDepth: 10),
+    ])
+  func cuts(_ scene: TestScene) throws {
     let found = try cuts(scene, frames: 40) {
       scene.samples(frame: $0, eye: .left, scene: $0 / 13)
     }

@@ -28,7 +28,7 @@ import Testing
       for _ in 0..<count {
         latest += generator.next()
         timestamps.append(latest)
-        try timeline.append(latest)
+        timeline.append(latest)
       }
       var previous: Int64?
       for frame in Self.pyramid(count) {
@@ -45,7 +45,7 @@ import Testing
   func withoutReordering() throws {
     var timeline = Timeline(reorderDepth: 0)
     for (frame, timestamp) in [Int64](arrayLiteral: -4, 0, 100, 101).enumerated() {
-      try timeline.append(timestamp)
+      timeline.append(timestamp)
       let times = try timeline.next(frame: Int64(frame)).orThrow()
       #expect(times.presentation == timestamp && times.decoding == timestamp)
     }
@@ -55,7 +55,7 @@ import Testing
   func definition() throws {
     var timeline = Timeline(reorderDepth: 2)
     let timestamps: [Int64] = [10, 20, 35, 50, 70]
-    for timestamp in timestamps { try timeline.append(timestamp) }
+    for timestamp in timestamps { timeline.append(timestamp) }
     let decoding = [0, 4, 2, 1, 3].map { timeline.next(frame: $0)?.decoding }
     #expect(decoding == [-15, -5, 10, 20, 35])
   }
@@ -63,16 +63,20 @@ import Testing
   @Test("a timestamp that does not rise is refused")
   func falling() throws {
     var timeline = Timeline(reorderDepth: 2)
-    try timeline.append(5)
+    timeline.append(5)
     #expect(throws: StereoEncoderError.timestamp(previous: 5, given: 5)) {
-      try timeline.append(5)
+      try timeline.check(5)
     }
+    #expect(throws: StereoEncoderError.timestamp(previous: 5, given: .min)) {
+      try timeline.check(.min)
+    }
+    try timeline.check(6)
   }
 
   @Test("a picture that was never put in, or was already dropped, has no times")
   func unknownFrame() throws {
     var timeline = Timeline(reorderDepth: 0)
-    for timestamp in 0..<4 { try timeline.append(Int64(timestamp)) }
+    for timestamp in 0..<4 { timeline.append(Int64(timestamp)) }
     #expect(timeline.next(frame: 9) == nil)
     #expect(timeline.next(frame: -1) == nil)
     _ = timeline.next(frame: 0)
