@@ -35,7 +35,7 @@ enum Decoder {
     var message: String
   }
 
-  private static func run(_ arguments: [String]) throws -> String {
+  static func run(_ arguments: [String]) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [python] + arguments

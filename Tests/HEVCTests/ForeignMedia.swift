@@ -32,3 +32,41 @@ enum ForeignMedia: String, CaseIterable {
     throw CocoaError(.fileReadCorruptFile)
   }
 }
+
+extension ForeignMedia {
+  /// The samples, as PyAV hands them on.
+  func samples() throws -> [[UInt8]] {
+    let program = """
+      import av, sys
+      with av.open(sys.argv[1]) as movie:
+          for packet in movie.demux(video=0):
+              if packet.size: print(bytes(packet).hex())
+      """
+    let path = Self.folder.appending(path: rawValue).path
+    return try Decoder.run(["-c", program, path]).split(separator: "\n").map { line in
+      let digits = Array(line.utf8).map { UInt8($0 < 58 ? $0 - 48 : $0 - 87) }
+      return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
+    }
+  }
+
+  /// The parameter sets of the sample entry.
+  func parameterSets() throws -> [[UInt8]] {
+    try HEVCDecoderConfigurationRecord(bytes: box("hvcC")).nalUnits
+      + LHEVCDecoderConfigurationRecord(bytes: box("lhvC")).nalUnits
+  }
+
+  struct Golden: Decodable {
+    struct MD5s: Decodable {
+      var left: [String]
+      var right: [String]
+    }
+
+    var base_layer_eye: String
+    var frame_md5_i420_presentation_order: MD5s
+  }
+
+  func golden() throws -> Golden {
+    let data = try Data(contentsOf: Self.folder.appending(path: "golden.json"))
+    return try JSONDecoder().decode([String: Golden].self, from: data)[rawValue]!
+  }
+}

@@ -48,6 +48,8 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
 
   /// A slice segment, or a type reserved for one.
   public var isVCL: Bool { rawValue < 32 }
+  /// A slice segment of a type that is not reserved.
+  public var isSliceSegment: Bool { rawValue <= 9 || 16...21 ~= rawValue }
   /// An intra random access point: BLA, IDR, CRA and the two types reserved for one.
   public var isIRAP: Bool { 16...23 ~= rawValue }
   /// IDR_W_RADL or IDR_N_LP.
@@ -60,6 +62,11 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public var isRASL: Bool { self == .raslN || self == .raslR }
   /// A picture that no other picture of its temporal sub-layer refers to.
   public var isSubLayerNonReference: Bool { rawValue < 16 && rawValue & 1 == 0 }
+  /// The type of a picture that others of its temporal sub-layer may refer to, where this is the
+  /// type of one that they may not.
+  var asReference: NALUnitType {
+    isSubLayerNonReference ? NALUnitType(rawValue: rawValue | 1) : self
+  }
   /// VPS, SPS or PPS.
   public var isParameterSet: Bool { 32...34 ~= rawValue }
 

@@ -1,32 +1,34 @@
-/// The numbers that the dependent layer's parameter sets get, so that they differ from those of
-/// the base layer's: decoders keep both in one table.
+/// The numbers that one kind of parameter set of the dependent layer gets, so that they differ
+/// from those of the base layer's: decoders keep both in one table.
 struct DependentNumbering: Sendable {
-  private(set) var sps = [Int?](repeating: nil, count: 16)
-  private(set) var pps = [Int?](repeating: nil, count: 64)
+  /// More sets than numbers.
+  struct Exhausted: Error {}
 
-  /// Gives numbers to the sets of `dependent` that have none, and new ones to those whose numbers
-  /// a set of `base` has taken since.
-  mutating func update(
-    base: ParameterSetStore, dependent: ParameterSetStore
-  ) throws(WeaveError) {
-    try Self.assign(
-      &sps, base: base.sps[0].map { $0 != nil }, own: dependent.sps[0].map { $0 != nil })
-    try Self.assign(
-      &pps, base: base.pps[0].map { $0 != nil }, own: dependent.pps[0].map { $0 != nil })
-  }
+  private var numbers: [Int?]
 
-  private static func assign(
-    _ numbers: inout [Int?], base: [Bool], own: [Bool]
-  ) throws(WeaveError) {
+  /// Numbers 0 to `count` - 1.
+  init(count: Int) { numbers = Array(repeating: nil, count: count) }
+
+  /// The number of the dependent layer's set `id`; nil where it has none.
+  subscript(id: Int) -> Int? { numbers.indices.contains(id) ? numbers[id] : nil }
+
+  /// Gives numbers to the sets that the dependent layer has and that have none, and new ones to
+  /// those whose numbers a set of the base layer has taken since.
+  ///
+  /// - Parameters:
+  ///   - base: for each number, whether the base layer has a set of it.
+  ///   - dependent: the same of the dependent layer.
+  mutating func update(base: [Bool], dependent: [Bool]) throws(Exhausted) {
     var taken = base
-    for index in numbers.indices {
-      guard let number = numbers[index] else { continue }
-      if taken[number] { numbers[index] = nil } else { taken[number] = true }
+    for id in numbers.indices {
+      guard let number = numbers[id] else { continue }
+      if taken[number] { numbers[id] = nil } else { taken[number] = true }
     }
-    for index in numbers.indices where own[index] && numbers[index] == nil {
-      guard let free = taken.firstIndex(of: false) else { throw .tooManyParameterSets }
-      numbers[index] = free
-      taken[free] = true
+    for id in numbers.indices where dependent[id] && numbers[id] == nil {
+      // Its own number where that is free.
+      guard let number = taken[id] ? taken.firstIndex(of: false) : id else { throw Exhausted() }
+      numbers[id] = number
+      taken[number] = true
     }
   }
 }

@@ -19,7 +19,8 @@ public struct Weaver: Sendable {
 
   private var base: EyeStream
   private var dependent: EyeStream
-  private var numbering = DependentNumbering()
+  private var spsNumbers = DependentNumbering(count: 16)
+  private var ppsNumbers = DependentNumbering(count: 64)
   private var parameterSets: LayeredParameterSets?
   private var setsChanged = true
 
@@ -130,7 +131,7 @@ public struct Weaver: Sendable {
     let id = slice.pictureParameterSetID
     guard let pps = dependent.sets.pictureParameterSet(id, layer: 0),
       let sps = dependent.sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0),
-      let number = numbering.pps[id]
+      let number = ppsNumbers[id]
     else { throw .missingParameterSet(baseEye.other, "PPS \(id)") }
     return RewrittenNALUnit(
       header: header,
@@ -147,7 +148,7 @@ public struct Weaver: Sendable {
       setsChanged = true
     }
     if let parameterSets, !setsChanged { return (parameterSets, false) }
-    try numbering.update(base: base.sets, dependent: dependent.sets)
+    try assignNumbers()
     let id = basePicture.sps.videoParameterSetID
     guard let vps = base.sets.videoParameterSet(id) else {
       throw .missingParameterSet(baseEye, "VPS \(id)")
@@ -157,14 +158,14 @@ public struct Weaver: Sendable {
       .nalUnit()
     sets.baseSequenceParameterSets = base.sets.sps[0].compactMap { $0?.nalUnit }
     sets.basePictureParameterSets = base.sets.pps[0].compactMap { $0?.nalUnit }
-    for (stored, number) in zip(dependent.sets.sps[0], numbering.sps) {
-      guard let stored, let number else { continue }
+    for case let stored? in dependent.sets.sps[0] {
+      guard let number = spsNumbers[stored.set.id] else { continue }
       sets.dependentSequenceParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, videoParameterSetID: id))
     }
-    for (stored, number) in zip(dependent.sets.pps[0], numbering.pps) {
-      guard let stored, let number,
-        let sps = numbering.sps[stored.set.sequenceParameterSetID]
+    for case let stored? in dependent.sets.pps[0] {
+      guard let number = ppsNumbers[stored.set.id],
+        let sps = spsNumbers[stored.set.sequenceParameterSetID]
       else { continue }
       sets.dependentPictureParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
@@ -177,5 +178,18 @@ public struct Weaver: Sendable {
     parameterSets = sets
     setsChanged = false
     return (sets, changed)
+  }
+
+  private mutating func assignNumbers() throws(WeaveError) {
+    do throws(DependentNumbering.Exhausted) {
+      try spsNumbers.update(
+        base: base.sets.sps[0].map { $0 != nil }, dependent: dependent.sets.sps[0].map { $0 != nil }
+      )
+      try ppsNumbers.update(
+        base: base.sets.pps[0].map { $0 != nil }, dependent: dependent.sets.pps[0].map { $0 != nil }
+      )
+    } catch {
+      throw .tooManyParameterSets
+    }
   }
 }

@@ -1,0 +1,135 @@
+/// A stream of two layers that is taken apart: its parameter sets and the place of each layer in
+/// output order.
+struct LayeredStream: Sendable {
+  /// The picture of one layer in an access unit.
+  struct Picture {
+    var slices: [(header: SliceSegmentHeader, range: Range<Int>)]
+    var sps: SequenceParameterSet
+    var pictureOrderCount: Int
+    /// Whether the picture begins a coded video sequence (NoRaslOutputFlag of an IRAP picture).
+    var beginsSequence: Bool
+
+    /// The first slice segment, which has no other in front of it to depend on.
+    var first: SliceSegmentHeader { slices[0].header }
+  }
+
+  /// NAL units of an access unit by what becomes of them.
+  struct AccessUnit {
+    var base: [(header: NALUnitHeader, range: Range<Int>)] = []
+    var dependent: [(header: NALUnitHeader, range: Range<Int>)] = []
+    var parameterSetsChanged = false
+    var endsSequence = false
+  }
+
+  private(set) var sets = ParameterSetStore()
+  private var counters = [PictureOrderCounter(), PictureOrderCounter()]
+
+  /// Takes in parameter sets that came beside the stream; gives whether any changed.
+  mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) -> Bool {
+    var changed = false
+    for unit in parameterSets where try add(unit.span.bytes) { changed = true }
+    return changed
+  }
+
+  /// Forgets the pictures, as after a seek.
+  mutating func reset() { counters = [PictureOrderCounter(), PictureOrderCounter()] }
+
+  /// Says that an end of sequence NAL unit is behind the access unit.
+  mutating func endSequence() {
+    counters[0].endSequence()
+    counters[1].endSequence()
+  }
+
+  /// Sorts the NAL units of an access unit by layer. Those of layers above 1 are left out.
+  mutating func split(
+    _ bytes: RawSpan, _ ranges: [Range<Int>]
+  ) throws(FlattenError) -> AccessUnit {
+    var unit = AccessUnit()
+    unit.base.reserveCapacity(ranges.count)
+    for range in ranges {
+      guard range.lowerBound >= 0, range.upperBound <= bytes.byteCount else {
+        throw .rangeOutsideData
+      }
+      guard let header = NALUnitHeader(bytes.extracting(range)), header.layerID <= 1 else {
+        continue
+      }
+      if header.type.isParameterSet {
+        if try add(bytes.extracting(range)) { unit.parameterSetsChanged = true }
+      } else if header.layerID == 0 {
+        unit.base.append((header, range))
+        if header.type == .endOfSequence { unit.endsSequence = true }
+      } else {
+        unit.dependent.append((header, range))
+      }
+    }
+    return unit
+  }
+
+  /// Reads the picture of layer `layer`; nil where it has none. Slice segments of reserved types
+  /// are left out, as decoders do.
+  ///
+  /// - Parameter base: the picture of the base layer, for one of the layer above it.
+  mutating func picture(
+    _ layer: Int, _ units: [(header: NALUnitHeader, range: Range<Int>)], _ bytes: RawSpan,
+    _ pair: InterLayerSyntax, base: Picture? = nil
+  ) throws(FlattenError) -> Picture? {
+    var slices: [(header: SliceSegmentHeader, range: Range<Int>)] = []
+    var count = 0
+    for (header, range) in units where header.type.isSliceSegment {
+      let slice = try readSlice(bytes.extracting(range), pair)
+      if slice.isFirstInPicture { count += 1 }
+      slices.append((slice, range))
+    }
+    guard let first = slices.first?.header else { return nil }
+    guard count == 1, first.isFirstInPicture else {
+      throw .severalPictures(layerID: layer, count: count)
+    }
+    let sps = try activeSPS(first, layer)
+    let isReset = base?.beginsSequence ?? false
+    let begins =
+      first.header.type.isIRAP
+      && (first.header.type.isIDR || first.header.type.isBLA
+        || counters[layer].isAtSequenceStart || isReset)
+    let poc = counters[layer].next(
+      first.header, lsb: first.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB, isReset: isReset)
+    return Picture(slices: slices, sps: sps, pictureOrderCount: poc, beginsSequence: begins)
+  }
+
+  /// The PPS of a slice segment.
+  func pps(_ slice: SliceSegmentHeader) throws(FlattenError) -> PictureParameterSet {
+    let id = slice.pictureParameterSetID
+    guard let pps = sets.pictureParameterSet(id, layer: Int(slice.header.layerID)) else {
+      throw .missingParameterSet("PPS \(id)")
+    }
+    return pps
+  }
+
+  private func readSlice(
+    _ nalUnit: RawSpan, _ pair: InterLayerSyntax
+  ) throws(FlattenError) -> SliceSegmentHeader {
+    do {
+      return try SliceSegmentHeader(nalUnit: nalUnit, sets: sets, pair: pair)
+    } catch {
+      if case .missing(let what) = error.reason { throw .missingParameterSet(what) }
+      throw .syntax(error)
+    }
+  }
+
+  private mutating func add(_ nalUnit: RawSpan) throws(FlattenError) -> Bool {
+    do {
+      return try sets.add(nalUnit)
+    } catch {
+      throw .syntax(error)
+    }
+  }
+
+  private func activeSPS(
+    _ slice: SliceSegmentHeader, _ layer: Int
+  ) throws(FlattenError) -> SequenceParameterSet {
+    let id = try pps(slice).sequenceParameterSetID
+    guard let sps = sets.sequenceParameterSet(id, layer: layer) else {
+      throw .missingParameterSet("SPS \(id)")
+    }
+    return sps
+  }
+}

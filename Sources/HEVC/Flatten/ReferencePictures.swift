@@ -1,0 +1,63 @@
+/// The reference picture set of a picture (H.265 8.3.2), by POC.
+struct ReferencePictures: Hashable, Sendable {
+  /// A reference picture.
+  struct Entry: Hashable, Sendable {
+    var poc: Int
+    var isUsed: Bool
+  }
+
+  /// StCurrBefore, StCurrAfter and StFoll, those in front of the picture first, nearest first.
+  var shortTerm: [Entry] = []
+  /// LtCurr and LtFoll in the order of the slice segment header.
+  var longTerm: [Entry] = []
+
+  /// The set of no picture.
+  init() {}
+
+  /// The set of the picture with POC `poc` of which `slice` is a slice segment.
+  ///
+  /// - Parameter known: the pictures that may be in the buffer: a long-term reference may be given
+  ///   by the LSBs of its POC alone.
+  init(_ slice: SliceSegmentHeader, poc: Int, log2MaxLSB: Int, known: Self) {
+    shortTerm = (slice.shortTermSet.negative + slice.shortTermSet.positive).map {
+      Entry(poc: poc &+ $0.deltaPOC, isUsed: $0.isUsedByCurrentPicture)
+    }
+    let size = 1 << log2MaxLSB
+    let candidates = known.longTerm + known.shortTerm
+    longTerm = slice.longTermEntries.map { entry in
+      var full = entry.pocLSB
+      if let cycle = entry.deltaPOCMSBCycle {
+        full = poc &- (cycle &* size) &- (poc & (size - 1)) &+ entry.pocLSB
+      } else if let match = candidates.first(where: { $0.poc & (size - 1) == entry.pocLSB }) {
+        full = match.poc
+      }
+      return Entry(poc: full, isUsed: entry.isUsedByCurrentPicture)
+    }
+  }
+
+  /// The set with all POCs moved by `offset`.
+  func moved(by offset: Int) -> Self {
+    var set = self
+    set.shortTerm = shortTerm.map { Entry(poc: $0.poc &+ offset, isUsed: $0.isUsed) }
+    set.longTerm = longTerm.map { Entry(poc: $0.poc &+ offset, isUsed: $0.isUsed) }
+    return set
+  }
+
+  /// Adds the pictures of `other` as kept for later.
+  mutating func keep(_ other: Self) {
+    shortTerm += other.shortTerm.map { Entry(poc: $0.poc, isUsed: false) }
+    longTerm += other.longTerm.map { Entry(poc: $0.poc, isUsed: false) }
+  }
+
+  /// Number of pictures.
+  var count: Int { shortTerm.count + longTerm.count }
+
+  /// RefPicListTemp0 and RefPicListTemp1 of a single-layer picture with POC `poc`.
+  func initialLists(poc: Int) -> ([Int], [Int]) {
+    let used = shortTerm.filter(\.isUsed).map(\.poc)
+    let before = used.filter { $0 < poc }.sorted(by: >)
+    let after = used.filter { $0 > poc }.sorted()
+    let long = longTerm.filter(\.isUsed).map(\.poc)
+    return (before + after + long, after + before + long)
+  }
+}

@@ -1,0 +1,65 @@
+/// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a
+/// single-layer stream.
+///
+/// Dropped is what holds for the layered stream only: its buffer model and timing, its active
+/// parameter sets, nesting, and what is about layers and views; delimiters of layered access units,
+/// filler data and types that are not specified go as well.
+enum SupplementalUnits {
+  /// Prefix SEI of the picture of layer `layer`.
+  ///
+  /// - Parameter movesBaseSEI: what the base layer's says is put in front of the dependent
+  ///   picture, the only one that is output.
+  static func before(
+    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, movesBaseSEI: Bool
+  ) -> [RewrittenNALUnit] {
+    var result: [RewrittenNALUnit] = []
+    if layer == 0 ? !movesBaseSEI : movesBaseSEI {
+      result += kept(.prefixSEI, units.base, bytes)
+    }
+    if layer > 0 { result += kept(.prefixSEI, units.dependent, bytes) }
+    return result
+  }
+
+  /// Suffix SEI of the picture of layer `layer`, and the ends of sequence and bitstream where it is
+  /// the last of its access unit.
+  static func after(
+    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, isLast: Bool
+  ) -> [RewrittenNALUnit] {
+    var result = kept(.suffixSEI, layer == 0 ? units.base : units.dependent, bytes)
+    guard isLast else { return result }
+    for (header, range) in units.base
+    where header.type == .endOfSequence || header.type == .endOfBitstream {
+      result.append(RewrittenNALUnit(header: header, payload: range))
+    }
+    return result
+  }
+
+  private static func kept(
+    _ type: NALUnitType, _ units: [(header: NALUnitHeader, range: Range<Int>)], _ bytes: RawSpan
+  ) -> [RewrittenNALUnit] {
+    units.compactMap { header, range in
+      guard header.type == type, let all = try? SEIMessage.messages(in: bytes.extracting(range))
+      else { return nil }
+      let rest = all.filter { !$0.type.isOfLayeredStream }
+      guard !rest.isEmpty else { return nil }
+      if rest.count == all.count, header.layerID == 0 {
+        return RewrittenNALUnit(header: header, payload: range)
+      }
+      var header = header
+      header.layerID = 0
+      return RewrittenNALUnit(header: header, beginning: SEIMessage.nalUnit(rest, header: header))
+    }
+  }
+}
+
+extension SEIMessage.PayloadType {
+  /// Messages that are wrong once a layer is taken out of its stream: buffering period, picture
+  /// timing, active parameter sets, decoding unit information, scalable nesting, and those of
+  /// Annexes F, G and I.
+  var isOfLayeredStream: Bool {
+    switch rawValue {
+    case 0, 1, 129, 130, 133, 160...181: true
+    default: false
+    }
+  }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import HEVC
+import StereoVideo
+import Testing
+
+/// The byte stream of a flattened picture.
+func bytes(of picture: SingleLayerAccessUnit, source: [UInt8]) -> [UInt8] {
+  let count = picture.byteCount(framing: .annexB)
+  return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
+    picture.write(
+      framing: .annexB, source: source.span.bytes, into: UnsafeMutableRawBufferPointer(buffer))
+    initialized = count
+  }
+}
+
+/// Flattens access units and gives the byte stream.
+func flatten(
+  _ units: [AccessUnit], parameterSets: [[UInt8]] = [], output: Flattener.Output
+) throws -> [UInt8] {
+  var flattener = Flattener(output: output)
+  try flattener.add(parameterSets: parameterSets)
+  var stream: [UInt8] = []
+  for unit in units {
+    let flat = try flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
+    if let failure = flat.dependentFailure { throw failure }
+    for picture in flat.pictures { stream += bytes(of: picture, source: unit.bytes) }
+  }
+  return stream
+}
+
+@Suite("Flatten", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
+struct FlattenTests {
+  @Test(
+    "the dependent eye of a woven stream, flattened, decodes to what it decodes to alone",
+    arguments: Stream.allCases, Eye.allCases)
+  func woven(stream: Stream, baseEye: Eye) throws {
+    let woven = try weave(
+      stream.accessUnits(.left), stream.accessUnits(.right), baseEye: baseEye)
+    let flat = try flatten(accessUnits(of: woven), output: .dependentEye)
+    let alone = try Decoder.frames(of: stream.bytes(baseEye.other), single: true)
+    #expect(try Decoder.frames(of: flat, single: true) == alone)
+  }
+
+  @Test(
+    "both eyes of a woven stream, flattened, decode to what they decode to alone",
+    arguments: Stream.allCases)
+  func wovenBoth(stream: Stream) throws {
+    let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
+    let flat = try flatten(accessUnits(of: woven), output: .bothEyes)
+    let alone = try Eye.allCases.flatMap {
+      try Decoder.frames(of: stream.bytes($0), single: true).map(\.md5)
+    }
+    #expect(try Decoder.frames(of: flat, single: true).map(\.md5).sorted() == alone.sorted())
+  }
+
+  @Test(
+    "the dependent eye of a file of another maker, flattened, is exact",
+    .enabled(if: ForeignMedia.arePresent, "needs ../shared/media"), arguments: ForeignMedia.allCases
+  )
+  func foreign(media: ForeignMedia) throws {
+    let units = try media.samples().map {
+      AccessUnit(bytes: $0, nalUnits: try LengthPrefixed.nalUnits(in: $0.span.bytes))
+    }
+    let golden = try media.golden()
+    let md5s = golden.frame_md5_i420_presentation_order
+    let isLeftBase = golden.base_layer_eye == "left"
+    let flat = try flatten(units, parameterSets: media.parameterSets(), output: .dependentEye)
+    #expect(
+      try Decoder.frames(of: flat, single: true).map(\.md5) == (isLeftBase ? md5s.right : md5s.left)
+    )
+    let both = try flatten(units, parameterSets: media.parameterSets(), output: .bothEyes)
+    #expect(
+      try Decoder.frames(of: both, single: true).map(\.md5).sorted()
+        == (md5s.left + md5s.right).sorted())
+  }
+}
