@@ -1,13 +1,14 @@
 # make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
 # make test                                        all tests
 # make plugin                                      .build/release/libgstspatial.so
-# make install [PREFIX=...]                        puts the plugin where GStreamer looks
+# make install [DESTDIR=...]                       puts the plugin where GStreamer looks
 # make bench                                       the README's figures
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release
 PLUGIN = .build/release/libgstspatial.so
 PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
+PRESET_FOLDER ?= $(shell pkg-config --variable=prefix gstreamer-1.0)/share/gstreamer-1.0/presets
 INPUT ?=
 OUTPUT ?=
 
@@ -34,6 +35,8 @@ bench: plugin
 install: plugin
 	install -d "$(DESTDIR)$(PLUGIN_FOLDER)"
 	install -m 644 -s $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
+	install -d "$(DESTDIR)$(PRESET_FOLDER)"
+	install -m 644 Plugins/Spatial/Presets/*.prs "$(DESTDIR)$(PRESET_FOLDER)"
 
 format:
 	swift format -i -r Package.swift Sources Plugins Tests Benchmarks

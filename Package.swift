@@ -39,7 +39,7 @@ let package = Package(
       name: "Spatial",
       dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
       path: "Plugins/Spatial",
-      exclude: ["exports.map"],
+      exclude: ["exports.map", "Presets"],
       swiftSettings: strict,
       linkerSettings: [
         .unsafeFlags(
