@@ -1,6 +1,7 @@
 import Foundation
 import HEVC
 import StereoVideo
+import Testing
 
 /// Small streams of stock libx265, one for each eye, committed beside the tests.
 enum Stream: String, CaseIterable {
@@ -21,6 +22,21 @@ enum Stream: String, CaseIterable {
   func url(_ eye: Eye) -> URL {
     URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Streams/\(rawValue)-\(eye.rawValue).hevc")
+  }
+
+  /// MD5s of the frames of one eye, decoded alone.
+  func md5s(_ eye: Eye) throws -> [String] {
+    try #require(try Self.decodedAlone.get()[url(eye)])
+  }
+
+  private static let decodedAlone = Result {
+    var result: [URL: [String]] = [:]
+    for stream in allCases {
+      for eye in Eye.allCases {
+        result[stream.url(eye)] = try Decoder.frames(of: stream.bytes(eye), single: true).map(\.md5)
+      }
+    }
+    return result
   }
 
   /// The access units of one eye.

@@ -19,9 +19,6 @@ public struct BitReader: Sendable {
     self.position = min(max(position, 0), end)
   }
 
-  /// Number of bits not yet read.
-  public var bitsLeft: Int { end - position }
-
   /// `u(n)`: an unsigned integer of `count` bits, most significant first. `count` is 0 to 32.
   public mutating func u(_ count: Int, _ element: StaticString) throws(SyntaxError) -> Int {
     guard count <= end - position, count >= 0, count <= 32 else {

@@ -33,9 +33,6 @@ public struct BitWriter: Sendable {
     u(Int(truncatingIfNeeded: code), length)
   }
 
-  /// `se(v)`: a signed Exp-Golomb code (9.2.2).
-  public mutating func se(_ value: Int) { ue(value > 0 ? 2 * value - 1 : -2 * value) }
-
   /// The bits `range` of `source`, as they are.
   ///
   /// - Precondition: `range` lies inside `source`.

@@ -5,8 +5,9 @@ public struct SingleLayerAccessUnit: Sendable {
   public internal(set) var nalUnits: [RewrittenNALUnit]
   /// NAL unit header of the picture.
   public internal(set) var header: NALUnitHeader
-  /// PicOrderCntVal of the picture in the single-layer stream.
-  public internal(set) var pictureOrderCount: Int
+  /// PicOrderCntVal of the picture in the single-layer stream; nil for a base layer taken out as
+  /// it is, whose slices are not read.
+  public internal(set) var pictureOrderCount: Int?
   /// `nuh_layer_id` that the picture had: 0 for the base layer.
   public internal(set) var layerID: Int
   /// Whether decoders output the picture (`pic_output_flag`).

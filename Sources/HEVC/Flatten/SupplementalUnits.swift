@@ -5,6 +5,18 @@
 /// parameter sets, nesting, and what is about layers and views; delimiters of layered access units,
 /// filler data and types that are not specified go as well.
 enum SupplementalUnits {
+  /// The NAL units of the base layer alone as they are, without SEI about layers and views.
+  static func ofBaseLayer(
+    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
+  ) -> [RewrittenNALUnit] {
+    units.base.compactMap { header, range in
+      guard header.type == .prefixSEI || header.type == .suffixSEI else {
+        return RewrittenNALUnit(header: header, payload: range)
+      }
+      return kept(header, range, bytes) { $0.isOfLayers }
+    }
+  }
+
   /// Prefix SEI of the picture of layer `layer`.
   ///
   /// - Parameter movesBaseSEI: what the base layer's says is put in front of the dependent
@@ -38,28 +50,32 @@ enum SupplementalUnits {
     _ type: NALUnitType, _ units: [(header: NALUnitHeader, range: Range<Int>)], _ bytes: RawSpan
   ) -> [RewrittenNALUnit] {
     units.compactMap { header, range in
-      guard header.type == type, let all = try? SEIMessage.messages(in: bytes.extracting(range))
-      else { return nil }
-      let rest = all.filter { !$0.type.isOfLayeredStream }
-      guard !rest.isEmpty else { return nil }
-      if rest.count == all.count, header.layerID == 0 {
-        return RewrittenNALUnit(header: header, payload: range)
-      }
-      var header = header
-      header.layerID = 0
-      return RewrittenNALUnit(header: header, beginning: SEIMessage.nalUnit(rest, header: header))
+      guard header.type == type else { return nil }
+      return kept(header, range, bytes) { $0.isOfLayers || $0.isOfBufferModel }
     }
+  }
+
+  /// An SEI NAL unit less the messages that `isDropped`; nil where nothing is left or readable.
+  private static func kept(
+    _ header: NALUnitHeader, _ range: Range<Int>, _ bytes: RawSpan,
+    isDropped: (SEIMessage.PayloadType) -> Bool
+  ) -> RewrittenNALUnit? {
+    guard let all = try? SEIMessage.messages(in: bytes.extracting(range)) else { return nil }
+    let rest = all.filter { !isDropped($0.type) }
+    guard !rest.isEmpty else { return nil }
+    if rest.count == all.count, header.layerID == 0 {
+      return RewrittenNALUnit(header: header, payload: range)
+    }
+    var header = header
+    header.layerID = 0
+    return RewrittenNALUnit(header: header, beginning: SEIMessage.nalUnit(rest, header: header))
   }
 }
 
 extension SEIMessage.PayloadType {
-  /// Messages that are wrong once a layer is taken out of its stream: buffering period, picture
-  /// timing, active parameter sets, decoding unit information, scalable nesting, and those of
-  /// Annexes F, G and I.
-  var isOfLayeredStream: Bool {
-    switch rawValue {
-    case 0, 1, 129, 130, 133, 160...181: true
-    default: false
-    }
-  }
+  /// Scalable nesting, and the messages of Annexes F, G and I.
+  var isOfLayers: Bool { rawValue == 133 || 160...181 ~= rawValue }
+
+  /// Buffering period, picture timing, active parameter sets, decoding unit information.
+  var isOfBufferModel: Bool { [0, 1, 129, 130].contains(rawValue) }
 }

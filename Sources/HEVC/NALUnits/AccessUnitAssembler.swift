@@ -35,7 +35,7 @@ public struct AccessUnitAssembler: Sendable {
     }
     // The last two bytes may be the beginning of a start code.
     scanned = max(scanned, buffer.count - 2)
-    if unitStart == nil { consumed = max(scanned, 0) }
+    if unitStart == nil { consumed = max(scanned - 1, 0) }
     discard(consumed)
     guard buffer.count <= limit else { throw TooLarge(limit: limit) }
     return complete
@@ -55,7 +55,7 @@ public struct AccessUnitAssembler: Sendable {
     at end: Int, _ complete: inout [AccessUnit], _ consumed: inout Int
   ) {
     guard let begin = unitStart else {
-      consumed = end
+      consumed = startCode(before: end + 3)
       return
     }
     unitStart = nil
@@ -64,12 +64,17 @@ public struct AccessUnitAssembler: Sendable {
     let isFirst = range.count > 2 && buffer[begin + 2] & 0x80 != 0
     if let count = boundaries.add(header, isFirstInPicture: isFirst) {
       let next = count < units.count ? units[count] : range
-      // The next access unit begins with its start code.
-      complete.append(cut(Array(units.prefix(count)), from: consumed, to: next.lowerBound - 3))
-      consumed = next.lowerBound - 3
+      let boundary = startCode(before: next.lowerBound)
+      complete.append(cut(Array(units.prefix(count)), from: consumed, to: boundary))
+      consumed = boundary
       units.removeFirst(min(count, units.count))
     }
     units.append(range)
+  }
+
+  /// Where the start code of the NAL unit at `unit` begins, `zero_byte` included.
+  private func startCode(before unit: Int) -> Int {
+    unit >= 4 && unit - 4 < buffer.count && buffer[unit - 4] == 0 ? unit - 4 : unit - 3
   }
 
   private func cut(_ ranges: [Range<Int>], from begin: Int, to end: Int) -> AccessUnit {

@@ -61,8 +61,10 @@ public struct VideoParameterSet: Hashable, Sendable {
   public var layerSets: [UInt64]
   /// `vps_timing_info`; nil where not present.
   public var timing: TimingInformation?
-  /// `vps_extension()`; nil where not present.
+  /// `vps_extension()`; nil where not present, or not readable.
   public var multilayer: VideoParameterSetExtension?
+  /// Why the extension is not readable. The base layer is decodable without it.
+  public private(set) var multilayerError: SyntaxError?
 
   /// Reads the VPS NAL unit `nalUnit`.
   ///
@@ -99,7 +101,11 @@ public struct VideoParameterSet: Hashable, Sendable {
     }
     if try reader.flag("vps_extension_flag"), maxLayersMinus1 > 0, baseLayerInternal {
       try reader.skip((8 - reader.position & 7) & 7, "vps_extension_alignment_bit_equal_to_one")
-      multilayer = try VideoParameterSetExtension(&reader, self)
+      do {
+        multilayer = try VideoParameterSetExtension(&reader, self)
+      } catch {
+        multilayerError = error
+      }
     }
   }
 

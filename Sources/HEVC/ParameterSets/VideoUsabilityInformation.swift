@@ -60,7 +60,7 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
     chromaLocations.map { ($0[0], $0[1]) }
   }
   private var chromaLocations: [Int]?
-  /// `neutral_chroma_indication_flag`, `field_seq_flag` and `frame_field_info_present_flag`.
+  /// `neutral_chroma_indication_flag`
   public var neutralChromaIndication = false
   /// `field_seq_flag`
   public var fieldSequence = false
@@ -70,7 +70,7 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
   public var defaultDisplayWindow: PictureWindow?
   /// `vui_timing_info`; nil where not sent.
   public var timing: Timing?
-  /// `bitstream_restriction`: its flags and values in the order of the syntax; nil where not sent.
+  /// `bitstream_restriction`: nil where not sent.
   public var bitstreamRestriction: BitstreamRestriction?
 
   /// `bitstream_restriction`

@@ -1,0 +1,100 @@
+public import StereoVideo
+
+/// What the parameter sets say of a stream's layers: which there are, and which eye each is for.
+public struct LayeredStreamInformation: Hashable, Sendable {
+  /// One layer.
+  public struct Layer: Hashable, Sendable {
+    /// `nuh_layer_id`
+    public var nuhLayerID: Int
+    /// ViewId
+    public var viewID: Int
+    /// An alpha or depth layer: no picture for an eye.
+    public var isAuxiliary: Bool
+    /// The eye that the layer is for; nil where it is for none.
+    public var eye: Eye?
+  }
+
+  /// The layers, the base layer first.
+  public private(set) var layers: [Layer]
+  /// Whether the stream has two views of which both can be had. Where not, only its base layer is
+  /// read.
+  public private(set) var isStereo = false
+  /// Whether nothing says which view is for which eye, so that the base layer is taken for the left
+  /// one.
+  public private(set) var isEyeOrderGuessed = false
+  /// What a person should know: why only the base layer is read, or that the eyes are a guess.
+  public private(set) var warning: String?
+
+  /// The eye in the base layer; nil for a stream that is not stereo.
+  public var baseEye: Eye? { layers.first?.eye }
+
+  /// What `vps` and the 3D reference displays information `displays` (nil where the stream has
+  /// none) say.
+  public init(_ vps: VideoParameterSet, displays: ThreeDReferenceDisplaysInformation?) {
+    guard let multilayer = vps.multilayer else {
+      layers = [Layer(nuhLayerID: 0, viewID: 0, isAuxiliary: false)]
+      if let error = vps.multilayerError {
+        warning = "only the base layer is read, since the VPS extension is not readable: \(error)"
+      } else if vps.maxLayersMinus1 > 0 {
+        warning = "only the base layer is read, since the VPS says nothing of the others"
+      }
+      return
+    }
+    layers = multilayer.layers.map {
+      Layer(nuhLayerID: $0.nuhLayerID, viewID: $0.viewID, isAuxiliary: $0.isAuxiliary)
+    }
+    if let reason = Self.reasonAgainst(multilayer) {
+      warning = "only the base layer is read, since the stream has \(reason)"
+      return
+    }
+    isStereo = true
+    assignEyes(displays)
+  }
+
+  /// Why the stream is not one of two views.
+  private static func reasonAgainst(_ multilayer: VideoParameterSetExtension) -> String? {
+    let auxiliary = multilayer.layers.count { $0.isAuxiliary }
+    if auxiliary > 0 { return "\(auxiliary) auxiliary layer(s) (alpha or depth)" }
+    if multilayer.layers.count > 2 { return "\(multilayer.layers.count) views" }
+    if multilayer.layers[1].viewOrderIndex == multilayer.layers[0].viewOrderIndex {
+      return "a second layer of the same view (scalable coding)"
+    }
+    if multilayer.layers[1].nuhLayerID != 1 {
+      return "its second view in layer \(multilayer.layers[1].nuhLayerID)"
+    }
+    return multilayer.pair == nil ? "layer sets other than those of two layers" : nil
+  }
+
+  private mutating func assignEyes(_ displays: ThreeDReferenceDisplaysInformation?) {
+    let ids = layers.map(\.viewID)
+    if let display = displays?.displays.first, display.leftViewID != display.rightViewID,
+      let left = ids.firstIndex(of: display.leftViewID),
+      let right = ids.firstIndex(of: display.rightViewID), left != right
+    {
+      layers[left].eye = .left
+      layers[right].eye = .right
+      return
+    }
+    isEyeOrderGuessed = true
+    warning = "nothing says which view is for which eye; the base layer is taken for the left eye"
+    layers[0].eye = .left
+    layers[1].eye = .right
+  }
+}
+
+extension ThreeDReferenceDisplaysInformation {
+  /// The message in `nalUnits`, of which others are passed over; nil where there is none.
+  public init?(nalUnits: [[UInt8]]) {
+    for unit in nalUnits {
+      guard NALUnitHeader(unit.span.bytes)?.type == .prefixSEI,
+        let messages = try? SEIMessage.messages(in: unit.span.bytes)
+      else { continue }
+      for message in messages where message.type == .threeDReferenceDisplays {
+        guard let information = try? Self(payload: message.payload) else { continue }
+        self = information
+        return
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,129 @@
+/// Takes the dependent layer out of a layered stream in which no slice uses inter-layer prediction:
+/// the inverse of ``Weaver``.
+///
+/// The stream that comes out has the dependent eye's pictures only, so that a decoder has half the
+/// work that a flattened stream makes. Where a slice does use inter-layer prediction, or where the
+/// layers may not be taken apart for another reason, it throws, and ``Flattener`` is the way.
+public struct Unweaver: Sendable {
+  /// An access unit of the dependent layer.
+  public struct AccessUnit: Sendable {
+    /// The picture; nil where the access unit has none of this layer.
+    public internal(set) var picture: SingleLayerAccessUnit?
+    /// The parameter sets that hold for it.
+    public internal(set) var parameterSets: SingleLayerParameterSets
+    /// Whether they differ from those of the access unit before; true for the first.
+    public internal(set) var parameterSetsChanged: Bool
+  }
+
+  private var stream = LayeredStream()
+  private var parameterSets: SingleLayerParameterSets?
+  private var setsChanged = true
+  /// PPSs of the base layer that slices of the dependent layer refer to.
+  private var borrowed: [Int] = []
+
+  /// An unweaver at the start of a stream.
+  public init() {}
+
+  /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
+  public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
+    if try stream.add(parameterSets: parameterSets) { setsChanged = true }
+  }
+
+  /// Forgets the pictures so far: call it at a discontinuity, as after a seek.
+  public mutating func reset() { stream.reset() }
+
+  /// Takes the dependent layer out of an access unit, given as ranges of NAL units in `bytes`.
+  public mutating func unweave(
+    _ bytes: RawSpan, nalUnits: [Range<Int>]
+  ) throws(FlattenError) -> AccessUnit {
+    let units = try stream.split(bytes, nalUnits)
+    if units.parameterSetsChanged { setsChanged = true }
+    guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
+      throw .missingBasePicture
+    }
+    guard let vps = stream.sets.videoParameterSet(base.sps.videoParameterSetID),
+      let pair = InterLayerSyntax(vps)
+    else { throw .notLayered }
+    let dependent = try stream.picture(1, units.dependent, bytes, pair, base: base)
+    borrow(dependent)
+    let (sets, changed) = try updateParameterSets(vps, base.sps)
+    var picture: SingleLayerAccessUnit?
+    if let dependent {
+      picture = try accessUnit(dependent, units, bytes)
+      if changed || dependent.first.header.type.isIRAP { picture?.inBandParameterSets = sets }
+    }
+    if units.endsSequence { stream.endSequence() }
+    return AccessUnit(picture: picture, parameterSets: sets, parameterSetsChanged: changed)
+  }
+
+  private func accessUnit(
+    _ picture: LayeredStream.Picture, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
+  ) throws(FlattenError) -> SingleLayerAccessUnit {
+    var header = picture.first.header
+    header.layerID = 0
+    var rewritten = SupplementalUnits.before(1, units, bytes, movesBaseSEI: false)
+    for (slice, range) in picture.slices {
+      if slice.usesInterLayerPrediction { throw .interLayerPrediction }
+      if try stream.pps(slice).pocResetInfoPresent { throw .pictureOrderCountReset }
+      guard !header.type.isIDR || slice.pocLSB == 0 else {
+        throw .differentPictureOrderCounts(base: 0, dependent: slice.pocLSB)
+      }
+      rewritten.append(
+        RewrittenNALUnit(
+          header: header, beginning: slice.singleLayerBeginning(header),
+          payload: range.lowerBound + slice.dataOffset..<range.upperBound))
+    }
+    rewritten += SupplementalUnits.after(1, units, bytes, isLast: true)
+    return SingleLayerAccessUnit(
+      nalUnits: rewritten, header: header, pictureOrderCount: picture.pictureOrderCount,
+      layerID: 1, isOutput: picture.first.isOutput)
+  }
+
+  private mutating func borrow(_ picture: LayeredStream.Picture?) {
+    for (slice, _) in picture?.slices ?? [] {
+      let id = slice.pictureParameterSetID
+      guard stream.sets.pps[1][id] == nil, !borrowed.contains(id) else { continue }
+      borrowed.append(id)
+      setsChanged = true
+    }
+  }
+
+  private mutating func updateParameterSets(
+    _ vps: VideoParameterSet, _ base: SequenceParameterSet
+  ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
+    if let parameterSets, !setsChanged { return (parameterSets, false) }
+    var ordering = vps.subLayerOrdering
+    if let size = vps.multilayer?.pair?.dpbSize.last, let own = size.maxDecPicBufferingMinus1.last {
+      ordering = [
+        .init(
+          maxDecPicBufferingMinus1: own, maxNumReorderPics: min(size.maxNumReorderPics, own),
+          maxLatencyIncreasePlus1: size.maxLatencyIncreasePlus1)
+      ]
+    }
+    var single = vps.baseLayerOnly()
+    single.subLayerOrdering = ordering
+    single.timing?.hrd = []
+    var sets = SingleLayerParameterSets()
+    sets.videoParameterSet = single.nalUnit()
+    let pictureSets = stream.sets.pps[1].compactMap { $0?.set }
+    let all =
+      pictureSets
+      + borrowed.filter { stream.sets.pps[1][$0] == nil }.compactMap {
+        stream.sets.pictureParameterSet($0, layer: 0)
+      }
+    for id in Set(all.map(\.sequenceParameterSetID)).sorted() {
+      guard let sps = stream.sets.sequenceParameterSet(id, layer: 1) else { continue }
+      if sps.tools.scalingList == .inferred { throw .inferredScalingList }
+      sets.sequenceParameterSets.append(
+        sps.singleLayerNALUnit(profileTierLevel: base.profileTierLevel, ordering: ordering))
+    }
+    for pps in all {
+      if pps.infersScalingList { throw .inferredScalingList }
+      sets.pictureParameterSets.append(pps.singleLayerNALUnit())
+    }
+    let changed = sets != parameterSets
+    parameterSets = sets
+    setsChanged = false
+    return (sets, changed)
+  }
+}
