@@ -8,7 +8,7 @@ enum BareEncoder {
 
   /// Encodes one eye of the scene with a preset's own settings; returns the coded bytes.
   static func encode(
-    _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, options: [String: String]
+    _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, keyframeDistance: Int
   ) throws -> Int {
     guard let api = cx265_api_get(8)?.pointee, let parameters = api.param_alloc() else {
       throw Failure()
@@ -21,7 +21,7 @@ enum BareEncoder {
     parameters.pointee.fpsNum = 30
     parameters.pointee.fpsDenom = 1
     _ = api.param_parse(parameters, "crf", "\(crf)")
-    for (name, value) in options { _ = api.param_parse(parameters, name, value) }
+    _ = api.param_parse(parameters, "keyint", "\(keyframeDistance)")
     guard let encoder = api.encoder_open(parameters) else { throw Failure() }
     defer { api.encoder_close(encoder) }
     guard let input = api.picture_alloc(), let output = api.picture_alloc() else {
@@ -35,7 +35,7 @@ enum BareEncoder {
     var units: UnsafeMutablePointer<x265_nal>?
     var count: UInt32 = 0
     var bytes = 0
-    for frame in 0..<scene.frameCount {
+    for frame in 0..<scene.pictureCount {
       let picture = scene.picture(frame, eye)
       input.pointee.pts = Int64(frame)
       input.pointee.planes.0 = UnsafeMutableRawPointer(mutating: picture.luma.address)

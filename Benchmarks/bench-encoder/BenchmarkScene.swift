@@ -2,19 +2,23 @@ import StereoEncoder
 import StereoVideo
 
 /// Pictures made ahead of the clock: a textured background that pans, three textured objects that
-/// move, and a little noise, as a camera would give.
+/// move, and a little noise, as a camera would give. It plays forwards and backwards, so that a long
+/// video needs little memory.
 final class BenchmarkScene: @unchecked Sendable {
   let width: Int
   let height: Int
   private var frames: [(left: UnsafeMutableRawPointer, right: UnsafeMutableRawPointer)] = []
+  let pictureCount: Int
   private static let canvasSide = 2048
+  private static let mostFrames = 32
 
-  init(width: Int, height: Int, frameCount: Int) {
+  init(width: Int, height: Int, pictureCount: Int) {
+    self.pictureCount = pictureCount
     self.width = width
     self.height = height
     var random = UInt32(1)
     let canvases = (0..<4).map { _ in Self.canvas(&random) }
-    for frame in 0..<frameCount {
+    for frame in 0..<min(pictureCount, Self.mostFrames) {
       frames.append(
         (
           picture(frame, .left, canvases, &random), picture(frame, .right, canvases, &random)
@@ -29,10 +33,10 @@ final class BenchmarkScene: @unchecked Sendable {
     }
   }
 
-  var frameCount: Int { frames.count }
-
   func picture(_ index: Int, _ eye: Eye) -> Picture {
-    let base = UnsafeRawPointer(eye == .left ? frames[index].left : frames[index].right)
+    let place = index % (2 * frames.count)
+    let frame = frames[min(place, 2 * frames.count - 1 - place)]
+    let base = UnsafeRawPointer(eye == .left ? frame.left : frame.right)
     let cb = base + width * height
     return Picture(
       luma: .init(address: base, stride: width),
