@@ -19,11 +19,13 @@ public func pluginDescriptor() -> UnsafePointer<GstPluginDesc> {
     guard let plugin else { return 0 }
     StereoTags.register()
     StereoViewMeta.meta.register()
+    AccessUnitMeta.meta.register()
     let registered = [
       stereoTestSource.register(plugin),
       sbsSplit.register(plugin),
       stereoTagger.register(plugin),
       mvhevcEnc.register(plugin),
+      mvhevcDec.register(plugin),
       mvhevcMux.register(plugin),
     ]
     return registered.allSatisfy { $0 } ? 1 : 0

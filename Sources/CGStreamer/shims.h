@@ -21,6 +21,10 @@ static inline gboolean cgst_is_a(gconstpointer instance, GType type) {
   return G_TYPE_CHECK_INSTANCE_TYPE(instance, type);
 }
 
+static inline GstElementFactoryListType cgst_factory_type_video_decoder(void) {
+  return GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO;
+}
+
 // Property flags.
 static const guint cgst_param_mutable_ready = GST_PARAM_MUTABLE_READY;
 static const guint cgst_param_mutable_paused = GST_PARAM_MUTABLE_PAUSED;

@@ -32,3 +32,15 @@ extension SyntaxError: ElementErrorConvertible {
     ElementError(.format, "The H.265 stream is damaged: \(self).")
   }
 }
+
+extension FlattenError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.decode, "The two layers cannot be made single-layer: \(self).")
+  }
+}
+
+extension LengthPrefixed.Malformed: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.format, "The H.265 stream is damaged: \(self).")
+  }
+}

@@ -16,6 +16,14 @@ enum LayeredCaps {
       "views": 2,
     ])
 
+  /// Layered streams as any source gives them: with records or as a byte stream.
+  static let decodable: Caps = {
+    let caps = Caps(
+      "video/x-h265",
+      ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+    return caps
+  }()
+
   /// The caps of a stream that is coded as `configuration` says.
   ///
   /// - Parameter raw: the caps of the base eye's pictures, which say colour and shape.

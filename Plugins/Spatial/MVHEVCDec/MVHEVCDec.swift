@@ -1,0 +1,120 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+
+/// `mvhevcdec`: decodes layered H.265 to both eyes, with whichever H.265 decoder there is.
+let mvhevcDec = ElementDeclaration<MVHEVCDec>(
+  name: "mvhevcdec",
+  typeName: "GstMVHEVCDec",
+  baseClass: .bin,
+  longName: "MV-HEVC decoder",
+  klass: "Codec/Decoder/Video",
+  description: "Decodes both eyes of MV-HEVC with the highest-ranking decoder for plain H.265",
+  author: author,
+  padTemplates: [
+    PadTemplate("sink", .sink, caps: LayeredCaps.decodable),
+    PadTemplate("left", .source, caps: Caps("video/x-raw")),
+    PadTemplate("right", .source, caps: Caps("video/x-raw")),
+  ],
+  properties: [
+    .choice(
+      "view", nick: "View",
+      blurb: "What to decode; with anything but both, the pad of the other eye ends at once",
+      default: .both, at: \.view)
+  ])
+
+/// A bin of three: the layered stream is flattened into one of single layer, a plain decoder decodes
+/// it, and its pictures are paired again. That costs two pictures for each stereo frame.
+final class MVHEVCDec: BinSubclass, HasSettings, @unchecked Sendable {
+  struct Settings {
+    var view = ViewChoice.both
+  }
+
+  static let log = DebugCategory("mvhevcdec", "MV-HEVC decoder")
+
+  let settings = Locked(Settings())
+  private let sink: GhostPad
+  private let left: GhostPad
+  private let right: GhostPad
+  private var parts: [Element] = []
+
+  required init(_ instance: ElementInstance) throws {
+    sink = try GhostPad(instance, template: "sink")
+    left = try GhostPad(instance, template: "left")
+    right = try GhostPad(instance, template: "right")
+    try super.init(instance)
+    for pad in [sink, left, right] { add(pad) }
+  }
+
+  override func start() throws {
+    let decoder = try Self.findDecoder()
+    Self.log.info(self, "decoding with \(decoder.name)")
+    let flattening = try layerFlattening.makePart()
+    let pairing = try eyePairing.makePart()
+    guard let source = flattening.implementation(LayerFlattening.self),
+      let target = pairing.implementation(EyePairing.self)
+    else { throw FlowReturn.error }
+    let view = settings.current.view
+    source.view.withLock { $0 = view }
+    target.view.withLock { $0 = view }
+    for part in [flattening, decoder, pairing] {
+      try addPart(part)
+      parts.append(part)
+    }
+    try flattening.link("src", to: decoder, "sink")
+    try decoder.link("src", to: pairing, "sink")
+    try sink.setTarget(flattening.staticPad("sink"))
+    try left.setTarget(pairing.staticPad("left"))
+    try right.setTarget(pairing.staticPad("right"))
+  }
+
+  override func stop() {
+    for pad in [sink, left, right] { try? pad.setTarget(nil) }
+    for part in parts { removePart(part) }
+    parts = []
+  }
+
+  /// The highest-ranking decoder that starts: a hardware decoder may be there without its device.
+  private static func findDecoder() throws -> Element {
+    let caps = Caps("video/x-h265", ["alignment": "au"])
+    for factory in ElementFactory.videoDecoders(for: caps) {
+      guard let decoder = factory.make(), decoder.staticPad("sink") != nil else { continue }
+      if decoder.setState(GST_STATE_READY) {
+        decoder.setState(GST_STATE_NULL)
+        return decoder
+      }
+      decoder.setState(GST_STATE_NULL)
+    }
+    throw ElementError(
+      .missingPlugin,
+      "There is no H.265 decoder; the Debian package gstreamer1.0-libav has one.")
+  }
+}
+
+/// Which eyes to decode, as a property.
+enum ViewChoice: Int32, EnumType {
+  case both = 0
+  case left = 1
+  case right = 2
+  case base = 3
+
+  static let typeName = "GstMVHEVCDecView"
+
+  var nick: String {
+    switch self {
+    case .both: "both"
+    case .left: "left"
+    case .right: "right"
+    case .base: "base"
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .both: "Both eyes"
+    case .left: "The left eye"
+    case .right: "The right eye"
+    case .base: "The eye in the base layer; the other layer is not touched"
+    }
+  }
+}
