@@ -54,6 +54,9 @@ let package = Package(
     .executableTarget(
       name: "bench-encoder", dependencies: ["CX265", "StereoEncoder", "StereoVideo"],
       path: "Benchmarks/bench-encoder", swiftSettings: strict),
+    .executableTarget(
+      name: "bench-bitstream", dependencies: ["HEVC", "StereoVideo"],
+      path: "Benchmarks/bench-bitstream", swiftSettings: strict),
 
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(
