@@ -70,7 +70,7 @@ struct CorruptionTests {
   /// Reads a file and asks for what a player would, with the extremes; whether it could be read.
   @discardableResult
   private func exercise(_ bytes: [UInt8]) -> Bool {
-    _ = try? ParsedFile(pushing: bytes) { 1000 }
+    _ = try? ParsedFile(pushing: bytes) { bytes.count / 7 + 1 }
     guard let file = try? ParsedFile(pulling: bytes), let movie = file.movie else { return false }
     for track in movie.tracks {
       let samples = track.samples

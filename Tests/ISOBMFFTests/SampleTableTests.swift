@@ -59,6 +59,9 @@ struct SampleTableTests {
       #expect(written.movie.issues.isEmpty)
       let samples = try #require(written.movie.tracks.first).samples
       #expect(samples.all == written.samples)
+      #expect(
+        Int64(samples.leastCompositionOffset)
+          == written.samples.map { $0.presentationTime - $0.decodeTime }.min())
       #expect(samples.sample(at: count) == nil)
       #expect(samples.sample(at: -1) == nil)
     }

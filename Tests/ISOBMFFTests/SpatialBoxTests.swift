@@ -3,14 +3,6 @@ import StereoVideo
 import Testing
 
 struct SpatialBoxTests {
-  private func bytes(_ hex: String) -> [UInt8] {
-    let digits = hex.filter { !$0.isWhitespace }
-    return stride(from: 0, to: digits.count, by: 2).compactMap {
-      let start = digits.index(digits.startIndex, offsetBy: $0)
-      return UInt8(digits[start..<digits.index(start, offsetBy: 2)], radix: 16)
-    }
-  }
-
   @Test("vexu of a phone's values is the phone's vexu, byte for byte")
   func phone() {
     let vexu = VideoExtendedUsage(

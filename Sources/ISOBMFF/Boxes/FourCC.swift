@@ -18,7 +18,7 @@ public struct FourCC: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
   }
 
   /// The code of exactly four Latin-1 characters; nil for any other string.
-  public init?(_ string: String) {
+  public init?(exactly string: String) {
     let scalars = string.unicodeScalars
     guard scalars.count == 4, scalars.allSatisfy({ $0.value < 0x100 }) else { return nil }
     self.init(padding: string)

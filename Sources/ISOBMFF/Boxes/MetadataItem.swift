@@ -40,12 +40,13 @@ public struct MetadataValue: Equatable, Sendable {
     typeIndicator == 1 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// The number of an integer value of up to 8 bytes; nil for other types.
+  /// The number of an integer value that fits 64 signed bits; nil for other values and types.
   public var integer: Int64? {
     guard [21, 22, 65, 66, 67, 74, 75, 76, 77, 78].contains(typeIndicator),
       let first = bytes.first, bytes.count <= 8
     else { return nil }
     let isSigned = [21, 65, 66, 67, 74].contains(typeIndicator)
+    guard isSigned || bytes.count < 8 || first < 0x80 else { return nil }
     var value: Int64 = isSigned && first >= 0x80 ? -1 : 0
     for byte in bytes {
       value = value << 8 | Int64(byte)

@@ -6,17 +6,21 @@ struct CompositionOffsets: Sendable {
   private let runs: RunIndex
   /// One entry for every 16 rows.
   private let order: PresentationOrder
+  /// The smallest offset of any sample.
+  let least: Int32
 
   init(_ table: BigEndianTable, times: DecodeTimes, sampleCount: Int) {
     runs = RunIndex(table)
     var order = PresentationOrder()
     var cursor = DecodeTimes.Cursor(times)
     var sample = 0
+    var leastOffset: Int64?
     var bounds: (least: Int64, greatest: Int64)?
     for row in 0..<table.count {
       let count = min(Int(table.number(row)), sampleCount - sample)
       if count > 0 {
         let offset = Int64(Int32(bitPattern: table.number(row, 4)))
+        leastOffset = min(leastOffset ?? offset, offset)
         let first = cursor.time(of: sample) + offset
         let last = count == 1 ? first : cursor.time(of: sample + count - 1) + offset
         bounds = (min(bounds?.least ?? first, first), max(bounds?.greatest ?? last, last))
@@ -28,6 +32,8 @@ struct CompositionOffsets: Sendable {
       }
     }
     self.order = order
+    let isPartial = sample < sampleCount
+    least = Int32(clamping: isPartial ? min(0, leastOffset ?? 0) : leastOffset ?? 0)
   }
 
   var describedSamples: Int { runs.sampleCount }

@@ -29,6 +29,7 @@ public struct Movie: Sendable {
   }
 
   /// Adds a fragment's samples to those of its tracks, so that they can be looked up there.
+  /// Fragments are to be added once each, in the file's order.
   public mutating func append(_ fragment: MovieFragment) {
     for part in fragment.tracks {
       guard let index = tracks.firstIndex(where: { $0.id == part.trackID }) else { continue }

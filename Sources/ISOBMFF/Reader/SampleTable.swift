@@ -22,6 +22,8 @@ struct SampleTable: Sendable {
     self.dependencies = dependencies
   }
 
+  var leastCompositionOffset: Int32 { offsets?.least ?? 0 }
+
   var end: Int64 { times.time(of: count).time }
 
   func sample(at index: Int) -> SampleRecord? {

@@ -44,6 +44,7 @@ public struct TrackRun: Sendable {
   public let end: Int64
   let leastPresentationTime: Int64
   let greatestPresentationTime: Int64
+  let leastCompositionOffset: Int32
   let firstSync: Int?
   let lastSync: Int?
 
@@ -95,6 +96,7 @@ public struct TrackRun: Sendable {
     end = summary.time
     leastPresentationTime = summary.least
     greatestPresentationTime = summary.greatest
+    leastCompositionOffset = summary.leastOffset ?? 0
     firstSync = summary.firstSync
     lastSync = summary.lastSync
     sizeSums = summary.sizeSums
@@ -109,6 +111,7 @@ extension TrackRun {
     var time: Int64
     var least = Int64.max
     var greatest = Int64.min
+    var leastOffset: Int32?
     var firstSync: Int?
     var lastSync: Int?
     var sizeSums: [UInt64] = []
@@ -117,7 +120,9 @@ extension TrackRun {
     mutating func add(
       _ sample: Int, size: UInt32, duration: UInt32, offset: UInt32, flags: UInt32
     ) {
-      let presented = time + Int64(Int32(bitPattern: offset))
+      let offset = Int32(bitPattern: offset)
+      leastOffset = min(leastOffset ?? offset, offset)
+      let presented = time + Int64(offset)
       least = min(least, presented)
       greatest = max(greatest, presented)
       if TrackRun.isSync(flags) {

@@ -11,12 +11,18 @@ public struct TrackSamples: Sendable {
   private var order = PresentationOrder()
   public private(set) var count: Int
 
+  /// The smallest difference of a presentation time from its decode time; 0 in a track without
+  /// such differences. Where it is below 0, decode times shifted by it come before the
+  /// presentation times, as players want it.
+  public private(set) var leastCompositionOffset: Int32
+
   /// Times beyond this are clamped before they are looked up.
   private static let maximumTime: Int64 = 1 << 62
 
   init(_ table: SampleTable?) {
     self.table = table
     count = table?.count ?? 0
+    leastCompositionOffset = table?.leastCompositionOffset ?? 0
   }
 
   /// The samples that do not come from fragments.
@@ -28,6 +34,9 @@ public struct TrackSamples: Sendable {
   /// Adds a fragment's samples behind the others.
   mutating func append(_ run: TrackRun) {
     guard run.count > 0 else { return }
+    leastCompositionOffset =
+      count == 0
+      ? run.leastCompositionOffset : min(leastCompositionOffset, run.leastCompositionOffset)
     runs.append(run)
     firstSamples.append(count)
     order.append(least: run.leastPresentationTime, greatest: run.greatestPresentationTime)

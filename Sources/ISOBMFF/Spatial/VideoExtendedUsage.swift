@@ -34,7 +34,7 @@ public struct VideoExtendedUsage: Equatable, Sendable {
     heroEyeIndicator = metadata.heroEye.map { $0 == .left ? 1 : 2 }
     baseline = metadata.baseline
     disparityAdjustment = metadata.disparityAdjustment
-    projectionKind = metadata.projection.flatMap { FourCC($0.fourCC) }
+    projectionKind = metadata.projection.flatMap { FourCC(exactly: $0.fourCC) }
     viewPackingKind =
       switch packing?.arrangement {
       case .sideBySide: "side"

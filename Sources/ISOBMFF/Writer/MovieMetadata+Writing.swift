@@ -17,7 +17,7 @@ extension MovieMetadata {
     var listed: [(type: FourCC, value: MetadataValue)] = []
     var keyed: [(key: String, value: MetadataValue)] = []
     for item in items {
-      if item.keySpace == "mdir", let type = FourCC(item.key) {
+      if item.keySpace == "mdir", let type = FourCC(exactly: item.key) {
         listed.append((type, item.value))
       } else if container == .mp4, let type = Self.itemListKeys[item.key] {
         listed.append((type, item.value))

@@ -40,8 +40,8 @@ extension MovieWriterError: CustomStringConvertible {
     case .tooManySamples(let track):
       "\(track): more than 4294967295 samples"
     case .unevenRun(let track, let sample):
-      "\(track), sample \(sample): in a track with runs of samples all have to be of one size,"
-        + " sync samples, and without dependency flags"
+      "\(track), sample \(sample): in a track with runs of samples all have to be of one size"
+        + " and sync samples"
     case .fileTooLarge:
       "the file would be larger than 2^63 bytes"
     case .movieTimescaleZero:

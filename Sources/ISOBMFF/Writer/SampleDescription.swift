@@ -3,8 +3,8 @@ public struct SampleDescription: Equatable, Sendable {
   /// The bytes of each sample.
   public var size: UInt32
   /// How many samples of this size and duration lie one behind the other: the audio frames of a
-  /// PCM buffer, 1 for anything else. All samples of a track with such runs have one size, are
-  /// sync samples and have no dependency flags.
+  /// PCM buffer, 1 for anything else. All samples of a track with such runs have one size and
+  /// are sync samples, and their dependencies are not written.
   public var count: UInt32 = 1
   /// When the first sample is decoded, in units of the track's timescale; 0 is the movie's
   /// start, and times below 0 are allowed.

@@ -67,8 +67,8 @@ struct TrackTables: Sendable {
   /// Runs may be of millions of samples, so they are never taken apart: all samples of their
   /// track have to be alike.
   private func isEven(_ sample: SampleDescription) -> Bool {
-    sample.isSync && allSync && sample.dependency.rawValue == 0 && dependencies.isEmpty
-      && sizes.isEmpty && (sampleCount == 0 || uniformSize == sample.size)
+    sample.isSync && allSync && sizes.isEmpty
+      && (sampleCount == 0 || uniformSize == sample.size)
   }
 
   /// Adds what `check` has let through.
@@ -78,12 +78,7 @@ struct TrackTables: Sendable {
     appendTimes(of: sample)
     appendSizes(of: sample)
     appendSync(of: sample)
-    if sample.dependency.rawValue != 0 || !dependencies.isEmpty {
-      let missing = Int(sampleCount) - dependencies.count
-      dependencies.append(contentsOf: repeatElement(0, count: missing))
-      dependencies.append(
-        contentsOf: repeatElement(sample.dependency.rawValue, count: Int(sample.count)))
-    }
+    appendDependency(of: sample)
     sampleCount += sample.count
   }
 
@@ -126,5 +121,17 @@ struct TrackTables: Sendable {
     } else if !allSync, sample.isSync {
       syncSamples.append(contentsOf: (sampleCount + 1)...(sampleCount + sample.count))
     }
+  }
+
+  /// One byte a sample is too much for the millions of frames that runs are made for.
+  private mutating func appendDependency(of sample: SampleDescription) {
+    guard !hasRuns else {
+      dependencies = []
+      return
+    }
+    guard sample.dependency.rawValue != 0 || !dependencies.isEmpty else { return }
+    let missing = Int(sampleCount) - dependencies.count
+    dependencies.append(contentsOf: repeatElement(0, count: missing))
+    dependencies.append(sample.dependency.rawValue)
   }
 }
