@@ -111,9 +111,25 @@ struct RoundTripTests {
     }
     if case .other = coding {
       entry.channelBitmap = nil
-      entry.otherBoxes = [OpaqueBox("dapa", payload: [9, 8, 7])]
+      let chan: [UInt8] = [0, 0, 0, 0, 0, 0x65, 0, 2, 0, 0, 0, 0, 0, 0, 0, 0]
+      entry.otherBoxes = [
+        OpaqueBox("dapa", payload: [9, 8, 7]), OpaqueBox("chan", payload: chan),
+        OpaqueBox("btrt", payload: Array(repeating: 1, count: 12)),
+      ]
     }
     let movie = try read(.audio(entry), container)
+    #expect(movie.tracks.first?.sampleEntries == [.audio(entry)])
+  }
+
+  @Test("a sample rate beyond 16 bits, by the timescale", arguments: MovieContainer.allCases)
+  func highRate(container: MovieContainer) throws {
+    var entry = AudioSampleEntry(
+      coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 2, sampleRate: 192_000)
+    entry.framesPerSample = 1
+    var writer = MovieWriter(container: container)
+    let track = try writer.addTrack(TrackDescription(.audio(entry), timescale: 192_000))
+    try writer.append(SampleDescription(size: 4, decodeTime: 0, duration: 1), to: track)
+    let movie = try Movie(content: Array(try writer.finish().index.dropFirst(8)))
     #expect(movie.tracks.first?.sampleEntries == [.audio(entry)])
   }
 

@@ -91,22 +91,35 @@ struct WrittenMovieTests {
     ]
     var files: [String: [UInt8]] = [:]
     var expected: Set<String> = []
+    func add(
+      _ coding: AudioCoding, _ name: String, _ channels: UInt32, _ rate: UInt32,
+      _ container: MovieContainer
+    ) throws {
+      var movie = MovieWriter(container: container)
+      let entry = AudioSampleEntry(coding: coding, channelCount: channels, sampleRate: rate)
+      let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: rate))
+      let size = entry.bytesPerPCMFrame ?? 100
+      var file = movie.header
+      for index in 0..<4 as Range<Int64> {
+        try movie.append(
+          SampleDescription(size: size, decodeTime: index, duration: 1),
+          Array(repeating: 0, count: Int(size)), to: track, file: &file)
+      }
+      let fileName = "\(name)-\(channels)-\(rate).\(container == .mp4 ? "mp4" : "mov")"
+      files[fileName] = try movie.complete(file)
+      expected.insert("\(fileName) \(name) \(rate) \(channels)")
+    }
     for container in MovieContainer.allCases {
       for (coding, name) in codings {
-        var movie = MovieWriter(container: container)
-        let entry = AudioSampleEntry(coding: coding, channelCount: 2, sampleRate: 48_000)
-        let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: 48_000))
-        let size = entry.bytesPerPCMFrame ?? 100
-        var file = movie.header
-        for index in 0..<4 as Range<Int64> {
-          try movie.append(
-            SampleDescription(size: size, decodeTime: index, duration: 1),
-            Array(repeating: 0, count: Int(size)), to: track, file: &file)
+        try add(coding, name, 2, 48_000, container)
+        if case .pcm = coding {
+          try add(coding, name, 6, 96_000, container)
         }
-        files["\(name).\(container == .mp4 ? "mp4" : "mov")"] = try movie.complete(file)
-        expected.insert("\(name).\(container == .mp4 ? "mp4" : "mov") \(name) 48000 2")
       }
     }
+    let unsigned = PCMFormat(bitsPerSample: 8, isSigned: false)
+    try add(.pcm(unsigned), "pcm_u8", 1, 8000, .quickTime)
+    try add(.pcm(PCMFormat(bitsPerSample: 8)), "pcm_s8", 1, 8000, .quickTime)
     let output = try Python.run(
       """
       import av, os, sys

@@ -19,6 +19,13 @@ extension Track {
     if let stsd = boxes["stsd"] {
       sampleEntries = try SampleEntry.entries(stsd, handlerType: handlerType, issues: &issues)
     }
+    for index in sampleEntries.indices {
+      // Rates that do not fit the field are left 0, and are then those of the time scale.
+      if case .audio(var entry) = sampleEntries[index], entry.sampleRate == 0 {
+        entry.sampleRate = timescale
+        sampleEntries[index] = .audio(entry)
+      }
+    }
     guard !sampleEntries.isEmpty else {
       throw stbl.error("the track has no stsd box with a sample entry")
     }

@@ -25,12 +25,13 @@ extension AudioSampleEntry {
     let known = issues.optional { () throws(ISOBMFFError) in
       try readCoding(box.type, fields, configuration)
     }
-    if known != true {
-      // What the format is said by must not get lost.
-      otherBoxes = Self.children(of: box)
-    }
     for child in configuration {
       issues.optional { () throws(ISOBMFFError) in try readCommon(child) }
+    }
+    if known != true {
+      // Nobody knows what its format is said by, so all of it is kept, and only there.
+      otherBoxes = Self.children(of: box)
+      (averageBitRate, maximumBitRate, channelBitmap) = (0, 0, nil)
     }
   }
 

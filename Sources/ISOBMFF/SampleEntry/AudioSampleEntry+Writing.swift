@@ -9,7 +9,7 @@ extension AudioSampleEntry {
         writeISOFields(to: &$0)
         writeConfiguration(to: &$0)
         writeBitRate(to: &$0)
-      case (.quickTime, .pcm(let format)) where format.isSixteenBitInteger && channelCount <= 2:
+      case (.quickTime, .pcm(let format)) where classicType(of: format) != nil:
         writeSoundDescription(version: 0, to: &$0)
       case (.quickTime, .pcm(let format)):
         writeVersion2SoundDescription(format, to: &$0)

@@ -39,7 +39,7 @@ public struct AudioSampleEntry: Equatable, Sendable {
     switch (coding, container) {
     case (.aac, _), (.mp3, .mp4): "mp4a"
     case (.mp3, .quickTime): ".mp3"
-    case (.pcm(let format), .quickTime): format.isSixteenBitInteger ? format.classicType : "lpcm"
+    case (.pcm(let format), .quickTime): classicType(of: format) ?? "lpcm"
     case (.pcm(let format), .mp4): format.isFloat ? "fpcm" : "ipcm"
     case (.ac3, _): "ac-3"
     case (.eac3, _): "ec-3"
@@ -51,8 +51,13 @@ public struct AudioSampleEntry: Equatable, Sendable {
   }
 }
 
-extension PCMFormat {
-  /// QuickTime's version 0 sound description knows 16-bit integers by these two types.
-  var isSixteenBitInteger: Bool { bitsPerSample == 16 && !isFloat && isSigned }
-  var classicType: FourCC { isBigEndian ? "twos" : "sowt" }
+extension AudioSampleEntry {
+  /// The type by which QuickTime's version 0 sound description knows a format; nil for those
+  /// that need version 2.
+  func classicType(of format: PCMFormat) -> FourCC? {
+    guard format.bitsPerSample == 16, !format.isFloat, format.isSigned, channelCount <= 2,
+      sampleRate <= 0xFFFF
+    else { return nil }
+    return format.isBigEndian ? "twos" : "sowt"
+  }
 }

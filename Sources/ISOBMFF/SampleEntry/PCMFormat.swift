@@ -4,7 +4,7 @@ public struct PCMFormat: Equatable, Sendable {
   public var bitsPerSample: UInt16
   public var isFloat: Bool
   public var isBigEndian: Bool
-  /// Integers below zero exist; only 8-bit integers may be without.
+  /// Integers below zero exist; only 8-bit integers may be without, and not in MP4.
   public var isSigned: Bool
 
   public init(
