@@ -58,6 +58,15 @@ struct RoundTripTests {
       ])
   }
 
+  @Test("hvcC is written before lhvC, in whatever order they were read")
+  func configurationOrder() throws {
+    var entry = fullEntry
+    entry.configuration.reverse()
+    let track = try #require(try read(.video(entry), .mp4).tracks.first)
+    guard case .video(let found) = track.sampleEntries.first else { return }
+    #expect(found.configuration.map(\.type) == ["hvcC", "lhvC"])
+  }
+
   @Test("the projection of an sv3d box")
   func spherical() throws {
     let track = try #require(try read(.video(fullEntry), .mp4).tracks.first)

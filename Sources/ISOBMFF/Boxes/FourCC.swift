@@ -5,6 +5,7 @@
 /// type.rawValue  // 0x6D6F6F76
 /// ```
 public struct FourCC: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The four bytes as a big-endian number.
   public let rawValue: UInt32
 
   public init(rawValue: UInt32) {

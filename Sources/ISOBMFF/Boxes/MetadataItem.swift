@@ -3,6 +3,7 @@ public struct MetadataItem: Equatable, Sendable {
   /// Where the key comes from: `mdta` for QuickTime's reverse-domain keys, `mdir` for the
   /// four-character ones of `ilst` (`©nam`), `udta` for QuickTime's user data.
   public var keySpace: FourCC
+  /// `com.apple.quicktime.title`, `©nam` and the like, as the key space has them.
   public var key: String
   public var value: MetadataValue
 
@@ -18,6 +19,7 @@ public struct MetadataItem: Equatable, Sendable {
 public struct MetadataValue: Equatable, Sendable {
   /// 1 UTF-8, 13 JPEG, 14 PNG, 21 signed integer, 22 unsigned integer, 23 and 24 floating point.
   public var typeIndicator: UInt32
+  /// Big-endian where it is a number.
   public var bytes: [UInt8]
 
   public init(typeIndicator: UInt32, bytes: [UInt8]) {
@@ -25,10 +27,12 @@ public struct MetadataValue: Equatable, Sendable {
     self.bytes = bytes
   }
 
+  /// A text.
   public static func utf8(_ string: String) -> MetadataValue {
     MetadataValue(typeIndicator: 1, bytes: Array(string.utf8))
   }
 
+  /// A signed integer of 32 bits.
   public static func integer(_ value: Int32) -> MetadataValue {
     let bits = UInt32(bitPattern: value)
     let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> UInt32($0)) }

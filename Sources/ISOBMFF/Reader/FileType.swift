@@ -1,7 +1,9 @@
 /// What a file says of its own format: the `ftyp` box (ISO/IEC 14496-12 4.3).
 public struct FileType: Equatable, Sendable {
+  /// `qt  `, `mp42`, `isom` and so on.
   public var majorBrand: FourCC
   public var minorVersion: UInt32
+  /// Every specification that the file says it follows.
   public var compatibleBrands: [FourCC]
 
   /// QuickTime rather than ISO base media.

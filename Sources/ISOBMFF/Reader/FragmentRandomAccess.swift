@@ -1,5 +1,6 @@
 /// Where decoding can start in a fragmented file: an `mfra` box (ISO/IEC 14496-12 8.8.9).
 public struct FragmentRandomAccess: Equatable, Sendable {
+  /// A sample that decoding can start at (a row of `tfra`).
   public struct Entry: Equatable, Sendable {
     /// The presentation time, in units of the track's timescale.
     public var time: UInt64

@@ -7,11 +7,13 @@ public struct Movie: Sendable {
   /// Seconds since 1904-01-01 00:00 UTC; 0 is not known.
   public internal(set) var creationTime: UInt64 = 0
   public internal(set) var matrix = TransformMatrix.identity
+  /// In the file's order, without those that cannot be read.
   public internal(set) var tracks: [Track] = []
   /// Samples come in fragments, behind this index (`mvex`).
   public internal(set) var isFragmented = false
   /// With fragments, in units of the timescale; nil where it is not known (`mehd`).
   public internal(set) var fragmentedDuration: UInt64?
+  /// The items of `meta` and `udta`, QuickTime's and iTunes' alike.
   public internal(set) var metadata: [MetadataItem] = []
   /// The boxes of `udta`, as they are.
   public internal(set) var userData: [OpaqueBox] = []

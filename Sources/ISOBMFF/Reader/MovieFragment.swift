@@ -5,6 +5,7 @@ public struct MovieFragment: Sendable {
     public internal(set) var trackID: TrackID
     /// In decoding order. Sample entry indexes are into the track's sample entries.
     public internal(set) var runs: [TrackRun] = []
+    /// Samples are counted from the first of this part.
     public internal(set) var sampleGroups: [SampleGroup] = []
     /// Every other box, such as `senc` and `saiz`, in the file's order.
     public internal(set) var otherBoxes: [OpaqueBox] = []
@@ -12,7 +13,9 @@ public struct MovieFragment: Sendable {
 
   /// Where the box begins, in bytes from the file's start.
   public let offset: UInt64
+  /// Increases from fragment to fragment (`mfhd`).
   public internal(set) var sequenceNumber: UInt32 = 0
+  /// In the file's order; a track may have several parts.
   public internal(set) var tracks: [TrackPart] = []
   /// Every other box, in the file's order.
   public internal(set) var otherBoxes: [OpaqueBox] = []

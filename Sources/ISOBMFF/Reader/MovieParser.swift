@@ -20,6 +20,7 @@
 /// does not read: the caller takes its samples from them, or drops them. Any part of a needed
 /// range may be supplied; the parser asks for the rest.
 public struct MovieParser: Sendable {
+  /// What the parser came to, or what it needs to go on.
   public enum Event: Sendable {
     case fileType(FileType)
     /// The index of the movie; the first, if there are more.

@@ -12,6 +12,7 @@ public struct SampleRecord: Equatable, Sendable {
   public var duration: UInt32
   /// Decoding can start here.
   public var isSync: Bool
+  /// What the sample needs and who needs it, as far as the file says so.
   public var dependency: SampleDependency
   /// Into the track's sample entries, from 0 on; it may lie beyond them in a broken file.
   public var sampleEntryIndex: Int
@@ -34,5 +35,6 @@ public struct SampleRecord: Equatable, Sendable {
 /// Equal samples one behind the other in the file, such as the frames of PCM audio.
 public struct SampleRun: Equatable, Sendable {
   public var first: SampleRecord
+  /// How many samples there are, the first included.
   public var count: Int
 }

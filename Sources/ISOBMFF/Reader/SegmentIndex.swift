@@ -1,5 +1,6 @@
 /// Where the segments of a fragmented file lie: a `sidx` box (ISO/IEC 14496-12 8.16.3).
 public struct SegmentIndex: Equatable, Sendable {
+  /// A segment of the file, or a further index.
   public struct Reference: Equatable, Sendable {
     /// Another `sidx` box instead of media.
     public var isIndex: Bool

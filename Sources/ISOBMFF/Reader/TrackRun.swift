@@ -33,6 +33,7 @@ public struct TrackRun: Sendable {
 
   private static let interval = 64
 
+  /// How many samples the run has.
   public let count: Int
   /// Where the first sample begins, in bytes from the file's start.
   public let dataOffset: UInt64

@@ -9,6 +9,7 @@ public struct TrackSamples: Sendable {
   /// The index of each run's first sample.
   private var firstSamples: [Int] = []
   private var order = PresentationOrder()
+  /// How many samples there are.
   public private(set) var count: Int
 
   /// The smallest difference of a presentation time from its decode time; 0 in a track without

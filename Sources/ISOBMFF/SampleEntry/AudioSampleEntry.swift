@@ -1,7 +1,9 @@
 /// What the samples of an audio track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.2.3,
 /// QuickTime File Format "Sound sample description").
 public struct AudioSampleEntry: Equatable, Sendable {
+  /// How the samples are coded, with what the decoder needs.
   public var coding: AudioCoding
+  /// As the entry has it; the record of the codec decides where they differ.
   public var channelCount: UInt32
   /// In hertz.
   public var sampleRate: UInt32

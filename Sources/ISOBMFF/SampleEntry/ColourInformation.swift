@@ -1,8 +1,11 @@
 /// What colours the samples of a picture stand for, as code points of ITU-T H.273: the `nclc`
 /// (QuickTime) or `nclx` (ISO/IEC 14496-12 12.1.5) form of a `colr` box.
 public struct ColourInformation: Equatable, Sendable {
+  /// H.273 8.1: 1 BT.709, 9 BT.2020, 12 P3 and so on; 2 is not known.
   public var primaries: UInt16
+  /// H.273 8.2: 1 BT.709, 16 PQ, 18 HLG and so on; 2 is not known.
   public var transferCharacteristics: UInt16
+  /// H.273 8.3: 1 BT.709, 9 BT.2020 and so on; 2 is not known.
   public var matrixCoefficients: UInt16
   /// Full range; `nclc` cannot say it and means video range.
   public var fullRange: Bool

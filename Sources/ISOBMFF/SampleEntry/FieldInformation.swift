@@ -10,6 +10,7 @@ public struct FieldInformation: Equatable, Sendable {
     self.detail = detail
   }
 
+  /// One field, which is the frame.
   public static let progressive = FieldInformation(fieldCount: 1, detail: 0)
 
   func write(to writer: inout BoxWriter) {

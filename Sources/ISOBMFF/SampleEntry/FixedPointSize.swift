@@ -1,5 +1,6 @@
 /// A size in 16.16 fixed-point pixels.
 public struct FixedPointSize: Equatable, Sendable {
+  /// 65536 is one pixel.
   public var width, height: UInt32
 
   public init(width: UInt32, height: UInt32) {

@@ -3,6 +3,7 @@
 public struct MasteringDisplayColourVolume: Equatable, Sendable {
   /// A CIE 1931 chromaticity, in units of 0.00002.
   public struct Chromaticity: Equatable, Sendable {
+    /// From 0 to 50,000.
     public var x, y: UInt16
 
     public init(x: UInt16, y: UInt16) {
@@ -11,6 +12,7 @@ public struct MasteringDisplayColourVolume: Equatable, Sendable {
     }
   }
 
+  /// The display's primaries and white.
   public var green, blue, red, whitePoint: Chromaticity
   /// In units of 0.0001 candela per square metre.
   public var maximumLuminance: UInt32

@@ -2,7 +2,9 @@
 public struct PCMFormat: Equatable, Sendable {
   /// 8, 16, 24 or 32 for integers, 32 or 64 for floating point.
   public var bitsPerSample: UInt16
+  /// Floating point (IEEE 754) rather than integers.
   public var isFloat: Bool
+  /// The most significant byte comes first.
   public var isBigEndian: Bool
   /// Integers below zero exist; only 8-bit integers may be without, and not in MP4.
   public var isSigned: Bool

@@ -1,5 +1,6 @@
 /// The shape of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
 public struct PixelAspectRatio: Equatable, Sendable {
+  /// A pixel is `horizontalSpacing` wide where it is `verticalSpacing` high.
   public var horizontalSpacing: UInt32
   public var verticalSpacing: UInt32
 

@@ -14,16 +14,27 @@ public struct VisualSampleEntry: Equatable, Sendable {
   /// What the decoder needs before the first sample, in the file's order: `hvcC` and `lhvC`
   /// (ISO/IEC 14496-15 8.4.1, 9.5.3), `avcC` and the like.
   public var configuration: [OpaqueBox]
+  /// `colr` of code points; ICC profiles are among `otherBoxes`.
   public var colour: ColourInformation?
+  /// `fiel`.
   public var fields: FieldInformation?
+  /// `chrm`.
   public var chromaLocation: ChromaLocation?
+  /// `pasp`; square pixels without it.
   public var pixelAspectRatio: PixelAspectRatio?
+  /// `clap`; the whole picture without it.
   public var cleanAperture: CleanAperture?
+  /// `mdcv`.
   public var masteringDisplay: MasteringDisplayColourVolume?
+  /// `clli`.
   public var contentLightLevel: ContentLightLevel?
+  /// `st3d`.
   public var stereoscopicMode: StereoscopicMode?
+  /// `sv3d`.
   public var sphericalVideo: SphericalVideo?
+  /// `vexu`.
   public var extendedUsage: VideoExtendedUsage?
+  /// `hfov`.
   public var horizontalFieldOfView: HorizontalFieldOfView?
   /// Every other box of the entry, in the file's order.
   public var otherBoxes: [OpaqueBox] = []
@@ -78,7 +89,10 @@ extension VisualSampleEntry {
       $0.write(zeros: 6)
       $0.write(UInt16(1))
       writePictureFields(to: &$0, container: container)
-      for box in configuration {
+      for box in configuration where box.type == "hvcC" {
+        $0.box(box)
+      }
+      for box in configuration where box.type != "hvcC" {
         $0.box(box)
       }
       colour?.write(to: &$0, container: container)

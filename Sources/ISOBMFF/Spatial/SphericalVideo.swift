@@ -4,6 +4,7 @@ public import StereoVideo
 ///
 /// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
 public struct SphericalVideo: Equatable, Sendable {
+  /// The box in `proj` that says which part of the sphere a pixel shows.
   public enum Projection: Equatable, Sendable {
     /// `equi`: how much of the sphere's map is cut off at each edge, as 0.32 fixed-point parts
     /// of its height (top, bottom) or width (left, right).
@@ -20,6 +21,7 @@ public struct SphericalVideo: Equatable, Sendable {
   public internal(set) var metadataSource: String
   /// Yaw, pitch and roll in 16.16 fixed-point degrees (`prhd`).
   public internal(set) var pose: (yaw: Int32, pitch: Int32, roll: Int32)
+  /// Nil where the box has none of the known ones.
   public internal(set) var projection: Projection?
 
   /// The box of an equirectangular picture of 360 or 180 degrees; nil for other kinds, which

@@ -7,7 +7,9 @@ public struct StereoViews: OptionSet, Sendable {
     self.rawValue = rawValue
   }
 
+  /// The left eye's view (has_left_eye_view).
   public static let leftEye = StereoViews(rawValue: 1)
+  /// The right eye's view (has_right_eye_view).
   public static let rightEye = StereoViews(rawValue: 2)
   /// Views beyond the two eyes.
   public static let additional = StereoViews(rawValue: 4)

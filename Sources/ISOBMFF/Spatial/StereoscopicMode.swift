@@ -8,6 +8,7 @@ public struct StereoscopicMode: RawRepresentable, Hashable, Sendable {
     self.rawValue = rawValue
   }
 
+  /// One eye's picture for both.
   public static let monoscopic = StereoscopicMode(rawValue: 0)
   /// The left eye above the right one.
   public static let topBottom = StereoscopicMode(rawValue: 1)

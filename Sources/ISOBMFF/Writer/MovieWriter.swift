@@ -26,7 +26,9 @@ public struct MovieWriter: Sendable {
     var tables = TrackTables()
   }
 
+  /// The dialect of the file.
   public let container: MovieContainer
+  /// Units a second of the movie's duration and edit lists.
   public let movieTimescale: UInt32
   /// May be completed until ``finish()``.
   public var metadata: MovieMetadata
@@ -166,6 +168,7 @@ public struct MovieWriter: Sendable {
 
 /// What completes a movie after its last sample.
 public struct MovieTail: Equatable, Sendable {
+  /// Bytes that replace others of the file.
   public struct Patch: Equatable, Sendable {
     /// In bytes from the file's start.
     public let offset: UInt64

@@ -1,17 +1,30 @@
 /// Why a movie cannot be written.
 public enum MovieWriterError: Error, Equatable, Sendable {
+  /// A track whose times have no unit.
   case timescaleZero(TrackID)
+  /// A track that was added after the first sample.
   case trackAddedTooLate
+  /// A track that this movie does not have.
   case unknownTrack(TrackID)
+  /// A new sample entry that makes, say, an audio track of a video track.
   case mediaKindChanged(TrackID)
+  /// A sample that would be decoded before the one in front of it.
   case decodeTimeBackwards(TrackID, sample: UInt32, previous: Int64, this: Int64)
+  /// A distance between two samples that does not fit 32 bits.
   case durationTooLarge(TrackID, sample: UInt32, duration: UInt64)
+  /// A composition offset beyond 2^30.
   case compositionOffsetTooLarge(TrackID, sample: UInt32, offset: Int32)
+  /// A decode time or a length beyond 2^61.
   case timeTooLarge(TrackID, sample: UInt32)
+  /// More samples than 32 bits can count.
   case tooManySamples(TrackID)
+  /// A sample unlike the others in a track with runs.
   case unevenRun(TrackID, sample: UInt32)
+  /// Media data beyond 2^63 bytes.
   case fileTooLarge
+  /// A movie whose times have no unit.
   case movieTimescaleZero
+  /// A box that 32 bits cannot say the size of.
   case boxTooLarge(FourCC)
 }
 

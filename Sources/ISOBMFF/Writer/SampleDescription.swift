@@ -16,6 +16,7 @@ public struct SampleDescription: Equatable, Sendable {
   public var compositionOffset: Int32 = 0
   /// Decoding can start here.
   public var isSync = true
+  /// What the sample needs and who needs it (`sdtp`); left out where nothing is known.
   public var dependency = SampleDependency()
 
   public init(

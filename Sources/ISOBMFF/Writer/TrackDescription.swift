@@ -1,13 +1,16 @@
 /// What a track of a movie is, before its first sample.
 public struct TrackDescription: Equatable, Sendable {
+  /// What the samples are; all have the same entry.
   public var sampleEntry: SampleEntry
   /// Units a second of the track's times; above 0.
   public var timescale: UInt32
   /// Three lower-case letters of ISO 639-2; `und` for anything else.
   public var language: String
+  /// How the picture is placed; rotated, for one.
   public var matrix: TransformMatrix
   /// Tracks of one group, other than 0, are alternatives to each other.
   public var alternateGroup: UInt16 = 0
+  /// Meant to be played unless the viewer says otherwise.
   public var isEnabled = true
   /// A name for people, in `hdlr`.
   public var handlerName: String?
