@@ -91,7 +91,13 @@ struct EncoderOption: Equatable {
     ),
     ("it needs data beside the pictures", ["dolby-vision-profile", "ctu-info", "rc-stats"]),
     ("it changes all encoders of the process", ["asm", "lambda-file", "svt"]),
-    ("pictures are lent for one call only, so x265 must copy them", ["copy-pic"]),
+    ("pictures are lent to x265 only until it has copied them", ["copy-pic"]),
+    (
+      "the second layer is made by weaving",
+      ["num-views", "multiview-config", "format", "alpha", "scc"]
+    ),
+    ("it has a setting of its own beside the option string", ["preset", "tune"]),
+    ("the profile follows from the bit depth", ["profile", "output-depth", "input-depth"]),
     ("pictures leave in order, none is dropped", ["force-flush"]),
   ]
 }

@@ -56,7 +56,10 @@ final class EyeEncoder {
     }
     // What x265 made of the parameters, which is not always what it was given.
     api.encoder_parameters(encoder, parameters.pointer)
-    guard let input = api.picture_alloc(), let output = api.picture_alloc() else {
+    let (input, output) = (api.picture_alloc(), api.picture_alloc())
+    guard let input, let output else {
+      api.picture_free(input)
+      api.picture_free(output)
       api.encoder_close(encoder)
       throw .library("libx265 has no memory for a picture's description")
     }

@@ -50,10 +50,10 @@ final class EyeParameters {
     of configuration: StereoEncoderConfiguration, eye: Eye
   ) -> [(name: String, value: String)] {
     var settings = blockSizes(width: configuration.width, height: configuration.height)
-    let rate = configuration.frameRate
+    let rate = configuration.frameRate?.reduced
     settings.append(("fps", rate.map { "\($0.numerator)/\($0.denominator)" } ?? "30/1"))
     if rate == nil { settings.append(("vui-timing-info", "false")) }
-    if let ratio = configuration.pixelAspectRatio {
+    if let ratio = configuration.pixelAspectRatio?.reduced {
       settings.append(("sar", "\(ratio.numerator):\(ratio.denominator)"))
     }
     // The settings of one eye say little about the stream.

@@ -76,17 +76,17 @@ final class EyeThread {
     }
 
     private func finish(_ pictures: [EyeEncoder.CodedPicture], _ error: StereoEncoderError?) {
-      // Let go of outside the lock: the owner of a picture is not ours.
       let done: [Job] = locked {
         outcome.pictures += pictures
         outcome.error = outcome.error ?? error
+        pthread_cond_broadcast(changed)
         // x265 must not be called again after it has failed.
         let count = outcome.error == nil ? 1 : jobs.count
         defer { jobs.removeFirst(count) }
         return Array(jobs.prefix(count))
       }
+      // Letting go of a picture runs its owner's code, which must not happen under the lock.
       withExtendedLifetime(done) {}
-      locked { _ = pthread_cond_broadcast(changed) }
     }
   }
 

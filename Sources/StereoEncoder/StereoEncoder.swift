@@ -21,14 +21,15 @@ public final class StereoEncoder {
   private let pair: EncoderPair
   private var weaver: Weaver
   private var sceneCuts: SceneCutDetector?
-  /// Pictures since the last keyframe.
-  private var keyframeAge = 0
+  /// Pictures since the last keyframe; the first picture of all becomes one.
+  private var keyframeAge: Int
 
   /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` where the configuration
   ///   cannot be; `library` or `notOpened` where x265 cannot make it.
   public init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     pair = try EncoderPair(configuration)
     self.configuration = configuration
+    keyframeAge = configuration.keyframeDistance - 1
     weaver = Weaver(baseEye: configuration.baseEye)
     if configuration.detectsSceneCuts {
       sceneCuts = SceneCutDetector(

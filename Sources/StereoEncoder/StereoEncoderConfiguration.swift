@@ -58,6 +58,13 @@ public struct StereoEncoderConfiguration: Sendable {
       self.numerator = numerator
       self.denominator = denominator
     }
+
+    /// The same ratio in its smallest numbers. Both must be positive.
+    var reduced: Ratio {
+      var (divisor, rest) = (numerator, denominator)
+      while rest > 0 { (divisor, rest) = (rest, divisor % rest) }
+      return Ratio(numerator / divisor, denominator / divisor)
+    }
   }
 
   /// x265's presets, from the fastest to the one that compresses most.
@@ -77,8 +84,9 @@ extension StereoEncoderConfiguration {
       throw .setting(name: "bit depth", reason: "\(bitDepth) is neither 8 nor 10")
     }
     try validateSize()
-    try Self.check("frame rate", frameRate)
-    try Self.check("pixel aspect ratio", pixelAspectRatio)
+    try Self.check("frame rate", frameRate, most: Int(Int32.max))
+    // `sar_width` and `sar_height` have 16 bits.
+    try Self.check("pixel aspect ratio", pixelAspectRatio, most: Int(UInt16.max))
     try signal.validate()
     try rateControl.validate()
     guard (1...1_000_000).contains(keyframeDistance) else {
@@ -114,13 +122,17 @@ extension StereoEncoderConfiguration {
     }
   }
 
-  private static func check(_ name: String, _ ratio: Ratio?) throws(StereoEncoderError) {
+  /// Throws where the ratio, in its smallest numbers, has one outside `1...most`.
+  private static func check(
+    _ name: String, _ ratio: Ratio?, most: Int
+  ) throws(StereoEncoderError) {
     guard let ratio else { return }
-    let range = 1...Int(Int32.max)
-    guard range.contains(ratio.numerator), range.contains(ratio.denominator) else {
+    guard ratio.numerator > 0, ratio.denominator > 0, ratio.reduced.numerator <= most,
+      ratio.reduced.denominator <= most
+    else {
       throw .setting(
         name: name,
-        reason: "\(ratio.numerator)/\(ratio.denominator) has a part outside 1...\(Int32.max)")
+        reason: "\(ratio.numerator)/\(ratio.denominator) has a part outside 1...\(most)")
     }
   }
 }

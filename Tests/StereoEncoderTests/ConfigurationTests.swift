@@ -47,7 +47,8 @@ import Testing
       "b-adapt=2", "b_adapt=2", "--b-adapt=2", "no-b-adapt", "nob-adapt", "scenecut=40",
       "keyint=10",
       "open-gop", "no-open-gop=0", "hrd=1", "annexb=0", "repeat-headers=0", "pass=2", "csv=x",
-      "crf=3", "fades", "radl=2", "temporal-layers", "field=1", "intra-refresh",
+      "crf=3", "fades", "radl=2", "temporal-layers", "field=1", "intra-refresh", "preset=slow",
+      "num-views=2",
     ])
   func refused(_ option: String) throws {
     let name = try option.split(separator: "=").first.map(String.init).orThrow()
@@ -103,6 +104,7 @@ import Testing
       ("bit depth", { $0.bitDepth = 12 }),
       ("frame rate", { $0.frameRate = .init(30, 0) }),
       ("pixel aspect ratio", { $0.pixelAspectRatio = .init(-1, 1) }),
+      ("pixel aspect ratio", { $0.pixelAspectRatio = .init(70001, 70000) }),
       ("quality", { $0.rateControl = .quality(.nan) }),
       ("quality", { $0.rateControl = .quality(52) }),
       ("bitrate", { $0.rateControl = .bitrate(kilobitsPerSecond: 0) }),
