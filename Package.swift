@@ -13,6 +13,9 @@ let package = Package(
   products: [
     .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"])
   ],
+  dependencies: [
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+  ],
   targets: [
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
@@ -25,6 +28,11 @@ let package = Package(
     .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["CX265", "HEVC", "StereoVideo"], swiftSettings: strict),
+
+    // The declarative format of pipelines: no GStreamer.
+    .target(
+      name: "PipelineFile", dependencies: [.product(name: "Yams", package: "Yams")],
+      swiftSettings: strict),
 
     // The Swift layer over GStreamer.
     .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
@@ -62,9 +70,12 @@ let package = Package(
     .testTarget(
       name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],
       swiftSettings: strict),
-    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF"], swiftSettings: strict),
+    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "StereoEncoderTests", dependencies: ["StereoEncoder"], swiftSettings: strict),
+      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"], swiftSettings: strict),
+    .testTarget(
+      name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
+      swiftSettings: strict),
     .testTarget(
       name: "GStreamerTests", dependencies: ["GStreamer", "GStreamerCheck"],
       swiftSettings: strict),

@@ -1,0 +1,104 @@
+extension Diagnostics {
+  /// What a compiler would print: file, line and column, what is wrong, the line with a caret
+  /// below the place, and what was probably meant. Ends with a line end unless there is nothing.
+  ///
+  /// - Parameter color: with the escape sequences of a terminal.
+  public func text(color: Bool = false) -> String {
+    let style = Style(isOn: color)
+    return all.map { $0.text(style) }.joined()
+  }
+}
+
+/// Escape sequences, or nothing.
+struct Style {
+  let isOn: Bool
+
+  func callAsFunction(_ code: String, _ text: String) -> String {
+    isOn ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+  }
+}
+
+extension Diagnostic {
+  fileprivate func text(_ style: Style) -> String {
+    let code = severity == .error ? "1;31" : "1;35"
+    var lines = [
+      Self.head(
+        location, style(code, severity.rawValue + ":"), style("1", printable(message)), style)
+    ]
+    let excerpt = location.flatMap { SourceExcerpt($0) }
+    if let excerpt { lines += excerpt.lines(style, code: code) }
+    if let help {
+      let indent = String(repeating: " ", count: excerpt?.gutter ?? 0)
+      lines.append("\(indent) = \(style("36", printable(help)))")
+    }
+    for note in notes {
+      lines.append(
+        Self.head(note.location, style("1;36", "note:"), printable(note.message), style))
+      if let excerpt = note.location.flatMap({ SourceExcerpt($0) }) {
+        lines += excerpt.lines(style, code: "1;36")
+      }
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private static func head(
+    _ location: SourceLocation?, _ kind: String, _ message: String, _ style: Style
+  ) -> String {
+    guard let location else { return "\(kind) \(message)" }
+    return "\(style("1", printable(location.description) + ":")) \(kind) \(message)"
+  }
+}
+
+/// A line of a file with a mark below a stretch of it.
+private struct SourceExcerpt {
+  private let number: String
+  private let before: [Unicode.Scalar]
+  private let marked: Int
+  private let shown: [Unicode.Scalar]
+
+  /// Columns of a line that are shown; of a longer one, those around the place.
+  private static let width = 100
+
+  init?(_ location: SourceLocation) {
+    guard let line = location.file.scalars(line: location.line) else { return nil }
+    number = String(location.line)
+    let scalars = Array(line.prefix(location.column - 1 + 4 * Self.width))
+    let column = min(location.column - 1, scalars.count)
+    let start = column < Self.width * 3 / 4 ? 0 : column - Self.width / 2
+    let end = min(scalars.count, start + Self.width)
+    let head: [Unicode.Scalar] = start > 0 ? ["…"] : []
+    let tail: [Unicode.Scalar] = end < scalars.count ? ["…"] : []
+    before = head + scalars[start..<max(start, column)]
+    marked = max(1, min(location.length, end - column))
+    shown = head + scalars[start..<end] + tail
+  }
+
+  var gutter: Int { number.count }
+
+  func lines(_ style: Style, code: String) -> [String] {
+    let indent = before.map { $0 == "\t" ? "\t" : " " }.joined()
+    let mark = "^" + String(repeating: "~", count: marked - 1)
+    let blank = String(repeating: " ", count: gutter)
+    var line = String.UnicodeScalarView()
+    line.append(contentsOf: shown)
+    return [
+      "\(style("34", "\(number) |")) \(printable(String(line), tabs: true))",
+      "\(style("34", "\(blank) |")) \(indent)\(style(code, mark))",
+    ]
+  }
+}
+
+/// The text without what a terminal would obey: a control character becomes "�".
+func printable(_ text: String, tabs: Bool = false) -> String {
+  func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
+    switch scalar.properties.generalCategory {
+    case .control: tabs && scalar == "\t"
+    case .format, .lineSeparator, .paragraphSeparator: false
+    default: true
+    }
+  }
+  guard !text.unicodeScalars.allSatisfy(isHarmless) else { return text }
+  var result = String.UnicodeScalarView()
+  for scalar in text.unicodeScalars { result.append(isHarmless(scalar) ? scalar : "\u{FFFD}") }
+  return String(result)
+}

@@ -1,0 +1,107 @@
+/// The text of a file, by lines, for messages that point into it.
+public final class SourceFile: Sendable {
+  /// What messages call the file: its path as it was given.
+  public let name: String
+  let text: String
+  private let lines: [ArraySlice<Unicode.Scalar>]
+
+  init(name: String, text: String) {
+    self.name = name
+    self.text = text
+    let scalars = Array(text.unicodeScalars)
+    var lines: [ArraySlice<Unicode.Scalar>] = []
+    var start = 0
+    for (index, scalar) in scalars.enumerated() {
+      if scalar == "\n", index > 0, scalars[index - 1] == "\r" {
+        start = index + 1
+      } else if scalar == "\n" || scalar == "\r" {
+        lines.append(scalars[start..<index])
+        start = index + 1
+      }
+    }
+    lines.append(scalars[start...])
+    self.lines = lines
+  }
+
+  /// A line without its end; nil outside the file. The first line is 1.
+  func scalars(line number: Int) -> ArraySlice<Unicode.Scalar>? {
+    lines.indices.contains(number &- 1) ? lines[number - 1] : nil
+  }
+}
+
+/// A stretch of a line of a file.
+public struct SourceLocation: Sendable, Equatable {
+  public let file: SourceFile
+  /// From 1.
+  public let line: Int
+  /// From 1, counted in Unicode scalars.
+  public let column: Int
+  /// In Unicode scalars; at least 1.
+  public let length: Int
+
+  init(file: SourceFile, line: Int, column: Int, length: Int = 1) {
+    self.file = file
+    self.line = max(1, line)
+    self.column = max(1, column)
+    self.length = max(1, length)
+  }
+
+  public static func == (one: Self, other: Self) -> Bool {
+    one.file === other.file && one.line == other.line && one.column == other.column
+      && one.length == other.length
+  }
+}
+
+extension SourceLocation: CustomStringConvertible {
+  /// `file:line:column`
+  public var description: String { "\(file.name):\(line):\(column)" }
+}
+
+/// A piece of text that knows where in a file it stands.
+struct LocatedText: Sendable {
+  let text: String
+  let location: SourceLocation
+}
+
+/// The scalars of a text, each with its place in the file.
+struct PlacedScalars {
+  let scalars: [Unicode.Scalar]
+  private let whole: SourceLocation
+  /// The column of the first scalar; nil where the file spells the text otherwise (escapes,
+  /// several lines).
+  private let column: Int?
+
+  init(_ text: LocatedText) {
+    scalars = Array(text.text.unicodeScalars)
+    whole = text.location
+    let line = whole.file.scalars(line: whole.line) ?? []
+    let spelled = line.dropFirst(whole.column - 1)
+    if spelled.starts(with: scalars) {
+      column = whole.column
+    } else if let quote = spelled.first, quote == "\"" || quote == "'",
+      spelled.dropFirst().starts(with: scalars)
+    {
+      column = whole.column + 1
+    } else {
+      column = nil
+    }
+  }
+
+  /// The place of some of the scalars, or of the whole text where they cannot be told apart.
+  func location(_ range: Range<Int>) -> SourceLocation {
+    guard let column else { return whole }
+    return SourceLocation(
+      file: whole.file, line: whole.line, column: column + range.lowerBound, length: range.count)
+  }
+
+  /// A part of the text, with its place.
+  func part(_ range: Range<Int>) -> LocatedText {
+    LocatedText(text: text(range), location: location(range))
+  }
+
+  func text(_ range: Range<Int>) -> String {
+    var text = String.UnicodeScalarView()
+    text.append(contentsOf: scalars[range.clamped(to: scalars.indices)])
+    return String(text)
+  }
+}

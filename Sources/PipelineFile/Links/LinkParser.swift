@@ -1,0 +1,175 @@
+/// Reads links and the items of chains:
+///
+///     link  = step { "->" step }
+///     step  = name [ "." pad ] [ "(" arguments ")" ] [ "?" ]
+///           | caps
+///           | launch { "!" launch }
+///     launch = type { property "=" value } | caps
+struct LinkParser {
+  let reporter: Reporter
+
+  /// More than a line that people read.
+  private static let lengthLimit = 16384
+
+  /// A line of `links:`.
+  func link(_ text: LocatedText) -> LinkDeclaration {
+    guard let scanner = scanner(text) else { return LinkDeclaration(text: text, steps: []) }
+    if let wrong = scanner.wrongArrow(text) {
+      reporter.error("a link is written with '->'", at: wrong)
+      return LinkDeclaration(text: text, steps: [])
+    }
+    let parts = scanner.split(scanner.whole, by: "->").map(scanner.trimmed)
+    let steps = parts.flatMap { part -> [LinkStep] in
+      guard !part.isEmpty else {
+        reporter.error(
+          parts.count == 1 ? "the link is empty" : "an end of this link is missing",
+          at: scanner.placed.location(
+            max(0, part.lowerBound - 1)..<max(1, part.lowerBound)))
+        return []
+      }
+      return self.steps(part, scanner)
+    }
+    if steps.count == 1, parts.count == 1 {
+      reporter.error(
+        "a link needs two ends", at: text.location, help: "write 'from -> to'")
+    }
+    return LinkDeclaration(text: text, steps: steps)
+  }
+
+  /// An item of a `chain:`.
+  func chainItem(_ text: LocatedText) -> [LinkStep] {
+    guard let scanner = scanner(text) else { return [] }
+    let whole = scanner.trimmed(scanner.whole)
+    guard !whole.isEmpty else {
+      reporter.error("an item of a chain is empty", at: text.location)
+      return []
+    }
+    guard scanner.split(whole, by: "->").count == 1 else {
+      reporter.error(
+        "the items of a chain follow each other without '->'", at: text.location,
+        help: "make each of them an item of its own")
+      return []
+    }
+    return steps(whole, scanner)
+  }
+
+  private func scanner(_ text: LocatedText) -> LinkScanner? {
+    guard text.text.unicodeScalars.count <= Self.lengthLimit else {
+      reporter.error(
+        "a link has more than \(Self.lengthLimit) characters", at: text.location,
+        help: "divide it: a link can begin where another ends")
+      return nil
+    }
+    let scanner = LinkScanner(text)
+    if let open = scanner.unclosed(scanner.whole) {
+      let mark = scanner.placed.text(open..<(open + 1))
+      reporter.error("\(mark) is never closed", at: scanner.placed.location(open..<(open + 1)))
+      return nil
+    }
+    return scanner
+  }
+
+  private func steps(_ range: Range<Int>, _ scanner: LinkScanner) -> [LinkStep] {
+    let launch = scanner.split(range, by: "!").map(scanner.trimmed)
+    let words = scanner.words(range)
+    let hasProperty = words.dropFirst().contains { scanner.first("=", in: $0) != nil }
+    if launch.count > 1 || (hasProperty && !isCaps(words[0], scanner)) {
+      return LaunchParser(reporter: reporter, scanner: scanner).steps(launch)
+    }
+    let text = scanner.placed.part(range)
+    if isCaps(range, scanner) {
+      let caps = InterpolatedText(text, reporter)
+      return [LinkStep(content: .caps(caps), location: text.location)]
+    }
+    return named(range, scanner).map {
+      [LinkStep(content: .named($0), location: text.location)]
+    } ?? []
+  }
+
+  /// Caps begin with a media type, which has a slash; or are nothing but a reference.
+  private func isCaps(_ range: Range<Int>, _ scanner: LinkScanner) -> Bool {
+    let scalars = scanner.placed.scalars[range]
+    let name = scalars.prefix { $0 != "(" && $0 != "," && $0 != " " }
+    return name.contains("/") || (scalars.starts(with: "${".unicodeScalars) && scalars.last == "}")
+  }
+
+  private func named(_ range: Range<Int>, _ scanner: LinkScanner) -> NamedStep? {
+    let placed = scanner.placed
+    var range = range
+    var isOptional = false
+    if placed.scalars[range.upperBound - 1] == "?" {
+      isOptional = true
+      range = scanner.trimmed(range.lowerBound..<(range.upperBound - 1))
+    }
+    var arguments: LocatedText?
+    if let open = scanner.first("(", in: range) {
+      guard placed.scalars[range.upperBound - 1] == ")",
+        scanner.split((open + 1)..<(range.upperBound - 1), by: ")").count == 1
+      else {
+        reporter.error("nothing may follow ')' but '?'", at: placed.location(range))
+        return nil
+      }
+      arguments = placed.part(scanner.trimmed((open + 1)..<(range.upperBound - 1)))
+      range = scanner.trimmed(range.lowerBound..<open)
+    }
+    let dot = scanner.first(".", in: range)
+    let nameRange = range.lowerBound..<(dot ?? range.upperBound)
+    let name = placed.part(nameRange)
+    guard Name.isValidType(name.text) else {
+      reporter.error(
+        "'\(placed.text(range))' is not the name of an element", at: placed.location(range),
+        help: help(forName: placed.text(range)))
+      return nil
+    }
+    var pad: LocatedText?
+    if let dot {
+      let part = placed.part((dot + 1)..<range.upperBound)
+      guard Name.isValidPad(part.text) else {
+        reporter.error(
+          "'\(part.text)' is not the name of a pad", at: placed.location(range),
+          help: "write 'element.pad', as in 'mux.left' or 'mux.audio_%u'")
+        return nil
+      }
+      pad = part
+    }
+    return NamedStep(name: name, pad: pad, arguments: arguments, isOptional: isOptional)
+  }
+
+  private func help(forName text: String) -> String? {
+    if text.isEmpty { return "a name stands before '(', '.' and '?'" }
+    if text.hasSuffix("-") || text.hasSuffix(">") || text.hasPrefix(">") {
+      return "a link is written with '->'"
+    }
+    if text.contains(" ") {
+      return "write '->' between elements; properties are written as name=value"
+    }
+    return nil
+  }
+}
+
+extension LinkScanner {
+  /// An arrow of another kind than `->`.
+  fileprivate func wrongArrow(_ text: LocatedText) -> SourceLocation? {
+    guard split(whole, by: "->").count == 1 else { return nil }
+    for arrow in ["=>", "→", "<-", "–>", "—>"] {
+      let first = split(whole, by: arrow)[0]
+      if first.upperBound < whole.upperBound {
+        return placed.location(
+          first.upperBound..<(first.upperBound + arrow.unicodeScalars.count))
+      }
+    }
+    return nil
+  }
+}
+
+extension Name {
+  /// Letters, digits, `_` and `-`: an element's type, which may begin with a digit (`3gppmux`).
+  static func isValidType(_ text: String) -> Bool {
+    !text.hasPrefix("-") && isValid("_" + text) && !text.isEmpty
+  }
+
+  /// A pad's name or template: `src_0`, `audio_%u`.
+  static func isValidPad(_ text: String) -> Bool {
+    isValid("_" + text.filter { $0 != "%" }) && !text.isEmpty
+  }
+}

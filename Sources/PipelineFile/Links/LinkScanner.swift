@@ -1,0 +1,118 @@
+/// Cuts the text of a link into pieces without being misled by quotes, parentheses and braces.
+struct LinkScanner {
+  let placed: PlacedScalars
+  private let scalars: [Unicode.Scalar]
+
+  init(_ text: LocatedText) {
+    placed = PlacedScalars(text)
+    scalars = placed.scalars
+  }
+
+  var whole: Range<Int> { scalars.indices }
+
+  /// The range without blanks at its ends.
+  func trimmed(_ range: Range<Int>) -> Range<Int> {
+    var (low, high) = (range.lowerBound, range.upperBound)
+    while low < high, Self.isBlank(scalars[low]) { low += 1 }
+    while low < high, Self.isBlank(scalars[high - 1]) { high -= 1 }
+    return low..<high
+  }
+
+  /// The parts of the range between separators that stand outside quotes and brackets.
+  func split(_ range: Range<Int>, by separator: String) -> [Range<Int>] {
+    let separator = Array(separator.unicodeScalars)
+    var parts: [Range<Int>] = []
+    var start = range.lowerBound
+    var next = start
+    scan(range) { index in
+      guard index >= next, scalars[index..<range.upperBound].starts(with: separator) else { return }
+      parts.append(start..<index)
+      start = index + separator.count
+      next = start
+    }
+    parts.append(start..<range.upperBound)
+    return parts
+  }
+
+  /// The words of the range: runs without a blank outside quotes and brackets.
+  func words(_ range: Range<Int>) -> [Range<Int>] {
+    var words: [Range<Int>] = []
+    var start = range.lowerBound
+    scan(range) { index in
+      guard Self.isBlank(scalars[index]) else { return }
+      if start < index { words.append(start..<index) }
+      start = index + 1
+    }
+    if start < range.upperBound { words.append(start..<range.upperBound) }
+    return words
+  }
+
+  /// The first place outside quotes and brackets where the scalar stands.
+  func first(_ scalar: Unicode.Scalar, in range: Range<Int>) -> Int? {
+    var found: Int?
+    scan(range) { index in if found == nil, scalars[index] == scalar { found = index } }
+    return found
+  }
+
+  /// The bracket that is never closed, or the quote.
+  func unclosed(_ range: Range<Int>) -> Int? {
+    scan(range) { _ in }
+  }
+
+  /// Visits what stands outside quotes and brackets, opening brackets included.
+  @discardableResult
+  private func scan(_ range: Range<Int>, _ visit: (Int) -> Void) -> Int? {
+    var open: [Int] = []
+    var quote: (Unicode.Scalar, Int)?
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let scalar = scalars[index]
+      if let (mark, _) = quote {
+        if scalar == mark { quote = nil }
+      } else if scalar == "\\" {
+        index += 1
+      } else if scalar == "\"" || scalar == "'" {
+        quote = (scalar, index)
+      } else if scalar == "(" || scalar == "{" || scalar == "[" {
+        if open.isEmpty { visit(index) }
+        open.append(index)
+      } else if scalar == ")" || scalar == "}" || scalar == "]" {
+        if open.popLast() == nil { visit(index) }
+      } else if open.isEmpty {
+        visit(index)
+      }
+      index += 1
+    }
+    return quote?.1 ?? open.last
+  }
+
+  private static func isBlank(_ scalar: Unicode.Scalar) -> Bool {
+    scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
+  }
+
+  /// The text of the range without the quotes and backslashes that protect parts of it.
+  func unquoted(_ range: Range<Int>) -> LocatedText {
+    let part = placed.part(range)
+    guard scalars[range].contains(where: { "\"'\\".unicodeScalars.contains($0) }) else {
+      return part
+    }
+    var text = String.UnicodeScalarView()
+    var quote: Unicode.Scalar?
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let scalar = scalars[index]
+      if scalar == "\\", index + 1 < range.upperBound {
+        text.append(scalars[index + 1])
+        index += 1
+      } else if scalar == quote {
+        quote = nil
+      } else if quote == nil, scalar == "\"" || scalar == "'" {
+        quote = scalar
+      } else {
+        text.append(scalar)
+      }
+      index += 1
+    }
+    return LocatedText(text: String(text), location: part.location)
+  }
+}

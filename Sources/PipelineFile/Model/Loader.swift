@@ -1,0 +1,82 @@
+/// Reads a file and all it includes.
+struct Loader {
+  let reporter: Reporter
+  let load: (String) throws -> [UInt8]
+
+  /// Files that one pipeline may be made of.
+  private static let fileLimit = 64
+  /// Bytes that they may have together.
+  private static let totalLimit = 2 * YAMLReader.byteLimit
+
+  /// Nil where a file cannot be read at all; its error was reported.
+  func units(from path: String) -> [IncludedUnit]? {
+    var units: [IncludedUnit] = []
+    var isComplete = true
+    var bytesLeft = Self.totalLimit
+    var pending: [(path: String, chain: [String], parent: Int?, include: Include?)] = [
+      (path, [], nil, nil)
+    ]
+    while let next = pending.popLast() {
+      let place = next.include?.file.location
+      if let repeated = next.chain.firstIndex(of: next.path) {
+        let cycle = next.chain[repeated...] + [next.path]
+        reporter.error(
+          "a file cannot include itself: \(cycle.joined(separator: " -> "))", at: place)
+        isComplete = false
+        continue
+      }
+      guard units.count < Self.fileLimit else {
+        reporter.error("more than \(Self.fileLimit) files are included", at: place)
+        return nil
+      }
+      guard let file = sourceFile(next.path, place, &bytesLeft),
+        let unit = UnitReader(file: file, reporter: reporter).read()
+      else {
+        isComplete = false
+        continue
+      }
+      let index = units.count
+      units.append(IncludedUnit(unit: unit, parent: next.parent, include: next.include))
+      for include in unit.includes.reversed() {
+        pending.append(
+          (
+            Path.resolve(include.file.text, besides: next.path), next.chain + [next.path], index,
+            include
+          ))
+      }
+    }
+    return isComplete ? units : nil
+  }
+
+  private func sourceFile(
+    _ path: String, _ place: SourceLocation?, _ bytesLeft: inout Int
+  ) -> SourceFile? {
+    let bytes: [UInt8]
+    do {
+      bytes = try load(path)
+    } catch {
+      reporter.error("'\(path)' cannot be read: \(error)", at: place)
+      return nil
+    }
+    guard bytes.count <= YAMLReader.byteLimit else {
+      reporter.error(
+        "'\(path)' has \(bytes.count) bytes, a pipeline file has at most \(YAMLReader.byteLimit)",
+        at: place, help: "is this a pipeline file?")
+      return nil
+    }
+    bytesLeft -= bytes.count
+    guard bytesLeft >= 0 else {
+      reporter.error(
+        "the included files have more than \(Self.totalLimit) bytes together", at: place)
+      return nil
+    }
+    // A byte order mark is no part of the text.
+    let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
+    guard let text = String(validating: body, as: UTF8.self) else {
+      reporter.error(
+        "'\(path)' is not a text file in UTF-8", at: place, help: "is this a pipeline file?")
+      return nil
+    }
+    return SourceFile(name: path, text: text)
+  }
+}

@@ -1,0 +1,191 @@
+extension ModelCheck {
+  /// The steps of a link: what each may be in its position.
+  func check(_ link: LinkDeclaration, scope: ParameterScope) {
+    for (position, step) in link.steps.enumerated() {
+      let place = Place(isFirst: position == 0, isLast: position == link.steps.count - 1)
+      switch step.content {
+      case .caps:
+        checkCaps(step, after: position > 0 ? link.steps[position - 1] : nil, place)
+      case .element(let specification, let name):
+        checkLaunched(specification)
+        if let name { linked.insert(name.text) }
+      case .named(let named):
+        if named.isOptional, !place.isFirst {
+          reporter.error(
+            "'?' belongs to the first end of a link", at: step.location,
+            help: "it says that the link is made only if that pad appears")
+        }
+        check(named, step, place, scope)
+      }
+    }
+  }
+
+  struct Place {
+    let isFirst: Bool
+    let isLast: Bool
+  }
+
+  private func checkCaps(_ step: LinkStep, after previous: LinkStep?, _ place: Place) {
+    if place.isFirst || place.isLast {
+      reporter.error(
+        "caps must stand between two elements", at: step.location,
+        help: "they say what the buffers between them must be")
+    } else if case .caps = previous?.content {
+      reporter.error(
+        "caps follow caps", at: step.location, help: "write them as one, separated by ','")
+    }
+  }
+
+  /// gst-launch syntax makes new elements; the name of one that exists is likely a mistake.
+  func checkLaunched(_ specification: ElementSpecification) {
+    guard let type = specification.type.literal,
+      case .element(let element, _) = names[type], element.specification.type.literal != type
+    else { return }
+    reporter.error(
+      "'\(type)' is an element of the file, '!' would make a new one of that type",
+      at: specification.type.location, help: "link it with '->'")
+  }
+
+  private func check(
+    _ named: NamedStep, _ step: LinkStep, _ place: Place, _ scope: ParameterScope
+  ) {
+    let name = named.name.text
+    switch names[name] {
+    case .element, .launched:
+      linked.insert(name)
+      checkElementStep(named, step, place, scope)
+    case .template(let template, _):
+      checkTemplateUse(named, template, scope)
+    case nil:
+      checkNewElement(named, step, scope)
+    }
+    if named.isOptional, case .element = names[name] {
+    } else if named.isOptional, place.isFirst {
+      reporter.error(
+        "'?' follows an element of the file, and '\(name)' is none", at: step.location)
+    }
+  }
+
+  private func checkElementStep(
+    _ named: NamedStep, _ step: LinkStep, _ place: Place, _ scope: ParameterScope
+  ) {
+    let name = named.name.text
+    if let pad = named.pad {
+      if !place.isFirst, !place.isLast {
+        reporter.error(
+          "'\(name).\(pad.text)' could be either end here", at: step.location,
+          help: "end the link at '\(name)' and begin another one there")
+      } else if !pad.text.contains("%") {
+        usePad("\(name).\(pad.text)", isSource: place.isFirst, step.location)
+      }
+    }
+    guard let arguments = named.arguments else { return }
+    let caps = InterpolatedText(arguments, reporter)
+    scope.check(caps)
+    if let literal = caps.literal, !literal.contains("/") {
+      let hasProperty = literal.contains("=")
+      reporter.error(
+        hasProperty
+          ? "the properties of '\(name)' stand in 'elements:'"
+          : "'\(literal)' is no caps", at: arguments.location,
+        help: hasProperty
+          ? "parentheses after an element of the file hold caps"
+          : "caps begin with a media type, as in \(name)(video/x-raw)")
+    } else if place.isLast {
+      reporter.error(
+        "caps in parentheses choose a pad that a link begins at", at: arguments.location,
+        help: "write '-> \(literal(caps)) -> \(name)' to restrict what arrives there")
+    }
+  }
+
+  private func literal(_ caps: InterpolatedText) -> String { caps.literal ?? caps.source }
+
+  private func usePad(_ pad: String, isSource: Bool, _ location: SourceLocation) {
+    let key = (isSource ? ">" : "<") + pad
+    guard let first = usedPads[key] else {
+      usedPads[key] = location
+      return
+    }
+    reporter.error(
+      "the pad '\(pad)' is linked already", at: location,
+      help: isSource ? "an element of type tee hands one stream to several" : nil,
+      notes: [.init(message: "it is linked here", location: first)])
+  }
+
+  func checkTemplateUse(_ named: NamedStep, _ template: Template, _ scope: ParameterScope) {
+    let name = named.name.text
+    usedTemplates.insert(name)
+    if let pad = named.pad {
+      reporter.error(
+        "'\(name)' is a template, which has no pad '\(pad.text)'", at: pad.location)
+    }
+    let arguments = named.arguments.map(ArgumentParser(reporter: reporter).arguments) ?? []
+    for argument in arguments { scope.check(argument.value) }
+    checkArguments(
+      arguments, against: template.parameters, of: "the template '\(name)'",
+      at: named.name.location)
+  }
+
+  func checkNewElement(_ named: NamedStep, _ step: LinkStep, _ scope: ParameterScope) {
+    let name = named.name.text
+    if named.pad != nil {
+      reporter.error(
+        "no element is named '\(name)'", at: named.name.location,
+        help: reporter.didYouMean(name, among: elementNames)
+          ?? "'elements:' names elements; a pad belongs to one of them")
+      return
+    }
+    guard let text = named.arguments else { return }
+    if text.text.contains("/"),
+      !text.text.contains("=") || text.text.hasPrefix("video/")
+        || text.text.hasPrefix("audio/")
+    {
+      reporter.error(
+        "no element is named '\(name)'", at: named.name.location,
+        help: reporter.didYouMean(name, among: elementNames)
+          ?? "caps in parentheses choose a pad of an element of the file")
+      return
+    }
+    for argument in ArgumentParser(reporter: reporter).arguments(text) {
+      scope.check(argument.value)
+    }
+  }
+
+  /// Data that runs in a circle never arrives.
+  func checkLoops() {
+    var indexes: [String: Int] = [:]
+    var ways: [[Int: SourceLocation]] = []
+    func index(_ name: String) -> Int {
+      if let index = indexes[name] { return index }
+      indexes[name] = ways.count
+      ways.append([:])
+      return ways.count - 1
+    }
+    for link in file.units.flatMap(\.unit.links) {
+      var previous: Int?
+      for step in link.steps {
+        let name: String
+        switch step.content {
+        case .named(let named):
+          guard let meaning = names[named.name.text] else { continue }
+          if case .template = meaning { continue }
+          name = named.name.text
+        case .element(_, let label?): name = label.text
+        case .element, .caps: continue
+        }
+        let current = index(name)
+        if let previous, ways[previous][current] == nil {
+          ways[previous][current] = step.location
+        }
+        previous = current
+      }
+    }
+    let namesByIndex = Dictionary(uniqueKeysWithValues: indexes.map { ($1, $0) })
+    for cycle in DependencyOrder(ways.map { $0.keys.sorted() }).cycles {
+      let circle = (cycle + [cycle[0]]).compactMap { namesByIndex[$0] }
+      reporter.error(
+        "the links run in a circle: \(circle.joined(separator: " -> "))",
+        at: ways[cycle[cycle.count - 1]][cycle[0]])
+    }
+  }
+}

@@ -1,0 +1,143 @@
+/// Stage 2, the part that needs the whole file: names, references, cycles, what is not used.
+final class ModelCheck {
+  let file: PipelineFile
+  let reporter: Reporter
+  let names: NameTable
+  /// The names that messages suggest; sorted, so that the same file gets the same message.
+  lazy var elementNames = names.elementNames.sorted()
+  lazy var allNames = names.names.sorted()
+  /// Elements that a link names.
+  var linked = Set<String>()
+  /// Pads that a link names, with their direction.
+  var usedPads: [String: SourceLocation] = [:]
+  /// Templates that a link or a chain names.
+  var usedTemplates = Set<String>()
+
+  init(file: PipelineFile, reporter: Reporter) {
+    self.file = file
+    self.reporter = reporter
+    names = NameTable(file.units, reporter)
+  }
+
+  func check() {
+    for (index, included) in file.units.enumerated() {
+      check(included, at: index)
+    }
+    checkTemplateNesting()
+    checkLoops()
+    for included in file.units { warnOfUnused(in: included.unit) }
+  }
+
+  private func check(_ included: IncludedUnit, at index: Int) {
+    let unit = included.unit
+    let scope = ParameterScope(unit.parameters, enclosing: nil, reporter)
+    scope.checkDefaults()
+    for include in unit.includes {
+      for argument in include.arguments { scope.check(argument.value) }
+    }
+    for element in unit.elements { check(element.specification, scope) }
+    for pad in unit.pads {
+      checkPad(pad)
+      for property in pad.properties { check(property.value, scope) }
+    }
+    for template in unit.templates {
+      let inner = ParameterScope(template.parameters, enclosing: scope, reporter)
+      inner.checkDefaults()
+      for (position, step) in template.chain.enumerated() {
+        check(step, scope: inner)
+        checkChainItem(step, isLast: position == template.chain.count - 1, in: template, inner)
+      }
+      inner.warnOfUnused(in: "the template '\(template.name.text)'")
+    }
+    for link in unit.links {
+      for step in link.steps { check(step, scope: scope) }
+      check(link, scope: scope)
+    }
+    if included.include != nil {
+      checkInclude(included)
+      if unit.run != nil {
+        reporter.warning(
+          "'run' has no effect in an included file",
+          at: SourceLocation(file: unit.file, line: 1, column: 1))
+      }
+    }
+    scope.warnOfUnused(in: "the file")
+  }
+
+  private func check(_ specification: ElementSpecification, _ scope: ParameterScope) {
+    scope.check(specification.type)
+    for property in specification.properties { check(property.value, scope) }
+  }
+
+  private func check(_ value: PropertyValue, _ scope: ParameterScope) {
+    for text in value.texts { scope.check(text) }
+  }
+
+  private func check(_ step: LinkStep, scope: ParameterScope) {
+    switch step.content {
+    case .named: break
+    case .caps(let caps): scope.check(caps)
+    case .element(let specification, _): check(specification, scope)
+    }
+  }
+
+  private func checkPad(_ pad: PadDeclaration) {
+    switch names[pad.element.text] {
+    case .element, .launched: break
+    case .template, nil:
+      reporter.error(
+        "no element is named '\(pad.element.text)'", at: pad.location,
+        help: reporter.didYouMean(pad.element.text, among: elementNames))
+    }
+  }
+
+  private func checkInclude(_ included: IncludedUnit) {
+    guard let include = included.include else { return }
+    let parameters = included.unit.parameters
+    checkArguments(
+      include.arguments, against: parameters, of: "'\(include.file.text)'",
+      at: include.file.location)
+  }
+
+  /// Arguments of an include or a template: known, of the right type where that can be told, and
+  /// none missing.
+  func checkArguments(
+    _ arguments: [Argument], against parameters: [Parameter], of what: String,
+    at location: SourceLocation
+  ) {
+    for argument in arguments {
+      guard let parameter = parameters.first(where: { $0.name == argument.name.text }) else {
+        let known = parameters.map(\.name)
+        reporter.error(
+          "\(what) has no parameter '\(argument.name.text)'", at: argument.name.location,
+          help: reporter.didYouMean(argument.name.text, among: known)
+            ?? (known.isEmpty
+              ? "it has no parameters" : "its parameters are \(known.joined(separator: ", "))"))
+        continue
+      }
+      guard let literal = argument.value.literal,
+        let problem = parameter.problem(with: literal, reporter)
+      else { continue }
+      reporter.error(problem.message, at: argument.value.location, help: problem.help)
+    }
+    for parameter in parameters
+    where parameter.isRequired && parameter.defaultValue == nil
+      && !arguments.contains(where: { $0.name.text == parameter.name })
+    {
+      reporter.error(
+        "\(what) needs a value for '\(parameter.name)'", at: location,
+        notes: [.init(message: "it is required here", location: parameter.location)])
+    }
+  }
+
+  private func warnOfUnused(in unit: PipelineUnit) {
+    for element in unit.elements where !linked.contains(element.name.text) {
+      reporter.warning(
+        "the element '\(element.name.text)' is not linked", at: element.name.location)
+    }
+    for template in unit.templates where !usedTemplates.contains(template.name.text) {
+      reporter.warning(
+        "the template '\(template.name.text)' is not used", at: template.name.location)
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/// Reads `parameters:` of a file or a template.
+struct ParameterReader {
+  let reporter: Reporter
+
+  func parameters(_ node: YAMLNode?) -> [Parameter] {
+    node?.mapping?.map(parameter) ?? []
+  }
+
+  /// Where a part is broken, the parameter is read without it: it exists all the same.
+  private func parameter(_ entry: YAMLNode.Entry) -> Parameter {
+    let node = entry.value
+    let name = entry.key
+    if !Name.isValid(name.text) || name.text == "env" {
+      reporter.error(
+        "'\(name.text)' cannot be the name of a parameter", at: name.location,
+        help: name.text == "env"
+          ? "${env.NAME} stands for the environment"
+          : "a name is made of letters, digits, '_' and '-', and does not begin with a digit")
+    }
+    let type = node["type"]?.text.flatMap { ParameterType(rawValue: $0.text) }
+    let parameter = Parameter(
+      name: name.text, type: type ?? .string, help: node["help"]?.text?.text,
+      unit: node["unit"]?.text?.text, minimum: limit(node["minimum"], type, "minimum"),
+      maximum: limit(node["maximum"], type, "maximum"), choices: choices(node, type),
+      defaultValue: node["default"]?.text.map { InterpolatedText($0, reporter) },
+      environment: environment(node["environment"]?.text),
+      isRequired: node["required"]?.text.flatMap { Quantity.boolean($0.text) } ?? false,
+      location: name.location)
+    checkLimits(parameter, node)
+    checkDefault(parameter, node)
+    return parameter
+  }
+
+  private func limit(_ node: YAMLNode?, _ type: ParameterType?, _ key: String) -> String? {
+    guard let text = node?.text, let type else { return nil }
+    guard type.isOrdered else {
+      reporter.error(
+        "a parameter of type \(type.rawValue) has no \(key)", at: text.location)
+      return nil
+    }
+    guard type.number(text.text) != nil else {
+      reporter.error(
+        "'\(key)' must be \(type.expectation), not '\(text.text)'", at: text.location)
+      return nil
+    }
+    return text.text
+  }
+
+  private func choices(_ node: YAMLNode, _ type: ParameterType?) -> [String] {
+    guard let list = node["choices"] else {
+      if type == .choice {
+        reporter.error(
+          "a parameter of type choice needs 'choices'", at: node["type"]?.location,
+          help: "write 'choices: [left, right]'")
+      }
+      return []
+    }
+    if let type, type != .choice {
+      reporter.error(
+        "a parameter of type \(type.rawValue) has no choices", at: list.location,
+        help: "its type would be 'choice'")
+    }
+    var choices: [String] = []
+    for case let text? in list.sequence?.map(\.text) ?? [] {
+      if choices.contains(text.text) {
+        reporter.error("the choice '\(text.text)' stands here twice", at: text.location)
+      } else {
+        choices.append(text.text)
+      }
+    }
+    if list.sequence?.isEmpty == true {
+      reporter.error("there is nothing to choose from", at: list.location)
+    }
+    return choices
+  }
+
+  private func environment(_ text: LocatedText?) -> String? {
+    guard let text else { return nil }
+    guard Name.isValid(text.text), !text.text.contains("-") else {
+      reporter.error(
+        "'\(text.text)' cannot be the name of an environment variable", at: text.location,
+        help: text.text.hasPrefix("$") ? "write the name without '$'" : nil)
+      return nil
+    }
+    return text.text
+  }
+
+  private func checkLimits(_ parameter: Parameter, _ node: YAMLNode) {
+    guard let low = parameter.minimum.flatMap(parameter.type.number),
+      let high = parameter.maximum.flatMap(parameter.type.number), low > high
+    else { return }
+    reporter.error(
+      "the minimum of '\(parameter.name)' is more than its maximum", at: node["minimum"]?.location)
+  }
+
+  private func checkDefault(_ parameter: Parameter, _ node: YAMLNode) {
+    guard let text = parameter.defaultValue else { return }
+    if parameter.isRequired {
+      reporter.error(
+        "a required parameter has no use for a default", at: text.location,
+        help: "remove 'default' or 'required'")
+    }
+    guard node["type"]?.text.flatMap({ ParameterType(rawValue: $0.text) }) != nil,
+      let literal = text.literal, let problem = parameter.problem(with: literal, reporter)
+    else { return }
+    reporter.error("the default of \(problem.message)", at: text.location, help: problem.help)
+  }
+}
+
+extension Parameter {
+  /// What is wrong with a value, as "'fov' must be a number, not 'x'"; nil where it is right.
+  func problem(with text: String, _ reporter: Reporter) -> (message: String, help: String?)? {
+    if type == .choice {
+      guard !choices.isEmpty, !choices.contains(text) else { return nil }
+      return (
+        "'\(name)' cannot be '\(text)'",
+        reporter.didYouMean(text, among: choices)
+          ?? "it is one of \(choices.joined(separator: ", "))"
+      )
+    }
+    guard type.normalized(text) != nil else {
+      return ("'\(name)' must be \(type.expectation), not '\(text)'", nil)
+    }
+    guard let number = type.number(text) else { return nil }
+    let suffix = unit.map { " " + $0 } ?? ""
+    if let minimum, let low = type.number(minimum), number < low {
+      return ("'\(name)' must be at least \(minimum)\(suffix), not \(text)", nil)
+    }
+    if let maximum, let high = type.number(maximum), number > high {
+      return ("'\(name)' must be at most \(maximum)\(suffix), not \(text)", nil)
+    }
+    return nil
+  }
+}

@@ -1,0 +1,146 @@
+/// A parameter of a pipeline file or of a template.
+public struct Parameter: Sendable {
+  public let name: String
+  public let type: ParameterType
+  /// One sentence for the person who gives the value.
+  public let help: String?
+  /// What the number counts, for the help: `degrees`.
+  public let unit: String?
+  /// The least value, as it is written.
+  public let minimum: String?
+  /// The greatest value, as it is written.
+  public let maximum: String?
+  /// The values of a `choice`.
+  public let choices: [String]
+  /// The value where none is given.
+  public let defaultValue: InterpolatedText?
+  /// The environment variable that is asked where no value is given.
+  public let environment: String?
+  /// Nothing can run without a value. A parameter that is not required and has no default may
+  /// stay without a value: properties that are nothing but a reference to it are then not set.
+  public let isRequired: Bool
+  public let location: SourceLocation
+}
+
+/// An element that `elements:` names.
+struct ElementDeclaration: Sendable {
+  let name: LocatedText
+  let specification: ElementSpecification
+}
+
+/// A type of element and the properties it gets.
+struct ElementSpecification: Sendable {
+  let type: InterpolatedText
+  let properties: [PropertyAssignment]
+}
+
+struct PropertyAssignment: Sendable {
+  let name: LocatedText
+  let value: PropertyValue
+}
+
+/// A property's value as it is written: what it means depends on the property's type.
+indirect enum PropertyValue: Sendable {
+  case text(InterpolatedText)
+  case list([PropertyValue], SourceLocation)
+  case fields([PropertyAssignment], SourceLocation)
+
+  var location: SourceLocation {
+    switch self {
+    case .text(let text): text.location
+    case .list(_, let location), .fields(_, let location): location
+    }
+  }
+
+  var texts: [InterpolatedText] {
+    switch self {
+    case .text(let text): [text]
+    case .list(let items, _): items.flatMap(\.texts)
+    case .fields(let fields, _): fields.flatMap(\.value.texts)
+    }
+  }
+}
+
+/// Properties of a pad: an entry `mux.audio_0: { … }` of `elements:`.
+struct PadDeclaration: Sendable {
+  let element: LocatedText
+  let pad: String
+  let location: SourceLocation
+  let properties: [PropertyAssignment]
+}
+
+/// A branch that links can pass through any number of times.
+struct Template: Sendable {
+  let name: LocatedText
+  let parameters: [Parameter]
+  let chain: [LinkStep]
+}
+
+/// A line of `links:`.
+struct LinkDeclaration: Sendable {
+  let text: LocatedText
+  let steps: [LinkStep]
+}
+
+/// What stands between two arrows of a link, or is an item of a chain.
+struct LinkStep: Sendable {
+  enum Content: Sendable {
+    /// `name`, `name.pad`, `name(arguments)`, `name?`: an element of the file, a template, or a
+    /// new element of that type.
+    case named(NamedStep)
+    /// Caps that the buffers must have here.
+    case caps(InterpolatedText)
+    /// A new element: an item of a chain written as a mapping, or gst-launch syntax.
+    case element(ElementSpecification, name: LocatedText?)
+  }
+
+  let content: Content
+  let location: SourceLocation
+}
+
+struct NamedStep: Sendable {
+  let name: LocatedText
+  let pad: LocatedText?
+  /// The text within the parentheses.
+  let arguments: LocatedText?
+  let isOptional: Bool
+}
+
+/// Another file whose elements, templates and links belong to this one.
+struct Include: Sendable {
+  let file: LocatedText
+  let arguments: [Argument]
+}
+
+/// `name=value`
+struct Argument: Sendable {
+  let name: LocatedText
+  let value: InterpolatedText
+}
+
+/// How a pipeline runs.
+public struct RunSettings: Sendable, Equatable {
+  public enum OnError: String, Sendable, CaseIterable {
+    /// An error ends the run.
+    case stop
+    /// An error starts the pipeline anew.
+    case restart
+  }
+
+  public var onError = OnError.stop
+  /// How long nothing may move before the run counts as frozen, in nanoseconds; nil for no limit.
+  public var watchdog: Int64?
+}
+
+/// One file as it is written.
+struct PipelineUnit: Sendable {
+  let file: SourceFile
+  var description: String?
+  var parameters: [Parameter] = []
+  var includes: [Include] = []
+  var elements: [ElementDeclaration] = []
+  var pads: [PadDeclaration] = []
+  var templates: [Template] = []
+  var links: [LinkDeclaration] = []
+  var run: RunSettings?
+}

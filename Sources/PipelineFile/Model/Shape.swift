@@ -1,0 +1,135 @@
+/// What a part of a pipeline file may look like. The check of files and the JSON Schema for
+/// editors are both made from it, so that they cannot disagree.
+indirect enum Shape: Sendable {
+  /// A single value.
+  case text(TextForm)
+  case list(of: Shape)
+  /// Any keys; `keys` says what they are, `pattern` what they look like (JSON Schema).
+  case map(keys: String, pattern: String, of: Shape)
+  case object(ObjectShape)
+  /// A value of a property: one value, a list, or the fields of a structure.
+  case property
+  /// One form or the other; they differ in kind (single value, list, mapping).
+  case either(Shape, Shape)
+
+  /// The form of a single value.
+  enum TextForm: Sendable {
+    case any
+    case boolean
+    case choice([String])
+    case duration
+  }
+}
+
+/// A mapping with known keys.
+struct ObjectShape: Sendable {
+  struct Key: Sendable {
+    let name: String
+    let help: String
+    let shape: Shape
+    var isRequired = false
+  }
+
+  /// What the mapping describes: "a parameter".
+  let what: String
+  let help: String
+  let keys: [Key]
+  /// What other keys hold; nil where there are no others.
+  var others: Shape?
+}
+
+extension Shape {
+  static let namePattern = "^[A-Za-z_][A-Za-z0-9_-]*$"
+
+  /// A whole pipeline file.
+  static let pipelineFile = ObjectShape(
+    what: "a pipeline file", help: "A GStreamer pipeline for gst-spatial.",
+    keys: [
+      .init(
+        name: "description", help: "What the pipeline does, in a sentence.", shape: .text(.any)),
+      .init(
+        name: "parameters", help: "What can be given on the command line as name=value.",
+        shape: .map(keys: "parameters", pattern: namePattern, of: .object(parameter))),
+      .init(
+        name: "include", help: "Files whose elements, templates and links belong to this one.",
+        shape: .list(of: .either(.text(.any), .object(include)))),
+      .init(
+        name: "elements",
+        help: "The elements by name; 'name.pad' holds properties of a pad.",
+        shape: .map(
+          keys: "elements", pattern: "^[A-Za-z_][A-Za-z0-9_-]*(\\.[A-Za-z0-9_%-]+)?$",
+          of: .either(.text(.any), .object(element)))),
+      .init(
+        name: "templates", help: "Branches that links pass through by name.",
+        shape: .map(keys: "templates", pattern: namePattern, of: .object(template))),
+      .init(
+        name: "links", help: "What is linked: 'source -> decode', 'split.left -> mux.left'.",
+        shape: .list(of: .text(.any))),
+      .init(name: "run", help: "How the pipeline runs.", shape: .object(run)),
+    ])
+
+  static let parameter = ObjectShape(
+    what: "a parameter", help: "A value that is given from outside.",
+    keys: [
+      .init(
+        name: "type", help: "What values it takes.",
+        shape: .text(.choice(ParameterType.allCases.map(\.rawValue))), isRequired: true),
+      .init(name: "help", help: "One sentence for the reader.", shape: .text(.any)),
+      .init(name: "unit", help: "What the number counts.", shape: .text(.any)),
+      .init(name: "minimum", help: "The least value.", shape: .text(.any)),
+      .init(name: "maximum", help: "The greatest value.", shape: .text(.any)),
+      .init(
+        name: "choices", help: "The values of a choice.", shape: .list(of: .text(.any))),
+      .init(
+        name: "default", help: "The value where none is given; may refer to other parameters.",
+        shape: .text(.any)),
+      .init(
+        name: "environment", help: "The environment variable that is asked first.",
+        shape: .text(.any)),
+      .init(
+        name: "required", help: "Nothing runs without a value.", shape: .text(.boolean)),
+    ])
+
+  static let element = ObjectShape(
+    what: "an element", help: "A GStreamer element and its properties.",
+    keys: [
+      .init(
+        name: "type", help: "The element's type, as gst-inspect-1.0 lists it.",
+        shape: .text(.any), isRequired: true)
+    ],
+    others: .property)
+
+  static let template = ObjectShape(
+    what: "a template", help: "A branch: elements that follow each other.",
+    keys: [
+      .init(
+        name: "parameters", help: "What a link gives in parentheses: 'eye(name=left)'.",
+        shape: .map(keys: "parameters", pattern: namePattern, of: .object(parameter))),
+      .init(
+        name: "chain",
+        help: "Element types, elements with properties, caps, templates, gst-launch syntax.",
+        shape: .list(of: .either(.text(.any), .object(element))), isRequired: true),
+    ])
+
+  static let include = ObjectShape(
+    what: "an include", help: "Another file and the values of its parameters.",
+    keys: [
+      .init(
+        name: "file", help: "Its path, relative to this file.", shape: .text(.any),
+        isRequired: true),
+      .init(
+        name: "with", help: "Values of its parameters.",
+        shape: .map(keys: "parameters", pattern: namePattern, of: .text(.any))),
+    ])
+
+  static let run = ObjectShape(
+    what: "'run'", help: "How the pipeline runs.",
+    keys: [
+      .init(
+        name: "on-error", help: "What an error does.",
+        shape: .text(.choice(RunSettings.OnError.allCases.map(\.rawValue)))),
+      .init(
+        name: "watchdog", help: "How long nothing may move before the run counts as frozen.",
+        shape: .text(.duration)),
+    ])
+}

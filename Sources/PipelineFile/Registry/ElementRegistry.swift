@@ -1,0 +1,139 @@
+/// What stage 3 asks about the elements that are installed. GStreamer's registry answers in
+/// programs, a table in tests.
+public protocol ElementRegistry {
+  /// The element type of this name; nil if none is installed.
+  func elementType(_ name: String) -> ElementType?
+  /// All that are installed, for suggestions.
+  var elementTypeNames: [String] { get }
+  /// The package that holds an element type that is not installed, where it is known.
+  func package(providing elementType: String) -> String?
+  /// What is wrong with the text of caps; nil where it is right.
+  func problem(inCaps caps: String) -> String?
+  /// What is wrong with the text of a structure; nil where it is right.
+  func problem(inStructure structure: String) -> String?
+  /// Whether something can be both; each is the text of caps without mistakes.
+  func capsIntersect(_ one: String, _ other: String) -> Bool
+  /// The type of element that usually turns one into the other; nil if there is none.
+  func converter(from source: String, to sink: String) -> String?
+}
+
+/// What is known of a type of element.
+public struct ElementType: Sendable {
+  public let name: String
+  public let properties: [PropertyDescription]
+  public let padTemplates: [PadTemplate]
+
+  public init(name: String, properties: [PropertyDescription], padTemplates: [PadTemplate]) {
+    self.name = name
+    self.properties = properties
+    self.padTemplates = padTemplates
+  }
+}
+
+public struct PropertyDescription: Sendable {
+  public let name: String
+  public let type: PropertyType
+  public let isWritable: Bool
+
+  public init(name: String, type: PropertyType, isWritable: Bool = true) {
+    self.name = name
+    self.type = type
+    self.isWritable = isWritable
+  }
+}
+
+/// What values a property takes.
+public enum PropertyType: Sendable {
+  case boolean
+  case integer(ClosedRange<Int64>)
+  case unsigned(ClosedRange<UInt64>)
+  case number(ClosedRange<Double>)
+  case string
+  /// One nick.
+  case enumeration([Nick])
+  /// Nicks joined by `+`.
+  case flags([Nick])
+  case caps
+  /// `30000/1001`
+  case fraction
+  case structure
+  /// A list of values of any type.
+  case array
+  /// What a file cannot write, by the name of its type: an object, a pointer.
+  case other(String)
+
+  public struct Nick: Sendable {
+    public let nick: String
+    public let value: Int64
+
+    public init(nick: String, value: Int64) {
+      self.nick = nick
+      self.value = value
+    }
+  }
+}
+
+public struct PadTemplate: Sendable {
+  public enum Direction: String, Sendable {
+    case source
+    case sink
+  }
+
+  public enum Presence: String, Sendable {
+    /// Each element of the type has the pad.
+    case always
+    /// The pad appears when the element has found something for it.
+    case sometimes
+    /// The pad is made when a link asks for it.
+    case request
+  }
+
+  /// `src`, `audio_%u`
+  public let name: String
+  public let direction: Direction
+  public let presence: Presence
+  /// The text of the template's caps.
+  public let caps: String
+  /// What pads have besides what all pads have.
+  public let properties: [PropertyDescription]
+
+  public init(
+    name: String, direction: Direction, presence: Presence, caps: String,
+    properties: [PropertyDescription] = []
+  ) {
+    self.name = name
+    self.direction = direction
+    self.presence = presence
+    self.caps = caps
+    self.properties = properties
+  }
+
+  /// Whether a pad of this template may have this name: `audio_0` and `audio_%u` for `audio_%u`.
+  public func matches(_ pad: String) -> Bool {
+    guard pad != name else { return true }
+    let parts = name.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+    guard presence != .always, parts.count == 2, let kind = parts[1].first else { return false }
+    let tail = parts[1].dropFirst()
+    guard pad.hasPrefix(parts[0]), pad.count > parts[0].count + tail.count else { return false }
+    let middle = pad.dropFirst(parts[0].count)
+    switch kind {
+    // A template may have several numbers: "src_%u_%u".
+    case "u", "d": return middle.allSatisfy { $0.isNumber || $0 == "_" || $0 == "-" }
+    default: return true
+    }
+  }
+}
+
+/// What stage 3 asks about files.
+public protocol FileProbe {
+  func state(of path: String) -> FileState
+  /// The path without symbolic links, `.` and `..`: the same for each path to a file. The file
+  /// itself need not exist.
+  func canonicalPath(of path: String) -> String
+}
+
+public enum FileState: Sendable {
+  case file(isReadable: Bool, isWritable: Bool)
+  case folder(isWritable: Bool)
+  case missing
+}

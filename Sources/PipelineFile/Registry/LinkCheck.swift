@@ -1,0 +1,170 @@
+/// Compares the links with the pad templates of both ends.
+struct LinkCheck {
+  let elements: RegistryCheck
+
+  private var graph: ResolvedGraph { elements.graph }
+  private var registry: any ElementRegistry { elements.registry }
+  private var reporter: Reporter { elements.reporter }
+
+  func check() {
+    var used: [String: SourceLocation] = [:]
+    var isFirst = true
+    var branch: Int?
+    for link in graph.links {
+      isFirst = link.branch != branch
+      branch = link.branch
+      let caps = usableCaps(link)
+      let sources = templates(link.source, .source)
+      let sinks = templates(link.sink, .sink)
+      use(link.source, sources, .source, &used)
+      use(link.sink, sinks, .sink, &used)
+      guard let sources, let sinks else { continue }
+      if link.isOptional, isFirst, !sources.contains(where: { $0.presence == .sometimes }) {
+        reporter.warning(
+          "'?' has no effect: '\(name(link.source))' always has this pad",
+          at: link.source.location)
+      }
+      checkCaps(link, sources, sinks, caps)
+    }
+  }
+
+  private func name(_ end: ResolvedGraph.End) -> String { graph.elements[end.element].name }
+
+  private func type(_ end: ResolvedGraph.End) -> String {
+    "'\(name(end))' (\(graph.elements[end.element].type.text))"
+  }
+
+  /// The templates that a pad of the end can come from; nil where that cannot be told, or where
+  /// an error was reported.
+  private func templates(
+    _ end: ResolvedGraph.End, _ direction: PadTemplate.Direction
+  ) -> [PadTemplate]? {
+    guard let type = elements.types[end.element] else { return nil }
+    let candidates = type.padTemplates.filter { $0.direction == direction }
+    guard !candidates.isEmpty else {
+      reporter.error(
+        "\(self.type(end)) has no \(direction.rawValue) pads", at: end.location,
+        help: direction == .sink
+          ? "nothing can be linked to it" : "nothing can be linked from it")
+      return nil
+    }
+    guard let pad = end.pad else { return candidates }
+    let matching = candidates.filter { $0.matches(pad) }
+    guard matching.isEmpty else { return matching }
+    if type.padTemplates.contains(where: { $0.matches(pad) }) {
+      reporter.error(
+        "'\(name(end)).\(pad)' is a \(direction == .sink ? "source" : "sink") pad",
+        at: end.location,
+        help: direction == .sink
+          ? "a link ends at a sink pad" : "a link begins at a source pad")
+    } else {
+      elements.reportUnknownPad(pad, of: end.element, matching: candidates, end.location)
+    }
+    return nil
+  }
+
+  /// Reports a pad that exists once and is linked twice.
+  private func use(
+    _ end: ResolvedGraph.End, _ templates: [PadTemplate]?, _ direction: PadTemplate.Direction,
+    _ used: inout [String: SourceLocation]
+  ) {
+    // Named pads have been compared in stage 2.
+    guard let templates, templates.count == 1, templates[0].presence == .always else { return }
+    let key = "\(end.element) \(direction) \(templates[0].name)"
+    guard let first = used[key] else {
+      used[key] = end.location
+      return
+    }
+    guard first != end.location else { return }
+    reporter.error(
+      "the \(direction.rawValue) pad of \(type(end)) is linked already", at: end.location,
+      help: direction == .source
+        ? "an element of type tee hands one stream to several"
+        : "an element of type funnel or a muxer takes several streams",
+      notes: [.init(message: "it is linked here", location: first)])
+  }
+
+  private struct Caps {
+    let pad: String?
+    let filter: String?
+  }
+
+  /// The caps of the link that make sense; mistakes in them are reported.
+  private func usableCaps(_ link: ResolvedGraph.Link) -> Caps {
+    func usable(_ caps: ResolvedGraph.Text?, _ location: SourceLocation?) -> String? {
+      guard let known = caps?.known else { return nil }
+      guard let problem = registry.problem(inCaps: known) else { return known }
+      reporter.error("'\(known)' is no caps: \(problem)", at: location)
+      return nil
+    }
+    return Caps(
+      pad: usable(link.padCaps, link.source.location),
+      filter: usable(link.filter, link.filterLocation))
+  }
+
+  private func checkCaps(
+    _ link: ResolvedGraph.Link, _ sources: [PadTemplate], _ sinks: [PadTemplate], _ caps: Caps
+  ) {
+    let offered = caps.pad.map { pad in
+      sources.filter { registry.capsIntersect($0.caps, pad) }
+    }
+    if let offered, offered.isEmpty, let pad = caps.pad {
+      reporter.error(
+        "\(type(link.source)) never offers '\(pad)'", at: link.source.location,
+        help: "it offers \(list(sources))")
+      return
+    }
+    let sources = offered ?? sources
+    if let filter = caps.filter {
+      let isOffered = sources.contains { registry.capsIntersect($0.caps, filter) }
+      let isTaken = sinks.contains { registry.capsIntersect(filter, $0.caps) }
+      if !isOffered || !isTaken {
+        reporter.error(
+          isOffered
+            ? "\(type(link.sink)) does not take '\(filter)'"
+            : "\(type(link.source)) never offers '\(filter)'",
+          at: link.filterLocation,
+          help: isOffered
+            ? converter(from: filter, to: sinks) ?? "it takes \(list(sinks))"
+            : converter(from: sources, to: filter) ?? "it offers \(list(sources))")
+      }
+      return
+    }
+    let fits = sources.contains { source in
+      sinks.contains { sink in
+        registry.capsIntersect(source.caps, sink.caps)
+          && caps.pad.map { registry.capsIntersect($0, sink.caps) } ?? true
+      }
+    }
+    guard !fits else { return }
+    let given = caps.pad ?? list(sources)
+    reporter.error(
+      "\(type(link.source)) and \(type(link.sink)) do not fit: one gives \(given), "
+        + "the other takes \(list(sinks))",
+      at: link.sink.location,
+      help: caps.pad.map { converter(from: $0, to: sinks) } ?? firstConverter(sources, sinks))
+  }
+
+  private func list(_ templates: [PadTemplate]) -> String {
+    var caps: [String] = []
+    for template in templates where !caps.contains(template.caps) { caps.append(template.caps) }
+    let text = caps.joined(separator: "; ")
+    return text.count > 200 ? text.prefix(200) + "…" : text
+  }
+
+  private func converter(from caps: String, to sinks: [PadTemplate]) -> String? {
+    sinks.lazy.compactMap { registry.converter(from: caps, to: $0.caps) }.first.map(between)
+  }
+
+  private func converter(from sources: [PadTemplate], to caps: String) -> String? {
+    sources.lazy.compactMap { registry.converter(from: $0.caps, to: caps) }.first.map(between)
+  }
+
+  private func firstConverter(_ sources: [PadTemplate], _ sinks: [PadTemplate]) -> String? {
+    sources.lazy.compactMap { source in converter(from: source.caps, to: sinks) }.first
+  }
+
+  private func between(_ type: String) -> String {
+    "an element of type \(type) usually goes in between"
+  }
+}

@@ -1,0 +1,100 @@
+extension ResolvedGraph {
+  /// Stage 3: compares the graph with the elements that are installed and the files that exist.
+  ///
+  /// - Parameter files: nil leaves files unchecked.
+  /// - Returns: all errors and warnings.
+  public func check(against registry: some ElementRegistry, files: (any FileProbe)?) -> Diagnostics
+  {
+    let reporter = Reporter()
+    let check = RegistryCheck(graph: self, registry: registry, reporter: reporter)
+    check.check()
+    if let files { FileCheck(elements: check, files: files, reporter: reporter).check() }
+    return reporter.diagnostics()
+  }
+}
+
+/// Looks up each element, its properties, its pads and its links.
+struct RegistryCheck {
+  let graph: ResolvedGraph
+  let registry: any ElementRegistry
+  let reporter: Reporter
+  /// By element; nil where the type is unknown.
+  let types: [ElementType?]
+
+  init(graph: ResolvedGraph, registry: any ElementRegistry, reporter: Reporter) {
+    self.graph = graph
+    self.registry = registry
+    self.reporter = reporter
+    var known: [String: ElementType?] = [:]
+    types = graph.elements.map { element in
+      guard let name = element.type.known else { return nil }
+      if let type = known[name] { return type }
+      let type = registry.elementType(name)
+      known[name] = .some(type)
+      return type
+    }
+  }
+
+  func check() {
+    let properties = PropertyCheck(registry: registry, reporter: reporter)
+    for (element, type) in zip(graph.elements, types) {
+      guard let type else {
+        reportUnknownType(element)
+        continue
+      }
+      for property in element.properties {
+        properties.check(property, of: type.properties, owner: "'\(type.name)'")
+      }
+    }
+    for pad in graph.pads {
+      guard let type = types[pad.element] else { continue }
+      let matching = type.padTemplates.filter { $0.matches(pad.name) }
+      guard let template = matching.first else {
+        reportUnknownPad(pad.name, of: pad.element, matching: type.padTemplates, pad.location)
+        continue
+      }
+      for property in pad.properties {
+        properties.check(
+          property, of: template.properties, owner: "the pad '\(pad.name)' of '\(type.name)'")
+      }
+    }
+    LinkCheck(elements: self).check()
+  }
+
+  private func reportUnknownType(_ element: ResolvedGraph.Element) {
+    guard let name = element.type.known else { return }
+    var help: String?
+    if let package = registry.package(providing: name) {
+      help = "the package \(package) has it"
+    } else if let typed = typingMistake(name, element) {
+      help = typed
+    } else {
+      help = "'gst-inspect-1.0' lists the types that are installed"
+    }
+    reporter.error(
+      "no element type '\(name)' is installed", at: element.typeLocation, help: help)
+  }
+
+  private func typingMistake(_ name: String, _ element: ResolvedGraph.Element) -> String? {
+    // In a link, the name of an element of the file may have been meant.
+    let own = graph.elements.lazy.filter { $0.location != $0.typeLocation }.map(\.name)
+    if element.location == element.typeLocation || element.name.hasPrefix(name + "-"),
+      let help = reporter.didYouMean(name, among: Array(own.prefix(2000)))
+    {
+      return help
+    }
+    return reporter.didYouMean(name, among: registry.elementTypeNames)
+  }
+
+  func reportUnknownPad(
+    _ pad: String, of element: Int, matching templates: [PadTemplate],
+    _ location: SourceLocation
+  ) {
+    let element = graph.elements[element]
+    let names = templates.map(\.name)
+    reporter.error(
+      "'\(element.name)' (\(element.type.text)) has no pad '\(pad)'", at: location,
+      help: reporter.didYouMean(pad, among: names)
+        ?? (names.isEmpty ? nil : "it has \(names.joined(separator: ", "))"))
+  }
+}

@@ -1,0 +1,128 @@
+extension ResolvedGraph {
+  /// The graph as a pipeline file without parameters, templates and includes. Where nothing is
+  /// unknown, reading it gives the same graph.
+  public func explanation() -> String {
+    var lines: [String] = []
+    if let description {
+      lines.append("description: \(YAMLText.scalar(Self.escaped(description)))")
+    }
+    if !elements.isEmpty { lines.append("elements:") }
+    for element in elements {
+      let fields = [("type", Self.text(element.type))] + element.properties.map(Self.field)
+      lines.append("  \(element.name): \(YAMLText.mapping(fields))")
+    }
+    for pad in pads {
+      let fields = pad.properties.map(Self.field)
+      lines.append("  \(elements[pad.element].name).\(pad.name): \(YAMLText.mapping(fields))")
+    }
+    if !links.isEmpty { lines.append("links:") }
+    lines += branches().map { "  - \(YAMLText.scalar($0))" }
+    lines += runLines()
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  private func runLines() -> [String] {
+    guard run != RunSettings() else { return [] }
+    var fields: [(String, String)] = [("on-error", run.onError.rawValue)]
+    if let watchdog = run.watchdog { fields.append(("watchdog", "\(watchdog)ns")) }
+    return ["run: \(YAMLText.mapping(fields))"]
+  }
+
+  /// Links of one branch follow each other: `a -> b -> c`.
+  private func branches() -> [String] {
+    var branches: [String] = []
+    for (index, link) in links.enumerated() {
+      if index == 0 || links[index - 1].branch != link.branch {
+        branches.append(end(link.source, link.padCaps) + (link.isOptional ? "?" : ""))
+      }
+      let next = links.dropFirst(index + 1).first
+      let padCaps = next?.branch == link.branch ? next?.padCaps : nil
+      let filter = link.filter.map { " -> \(Self.source($0))" } ?? ""
+      branches[branches.count - 1] += "\(filter) -> \(end(link.sink, padCaps))"
+    }
+    return branches
+  }
+
+  private func end(_ end: End, _ caps: Text?) -> String {
+    elements[end.element].name + (end.pad.map { "." + $0 } ?? "")
+      + (caps.map { "(\(Self.source($0)))" } ?? "")
+  }
+
+  private static func field(_ property: Property) -> (String, String) {
+    (YAMLText.scalar(property.name), value(property.value))
+  }
+
+  private static func value(_ value: Value) -> String {
+    switch value {
+    case .text(let text): self.text(text)
+    case .list(let items): "[" + items.map(self.value).joined(separator: ", ") + "]"
+    case .fields(let fields): YAMLText.mapping(fields.map(field))
+    }
+  }
+
+  private static func text(_ text: Text) -> String { YAMLText.scalar(source(text)) }
+
+  /// As a file would write it.
+  private static func source(_ text: Text) -> String {
+    switch text {
+    case .known(let text): escaped(text)
+    case .unknown(let source): source
+    }
+  }
+
+  /// So that nothing is taken for a reference.
+  private static func escaped(_ text: String) -> String {
+    var result = ""
+    for character in text {
+      if character == "{", result.hasSuffix("$") { result += "$" }
+      result.append(character)
+    }
+    return result
+  }
+}
+
+/// Writes YAML.
+enum YAMLText {
+  static func mapping(_ fields: [(String, String)]) -> String {
+    fields.isEmpty
+      ? "{}" : "{ " + fields.map { "\($0.0): \($0.1)" }.joined(separator: ", ") + " }"
+  }
+
+  /// Without quotes where no reader of YAML could take it for something else.
+  static func scalar(_ text: String) -> String {
+    let isWord = text.utf8.allSatisfy { byte in
+      switch byte {
+      case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+        UInt8(ascii: "0")...UInt8(ascii: "9"):
+        true
+      default: "/._-+%".utf8.contains(byte)
+      }
+    }
+    let isSafe =
+      isWord && !text.isEmpty && !"-.%".contains(text.prefix(1))
+      && !["~", "null", "Null", "NULL"].contains(text)
+    return isSafe ? text : quoted(text)
+  }
+
+  private static func quoted(_ text: String) -> String {
+    var result = "\""
+    for scalar in text.unicodeScalars {
+      switch scalar {
+      case "\"": result += "\\\""
+      case "\\": result += "\\\\"
+      case "\n": result += "\\n"
+      case "\t": result += "\\t"
+      default:
+        if scalar.value < 0x20 || (0x7F...0xA0).contains(scalar.value)
+          || (0x2028...0x2029).contains(scalar.value) || scalar.value == 0xFEFF
+        {
+          let digits = String(scalar.value, radix: 16)
+          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        } else {
+          result.unicodeScalars.append(scalar)
+        }
+      }
+    }
+    return result + "\""
+  }
+}

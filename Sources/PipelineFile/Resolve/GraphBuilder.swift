@@ -1,0 +1,200 @@
+/// Builds the graph of a file that stage 2 found to be in order.
+final class GraphBuilder {
+  private let file: PipelineFile
+  private let reporter: Reporter
+  private let values: ParameterValues
+  private let names: NameTable
+  private var graph: ResolvedGraph
+  private var indexes: [String: Int] = [:]
+  private var scopes: [ValueScope] = []
+  private var counts: [String: Int] = [:]
+
+  init(_ file: PipelineFile, _ values: ParameterValues, _ reporter: Reporter) {
+    self.file = file
+    self.reporter = reporter
+    self.values = values
+    names = NameTable(file.units, reporter)
+    graph = ResolvedGraph(description: file.description, run: file.run)
+  }
+
+  /// - Parameter given: the values of the file's own parameters.
+  func build(given: [String: ParameterValues.Given]) -> ResolvedGraph {
+    for included in file.units {
+      var unitGiven = given
+      if let parent = included.parent, let include = included.include {
+        unitGiven = values.given(
+          include.arguments, in: scopes[parent], for: included.unit.parameters)
+      }
+      scopes.append(values.scope(included.unit.parameters, given: unitGiven, enclosing: nil))
+    }
+    addNamedElements()
+    for (included, scope) in zip(file.units, scopes) {
+      for pad in included.unit.pads {
+        guard let element = indexes[pad.element.text] else { continue }
+        graph.pads.append(
+          .init(
+            element: element, name: pad.pad, properties: properties(pad.properties, scope),
+            location: pad.location))
+      }
+    }
+    var branch = 0
+    for (included, scope) in zip(file.units, scopes) {
+      for link in included.unit.links {
+        add(link, scope, branch: branch)
+        branch += 1
+      }
+    }
+    markOptionalElements()
+    return graph
+  }
+
+  private func addNamedElements() {
+    for (included, scope) in zip(file.units, scopes) {
+      for element in included.unit.elements {
+        addElement(element.specification, element.name.text, element.name.location, scope)
+      }
+      for step in included.unit.links.flatMap(\.steps) {
+        guard case .element(let specification, let name?) = step.content else { continue }
+        addElement(specification, name.text, name.location, scope)
+      }
+    }
+  }
+
+  @discardableResult
+  private func addElement(
+    _ specification: ElementSpecification, _ name: String, _ location: SourceLocation,
+    _ scope: ValueScope
+  ) -> Int {
+    graph.elements.append(
+      .init(
+        name: name, type: text(specification.type, scope) ?? .unknown(specification.type.source),
+        typeLocation: specification.type.location,
+        properties: properties(specification.properties, scope), location: location))
+    indexes[name] = graph.elements.count - 1
+    return graph.elements.count - 1
+  }
+
+  /// Nil where the text is left out, or an error was reported.
+  private func text(_ text: InterpolatedText, _ scope: ValueScope) -> ResolvedGraph.Text? {
+    switch scope.evaluate(text, reporter) {
+    case .text(let value): .known(value)
+    case .unknown: .unknown(text.source)
+    case .unset, nil: nil
+    }
+  }
+
+  private func properties(
+    _ assignments: [PropertyAssignment], _ scope: ValueScope
+  ) -> [ResolvedGraph.Property] {
+    assignments.compactMap { assignment in
+      value(assignment.value, scope).map {
+        .init(
+          name: assignment.name.text, nameLocation: assignment.name.location, value: $0,
+          location: assignment.value.location)
+      }
+    }
+  }
+
+  private func value(_ value: PropertyValue, _ scope: ValueScope) -> ResolvedGraph.Value? {
+    switch value {
+    case .text(let text): self.text(text, scope).map { .text($0) }
+    case .list(let items, _): .list(items.compactMap { self.value($0, scope) })
+    case .fields(let fields, _): .fields(properties(fields, scope))
+    }
+  }
+
+  // MARK: Links
+
+  private enum Part {
+    case element(ResolvedGraph.End, padCaps: ResolvedGraph.Text?)
+    case filter(ResolvedGraph.Text, SourceLocation)
+  }
+
+  private func add(_ link: LinkDeclaration, _ scope: ValueScope, branch: Int) {
+    var isOptional = false
+    if case .named(let first)? = link.steps.first?.content { isOptional = first.isOptional }
+    var previous: (end: ResolvedGraph.End, padCaps: ResolvedGraph.Text?)?
+    var filter: (text: ResolvedGraph.Text, location: SourceLocation)?
+    for part in link.steps.flatMap({ parts($0, scope, prefix: "") }) {
+      switch part {
+      case .filter(let text, let location): filter = (text, location)
+      case .element(let end, let padCaps):
+        if let previous {
+          graph.links.append(
+            .init(
+              source: previous.end, sink: end, padCaps: previous.padCaps, filter: filter?.text,
+              filterLocation: filter?.location, branch: branch, isOptional: isOptional,
+              location: link.text.location))
+        }
+        previous = (end, padCaps)
+        filter = nil
+      }
+    }
+  }
+
+  private func parts(_ step: LinkStep, _ scope: ValueScope, prefix: String) -> [Part] {
+    func new(_ specification: ElementSpecification) -> [Part] {
+      let name = freshName(prefix + (specification.type.literal ?? "element"))
+      let element = addElement(specification, name, step.location, scope)
+      return [.element(.init(element: element, pad: nil, location: step.location), padCaps: nil)]
+    }
+    switch step.content {
+    case .caps(let caps):
+      return text(caps, scope).map { [.filter($0, step.location)] } ?? []
+    case .element(let specification, let name):
+      guard let name, let element = indexes[name.text] else { return new(specification) }
+      return [.element(.init(element: element, pad: nil, location: step.location), padCaps: nil)]
+    case .named(let named):
+      if case .template(let template, let unit) = names[named.name.text] {
+        return parts(template, unit, named, scope, prefix: prefix)
+      }
+      if prefix.isEmpty, let element = indexes[named.name.text] {
+        let caps = named.arguments.flatMap { text(InterpolatedText($0, reporter), scope) }
+        let end = ResolvedGraph.End(
+          element: element, pad: named.pad?.text, location: step.location)
+        return [.element(end, padCaps: caps)]
+      }
+      let arguments = named.arguments.map(ArgumentParser(reporter: reporter).arguments) ?? []
+      return new(
+        ElementSpecification(
+          type: InterpolatedText(literal: named.name.text, at: named.name.location),
+          properties: arguments.map { PropertyAssignment(name: $0.name, value: .text($0.value)) }))
+    }
+  }
+
+  private func parts(
+    _ template: Template, _ unit: Int, _ named: NamedStep, _ scope: ValueScope, prefix: String
+  ) -> [Part] {
+    let arguments = named.arguments.map(ArgumentParser(reporter: reporter).arguments) ?? []
+    let given = values.given(arguments, in: scope, for: template.parameters)
+    let inner = values.scope(template.parameters, given: given, enclosing: scopes[unit])
+    let prefix = prefix + template.name.text + "-"
+    return template.chain.flatMap { parts($0, inner, prefix: prefix) }
+  }
+
+  private func freshName(_ base: String) -> String {
+    let base = Name.isValid(base) ? base : "element"
+    while true {
+      let number = counts[base, default: 0] + 1
+      counts[base] = number
+      let name = "\(base)-\(number)"
+      if indexes[name] == nil { return name }
+    }
+  }
+
+  private func markOptionalElements() {
+    var required = [Bool](repeating: false, count: graph.elements.count)
+    var isNamed = required
+    var branches = Set<Int>()
+    for link in graph.links {
+      // The element that an optional branch begins at is there before it.
+      let isFirst = branches.insert(link.branch).inserted
+      for end in [link.source, link.sink] { isNamed[end.element] = true }
+      if !link.isOptional || isFirst { required[link.source.element] = true }
+      if !link.isOptional { required[link.sink.element] = true }
+    }
+    for index in graph.elements.indices {
+      graph.elements[index].isOptional = isNamed[index] && !required[index]
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/// Numbers with a unit, as people write them.
+enum Quantity {
+  /// `10s`, `1.5 min`, `500ms`, `1:02:03.5` in nanoseconds; nil if it is none, or is above
+  /// 292 years.
+  static func nanoseconds(_ text: String) -> Int64? {
+    if text.contains(":") { return clock(text) }
+    let units: [(String, Double)] = [
+      ("ns", 1), ("us", 1e3), ("µs", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9),
+    ]
+    return scaled(text, units)
+  }
+
+  /// `10MB`, `1.5 GiB`, `4096` in bytes; nil if it is none, or is above 9 exabytes.
+  static func bytes(_ text: String) -> Int64? {
+    let units: [(String, Double)] = [
+      ("", 1), ("B", 1), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
+      ("KiB", 1024), ("MiB", 1_048_576), ("GiB", 1_073_741_824), ("TiB", 1_099_511_627_776),
+    ]
+    return scaled(text, units)
+  }
+
+  /// `30000/1001` or `30`; nil if it is none, or does not fit 32 bits.
+  static func fraction(_ text: String) -> (numerator: Int32, denominator: Int32)? {
+    let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+    guard let numerator = parts.first.flatMap({ Int32($0) }), parts.count <= 2 else { return nil }
+    guard parts.count == 2 else { return (numerator, 1) }
+    guard let denominator = Int32(parts[1]), denominator > 0 else { return nil }
+    return (numerator, denominator)
+  }
+
+  static func boolean(_ text: String) -> Bool? {
+    switch text.lowercased() {
+    case "true", "yes", "on", "1": true
+    case "false", "no", "off", "0": false
+    default: nil
+    }
+  }
+
+  /// A decimal number, neither infinite nor "not a number".
+  static func number(_ text: some StringProtocol) -> Double? {
+    guard text.utf8.allSatisfy({ $0 < 0x80 && "0123456789+-.eE".utf8.contains($0) }),
+      let number = Double(text), number.isFinite
+    else { return nil }
+    return number
+  }
+
+  private static func scaled(_ text: String, _ units: [(String, Double)]) -> Int64? {
+    let digits = text.prefix { "0123456789.".contains($0) }
+    let unit = text[digits.endIndex...].drop { $0 == " " }
+    guard let factor = units.first(where: { $0.0 == unit })?.1, let number = number(digits) else {
+      return nil
+    }
+    return whole(number * factor)
+  }
+
+  private static func clock(_ text: String) -> Int64? {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    guard (2...3).contains(parts.count), let seconds = number(parts[parts.count - 1]),
+      seconds >= 0, seconds < 60
+    else { return nil }
+    var minutes = 0.0
+    for part in parts.dropLast() {
+      guard let value = UInt32(part) else { return nil }
+      minutes = minutes * 60 + Double(value)
+    }
+    return whole((minutes * 60 + seconds) * 1e9)
+  }
+
+  private static func whole(_ number: Double) -> Int64? {
+    number < 9.2e18 ? Int64(exactly: number.rounded()) : nil
+  }
+}

@@ -1,0 +1,170 @@
+import Yams
+
+/// Says what a YAML parser found in words for people, and finds what it did not come to.
+///
+/// The parser stops at its first error. Each entry of the file is therefore parsed once more by
+/// itself, so that a mistake in one entry does not hide the mistakes in those below.
+struct YAMLSyntaxErrors {
+  let file: SourceFile
+  let reporter: Reporter
+
+  private struct Found {
+    let location: SourceLocation
+    let message: String
+    let help: String?
+    let note: Diagnostic.Note?
+  }
+
+  /// Entries that are looked at by themselves; further ones would only take time.
+  private static let entryLimit = 2000
+
+  func report(_ error: any Error) {
+    var found = entries().compactMap { entry -> Found? in
+      do {
+        let parser = try Parser(yaml: entry, resolver: .basic, encoding: .utf8)
+        _ = try parser.singleRoot()
+        return nil
+      } catch YamlError.duplicatedKeysInMapping {
+        return nil
+      } catch {
+        return describe(error)
+      }
+    }
+    let whole = describe(error)
+    if found.isEmpty { found = [whole] }
+    for item in found {
+      reporter.error(
+        item.message, at: item.location, help: item.help, notes: item.note.map { [$0] } ?? [])
+    }
+  }
+
+  /// The parts of the file that can be read alone: what is indented least below each line of
+  /// the first column. Each is preceded by as many empty lines as it has lines above it.
+  private func entries() -> [String] {
+    var starts: [Int] = []
+    var depth: Int?
+    var number = 0
+    while let line = file.scalars(line: number + 1), starts.count <= Self.entryLimit {
+      number += 1
+      let indentation = line.prefix { $0 == " " }.count
+      let rest = line.dropFirst(indentation)
+      guard let first = rest.first, first != "#" else { continue }
+      if indentation == 0 {
+        depth = nil
+        starts.append(number)
+      } else if indentation <= depth ?? indentation {
+        depth = indentation
+        starts.append(number)
+      }
+    }
+    guard starts.count > 1, starts.count <= Self.entryLimit else { return [] }
+    return zip(starts, starts.dropFirst() + [number + 1]).map { start, end in
+      var text = String.UnicodeScalarView(String(repeating: "\n", count: start - 1).unicodeScalars)
+      for line in start..<end {
+        text.append(contentsOf: file.scalars(line: line) ?? [])
+        text.append("\n")
+      }
+      return String(text)
+    }
+  }
+
+  private func describe(_ error: any Error) -> Found {
+    guard let error = error as? YamlError else {
+      return Found(location: location(nil), message: "\(error)", help: nil, note: nil)
+    }
+    switch error {
+    case .scanner(let context, let problem, let mark, _),
+      .parser(let context, let problem, let mark, _),
+      .composer(let context, let problem, let mark, _):
+      return describe(problem, context, mark)
+    case .reader(let problem, _, _, _):
+      return Found(location: location(nil), message: problem, help: nil, note: nil)
+    default:
+      return Found(location: location(nil), message: "\(error)", help: nil, note: nil)
+    }
+  }
+
+  private func describe(_ problem: String, _ context: YamlError.Context?, _ mark: Mark) -> Found {
+    let (message, help) = Self.words(problem, context: context?.text ?? "")
+    var note: Diagnostic.Note?
+    if let opened = context?.mark, opened.line != mark.line,
+      let what = Self.openedThing(context?.text ?? "")
+    {
+      note = .init(message: what, location: location(opened))
+    }
+    return Found(location: location(mark), message: message, help: help, note: note)
+  }
+
+  /// A place of the parser, moved to the end of the text where it lies behind it.
+  private func location(_ mark: Mark?) -> SourceLocation {
+    guard let mark else { return SourceLocation(file: file, line: 1, column: 1) }
+    if let line = file.scalars(line: mark.line), !line.isEmpty || mark.column > 1 {
+      return SourceLocation(
+        file: file, line: mark.line, column: min(mark.column, line.count + 1))
+    }
+    var number = mark.line
+    while number > 1, file.scalars(line: number)?.contains(where: { $0 != " " }) != true {
+      number -= 1
+    }
+    let length = file.scalars(line: number)?.count ?? 0
+    return SourceLocation(file: file, line: number, column: length + 1)
+  }
+
+  private static func openedThing(_ context: String) -> String? {
+    if context.contains("flow sequence") { return "the list begins here" }
+    if context.contains("flow mapping") { return "the mapping begins here" }
+    if context.contains("block mapping") { return "the mapping begins here" }
+    if context.contains("block collection") { return "the list begins here" }
+    if context.contains("quoted scalar") { return "the quote opens here" }
+    return nil
+  }
+
+  private static func words(_ problem: String, context: String) -> (String, String?) {
+    switch problem {
+    case "mapping values are not allowed in this context":
+      (
+        "a ':' is not expected here",
+        "quote a text that contains ': ', or put the key on a line of its own"
+      )
+    case "did not find expected ',' or ']'":
+      ("the list is not closed: ',' or ']' is expected", nil)
+    case "did not find expected ',' or '}'":
+      ("the mapping is not closed: ',' or '}' is expected", nil)
+    case "did not find expected key":
+      (
+        "a key is expected here",
+        "check the indentation and the quotes: all keys of a mapping begin in one column"
+      )
+    case "did not find expected '-' indicator":
+      ("an item of the list is expected here", "each item begins with '- ' in one column")
+    case "did not find expected node content":
+      ("a value is expected here", nil)
+    case "could not find expected ':'":
+      ("this line has no ':'", "write 'key: value'")
+    case "found unexpected end of stream":
+      context.contains("quoted")
+        ? ("the quote is never closed", nil) : ("the file ends too early", nil)
+    case "found unexpected document indicator":
+      ("'---' or '...' stands inside a quote that is not closed", nil)
+    case "found character that cannot start any token":
+      ("this character cannot begin a value", "put the text in quotes")
+    case "found a tab character that violates indentation",
+      "found a tab character where an indentation space is expected":
+      ("a tab cannot indent YAML", "use spaces")
+    case "block sequence entries are not allowed in this context":
+      ("an item of a list cannot begin here", "put '- ' on a line of its own")
+    case "found unknown escape character":
+      (
+        "'\\' is followed by a letter that means nothing",
+        "write '\\\\' for one '\\', or use single quotes"
+      )
+    case "found undefined alias":
+      ("a value cannot begin with '*'", "put the text in quotes")
+    case "but found another document":
+      ("a second document begins here", "a pipeline file is one document; remove the '---'")
+    default:
+      problem.hasPrefix("Maximum nesting level")
+        ? ("lists and mappings are nested too deep", nil) : ("YAML: \(problem)", nil)
+    }
+  }
+}
