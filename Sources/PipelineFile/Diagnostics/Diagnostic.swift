@@ -42,14 +42,17 @@ public struct Diagnostics: Sendable {
 /// Collects diagnostics while a stage runs.
 final class Reporter {
   private var found: [Diagnostic] = []
+  /// All errors, those beyond the limit too.
+  private(set) var errorCount = 0
+  private var omitted = 0
   /// Comparing words costs time in proportion to the words; a file of thousands of mistakes gets
   /// suggestions for the first of them only.
   private var comparisonsLeft = 300_000
 
   /// A stage never reports more than this; the first ones are kept.
-  static let limit = 1000
+  private static let limit = 1000
 
-  var hasErrors: Bool { found.contains { $0.severity == .error } }
+  var hasErrors: Bool { errorCount > 0 }
 
   func error(
     _ message: String, at location: SourceLocation?, help: String? = nil,
@@ -69,8 +72,12 @@ final class Reporter {
     _ severity: Diagnostic.Severity, _ message: String, _ location: SourceLocation?,
     _ help: String?, _ notes: [Diagnostic.Note]
   ) {
+    if severity == .error { errorCount += 1 }
     // Errors are never crowded out by warnings: one place is kept for the first of them.
-    guard found.count < Self.limit || (severity == .error && !hasErrors) else { return }
+    guard found.count < Self.limit || (severity == .error && errorCount == 1) else {
+      omitted += 1
+      return
+    }
     found.append(
       Diagnostic(
         severity: severity, message: message, location: location, help: help, notes: notes))
@@ -99,6 +106,13 @@ final class Reporter {
       let (line, column) = (diagnostic.location?.line ?? 0, diagnostic.location?.column ?? 0)
       return (key: (file, line, column, index), diagnostic)
     }
-    return Diagnostics(keyed.sorted { $0.key < $1.key }.map(\.1))
+    var sorted = keyed.sorted { $0.key < $1.key }.map(\.1)
+    if omitted > 0 {
+      sorted.append(
+        Diagnostic(
+          severity: hasErrors ? .error : .warning, message: "\(omitted) more are not shown",
+          location: nil, help: nil, notes: []))
+    }
+    return Diagnostics(sorted)
   }
 }

@@ -36,6 +36,11 @@ struct LaunchParser {
     }
     var name: LocatedText?
     var properties: [PropertyAssignment] = []
+    if let equals = words.first(where: { scanner.placed.text($0) == "=" }) {
+      reporter.error(
+        "no blanks may stand around '='", at: scanner.placed.location(equals))
+      return nil
+    }
     for word in words.dropFirst() {
       guard let property = assignment(word) else { continue }
       if property.name.text == "name", case .text(let text) = property.value {
@@ -53,7 +58,7 @@ struct LaunchParser {
     guard let equals = scanner.first("=", in: range), equals > range.lowerBound else {
       reporter.error(
         "'\(scanner.placed.text(range))' is no property", at: scanner.placed.location(range),
-        help: "properties are written as name=value, without blanks; '!' stands between elements")
+        help: "properties are written as name=value; '!' stands between elements")
       return nil
     }
     return PropertyAssignment(

@@ -29,7 +29,7 @@ struct LinkParser {
       }
       return self.steps(part, scanner)
     }
-    if steps.count == 1, parts.count == 1 {
+    if steps.count == 1, parts.count == 1, scanner.split(scanner.whole, by: "!").count == 1 {
       reporter.error(
         "a link needs two ends", at: text.location, help: "write 'from -> to'")
     }
@@ -63,7 +63,9 @@ struct LinkParser {
     let scanner = LinkScanner(text)
     if let open = scanner.unclosed(scanner.whole) {
       let mark = scanner.placed.text(open..<(open + 1))
-      reporter.error("\(mark) is never closed", at: scanner.placed.location(open..<(open + 1)))
+      reporter.error(
+        "'\(mark)' is never closed", at: scanner.placed.location(open..<(open + 1)),
+        help: text.isCutByComma ? "quote a text that contains a comma" : nil)
       return nil
     }
     return scanner
@@ -116,9 +118,10 @@ struct LinkParser {
     let nameRange = range.lowerBound..<(dot ?? range.upperBound)
     let name = placed.part(nameRange)
     guard Name.isValidType(name.text) else {
+      let text = placed.text(range)
       reporter.error(
-        "'\(placed.text(range))' is not the name of an element", at: placed.location(range),
-        help: help(forName: placed.text(range)))
+        name.text.isEmpty ? "a name is missing" : "'\(text)' is not the name of an element",
+        at: placed.location(range), help: help(forName: text))
       return nil
     }
     var pad: LocatedText?
@@ -136,7 +139,7 @@ struct LinkParser {
   }
 
   private func help(forName text: String) -> String? {
-    if text.isEmpty { return "a name stands before '(', '.' and '?'" }
+    if text.isEmpty || text.hasPrefix(".") { return "a name stands before '(', '.' and '?'" }
     if text.hasSuffix("-") || text.hasSuffix(">") || text.hasPrefix(">") {
       return "a link is written with '->'"
     }
@@ -144,6 +147,14 @@ struct LinkParser {
       return "write '->' between elements; properties are written as name=value"
     }
     return nil
+  }
+}
+
+extension LocatedText {
+  /// YAML ends a text without quotes at a comma, within brackets.
+  fileprivate var isCutByComma: Bool {
+    let line = location.file.scalars(line: location.line) ?? []
+    return line.dropFirst(location.column - 1 + location.length).first == ","
   }
 }
 

@@ -55,9 +55,12 @@ extension Shape {
     case .list(let item):
       fields.append(("type", .string("array")))
       fields.append(("items", .object(item.schema())))
-    case .map(_, let pattern, let value):
+    case .map(_, let value, let pads):
+      let name = "^[A-Za-z_][A-Za-z0-9_-]*"
+      var patterns = [("\(name)$", JSON.object(value.schema()))]
+      if let pads { patterns.append(("\(name)\\.[A-Za-z0-9_%-]+$", .object(pads.schema()))) }
       fields.append(("type", .string("object")))
-      fields.append(("patternProperties", .object([(pattern, .object(value.schema()))])))
+      fields.append(("patternProperties", .object(patterns)))
       fields.append(("additionalProperties", .bool(false)))
     case .object(let object):
       fields.append(("type", .string("object")))

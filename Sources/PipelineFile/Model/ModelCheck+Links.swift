@@ -59,8 +59,7 @@ extension ModelCheck {
     case nil:
       checkNewElement(named, step, scope)
     }
-    if named.isOptional, case .element = names[name] {
-    } else if named.isOptional, place.isFirst {
+    if named.isOptional, place.isFirst, !elementNames.contains(name) {
       reporter.error(
         "'?' follows an element of the file, and '\(name)' is none", at: step.location)
     }

@@ -6,6 +6,8 @@ final class ModelCheck {
   /// The names that messages suggest; sorted, so that the same file gets the same message.
   lazy var elementNames = names.elementNames.sorted()
   lazy var allNames = names.names.sorted()
+  /// What is to be said about unused parameters, if there are no errors.
+  private var warnings: [() -> Void] = []
   /// Elements that a link names.
   var linked = Set<String>()
   /// Pads that a link names, with their direction.
@@ -25,6 +27,9 @@ final class ModelCheck {
     }
     checkTemplateNesting()
     checkLoops()
+    // What an error made unused is no news.
+    guard !reporter.hasErrors else { return }
+    for warn in warnings { warn() }
     for included in file.units { warnOfUnused(in: included.unit) }
   }
 
@@ -47,7 +52,7 @@ final class ModelCheck {
         check(step, scope: inner)
         checkChainItem(step, isLast: position == template.chain.count - 1, in: template, inner)
       }
-      inner.warnOfUnused(in: "the template '\(template.name.text)'")
+      warnings.append { inner.warnOfUnused(in: "the template '\(template.name.text)'") }
     }
     for link in unit.links {
       for step in link.steps { check(step, scope: scope) }
@@ -61,7 +66,7 @@ final class ModelCheck {
           at: SourceLocation(file: unit.file, line: 1, column: 1))
       }
     }
-    scope.warnOfUnused(in: "the file")
+    warnings.append { scope.warnOfUnused(in: "the file") }
   }
 
   private func check(_ specification: ElementSpecification, _ scope: ParameterScope) {
@@ -105,12 +110,16 @@ final class ModelCheck {
     _ arguments: [Argument], against parameters: [Parameter], of what: String,
     at location: SourceLocation
   ) {
+    // A name with a typing mistake is not missing as well.
+    var meant = Set<String>()
     for argument in arguments {
       guard let parameter = parameters.first(where: { $0.name == argument.name.text }) else {
         let known = parameters.map(\.name)
+        let suggestion = reporter.suggestion(for: argument.name.text, among: known)
+        if let suggestion { meant.insert(suggestion) }
         reporter.error(
           "\(what) has no parameter '\(argument.name.text)'", at: argument.name.location,
-          help: reporter.didYouMean(argument.name.text, among: known)
+          help: suggestion.map { "did you mean '\($0)'?" }
             ?? (known.isEmpty
               ? "it has no parameters" : "its parameters are \(known.joined(separator: ", "))"))
         continue
@@ -121,7 +130,7 @@ final class ModelCheck {
       reporter.error(problem.message, at: argument.value.location, help: problem.help)
     }
     for parameter in parameters
-    where parameter.isRequired && parameter.defaultValue == nil
+    where parameter.isRequired && !meant.contains(parameter.name)
       && !arguments.contains(where: { $0.name.text == parameter.name })
     {
       reporter.error(

@@ -32,7 +32,7 @@ final class ParameterScope {
           "no parameter is named '\(name)'", at: reference.location,
           help: reporter.didYouMean(name, among: known)
             ?? (known.isEmpty
-              ? "'parameters:' declares them" : "there are \(Self.list(known))"))
+              ? "'parameters:' declares them" : "the parameters are \(Self.list(known))"))
         continue
       }
       if let part, parameter.type != .path {

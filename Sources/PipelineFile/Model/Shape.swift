@@ -4,8 +4,9 @@ indirect enum Shape: Sendable {
   /// A single value.
   case text(TextForm)
   case list(of: Shape)
-  /// Any keys; `keys` says what they are, `pattern` what they look like (JSON Schema).
-  case map(keys: String, pattern: String, of: Shape)
+  /// Any names as keys; `keys` says what they name. `pads` is what the keys with a dot hold, nil
+  /// where there are none.
+  case map(keys: String, of: Shape, pads: Shape? = nil)
   case object(ObjectShape)
   /// A value of a property: one value, a list, or the fields of a structure.
   case property
@@ -39,8 +40,6 @@ struct ObjectShape: Sendable {
 }
 
 extension Shape {
-  static let namePattern = "^[A-Za-z_][A-Za-z0-9_-]*$"
-
   /// A whole pipeline file.
   static let pipelineFile = ObjectShape(
     what: "a pipeline file", help: "A GStreamer pipeline for gst-spatial.",
@@ -49,7 +48,7 @@ extension Shape {
         name: "description", help: "What the pipeline does, in a sentence.", shape: .text(.any)),
       .init(
         name: "parameters", help: "What can be given on the command line as name=value.",
-        shape: .map(keys: "parameters", pattern: namePattern, of: .object(parameter))),
+        shape: .map(keys: "parameters", of: .object(parameter))),
       .init(
         name: "include", help: "Files whose elements, templates and links belong to this one.",
         shape: .list(of: .either(.text(.any), .object(include)))),
@@ -57,11 +56,10 @@ extension Shape {
         name: "elements",
         help: "The elements by name; 'name.pad' holds properties of a pad.",
         shape: .map(
-          keys: "elements", pattern: "^[A-Za-z_][A-Za-z0-9_-]*(\\.[A-Za-z0-9_%-]+)?$",
-          of: .either(.text(.any), .object(element)))),
+          keys: "elements", of: .either(.text(.any), .object(element)), pads: .object(pad))),
       .init(
         name: "templates", help: "Branches that links pass through by name.",
-        shape: .map(keys: "templates", pattern: namePattern, of: .object(template))),
+        shape: .map(keys: "templates", of: .object(template))),
       .init(
         name: "links", help: "What is linked: 'source -> decode', 'split.left -> mux.left'.",
         shape: .list(of: .text(.any))),
@@ -99,12 +97,15 @@ extension Shape {
     ],
     others: .property)
 
+  static let pad = ObjectShape(
+    what: "a pad", help: "Properties of a pad.", keys: [], others: .property)
+
   static let template = ObjectShape(
     what: "a template", help: "A branch: elements that follow each other.",
     keys: [
       .init(
         name: "parameters", help: "What a link gives in parentheses: 'eye(name=left)'.",
-        shape: .map(keys: "parameters", pattern: namePattern, of: .object(parameter))),
+        shape: .map(keys: "parameters", of: .object(parameter))),
       .init(
         name: "chain",
         help: "Element types, elements with properties, caps, templates, gst-launch syntax.",
@@ -119,7 +120,7 @@ extension Shape {
         isRequired: true),
       .init(
         name: "with", help: "Values of its parameters.",
-        shape: .map(keys: "parameters", pattern: namePattern, of: .text(.any))),
+        shape: .map(keys: "parameters", of: .text(.any))),
     ])
 
   static let run = ObjectShape(

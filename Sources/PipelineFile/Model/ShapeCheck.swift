@@ -17,11 +17,14 @@ struct ShapeCheck {
       for (index, node) in items.enumerated() {
         check(node, item, what: "item \(index + 1) of \(what)")
       }
-    case .map(let keys, _, let value):
+    case .map(let keys, let value, let pads):
       guard case .mapping(let entries) = node.content else {
         return wrongKind(node, "a mapping of \(keys)", what, help: "write 'name: …' for each")
       }
-      for entry in entries { check(entry.value, value, what: "'\(entry.key.text)'") }
+      for entry in entries {
+        let shape = entry.key.text.contains(".") ? pads ?? value : value
+        check(entry.value, shape, what: "'\(entry.key.text)'")
+      }
     case .object(let object):
       check(node, object, what)
     case .property:
@@ -76,10 +79,10 @@ struct ShapeCheck {
 
   private func expectText(_ node: YAMLNode, _ what: String) -> Bool {
     if node.isNull {
+      // "{ caps: video/x-raw,format=NV12 }" has a key "format=NV12".
       reporter.error(
         "\(what) has no value", at: node.location,
-        help: what.contains("=")
-          ? "quote a value that contains a comma" : "write \"\" for an empty text")
+        help: what.contains("=") ? "quote a value that contains a comma" : nil)
       return false
     }
     guard node.text != nil else {

@@ -44,11 +44,7 @@ struct UnitReader {
           help: "write 'element.pad', as in 'mux.audio_0'")
         return
       }
-      guard case .mapping(let entries) = entry.value.content else {
-        reporter.error(
-          "'\(name)' must be a mapping of the pad's properties", at: entry.value.location)
-        return
-      }
+      guard case .mapping(let entries) = entry.value.content else { return }
       unit.pads.append(
         PadDeclaration(
           element: element, pad: pad, location: entry.key.location,

@@ -10,7 +10,7 @@ struct FileCheck {
     var outputs: [String: SourceLocation] = [:]
     for (element, type) in zip(elements.graph.elements, elements.types) {
       guard let type, let property = element.properties.first(where: { $0.name == "location" }),
-        case .text(.known(let path)) = property.value, isPath(path)
+        case .text(.known(let path), _) = property.value, isPath(path)
       else { continue }
       let directions = Set(type.padTemplates.map(\.direction))
       let place = property.location

@@ -31,7 +31,7 @@ struct LinkCheck {
   private func name(_ end: ResolvedGraph.End) -> String { graph.elements[end.element].name }
 
   private func type(_ end: ResolvedGraph.End) -> String {
-    "'\(name(end))' (\(graph.elements[end.element].type.text))"
+    graph.elements[end.element].title
   }
 
   /// The templates that a pad of the end can come from; nil where that cannot be told, or where

@@ -22,7 +22,7 @@ struct PropertyCheck {
       return
     }
     switch property.value {
-    case .text(let text):
+    case .text(let text, _):
       guard let known = text.known else { return }
       if let problem = problem(with: known, description) {
         reporter.error(problem.message, at: property.location, help: problem.help)
@@ -49,10 +49,10 @@ struct PropertyCheck {
     switch description.type {
     case .array: break
     case .flags(let nicks):
-      for case .text(let text) in items {
+      for case .text(let text, let location) in items {
         guard let known = text.known, let problem = problem(with: known, flags: nicks, description)
         else { continue }
-        reporter.error(problem.message, at: property.location, help: problem.help)
+        reporter.error(problem.message, at: location, help: problem.help)
       }
     default:
       reporter.error(
@@ -64,25 +64,25 @@ struct PropertyCheck {
   private typealias Problem = (message: String, help: String?)
 
   private func problem(with text: String, _ property: PropertyDescription) -> Problem? {
-    func wrong() -> Problem {
-      ("'\(property.name)' takes \(property.type.expectation), not '\(text)'", nil)
+    func wrong(help: String? = nil) -> Problem {
+      ("'\(property.name)' takes \(property.type.expectation), not '\(text)'", help)
     }
     switch property.type {
     case .string, .array: return nil
     case .boolean: return Quantity.boolean(text) == nil ? wrong() : nil
     case .integer(let range):
-      guard let value = Integer(text) else { return wrong() }
+      guard let value = Integer(text) else { return wrong(help: Self.unitHelp(text)) }
       return value.outside(range).map { Self.outside(property, $0, text) }
     case .unsigned(let range):
-      guard let value = Integer(text) else { return wrong() }
+      guard let value = Integer(text) else { return wrong(help: Self.unitHelp(text)) }
       return value.outside(range).map { Self.outside(property, $0, text) }
     case .number(let range):
       guard let value = Quantity.number(text) else { return wrong() }
       if value < range.lowerBound {
-        return Self.outside(property, .below("\(range.lowerBound)"), text)
+        return Self.outside(property, .below(Self.text(range.lowerBound)), text)
       }
       return value > range.upperBound
-        ? Self.outside(property, .above("\(range.upperBound)"), text) : nil
+        ? Self.outside(property, .above(Self.text(range.upperBound)), text) : nil
     case .fraction: return Quantity.fraction(text) == nil ? wrong() : nil
     case .enumeration(let nicks):
       guard !nicks.contains(where: { $0.nick == text || String($0.value) == text }) else {
@@ -120,6 +120,17 @@ struct PropertyCheck {
     return reporter.didYouMean(text, among: names)
       ?? "it is one of \(names.prefix(20).joined(separator: ", "))"
       + (names.count > 20 ? ", …" : "")
+  }
+
+  private static func text(_ number: Double) -> String {
+    let text = "\(number)"
+    return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+  }
+
+  /// Properties count times in nanoseconds and sizes in bytes.
+  private static func unitHelp(_ text: String) -> String? {
+    if let time = Quantity.nanoseconds(text) { return "in nanoseconds, that is \(time)" }
+    return Quantity.bytes(text).map { "in bytes, that is \($0)" }
   }
 
   private static func outside(

@@ -77,11 +77,9 @@ struct RegistryCheck {
 
   private func typingMistake(_ name: String, _ element: ResolvedGraph.Element) -> String? {
     // In a link, the name of an element of the file may have been meant.
-    let own = graph.elements.lazy.filter { $0.location != $0.typeLocation }.map(\.name)
-    if element.location == element.typeLocation || element.name.hasPrefix(name + "-"),
-      let help = reporter.didYouMean(name, among: Array(own.prefix(2000)))
-    {
-      return help
+    if !element.isNamed {
+      let named = graph.elements.filter(\.isNamed).map(\.name)
+      if let help = reporter.didYouMean(name, among: named) { return help }
     }
     return reporter.didYouMean(name, among: registry.elementTypeNames)
   }
@@ -90,11 +88,15 @@ struct RegistryCheck {
     _ pad: String, of element: Int, matching templates: [PadTemplate],
     _ location: SourceLocation
   ) {
-    let element = graph.elements[element]
     let names = templates.map(\.name)
     reporter.error(
-      "'\(element.name)' (\(element.type.text)) has no pad '\(pad)'", at: location,
+      "\(graph.elements[element].title) has no pad '\(pad)'", at: location,
       help: reporter.didYouMean(pad, among: names)
         ?? (names.isEmpty ? nil : "it has \(names.joined(separator: ", "))"))
   }
+}
+
+extension ResolvedGraph.Element {
+  /// The name and the type, for messages; the type alone where the name is made up.
+  var title: String { isNamed ? "'\(name)' (\(type.text))" : "'\(type.text)'" }
 }

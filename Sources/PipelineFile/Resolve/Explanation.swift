@@ -54,7 +54,7 @@ extension ResolvedGraph {
 
   private static func value(_ value: Value) -> String {
     switch value {
-    case .text(let text): self.text(text)
+    case .text(let text, _): self.text(text)
     case .list(let items): "[" + items.map(self.value).joined(separator: ", ") + "]"
     case .fields(let fields): YAMLText.mapping(fields.map(field))
     }

@@ -63,13 +63,14 @@ final class GraphBuilder {
   @discardableResult
   private func addElement(
     _ specification: ElementSpecification, _ name: String, _ location: SourceLocation,
-    _ scope: ValueScope
+    _ scope: ValueScope, isNamed: Bool = true
   ) -> Int {
     graph.elements.append(
       .init(
         name: name, type: text(specification.type, scope) ?? .unknown(specification.type.source),
         typeLocation: specification.type.location,
-        properties: properties(specification.properties, scope), location: location))
+        properties: properties(specification.properties, scope), location: location,
+        isNamed: isNamed))
     indexes[name] = graph.elements.count - 1
     return graph.elements.count - 1
   }
@@ -97,7 +98,7 @@ final class GraphBuilder {
 
   private func value(_ value: PropertyValue, _ scope: ValueScope) -> ResolvedGraph.Value? {
     switch value {
-    case .text(let text): self.text(text, scope).map { .text($0) }
+    case .text(let text): self.text(text, scope).map { .text($0, text.location) }
     case .list(let items, _): .list(items.compactMap { self.value($0, scope) })
     case .fields(let fields, _): .fields(properties(fields, scope))
     }
@@ -135,7 +136,7 @@ final class GraphBuilder {
   private func parts(_ step: LinkStep, _ scope: ValueScope, prefix: String) -> [Part] {
     func new(_ specification: ElementSpecification) -> [Part] {
       let name = freshName(prefix + (specification.type.literal ?? "element"))
-      let element = addElement(specification, name, step.location, scope)
+      let element = addElement(specification, name, step.location, scope, isNamed: false)
       return [.element(.init(element: element, pad: nil, location: step.location), padCaps: nil)]
     }
     switch step.content {

@@ -25,6 +25,8 @@ public struct ResolvedGraph: Sendable {
     public let properties: [Property]
     /// Where the file makes the element.
     public let location: SourceLocation
+    /// The file names the element, or else it is made by a step of a link.
+    public let isNamed: Bool
     /// Only optional links name the element: it is made when their pad appears.
     public internal(set) var isOptional = false
   }
@@ -37,7 +39,7 @@ public struct ResolvedGraph: Sendable {
   }
 
   public indirect enum Value: Sendable {
-    case text(Text)
+    case text(Text, SourceLocation)
     case list([Value])
     case fields([Property])
   }

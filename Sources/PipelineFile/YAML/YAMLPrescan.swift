@@ -40,7 +40,8 @@ struct YAMLPrescan {
       }
     }
     // An alias can stand for a document of any size, and needs its anchor.
-    for (name, place) in aliases where anchors.contains(name) {
+    var reported = Set<String>()
+    for (name, place) in aliases where anchors.contains(name) && reported.insert(name).inserted {
       isFine = false
       reporter.error(
         "YAML aliases such as '*\(name)' are not supported", at: place,

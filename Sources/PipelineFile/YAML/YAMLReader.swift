@@ -27,9 +27,9 @@ struct YAMLReader {
             help: "a pipeline file has at least 'elements:' and 'links:'")
           return nil
         }
-        let count = reporter.diagnostics().errors.count
+        let count = reporter.errorCount
         let node = convert(root, renamed: renamed, depth: 0)
-        return reporter.diagnostics().errors.count == count ? node : nil
+        return reporter.errorCount == count ? node : nil
       } catch YamlError.duplicatedKeysInMapping(let duplicates, let context) {
         // Yams gives up at the first mapping with a duplicate. Rename one of the two without
         // moving anything, so that all duplicates and all other mistakes are found at once.
@@ -60,6 +60,24 @@ struct YAMLReader {
     SourceLocation(file: file, line: mark?.line ?? 1, column: mark?.column ?? 1, length: length)
   }
 
+  /// From a quote to the one that closes it, if that is in the same line.
+  private func quotedLength(_ mark: Mark?) -> Int {
+    guard let mark, let line = file.scalars(line: mark.line)?.dropFirst(mark.column - 1),
+      let quote = line.first, quote == "\"" || quote == "'"
+    else { return 1 }
+    var isEscaped = false
+    for (offset, scalar) in line.dropFirst().enumerated() {
+      if isEscaped {
+        isEscaped = false
+      } else if scalar == quote {
+        return offset + 2
+      } else {
+        isEscaped = scalar == "\\" && quote == "\""
+      }
+    }
+    return 1
+  }
+
   private func convert(_ node: Node, renamed: [String: String], depth: Int) -> YAMLNode? {
     guard depth < Self.depthLimit else {
       reporter.error(
@@ -70,7 +88,7 @@ struct YAMLReader {
     switch node {
     case .scalar(let scalar):
       let isPlain = scalar.style == .plain
-      let length = isPlain ? scalar.string.unicodeScalars.count : 1
+      let length = isPlain ? scalar.string.unicodeScalars.count : quotedLength(scalar.mark)
       return YAMLNode(
         content: .scalar(scalar.string, isPlain: isPlain),
         location: location(scalar.mark, length: length))
@@ -107,7 +125,11 @@ struct YAMLReader {
           notes: [.init(message: "it stands here first", location: first)])
       }
       seen[name] = seen[name] ?? place
-      guard let value = convert(valueNode, renamed: renamed, depth: depth + 1) else { continue }
+      guard var value = convert(valueNode, renamed: renamed, depth: depth + 1) else { continue }
+      // A value that is left out has its place where the next thing begins.
+      if case .scalar("", isPlain: true) = value.content {
+        value = YAMLNode(content: value.content, location: place)
+      }
       entries.append(.init(key: LocatedText(text: name, location: place), value: value))
     }
     return entries

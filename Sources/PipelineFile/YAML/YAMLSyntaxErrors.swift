@@ -85,14 +85,68 @@ struct YAMLSyntaxErrors {
   }
 
   private func describe(_ problem: String, _ context: YamlError.Context?, _ mark: Mark) -> Found {
-    let (message, help) = Self.words(problem, context: context?.text ?? "")
-    var note: Diagnostic.Note?
-    if let opened = context?.mark, opened.line != mark.line,
-      let what = Self.openedThing(context?.text ?? "")
+    let what = context?.text ?? ""
+    // What is never closed is best shown where it was opened.
+    if let opened = context?.mark, opened.line != mark.line, let (thing, sign) = Self.opened(what),
+      problem.contains("expected '") || problem.contains("end of stream")
     {
-      note = .init(message: what, location: location(opened))
+      return Found(
+        location: location(opened), message: "the \(thing) that begins here is never closed",
+        help: sign.map { "'\($0)' is missing" }, note: nil)
+    }
+    if problem == "mapping values are not allowed in this context" {
+      return unexpectedColon(mark)
+    }
+    if what == "while scanning an alias" || what == "while scanning an anchor" {
+      return Found(
+        location: location(context?.mark), message: "a value cannot begin with '*' or '&'",
+        help: "put the text in quotes", note: nil)
+    }
+    let (message, help) = Self.words(problem)
+    var note: Diagnostic.Note?
+    if let opened = context?.mark, opened.line != mark.line, what.contains("block") {
+      note = .init(
+        message: "the \(what.contains("mapping") ? "mapping" : "list") begins here",
+        location: location(opened))
     }
     return Found(location: location(mark), message: message, help: help, note: note)
+  }
+
+  private static func opened(_ context: String) -> (thing: String, sign: String?)? {
+    if context.contains("flow sequence") { return ("list", "]") }
+    if context.contains("flow mapping") { return ("mapping", "}") }
+    return context.contains("quoted scalar") ? ("quote", nil) : nil
+  }
+
+  /// A ':' where a text is going on: in the same line, or because the line before has none, or
+  /// because this line is indented below a value.
+  private func unexpectedColon(_ mark: Mark) -> Found {
+    let line = file.scalars(line: mark.line) ?? []
+    let colon: Unicode.Scalar = ":"
+    var above = mark.line - 1
+    while above > 0, file.scalars(line: above)?.contains(where: { $0 != " " }) != true {
+      above -= 1
+    }
+    if !line.prefix(mark.column - 1).contains(colon), let previous = file.scalars(line: above) {
+      let indentation = previous.prefix { $0 == " " }.count
+      if !previous.contains(colon) {
+        return Found(
+          location: SourceLocation(
+            file: file, line: above, column: indentation + 1,
+            length: previous.count - indentation),
+          message: "this line has no ':'", help: "write 'key: value'", note: nil)
+      }
+      let deeper = line.prefix { $0 == " " }.count
+      if deeper > indentation {
+        return Found(
+          location: SourceLocation(file: file, line: mark.line, column: deeper + 1),
+          message: "this line is indented more than the line above, which has a value already",
+          help: "all keys of a mapping begin in one column", note: nil)
+      }
+    }
+    return Found(
+      location: location(mark), message: "a ':' is not expected here",
+      help: "quote a text that contains ': '", note: nil)
   }
 
   /// A place of the parser, moved to the end of the text where it lies behind it.
@@ -110,22 +164,8 @@ struct YAMLSyntaxErrors {
     return SourceLocation(file: file, line: number, column: length + 1)
   }
 
-  private static func openedThing(_ context: String) -> String? {
-    if context.contains("flow sequence") { return "the list begins here" }
-    if context.contains("flow mapping") { return "the mapping begins here" }
-    if context.contains("block mapping") { return "the mapping begins here" }
-    if context.contains("block collection") { return "the list begins here" }
-    if context.contains("quoted scalar") { return "the quote opens here" }
-    return nil
-  }
-
-  private static func words(_ problem: String, context: String) -> (String, String?) {
+  private static func words(_ problem: String) -> (String, String?) {
     switch problem {
-    case "mapping values are not allowed in this context":
-      (
-        "a ':' is not expected here",
-        "quote a text that contains ': ', or put the key on a line of its own"
-      )
     case "did not find expected ',' or ']'":
       ("the list is not closed: ',' or ']' is expected", nil)
     case "did not find expected ',' or '}'":
@@ -142,8 +182,7 @@ struct YAMLSyntaxErrors {
     case "could not find expected ':'":
       ("this line has no ':'", "write 'key: value'")
     case "found unexpected end of stream":
-      context.contains("quoted")
-        ? ("the quote is never closed", nil) : ("the file ends too early", nil)
+      ("a quote is never closed", nil)
     case "found unexpected document indicator":
       ("'---' or '...' stands inside a quote that is not closed", nil)
     case "found character that cannot start any token":
@@ -159,7 +198,7 @@ struct YAMLSyntaxErrors {
         "write '\\\\' for one '\\', or use single quotes"
       )
     case "found undefined alias":
-      ("a value cannot begin with '*'", "put the text in quotes")
+      ("a value cannot begin with '*' or '&'", "put the text in quotes")
     case "but found another document":
       ("a second document begins here", "a pipeline file is one document; remove the '---'")
     default:
