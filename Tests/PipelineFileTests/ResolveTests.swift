@@ -76,6 +76,14 @@ import Testing
     #expect(graph.check(against: FakeRegistry(), files: FakeFiles()).all.isEmpty)
   }
 
+  @Test("a check needs no environment, a run does")
+  func unknownEnvironment() throws {
+    let text = "elements: { a: { type: filesrc, location: \"${env.FILM}\" } }\nlinks: [a -> b]"
+    #expect(try graph(text, purpose: .check).value("a", "location") == "?${env.FILM}")
+    #expect(throws: Mistakes.self) { try graph(text) }
+    #expect(try graph(text, environment: ["FILM": "x.mp4"]).value("a", "location") == "x.mp4")
+  }
+
   @Test("an explanation is a pipeline file for the same graph")
   func explanation() throws {
     let original = try graph(

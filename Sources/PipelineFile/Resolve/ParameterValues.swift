@@ -21,11 +21,13 @@ struct ParameterValues {
     var values: [String: (parameter: Parameter, value: ValueScope.Value)] = [:]
     for index in ParameterScope.dependencies(of: parameters).order {
       let parameter = parameters[index]
-      let known = ValueScope(values, enclosing: enclosing, environment: environment)
+      let known = ValueScope(
+        values, enclosing: enclosing, environment: environment, isComplete: isComplete)
       guard let value = value(of: parameter, given[parameter.name], known) else { continue }
       values[parameter.name] = (parameter, value)
     }
-    return ValueScope(values, enclosing: enclosing, environment: environment)
+    return ValueScope(
+      values, enclosing: enclosing, environment: environment, isComplete: isComplete)
   }
 
   /// Evaluates arguments in the scope of the one who gives them.

@@ -3,7 +3,7 @@ extension PipelineFile {
   public enum Purpose: Sendable {
     /// Each required parameter needs a value.
     case run
-    /// Required parameters without a value stay unknown.
+    /// Required parameters without a value, and environment variables, stay unknown.
     case check
   }
 

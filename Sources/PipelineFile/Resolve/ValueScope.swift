@@ -12,17 +12,20 @@ final class ValueScope {
   private let parameters: [String: (parameter: Parameter, value: Value)]
   private let enclosing: ValueScope?
   private let environment: (String) -> String?
+  /// Variables that are not set are reported; otherwise they count as unknown.
+  private let isComplete: Bool
 
   /// More than any property takes; without a limit, references to references grow beyond measure.
   private static let lengthLimit = 65536
 
   init(
     _ parameters: [String: (parameter: Parameter, value: Value)], enclosing: ValueScope?,
-    environment: @escaping (String) -> String?
+    environment: @escaping (String) -> String?, isComplete: Bool
   ) {
     self.parameters = parameters
     self.enclosing = enclosing
     self.environment = environment
+    self.isComplete = isComplete
   }
 
   /// The text with values in place of references; nil where an error was reported.
@@ -72,6 +75,7 @@ final class ValueScope {
     switch reference.target {
     case .environment(let name):
       guard let value = environment(name) else {
+        guard isComplete else { return .unknown }
         reporter.error(
           "the environment variable '\(name)' is not set", at: reference.location)
         return nil
