@@ -45,6 +45,26 @@ enum Stream: String, CaseIterable {
   }
 }
 
+/// Single pictures of 64x48, which differ in one thing each.
+enum Still: String {
+  /// 8 bit 4:2:0.
+  case plain
+  /// `log2_max_pic_order_cnt_lsb` 6 instead of 8.
+  case poclsb
+  /// Two temporal sub-layers.
+  case sublayers
+  /// 4:2:2.
+  case chroma422
+  /// A conformance window: 60x48.
+  case window
+
+  func accessUnit() throws -> AccessUnit {
+    let url = URL(filePath: #filePath).deletingLastPathComponent()
+      .appending(path: "Streams/\(rawValue).hevc")
+    return try accessUnits(of: [UInt8](Data(contentsOf: url)))[0]
+  }
+}
+
 /// The access units of a byte stream.
 func accessUnits(of stream: [UInt8]) throws -> [AccessUnit] {
   var assembler = AccessUnitAssembler()

@@ -33,7 +33,8 @@ public struct LayerPairParameters: Hashable, Sendable {
   public var pocLSBAligned = true
   /// `poc_lsb_not_present_flag` of the dependent layer.
   public var pocLSBNotPresent = false
-  /// `dpb_size()` of the output layer set with both layers.
+  /// `dpb_size()` of the output layer set with both layers: one entry for all sub-layers, or one
+  /// each.
   public var dpbSize: [SubLayerDPBSize] = []
   /// `direct_dependency_type`: 0 samples, 1 motion, 2 both.
   public var directDependencyType = 2
@@ -121,9 +122,9 @@ public struct LayerPairParameters: Hashable, Sendable {
     _ reader: inout BitReader, _ subLayersMinus1: Int, _ necessary: [Bool]
   ) throws(SyntaxError) {
     let each = try reader.flag("sub_layer_flag_info_present_flag")
-    for subLayer in 0...subLayersMinus1 {
+    for subLayer in 0...(each ? subLayersMinus1 : 0) {
       var present = subLayer == 0
-      if subLayer > 0, each { present = try reader.flag("sub_layer_dpb_info_present_flag") }
+      if subLayer > 0 { present = try reader.flag("sub_layer_dpb_info_present_flag") }
       if !present, let last = dpbSize.last {
         dpbSize.append(last)
         continue

@@ -1,0 +1,152 @@
+import HEVC
+import StereoVideo
+import Testing
+
+@Suite("Weaving refuses") struct WeaveErrorTests {
+  /// Weaves access units one after another; gives the error of the first that fails.
+  static func error(
+    _ pairs: (left: AccessUnit, right: AccessUnit)..., baseEye: Eye = .left
+  ) -> WeaveError? {
+    var weaver = Weaver(baseEye: baseEye)
+    for (left, right) in pairs {
+      do throws(WeaveError) {
+        _ = try weaver.weave(
+          left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+          right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+      } catch {
+        return error
+      }
+    }
+    return nil
+  }
+
+  let left = Result { try Stream.main8.accessUnits(.left) }
+  let right = Result { try Stream.main8.accessUnits(.right) }
+
+  @Test("a missing partner, naming the eye", arguments: Eye.allCases)
+  func missingPartner(eye: Eye) throws {
+    let empty = AccessUnit(bytes: [], nalUnits: [])
+    let there = try left.get()[0]
+    let error = Self.error((eye == .left ? empty : there, eye == .left ? there : empty))
+    #expect(error == .missingPartner(eye))
+    #expect(error?.description.contains("\(eye) eye has no picture") == true)
+  }
+
+  @Test("two pictures in one access unit")
+  func severalPictures() throws {
+    let units = try right.get()
+    let bytes = units[0].bytes + units[1].bytes
+    let both = AccessUnit(bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes.span.bytes))
+    #expect(Self.error((try left.get()[0], both)) == .severalPictures(.right, count: 2))
+  }
+
+  @Test("a stream that is layered already")
+  func layered() throws {
+    let woven = try accessUnits(of: weave(left.get(), right.get()))
+    #expect(Self.error((woven[0], try right.get()[0])) == .alreadyLayered(.left, layerID: 1))
+  }
+
+  @Test("different sizes, coded or visible")
+  func sizes() throws {
+    let other = try Stream.slices.accessUnits(.right)[0]
+    guard case .differentSizes(let one, let two)? = Self.error((try left.get()[0], other)) else {
+      Issue.record("not refused as differentSizes")
+      return
+    }
+    #expect((one.width, one.height) == (96, 64))
+    #expect((two.width, two.height) == (160, 96))
+    guard
+      case .differentSizes? = Self.error(
+        (try Still.plain.accessUnit(), try Still.window.accessUnit()))
+    else {
+      Issue.record("a different conformance window is not refused")
+      return
+    }
+  }
+
+  @Test("different chroma formats")
+  func chroma() throws {
+    let error = Self.error((try Still.plain.accessUnit(), try Still.chroma422.accessUnit()))
+    #expect(error == .differentChromaFormats(left: 1, right: 2))
+  }
+
+  @Test("different bit depths")
+  func depths() throws {
+    let other = try Stream.main10.accessUnits(.right)[0]
+    #expect(Self.error((try left.get()[0], other)) == .differentBitDepths(left: 8, right: 10))
+  }
+
+  @Test("a format without a multiview profile")
+  func format() throws {
+    let unit = try Still.chroma422.accessUnit()
+    #expect(Self.error((unit, unit)) == .unsupportedFormat(chromaFormatIDC: 2, bitDepth: 8))
+  }
+
+  @Test("a random access picture of one eye only")
+  func randomAccess() throws {
+    let (left, right) = (try left.get(), try right.get())
+    let error = Self.error((left[0], right[0]), (left[1], right[6]))
+    #expect(error == .unpairedRandomAccess(left: .trailR, right: .idrNLP))
+  }
+
+  @Test("different picture order counts")
+  func order() throws {
+    let (left, right) = (try left.get(), try right.get())
+    let error = Self.error((left[0], right[0]), (left[1], right[2]))
+    #expect(error == .differentPictureOrderCounts(left: 4, right: 2))
+  }
+
+  @Test("different picture types")
+  func types() throws {
+    let (left, right) = (try left.get(), try right.get())
+    var other = right[1]
+    let slice = try #require(
+      other.nalUnits.first { NALUnitHeader(other.bytes.span.bytes.extracting($0))?.type == .trailR }
+    )
+    other.bytes[slice.lowerBound] = 0
+    let error = Self.error((left[0], right[0]), (left[1], other))
+    #expect(error == .differentFrameTypes(left: .trailR, right: .trailN))
+  }
+
+  @Test("different sizes of picture order counts")
+  func orderSizes() throws {
+    let error = Self.error((try Still.plain.accessUnit(), try Still.poclsb.accessUnit()))
+    #expect(error == .differentPictureOrderCountSizes(left: 8, right: 6))
+  }
+
+  @Test("different temporal sub-layers")
+  func subLayers() throws {
+    let error = Self.error((try Still.plain.accessUnit(), try Still.sublayers.accessUnit()))
+    #expect(error == .differentTemporalSubLayers(left: 1, right: 2))
+  }
+
+  @Test("slices without their parameter sets, naming eye and set")
+  func parameterSets() throws {
+    let (left, right) = (try left.get(), try right.get())
+    #expect(Self.error((left[1], right[1])) == .missingParameterSet(.left, "PPS 0"))
+    #expect(Self.error((left[0], right[1])) == .missingParameterSet(.right, "PPS 0"))
+  }
+
+  @Test("a NAL unit range outside the data")
+  func range() throws {
+    var unit = try left.get()[0]
+    unit.nalUnits.append(0..<unit.bytes.count + 1)
+    #expect(Self.error((unit, try right.get()[0])) == .rangeOutsideData(.left))
+  }
+
+  @Test("nothing more once both eyes are at the next IDR picture again")
+  func recovery() throws {
+    let (left, right) = (try left.get(), try right.get())
+    var weaver = Weaver(baseEye: .left)
+    func weave(_ l: Int, _ r: Int) throws(WeaveError) -> WovenAccessUnit {
+      let (left, right) = (left[l], right[r])
+      return try weaver.weave(
+        left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+        right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    }
+    _ = try weave(0, 0)
+    #expect(throws: WeaveError.self) { _ = try weave(1, 2) }
+    #expect(try weave(6, 6).isIDR)
+    #expect(try weave(7, 7).pictureOrderCount == 4)
+  }
+}
