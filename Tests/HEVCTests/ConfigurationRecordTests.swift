@@ -31,6 +31,16 @@ import Testing
     #expect(try LHEVCDecoderConfigurationRecord(bytes: lhvC).bytes == lhvC)
   }
 
+  @Test(
+    "records made of another maker's parameter sets are that maker's",
+    .enabled(if: ForeignMedia.arePresent, "needs ../shared/media"), arguments: ForeignMedia.allCases
+  )
+  func remade(media: ForeignMedia) throws {
+    let sets = try LayeredParameterSets(nalUnits: media.parameterSets())
+    #expect(try HEVCDecoderConfigurationRecord(sets).bytes == media.box("hvcC"))
+    #expect(try LHEVCDecoderConfigurationRecord(sets).bytes == media.box("lhvC"))
+  }
+
   @Test("our records have the structure of AVFoundation's", arguments: Stream.allCases)
   func structure(stream: Stream) throws {
     var weaver = Weaver(baseEye: .left)

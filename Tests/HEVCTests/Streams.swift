@@ -57,11 +57,15 @@ enum Still: String {
   case chroma422
   /// A conformance window: 60x48.
   case window
+  /// An IDR picture and a P picture that refers to it.
+  case pair
 
-  func accessUnit() throws -> AccessUnit {
+  func accessUnit() throws -> AccessUnit { try accessUnits()[0] }
+
+  func accessUnits() throws -> [AccessUnit] {
     let url = URL(filePath: #filePath).deletingLastPathComponent()
       .appending(path: "Streams/\(rawValue).hevc")
-    return try accessUnits(of: [UInt8](Data(contentsOf: url)))[0]
+    return try HEVCTests.accessUnits(of: [UInt8](Data(contentsOf: url)))
   }
 }
 

@@ -57,8 +57,11 @@ def main():
     with av.open(arguments.file, format=arguments.format) as container:
         stream = container.streams.video[0]
         stream.codec_context.thread_count = 1
+        # As GStreamer and the ffmpeg command do: a picture that refers to a lost one comes out.
+        options = {"flags": "+output_corrupt"}
         if not arguments.single:
-            stream.codec_context.options = {"view_ids": "-1"}
+            options["view_ids"] = "-1"
+        stream.codec_context.options = options
         for frame in container.decode(stream):
             digest = hashlib.md5(planes(frame)).hexdigest()
             print(view_id(frame), digest, frame.pts)

@@ -59,6 +59,8 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
   public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
     let sps = try sets.firstBaseSequenceParameterSet()
     self.init(sps)
+    // AVFoundation leaves it zero whatever the SPS says, which promises nothing.
+    temporalIDNested = false
     arrays = ParameterSetArray.complete([
       (.videoParameterSet, [sets.videoParameterSet]),
       (.sequenceParameterSet, sets.baseSequenceParameterSets),

@@ -37,7 +37,6 @@ public struct LHEVCDecoderConfigurationRecord: Hashable, Sendable {
   public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
     let sps = try sets.firstBaseSequenceParameterSet()
     temporalLayerCount = sps.maxSubLayersMinus1 + 1
-    temporalIDNested = sps.temporalIDNesting
     arrays = ParameterSetArray.complete([
       (.sequenceParameterSet, sets.dependentSequenceParameterSets),
       (.pictureParameterSet, sets.dependentPictureParameterSets),

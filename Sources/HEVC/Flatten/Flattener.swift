@@ -107,16 +107,19 @@ public struct Flattener: Sendable {
       layeredLists: baseReferences.initialLists(poc: base.pictureOrderCount),
       temporalMVPEnabled: base.sps.tools.temporalMotionVectorPrediction)
     if isInterLayer { basePicture.header.type = basePicture.header.type.asReference }
-    basePicture.references.keep(dependentReferences.moved(by: offset))
-    remember(baseReferences, base.pictureOrderCount, 0)
+    // A picture that was lost is not asked to be kept: decoders would make one up.
+    let dependentPresent = dependentReferences.present(in: kept[1])
+    let basePresent = baseReferences.present(in: kept[0])
+    basePicture.references.keep(dependentPresent.moved(by: offset))
+    remember(basePresent, base.pictureOrderCount, 0)
     var pictures = [try accessUnit(basePicture, base, units, bytes, hasDependent: dependent != nil)]
 
     if let dependent {
       pictures.append(
         try accessUnit(
-          dependentPicture(dependent, base, dependentReferences, baseReferences, offset),
+          dependentPicture(dependent, base, dependentReferences, basePresent, offset),
           dependent, units, bytes, hasDependent: true))
-      remember(dependentReferences, dependent.pictureOrderCount, 1)
+      remember(dependentPresent, dependent.pictureOrderCount, 1)
     }
     return pictures
   }

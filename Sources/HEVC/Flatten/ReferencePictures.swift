@@ -43,6 +43,15 @@ struct ReferencePictures: Hashable, Sendable {
     return set
   }
 
+  /// The pictures of the set that are among `others`.
+  func present(in others: Self) -> Self {
+    let pocs = Set((others.shortTerm + others.longTerm).map(\.poc))
+    var set = self
+    set.shortTerm.removeAll { !pocs.contains($0.poc) }
+    set.longTerm.removeAll { !pocs.contains($0.poc) }
+    return set
+  }
+
   /// Adds the pictures of `other` as kept for later.
   mutating func keep(_ other: Self) {
     shortTerm += other.shortTerm.map { Entry(poc: $0.poc, isUsed: false) }

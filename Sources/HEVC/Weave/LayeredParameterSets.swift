@@ -16,9 +16,35 @@ public struct LayeredParameterSets: Hashable, Sendable {
   /// Sets to be filled in.
   public init() {}
 
+  /// The sets among `nalUnits`, as of `hvcC` and `lhvC` or of an access unit: each layer's in the
+  /// order in which they come, repetitions once. Layers above 1 are left out.
+  public init(nalUnits: [[UInt8]]) {
+    for unit in nalUnits {
+      guard let header = NALUnitHeader(unit.span.bytes) else { continue }
+      switch (header.type, header.layerID) {
+      case (.videoParameterSet, 0): videoParameterSet = unit
+      case (.sequenceParameterSet, 0): baseSequenceParameterSets.appendOnce(unit)
+      case (.pictureParameterSet, 0): basePictureParameterSets.appendOnce(unit)
+      case (.sequenceParameterSet, 1): dependentSequenceParameterSets.appendOnce(unit)
+      case (.pictureParameterSet, 1): dependentPictureParameterSets.appendOnce(unit)
+      case (.prefixSEI, 0):
+        if ThreeDReferenceDisplaysInformation(nalUnits: [unit]) != nil {
+          threeDReferenceDisplays = unit
+        }
+      default: break
+      }
+    }
+  }
+
   /// All in the order in which they stand in a byte stream.
   public var nalUnits: [[UInt8]] {
     [videoParameterSet] + baseSequenceParameterSets + basePictureParameterSets
       + dependentSequenceParameterSets + dependentPictureParameterSets + [threeDReferenceDisplays]
+  }
+}
+
+extension [[UInt8]] {
+  fileprivate mutating func appendOnce(_ unit: [UInt8]) {
+    if !contains(unit) { append(unit) }
   }
 }

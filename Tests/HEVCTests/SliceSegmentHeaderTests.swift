@@ -1,0 +1,206 @@
+import HEVC
+import StereoVideo
+import Testing
+
+/// Streams of encoders that are not at hand: tiles, dependent slice segments, long-term pictures,
+/// list modification, weighted prediction, header extensions. Headers are written here bit by bit.
+@Suite("Slice segment headers") struct SliceSegmentHeaderTests {
+  /// VPS and SPS of x265 for 64x48 in blocks of 16, and a PPS that switches everything on.
+  static func parameterSets() -> (sps: [UInt8], pps: [UInt8]) {
+    var sps = BitWriter()
+    sps.u(0, 4)
+    sps.u(0, 3)
+    sps.flag(true)
+    sps.u(1, 8)
+    sps.u(0x6000_0000, 32)
+    sps.u(0x9000, 16)
+    sps.u(0, 32)
+    sps.u(30, 8)
+    sps.ue(0)
+    sps.ue(1)
+    sps.ue(64)
+    sps.ue(48)
+    sps.flag(false)
+    sps.ue(0)
+    sps.ue(0)
+    sps.ue(4)  // eight bits of POC
+    sps.flag(true)
+    sps.ue(4)
+    sps.ue(2)
+    sps.ue(0)
+    for value in [0, 1, 0, 2, 0, 0] { sps.ue(value) }
+    sps.u(0b0010, 4)  // scaling lists, AMP, SAO, PCM: SAO alone
+    sps.ue(2)  // two candidate sets
+    sps.ue(1)
+    sps.ue(0)
+    sps.ue(0)
+    sps.flag(true)
+    sps.flag(true)  // the second predicted from the first
+    sps.flag(true)  // delta -1
+    sps.ue(0)
+    sps.flag(true)
+    sps.flag(true)
+    sps.flag(true)  // long-term pictures
+    sps.ue(2)
+    for (lsb, used) in [(7, true), (9, false)] {
+      sps.u(lsb, 8)
+      sps.flag(used)
+    }
+    sps.u(0b1000, 4)  // temporal MVP, strong smoothing, VUI, extensions
+    sps.trailingBits()
+    var pps = BitWriter()
+    pps.ue(0)
+    pps.ue(0)
+    pps.u(0b11, 2)  // dependent slice segments, output flag
+    pps.u(3, 3)
+    pps.u(0b01, 2)  // sign data hiding, CABAC init
+    pps.ue(0)
+    pps.ue(0)
+    pps.u(0b1000, 4)  // init_qp 0, constrained intra, transform skip, QP delta
+    pps.u(0b11, 2)
+    pps.u(0b1110, 4)  // chroma QP offsets, weighted P and B, transquant bypass
+    pps.u(0b11, 2)  // tiles and wavefronts
+    pps.ue(1)
+    pps.ue(0)
+    pps.u(0b11, 2)
+    pps.flag(true)
+    pps.u(0b110, 3)  // deblocking: control, override, disabled
+    pps.ue(0)
+    pps.ue(0)
+    pps.flag(false)
+    pps.flag(true)  // lists modification
+    pps.ue(0)
+    pps.flag(true)  // header extension
+    pps.flag(false)
+    pps.trailingBits()
+    return (
+      sps.nalUnit(NALUnitHeader(type: .sequenceParameterSet)),
+      pps.nalUnit(NALUnitHeader(type: .pictureParameterSet))
+    )
+  }
+
+  static let data: [UInt8] = [0xAA, 0, 0, 3, 1, 0x55]
+
+  /// The first slice segment of a B picture with POC 20, which uses all that there is.
+  static func slice() -> [UInt8] {
+    var slice = BitWriter()
+    slice.flag(true)
+    slice.ue(0)
+    slice.u(0b101, 3)  // extra bits
+    slice.ue(0)  // B
+    slice.flag(true)
+    slice.u(20, 8)
+    slice.flag(true)
+    slice.u(1, 1)  // candidate set 1: POC 19 and 18
+    slice.ue(1)  // one long-term picture of the SPS, one of its own
+    slice.ue(1)
+    slice.u(0, 1)
+    slice.flag(false)
+    slice.u(200, 8)
+    slice.flag(true)
+    slice.flag(true)
+    slice.ue(1)  // one MSB cycle back
+    slice.flag(true)  // temporal MVP
+    slice.u(0b11, 2)
+    slice.flag(true)
+    slice.ue(1)
+    slice.ue(1)
+    slice.flag(true)  // list 0 modified: of four pictures
+    slice.u(3, 2)
+    slice.u(0, 2)
+    slice.flag(false)
+    slice.u(0b00, 2)  // mvd_l1_zero, cabac_init
+    slice.flag(false)  // collocated from list 1
+    slice.ue(1)
+    slice.ue(2)  // weights: denominators
+    slice.ue(0)
+    slice.u(0b10, 2)
+    slice.u(0b01, 2)
+    slice.ue(2)
+    slice.ue(3)
+    for _ in 0..<4 { slice.ue(1) }
+    slice.u(0b0000, 4)
+    slice.ue(0)  // merge candidates
+    slice.ue(1)
+    slice.ue(0)
+    slice.ue(0)
+    slice.flag(true)
+    slice.flag(false)
+    slice.ue(0)
+    slice.ue(0)
+    slice.flag(true)
+    slice.ue(2)  // entry points
+    slice.ue(6)
+    slice.u(100, 7)
+    slice.u(0, 7)
+    slice.ue(2)  // extension
+    slice.u(0xFFFF, 16)
+    slice.trailingBits()
+    return slice.nalUnit(NALUnitHeader(type: .trailR)) + data
+  }
+
+  /// A dependent slice segment at block 6.
+  static func dependentSlice() -> [UInt8] {
+    var slice = BitWriter()
+    slice.flag(false)
+    slice.ue(0)
+    slice.flag(true)
+    slice.u(6, 4)
+    slice.ue(0)
+    slice.ue(0)
+    slice.trailingBits()
+    return slice.nalUnit(NALUnitHeader(type: .trailR)) + data
+  }
+
+  static func store() throws -> ParameterSetStore {
+    let sets = parameterSets()
+    var store = ParameterSetStore()
+    #expect(try store.add(sets.sps.span.bytes))
+    #expect(try store.add(sets.pps.span.bytes))
+    #expect(try !store.add(sets.pps.span.bytes))
+    return store
+  }
+
+  @Test("every field is read, and the slice data begins where it does")
+  func all() throws {
+    let unit = Self.slice()
+    let slice = try SliceSegmentHeader(nalUnit: unit.span.bytes, sets: Self.store())
+    #expect(slice.isFirstInPicture)
+    #expect(slice.sliceType == .b)
+    #expect(slice.pocLSB == 20)
+    #expect(slice.shortTermSet.negative.map(\.deltaPOC) == [-1, -2])
+    #expect(slice.shortTermSet.usedCount == 2)
+    #expect(slice.longTermEntries.map(\.pocLSB) == [7, 200])
+    #expect(slice.longTermEntries.map(\.deltaPOCMSBCycle) == [nil, 1])
+    #expect(slice.totalReferenceCount == 4)
+    #expect((slice.activeCountL0, slice.activeCountL1) == (2, 2))
+    #expect(slice.listEntriesL0 == [3, 0])
+    #expect(slice.listEntriesL1 == nil)
+    #expect(slice.temporalMVP)
+    #expect(Array(unit[slice.dataOffset...]) == Self.data)
+  }
+
+  @Test("a dependent slice segment is read")
+  func dependent() throws {
+    let unit = Self.dependentSlice()
+    let slice = try SliceSegmentHeader(nalUnit: unit.span.bytes, sets: Self.store())
+    #expect(slice.isDependent)
+    #expect(slice.address == 6)
+    #expect(Array(unit[slice.dataOffset...]) == Self.data)
+  }
+
+  @Test("a header cut short names the element where it ends")
+  func truncated() throws {
+    let unit = Self.slice()
+    let store = try Self.store()
+    for count in 2..<unit.count - Self.data.count {
+      #expect(throws: SyntaxError.self) {
+        try SliceSegmentHeader(nalUnit: Array(unit.prefix(count)).span.bytes, sets: store)
+      }
+    }
+    let error = #expect(throws: SyntaxError.self) {
+      try SliceSegmentHeader(nalUnit: Array(unit.prefix(3)).span.bytes, sets: store)
+    }
+    #expect(error?.description.hasPrefix("slice_segment_header: slice_pic_order_cnt_lsb") == true)
+  }
+}
