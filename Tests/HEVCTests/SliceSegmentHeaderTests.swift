@@ -5,8 +5,8 @@ import Testing
 /// Streams of encoders that are not at hand: tiles, dependent slice segments, long-term pictures,
 /// list modification, weighted prediction, header extensions. Headers are written here bit by bit.
 @Suite("Slice segment headers") struct SliceSegmentHeaderTests {
-  /// VPS and SPS of x265 for 64x48 in blocks of 16, and a PPS that switches everything on.
-  static func parameterSets() -> (sps: [UInt8], pps: [UInt8]) {
+  /// An SPS for 64x48 in blocks of 16, and a PPS that switches everything on, of layer `layer`.
+  static func parameterSets(layer: UInt8 = 0) -> (sps: [UInt8], pps: [UInt8]) {
     var sps = BitWriter()
     sps.u(0, 4)
     sps.u(0, 3)
@@ -74,15 +74,19 @@ import Testing
     pps.flag(false)
     pps.trailingBits()
     return (
-      sps.nalUnit(NALUnitHeader(type: .sequenceParameterSet)),
-      pps.nalUnit(NALUnitHeader(type: .pictureParameterSet))
+      sps.nalUnit(NALUnitHeader(type: .sequenceParameterSet, layerID: layer)),
+      pps.nalUnit(NALUnitHeader(type: .pictureParameterSet, layerID: layer))
     )
   }
 
   static let data: [UInt8] = [0xAA, 0, 0, 3, 1, 0x55]
 
   /// The first slice segment of a B picture with POC 20, which uses all that there is.
-  static func slice() -> [UInt8] {
+  ///
+  /// - Parameter list0: `list_entry_l0` and their size in bits.
+  static func slice(
+    layer: UInt8 = 0, list0: (entries: [Int], bits: Int) = ([3, 0], 2)
+  ) -> [UInt8] {
     var slice = BitWriter()
     slice.flag(true)
     slice.ue(0)
@@ -105,9 +109,8 @@ import Testing
     slice.flag(true)
     slice.ue(1)
     slice.ue(1)
-    slice.flag(true)  // list 0 modified: of four pictures
-    slice.u(3, 2)
-    slice.u(0, 2)
+    slice.flag(true)  // list 0 modified
+    for entry in list0.entries { slice.u(entry, list0.bits) }
     slice.flag(false)
     slice.u(0b00, 2)  // mvd_l1_zero, cabac_init
     slice.flag(false)  // collocated from list 1
@@ -136,11 +139,11 @@ import Testing
     slice.ue(2)  // extension
     slice.u(0xFFFF, 16)
     slice.trailingBits()
-    return slice.nalUnit(NALUnitHeader(type: .trailR)) + data
+    return slice.nalUnit(NALUnitHeader(type: .trailR, layerID: layer)) + data
   }
 
   /// A dependent slice segment at block 6.
-  static func dependentSlice() -> [UInt8] {
+  static func dependentSlice(layer: UInt8 = 0) -> [UInt8] {
     var slice = BitWriter()
     slice.flag(false)
     slice.ue(0)
@@ -149,7 +152,7 @@ import Testing
     slice.ue(0)
     slice.ue(0)
     slice.trailingBits()
-    return slice.nalUnit(NALUnitHeader(type: .trailR)) + data
+    return slice.nalUnit(NALUnitHeader(type: .trailR, layerID: layer)) + data
   }
 
   static func store() throws -> ParameterSetStore {
@@ -202,5 +205,98 @@ import Testing
       try SliceSegmentHeader(nalUnit: Array(unit.prefix(3)).span.bytes, sets: store)
     }
     #expect(error?.description.hasPrefix("slice_segment_header: slice_pic_order_cnt_lsb") == true)
+  }
+
+  /// An access unit of these NAL units.
+  static func accessUnit(_ units: [[UInt8]]) -> AccessUnit {
+    let bytes: [UInt8] = units.flatMap { unit -> [UInt8] in [0, 0, 0, 1] + unit }
+    return AccessUnit(bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes.span.bytes))
+  }
+
+  /// The VPS of a stream of one layer.
+  static func videoParameterSet() throws -> VideoParameterSet {
+    let unit = try Still.plain.accessUnit()
+    return try VideoParameterSet(nalUnit: Array(unit.bytes[unit.nalUnits[0]]))
+  }
+
+  @Test("woven, the dependent eye's slices say the same, and their data is untouched")
+  func woven() throws {
+    let sets = Self.parameterSets()
+    let unit = Self.accessUnit([
+      try Self.videoParameterSet().nalUnit(), sets.sps, sets.pps, Self.slice(),
+      Self.dependentSlice(),
+    ])
+    var weaver = Weaver(baseEye: .left)
+    let woven = try weaver.weave(
+      left: unit.bytes.span.bytes, leftNALUnits: unit.nalUnits,
+      right: unit.bytes.span.bytes, rightNALUnits: unit.nalUnits)
+    #expect(woven.pictureOrderCount == 20)
+    let stream = bytes(of: woven, unit, unit, framing: .annexB)
+    var store = ParameterSetStore()
+    for set in woven.parameterSets.nalUnits { _ = try store.add(set.span.bytes) }
+    let vps = try #require(store.videoParameterSet(0))
+    let syntax = try #require(InterLayerSyntax(vps))
+    let first = Self.slice()
+    let original = try SliceSegmentHeader(nalUnit: first.span.bytes, sets: Self.store())
+    let slices = AnnexB.nalUnits(in: stream.span.bytes).suffix(4).map { Array(stream[$0]) }
+    #expect(slices[0] == Self.slice())
+    #expect(slices[1] == Self.dependentSlice())
+    let (third, fourth) = (slices[2], slices[3])
+    let slice = try SliceSegmentHeader(nalUnit: third.span.bytes, sets: store, pair: syntax)
+    #expect(slice.header.layerID == 1)
+    #expect(slice.pictureParameterSetID == 1)
+    #expect(!slice.usesInterLayerPrediction)
+    #expect(slice.pocLSB == original.pocLSB)
+    #expect(slice.shortTermSet == original.shortTermSet)
+    #expect(slice.longTermEntries == original.longTermEntries)
+    #expect(slice.listEntriesL0 == original.listEntriesL0)
+    #expect(Array(slices[2][slice.dataOffset...]) == Self.data)
+    let dependent = try SliceSegmentHeader(
+      nalUnit: fourth.span.bytes, sets: store, pair: syntax)
+    #expect(dependent.isDependent)
+    #expect(dependent.address == 6)
+    #expect(Array(slices[3][dependent.dataOffset...]) == Self.data)
+  }
+
+  @Test("flattened, the base picture is a long-term reference at its place in the lists")
+  func flattened() throws {
+    var vps = try VideoParameterSet(nalUnit: ParameterSetTests.sets(.main8).videoParameterSet)
+    vps.multilayer?.pair?.defaultReferenceLayersActive = true
+    let base = Self.parameterSets()
+    // Both layers number their sets from 0.
+    let dependent = Self.parameterSets(layer: 1)
+    // List 0 of POC 19, 18, base, 7 and -56: the base picture, then POC 7.
+    let unit = Self.accessUnit([
+      vps.nalUnit(), base.sps, base.pps, dependent.sps, dependent.pps, Self.slice(),
+      Self.dependentSlice(), Self.slice(layer: 1, list0: ([2, 3], 3)),
+      Self.dependentSlice(layer: 1),
+    ])
+    var flattener = Flattener(output: .dependentEye)
+    let flat = try flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
+    #expect(flat.pictures.map(\.isOutput) == [false, true])
+    #expect(flat.pictures.map(\.pictureOrderCount) == [20, 20 + 16384])
+    var store = ParameterSetStore()
+    for set in flat.parameterSets.nalUnits { #expect(try store.add(set.span.bytes)) }
+    let slices = try flat.pictures.map { picture in
+      let stream = bytes(of: picture, source: unit.bytes)
+      return try AnnexB.nalUnits(in: stream.span.bytes).suffix(2).map { range in
+        let nalUnit = Array(stream[range])
+        let slice = try SliceSegmentHeader(nalUnit: nalUnit.span.bytes, sets: store)
+        #expect(Array(nalUnit[slice.dataOffset...]) == Self.data)
+        return slice
+      }
+    }
+    #expect(slices[0][0].pictureParameterSetID == 0)
+    #expect(slices[0][0].longTermEntries.map(\.pocLSB) == [7, 65536 - 56])
+    #expect(slices[0][0].listEntriesL0 == [3, 0])
+    #expect(slices[0][0].listEntriesL1 == nil)
+    #expect(slices[1][0].pictureParameterSetID == 1)
+    #expect(slices[1][0].pocLSB == 20 + 16384)
+    #expect(slices[1][0].shortTermSet.negative.map(\.deltaPOC) == [-1, -2])
+    #expect(slices[1][0].longTermEntries.map(\.pocLSB) == [7 + 16384, 16384 - 56, 20])
+    #expect(slices[1][0].longTermEntries.allSatisfy { $0.isUsedByCurrentPicture })
+    #expect(slices[1][0].listEntriesL0 == [4, 2])
+    #expect(slices[1][0].listEntriesL1 == nil)
+    #expect(slices.map { $0[1].isDependent } == [true, true])
   }
 }
