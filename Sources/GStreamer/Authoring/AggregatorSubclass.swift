@@ -91,9 +91,10 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     gst_aggregator_update_segment(aggregator, &segment)
   }
 
-  /// Pushes a finished buffer.
-  public func finish(_ buffer: Buffer) throws(FlowReturn) {
-    try FlowReturn(gst_aggregator_finish_buffer(aggregator, buffer.retainedPointer())).check()
+  /// Pushes a finished buffer, giving up this reference to it.
+  public func finish(_ buffer: consuming Buffer) throws(FlowReturn) {
+    let handed: UnsafeMutablePointer<GstBuffer> = cast(MiniObject.handOver(buffer))
+    try FlowReturn(gst_aggregator_finish_buffer(aggregator, handed)).check()
   }
 
   /// Says how much time data spends inside.

@@ -98,7 +98,7 @@ open class PushSourceSubclass: ElementSubclass, @unchecked Sendable {
         return GST_FLOW_ERROR
       }
       return element.flow { () throws in
-        result?.pointee = try element.create().retainedPointer()
+        result?.pointee = cast(MiniObject.handOver(try element.create()))
       }
     }
   }

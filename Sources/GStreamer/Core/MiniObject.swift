@@ -17,6 +17,17 @@ public class MiniObject: @unchecked Sendable {
     if isOwned { gst_mini_object_unref(raw) }
   }
 
+  /// The reference for a C function that takes it over. Where Swift has no other reference to the
+  /// object, it is the object's own, so that whoever gets it may write into what only he holds.
+  static func handOver<Object: MiniObject>(
+    _ object: consuming Object
+  ) -> UnsafeMutablePointer<GstMiniObject> {
+    var object = object
+    guard isKnownUniquelyReferenced(&object) else { return gst_mini_object_ref(object.raw) }
+    object.disown()
+    return object.raw
+  }
+
   /// Gives up the reference without releasing it: it belonged to the caller all along.
   func disown() { isOwned = false }
 

@@ -56,8 +56,8 @@ public class Pad: @unchecked Sendable {
   }
 
   /// Pushes data to the peer, giving up this reference to it.
-  public func push(_ buffer: Buffer) -> FlowReturn {
-    FlowReturn(gst_pad_push(pointer, buffer.retainedPointer()))
+  public func push(_ buffer: consuming Buffer) -> FlowReturn {
+    FlowReturn(gst_pad_push(pointer, cast(MiniObject.handOver(buffer))))
   }
 
   /// Pushes an event to the peer; false where nobody handled it.
