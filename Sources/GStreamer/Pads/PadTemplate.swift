@@ -16,6 +16,8 @@ public struct PadTemplate: Sendable {
     self.direction = direction
     self.presence = presence
     self.caps = caps
+    // A declaration lives as long as the process, which is no leak.
+    caps.raw.pointee.flags |= GST_MINI_OBJECT_FLAG_MAY_BE_LEAKED.rawValue
   }
 
   /// A new GstPadTemplate with a floating reference.
