@@ -19,9 +19,10 @@ public final class Bus: @unchecked Sendable {
   init(of pipeline: UnsafeMutablePointer<GstElement>) {
     bus = gst_element_get_bus(pipeline)
     let handler: GstBusSyncHandler = { _, message, data in
+      // Who drops a message owns it.
       if let message, let data {
-        Unmanaged<Inbox>.fromOpaque(data).takeUnretainedValue().bus?
-          .receive(Message(retaining: message))
+        let owned = Message(adopting: message)
+        Unmanaged<Inbox>.fromOpaque(data).takeUnretainedValue().bus?.receive(owned)
       }
       return GST_BUS_DROP
     }

@@ -4,9 +4,14 @@ public import CGStreamer
 public final class Message: MiniObject, @unchecked Sendable {
   public var pointer: UnsafeMutablePointer<GstMessage> { cast(raw) }
 
+  /// Takes over the caller's reference.
+  public init(adopting pointer: UnsafeMutablePointer<GstMessage>) {
+    super.init(adopting: cast(pointer))
+  }
+
   /// Adds a reference.
-  public init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
-    super.init(adopting: cast(gst_message_ref(pointer)))
+  public convenience init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
+    self.init(adopting: gst_message_ref(pointer))
   }
 
   public enum Content {
