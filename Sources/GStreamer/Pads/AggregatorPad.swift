@@ -17,6 +17,14 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   /// Whether a buffer waits.
   public var hasBuffer: Bool { gst_aggregator_pad_has_buffer(aggregatorPad) != 0 }
 
+  /// Takes what waits if it only stands for a GAP event: a time without data. Returns whether it
+  /// did.
+  public func dropGap() -> Bool {
+    guard let buffer = peek(), buffer.flags.contains(.gap), buffer.size == 0 else { return false }
+    _ = pop()
+    return true
+  }
+
   /// Whether all buffers have been taken and no more will come.
   public var isAtEnd: Bool { gst_aggregator_pad_is_eos(aggregatorPad) != 0 }
 
