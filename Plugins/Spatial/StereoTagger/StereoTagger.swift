@@ -1,3 +1,4 @@
+import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -103,6 +104,8 @@ final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendabl
   }
 
   override func sinkEvent(_ event: Event) throws -> Bool {
+    // A new stream starts without tags.
+    if event.type == GST_EVENT_STREAM_START { hasSentTags = false }
     if let tags = event.tags, !tags.isGlobal {
       return forwardSinkEvent(.tags(adding(to: tags)).following(event))
     }
