@@ -149,13 +149,18 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
   override var isSeekable: Bool { !settings.current.isLive }
 
   override func seek(to segment: Segment) throws {
-    guard let rate = output?.pool.info.frameRate else {
+    // Not backwards.
+    guard segment.segment.rate > 0 else { throw FlowReturn.error }
+    guard let output else {
       frameNumber = 0
       return
     }
-    let frame = scale(
-      segment.position ?? 0, UInt64(clamping: rate.numerator),
-      UInt64(clamping: rate.denominator) * .second)
-    frameNumber = Int(clamping: frame)
+    let rate = output.pool.info.frameRate
+    let position = segment.position ?? 0
+    let frame = Int(
+      clamping: scale(
+        position, UInt64(clamping: rate.numerator), UInt64(clamping: rate.denominator) * .second))
+    // Times are rounded down, so that of the next frame may be this position.
+    frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
   }
 }
