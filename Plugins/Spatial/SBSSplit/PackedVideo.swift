@@ -102,6 +102,12 @@ struct PackedVideo {
         "The pixels of \(info.formatName) lie in groups that cannot be cut; "
           + "put videoconvert before sbssplit.")
     }
+    guard layout.arrangement != .sideBySide || eyeSize.width.isMultiple(of: info.pixelGroup) else {
+      throw ElementError(
+        .format,
+        "Pixels of \(info.formatName) share their colour in groups of \(info.pixelGroup), so an eye "
+          + "of \(eyeSize.width) pixels cannot be cut; put videoconvert before sbssplit.")
+    }
   }
 
   // MARK: One eye
@@ -148,9 +154,9 @@ struct PackedVideo {
     for plane in region.offsets.indices where region.strides.indices.contains(plane) {
       let grid = info.sampleGrid(plane)
       switch layout.arrangement {
-      case .sideBySide: region.offsets[plane] += (size.width >> grid.widthShift) * grid.step
+      case .sideBySide: region.offsets[plane] &+= (size.width >> grid.widthShift) &* grid.step
       case .topBottom:
-        region.offsets[plane] += (size.height >> grid.heightShift) * region.strides[plane]
+        region.offsets[plane] &+= (size.height >> grid.heightShift) &* region.strides[plane]
       case .frameByFrame: break
       }
     }

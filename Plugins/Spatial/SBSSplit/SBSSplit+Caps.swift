@@ -91,7 +91,7 @@ extension SBSSplit {
     }
     let common = eyes[0].intersection(eyes[1])
     guard !common.isAny else { return sink.templateCaps }
-    return common.packings()
+    return common.intersection(sink.templateCaps).packings()
   }
 }
 
@@ -118,7 +118,7 @@ extension Value {
   fileprivate func multiplied(by factor: Int32) -> Value {
     func product(_ number: Int32) -> Int32 {
       let (product, overflow) = number.multipliedReportingOverflow(by: factor)
-      return overflow ? .max : product
+      return overflow ? (number < 0 ? .min : .max) : product
     }
     return switch self {
     case .int(let number): .int(product(number))

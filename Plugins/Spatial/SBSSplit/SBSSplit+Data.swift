@@ -25,8 +25,7 @@ extension SBSSplit {
   private func cut(_ eyePad: EyePad, from packed: Buffer, _ region: VideoLayout) throws -> Buffer {
     guard let info = eyePad.info else { throw FlowReturn.notNegotiated }
     let view = Buffer()
-    view.copyHeader(from: packed, metas: true)
-    view.removeMetasOfSize()
+    takeHeader(view, from: packed)
     view.append(packed, offset: 0, size: packed.size)
     view.setVideoLayout(region, format: info.format)
     guard let pool = eyePad.pool else {
@@ -34,13 +33,19 @@ extension SBSSplit {
       return view
     }
     let copy = try pool.acquire()
-    copy.copyHeader(from: packed, metas: true)
-    copy.removeMetasOfSize()
+    takeHeader(copy, from: packed)
     let target = try VideoFrame(copy, info, writing: true)
     guard target.copyPixels(from: try VideoFrame(view, info)) else {
       throw ElementError(.failedStream, "A frame could not be copied.")
     }
     return copy
+  }
+
+  /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.
+  private func takeHeader(_ view: Buffer, from packed: Buffer) {
+    view.copyHeader(from: packed, metas: true)
+    view.removeMetasOfSize()
+    view.flags.subtract([.multipleView, .firstInBundle])
   }
 
   private func pass(_ buffer: Buffer, to place: FrameSequence.Place) throws {
@@ -64,12 +69,17 @@ struct FrameSequence {
   private var isSecond = false
   private var pairPTS: ClockTime?
 
-  /// Which eye a frame shows. A frame flagged as the first of a pair is that, whatever came
-  /// before; without flags the eyes alternate.
+  /// Which eye a frame shows. Where frames are flagged, the flags say it, whatever came before, so
+  /// that a lost frame does not make the eyes change places; without flags the eyes alternate.
   mutating func eye(of frame: Buffer, in layout: PackingLayout) -> Place {
-    let isFirst = frame.flags.contains(.firstInBundle) || !isSecond
+    let isFlagged = !frame.flags.isDisjoint(with: [.multipleView, .firstInBundle])
+    let isFirst = frame.flags.contains(.firstInBundle) || !isFlagged && !isSecond
+    if isFirst {
+      pairPTS = frame.pts
+    } else if !isSecond {
+      pairPTS = frame.pts.map { pts in pts - min(pts, frame.duration ?? 0) }
+    }
     isSecond = isFirst
-    if isFirst { pairPTS = frame.pts }
     let firstEye: Eye = layout.rightViewFirst ? .right : .left
     let doubled = frame.duration.map { $0.addingReportingOverflow($0) }
     return Place(

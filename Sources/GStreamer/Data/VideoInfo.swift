@@ -76,6 +76,18 @@ public struct VideoInfo: @unchecked Sendable {
     return flags & groups == 0 && (0..<planeCount).allSatisfy { sampleGrid($0).step > 0 }
   }
 
+  /// How many pixels beside each other share bytes of one plane, as two do in YUY2; 1 where none do.
+  public var pixelGroup: Int {
+    guard let format = formatInfo else { return 1 }
+    let shifts = withUnsafeBytes(of: format.w_sub) { Array($0.bindMemory(to: guint.self)) }
+    let planes = withUnsafeBytes(of: format.plane) { Array($0.bindMemory(to: guint.self)) }
+    let components = zip(planes, shifts).prefix(Int(format.n_components))
+    let shared = Dictionary(grouping: components, by: \.0).values.map { plane in
+      (plane.map(\.1).max() ?? 0) - (plane.map(\.1).min() ?? 0)
+    }
+    return 1 << Int(shared.max() ?? 0)
+  }
+
   public var planeCount: Int { Int(info.finfo?.pointee.n_planes ?? 0) }
   /// Where each plane starts.
   public var offsets: [Int] {
