@@ -15,6 +15,10 @@ public final class Harness: @unchecked Sendable {
       return nil
     }
     self.harness = harness
+    // The harness leaves its element's first reference floating, for the next `Element` to take.
+    if g_object_is_floating(harness.pointee.element) != 0 {
+      gst_object_ref_sink(harness.pointee.element)
+    }
   }
 
   /// A further harness at another pad of the same element.
@@ -31,6 +35,11 @@ public final class Harness: @unchecked Sendable {
   }
 
   public var element: Element { Element(retaining: harness.pointee.element) }
+
+  /// The caps of what the element gives, once it has said them.
+  public var sourceCaps: Caps? {
+    harness.pointee.sinkpad.flatMap { Pad(retaining: $0).currentCaps }
+  }
 
   public func setSourceCaps(_ caps: String) {
     gst_harness_set_src_caps_str(harness, caps)
@@ -54,8 +63,20 @@ public final class Harness: @unchecked Sendable {
     FlowReturn(rawValue: gst_harness_push(harness, gst_buffer_ref(buffer.pointer)).rawValue)
   }
 
+  @discardableResult
   public func push(_ event: Event) -> Bool {
     gst_harness_push_event(harness, gst_event_ref(event.pointer)) != 0
+  }
+
+  /// Sends an event up from the sink.
+  @discardableResult
+  public func pushUpstream(_ event: Event) -> Bool {
+    gst_harness_push_upstream_event(harness, gst_event_ref(event.pointer)) != 0
+  }
+
+  /// The next event that reached the source, if one is there.
+  public func tryPullUpstreamEvent() -> Event? {
+    gst_harness_try_pull_upstream_event(harness).map { Event(adopting: $0) }
   }
 
   /// The next buffer, waiting up to a minute; nil where none comes.
