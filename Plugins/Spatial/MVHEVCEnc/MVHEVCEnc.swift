@@ -107,6 +107,7 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   override func aggregate(timeout: Bool) throws {
     let pads = sinkPads
+    guard pads.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })
     else { throw FlowReturn.error }

@@ -6,10 +6,12 @@ import StereoVideo
 extension MVHEVCMux {
   /// Takes what is earliest among what waits at the pads.
   func step() throws {
-    let pads = try MuxPads(sinkPads)
+    let all = sinkPads
+    guard all.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
+    let pads = try MuxPads(all)
     let movie = try self.movie ?? begin(pads)
     guard let source = pads.earliest() else {
-      try finish(pads)
+      try finish()
       throw FlowReturn.eos
     }
     switch source {
@@ -17,11 +19,12 @@ extension MVHEVCMux {
       guard let stereo else { throw FlowReturn.error }
       try write(try stereo.take(left: left, right: right), to: movie)
       reportDrops(stereo)
-    case .stream(let pad, let track): try copy(pad, to: track, of: movie)
+    case .stream(let pad): try copy(pad, to: movie)
     }
-    for (track, pad) in pads.streams.enumerated() where pad.isAtEnd {
-      try movie.end(pads.trackNumber(ofStream: track))
+    for pad in pads.streams where pad.isAtEnd {
+      if let track = tracks[pad.name] { try movie.end(track) }
     }
+    if pads.eyesAreAtEnd { try endEyes(of: movie) }
     progress.post(
       from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount)
   }
@@ -43,8 +46,14 @@ extension MVHEVCMux {
   }
 
   /// A buffer of audio or coded video as it is.
-  private func copy(_ pad: AggregatorPad, to track: Int, of movie: MovieInProgress) throws {
-    guard let buffer = pad.pop() else { return }
+  private func copy(_ pad: AggregatorPad, to movie: MovieInProgress) throws {
+    guard let track = tracks[pad.name] else {
+      throw ElementError(
+        .mux,
+        "The pad \(pad.name) came after the movie's first frame; a movie's tracks are fixed "
+          + "when it begins.")
+    }
+    guard let buffer = pad.pop(), buffer.size > 0 else { return }
     let segment = pad.segment
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
       throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
@@ -55,9 +64,9 @@ extension MVHEVCMux {
       duration: buffer.duration ?? 0)
     if isAudio(pad) {
       // Audio is decoded in the order it is heard.
+      let (count, duration) = try pcmFrames(of: buffer, on: pad) ?? (1, buffer.duration ?? 0)
       timing = MovieInProgress.Timing(
-        presentationTime: time, decodeTime: time, duration: buffer.duration ?? 0,
-        count: bytesPerFrame(pad).map { UInt32(clamping: buffer.size / $0) } ?? 1)
+        presentationTime: time, decodeTime: time, duration: duration, count: count)
     } else {
       timing.isSync = !buffer.flags.contains(.deltaUnit)
       timing.dependency =
@@ -66,19 +75,27 @@ extension MVHEVCMux {
       lastRunningTime = time
       framesWritten += 1
     }
-    guard timing.count > 0 else { return }
     try movie.append(buffer, timing, to: track)
   }
 
   private func isAudio(_ pad: AggregatorPad) -> Bool { pad.name.hasPrefix("audio") }
 
-  /// Of one moment of PCM, all channels; nil for other audio.
-  private func bytesPerFrame(_ pad: AggregatorPad) -> Int? {
-    guard let caps = padCaps[pad.name], caps.mediaType == "audio/x-raw",
-      let entry = try? MuxAudioCaps.sampleEntry(caps, pad: pad.name),
-      let bytes = entry.bytesPerPCMFrame, bytes > 0
-    else { return nil }
-    return Int(bytes)
+  /// How many moments of PCM a buffer holds, all channels of one together, and how long they last;
+  /// nil for other audio.
+  private func pcmFrames(
+    of buffer: Buffer, on pad: AggregatorPad
+  ) throws -> (count: UInt32, duration: ClockTime)? {
+    guard let caps = padCaps[pad.name], caps.mediaType == "audio/x-raw" else { return nil }
+    let entry = try MuxAudioCaps.sampleEntry(caps, pad: pad.name)
+    guard let bytes = entry.bytesPerPCMFrame.map(Int.init), bytes > 0 else { return nil }
+    let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: bytes)
+    guard rest == 0, let count = UInt32(exactly: count) else {
+      throw ElementError(
+        .format,
+        "A buffer on \(pad.name) has \(buffer.size) bytes, which are no whole number of "
+          + "audio frames of \(bytes) bytes.")
+    }
+    return (count, scale(UInt64(count), .second, UInt64(entry.sampleRate)))
   }
 
   private func reportDrops(_ stereo: StereoInput) {
@@ -89,13 +106,19 @@ extension MVHEVCMux {
 
   // MARK: The end
 
-  private func finish(_ pads: MuxPads) throws {
+  /// Writes what the encoders still hold. Once.
+  private func endEyes(of movie: MovieInProgress) throws {
+    guard let stereo, !eyesHaveEnded else { return }
+    eyesHaveEnded = true
+    try write(try stereo.finish(), to: movie)
+    try movie.end(MuxPads.eyesTrack)
+    if stereo.drops.total > reportedDrops { postWarning(stereo.drops.warning) }
+  }
+
+  private func finish() throws {
     guard let movie else { return }
-    if let stereo {
-      try write(try stereo.finish(), to: movie)
-      try describeEyes(stereo, of: movie)
-      if stereo.drops.total > reportedDrops { postWarning(stereo.drops.warning) }
-    }
+    try endEyes(of: movie)
+    if let stereo { try describeEyes(stereo, of: movie) }
     try movie.finish()
     progress.post(
       from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
@@ -112,7 +135,8 @@ extension MVHEVCMux {
     } catch let flow as FlowReturn {
       throw flow
     } catch {
-      if let movie, movie.sampleCount > 0 {
+      if let movie {
+        try? endEyes(of: movie)
         if let stereo { try? describeEyes(stereo, of: movie) }
         try? movie.finish()
         self.movie = nil

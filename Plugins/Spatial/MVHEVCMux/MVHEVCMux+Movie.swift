@@ -17,7 +17,10 @@ extension MVHEVCMux: MovieOutput {
       let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
       tracks.append(TrackDescription(.video(entry), timescale: clock.timescale))
     }
-    for pad in pads.streams { tracks.append(try describe(pad)) }
+    for pad in pads.streams {
+      self.tracks[pad.name] = tracks.count
+      tracks.append(try describe(pad))
+    }
     let times = pads.firstTimes
     guard let earliest = times.min() else {
       throw ElementError(

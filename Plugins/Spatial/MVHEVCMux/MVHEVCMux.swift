@@ -1,3 +1,4 @@
+import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
@@ -61,7 +62,11 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   var tags = TagList()
   /// What is being written; nil before the first data.
   var movie: MovieInProgress?
+  /// The track of each pad but the eyes', fixed when the movie begins.
+  var tracks: [String: Int] = [:]
   var stereo: StereoInput?
+  /// Whether the encoders have given all they had.
+  var eyesHaveEnded = false
   var progress = ProgressReport("mvhevcmux-progress")
   var framesWritten = 0
   var lastRunningTime: Int64 = 0
@@ -77,6 +82,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   }
 
   override func flush() throws {
+    guard movie != nil else { return }
     throw ElementError(.seek, "A movie that is being written cannot be seeked in.")
   }
 
@@ -84,7 +90,9 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     padCaps = [:]
     tags = TagList()
     movie = nil
+    tracks = [:]
     stereo = nil
+    eyesHaveEnded = false
     progress = ProgressReport("mvhevcmux-progress")
     framesWritten = 0
     lastRunningTime = 0
@@ -92,11 +100,18 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   }
 
   override func padName(template: String, requested: String?) throws -> String {
-    guard template.hasSuffix("%u") else { return template }
-    let prefix = String(template.dropLast(2))
-    if let requested, requested.hasPrefix(prefix) { return requested }
     let taken = Set(sinkPads.map(\.name))
-    return (0...taken.count).map { "\(prefix)\($0)" }.first { !taken.contains($0) } ?? template
+    var name = requested ?? template
+    if template.hasSuffix("%u") {
+      let prefix = String(template.dropLast(2))
+      if requested?.hasPrefix(prefix) != true {
+        name = (0...taken.count).map { "\(prefix)\($0)" }.first { !taken.contains($0) } ?? template
+      }
+    }
+    guard !taken.contains(name) else {
+      throw ElementError(.core(GST_CORE_ERROR_PAD), "There is a pad \(name) already.")
+    }
+    return name
   }
 
   override func aggregate(timeout: Bool) throws {

@@ -75,12 +75,13 @@ final class MovieInProgress {
     let clock = tracks[index].clock
     let presentation = clock.units(saturatingDifference(timing.presentationTime, origin))
     var decode = clock.units(saturatingDifference(timing.decodeTime, origin))
-    // Two times that differ by less than a unit: the second comes one unit later.
+    // Two times that differ by less than a unit, or sound that overlaps: the second comes one unit
+    // after the first.
     if let last = tracks[index].lastDecodeTime, decode <= last, timing.decodeTime >= 0 {
       decode = last.addingReportingOverflow(1).partialValue
     }
-    tracks[index].lastDecodeTime = decode
     let duration = clock.units(Int64(clamping: timing.duration)) / Int64(timing.count)
+    tracks[index].lastDecodeTime = decode &+ duration &* (Int64(timing.count) - 1)
     let description = SampleDescription(
       size: size, decodeTime: decode, duration: UInt32(clamping: duration),
       compositionOffset: Int32(clamping: saturatingDifference(presentation, decode)),

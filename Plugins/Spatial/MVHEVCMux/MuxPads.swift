@@ -14,7 +14,7 @@ struct MuxPads {
   enum Source {
     case eyes(left: AggregatorPad, right: AggregatorPad)
     /// A pad whose buffers go to a track as they are.
-    case stream(AggregatorPad, track: Int)
+    case stream(AggregatorPad)
   }
 
   /// Throws where one eye has a pad and the other has none.
@@ -38,7 +38,11 @@ struct MuxPads {
 
   var hasEyes: Bool { left != nil }
 
-  func trackNumber(ofStream index: Int) -> Int { index + (hasEyes ? 1 : 0) }
+  /// Whether both eyes have ended.
+  var eyesAreAtEnd: Bool {
+    guard let left, let right else { return false }
+    return left.isAtEnd && right.isAtEnd
+  }
 
   /// Running times of the first buffers of all pads.
   var firstTimes: [Int64] {
@@ -54,10 +58,9 @@ struct MuxPads {
       let times = [left, right].compactMap { pad in pad.peek().map { pad.runningTime($0) ?? .min } }
       if let time = times.min() { candidates.append((time, .eyes(left: left, right: right))) }
     }
-    for (index, pad) in streams.enumerated() {
+    for pad in streams {
       guard let buffer = pad.peek() else { continue }
-      let time = pad.runningTime(buffer) ?? .min
-      candidates.append((time, .stream(pad, track: trackNumber(ofStream: index))))
+      candidates.append((pad.runningTime(buffer) ?? .min, .stream(pad)))
     }
     return candidates.min { $0.time < $1.time }?.source
   }

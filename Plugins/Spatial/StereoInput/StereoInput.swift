@@ -86,8 +86,12 @@ final class StereoInput {
       let tolerance = FramePairing.tolerance(
         frameDuration: streams[baseEye]?.frameDuration ?? leftBuffer.duration)
       switch FramePairing.decide(left: times.0, right: times.1, tolerance: tolerance) {
-      case .dropLeft: drop(left, \.left)
-      case .dropRight: drop(right, \.right)
+      case .dropLeft:
+        try refuseGap(in: .right, at: times.0)
+        drop(left, \.left)
+      case .dropRight:
+        try refuseGap(in: .left, at: times.1)
+        drop(right, \.right)
       case .pair:
         _ = (left.pop(), right.pop())
         let base = baseEye == .left ? (leftBuffer, left) : (rightBuffer, right)
@@ -103,6 +107,16 @@ final class StereoInput {
       }
       return []
     }
+  }
+
+  /// Throws where the eyes are coded: pictures that follow may refer to one that is left out.
+  private func refuseGap(in eye: Eye, at time: Int64?) throws {
+    guard case .coded = streams[eye] else { return }
+    let seconds = Double(time ?? 0) / 1e9
+    throw ElementError(
+      .mux,
+      "The \(eye) eye's coded stream has no picture at \(seconds) s, where the \(eye.other) eye's "
+        + "has one; streams are woven only picture by picture.")
   }
 
   private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<DropCount, Int>) {
