@@ -1,0 +1,4 @@
+import GStreamer
+import Testing
+
+@Test func todo() { initialize() }

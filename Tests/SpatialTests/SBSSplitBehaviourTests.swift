@@ -1,0 +1,272 @@
+import CGStreamer
+import GStreamer
+import GStreamerCheck
+import Testing
+
+/// `sbssplit` at its pads: memory, events, queries, flows.
+@Suite(.timeLimit(.minutes(1)))
+struct SBSSplitBehaviourTests {
+  static let caps = "video/x-raw,format=I420,width=64,height=16,framerate=25/1"
+  private let left: Harness
+  private let right: Harness
+
+  init() throws {
+    try BuiltPlugin.require()
+    left = try #require(Harness("sbssplit", sourcePad: "left"))
+    right = try #require(Harness(sharing: left, sourcePad: "right"))
+    left.element.set("input-mode-override", "side-by-side")
+  }
+
+  private func frame(at pts: UInt64 = 0) -> Buffer {
+    let frame = Buffer((0..<64 * 16 * 3 / 2).map { UInt8(truncatingIfNeeded: $0) })
+    frame.pts = pts
+    frame.duration = 40_000_000
+    return frame
+  }
+
+  @Test("where the peers take GstVideoMeta, both eyes are the packed frame's own memory")
+  func references() throws {
+    for harness in [left, right] { harness.takeVideoMeta() }
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let packed = frame()
+    let memory = gst_buffer_peek_memory(packed.pointer, 0)
+    #expect(left.push(packed) == .ok)
+    for (harness, offset) in [(left, 0), (right, 32)] {
+      let eye = try #require(harness.pull())
+      #expect(gst_buffer_n_memory(eye.pointer) == 1)
+      #expect(gst_buffer_peek_memory(eye.pointer, 0) == memory)
+      let layout = try #require(eye.videoLayout)
+      #expect(layout.width == 32)
+      #expect(layout.height == 16)
+      #expect(layout.strides == [64, 32, 32])
+      #expect(layout.offsets == [offset, 1024 + offset / 2, 1280 + offset / 2])
+    }
+  }
+
+  @Test("where a peer takes no GstVideoMeta, its eye alone is a copy, tightly packed")
+  func copies() throws {
+    left.takeVideoMeta()
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let packed = frame()
+    #expect(left.push(packed) == .ok)
+    let reference = try #require(left.pull())
+    let copy = try #require(right.pull())
+    let memory = gst_buffer_peek_memory(packed.pointer, 0)
+    #expect(gst_buffer_peek_memory(reference.pointer, 0) == memory)
+    #expect(gst_buffer_peek_memory(copy.pointer, 0) != memory)
+    #expect(copy.videoLayout == nil)
+    #expect(copy.size == 32 * 16 * 3 / 2)
+    #expect(copy.isWritable)
+  }
+
+  @Test("an eye's copy belongs to its receiver, who can change it in place")
+  func ownership() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    #expect(left.push(frame()) == .ok)
+    for harness in [left, right] { #expect(try #require(harness.pull()).isWritable) }
+  }
+
+  @Test("times, flags and metas pass; metas of the picture's place do not")
+  func header() throws {
+    left.takeVideoMeta()
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let packed = frame(at: 120_000_000)
+    packed.dts = 80_000_000
+    packed.flags = [.discont, .multipleView]
+    let mark = CustomMeta("GstSpatialTestMark")
+    mark.register()
+    mark.set(["number": 7], on: packed)
+    gst_buffer_add_video_region_of_interest_meta(packed.pointer, "face", 1, 2, 3, 4)
+    #expect(left.push(packed) == .ok)
+    for harness in [left, right] {
+      let eye = try #require(harness.pull())
+      #expect(eye.pts == 120_000_000)
+      #expect(eye.dts == 80_000_000)
+      #expect(eye.duration == 40_000_000)
+      #expect(eye.flags.contains(.discont))
+      #expect(!eye.flags.contains(.multipleView))
+      #expect(mark.fields(of: eye)?.int("number") == 7)
+      let region = gst_video_region_of_interest_meta_api_get_type()
+      #expect(gst_buffer_get_meta(eye.pointer, region) == nil)
+    }
+  }
+
+  @Test("a buffer that is too small for its caps is an error, not a critical")
+  func shortBuffer() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    #expect(left.push(Buffer([1, 2, 3])) == .error)
+    #expect(left.push(frame()) == .error)
+  }
+
+  @Test("a meta with offsets outside the memory is an error, not a trap")
+  func lyingMeta() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let packed = frame()
+    packed.setVideoLayout(
+      VideoLayout(width: 64, height: 16, offsets: [.max, .max, .max], strides: [64, 32, 32]),
+      format: GST_VIDEO_FORMAT_I420)
+    #expect(left.push(packed) == .error)
+  }
+
+  @Test("data before caps is refused")
+  func noCaps() throws {
+    left.play()
+    left.push(.streamStart(id: "test"))
+    left.push(.segment(Segment()))
+    #expect(left.push(frame()) != .ok)
+  }
+
+  @Test("caps may change in mid stream, and each eye's follow")
+  func capsChange() throws {
+    left.play()
+    for width in [64, 128, 32] {
+      left.setSourceCaps("video/x-raw,format=GRAY8,width=\(width),height=4,framerate=25/1")
+      #expect(left.push(Buffer([UInt8](repeating: 9, count: width * 4))) == .ok)
+      for harness in [left, right] {
+        #expect(try #require(harness.pull()).size == width * 2)
+        #expect(harness.sourceCaps?.first?.int("width") == width / 2)
+      }
+    }
+  }
+
+  @Test("stream-start, segment, tags and EOS reach both eyes, with streams of their own")
+  func events() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let tags = TagList()
+    tags.set(GST_TAG_TITLE, "Boats")
+    left.push(.tags(tags))
+    left.push(.endOfStream)
+    var streams: Set<String> = []
+    for harness in [left, right] {
+      var types: [String] = []
+      while let event = harness.tryPullEvent() {
+        types.append(event.name)
+        if event.type == GST_EVENT_STREAM_START {
+          var id: UnsafePointer<CChar>?
+          gst_event_parse_stream_start(event.pointer, &id)
+          streams.insert(id.map { String(cString: $0) } ?? "")
+        }
+        if event.type == GST_EVENT_TAG { #expect(event.tags?.string(GST_TAG_TITLE) == "Boats") }
+      }
+      #expect(types == ["stream-start", "caps", "segment", "tag", "eos"])
+    }
+    #expect(streams.count == 2)
+  }
+
+  @Test("after a flush, frames flow again")
+  func flush() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    #expect(left.push(frame()) == .ok)
+    left.push(Event(adopting: gst_event_new_flush_start()))
+    left.push(Event(adopting: gst_event_new_flush_stop(1)))
+    left.push(.segment(Segment()))
+    #expect(left.push(frame()) == .ok)
+    for harness in [left, right] { #expect(harness.pull() != nil) }
+  }
+
+  @Test("upstream events of either eye reach the source")
+  func upstreamEvents() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    for harness in [left, right] {
+      let event = Event(
+        adopting: gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 1, 0, 0))
+      harness.pushUpstream(event)
+    }
+    var count = 0
+    while let event = left.tryPullUpstreamEvent() {
+      if event.type == GST_EVENT_QOS { count += 1 }
+    }
+    #expect(count == 2)
+  }
+
+  @Test("a CAPS query at the sink gives what holds two of the eyes that the peers take")
+  func capsQuery() throws {
+    left.setSinkCaps("video/x-raw,format=NV12,width=100,height=50")
+    right.setSinkCaps("video/x-raw,format={NV12,I420},width=[50,200],height=50")
+    left.play()
+    let sink = try #require(left.element.staticPad("sink"))
+    let caps = Caps(adopting: gst_pad_query_caps(sink.pointer, nil))
+    func takes(_ text: String) throws -> Bool {
+      try #require(Caps(parsing: "video/x-raw," + text)).canIntersect(caps)
+    }
+    #expect(try takes("format=NV12,width=200,height=50"))
+    #expect(try takes("format=NV12,width=100,height=100"))
+    #expect(try takes("format=NV12,width=100,height=50"))
+    #expect(try !takes("format=I420,width=200,height=50"))
+    #expect(try !takes("format=NV12,width=300,height=50"))
+  }
+
+  @Test("a peer that takes GPU memory alone leaves nothing to offer")
+  func capsFeatures() throws {
+    left.setSinkCaps("video/x-raw(memory:GLMemory),format=RGBA")
+    left.play()
+    let sink = try #require(left.element.staticPad("sink"))
+    #expect(Caps(adopting: gst_pad_query_caps(sink.pointer, nil)).isEmpty)
+  }
+
+  @Test("raw video in system memory is accepted, other video is not")
+  func acceptCaps() throws {
+    left.play()
+    let sink = try #require(left.element.staticPad("sink"))
+    for (text, accepted) in [
+      (Self.caps, true), ("video/x-h264", false),
+      ("video/x-raw(memory:GLMemory),format=RGBA,width=64,height=16", false),
+    ] {
+      let caps = try #require(Caps(parsing: text))
+      #expect((gst_pad_query_accept_caps(sink.pointer, caps.pointer) != 0) == accepted)
+    }
+  }
+
+  @Test("with one eye unlinked the other flows; with none the source is told so")
+  func unlinked() async throws {
+    let source = "stereotestsrc num-buffers=3 ! video/x-raw,width=64,height=32 ! sbssplit name=s"
+    for eye in ["left", "right"] {
+      let frames = try await record("\(source) s.\(eye) ! fakesink name=sink")[0]
+      #expect(frames.count == 3)
+    }
+    let failure = try await failure(of: source)
+    #expect(failure.debug.contains("not-linked"))
+  }
+
+  @Test(
+    "what cannot be split is refused with a reason",
+    arguments: [
+      ("width=65,height=16,format=I420", "side-by-side", "width is 65"),
+      ("width=64,height=17,format=I420", "top-bottom", "height is 17"),
+      ("width=64,height=16,format=I420", "checkerboard", "checkerboard"),
+      ("width=64,height=16,format=I420", "row-interleaved", "row-interleaved"),
+      ("width=74,height=16,format=YUY2", "side-by-side", "YUY2"),
+      ("width=96,height=16,format=v210", "side-by-side", "v210"),
+      ("width=64,height=16,format=I420,interlace-mode=interleaved", "top-bottom", "deinterlace"),
+    ])
+  func refusals(caps: String, mode: String, word: String) async throws {
+    let failure = try await failure(
+      of: "videotestsrc num-buffers=1 ! video/x-raw,\(caps) ! "
+        + "sbssplit name=s input-mode-override=\(mode) s.left ! fakesink")
+    #expect(failure.message.contains(word), "\(failure)")
+  }
+
+  @Test("no frame is copied on the way through references")
+  func performance() throws {
+    let (status, output) = try run(
+      [
+        "gst-launch-1.0", "-q", "stereotestsrc", "num-buffers=5", "!", "sbssplit", "name=s",
+        "s.left", "!", "videoconvert", "!", "video/x-raw,format=RGB", "!", "fakesink",
+        "async=false", "s.right", "!", "videoconvert", "!", "video/x-raw,format=RGB", "!",
+        "fakesink", "async=false",
+      ], environment: ["GST_DEBUG": "GST_PERFORMANCE:7,sbssplit:4", "GST_DEBUG_NO_COLOR": "1"])
+    #expect(status == 0)
+    #expect(output.contains("left: references"))
+    #expect(output.contains("right: references"))
+    #expect(!output.contains("memcpy"))
+  }
+}

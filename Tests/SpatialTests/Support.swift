@@ -1,0 +1,318 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+struct Failure: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ description: String) { self.description = description }
+}
+
+/// The plugin as it was built, found through GST_PLUGIN_PATH as in any application.
+enum BuiltPlugin {
+  static let repository = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+  private static let isFound: Bool = {
+    initialize()
+    return ["stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcmux"].allSatisfy {
+      guard let factory = gst_element_factory_find($0) else { return false }
+      gst_object_unref(UnsafeMutableRawPointer(factory))
+      return true
+    }
+  }()
+
+  /// Throws where the elements are not there, lest a test fails for a reason that it does not say.
+  static func require() throws {
+    guard isFound else {
+      throw Failure(
+        "GStreamer does not find this project's elements. Build them and say where they are: "
+          + "swift build -c release --product gstspatial; "
+          + "export GST_PLUGIN_PATH=$PWD/.build/release (scripts/test does both)")
+    }
+  }
+}
+
+/// A pipeline of gst-launch's kind, with the project's plugin.
+func pipeline(_ description: String) throws -> Pipeline {
+  try BuiltPlugin.require()
+  return try Pipeline(parsing: description)
+}
+
+/// Plays to the end and gives all messages. Throws the first error that is posted, and where the
+/// end does not come in time.
+@discardableResult
+func play(_ pipeline: Pipeline, seconds: Double = 30) async throws -> [Message] {
+  defer { pipeline.setState(GST_STATE_NULL) }
+  pipeline.setState(GST_STATE_PLAYING)
+  return try await messages(of: pipeline, seconds: seconds)
+}
+
+@discardableResult
+func play(_ description: String, seconds: Double = 30) async throws -> [Message] {
+  try await play(try pipeline(description), seconds: seconds)
+}
+
+/// The messages of a pipeline that plays, up to its end.
+func messages(of pipeline: Pipeline, seconds: Double = 30) async throws -> [Message] {
+  try await withThrowingTaskGroup(of: [Message].self) { group in
+    group.addTask {
+      var seen: [Message] = []
+      for await message in pipeline.bus.messages {
+        seen.append(message)
+        switch message.content {
+        case .error(let failure): throw failure
+        case .endOfStream: return seen
+        default: break
+        }
+      }
+      throw CancellationError()
+    }
+    group.addTask {
+      try await Task.sleep(for: .seconds(seconds))
+      throw Failure("The pipeline did not end within \(seconds) seconds.")
+    }
+    defer { group.cancelAll() }
+    return try await group.next() ?? []
+  }
+}
+
+/// The error that a pipeline ends with. Throws where it ends well, or not in time.
+func failure(of pipeline: Pipeline, seconds: Double = 30) async throws -> PipelineFailure {
+  do {
+    try await play(pipeline, seconds: seconds)
+  } catch let failure as PipelineFailure {
+    return failure
+  }
+  throw Failure("The pipeline ended without an error.")
+}
+
+func failure(of description: String, seconds: Double = 30) async throws -> PipelineFailure {
+  try await failure(of: try pipeline(description), seconds: seconds)
+}
+
+extension [Message] {
+  var warnings: [String] {
+    compactMap { if case .warning(let failure) = $0.content { failure.message } else { nil } }
+  }
+
+  /// The element messages of a name.
+  func named(_ name: String) -> [StructureView] {
+    compactMap {
+      guard case .element(let structure) = $0.content, structure.name == name else { return nil }
+      return structure
+    }
+  }
+}
+
+/// A buffer that passed a pad, and the caps it had.
+struct PassedBuffer {
+  let buffer: Buffer
+  let caps: Caps
+
+  /// The visible bytes of a raw frame, plane by plane, row by row.
+  func pixels() throws -> [UInt8] {
+    guard let info = VideoInfo(caps) else { throw Failure("no raw video: \(caps)") }
+    let frame = try VideoFrame(buffer, info)
+    var bytes: [UInt8] = []
+    for plane in 0..<frame.planeCount {
+      guard let base = frame.plane(plane) else { throw Failure("no plane \(plane)") }
+      let grid = info.sampleGrid(plane)
+      let rows = (info.height + (1 << grid.heightShift) - 1) >> grid.heightShift
+      let columns = (info.width + (1 << grid.widthShift) - 1) >> grid.widthShift
+      for row in 0..<rows {
+        let start = base + row * frame.stride(plane)
+        bytes += UnsafeRawBufferPointer(start: start, count: columns * grid.step)
+      }
+    }
+    return bytes
+  }
+
+  /// Where the buffer's memories are.
+  var memories: [UnsafeMutablePointer<GstMemory>?] {
+    (0..<gst_buffer_n_memory(buffer.pointer)).map { gst_buffer_peek_memory(buffer.pointer, $0) }
+  }
+}
+
+/// Sees what passes a pad: buffers, and events in both directions.
+final class Tap: Sendable {
+  private struct Seen {
+    var buffers: [PassedBuffer] = []
+    var events: [Event] = []
+  }
+
+  private let seen = Locked(Seen())
+
+  /// - Parameter takesReferences: makes the pad say that it takes GstVideoMeta.
+  init(_ pad: Pad?, takesReferences: Bool = false) throws {
+    guard let pad else { throw Failure("There is no such pad.") }
+    var what =
+      GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_EVENT_BOTH.rawValue
+      | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue
+    if takesReferences {
+      what |= GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue
+    }
+    let probe: GstPadProbeCallback = { pad, info, data in
+      guard let pad, let info, let data else { return GST_PAD_PROBE_OK }
+      return Unmanaged<Tap>.fromOpaque(data).takeUnretainedValue()
+        .see(Pad(retaining: pad), info.pointee)
+    }
+    gst_pad_add_probe(
+      pad.pointer, GstPadProbeType(what), probe, Unmanaged.passRetained(self).toOpaque()
+    ) { data in
+      if let data { Unmanaged<Tap>.fromOpaque(data).release() }
+    }
+  }
+
+  var buffers: [PassedBuffer] { seen.withLock { $0.buffers } }
+  var events: [Event] { seen.withLock { $0.events } }
+
+  private func see(_ pad: Pad, _ info: GstPadProbeInfo) -> GstPadProbeReturn {
+    guard let data = info.data else { return GST_PAD_PROBE_OK }
+    let type = info.type.rawValue
+    if type & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0 {
+      let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
+      let caps = pad.currentCaps ?? .empty
+      seen.withLock { $0.buffers.append(PassedBuffer(buffer: buffer, caps: caps)) }
+    } else if type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue != 0 {
+      let query = data.assumingMemoryBound(to: GstQuery.self)
+      guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
+      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
+      return GST_PAD_PROBE_HANDLED
+    } else {
+      let event = Event(retaining: data.assumingMemoryBound(to: GstEvent.self))
+      seen.withLock { $0.events.append(event) }
+    }
+    return GST_PAD_PROBE_OK
+  }
+}
+
+/// What passes the sinks of these names while a pipeline plays to its end.
+func record(
+  _ description: String, sinks: [String] = ["sink"], takingReferences: Bool = false
+) async throws -> [[PassedBuffer]] {
+  let pipeline = try pipeline(description)
+  let taps = try sinks.map {
+    try Tap(pipeline.element(named: $0)?.staticPad("sink"), takesReferences: takingReferences)
+  }
+  try await play(pipeline)
+  return taps.map(\.buffers)
+}
+
+/// A folder that is removed with this object.
+final class TemporaryFolder {
+  let url = FileManager.default.temporaryDirectory.appending(path: "spatial-\(UUID().uuidString)")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit {
+    try? FileManager.default.removeItem(at: url)
+  }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+}
+
+/// A movie file, read with the project's reader.
+struct MovieFile {
+  let bytes: [UInt8]
+  let fileType: FileType?
+  let movie: Movie
+
+  init(_ path: String) throws {
+    bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    var parser = MovieParser(fileSize: UInt64(bytes.count))
+    var fileType: FileType?
+    var movie: Movie?
+    reading: while true {
+      switch try parser.next() {
+      case .needBytes(let range):
+        parser.supply(
+          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+      case .fileType(let type): fileType = type
+      case .movie(let index): movie = index
+      case .end: break reading
+      default: break
+      }
+    }
+    guard let movie else { throw Failure("\(path) has no movie box.") }
+    guard movie.issues.isEmpty else { throw Failure("\(path): \(movie.issues)") }
+    (self.fileType, self.movie) = (fileType, movie)
+  }
+
+  func tracks(_ handler: FourCC) -> [Track] { movie.tracks.filter { $0.handlerType == handler } }
+
+  func video() throws -> Track { try #require(tracks("vide").first) }
+  func audio() throws -> Track { try #require(tracks("soun").first) }
+
+  func videoEntry() throws -> VisualSampleEntry {
+    guard case .video(let entry) = try video().sampleEntries.first else {
+      throw Failure("no video sample entry")
+    }
+    return entry
+  }
+
+  /// The types of the boxes in the first visual sample entry, in order.
+  func videoEntryBoxes() throws -> [String] {
+    let start = try #require(bytes.firstRange(of: Array("hvc1".utf8)), "no hvc1").lowerBound - 4
+    func number(_ at: Int) -> Int { bytes[at..<at + 4].reduce(0) { $0 << 8 | Int($1) } }
+    var types: [String] = []
+    var box = start + 86
+    while box + 8 <= start + number(start), number(box) >= 8 {
+      types.append(String(decoding: bytes[box + 4..<box + 8], as: UTF8.self))
+      box += number(box)
+    }
+    return types
+  }
+}
+
+extension Track {
+  var allSamples: [SampleRecord] { (0..<samples.count).compactMap { samples.sample(at: $0) } }
+
+  /// When each sample is presented, in nanoseconds of the movie, in that order.
+  var presentationNanoseconds: [UInt64] {
+    let start = edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
+    return allSamples.map { $0.presentationTime - start }.sorted().map {
+      scaleRounded(UInt64(clamping: $0), 1_000_000_000, UInt64(timescale))
+    }
+  }
+}
+
+/// Runs a program to its end. The output is standard output and standard error together.
+func run(
+  _ arguments: [String], environment: [String: String] = [:], inherits: Bool = true,
+  seconds: Double = 60
+) throws -> (status: Int32, output: String) {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments = arguments
+  let base = inherits ? ProcessInfo.processInfo.environment : [:]
+  process.environment = base.merging(environment) { $1 }
+  let pipe = Pipe()
+  process.standardOutput = pipe
+  process.standardError = pipe
+  try process.run()
+  let watchdog = DispatchWorkItem { process.terminate() }
+  DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
+  let data = pipe.fileHandleForReading.readDataToEndOfFile()
+  process.waitUntilExit()
+  watchdog.cancel()
+  return (process.terminationStatus, String(decoding: data, as: UTF8.self))
+}
+
+/// FFmpeg by way of PyAV: an independent reader and decoder.
+enum Python {
+  private static let interpreter =
+    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
+
+  static let hasAV = (try? run([interpreter, "-c", "import av, numpy"]))?.status == 0
+
+  static func output(_ arguments: [String]) throws -> [String] {
+    let (status, output) = try run([interpreter] + arguments)
+    guard status == 0 else { throw Failure("Python ended with \(status): \(output)") }
+    return output.split(separator: "\n").map(String.init)
+  }
+}
