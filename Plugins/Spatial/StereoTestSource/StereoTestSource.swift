@@ -54,8 +54,12 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
     setFormat(GST_FORMAT_TIME)
   }
 
-  override func start() throws {
+  // The base class looks at this before it starts.
+  override func settingsChanged() {
     isLive = settings.current.isLive
+  }
+
+  override func start() throws {
     frameNumber = 0
   }
 

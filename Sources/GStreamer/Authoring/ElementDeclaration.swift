@@ -190,6 +190,7 @@ private let setElementProperty:
   ) -> Void = { object, id, value, _ in
     guard let object, let value, let element = ElementSubclass.of(cast(object)) else { return }
     ElementClass.of(cgst_type_of(object))?.setProperty(Int(id) - 1, element, value)
+    element.settingsChanged()
   }
 
 private let changeElementState:

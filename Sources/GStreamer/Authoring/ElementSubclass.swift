@@ -24,6 +24,9 @@ open class ElementSubclass: @unchecked Sendable {
   /// Called when data has stopped (PAUSED to READY): forget everything but the settings.
   open func stop() {}
 
+  /// Called when a property has been set, in the thread that sets it.
+  open func settingsChanged() {}
+
   /// Whether an error has been posted since `start`; the element then takes no more data.
   public var hasFailed: Bool { refusesData.load(ordering: .acquiring) }
 
