@@ -57,6 +57,9 @@ public final class Bus: @unchecked Sendable {
     public mutating func next() async -> Message? { await bus.next() }
   }
 
+  /// Discards the messages that wait.
+  func flush() { state.withLock { $0.waiting = [] } }
+
   private func receive(_ message: Message) {
     let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
       if let consumer = state.consumer {

@@ -1,4 +1,4 @@
-internal import CGStreamer
+public import CGStreamer
 
 /// A graph of elements that runs: what an application holds.
 public final class Pipeline: Element, @unchecked Sendable {
@@ -30,6 +30,14 @@ public final class Pipeline: Element, @unchecked Sendable {
     }
     bus = Bus(of: pointer)
     super.init(retaining: pointer)
+  }
+
+  /// Starts a change of state; in NULL, messages that nobody has taken are gone.
+  @discardableResult
+  public override func setState(_ state: GstState) -> Bool {
+    let isChanging = super.setState(state)
+    if state == GST_STATE_NULL { bus.flush() }
+    return isChanging
   }
 
   deinit {
