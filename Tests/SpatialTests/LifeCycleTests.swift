@@ -1,0 +1,116 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// Elements up and down, and what stays behind.
+@Suite(.timeLimit(.minutes(2)))
+struct LifeCycleTests {
+  static let movie =
+    "stereotestsrc num-buffers=6 ! video/x-raw,width=128,height=64 ! sbssplit name=s "
+    + "s.left ! stereotagger eye=left baseline=64 ! queue ! mux.left "
+    + "s.right ! stereotagger eye=right ! queue ! mux.right "
+    + "audiotestsrc num-buffers=6 ! audio/x-raw,channels=2,rate=44100 ! queue ! mux.audio_0 "
+    + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location="
+  static let stream =
+    "stereotestsrc num-buffers=6 ! video/x-raw,width=128,height=64 ! sbssplit name=s "
+    + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
+    + "mvhevcenc name=enc speed-preset=ultrafast ! fakesink name=sink"
+
+  @Test("each element goes up and down twice without data", arguments: PluginTests.elements)
+  func states(name: String) throws {
+    try BuiltPlugin.require()
+    let element = try Element(name)
+    for _ in 0..<2 {
+      for state in [
+        GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
+        GST_STATE_NULL,
+      ] {
+        #expect(element.setState(state))
+      }
+    }
+  }
+
+  @Test("a pipeline makes the same movie twice")
+  func movieTwice() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("movie.mov")
+    let pipeline = try pipeline(Self.movie + path)
+    var sizes: [Int] = []
+    for _ in 0..<2 {
+      try await play(pipeline)
+      let file = try MovieFile(path)
+      #expect(try file.video().samples.count == 6)
+      #expect(try file.audio().samples.count == 6144)
+      sizes.append(file.bytes.count)
+    }
+    #expect(sizes[0] == sizes[1])
+  }
+
+  @Test("an encoder makes the same stream twice")
+  func streamTwice() async throws {
+    let pipeline = try pipeline(Self.stream)
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    for _ in 0..<2 { try await play(pipeline) }
+    let buffers = tap.buffers.map(\.buffer.bytes)
+    #expect(buffers.count == 12)
+    #expect(Array(buffers.prefix(6)) == Array(buffers.suffix(6)))
+  }
+
+  @Test("an element works again after an error and a way down to NULL")
+  func afterError() async throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try pipeline(
+      Self.movie.replacing("name=mux", with: "name=mux option-string=nonsense=1")
+        + folder.path("movie.mov"))
+    _ = try await failure(of: pipeline)
+    pipeline.element(named: "mux")?.set("option-string", "")
+    try await play(pipeline)
+    #expect(try MovieFile(folder.path("movie.mov")).video().samples.count == 6)
+  }
+
+  @Test("a pipeline that is stopped in the middle stops at once", arguments: [movie, stream])
+  func stop(description: String) async throws {
+    let folder = try TemporaryFolder()
+    let endless = description.replacing("num-buffers=6", with: "num-buffers=-1")
+    let pipeline = try pipeline(
+      endless + (endless.hasSuffix("=") ? folder.path("movie.mov") : " sync=false"))
+    for _ in 0..<2 {
+      pipeline.setState(GST_STATE_PLAYING)
+      try await Task.sleep(for: .milliseconds(200))
+      let start = ContinuousClock.now
+      pipeline.setState(GST_STATE_NULL)
+      #expect(ContinuousClock.now - start < .seconds(5))
+    }
+  }
+
+  @Test(
+    "nothing leaks, and nothing is critical",
+    arguments: [
+      movie + "/dev/shm/MOVIE",
+      stream, "stereotestsrc num-buffers=2 ! sbssplit name=s s.left ! fakesink",
+      "stereotestsrc num-buffers=2 ! sbssplit",
+      movie.replacing("name=mux", with: "name=mux option-string=nonsense=1") + "/dev/shm/MOVIE",
+      movie.replacing("num-buffers=6", with: "num-buffers=0") + "/dev/shm/MOVIE",
+      movie + "/dev/full",
+    ])
+  func leaks(description: String) throws {
+    try BuiltPlugin.require()
+    let file = "spatial-\(UUID().uuidString).mov"
+    defer { try? FileManager.default.removeItem(atPath: "/dev/shm/" + file) }
+    let words = description.replacing("MOVIE", with: file).split(separator: " ").map(String.init)
+    let (_, output) = try run(
+      ["gst-launch-1.0"] + words,
+      environment: [
+        "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
+        "G_DEBUG": "fatal-criticals",
+      ])
+    let left = output.split(separator: "\n").filter {
+      $0.contains("object-alive, type-name=(string)") && !$0.contains("%s")
+    }
+    #expect(left.isEmpty, "\(left.joined(separator: "\n"))")
+    #expect(!output.contains("CRITICAL"))
+    #expect(output.contains("Freeing pipeline"), "\(output.suffix(400))")
+  }
+}

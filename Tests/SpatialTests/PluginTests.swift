@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// The plugin file, and what GStreamer's tools say of it.
+@Suite(.timeLimit(.minutes(2)))
+struct PluginTests {
+  static let elements = ["stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcmux"]
+  private let library: String
+
+  init() throws {
+    try BuiltPlugin.require()
+    let folders = ProcessInfo.processInfo.environment["GST_PLUGIN_PATH"] ?? ""
+    let files = folders.split(separator: ":").map { "\($0)/libgstspatial.so" }
+    library = try #require(files.first { FileManager.default.fileExists(atPath: $0) })
+  }
+
+  @Test("gst-inspect prints a complete page for each element", arguments: elements)
+  func inspection(element: String) throws {
+    let (status, page) = try run(
+      ["gst-inspect-1.0", "--no-colors", element], environment: ["G_DEBUG": "fatal-warnings"])
+    #expect(status == 0)
+    for heading in [
+      "Long-name", "Klass", "Description", "Author", "Pad Templates:", "Pads:",
+      "Element Properties:",
+    ] {
+      #expect(page.contains(heading), "\(heading)")
+    }
+    #expect(!page.contains("CRITICAL") && !page.contains("WARNING"))
+    // A property's line is `  name                : blurb`.
+    let properties = page.components(separatedBy: "Element Properties:").last ?? ""
+    for line in properties.split(separator: "\n")
+    where line.hasPrefix("  ") && !line.hasPrefix("   ") {
+      #expect((line.split(separator: ":", maxSplits: 1).last?.count ?? 0) > 8, "\(line)")
+    }
+  }
+
+  @Test("the plugin loads in a process with an empty environment")
+  func emptyEnvironment() throws {
+    let folder = try TemporaryFolder()
+    let (status, output) = try run(
+      [
+        "-i", "GST_PLUGIN_PATH=\(URL(filePath: library).deletingLastPathComponent().path)",
+        "GST_REGISTRY=\(folder.path("registry"))", "/usr/bin/gst-inspect-1.0", "spatial",
+      ], inherits: false)
+    #expect(status == 0, "\(output)")
+    for element in Self.elements { #expect(output.contains(element)) }
+    let (_, blacklist) = try run(
+      [
+        "-i", "GST_PLUGIN_PATH=\(URL(filePath: library).deletingLastPathComponent().path)",
+        "GST_REGISTRY=\(folder.path("registry"))", "/usr/bin/gst-inspect-1.0", "-b",
+      ], inherits: false)
+    #expect(!blacklist.contains("gstspatial"))
+  }
+
+  @Test("the plugin needs no Swift library, and exports its descriptor alone")
+  func symbols() throws {
+    let libraries = try run(["ldd", library]).output
+    #expect(libraries.contains("libgstreamer-1.0"))
+    #expect(!libraries.contains("libswift"))
+    #expect(!libraries.contains("not found"))
+    let symbols = try run(["nm", "-D", "--defined-only", "--extern-only", library]).output
+    let exported = symbols.split(separator: "\n").compactMap { $0.split(separator: " ").last }
+      .filter { $0.contains("gst") }
+    #expect(exported == ["gst_plugin_spatial_get_desc"])
+  }
+}
