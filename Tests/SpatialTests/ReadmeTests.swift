@@ -1,0 +1,85 @@
+import Foundation
+import ISOBMFF
+import Testing
+
+/// Runs what README.md tells people to copy.
+@Suite("README")
+struct ReadmeTests {
+  /// The commands of the README's `sh` blocks, continued lines joined.
+  private static let commands: [String] = {
+    let path = BuiltPlugin.repository.appending(path: "README.md")
+    let text = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
+    var commands: [String] = []
+    for (index, part) in text.components(separatedBy: "```").enumerated() {
+      guard !index.isMultiple(of: 2), part.hasPrefix("sh\n") else { continue }
+      let joined = part.dropFirst(3).replacing("\\\n", with: " ")
+      commands += joined.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
+    }
+    return commands
+  }()
+
+  private static let pipelines = commands.filter { $0.hasPrefix("gst-launch-1.0") }
+
+  @Test("every pipeline of the README makes a movie of two layers", arguments: pipelines)
+  func pipelineRuns(_ command: String) throws {
+    try BuiltPlugin.require()
+    let folder = try Self.folderWithMovies()
+    let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+    #expect(result.status == 0, "\(result.output)")
+    #expect(!result.output.contains("ERROR"), "\(result.output)")
+
+    let output = try #require(
+      command.firstMatch(of: /filesink location=(\S+)/)?.output.1, "no filesink")
+    let movie = try MovieFile(folder.path(String(output)))
+    let entry = try movie.videoEntry()
+    #expect(entry.hvcC != nil && entry.lhvC != nil)
+    #expect(try movie.video().samples.count >= 30)
+    #expect(movie.tracks("soun").count == (command.contains("mux.audio_0") ? 1 : 0))
+  }
+
+  @Test("make knows the README's targets")
+  func targetsExist() throws {
+    let makes = Self.commands.filter { $0.hasPrefix("make ") }
+    #expect(makes.count >= 3)
+    for command in makes {
+      let folder = BuiltPlugin.repository.path
+      let result = try run(["bash", "-c", "cd '\(folder)' && \(command) --dry-run"])
+      #expect(result.status == 0, "\(command): \(result.output)")
+    }
+  }
+
+  @Test("the demo converts its own movie and says what came out")
+  func demoRuns() throws {
+    try BuiltPlugin.require()
+    let folder = try TemporaryFolder()
+    let script = BuiltPlugin.repository.appending(path: "scripts/demo").path
+    let result = try run(["bash", script, "", folder.path("demo.mov")], seconds: 120)
+    #expect(result.status == 0, "\(result.output)")
+    #expect(result.output.contains("150 frames for each eye"), "\(result.output)")
+    let movie = try MovieFile(folder.path("demo.mov"))
+    #expect(try movie.video().samples.count == 150)
+    #expect(try movie.audio().samples.count > 200)
+  }
+
+  /// A folder with the files that the README's lines read.
+  private static func folderWithMovies() throws -> TemporaryFolder {
+    let folder = try TemporaryFolder()
+    let encode =
+      "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
+      + "h264parse ! queue ! mp4mux name=mux"
+    let source = "stereotestsrc num-buffers=30 ! video/x-raw,height=180"
+    let sound =
+      "audiotestsrc num-buffers=47 samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
+      + "aacparse ! queue ! mux."
+    for line in [
+      "\(source),width=640 ! \(encode) ! filesink location=movie.mp4 \(sound)",
+      "\(source),width=320,multiview-mode=left ! \(encode) ! filesink location=left.mp4",
+      "\(source),width=320,multiview-mode=right ! \(encode) ! filesink location=right.mp4",
+    ] {
+      let result = try run(
+        ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])
+      guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
+    }
+    return folder
+  }
+}
