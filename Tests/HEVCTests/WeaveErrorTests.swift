@@ -134,6 +134,27 @@ import Testing
     #expect(Self.error((unit, try right.get()[0])) == .rangeOutsideData(.left))
   }
 
+  @Test("a pair, and its new parameter sets are in the stream all the same")
+  func setsOfRefusedPair() throws {
+    let (left, right) = (try Still.plain.accessUnits(), try Still.pair.accessUnits())
+    var weaver = Weaver(baseEye: .left)
+    func weave(_ left: AccessUnit, _ right: AccessUnit) throws(WeaveError) -> WovenAccessUnit {
+      try weaver.weave(
+        left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+        right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    }
+    #expect(try weave(left[0], right[0]).parameterSetsChanged)
+    let other = try Still.window.accessUnit()
+    #expect(throws: WeaveError.self) { _ = try weave(other, right[0]) }
+    let slice = try #require(other.nalUnits.last)
+    let bare = AccessUnit(bytes: other.bytes, nalUnits: [slice])
+    let woven = try weave(bare, other)
+    #expect(woven.parameterSetsChanged)
+    let record = try HEVCDecoderConfigurationRecord(woven.parameterSets)
+    let sps = try #require(record.arrays.first { $0.type == .sequenceParameterSet }?.nalUnits.first)
+    #expect(try SequenceParameterSet(nalUnit: sps).visibleSize == (60, 48))
+  }
+
   @Test("nothing more once both eyes are at the next IDR picture again")
   func recovery() throws {
     let (left, right) = (try left.get(), try right.get())

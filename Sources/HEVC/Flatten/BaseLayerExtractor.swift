@@ -15,14 +15,15 @@ public struct BaseLayerExtractor: Sendable {
 
   private var stream = LayeredStream()
   private var parameterSets: SingleLayerParameterSets?
-  private var setsChanged = true
+  /// The generation of the stream's sets that ``parameterSets`` was made of.
+  private var madeOf = 0
 
   /// An extractor at the start of a stream.
   public init() {}
 
   /// Takes in parameter sets that came beside the stream, as in `hvcC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
-    if try stream.add(parameterSets: parameterSets) { setsChanged = true }
+    try stream.add(parameterSets: parameterSets)
   }
 
   /// Takes the base layer out of an access unit, given as ranges of NAL units in `bytes`.
@@ -30,7 +31,6 @@ public struct BaseLayerExtractor: Sendable {
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
     let units = try stream.split(bytes, nalUnits)
-    if units.parameterSetsChanged { setsChanged = true }
     guard let header = units.base.first(where: { $0.header.type.isSliceSegment })?.header else {
       throw .missingBasePicture
     }
@@ -44,7 +44,7 @@ public struct BaseLayerExtractor: Sendable {
   private mutating func updateParameterSets() throws(FlattenError) -> (
     SingleLayerParameterSets, changed: Bool
   ) {
-    if let parameterSets, !setsChanged { return (parameterSets, false) }
+    if let parameterSets, madeOf == stream.sets.generation { return (parameterSets, false) }
     guard let sps = stream.sets.sps[0].compactMap({ $0?.set }).first else {
       throw .missingParameterSet("an SPS of the base layer")
     }
@@ -58,7 +58,7 @@ public struct BaseLayerExtractor: Sendable {
     sets.pictureParameterSets = stream.sets.pps[0].compactMap { $0?.nalUnit }
     let changed = sets != parameterSets
     parameterSets = sets
-    setsChanged = false
+    madeOf = stream.sets.generation
     return (sets, changed)
   }
 }

@@ -40,8 +40,8 @@ public struct Flattener: Sendable {
   private var stream = LayeredStream()
   private var ppsNumbers = DependentNumbering(count: 64)
   private var parameterSets: SingleLayerParameterSets?
-  private var activeSPS: [Int] = []
-  private var setsChanged = true
+  /// What ``parameterSets`` was made of: the generation of the stream's sets, and the active SPSs.
+  private var madeOf: [Int] = []
   /// The pictures of each layer that may be in the buffer.
   private var kept = [ReferencePictures(), ReferencePictures()]
 
@@ -50,7 +50,7 @@ public struct Flattener: Sendable {
 
   /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
-    if try stream.add(parameterSets: parameterSets) { setsChanged = true }
+    try stream.add(parameterSets: parameterSets)
   }
 
   /// Forgets the pictures so far: call it at a discontinuity, as after a seek. The next access unit
@@ -65,7 +65,6 @@ public struct Flattener: Sendable {
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
     let units = try stream.split(bytes, nalUnits)
-    if units.parameterSetsChanged { setsChanged = true }
     guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
       throw .missingBasePicture
     }
@@ -204,8 +203,10 @@ public struct Flattener: Sendable {
   private mutating func updateParameterSets(
     _ vps: VideoParameterSet, _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture?
   ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
-    let active = [base.sps.id, dependent?.sps.id ?? activeSPS.last ?? base.sps.id]
-    if let parameterSets, !setsChanged, active == activeSPS { return (parameterSets, false) }
+    // Where the dependent picture is lost, its SPS is what it was.
+    let dependentID = dependent?.sps.id ?? madeOf.last ?? -1
+    let sources = [stream.sets.generation, base.sps.id, dependentID]
+    if let parameterSets, madeOf == sources { return (parameterSets, false) }
     do throws(DependentNumbering.Exhausted) {
       try ppsNumbers.update(
         base: stream.sets.pps[0].map { $0 != nil }, dependent: stream.sets.pps[1].map { $0 != nil })
@@ -228,8 +229,7 @@ public struct Flattener: Sendable {
     }
     let changed = sets != parameterSets
     parameterSets = sets
-    activeSPS = active
-    setsChanged = false
+    madeOf = sources
     return (sets, changed)
   }
 

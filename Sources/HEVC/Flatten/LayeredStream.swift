@@ -17,18 +17,15 @@ struct LayeredStream: Sendable {
   struct AccessUnit {
     var base: [(header: NALUnitHeader, range: Range<Int>)] = []
     var dependent: [(header: NALUnitHeader, range: Range<Int>)] = []
-    var parameterSetsChanged = false
     var endsSequence = false
   }
 
   private(set) var sets = ParameterSetStore()
   private var counters = [PictureOrderCounter(), PictureOrderCounter()]
 
-  /// Takes in parameter sets that came beside the stream; gives whether any changed.
-  mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) -> Bool {
-    var changed = false
-    for unit in parameterSets where try add(unit.span.bytes) { changed = true }
-    return changed
+  /// Takes in parameter sets that came beside the stream.
+  mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
+    for unit in parameterSets { try add(unit.span.bytes) }
   }
 
   /// Forgets the pictures, as after a seek.
@@ -54,7 +51,7 @@ struct LayeredStream: Sendable {
         continue
       }
       if header.type.isParameterSet {
-        if try add(bytes.extracting(range)) { unit.parameterSetsChanged = true }
+        try add(bytes.extracting(range))
       } else if header.layerID == 0 {
         unit.base.append((header, range))
         if header.type == .endOfSequence { unit.endsSequence = true }
@@ -115,9 +112,9 @@ struct LayeredStream: Sendable {
     }
   }
 
-  private mutating func add(_ nalUnit: RawSpan) throws(FlattenError) -> Bool {
+  private mutating func add(_ nalUnit: RawSpan) throws(FlattenError) {
     do {
-      return try sets.add(nalUnit)
+      _ = try sets.add(nalUnit)
     } catch {
       throw .syntax(error)
     }

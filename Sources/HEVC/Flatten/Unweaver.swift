@@ -17,7 +17,9 @@ public struct Unweaver: Sendable {
 
   private var stream = LayeredStream()
   private var parameterSets: SingleLayerParameterSets?
-  private var setsChanged = true
+  /// What ``parameterSets`` was made of: the generation of the stream's sets, the base layer's active
+  /// SPS, and how many sets of it are borrowed.
+  private var madeOf: [Int] = []
   /// PPSs of the base layer that slices of the dependent layer refer to.
   private var borrowed: [Int] = []
 
@@ -26,7 +28,7 @@ public struct Unweaver: Sendable {
 
   /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
-    if try stream.add(parameterSets: parameterSets) { setsChanged = true }
+    try stream.add(parameterSets: parameterSets)
   }
 
   /// Forgets the pictures so far: call it at a discontinuity, as after a seek.
@@ -37,7 +39,6 @@ public struct Unweaver: Sendable {
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
     let units = try stream.split(bytes, nalUnits)
-    if units.parameterSetsChanged { setsChanged = true }
     guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
       throw .missingBasePicture
     }
@@ -84,14 +85,14 @@ public struct Unweaver: Sendable {
       let id = slice.pictureParameterSetID
       guard stream.sets.pps[1][id] == nil, !borrowed.contains(id) else { continue }
       borrowed.append(id)
-      setsChanged = true
     }
   }
 
   private mutating func updateParameterSets(
     _ vps: VideoParameterSet, _ base: SequenceParameterSet
   ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
-    if let parameterSets, !setsChanged { return (parameterSets, false) }
+    let sources = [stream.sets.generation, base.id, borrowed.count]
+    if let parameterSets, madeOf == sources { return (parameterSets, false) }
     var ordering = vps.subLayerOrdering
     if let size = vps.multilayer?.pair?.dpbSize.last, let own = size.maxDecPicBufferingMinus1.last {
       ordering = [
@@ -123,7 +124,7 @@ public struct Unweaver: Sendable {
     }
     let changed = sets != parameterSets
     parameterSets = sets
-    setsChanged = false
+    madeOf = sources
     return (sets, changed)
   }
 }

@@ -15,6 +15,9 @@ public struct ParameterSetStore: Sendable {
   private(set) var pps = [[Stored<PictureParameterSet>?]](
     repeating: Array(repeating: nil, count: 64), count: 2)
 
+  /// How often the sets have changed: what is made of them holds as long as this stays the same.
+  private(set) var generation = 0
+
   /// An empty store.
   public init() {}
 
@@ -25,6 +28,7 @@ public struct ParameterSetStore: Sendable {
     guard let header = NALUnitHeader(nalUnit), header.type.isParameterSet, header.layerID <= 1
     else { return false }
     if isRepetition(nalUnit, header) { return false }
+    generation += 1
     let bytes = [UInt8](copying: nalUnit)
     let layer = Int(header.layerID)
     switch header.type {

@@ -10,7 +10,6 @@ struct EyeStream: Sendable {
     var pictureOrderCount: Int
     /// The NAL units, parameter sets left out.
     var nalUnits: [(header: NALUnitHeader, range: Range<Int>)]
-    var parameterSetsChanged: Bool
   }
 
   let eye: Eye
@@ -20,17 +19,14 @@ struct EyeStream: Sendable {
   init(_ eye: Eye) { self.eye = eye }
 
   /// Takes in parameter sets that came beside the stream.
-  mutating func add(parameterSets: [[UInt8]]) throws(WeaveError) -> Bool {
-    var changed = false
-    for unit in parameterSets where try add(unit.span.bytes) { changed = true }
-    return changed
+  mutating func add(parameterSets: [[UInt8]]) throws(WeaveError) {
+    for unit in parameterSets { try add(unit.span.bytes) }
   }
 
   /// Reads an access unit as far as its first slice segment header.
   mutating func read(_ bytes: RawSpan, _ ranges: [Range<Int>]) throws(WeaveError) -> Picture {
     var units: [(header: NALUnitHeader, range: Range<Int>)] = []
     units.reserveCapacity(ranges.count)
-    var changed = false
     var first: Range<Int>?
     var pictureCount = 0
     var endsSequence = false
@@ -44,7 +40,7 @@ struct EyeStream: Sendable {
         throw .alreadyLayered(eye, layerID: Int(header.layerID))
       }
       if header.type.isParameterSet {
-        if try add(unit) { changed = true }
+        try add(unit)
         continue
       }
       if header.type.isVCL, unit.byteCount > 2,
@@ -63,8 +59,7 @@ struct EyeStream: Sendable {
     let poc = counter.next(slice.header, lsb: slice.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB)
     if endsSequence { counter.endSequence() }
     return Picture(
-      firstSlice: slice, sps: sps, pictureOrderCount: poc, nalUnits: units,
-      parameterSetsChanged: changed)
+      firstSlice: slice, sps: sps, pictureOrderCount: poc, nalUnits: units)
   }
 
   /// Reads a slice segment header.
@@ -77,9 +72,9 @@ struct EyeStream: Sendable {
     }
   }
 
-  private mutating func add(_ nalUnit: RawSpan) throws(WeaveError) -> Bool {
+  private mutating func add(_ nalUnit: RawSpan) throws(WeaveError) {
     do {
-      return try sets.add(nalUnit)
+      _ = try sets.add(nalUnit)
     } catch {
       throw .syntax(eye, error)
     }

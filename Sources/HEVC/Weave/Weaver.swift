@@ -22,7 +22,8 @@ public struct Weaver: Sendable {
   private var spsNumbers = DependentNumbering(count: 16)
   private var ppsNumbers = DependentNumbering(count: 64)
   private var parameterSets: LayeredParameterSets?
-  private var setsChanged = true
+  /// What ``parameterSets`` was made of: generations of both eyes' sets, and their active SPSs.
+  private var madeOf: [Int] = []
 
   /// A weaver that puts `baseEye` (the hero eye) into the base layer.
   public init(baseEye: Eye) {
@@ -33,11 +34,11 @@ public struct Weaver: Sendable {
 
   /// Takes in parameter sets of `eye` that came beside the stream, as in `hvcC`.
   public mutating func add(parameterSets: [[UInt8]], of eye: Eye) throws(WeaveError) {
-    let changed =
-      eye == baseEye
-      ? try base.add(parameterSets: parameterSets)
-      : try dependent.add(parameterSets: parameterSets)
-    if changed { setsChanged = true }
+    if eye == baseEye {
+      try base.add(parameterSets: parameterSets)
+    } else {
+      try dependent.add(parameterSets: parameterSets)
+    }
   }
 
   /// Weaves one access unit of each eye, given with their framing.
@@ -140,14 +141,15 @@ public struct Weaver: Sendable {
       payload: range.lowerBound + slice.dataOffset..<range.upperBound)
   }
 
-  /// Makes the layered stream's parameter sets anew where those of an eye have changed.
+  /// Makes the layered stream's parameter sets anew where those of an eye have changed, or where
+  /// others of them are active.
   private mutating func updateParameterSets(
     _ basePicture: EyeStream.Picture, _ dependentPicture: EyeStream.Picture
   ) throws(WeaveError) -> (LayeredParameterSets, changed: Bool) {
-    if basePicture.parameterSetsChanged || dependentPicture.parameterSetsChanged {
-      setsChanged = true
-    }
-    if let parameterSets, !setsChanged { return (parameterSets, false) }
+    let sources = [
+      base.sets.generation, dependent.sets.generation, basePicture.sps.id, dependentPicture.sps.id,
+    ]
+    if let parameterSets, madeOf == sources { return (parameterSets, false) }
     try assignNumbers()
     let id = basePicture.sps.videoParameterSetID
     guard let vps = base.sets.videoParameterSet(id) else {
@@ -176,7 +178,7 @@ public struct Weaver: Sendable {
       ).nalUnit
     let changed = sets != parameterSets
     parameterSets = sets
-    setsChanged = false
+    madeOf = sources
     return (sets, changed)
   }
 
