@@ -41,7 +41,7 @@ public final class Message: MiniObject, @unchecked Sendable {
     case GST_MESSAGE_WARNING: return .warning(failure(gst_message_parse_warning))
     case GST_MESSAGE_ELEMENT:
       guard let structure = gst_message_get_structure(pointer) else { return .other(type) }
-      return .element(StructureView(pointer: structure))
+      return .element(StructureView(structure, in: self))
     case GST_MESSAGE_TAG:
       var tags: UnsafeMutablePointer<GstTagList>?
       gst_message_parse_tag(pointer, &tags)

@@ -33,6 +33,6 @@ public struct CustomMeta: Sendable {
     guard let meta = gst_buffer_get_custom_meta(buffer.pointer, name),
       let structure = gst_custom_meta_get_structure(meta)
     else { return nil }
-    return StructureView(pointer: UnsafePointer(structure))
+    return StructureView(UnsafePointer(structure), in: buffer)
   }
 }

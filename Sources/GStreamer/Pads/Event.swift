@@ -41,7 +41,7 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   /// The event's fields.
   public var structure: StructureView? {
-    gst_event_get_structure(pointer).map { StructureView(pointer: $0) }
+    gst_event_get_structure(pointer).map { StructureView($0, in: self) }
   }
 
   public static func streamStart(id: String) -> Event {

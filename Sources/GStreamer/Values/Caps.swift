@@ -43,7 +43,7 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
   /// The alternatives, best first.
   public var structures: [StructureView] {
     (0..<gst_caps_get_size(pointer)).compactMap { index in
-      gst_caps_get_structure(pointer, index).map { StructureView(pointer: UnsafePointer($0)) }
+      gst_caps_get_structure(pointer, index).map { StructureView(UnsafePointer($0), in: self) }
     }
   }
 

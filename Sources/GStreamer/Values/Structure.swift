@@ -1,9 +1,15 @@
 internal import CGStreamer
 
-/// A name and named fields, owned by something else (caps, a message, an event, a meta): read it
-/// while that lives.
+/// A name and named fields, inside something else (caps, a message, an event, a meta) that lives as
+/// long as this view.
 public struct StructureView {
   let pointer: UnsafePointer<GstStructure>
+  private let owner: MiniObject
+
+  init(_ pointer: UnsafePointer<GstStructure>, in owner: MiniObject) {
+    self.pointer = pointer
+    self.owner = owner
+  }
 
   /// The name, such as a media type.
   public var name: String { String(cString: gst_structure_get_name(pointer)) }
