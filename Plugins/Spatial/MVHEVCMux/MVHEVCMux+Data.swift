@@ -112,6 +112,10 @@ extension MVHEVCMux {
     eyesHaveEnded = true
     try write(try stereo.finish(), to: movie)
     try movie.end(MuxPads.eyesTrack)
+    guard stereo.configuration != nil else {
+      throw ElementError(
+        .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
+    }
     if stereo.drops.total > reportedDrops { postWarning(stereo.drops.warning) }
   }
 

@@ -87,10 +87,10 @@ final class StereoInput {
         frameDuration: streams[baseEye]?.frameDuration ?? leftBuffer.duration)
       switch FramePairing.decide(left: times.0, right: times.1, tolerance: tolerance) {
       case .dropLeft:
-        try refuseGap(in: .right, at: times.0)
+        try refuseMismatch(times)
         drop(left, \.left)
       case .dropRight:
-        try refuseGap(in: .left, at: times.1)
+        try refuseMismatch(times)
         drop(right, \.right)
       case .pair:
         _ = (left.pop(), right.pop())
@@ -110,13 +110,15 @@ final class StereoInput {
   }
 
   /// Throws where the eyes are coded: pictures that follow may refer to one that is left out.
-  private func refuseGap(in eye: Eye, at time: Int64?) throws {
-    guard case .coded = streams[eye] else { return }
-    let seconds = Double(time ?? 0) / 1e9
+  private func refuseMismatch(_ times: (left: Int64?, right: Int64?)) throws {
+    guard case .coded = streams[baseEye] else { return }
+    func seconds(_ time: Int64?) -> Double { Double(time ?? 0) / 1e9 }
     throw ElementError(
       .mux,
-      "The \(eye) eye's coded stream has no picture at \(seconds) s, where the \(eye.other) eye's "
-        + "has one; streams are woven only picture by picture.")
+      "The coded pictures of the two eyes do not go together: the left eye has one of "
+        + "\(seconds(times.left)) s where the right eye has one of \(seconds(times.right)) s. Either "
+        + "a picture is missing, or the eyes are coded in different orders; streams are woven only "
+        + "picture by picture.")
   }
 
   private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<DropCount, Int>) {
