@@ -87,6 +87,37 @@ open class ElementSubclass: @unchecked Sendable {
     gst_element_post_message(pointer, gst_message_new_element(cast(pointer), structure))
   }
 
+  /// Tells the application which streams there are.
+  public func post(_ collection: StreamCollection) {
+    gst_element_post_message(
+      pointer, gst_message_new_stream_collection(cast(pointer), collection.pointer))
+  }
+
+  /// Tells the application that a segment it asked for begins to play.
+  public func postSegmentStart(at position: ClockTime, following cause: Event?) {
+    post(
+      gst_message_new_segment_start(cast(pointer), GST_FORMAT_TIME, gint64(clamping: position)),
+      following: cause)
+  }
+
+  /// Tells the application that a segment it asked for has been played.
+  public func postSegmentDone(at position: Int64, following cause: Event?) {
+    post(
+      gst_message_new_segment_done(cast(pointer), GST_FORMAT_TIME, gint64(position)),
+      following: cause)
+  }
+
+  /// Tells the application to ask for the duration again.
+  public func postDurationChanged() {
+    gst_element_post_message(pointer, gst_message_new_duration_changed(cast(pointer)))
+  }
+
+  private func post(_ message: UnsafeMutablePointer<GstMessage>?, following cause: Event?) {
+    guard let message else { return }
+    if let cause { gst_message_set_seqnum(message, cause.sequenceNumber) }
+    gst_element_post_message(pointer, message)
+  }
+
   // MARK: Trampolines
 
   /// Runs the element's code for a C function that returns a flow: the one place where errors
@@ -103,6 +134,9 @@ open class ElementSubclass: @unchecked Sendable {
       return GST_FLOW_ERROR
     }
   }
+
+  /// The same for the body of a pad's task. Gives what stops it, `ok` to go on.
+  public func run(_ body: () throws -> Void) -> FlowReturn { FlowReturn(flow(body)) }
 
   /// The same for a C function that returns whether something was done.
   func answer(_ body: () throws -> Bool) -> gboolean {

@@ -115,6 +115,16 @@ public final class Buffer: MiniObject, @unchecked Sendable {
     append(copy, offset: 0, size: copy.size)
   }
 
+  /// A new buffer that refers to bytes of this one, without timestamps, flags and metas; nil
+  /// where they lie outside.
+  public func memory(offset: Int, size: Int) -> Buffer? {
+    guard offset >= 0, size >= 0, offset <= self.size, size <= self.size - offset else {
+      return nil
+    }
+    return gst_buffer_copy_region(pointer, GST_BUFFER_COPY_MEMORY, gsize(offset), gsize(size))
+      .map { Buffer(adopting: $0) }
+  }
+
   /// This buffer if nobody else holds it, else a copy that shares its memory.
   public func writable() -> Buffer {
     isWritable ? self : Buffer(adopting: gst_buffer_copy(pointer))
@@ -178,6 +188,8 @@ public struct BufferFlags: OptionSet, Sendable {
   public static let droppable = BufferFlags(rawValue: GST_BUFFER_FLAG_DROPPABLE.rawValue)
   /// Not a sync point.
   public static let deltaUnit = BufferFlags(rawValue: GST_BUFFER_FLAG_DELTA_UNIT.rawValue)
+  /// To be decoded for what follows, but not shown.
+  public static let decodeOnly = BufferFlags(rawValue: GST_BUFFER_FLAG_DECODE_ONLY.rawValue)
   /// The last buffer of an access unit.
   public static let marker = BufferFlags(rawValue: GST_BUFFER_FLAG_MARKER.rawValue)
   /// To be decoded, for others need it, but not shown.

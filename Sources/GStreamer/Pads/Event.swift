@@ -48,6 +48,25 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_event_new_stream_start(id))
   }
 
+  /// - Parameter group: of the streams that belong together.
+  public static func streamStart(_ stream: Stream, group: UInt32) -> Event {
+    let event = Event.streamStart(id: stream.id)
+    gst_event_set_group_id(event.pointer, group)
+    gst_event_set_stream(event.pointer, stream.pointer)
+    gst_event_set_stream_flags(event.pointer, gst_stream_get_stream_flags(stream.pointer))
+    return event
+  }
+
+  /// The group of a STREAM_START event.
+  public var group: UInt32? {
+    var group: guint = 0
+    return gst_event_parse_group_id(pointer, &group) != 0 ? group : nil
+  }
+
+  public static func streamCollection(_ collection: StreamCollection) -> Event {
+    Event(adopting: gst_event_new_stream_collection(collection.pointer))
+  }
+
   public static func caps(_ caps: Caps) -> Event {
     Event(adopting: gst_event_new_caps(caps.pointer))
   }
@@ -65,6 +84,36 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   public static func gap(at timestamp: ClockTime, duration: ClockTime?) -> Event {
     Event(adopting: gst_event_new_gap(GstClockTime(timestamp), duration.cValue))
+  }
+
+  public static var flushStart: Event { Event(adopting: gst_event_new_flush_start()) }
+
+  public static func flushStop(resetTime: Bool = true) -> Event {
+    Event(adopting: gst_event_new_flush_stop(resetTime ? 1 : 0))
+  }
+
+  /// - Parameter position: where the segment ends, in time.
+  public static func segmentDone(at position: Int64) -> Event {
+    Event(adopting: gst_event_new_segment_done(GST_FORMAT_TIME, gint64(position)))
+  }
+
+  /// A seek of an upstream element to a place in its bytes, dropping what is under way.
+  public static func byteSeek(to offset: UInt64) -> Event {
+    let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
+    return Event(
+      adopting: gst_event_new_seek(
+        1, GST_FORMAT_BYTES, GstSeekFlags(flags), GST_SEEK_TYPE_SET, gint64(clamping: offset),
+        GST_SEEK_TYPE_NONE, -1))
+  }
+
+  /// What a SEEK event asks for; nil for other events.
+  public var seek: Seek? {
+    guard type == GST_EVENT_SEEK else { return nil }
+    var seek = Seek()
+    gst_event_parse_seek(
+      pointer, &seek.rate, &seek.format, &seek.flags, &seek.startType, &seek.start,
+      &seek.stopType, &seek.stop)
+    return seek
   }
 
   /// The caps of a CAPS event.
@@ -93,4 +142,17 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   /// One reference more, for a C function that takes it over.
   func retainedPointer() -> UnsafeMutablePointer<GstEvent> { gst_event_ref(pointer) }
+}
+
+/// What a SEEK event asks for.
+public struct Seek: Sendable {
+  public var rate = 1.0
+  public var format = GST_FORMAT_UNDEFINED
+  public var flags = GST_SEEK_FLAG_NONE
+  public var startType = GST_SEEK_TYPE_NONE
+  public var start: gint64 = 0
+  public var stopType = GST_SEEK_TYPE_NONE
+  public var stop: gint64 = 0
+
+  public func has(_ flag: GstSeekFlags) -> Bool { flags.rawValue & flag.rawValue == flag.rawValue }
 }

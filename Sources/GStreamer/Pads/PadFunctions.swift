@@ -1,4 +1,4 @@
-internal import CGStreamer
+public import CGStreamer
 
 /// What an element does with what arrives at one of its pads.
 ///
@@ -11,15 +11,23 @@ public struct PadFunctions<Owner: ElementSubclass> {
   public var event: ((Owner) -> (Pad, Event) throws -> Bool)?
   /// A query at a pad. Returns whether it was answered; `pad.forward` does the usual thing.
   public var query: ((Owner) -> (Pad, borrowing Query) -> Bool)?
+  /// Chooses between push and pull mode when data is about to flow, and calls `pad.activate`.
+  public var activate: ((Owner) -> (Pad) throws -> Bool)?
+  /// Starts or ends the work of a mode, such as the task of a pad that pulls.
+  public var activateMode: ((Owner) -> (Pad, GstPadMode, _ active: Bool) throws -> Bool)?
 
   public init(
     chain: ((Owner) -> (Pad, Buffer) throws -> Void)? = nil,
     event: ((Owner) -> (Pad, Event) throws -> Bool)? = nil,
-    query: ((Owner) -> (Pad, borrowing Query) -> Bool)? = nil
+    query: ((Owner) -> (Pad, borrowing Query) -> Bool)? = nil,
+    activate: ((Owner) -> (Pad) throws -> Bool)? = nil,
+    activateMode: ((Owner) -> (Pad, GstPadMode, _ active: Bool) throws -> Bool)? = nil
   ) {
     self.chain = chain
     self.event = event
     self.query = query
+    self.activate = activate
+    self.activateMode = activateMode
   }
 }
 
@@ -67,6 +75,23 @@ extension Pad {
         return query(owner)(pad, value)
       }
       gst_pad_set_query_function_full(pointer, padQuery, context.retained(), releaseCallback)
+    }
+    if let activate = functions.activate {
+      let context = Callback<(ElementSubclass, Pad) throws -> Bool> { element, pad in
+        guard let owner = element as? Owner else { return false }
+        return try activate(owner)(pad)
+      }
+      gst_pad_set_activate_function_full(
+        pointer, padActivate, context.retained(), releaseCallback)
+    }
+    if let activateMode = functions.activateMode {
+      let context = Callback<(ElementSubclass, Pad, GstPadMode, Bool) throws -> Bool> {
+        element, pad, mode, active in
+        guard let owner = element as? Owner else { return false }
+        return try activateMode(owner)(pad, mode, active)
+      }
+      gst_pad_set_activatemode_function_full(
+        pointer, padActivateMode, context.retained(), releaseCallback)
     }
   }
 }
@@ -121,4 +146,23 @@ private let padQuery: GstPadQueryFunction = { pad, parent, query in
   let answered = Callback<(ElementSubclass, Pad, borrowing Query) -> Bool>.from(context)
     .call(element, Pad(retaining: pad), Query(borrowing: query))
   return answered ? 1 : 0
+}
+
+private let padActivate: GstPadActivateFunction = { pad, parent in
+  guard let pad, let element = ElementSubclass.of(parent), let context = pad.pointee.activatedata
+  else { return 0 }
+  return element.answer { () throws in
+    try Callback<(ElementSubclass, Pad) throws -> Bool>.from(context)
+      .call(element, Pad(retaining: pad))
+  }
+}
+
+private let padActivateMode: GstPadActivateModeFunction = { pad, parent, mode, active in
+  guard let pad, let element = ElementSubclass.of(parent),
+    let context = pad.pointee.activatemodedata
+  else { return 0 }
+  return element.answer { () throws in
+    try Callback<(ElementSubclass, Pad, GstPadMode, Bool) throws -> Bool>.from(context)
+      .call(element, Pad(retaining: pad), mode, active != 0)
+  }
 }

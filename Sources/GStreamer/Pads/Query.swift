@@ -73,7 +73,83 @@ public struct Query: ~Copyable {
     gst_query_add_allocation_meta(pointer, gst_video_meta_api_get_type(), nil)
   }
 
-  // MARK: SEEKING, DURATION, SCHEDULING
+  // MARK: SCHEDULING
+
+  public static func scheduling() -> Query { Query(adopting: gst_query_new_scheduling()) }
+
+  /// Whether the answer to a SCHEDULING query offers pull mode with access to any place.
+  public var allowsPulling: Bool {
+    gst_query_has_scheduling_mode_with_flags(
+      pointer, GST_PAD_MODE_PULL, GST_SCHEDULING_FLAG_SEEKABLE) != 0
+  }
+
+  // MARK: DURATION, POSITION, SEEKING, SEGMENT, CONVERT
+
+  public static func duration(_ format: GstFormat) -> Query {
+    Query(adopting: gst_query_new_duration(format))
+  }
+
+  /// The format that a query of one of these types wants its answer in; for CONVERT the format to
+  /// convert to.
+  public var format: GstFormat {
+    var format = GST_FORMAT_UNDEFINED
+    switch type {
+    case GST_QUERY_DURATION: gst_query_parse_duration(pointer, &format, nil)
+    case GST_QUERY_POSITION: gst_query_parse_position(pointer, &format, nil)
+    case GST_QUERY_SEEKING: gst_query_parse_seeking(pointer, &format, nil, nil, nil)
+    case GST_QUERY_SEGMENT: gst_query_parse_segment(pointer, nil, &format, nil, nil)
+    case GST_QUERY_CONVERT: gst_query_parse_convert(pointer, nil, nil, &format, nil)
+    default: break
+    }
+    return format
+  }
+
+  /// The answer to a DURATION query; nil where it is not known.
+  public var duration: UInt64? {
+    var duration: gint64 = -1
+    gst_query_parse_duration(pointer, nil, &duration)
+    return UInt64(exactly: duration)
+  }
+
+  public func answerDuration(_ duration: ClockTime) {
+    gst_query_set_duration(pointer, GST_FORMAT_TIME, gint64(clamping: duration))
+  }
+
+  public func answerPosition(_ position: ClockTime) {
+    gst_query_set_position(pointer, GST_FORMAT_TIME, gint64(clamping: position))
+  }
+
+  /// - Parameter end: nil where it is not known.
+  public func answerSeeking(_ format: GstFormat, isSeekable: Bool, end: ClockTime?) {
+    gst_query_set_seeking(
+      pointer, format, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)
+  }
+
+  /// Answers a SEGMENT query with the part that is played, in stream time.
+  public func answerSegment(_ segment: Segment) {
+    var copy = segment.segment
+    let start = gst_segment_to_stream_time(&copy, copy.format, copy.start)
+    let stop =
+      copy.stop == .max ? copy.duration : gst_segment_to_stream_time(&copy, copy.format, copy.stop)
+    gst_query_set_segment(
+      pointer, copy.rate, copy.format, gint64(clamping: start),
+      stop == .max ? -1 : gint64(clamping: stop))
+  }
+
+  /// What a CONVERT query wants converted, and into which format.
+  public var conversion: (from: GstFormat, value: Int64, to: GstFormat) {
+    var from = GST_FORMAT_UNDEFINED
+    var to = GST_FORMAT_UNDEFINED
+    var value: gint64 = 0
+    gst_query_parse_convert(pointer, &from, &value, &to, nil)
+    return (from, Int64(value), to)
+  }
+
+  public func answerConversion(_ result: Int64) {
+    let asked = conversion
+    gst_query_set_convert(
+      pointer, asked.from, gint64(asked.value), asked.to, gint64(result))
+  }
 
   public static func seeking(_ format: GstFormat) -> Query {
     Query(adopting: gst_query_new_seeking(format))

@@ -18,6 +18,13 @@ public struct Segment: @unchecked Sendable {
   /// The position in nanoseconds; nil where there is none.
   public var position: ClockTime? { ClockTime(cValue: segment.position) }
 
+  /// Narrows the segment to what a seek asks for; false where the seek makes no sense.
+  public mutating func apply(_ seek: Seek) -> Bool {
+    gst_segment_do_seek(
+      &segment, seek.rate, seek.format, seek.flags, seek.startType, guint64(bitPattern: seek.start),
+      seek.stopType, guint64(bitPattern: seek.stop), nil) != 0
+  }
+
   /// The running time of a timestamp, or nil outside the segment.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
     var segment = segment

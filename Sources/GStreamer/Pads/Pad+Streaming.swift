@@ -1,0 +1,49 @@
+public import CGStreamer
+
+/// What drives data: the modes of a pad, and the thread that a pad which pulls has of its own.
+extension Pad {
+  /// Switches a mode on or off; false where the peer refuses it.
+  public func activate(_ mode: GstPadMode, _ active: Bool = true) -> Bool {
+    gst_pad_activate_mode(pointer, mode, active ? 1 : 0) != 0
+  }
+
+  /// Calls `body` again and again in a thread of the pad, each time with the stream lock held,
+  /// until the task is paused or stopped. A task that is there goes on with the body it has.
+  ///
+  /// The element is not kept alive by its task: it stops it when the pad is deactivated.
+  public func startTask<Owner: ElementSubclass>(
+    _ owner: Owner, _ body: @escaping (Owner) -> () -> Void
+  ) -> Bool {
+    // GStreamer drops the context that it is given for a task that is there, but not its reference.
+    let isNew = pointer.pointee.task == nil
+    let context = Callback<() -> Void> { [unowned owner] in body(owner)() }
+    return gst_pad_start_task(
+      pointer,
+      { context in
+        if let context { Callback<() -> Void>.from(context).call() }
+      }, isNew ? context.retained() : nil, isNew ? releaseCallback : nil) != 0
+  }
+
+  /// Lets the task rest after the call of its body that runs now, for which it waits, unless it is
+  /// called from there.
+  @discardableResult
+  public func pauseTask() -> Bool { gst_pad_pause_task(pointer) != 0 }
+
+  /// Ends the task and waits for its thread.
+  @discardableResult
+  public func stopTask() -> Bool { gst_pad_stop_task(pointer) != 0 }
+
+  /// Runs `body` with the lock that is held while data or serialised events pass the pad. A thread
+  /// may take it several times.
+  public func withStreamLock<Result>(_ body: () throws -> Result) rethrows -> Result {
+    cgst_pad_stream_lock(pointer)
+    defer { cgst_pad_stream_unlock(pointer) }
+    return try body()
+  }
+
+  /// Whether the peer lets this pad pull bytes from any place.
+  public var peerAllowsRandomAccess: Bool {
+    let query = Query.scheduling()
+    return queryPeer(query) && query.allowsPulling
+  }
+}

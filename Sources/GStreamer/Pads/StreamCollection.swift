@@ -1,0 +1,42 @@
+public import CGStreamer
+
+/// One of the streams that an element offers: `GstStream`.
+public final class Stream: @unchecked Sendable {
+  public let pointer: UnsafeMutablePointer<GstStream>
+
+  /// - Parameter flags: whether the stream is sparse, or not one to play unasked.
+  public init(
+    id: String, caps: Caps, type: GstStreamType, flags: GstStreamFlags = GST_STREAM_FLAG_NONE
+  ) {
+    pointer = gst_stream_new(id, caps.pointer, type, flags)
+  }
+
+  deinit {
+    gst_object_unref(pointer)
+  }
+
+  public var id: String { String(cString: gst_stream_get_stream_id(pointer)) }
+
+  public func setTags(_ tags: TagList) { gst_stream_set_tags(pointer, tags.pointer) }
+
+  public func setCaps(_ caps: Caps) { gst_stream_set_caps(pointer, caps.pointer) }
+}
+
+/// All the streams that an element offers: `GstStreamCollection`.
+public final class StreamCollection: @unchecked Sendable {
+  public let pointer: UnsafeMutablePointer<GstStreamCollection>
+
+  /// - Parameter upstreamID: the id of the stream that the others are taken from.
+  public init(upstreamID: String?, _ streams: [Stream]) {
+    pointer = gst_stream_collection_new(upstreamID)
+    for stream in streams {
+      // Takes over a reference.
+      gst_stream_collection_add_stream(
+        pointer, gst_object_ref(stream.pointer).assumingMemoryBound(to: GstStream.self))
+    }
+  }
+
+  deinit {
+    gst_object_unref(pointer)
+  }
+}
