@@ -27,6 +27,7 @@ public func pluginDescriptor() -> UnsafePointer<GstPluginDesc> {
       mvhevcEnc.register(plugin),
       mvhevcDec.register(plugin),
       mvhevcMux.register(plugin),
+      mvhevcDemux.register(plugin),
     ]
     return registered.allSatisfy { $0 } ? 1 : 0
   }

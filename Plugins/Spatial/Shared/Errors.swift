@@ -33,6 +33,12 @@ extension SyntaxError: ElementErrorConvertible {
   }
 }
 
+extension ISOBMFFError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(.demux, "The movie cannot be read: \(self).")
+  }
+}
+
 extension FlattenError: ElementErrorConvertible {
   public var elementError: ElementError {
     ElementError(.decode, "The two layers cannot be made single-layer: \(self).")

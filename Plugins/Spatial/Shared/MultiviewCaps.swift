@@ -1,3 +1,4 @@
+import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -16,5 +17,29 @@ extension PackingLayout {
     self.init(
       arrangement, rightViewFirst: flags.contains("right-view-first"),
       halfAspect: flags.contains("half-aspect"))
+  }
+}
+
+extension PackingLayout {
+  /// The caps with `multiview-mode` and `multiview-flags` that say this layout.
+  func adding(to caps: Caps) -> Caps {
+    let mode =
+      switch arrangement {
+      case .sideBySide: "side-by-side"
+      case .topBottom: "top-bottom"
+      case .frameByFrame: "frame-by-frame"
+      }
+    var flags: [String] = []
+    if rightViewFirst { flags.append("right-view-first") }
+    if halfAspect { flags.append("half-aspect") }
+    let tagged = caps.with(["multiview-mode": .string(mode), "views": 2])
+    var value = GValue()
+    g_value_init(&value, gst_video_multiview_flagset_get_type())
+    defer { g_value_unset(&value) }
+    let text = flags.isEmpty ? "0:0" : flags.joined(separator: "+")
+    if gst_value_deserialize(&value, text) != 0 {
+      gst_caps_set_value(tagged.pointer, "multiview-flags", &value)
+    }
+    return tagged
   }
 }

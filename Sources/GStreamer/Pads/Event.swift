@@ -57,6 +57,14 @@ public final class Event: MiniObject, @unchecked Sendable {
     return event
   }
 
+  /// The id of a STREAM_START event.
+  public var streamID: String? {
+    guard type == GST_EVENT_STREAM_START else { return nil }
+    var id: UnsafePointer<gchar>?
+    gst_event_parse_stream_start(pointer, &id)
+    return id.map { String(cString: $0) }
+  }
+
   /// The group of a STREAM_START event.
   public var group: UInt32? {
     var group: guint = 0

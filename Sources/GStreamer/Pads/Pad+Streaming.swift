@@ -2,6 +2,9 @@ public import CGStreamer
 
 /// What drives data: the modes of a pad, and the thread that a pad which pulls has of its own.
 extension Pad {
+  /// How data passes the pad now.
+  public var mode: GstPadMode { pointer.pointee.mode }
+
   /// Switches a mode on or off; false where the peer refuses it.
   public func activate(_ mode: GstPadMode, _ active: Bool = true) -> Bool {
     gst_pad_activate_mode(pointer, mode, active ? 1 : 0) != 0

@@ -39,9 +39,24 @@ extension Pad {
     _ instance: ElementInstance, template templateName: String, name: String? = nil,
     functions: PadFunctions<Owner>
   ) throws {
+    try self.init(instance.element, templateName, name, functions)
+  }
+
+  /// A pad that an element gets when it knows what it is for.
+  public convenience init<Owner: ElementSubclass>(
+    _ owner: Owner, template templateName: String, name: String? = nil,
+    functions: PadFunctions<Owner>
+  ) throws {
+    try self.init(owner.pointer, templateName, name, functions)
+  }
+
+  private convenience init<Owner: ElementSubclass>(
+    _ element: UnsafeMutablePointer<GstElement>, _ templateName: String, _ name: String?,
+    _ functions: PadFunctions<Owner>
+  ) throws {
     guard
       let template = gst_element_class_get_pad_template(
-        instance.element.elementClass, templateName),
+        element.elementClass, templateName),
       let pad = gst_pad_new_from_template(template, name ?? templateName)
     else {
       throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(templateName) could not be made.")

@@ -16,7 +16,48 @@ public struct Segment: @unchecked Sendable {
   public var format: GstFormat { segment.format }
 
   /// The position in nanoseconds; nil where there is none.
-  public var position: ClockTime? { ClockTime(cValue: segment.position) }
+  public var position: ClockTime? {
+    get { ClockTime(cValue: segment.position) }
+    set { segment.position = newValue.cValue }
+  }
+
+  /// The timestamp that the segment begins with.
+  public var start: ClockTime {
+    get { ClockTime(segment.start) }
+    set { segment.start = guint64(newValue) }
+  }
+
+  /// The timestamp that the segment ends before; nil where it goes on to the end of the stream.
+  public var stop: ClockTime? {
+    get { ClockTime(cValue: segment.stop) }
+    set { segment.stop = newValue.cValue }
+  }
+
+  /// The stream time of `start`.
+  public var time: ClockTime {
+    get { ClockTime(segment.time) }
+    set { segment.time = guint64(newValue) }
+  }
+
+  /// The running time that the segment begins with.
+  public var base: ClockTime {
+    get { ClockTime(segment.base) }
+    set { segment.base = guint64(newValue) }
+  }
+
+  /// The length of the whole stream; nil where it is not known.
+  public var duration: ClockTime? {
+    get { ClockTime(cValue: segment.duration) }
+    set { segment.duration = newValue.cValue }
+  }
+
+  /// How fast the segment is played; below 0 backwards, never 0.
+  public var rate: Double { segment.rate }
+
+  /// Whether it ends with SEGMENT_DONE in place of EOS.
+  public var endsWithSegmentDone: Bool {
+    segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0
+  }
 
   /// Narrows the segment to what a seek asks for; false where the seek makes no sense.
   public mutating func apply(_ seek: Seek) -> Bool {

@@ -1,0 +1,122 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// The caps of audio tracks.
+enum DemuxAudioCaps {
+  /// The caps of a track's samples; opaque ones for a coding that has no caps here, so that it
+  /// never fails the file.
+  static func caps(_ entry: AudioSampleEntry) -> Caps {
+    switch entry.coding {
+    case .aac(let config): return aac(entry, config)
+    case .mp3:
+      let version: Int32 = entry.sampleRate >= 32000 ? 1 : entry.sampleRate >= 16000 ? 2 : 3
+      return common(
+        "audio/mpeg", entry,
+        [
+          ("mpegversion", 1), ("mpegaudioversion", .int(version)), ("layer", 3), ("parsed", true),
+        ])
+    case .pcm(let format): return pcm(entry, format)
+    case .ac3:
+      return common("audio/x-ac3", entry, [("framed", true), ("alignment", "frame")])
+    case .eac3:
+      return common("audio/x-eac3", entry, [("framed", true), ("alignment", "frame")])
+    case .opus(let box): return opus(entry, box)
+    case .flac(let blocks):
+      return common(
+        "audio/x-flac", entry, [("framed", true), ("streamheader", .array(flacHeaders(blocks)))])
+    case .alac(let cookie):
+      // Decoders want the box around the configuration.
+      let box: [UInt8] =
+        [0, 0, 0, UInt8(clamping: 12 + cookie.count)] + Array("alac".utf8) + [0, 0, 0, 0] + cookie
+      return common("audio/x-alac", entry, [("codec_data", .buffer(Buffer(box)))])
+    case .other(let type):
+      let data = entry.otherBoxes.first.map { [("codec_data", Value.buffer(Buffer($0.payload)))] }
+      return common(DemuxVideoCaps.opaque("audio", type), entry, data ?? [])
+    }
+  }
+
+  private static func common(
+    _ media: String, _ entry: AudioSampleEntry, _ fields: [(String, Value)]
+  ) -> Caps {
+    var all: [(key: String, value: Value)] = fields.map { ($0.0, $0.1) }
+    if entry.sampleRate > 0 { all.append(("rate", .int(Int32(clamping: entry.sampleRate)))) }
+    if entry.channelCount > 0 {
+      all.append(("channels", .int(Int32(clamping: entry.channelCount))))
+    }
+    return Caps(media, all)
+  }
+
+  private static func aac(_ entry: AudioSampleEntry, _ config: [UInt8]) -> Caps {
+    var entry = entry
+    let length = UInt32(clamping: config.count)
+    // The configuration knows better than the box, which cannot say more than 65535 Hz.
+    if length >= 2 {
+      let rate = gst_codec_utils_aac_get_sample_rate(config, length)
+      let channels = gst_codec_utils_aac_get_channels(config, length)
+      if rate > 0 { entry.sampleRate = rate }
+      if channels > 0 { entry.channelCount = channels }
+    }
+    let caps = common(
+      "audio/mpeg", entry,
+      [
+        ("mpegversion", 4), ("framed", true), ("stream-format", "raw"),
+        ("codec_data", .buffer(Buffer(config))),
+      ])
+    if length >= 2 { gst_codec_utils_aac_caps_set_level_and_profile(caps.pointer, config, length) }
+    return caps
+  }
+
+  private static func pcm(_ entry: AudioSampleEntry, _ format: PCMFormat) -> Caps {
+    let letter = format.isFloat ? "F" : format.isSigned ? "S" : "U"
+    let order = format.bitsPerSample == 8 ? "" : format.isBigEndian ? "BE" : "LE"
+    var text =
+      "audio/x-raw, format=\(letter)\(format.bitsPerSample)\(order), layout=interleaved, "
+      + "rate=\(entry.sampleRate), channels=\(entry.channelCount)"
+    if entry.channelCount > 2 { text += ", channel-mask=(bitmask)\(channelMask(entry))" }
+    return Caps(parsing: text) ?? common("audio/x-raw", entry, [])
+  }
+
+  /// GStreamer's bits for the loudspeakers; 0 (no positions) where the file does not say them.
+  private static func channelMask(_ entry: AudioSampleEntry) -> UInt64 {
+    guard let bitmap = entry.channelBitmap, bitmap.nonzeroBitCount == Int(entry.channelCount) else {
+      return 0
+    }
+    // GStreamer has a second low-frequency channel at bit 9, in front of the sides.
+    let sides = UInt64(bitmap >> 9 & 3) << 10
+    return UInt64(bitmap & 0x1FF) | sides
+  }
+
+  /// `dOps` with its big-endian numbers as the header that Ogg has.
+  private static func opus(_ entry: AudioSampleEntry, _ box: [UInt8]) -> Caps {
+    let plain = common("audio/x-opus", entry, [("channel-mapping-family", 0)])
+    guard box.count >= 11 else { return plain }
+    let head =
+      Array("OpusHead".utf8) + [1, box[1]] + box[2..<4].reversed() + box[4..<8].reversed()
+      + box[8..<10].reversed() + box[10...]
+    let header = Buffer(head)
+    return gst_codec_utils_opus_create_caps_from_header(header.pointer, nil).map {
+      Caps(adopting: $0)
+    } ?? plain
+  }
+
+  /// The metadata blocks as the headers of FLAC in Ogg.
+  private static func flacHeaders(_ blocks: [UInt8]) -> [Value] {
+    var headers: [[UInt8]] = []
+    var rest = blocks[...]
+    while rest.count >= 4 {
+      let bytes = Array(rest.prefix(4))
+      let length = Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
+      guard rest.count - 4 >= length else { break }
+      headers.append(Array(rest.prefix(4 + length)))
+      rest = rest.dropFirst(4 + length)
+    }
+    guard let first = headers.first else { return [] }
+    let others = headers.count - 1
+    let start: [UInt8] =
+      [0x7F] + Array("FLAC".utf8)
+      + [1, 0, UInt8(truncatingIfNeeded: others >> 8), UInt8(truncatingIfNeeded: others)]
+      + Array("fLaC".utf8)
+    return ([start + first] + headers.dropFirst()).map { .buffer(Buffer($0)) }
+  }
+}

@@ -1,0 +1,244 @@
+import GStreamer
+import ISOBMFF
+
+/// A track that is played: its streams, and how far it has come.
+final class DemuxTrack {
+  /// A sample, or several equal ones that are handed out together.
+  struct Item {
+    let record: SampleRecord
+    let count: Int
+    let size: UInt64
+    var end: UInt64 { record.offset.addingReportingOverflow(size).partialValue }
+  }
+
+  /// What comes next.
+  enum Step {
+    /// A part of the movie begins, with this segment; `isEmpty` shows nothing.
+    case segment(Segment, isEmpty: Bool)
+    case sample(Item)
+    /// Nothing yet: the next fragment will say what.
+    case wait
+    /// Nothing any more.
+    case end
+  }
+
+  let id: TrackID
+  /// Into the movie's tracks.
+  let index: Int
+  let kind: FourCC
+  let timeline: TrackTimeline
+  let streams: [DemuxStream]
+  /// How a layered track is taken apart; nil for other tracks.
+  var eyes: EyeOutput?
+  /// What the eyes' caps say beside what their parameter sets do.
+  let eyeDescription: DemuxVideoCaps.Description?
+  /// Caps of the streams with untouched samples, by sample entry.
+  let sampleCaps: [Caps]
+  /// Of PCM: how many frames are handed out together; 1 for others.
+  let itemLength: Int
+
+  // MARK: Position
+
+  /// The next sample.
+  private(set) var next = 0
+  /// Samples from here on are not for now: the end of a group that is played backwards.
+  var limit = Int.max
+  /// Into the timeline's pieces.
+  private(set) var piece = 0
+  private(set) var hasEnded = false
+  /// The sample entry of the last sample.
+  var sampleEntryIndex = 0
+  /// Where on the movie's time line the last buffer ended.
+  var end: ClockTime = 0
+  private var needsSegment = true
+  private var cached: Item?
+
+  init(
+    _ track: Track, index: Int, timeline: TrackTimeline, streams: [DemuxStream], eyes: EyeOutput?,
+    eyeDescription: DemuxVideoCaps.Description?, sampleCaps: [Caps]
+  ) {
+    id = track.id
+    self.index = index
+    kind = track.handlerType
+    self.timeline = timeline
+    self.streams = streams
+    self.eyes = eyes
+    self.eyeDescription = eyeDescription
+    self.sampleCaps = sampleCaps
+    itemLength = Self.itemLength(track)
+  }
+
+  /// PCM frames that make up about a tenth of a second.
+  private static func itemLength(_ track: Track) -> Int {
+    guard case .audio(let entry)? = track.sampleEntries.first, entry.bytesPerPCMFrame != nil else {
+      return 1
+    }
+    return max(1, Int(entry.sampleRate / 10))
+  }
+
+  var hasLinkedStream: Bool { streams.contains { $0.pad.isLinked } }
+
+  /// What comes next in what `play` wants of the movie: the same until ``advance()``, but for a
+  /// segment, which comes once.
+  ///
+  /// - Parameter isComplete: no more samples will be added to those that are there.
+  func step(_ samples: TrackSamples, play: Segment, isComplete: Bool = true) -> Step {
+    while !hasEnded {
+      guard timeline.pieces.indices.contains(piece) else { break }
+      let current = timeline.pieces[piece]
+      guard let segment = segment(of: current, in: play) else {
+        if play.rate < 0 || current.movieStart >= play.stop ?? .max { break }
+        enter(piece + 1, samples)
+        continue
+      }
+      if needsSegment {
+        needsSegment = false
+        return .segment(segment, isEmpty: current.mediaStart == nil)
+      }
+      let item = current.mediaStart != nil ? item(samples) : nil
+      if item == nil, current.mediaStart != nil, !isComplete { return .wait }
+      guard let item,
+        timeline.dts(item.record.decodeTime) < segment.stop ?? .max
+      else {
+        if play.rate < 0 { break }
+        enter(piece + 1, samples)
+        continue
+      }
+      return .sample(item)
+    }
+    hasEnded = true
+    return .end
+  }
+
+  /// Goes on behind the sample that ``step(_:play:)`` gave.
+  func advance() {
+    next += cached?.count ?? 1
+    cached = nil
+  }
+
+  /// Nothing more will come.
+  func finish() { hasEnded = true }
+
+  private func item(_ samples: TrackSamples) -> Item? {
+    if let cached { return cached }
+    guard next < limit,
+      let run = samples.run(at: next, maximumCount: min(itemLength, limit - next))
+    else { return nil }
+    let size = UInt64(clamping: run.count).multipliedReportingOverflow(by: UInt64(run.first.size))
+    cached = Item(
+      record: run.first, count: run.count, size: size.overflow ? .max : size.partialValue)
+    return cached
+  }
+
+  /// Goes on with another piece. Never goes back in the media, which a stream cannot.
+  private func enter(_ index: Int, _ samples: TrackSamples) {
+    piece = index
+    needsSegment = true
+    cached = nil
+    guard timeline.pieces.indices.contains(index), let start = timeline.pieces[index].mediaStart
+    else { return }
+    next = max(next, firstSample(for: start, samples))
+  }
+
+  /// Plays a group of samples of the reverse of a movie.
+  func play(group samples: Range<Int>, at time: ClockTime) {
+    let newPiece = timeline.piece(at: time)
+    needsSegment = needsSegment || newPiece != piece
+    piece = newPiece
+    (next, limit) = (samples.lowerBound, samples.upperBound)
+    cached = nil
+    hasEnded = false
+    for stream in streams { stream.isDiscontinuous = true }
+  }
+
+  // MARK: Seeking
+
+  /// Goes to where decoding has to start for what is shown at a time of the movie.
+  func seek(to time: ClockTime, _ samples: TrackSamples) {
+    piece = timeline.piece(at: time)
+    cached = nil
+    needsSegment = true
+    hasEnded = false
+    limit = .max
+    end = time
+    next = sample(at: time, samples)
+    for stream in streams { stream.restart() }
+    eyes?.reset()
+  }
+
+  /// The sample that decoding has to start at for what is shown at a time of the movie.
+  func sample(at time: ClockTime, _ samples: TrackSamples) -> Int {
+    let index = timeline.piece(at: time)
+    guard timeline.pieces.indices.contains(index),
+      let start = timeline.pieces[index].mediaStart
+    else { return 0 }
+    let piece = timeline.pieces[index]
+    guard time > piece.movieStart else { return firstSample(for: start, samples) }
+    return syncSample(
+      for: timeline.mediaTime(of: saturatingSum(piece.start, time - piece.movieStart)), samples)
+  }
+
+  /// The sample that decoding starts at for a piece. Sound that lies less than a second before the
+  /// first piece is given too: decoders settle on it, and a remux keeps it.
+  private func firstSample(for mediaStart: Int64, _ samples: TrackSamples) -> Int {
+    if kind == "soun", mediaStart < Int64(timeline.timescale),
+      timeline.pieces.first(where: { $0.mediaStart != nil })?.mediaStart == mediaStart
+    {
+      return 0
+    }
+    return syncSample(for: mediaStart, samples)
+  }
+
+  /// The random access point from which on the sample that is shown at a media time decodes:
+  /// leading pictures need the one before theirs.
+  private func syncSample(for mediaTime: Int64, _ samples: TrackSamples) -> Int {
+    guard let shown = samples.index(atPresentationTime: mediaTime) else { return 0 }
+    var candidate = shown
+    while let sync = samples.syncSample(atOrBefore: candidate) {
+      guard let record = samples.sample(at: sync), record.presentationTime > mediaTime, sync > 0
+      else { return sync }
+      candidate = sync - 1
+    }
+    return 0
+  }
+
+  /// The time on the movie's time line of a sample's presentation, by the piece that is played.
+  func movieTime(ofPTS pts: ClockTime) -> ClockTime {
+    guard timeline.pieces.indices.contains(piece) else { return 0 }
+    let current = timeline.pieces[piece]
+    return pts >= current.start
+      ? saturatingSum(current.movieStart, pts - current.start)
+      : current.movieStart - min(current.movieStart, current.start - pts)
+  }
+
+  /// The decode time of the next sample on the movie's time line, for choosing between tracks.
+  func decodeOrder(_ item: Item) -> Int64 {
+    guard timeline.pieces.indices.contains(piece) else { return .max }
+    let current = timeline.pieces[piece]
+    let distance = saturatingDifference(
+      Int64(clamping: timeline.dts(item.record.decodeTime)), Int64(clamping: current.start))
+    let (sum, overflow) = Int64(clamping: current.movieStart).addingReportingOverflow(distance)
+    return overflow ? .max : sum
+  }
+
+  /// The part of a piece that `play` wants, as a segment of this track's streams; nil where it
+  /// wants none of it.
+  private func segment(of piece: TrackTimeline.Piece, in play: Segment) -> Segment? {
+    let start = max(piece.movieStart, play.start)
+    let stop = min(piece.movieEnd ?? .max, play.stop ?? .max)
+    guard start < stop || (start == play.start && stop == start) else { return nil }
+    var segment = play
+    segment.start = saturatingSum(piece.start, start - piece.movieStart)
+    segment.stop = stop == .max ? nil : saturatingSum(piece.start, stop - piece.movieStart)
+    segment.time = start
+    segment.duration = nil
+    segment.position = segment.start
+    let passed =
+      play.rate < 0 ? (play.stop ?? stop) - min(stop, play.stop ?? stop) : start - play.start
+    let speed = abs(play.rate)
+    let running =
+      speed == 1 ? passed : ClockTime(exactly: (Double(passed) / speed).rounded()) ?? 0
+    segment.base = saturatingSum(play.base, running)
+    return segment
+  }
+}

@@ -1,0 +1,238 @@
+import CGStreamer
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+
+/// The caps of video tracks and of their eyes.
+enum DemuxVideoCaps {
+  /// What is the same for all streams of a track.
+  struct Description {
+    var frameRate: Fraction?
+    var pixelAspectRatio: Fraction?
+    var colour: GstVideoColorimetry?
+    var masteringDisplay: GstVideoMasteringDisplayInfo?
+    var contentLight: GstVideoContentLightLevel?
+  }
+
+  /// Coded video by the types of its sample entries.
+  private static let codecs: [(types: [FourCC], media: String, fields: [(String, Value)])] = [
+    (["hvc1"], "video/x-h265", [("stream-format", "hvc1"), ("alignment", "au")]),
+    (["hev1"], "video/x-h265", [("stream-format", "hev1"), ("alignment", "au")]),
+    (["avc1"], "video/x-h264", [("stream-format", "avc"), ("alignment", "au")]),
+    (["avc3"], "video/x-h264", [("stream-format", "avc3"), ("alignment", "au")]),
+    (["av01"], "video/x-av1", [("stream-format", "obu-stream"), ("alignment", "tu")]),
+    (["vp08"], "video/x-vp8", []),
+    (["vp09"], "video/x-vp9", []),
+    (["jpeg", "mjpa"], "image/jpeg", []),
+    (["apch"], "video/x-prores", [("variant", "hq")]),
+    (["apcn"], "video/x-prores", [("variant", "standard")]),
+    (["apcs"], "video/x-prores", [("variant", "lt")]),
+    (["apco"], "video/x-prores", [("variant", "proxy")]),
+    (["ap4h"], "video/x-prores", [("variant", "4444")]),
+  ]
+
+  /// The caps of a track's samples as they are; opaque ones for a codec that has no caps here.
+  ///
+  /// - Parameter isStereo: the samples hold two eyes in layers.
+  static func samples(
+    _ entry: VisualSampleEntry, _ description: Description, isStereo: Bool
+  ) -> Caps {
+    let codec = codecs.first { $0.types.contains(entry.codec) }
+    var fields: [(key: String, value: Value)] = (codec?.fields ?? []).map { ($0.0, $0.1) }
+    fields.append(("width", .int(Int32(entry.width))))
+    fields.append(("height", .int(Int32(entry.height))))
+    let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
+    if let record = entry.configuration.first(where: { configuration.contains($0.type) }) {
+      fields.append(("codec_data", .buffer(Buffer(record.payload))))
+    }
+    if let lhvC = entry.lhvC {
+      fields.append((LayeredCaps.layeredCodecData, .buffer(Buffer(lhvC))))
+    }
+    if codec != nil, codec?.media == "video/x-h265" || codec?.media == "video/x-h264" {
+      fields.append(("parsed", true))
+    }
+    var caps = Caps(codec?.media ?? opaque("video", entry.codec), fields)
+    if let record = entry.hvcC { addProfile(record, to: caps) }
+    if isStereo {
+      let depth = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }?
+        .bitDepthLuma
+      caps = caps.with([
+        "profile": .string(LayeredCaps.profiles[(depth ?? 8) > 8 ? 2 : 0]), "views": 2,
+      ])
+    } else if let packing = entry.packing {
+      caps = packing.adding(to: caps)
+    }
+    return description.adding(to: caps)
+  }
+
+  /// The caps of one eye as a stream of its own with these parameter sets.
+  static func eye(
+    _ eye: Eye, _ sets: SingleLayerParameterSets, _ description: Description
+  ) throws -> Caps {
+    let record = try HEVCDecoderConfigurationRecord(sets)
+    guard let first = sets.sequenceParameterSets.first else { throw FlowReturn.notNegotiated }
+    let sps = try SequenceParameterSet(nalUnit: first)
+    let size = sps.visibleSize
+    let chroma =
+      record.chromaFormatIDC < 4
+      ? ["4:0:0", "4:2:0", "4:2:2", "4:4:4"][record.chromaFormatIDC] : ""
+    let bytes = record.bytes
+    let caps = Caps(
+      "video/x-h265",
+      [
+        "stream-format": "hvc1", "alignment": "au", "parsed": true,
+        "width": .int(Int32(clamping: size.width)), "height": .int(Int32(clamping: size.height)),
+        "chroma-format": .string(chroma),
+        "bit-depth-luma": .uint(UInt32(clamping: record.bitDepthLuma)),
+        "bit-depth-chroma": .uint(UInt32(clamping: record.bitDepthChroma)),
+        "multiview-mode": .string(eye.rawValue), "codec_data": .buffer(Buffer(bytes)),
+      ])
+    addProfile(bytes, to: caps)
+    var description = description
+    description.complete(from: sps.vui)
+    return description.adding(to: caps)
+  }
+
+  /// The media type of something that GStreamer has no name for.
+  static func opaque(_ kind: String, _ type: FourCC) -> String {
+    let name = type.description.utf8.map { byte -> String in
+      let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
+      return isPlain ? String(decoding: [byte], as: UTF8.self) : "_"
+    }
+    return "\(kind)/x-gst-fourcc-\(name.joined())"
+  }
+
+  /// Profile, tier and level of a decoder configuration record.
+  private static func addProfile(_ record: [UInt8], to caps: Caps) {
+    guard record.count >= 13 else { return }
+    let general = Array(record[1..<13])
+    gst_codec_utils_h265_caps_set_level_tier_and_profile(
+      caps.pointer, general, UInt32(general.count))
+  }
+}
+
+extension DemuxVideoCaps.Description {
+  /// What a sample entry says.
+  init(_ entry: VisualSampleEntry, frameRate: Fraction?) {
+    self.frameRate = frameRate
+    if let ratio = entry.pixelAspectRatio,
+      let horizontal = Int32(exactly: ratio.horizontalSpacing),
+      let vertical = Int32(exactly: ratio.verticalSpacing), horizontal > 0, vertical > 0
+    {
+      pixelAspectRatio = Fraction(horizontal, vertical)
+    }
+    colour = entry.colour.map {
+      GstVideoColorimetry(
+        primaries: UInt32($0.primaries), transfer: UInt32($0.transferCharacteristics),
+        matrix: UInt32($0.matrixCoefficients), fullRange: $0.fullRange)
+    }
+    masteringDisplay = entry.masteringDisplay.map { volume in
+      func point(
+        _ c: ISOBMFF.MasteringDisplayColourVolume.Chromaticity
+      ) -> GstVideoMasteringDisplayInfoCoordinates {
+        GstVideoMasteringDisplayInfoCoordinates(x: c.x, y: c.y)
+      }
+      var info = GstVideoMasteringDisplayInfo()
+      info.display_primaries = (point(volume.red), point(volume.green), point(volume.blue))
+      info.white_point = point(volume.whitePoint)
+      info.max_display_mastering_luminance = volume.maximumLuminance
+      info.min_display_mastering_luminance = volume.minimumLuminance
+      return info
+    }
+    contentLight = entry.contentLightLevel.map {
+      GstVideoContentLightLevel(
+        $0.maximumContentLightLevel, $0.maximumFrameAverageLightLevel)
+    }
+  }
+
+  /// Fills gaps with what messages in the stream or beside it say.
+  mutating func complete(fromSEI nalUnits: [[UInt8]]) {
+    for unit in nalUnits where NALUnitHeader(unit.span.bytes)?.type == .prefixSEI {
+      for message in (try? SEIMessage.messages(in: unit.span.bytes)) ?? [] {
+        switch message.type {
+        case .masteringDisplayColourVolume where masteringDisplay == nil:
+          guard let volume = try? HEVC.MasteringDisplayColourVolume(payload: message.payload),
+            volume.primaries.count == 3
+          else { continue }
+          func point(_ c: HEVC.MasteringDisplayColourVolume.Chromaticity)
+            -> GstVideoMasteringDisplayInfoCoordinates
+          {
+            GstVideoMasteringDisplayInfoCoordinates(x: c.x, y: c.y)
+          }
+          var info = GstVideoMasteringDisplayInfo()
+          // The message has green, blue, red.
+          info.display_primaries = (
+            point(volume.primaries[2]), point(volume.primaries[0]), point(volume.primaries[1])
+          )
+          info.white_point = point(volume.whitePoint)
+          info.max_display_mastering_luminance = volume.maximumLuminance
+          info.min_display_mastering_luminance = volume.minimumLuminance
+          masteringDisplay = info
+        case .contentLightLevel where contentLight == nil:
+          guard let light = try? HEVC.ContentLightLevel(payload: message.payload) else { continue }
+          contentLight = GstVideoContentLightLevel(light.maximum, light.maximumPictureAverage)
+        default: continue
+        }
+      }
+    }
+  }
+
+  /// Fills gaps with what the stream itself says.
+  mutating func complete(from vui: VideoUsabilityInformation?) {
+    if pixelAspectRatio == nil, let ratio = vui?.sampleAspectRatio,
+      let width = Int32(exactly: ratio.width), let height = Int32(exactly: ratio.height),
+      width > 0, height > 0
+    {
+      pixelAspectRatio = Fraction(width, height)
+    }
+    if colour == nil, let signal = vui?.signalType {
+      colour = GstVideoColorimetry(
+        primaries: UInt32(clamping: signal.colour?.primaries ?? 2),
+        transfer: UInt32(clamping: signal.colour?.transfer ?? 2),
+        matrix: UInt32(clamping: signal.colour?.matrix ?? 2), fullRange: signal.fullRange)
+    }
+    if frameRate == nil, let timing = vui?.timing, timing.numUnitsInTick > 0,
+      let scale = Int32(exactly: timing.timeScale),
+      let units = Int32(exactly: timing.numUnitsInTick), scale > 0
+    {
+      frameRate = Fraction(scale, units)
+    }
+  }
+
+  func adding(to caps: Caps) -> Caps {
+    var caps = caps
+    if let frameRate { caps = caps.with(["framerate": .fraction(frameRate)]) }
+    if let pixelAspectRatio {
+      caps = caps.with(["pixel-aspect-ratio": .fraction(pixelAspectRatio)])
+    }
+    if var colour, let name = gst_video_colorimetry_to_string(&colour) {
+      caps = caps.with(["colorimetry": .string(String(cString: name))])
+      g_free(name)
+    }
+    if var masteringDisplay {
+      gst_video_mastering_display_info_add_to_caps(&masteringDisplay, caps.pointer)
+    }
+    if var contentLight { gst_video_content_light_level_add_to_caps(&contentLight, caps.pointer) }
+    return caps
+  }
+}
+
+extension GstVideoColorimetry {
+  /// Code points of ITU-T H.273.
+  fileprivate init(primaries: UInt32, transfer: UInt32, matrix: UInt32, fullRange: Bool) {
+    self.init()
+    self.primaries = gst_video_color_primaries_from_iso(primaries)
+    self.transfer = gst_video_transfer_function_from_iso(transfer)
+    self.matrix = gst_video_color_matrix_from_iso(matrix)
+    range = fullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+  }
+}
+
+extension GstVideoContentLightLevel {
+  fileprivate init(_ maximum: UInt16, _ average: UInt16) {
+    self.init()
+    max_content_light_level = maximum
+    max_frame_average_light_level = average
+  }
+}

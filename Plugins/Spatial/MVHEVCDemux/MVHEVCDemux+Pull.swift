@@ -1,0 +1,118 @@
+import CGStreamer
+import GStreamer
+import HEVC
+import ISOBMFF
+
+extension MVHEVCDemux {
+  /// Reads the index of the file, and those of all its fragments.
+  func open() throws {
+    let start = try? sink.pullRange(offset: 0, size: 16)
+    guard let start else {
+      throw ElementError(
+        .resource(GST_RESOURCE_ERROR_READ), "The input is empty or cannot be read.")
+    }
+    if ElementaryInput.isByteStream(start.bytes) {
+      input = .elementaryStream(ElementaryInput(framing: .annexB))
+      return
+    }
+    try readIndex()
+    isComplete = true
+    var first: Buffer?
+    if let index = layeredTrackIndex, let record = movie?.tracks[index].samples.sample(at: 0) {
+      first = try? pull(record.offset, UInt64(record.size))
+    }
+    try expose(first: first)
+  }
+
+  /// Adds a fragment to the index.
+  func append(_ fragment: MovieFragment) {
+    movie?.append(fragment)
+    for issue in fragment.issues { Self.log.warning(self, "\(issue)") }
+    if basis == nil { basis = movie }
+  }
+
+  private func readIndex() throws {
+    let query = Query.duration(GST_FORMAT_BYTES)
+    var parser = MovieParser(fileSize: sink.queryPeer(query) ? query.duration : nil)
+    do {
+      while true {
+        switch try parser.next() {
+        case .fileType(let type): fileType = type
+        case .movie(let found):
+          movie = found
+          if !found.isFragmented { return }
+        case .fragment(let fragment):
+          append(fragment)
+        case .needBytes(let range):
+          let size = UInt32(clamping: range.count)
+          do {
+            let data = try sink.pullRange(offset: range.lowerBound, size: size)
+            guard data.size > 0 else { throw FlowReturn.eos }
+            try data.withBytes { parser.supply($0, at: range.lowerBound) }
+          } catch let flow as FlowReturn where flow == .eos {
+            parser.endOfStream(at: range.lowerBound)
+          }
+        case .end: return
+        default: break
+        }
+      }
+    } catch let error as ISOBMFFError {
+      guard movie != nil else { throw error }
+      warn("The file is damaged or cut off; it is played up to there.", debug: "\(error)")
+    }
+  }
+
+  /// Hands out the sample that has to be decoded first of those that come next.
+  func step() throws {
+    var chosen: (track: Int, item: DemuxTrack.Item, order: Int64)?
+    for (index, track) in tracks.enumerated() where !track.hasEnded {
+      guard let item = try next(track) else { continue }
+      let order = track.decodeOrder(item)
+      if chosen == nil || order < chosen?.order ?? .max { chosen = (index, item, order) }
+    }
+    guard let chosen else {
+      if try nextGroup() { return }
+      throw FlowReturn.eos
+    }
+    let track = tracks[chosen.track]
+    if track.hasLinkedStream {
+      guard let data = try read(chosen.item, of: chosen.track) else {
+        warn(
+          "The file is cut off; it is played up to there.",
+          debug: "track \(track.id.rawValue): a sample at byte \(chosen.item.record.offset)")
+        track.finish()
+        return
+      }
+      track.advance()
+      try hand(chosen.item, data, of: track)
+    } else {
+      track.advance()
+      for stream in track.streams { try combine(stream, .notLinked) }
+    }
+    if chosen.order > 0 { try fillGaps(upTo: ClockTime(chosen.order)) }
+  }
+
+  /// The bytes of a sample; nil where the file ends before them.
+  private func read(_ item: DemuxTrack.Item, of index: Int) throws -> Buffer? {
+    guard item.size > 0 else { return Buffer() }
+    guard let size = Int(exactly: item.size) else { return nil }
+    if let part = readAhead.part(item.record.offset, size) { return part }
+    let track = tracks[index]
+    guard let samples = movie?.tracks[track.index].samples else { return nil }
+    let wanted = track.readSize(item) { samples.sample(at: $0).map { ($0.offset, $0.size) } }
+    do {
+      let data = try pull(item.record.offset, wanted)
+      guard data.size >= size else { return nil }
+      if data.size == size { return data }
+      readAhead.keep(data, at: item.record.offset, for: index)
+      return data.memory(offset: 0, size: size)
+    } catch let flow as FlowReturn where flow == .eos {
+      return nil
+    }
+  }
+
+  private func pull(_ offset: UInt64, _ size: UInt64) throws -> Buffer {
+    guard let size = UInt32(exactly: size) else { throw FlowReturn.eos }
+    return try sink.pullRange(offset: offset, size: size)
+  }
+}

@@ -1,0 +1,196 @@
+import CGStreamer
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+
+extension MVHEVCDemux {
+  /// What a track does next, its segments told on the way; nil at its end, or where it waits.
+  func next(_ track: DemuxTrack) throws -> DemuxTrack.Item? {
+    guard let samples = movie?.tracks[track.index].samples else { return nil }
+    while !track.hasEnded {
+      switch track.step(samples, play: play, isComplete: isComplete) {
+      case .segment(let segment, let isEmpty): begin(track, segment, isEmpty: isEmpty)
+      case .sample(let item): return item
+      case .wait: return nil
+      case .end: if reverse == nil { end(track) }
+      }
+    }
+    return nil
+  }
+
+  private func begin(_ track: DemuxTrack, _ segment: Segment, isEmpty: Bool) {
+    for stream in track.streams {
+      stream.pad.push(following(.segment(segment)))
+      if let globalTags {
+        if !stream.tags.isEmpty, stream.pad.stickyEvent(GST_EVENT_TAG) == nil {
+          stream.pad.push(.tags(stream.tags))
+          stream.pad.push(.tags(globalTags))
+        }
+      }
+      if isEmpty, let stop = segment.stop {
+        stream.pad.push(.gap(at: segment.start, duration: stop - segment.start))
+      }
+    }
+    if isEmpty, let stop = segment.stop {
+      track.end = saturatingSum(segment.time, stop - segment.start)
+    } else {
+      track.end = max(track.end, segment.time)
+    }
+  }
+
+  /// Nothing more comes for a track.
+  private func end(_ track: DemuxTrack) {
+    guard !play.endsWithSegmentDone else { return }
+    for stream in track.streams where !stream.hasEnded {
+      stream.hasEnded = true
+      stream.pad.push(following(.endOfStream))
+      _ = combiner.update(stream.pad, .eos)
+    }
+  }
+
+  /// Hands out a sample of a track to those of its streams that somebody takes.
+  func hand(_ item: DemuxTrack.Item, _ data: Buffer, of track: DemuxTrack) throws {
+    let record = item.record
+    let timeline = track.timeline
+    let pts = timeline.pts(record.presentationTime)
+    let length = Int64(record.duration) &* Int64(clamping: item.count)
+    data.pts = pts
+    data.dts = min(timeline.dts(record.decodeTime), pts)
+    data.duration = timeline.pts(record.presentationTime &+ length) - pts
+    let start = track.movieTime(ofPTS: pts)
+    fillGap(track, before: start)
+    track.end = max(track.end, saturatingSum(start, data.duration ?? 0))
+    status.withLock { $0.position = reverse == nil ? max($0.position, start) : start }
+    if record.sampleEntryIndex != track.sampleEntryIndex {
+      change(track, toEntry: record.sampleEntryIndex)
+    }
+    var flags: BufferFlags = record.isSync ? [] : .deltaUnit
+    if record.dependency.isDependedOn == false { flags.insert(.droppable) }
+
+    // The stream of untouched samples gets the buffer itself, so it comes last.
+    for stream in track.streams {
+      guard stream.pad.isLinked else {
+        stream.waitsForSync = true
+        try combine(stream, .notLinked)
+        continue
+      }
+      switch stream.role {
+      case .eye(let eye):
+        try hand(eye, of: data, flags: flags, isSync: record.isSync, to: stream, track)
+      case .samples:
+        data.flags.formUnion(flags.union(stream.takeDiscontinuity()))
+        try combine(stream, stream.pad.push(data))
+      }
+    }
+  }
+
+  /// One eye of a layered sample.
+  private func hand(
+    _ eye: Eye, of data: Buffer, flags: BufferFlags, isSync: Bool, to stream: DemuxStream,
+    _ track: DemuxTrack
+  ) throws {
+    if stream.waitsForSync {
+      guard isSync else { return }
+      stream.waitsForSync = false
+    }
+    let framing = track.eyes?.framing ?? .annexB
+    let split: EyeOutput.Split?
+    do {
+      split = try data.withBytes { bytes in
+        let span = RawSpan(_unsafeBytes: bytes)
+        let units = try framing.nalUnits(in: span)
+        return try track.eyes?.split(data, span, nalUnits: units, for: eye)
+      }
+    } catch let flow as FlowReturn {
+      throw flow
+    } catch {
+      warn("A frame of the \(eye) eye is damaged and left out.", debug: "\(error)")
+      stream.isDiscontinuous = true
+      return
+    }
+    guard let split else { return }
+    guard let description = track.eyeDescription else { return }
+    data.flags.formUnion(flags)
+    defer { data.flags.subtract(flags) }
+    try push(split, like: data, to: stream, eye, description)
+  }
+
+  /// What an access unit gave for an eye, with the access unit's timestamps and flags.
+  func push(
+    _ split: EyeOutput.Split, like unit: Buffer, to stream: DemuxStream, _ eye: Eye,
+    _ description: DemuxVideoCaps.Description
+  ) throws {
+    if let failure = split.failure {
+      warn("A frame of the \(eye) eye is damaged and left out.", debug: "\(failure)")
+    }
+    if let sets = split.parameterSets {
+      stream.setCaps(try DemuxVideoCaps.eye(eye, sets, description))
+    }
+    for (index, buffer) in split.buffers.enumerated() {
+      buffer.pts = unit.pts
+      buffer.dts = unit.dts
+      buffer.duration = unit.duration
+      buffer.flags.formUnion(stream.takeDiscontinuity())
+      buffer.flags.formUnion(unit.flags.intersection([.deltaUnit, .droppable]))
+      // Behind the picture that it refers to, no picture is a point to start at.
+      if index > 0 { buffer.flags.insert(.deltaUnit) }
+      try combine(stream, stream.pad.push(buffer))
+    }
+  }
+
+  /// The samples from here on are coded in another way.
+  private func change(_ track: DemuxTrack, toEntry index: Int) {
+    track.sampleEntryIndex = index
+    guard track.sampleCaps.indices.contains(index) else {
+      warn("Samples of track \(track.id.rawValue) say nothing valid of how they are coded.")
+      return
+    }
+    for stream in track.streams where stream.role == .samples {
+      stream.setCaps(track.sampleCaps[index])
+    }
+    guard let entries = movie?.tracks[track.index].sampleEntries, entries.indices.contains(index),
+      case .video(let entry) = entries[index]
+    else { return }
+    do {
+      try track.eyes?.add(parameterSets: LayeredTrack.parameterSets(of: entry))
+    } catch {
+      warn("The parameter sets of a later part of the movie cannot be read.", debug: "\(error)")
+    }
+  }
+
+  // MARK: Gaps
+
+  /// Silence of more than this is told in pieces of it, so that nobody waits for the stream.
+  private static let gapLength = ClockTime.second
+
+  /// Tells the streams of a track that nothing comes before a time of the movie, in whole seconds
+  /// from the end of what came last, so that it does not matter how often this is called.
+  private func fillGap(_ track: DemuxTrack, before time: ClockTime) {
+    guard play.rate > 0, track.timeline.pieces.indices.contains(track.piece) else { return }
+    let piece = track.timeline.pieces[track.piece]
+    guard piece.mediaStart != nil else { return }
+    var remaining = 10_000
+    while track.end >= piece.movieStart, time > track.end, time - track.end >= Self.gapLength,
+      remaining > 0
+    {
+      remaining -= 1
+      let start = saturatingSum(piece.start, track.end - piece.movieStart)
+      for stream in track.streams where stream.pad.isLinked {
+        stream.pad.push(.gap(at: start, duration: Self.gapLength))
+      }
+      track.end += Self.gapLength
+    }
+    if remaining == 0 { track.end = time }
+  }
+
+  /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.
+  func fillGaps(upTo time: ClockTime) throws {
+    for track in tracks where !track.hasEnded && saturatingSum(track.end, Self.gapLength) <= time {
+      guard let item = try next(track) else { continue }
+      let start = track.movieTime(
+        ofPTS: track.timeline.pts(item.record.presentationTime))
+      fillGap(track, before: min(start, time))
+    }
+  }
+}

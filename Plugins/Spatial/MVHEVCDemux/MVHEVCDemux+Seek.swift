@@ -1,0 +1,208 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// A seek in push mode for which upstream has been asked to go to the right byte.
+struct PendingSeek {
+  let play: Segment
+  let event: Event
+}
+
+/// How far a movie has been played backwards.
+struct ReversePlay {
+  /// Where the group begins that was played last, on the movie's time line.
+  var end: ClockTime
+  /// The first sample of each track that has been played.
+  var limits: [Int]
+  var isAtStart = false
+}
+
+extension MVHEVCDemux {
+  func handleFromDownstream(_ pad: Pad, _ event: Event) throws -> Bool {
+    switch event.type {
+    case GST_EVENT_SEEK: return seek(event)
+    case GST_EVENT_RECONFIGURE:
+      combiner.reset()
+      return true
+    default: return pad.forward(event)
+    }
+  }
+
+  private func seek(_ event: Event) -> Bool {
+    guard let seek = event.seek, seek.format == GST_FORMAT_TIME,
+      !seek.has(GST_SEEK_FLAG_INSTANT_RATE_CHANGE), case .movie = input
+    else { return false }
+    return sink.mode == GST_PAD_MODE_PULL ? pullSeek(seek, event) : pushSeek(seek, event)
+  }
+
+  private func pullSeek(_ seek: Seek, _ event: Event) -> Bool {
+    let isFlushing = seek.has(GST_SEEK_FLAG_FLUSH)
+    if isFlushing {
+      sink.push(Event.flushStart.following(event))
+      pushToAll(Event.flushStart.following(event))
+    } else {
+      sink.pauseTask()
+    }
+    return sink.withStreamLock {
+      sink.pauseTask()
+      if isFlushing { sink.push(Event.flushStop().following(event)) }
+      let wanted = segment(for: seek)
+      if isFlushing { pushToAll(Event.flushStop().following(event)) }
+      if let wanted {
+        combiner.reset()
+        begin(wanted, event)
+        if seek.has(GST_SEEK_FLAG_SEGMENT) {
+          postSegmentStart(at: wanted.start, following: event)
+        }
+      }
+      return sink.startTask(self, MVHEVCDemux.loop) && wanted != nil
+    }
+  }
+
+  /// The part of the movie that a seek asks for; nil where that makes no sense.
+  private func segment(for seek: Seek) -> Segment? {
+    let now = status.current
+    var wanted = play
+    wanted.position = now.position
+    wanted.duration = now.duration
+    guard wanted.apply(seek) else { return nil }
+    wanted.duration = nil
+    if wanted.rate < 0 {
+      guard let stop = [wanted.stop, now.duration].compactMap({ $0 }).min() else { return nil }
+      wanted.stop = stop
+    } else if seek.has(GST_SEEK_FLAG_KEY_UNIT), !seek.has(GST_SEEK_FLAG_ACCURATE),
+      let time = keyTime(wanted.start, seek)
+    {
+      wanted.start = time
+      wanted.time = time
+      wanted.position = time
+    }
+    return wanted
+  }
+
+  /// The track by which others go where it matters: video that somebody takes.
+  private var reference: DemuxTrack? {
+    let video = tracks.filter { $0.kind == "vide" }
+    return video.first { $0.hasLinkedStream } ?? video.first ?? tracks.first
+  }
+
+  /// The time of the random access point that a seek means by another time.
+  private func keyTime(_ time: ClockTime, _ seek: Seek) -> ClockTime? {
+    guard let track = reference, let samples = movie?.tracks[track.index].samples else {
+      return nil
+    }
+    let before = track.sample(at: time, samples)
+    let earlier = track.movieTime(ofSample: before, near: time, samples)
+    guard seek.has(GST_SEEK_FLAG_SNAP_AFTER), earlier ?? 0 < time,
+      let after = samples.syncSample(after: before),
+      let later = track.movieTime(ofSample: after, near: time, samples)
+    else { return earlier }
+    if seek.has(GST_SEEK_FLAG_SNAP_BEFORE), let earlier, later > time {
+      return later - time < time - earlier ? later : earlier
+    }
+    return later
+  }
+
+  /// Plays this from now on.
+  private func begin(_ wanted: Segment, _ event: Event) {
+    play = wanted
+    cause = event
+    warned.removeAll()
+    let start = wanted.rate < 0 ? wanted.stop ?? 0 : wanted.start
+    for track in tracks {
+      guard let samples = movie?.tracks[track.index].samples else { continue }
+      track.seek(to: start, samples)
+    }
+    status.withLock {
+      $0.play = wanted
+      $0.position = start
+    }
+    reverse = nil
+    guard wanted.rate < 0 else { return }
+    reverse = ReversePlay(
+      end: start,
+      limits: tracks.map { track in
+        movie.map { track.end(at: start, $0.tracks[track.index].samples) } ?? 0
+      })
+    for track in tracks { track.finish() }
+  }
+
+  // MARK: Backwards
+
+  /// Goes on with the group of pictures before the one that has been played; false at the start.
+  func nextGroup() throws -> Bool {
+    guard var reverse, !reverse.isAtStart, let track = reference, let movie else { return false }
+    let last = reverse.end > 0 ? reverse.end - 1 : 0
+    let samples = movie.tracks[track.index].samples
+    let first = track.sample(at: last, samples)
+    let piece = track.timeline.pieces[track.timeline.piece(at: last)]
+    var start = track.movieTime(ofSample: first, near: last, samples) ?? piece.movieStart
+    if start >= reverse.end { start = piece.movieStart }
+    reverse.isAtStart = start <= play.start || start == 0 || start >= reverse.end
+    for (index, track) in tracks.enumerated() where reverse.limits.indices.contains(index) {
+      let begin = track.sample(at: start, movie.tracks[track.index].samples)
+      let range = min(begin, reverse.limits[index])..<reverse.limits[index]
+      track.play(group: range, at: last)
+      reverse.limits[index] = range.lowerBound
+    }
+    reverse.end = start
+    self.reverse = reverse
+    return true
+  }
+
+  // MARK: Push mode
+
+  private func pushSeek(_ seek: Seek, _ event: Event) -> Bool {
+    guard seek.has(GST_SEEK_FLAG_FLUSH), seek.rate > 0, status.current.isSeekable, isComplete
+    else { return false }
+    let wanted = sink.withStreamLock { () -> (segment: Segment, offset: UInt64)? in
+      guard let wanted = segment(for: seek), let movie else { return nil }
+      let offsets = tracks.compactMap { track -> UInt64? in
+        let samples = movie.tracks[track.index].samples
+        return samples.sample(at: track.sample(at: wanted.start, samples))?.offset
+      }
+      return offsets.min().map { (wanted, $0) }
+    }
+    guard let wanted else { return false }
+    pendingSeek.withLock { $0 = PendingSeek(play: wanted.segment, event: event) }
+    let isDone = sink.push(Event.byteSeek(to: wanted.offset).following(event))
+    if !isDone { pendingSeek.withLock { $0 = nil } }
+    return isDone
+  }
+
+  /// Does what a seek wants, now that upstream is there.
+  func startPendingSeek() {
+    let pending = pendingSeek.withLock { pending in
+      defer { pending = nil }
+      return pending
+    }
+    guard let pending else { return }
+    combiner.reset()
+    push.hasEnded = false
+    begin(pending.play, pending.event)
+  }
+}
+
+extension DemuxTrack {
+  /// When a sample is shown in the piece that plays at `time`; not before that begins.
+  fileprivate func movieTime(
+    ofSample index: Int, near time: ClockTime, _ samples: TrackSamples
+  ) -> ClockTime? {
+    let piece = timeline.pieces[timeline.piece(at: time)]
+    guard piece.mediaStart != nil, let record = samples.sample(at: index) else { return nil }
+    let pts = timeline.pts(record.presentationTime)
+    return pts > piece.start
+      ? saturatingSum(piece.movieStart, pts - piece.start) : piece.movieStart
+  }
+
+  /// The sample behind the last one that is needed for what is shown before a time.
+  fileprivate func end(at time: ClockTime, _ samples: TrackSamples) -> Int {
+    let last = time > 0 ? time - 1 : 0
+    let piece = timeline.pieces[timeline.piece(at: last)]
+    guard piece.mediaStart != nil, last >= piece.movieStart else { return samples.count }
+    let shown = samples.index(
+      atPresentationTime: timeline.mediaTime(
+        of: saturatingSum(piece.start, last - piece.movieStart)))
+    return shown.flatMap { samples.syncSample(after: $0) } ?? samples.count
+  }
+}

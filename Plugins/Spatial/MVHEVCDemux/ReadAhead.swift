@@ -1,0 +1,65 @@
+import GStreamer
+import ISOBMFF
+
+/// Reads a file's samples in pieces: neighbours that are small come from one read, as references
+/// into it.
+struct ReadAhead {
+  /// Bytes of the file in memory.
+  struct Window {
+    let offset: UInt64
+    let buffer: Buffer
+
+    /// A reference to a part of the bytes; nil where they are not all here.
+    func part(_ offset: UInt64, _ size: Int) -> Buffer? {
+      guard offset >= self.offset, let distance = Int(exactly: offset - self.offset) else {
+        return nil
+      }
+      return buffer.memory(offset: distance, size: size)
+    }
+  }
+
+  /// Bytes that are read at once at the most, but for samples that are larger.
+  static let pieceSize = 256 * 1024
+
+  /// One for each track: where tracks lie far apart, each reads at its own place.
+  private var windows: [Window?]
+
+  init(trackCount: Int) {
+    windows = Array(repeating: nil, count: trackCount)
+  }
+
+  /// A part of what has been read, for whatever track.
+  func part(_ offset: UInt64, _ size: Int) -> Buffer? {
+    for window in windows {
+      if let part = window?.part(offset, size) { return part }
+    }
+    return nil
+  }
+
+  /// Keeps what was read for a track.
+  mutating func keep(_ buffer: Buffer, at offset: UInt64, for track: Int) {
+    guard windows.indices.contains(track) else { return }
+    windows[track] = Window(offset: offset, buffer: buffer)
+  }
+}
+
+extension DemuxTrack {
+  /// How many bytes to read at the next sample so that those behind it come along, as long as they
+  /// lie about as close as their sizes say.
+  func readSize(_ item: Item, _ look: (Int) -> (offset: UInt64, size: UInt32)?) -> UInt64 {
+    guard item.size <= UInt64(ReadAhead.pieceSize / 2) else { return item.size }
+    let limit = item.record.offset.addingReportingOverflow(UInt64(ReadAhead.pieceSize))
+    var size = item.size
+    var distance = item.count
+    while !limit.overflow, let other = look(next + distance),
+      other.offset >= item.record.offset, other.offset < limit.partialValue,
+      (other.offset - item.record.offset) / 4 <= max(item.size, 256) * UInt64(clamping: distance)
+    {
+      let end = other.offset.addingReportingOverflow(UInt64(other.size)).partialValue
+      guard end <= limit.partialValue, end > item.record.offset else { break }
+      size = max(size, end - item.record.offset)
+      distance *= 2
+    }
+    return size
+  }
+}

@@ -1,0 +1,107 @@
+import GStreamer
+import ISOBMFF
+
+/// Which parts of a track's media play when: its edit list, in nanoseconds.
+///
+/// Timestamps of samples are media times plus `lag`, so that presentation never comes before
+/// decoding although composition offsets may be negative.
+struct TrackTimeline {
+  /// One edit: a stretch of the movie, and what of the media plays in it.
+  struct Piece: Equatable {
+    /// Where it begins on the movie's time line.
+    var movieStart: ClockTime
+    /// nil: as long as there is media.
+    var duration: ClockTime?
+    /// The media time that it begins with, in units of the track's timescale; nil shows nothing.
+    var mediaStart: Int64?
+    /// The timestamp of `mediaStart`.
+    var start: ClockTime
+
+    var movieEnd: ClockTime? { duration.map { saturatingSum(movieStart, $0) } }
+    var stop: ClockTime? { duration.map { saturatingSum(start, $0) } }
+  }
+
+  let timescale: UInt32
+  /// In units of the timescale, 0 or more.
+  let lag: Int64
+  let pieces: [Piece]
+
+  /// More edits than these are not a way of cutting a film.
+  private static let maximumPieceCount = 10_000
+
+  /// - Parameters:
+  ///   - lag: what is added to media times; see ``lag(_:)``.
+  ///   - movieTimescale: units a second of the edits' durations.
+  init(_ track: Track, lag: Int64, movieTimescale: UInt32) {
+    timescale = max(track.timescale, 1)
+    self.lag = lag
+    var pieces: [Piece] = []
+    var time: ClockTime = 0
+    let edits = track.edits.prefix(Self.maximumPieceCount)
+    for edit in edits {
+      let isOpen = edit.duration == 0
+      // No duration means to the end in fragmented files, and makes no sense elsewhere but there.
+      if isOpen, edit.mediaTime == nil || edit != edits.last { continue }
+      let duration = scale(edit.duration, .second, UInt64(movieTimescale))
+      pieces.append(
+        Piece(
+          movieStart: time, duration: isOpen ? nil : duration, mediaStart: edit.mediaTime,
+          start: edit.mediaTime.map {
+            Self.timestamp($0, lag: lag, timescale: track.timescale)
+          } ?? 0))
+      time = saturatingSum(time, duration)
+    }
+    if !pieces.contains(where: { $0.mediaStart != nil }) {
+      pieces = [
+        Piece(
+          movieStart: 0, mediaStart: 0,
+          start: Self.timestamp(0, lag: lag, timescale: track.timescale))
+      ]
+    }
+    self.pieces = pieces
+  }
+
+  /// What has to be added to a track's media times so that no sample is presented before it is
+  /// decoded, in units of its timescale.
+  static func lag(_ track: Track) -> Int64 {
+    max(0, -Int64(track.samples.leastCompositionOffset))
+  }
+
+  /// The PTS of a presentation time of the media.
+  func pts(_ time: Int64) -> ClockTime { Self.timestamp(time, lag: lag, timescale: timescale) }
+
+  /// The DTS of a decode time of the media.
+  func dts(_ time: Int64) -> ClockTime { Self.timestamp(time, lag: 0, timescale: timescale) }
+
+  /// The last media time whose PTS is not behind `timestamp`.
+  func mediaTime(of timestamp: ClockTime) -> Int64 {
+    let next = saturatingSum(timestamp, 1).multipliedFullWidth(by: UInt64(timescale))
+    guard next.high < ClockTime.second else { return .max }
+    let (quotient, remainder) = ClockTime.second.dividingFullWidth(next)
+    let units = remainder == 0 ? (quotient > 0 ? quotient - 1 : 0) : quotient
+    return saturatingDifference(Int64(clamping: units), lag)
+  }
+
+  /// The piece that plays at a time of the movie: the last one that begins by then.
+  func piece(at time: ClockTime) -> Int {
+    max(0, (pieces.firstIndex { $0.movieStart > time } ?? pieces.count) - 1)
+  }
+
+  /// Where the last piece ends; nil where that depends on the media.
+  var end: ClockTime? { pieces.last?.movieEnd }
+
+  private static func timestamp(_ time: Int64, lag: Int64, timescale: UInt32) -> ClockTime {
+    let (sum, overflow) = time.addingReportingOverflow(lag)
+    guard !overflow, sum > 0 else { return 0 }
+    return min(scale(sum.magnitude, .second, UInt64(timescale)), Self.maximumTimestamp)
+  }
+
+  /// Some hundred years: sums of a few of these do not overflow.
+  private static let maximumTimestamp = ClockTime(Int64.max / 2)
+}
+
+/// `a + b`, as near as a ClockTime that is not `GST_CLOCK_TIME_NONE` gets.
+func saturatingSum(_ a: ClockTime, _ b: ClockTime) -> ClockTime {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? .max - 1 : min(sum, .max - 1)
+}
