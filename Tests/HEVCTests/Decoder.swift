@@ -17,17 +17,32 @@ enum Decoder {
 
   /// The frames of `stream` in output order; of the base layer only where `single`.
   static func frames(of stream: [UInt8], single: Bool = false) throws -> [Frame] {
-    let file = FileManager.default.temporaryDirectory
-      .appending(path: "hevc-\(UUID().uuidString).hevc")
-    try Data(stream).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
+    try frames(ofEach: [stream], single: single)[0]
+  }
+
+  /// The frames of each of `streams`.
+  static func frames(ofEach streams: [[UInt8]], single: Bool = false) throws -> [[Frame]] {
+    let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    let files = try streams.enumerated().map { index, stream in
+      let file = folder.appending(path: "\(index).hevc")
+      try Data(stream).write(to: file)
+      return file.path
+    }
     let script = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
       .appending(path: "Tools/decode_views.py")
-    let arguments = [script.path, "--format", "hevc"] + (single ? ["--single"] : []) + [file.path]
-    return try run(arguments).split(separator: "\n").map { line in
+    let options = [script.path, "--format", "hevc"] + (single ? ["--single"] : [])
+    var frames: [[Frame]] = streams.count > 1 ? [] : [[]]
+    for line in try run(options + files).split(separator: "\n") {
       let parts = line.split(separator: " ")
-      return Frame(view: String(parts[0]), md5: String(parts[1]))
+      if parts[0] == "=" {
+        frames.append([])
+      } else {
+        frames[frames.count - 1].append(Frame(view: String(parts[0]), md5: String(parts[1])))
+      }
     }
+    return frames
   }
 
   struct Failure: Error {

@@ -23,6 +23,7 @@ import Testing
     #expect(information.layers.map(\.eye) == [baseEye, baseEye.other])
     #expect(information.layers.map(\.nuhLayerID) == [0, 1])
     #expect(!information.isEyeOrderGuessed)
+    #expect(information.interLayerPrediction == .perSlice)
     #expect(information.warning == nil)
   }
 
@@ -64,6 +65,7 @@ import Testing
       displays: ThreeDReferenceDisplaysInformation(nalUnits: units))
     #expect(information.isStereo)
     #expect(information.baseEye?.rawValue == (try media.golden().base_layer_eye))
+    #expect(information.interLayerPrediction == .always)
     #expect(!information.isEyeOrderGuessed)
   }
 }

@@ -30,13 +30,10 @@ enum Stream: String, CaseIterable {
   }
 
   private static let decodedAlone = Result {
-    var result: [URL: [String]] = [:]
-    for stream in allCases {
-      for eye in Eye.allCases {
-        result[stream.url(eye)] = try Decoder.frames(of: stream.bytes(eye), single: true).map(\.md5)
-      }
-    }
-    return result
+    let all = allCases.flatMap { stream in Eye.allCases.map { (stream, $0) } }
+    let frames = try Decoder.frames(ofEach: all.map { try $0.bytes($1) }, single: true)
+    let md5s = zip(all, frames).map { ($0.0.url($0.1), $1.map(\.md5)) }
+    return Dictionary(uniqueKeysWithValues: md5s)
   }
 
   /// The access units of one eye.

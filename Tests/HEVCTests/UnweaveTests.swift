@@ -39,8 +39,9 @@ import Testing
   func exact(stream: Stream) throws {
     let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
     let (base, dependent) = try Self.layers(of: accessUnits(of: woven))
-    #expect(try Decoder.frames(of: base, single: true).map(\.md5) == stream.md5s(.left))
-    #expect(try Decoder.frames(of: dependent, single: true).map(\.md5) == stream.md5s(.right))
+    let frames = try Decoder.frames(ofEach: [base, dependent], single: true)
+    #expect(frames[0].map(\.md5) == (try stream.md5s(.left)))
+    #expect(frames[1].map(\.md5) == (try stream.md5s(.right)))
   }
 
   @Test(

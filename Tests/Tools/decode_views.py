@@ -6,6 +6,8 @@ endian), in output order. `view` is the view id of a layered stream, `-` of a pl
 
     decode_views.py FILE             all views of a layered file
     decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
+
+With several files, a line `= FILE` stands in front of each one's frames.
 """
 import argparse
 import hashlib
@@ -49,12 +51,19 @@ def view_id(frame):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("file")
+    parser.add_argument("files", nargs="+", metavar="file")
     parser.add_argument("--single", action="store_true")
     parser.add_argument("--format", help="demuxer name, such as hevc")
     arguments = parser.parse_args()
     av.logging.set_level(av.logging.WARNING)
-    with av.open(arguments.file, format=arguments.format) as container:
+    for file in arguments.files:
+        if len(arguments.files) > 1:
+            print("=", file)
+        decode(file, arguments)
+
+
+def decode(file, arguments):
+    with av.open(file, format=arguments.format) as container:
         stream = container.streams.video[0]
         stream.codec_context.thread_count = 1
         # As GStreamer and the ffmpeg command do: a picture that refers to a lost one comes out.

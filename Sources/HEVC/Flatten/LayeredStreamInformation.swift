@@ -14,11 +14,23 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     public var eye: Eye?
   }
 
+  /// Whether pictures of the dependent layer refer to those of the base layer.
+  public enum InterLayerPrediction: Hashable, Sendable {
+    /// None does: ``Unweaver`` takes the dependent layer out.
+    case never
+    /// Each slice says whether it does, as in what ``Weaver`` makes, where none does.
+    case perSlice
+    /// All may: the stream is one for ``Flattener``.
+    case always
+  }
+
   /// The layers, the base layer first.
   public private(set) var layers: [Layer]
   /// Whether the stream has two views of which both can be had. Where not, only its base layer is
   /// read.
   public private(set) var isStereo = false
+  /// Whether pictures of the dependent layer refer to those of the base layer.
+  public private(set) var interLayerPrediction = InterLayerPrediction.never
   /// Whether nothing says which view is for which eye, so that the base layer is taken for the left
   /// one.
   public private(set) var isEyeOrderGuessed = false
@@ -48,6 +60,10 @@ public struct LayeredStreamInformation: Hashable, Sendable {
       return
     }
     isStereo = true
+    if multilayer.layers[1].directReferenceLayers != 0 {
+      let isDefault = multilayer.pair?.defaultReferenceLayersActive == true
+      interLayerPrediction = isDefault ? .always : .perSlice
+    }
     assignEyes(displays)
   }
 
