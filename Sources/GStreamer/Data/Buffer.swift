@@ -192,8 +192,6 @@ public struct BufferFlags: OptionSet, Sendable {
   public static let decodeOnly = BufferFlags(rawValue: GST_BUFFER_FLAG_DECODE_ONLY.rawValue)
   /// The last buffer of an access unit.
   public static let marker = BufferFlags(rawValue: GST_BUFFER_FLAG_MARKER.rawValue)
-  /// To be decoded, for others need it, but not shown.
-  public static let decodeOnly = BufferFlags(rawValue: GST_BUFFER_FLAG_DECODE_ONLY.rawValue)
   /// `GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW`: the frame holds, or is one of, several views.
   public static let multipleView = BufferFlags(
     rawValue: GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW.rawValue)
