@@ -21,15 +21,21 @@ public final class Buffer: MiniObject, @unchecked Sendable {
 
   /// A buffer of `size` bytes of unset content, or nil if there is no such amount of memory.
   public convenience init?(size: Int) {
-    guard size >= 0, let pointer = gst_buffer_new_allocate(nil, gsize(size), nil) else {
-      return nil
+    guard size > 0 else {
+      guard size == 0 else { return nil }
+      self.init()
+      return
     }
-    self.init(adopting: pointer)
+    // GStreamer's own allocator ends the process where there is no memory.
+    guard let memory = g_try_malloc(gsize(size)) else { return nil }
+    self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
   }
 
   /// A buffer with a copy of these bytes.
   public convenience init(_ bytes: [UInt8]) {
-    self.init(adopting: gst_buffer_new_memdup(bytes, gsize(bytes.count)))
+    self.init(
+      adopting: bytes.isEmpty
+        ? gst_buffer_new() : gst_buffer_new_memdup(bytes, gsize(bytes.count)))
   }
 
   /// The bytes of all memories together.

@@ -63,9 +63,12 @@ public struct StructureView {
   /// The names of the flags that are set in a field of flags; empty where there is none.
   public func flagNames(_ field: String) -> [String] {
     guard let value = gst_structure_get_value(pointer, field) else { return [] }
-    // As text it is "right-view-first+half-aspect:mask" with the names, or numbers alone.
-    let text = adopt(gst_value_serialize(value)) ?? ""
-    return text.split(separator: ":").last.map { $0.split(separator: "+").map(String.init) } ?? []
+    // As text it is "4001:ffffffff:+right-view-first/left-flipped+half-aspect": with a plus what is
+    // set, with a slash what is not.
+    let names = (adopt(gst_value_serialize(value)) ?? "").split(separator: ":").last ?? ""
+    return names.split(separator: "+").compactMap { name in
+      name.hasPrefix("/") ? nil : name.prefix { $0 != "/" }
+    }.map(String.init)
   }
 
   public func buffer(_ field: String) -> Buffer? {
