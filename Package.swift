@@ -77,7 +77,7 @@ let package = Package(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
     .testTarget(
-      name: "GStreamerTests", dependencies: ["GStreamer", "GStreamerCheck"],
+      name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],
       swiftSettings: strict),
     // Drives the built libgstspatial.so as any application would; links none of its code.
     .testTarget(

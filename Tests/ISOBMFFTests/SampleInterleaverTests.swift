@@ -44,4 +44,3 @@ struct SampleInterleaverTests {
     #expect(drain(&interleaver) == [0, 2, 1])
   }
 }
-

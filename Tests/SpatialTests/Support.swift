@@ -44,19 +44,19 @@ func pipeline(_ description: String) throws -> Pipeline {
 /// Plays to the end and gives all messages. Throws the first error that is posted, and where the
 /// end does not come in time.
 @discardableResult
-func play(_ pipeline: Pipeline, seconds: Double = 30) async throws -> [Message] {
+func play(_ pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
   defer { pipeline.setState(GST_STATE_NULL) }
   pipeline.setState(GST_STATE_PLAYING)
   return try await messages(of: pipeline, seconds: seconds)
 }
 
 @discardableResult
-func play(_ description: String, seconds: Double = 30) async throws -> [Message] {
+func play(_ description: String, seconds: Double = 60) async throws -> [Message] {
   try await play(try pipeline(description), seconds: seconds)
 }
 
 /// The messages of a pipeline that plays, up to its end.
-func messages(of pipeline: Pipeline, seconds: Double = 30) async throws -> [Message] {
+func messages(of pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
   try await withThrowingTaskGroup(of: [Message].self) { group in
     group.addTask {
       var seen: [Message] = []
@@ -80,7 +80,7 @@ func messages(of pipeline: Pipeline, seconds: Double = 30) async throws -> [Mess
 }
 
 /// The error that a pipeline ends with. Throws where it ends well, or not in time.
-func failure(of pipeline: Pipeline, seconds: Double = 30) async throws -> PipelineFailure {
+func failure(of pipeline: Pipeline, seconds: Double = 60) async throws -> PipelineFailure {
   do {
     try await play(pipeline, seconds: seconds)
   } catch let failure as PipelineFailure {
@@ -89,7 +89,7 @@ func failure(of pipeline: Pipeline, seconds: Double = 30) async throws -> Pipeli
   throw Failure("The pipeline ended without an error.")
 }
 
-func failure(of description: String, seconds: Double = 30) async throws -> PipelineFailure {
+func failure(of description: String, seconds: Double = 60) async throws -> PipelineFailure {
   try await failure(of: try pipeline(description), seconds: seconds)
 }
 
@@ -199,6 +199,15 @@ func record(
   }
   try await play(pipeline)
   return taps.map(\.buffers)
+}
+
+/// The two eyes of a packed test stream, to the pads of an element named `mux`.
+func eyes(
+  _ count: Int, _ caps: String = "format=I420,width=640,height=180,framerate=30/1",
+  split: String = ""
+) -> String {
+  "stereotestsrc num-buffers=\(count) ! video/x-raw,\(caps) ! sbssplit name=s \(split) "
+    + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
 }
 
 /// A folder that is removed with this object.
