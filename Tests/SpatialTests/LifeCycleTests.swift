@@ -85,6 +85,28 @@ struct LifeCycleTests {
     }
   }
 
+  @Test("flushing seeks in quick succession neither hang nor fail")
+  func seeks() async throws {
+    let pipeline = try pipeline(
+      Self.stream.replacing("num-buffers=6", with: "num-buffers=-1") + " sync=false")
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    pipeline.setState(GST_STATE_PAUSED)
+    #expect(pipeline.waitForState(timeout: 20 * .second))
+    pipeline.setState(GST_STATE_PLAYING)
+    for second in 0..<20 as Range<UInt64> {
+      #expect(pipeline.seek(to: second * .second, flags: GST_SEEK_FLAG_NONE))
+      try await Task.sleep(for: .milliseconds(second % 3 * 20))
+    }
+    let end = scale(5, .second, 1)
+    gst_element_seek(
+      pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
+      GST_SEEK_TYPE_SET, gint64(end))
+    try await messages(of: pipeline)
+    pipeline.setState(GST_STATE_NULL)
+    let last = try #require(tap.buffers.last?.buffer.pts)
+    #expect(last == 3_600_000 * .second + scale(149, .second, 30))
+  }
+
   @Test(
     "nothing leaks, and nothing is critical",
     arguments: [

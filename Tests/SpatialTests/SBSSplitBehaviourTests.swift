@@ -255,6 +255,41 @@ struct SBSSplitBehaviourTests {
     #expect(failure.message.contains(word), "\(failure)")
   }
 
+  @Test("an eye becomes a reference when its new peer takes GstVideoMeta, in mid stream")
+  func renegotiation() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    #expect(left.push(frame()) == .ok)
+    #expect(try #require(left.pull()).videoLayout == nil)
+    left.takeVideoMeta()
+    left.pushUpstream(Event(adopting: gst_event_new_reconfigure()))
+    let packed = frame()
+    #expect(left.push(packed) == .ok)
+    let eye = try #require(left.pull())
+    #expect(gst_buffer_peek_memory(eye.pointer, 0) == gst_buffer_peek_memory(packed.pointer, 0))
+  }
+
+  @Test("an eye that is linked in mid stream gets its caps and flows")
+  func lateLink() async throws {
+    let pipeline = try pipeline(
+      "stereotestsrc num-buffers=200 is-live=true ! "
+        + "video/x-raw,width=64,height=16,framerate=200/1 ! sbssplit name=s "
+        + "s.left ! fakesink name=left async=false queue name=q ! fakesink name=right async=false")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    pipeline.setState(GST_STATE_PLAYING)
+    while taps[0].buffers.count < 10 { try await Task.sleep(for: .milliseconds(5)) }
+    let source = try #require(pipeline.element(named: "s")?.staticPad("right"))
+    let sink = try #require(pipeline.element(named: "q")?.staticPad("sink"))
+    #expect(gst_pad_link(source.pointer, sink.pointer) == GST_PAD_LINK_OK)
+    try await messages(of: pipeline)
+    #expect(taps[0].buffers.count == 200)
+    #expect((1..<200).contains(taps[1].buffers.count))
+    #expect(taps[1].buffers.first?.caps.first?.string("multiview-mode") == "right")
+    pipeline.setState(GST_STATE_NULL)
+  }
+
   @Test("no frame is copied on the way through references")
   func performance() throws {
     let eye = "videoconvert ! video/x-raw,format=RGB ! fakesink async=false"

@@ -1,0 +1,208 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// What arrives at `mvhevcmux` beside frames: gaps, late pads, tags, coded video as it is.
+@Suite(.timeLimit(.minutes(2)))
+struct MuxInputTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func mux(_ properties: String = "") -> String {
+    "mvhevcmux name=mux \(properties) ! filesink location=\(path) "
+  }
+
+  /// Puts GAP events in the place of frames of these numbers, at 30 frames a second.
+  private func putGaps(at numbers: Set<UInt64>, _ pad: Pad) {
+    let set = Unmanaged.passRetained(Locked(numbers))
+    gst_pad_add_probe(
+      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+      { pad, info, data in
+        guard let pad, let data, let found = info?.pointee.data else { return GST_PAD_PROBE_OK }
+        let buffer = found.assumingMemoryBound(to: GstBuffer.self)
+        let number = UInt64(buffer.pointee.pts + 1_000_000) / 33_333_333
+        let numbers = Unmanaged<Locked<Set<UInt64>>>.fromOpaque(data).takeUnretainedValue()
+        guard numbers.current.contains(number) else { return GST_PAD_PROBE_OK }
+        gst_pad_push_event(pad, gst_event_new_gap(buffer.pointee.pts, buffer.pointee.duration))
+        return GST_PAD_PROBE_DROP
+      }, set.toOpaque()
+    ) { data in
+      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+    }
+  }
+
+  @Test("a GAP event in both eyes is no frame and no lack", arguments: ["mux", "enc"])
+  func gaps(element: String) async throws {
+    let encoder =
+      element == "mux" ? "" : "mvhevcenc name=enc speed-preset=ultrafast ! queue ! mux.video_0 "
+    let pipeline = try pipeline(
+      eyes(10, "width=128,height=64").replacing("mux.", with: "\(element).") + encoder
+        + mux("speed-preset=ultrafast"))
+    let split = try #require(pipeline.element(named: "s"))
+    for eye in ["left", "right"] { putGaps(at: [0, 4, 9], try #require(split.staticPad(eye))) }
+    let messages = try await play(pipeline)
+    #expect(messages.warnings.isEmpty)
+    #expect(try MovieFile(path).video().samples.count == 7)
+  }
+
+  @Test("a GAP event in one eye is a lack of that eye")
+  func oneGap() async throws {
+    let pipeline = try pipeline(eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast"))
+    let pad = try #require(pipeline.element(named: "s")?.staticPad("left"))
+    putGaps(at: [4], pad)
+    let messages = try await play(pipeline)
+    #expect(messages.warnings.last?.contains("0 of the left, 1 of the right") == true)
+    #expect(try MovieFile(path).video().samples.count == 9)
+  }
+
+  @Test("a pad that comes after the first frame is an error, and the file is complete up to there")
+  func latePad() async throws {
+    let pipeline = try pipeline(
+      eyes(-1, "width=128,height=64").replacing("stereotestsrc", with: "stereotestsrc is-live=true")
+        + mux("speed-preset=ultrafast tune=zerolatency"))
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    pipeline.setState(GST_STATE_PLAYING)
+    while tap.buffers.count < 4 { try await Task.sleep(for: .milliseconds(10)) }
+    let pad = try #require(pipeline.element(named: "mux")?.requestPad("audio_%u"))
+    let caps = try #require(
+      Caps(parsing: "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=1"))
+    for event in [.streamStart(id: "late"), .caps(caps), .segment(Segment())] as [Event] {
+      gst_pad_send_event(pad.pointer, gst_event_ref(event.pointer))
+    }
+    let sound = Buffer([0, 0])
+    sound.pts = 0
+    gst_pad_chain(pad.pointer, gst_buffer_ref(sound.pointer))
+    let problem = try await failure(of: pipeline)
+    #expect(problem.message.contains("audio_0 came after"), "\(problem)")
+    #expect(try MovieFile(path).video().samples.count > 0)
+  }
+
+  @Test("PCM that is no whole number of frames is an error")
+  func unevenPCM() async throws {
+    let problem = try await failure(
+      of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
+        + "fakesrc num-buffers=5 sizetype=fixed sizemax=1001 format=time datarate=176400 ! "
+        + "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=2 ! mux.audio_0")
+    #expect(problem.message.contains("1001 bytes"), "\(problem)")
+  }
+
+  @Test("AAC without codec_data is refused with what to do")
+  func unparsedAAC() async throws {
+    let problem = try await failure(
+      of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
+        + "fakesrc num-buffers=5 sizetype=fixed sizemax=100 format=time datarate=4800 ! "
+        + "audio/mpeg,mpegversion=4,stream-format=raw,framed=true,rate=44100,channels=2 ! "
+        + "mux.audio_0")
+    #expect(problem.message.contains("aacparse"), "\(problem)")
+  }
+
+  @Test("tags that an application sets on the muxer are in the file")
+  func tagSetter() async throws {
+    let pipeline = try pipeline(eyes(2, "width=128,height=64") + mux("speed-preset=ultrafast"))
+    let element = try #require(pipeline.element(named: "mux"))
+    let tags = TagList()
+    tags.set(GST_TAG_TITLE, "Set by hand")
+    tags.set("stereo-baseline", .double(12.5))
+    gst_tag_setter_merge_tags(
+      OpaquePointer(element.pointer), tags.pointer, GST_TAG_MERGE_REPLACE)
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    #expect(file.movie.metadata.contains { $0.value.string == "Set by hand" })
+    #expect(try file.videoEntry().spatialMetadata.baseline?.millimetres == 12.5)
+  }
+
+  @Test(
+    "packed coded video is taken as it is, and the file says how it is packed",
+    arguments: [
+      ("side-by-side", 0), ("side-by-side", 1), ("top-bottom", 0), ("side-by-side", 0x4001),
+    ])
+  func packedVideo(mode: String, flags: Int) async throws {
+    let bits = String(flags, radix: 16)
+    try await play(
+      "stereotestsrc num-buffers=10 ! video/x-raw,width=128,height=64 ! "
+        + "x265enc speed-preset=ultrafast ! h265parse ! video/x-h265,stream-format=hvc1 ! "
+        + "capssetter caps=\"video/x-h265,multiview-mode=\(mode),"
+        + "multiview-flags=(GstVideoMultiviewFlagsSet)\(bits):ffffffff\" ! mux.video_0 " + mux())
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count == 10)
+    let packing = try #require(try file.videoEntry().packing)
+    #expect(packing.arrangement == (mode == "top-bottom" ? .topBottom : .sideBySide))
+    #expect(packing.rightViewFirst == (flags & 1 != 0))
+    #expect(try file.videoEntry().lhvC == nil)
+  }
+
+  @Test("plain coded video is not called stereo")
+  func plainVideo() async throws {
+    try await play(
+      "videotestsrc num-buffers=10 ! video/x-raw,width=128,height=64 ! "
+        + "x265enc speed-preset=ultrafast ! h265parse ! video/x-h265,stream-format=hvc1 ! "
+        + "mux.video_0 " + mux())
+    #expect(try MovieFile(path).videoEntryBoxes().contains("vexu") == false)
+  }
+
+  @Test(
+    "records and vexu have the structure of AVFoundation's, field by field",
+    .enabled(if: MuxInputTests.foreignFile != nil, "the folder ../shared/media is absent"))
+  func structure() async throws {
+    let theirs = try MovieFile(try #require(Self.foreignFile)).videoEntry()
+    try await play(
+      "stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=180 ! sbssplit name=s "
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
+        + mux(
+          "speed-preset=ultrafast horizontal-field-of-view=64 baseline=19.24 "
+            + "disparity-adjustment=0.02"))
+    let ours = try MovieFile(path).videoEntry()
+    #expect(ours.extendedUsage == theirs.extendedUsage)
+    #expect(ours.horizontalFieldOfView == theirs.horizontalFieldOfView)
+    let (ourBase, theirBase) = try (
+      HEVCDecoderConfigurationRecord(bytes: #require(ours.hvcC)),
+      HEVCDecoderConfigurationRecord(bytes: #require(theirs.hvcC))
+    )
+    #expect(ourBase.chromaFormatIDC == theirBase.chromaFormatIDC)
+    #expect(ourBase.bitDepthLuma == theirBase.bitDepthLuma)
+    #expect(ourBase.lengthSize == theirBase.lengthSize)
+    #expect(ourBase.temporalLayerCount == theirBase.temporalLayerCount)
+    #expect(ourBase.arrays.map(\.type) == theirBase.arrays.map(\.type))
+    let (ourTop, theirTop) = try (
+      LHEVCDecoderConfigurationRecord(bytes: #require(ours.lhvC)),
+      LHEVCDecoderConfigurationRecord(bytes: #require(theirs.lhvC))
+    )
+    #expect(ourTop.lengthSize == theirTop.lengthSize)
+    #expect(ourTop.temporalLayerCount == theirTop.temporalLayerCount)
+    #expect(ourTop.arrays.map(\.type) == theirTop.arrays.map(\.type))
+    // nuh_layer_id of each NAL unit.
+    func layers(_ units: [[UInt8]]) -> [Int] { units.map { Int($0[0] & 1) << 5 | Int($0[1] >> 3) } }
+    #expect(layers(ourBase.nalUnits) == layers(theirBase.nalUnits))
+    #expect(layers(ourTop.nalUnits) == layers(theirTop.nalUnits))
+  }
+
+  private static let foreignFile: String? = {
+    let path = BuiltPlugin.repository.deletingLastPathComponent()
+      .appending(path: "shared/media/water-1934x2160-right-base.mov").path
+    return FileManager.default.fileExists(atPath: path) ? path : nil
+  }()
+
+  @Test("a movie of a live source ends well when its sources are told to")
+  func live() async throws {
+    let pipeline = try pipeline(
+      "stereotestsrc is-live=true ! video/x-raw,width=128,height=64 ! sbssplit name=s "
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
+        + "audiotestsrc is-live=true ! audio/x-raw,channels=1,rate=44100 ! queue ! mux.audio_0 "
+        + mux("speed-preset=ultrafast tune=zerolatency"))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await Task.sleep(for: .milliseconds(700))
+    pipeline.send(.endOfStream)
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count >= 10)
+    #expect(try file.audio().samples.count > 10_000)
+  }
+}
