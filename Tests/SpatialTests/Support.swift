@@ -56,6 +56,7 @@ func play(_ description: String, seconds: Double = 60) async throws -> [Message]
 }
 
 /// The messages of a pipeline that plays, up to its end.
+@discardableResult
 func messages(of pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
   try await withThrowingTaskGroup(of: [Message].self) { group in
     group.addTask {
