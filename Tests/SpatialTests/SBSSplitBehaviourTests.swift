@@ -114,6 +114,18 @@ struct SBSSplitBehaviourTests {
     #expect(left.push(packed) == .error)
   }
 
+  @Test("a meta with too few planes is an error")
+  func planesMissing() throws {
+    left.takeVideoMeta()
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let packed = frame()
+    packed.setVideoLayout(
+      VideoLayout(width: 64, height: 16, offsets: [0], strides: [64]), format: GST_VIDEO_FORMAT_I420
+    )
+    #expect(left.push(packed) == .error)
+  }
+
   @Test("data before caps is refused")
   func noCaps() throws {
     left.play()

@@ -64,6 +64,9 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   override func flush() throws {
     stereo = nil
+    // What follows may be of another size.
+    hasSentCaps = false
+    reportedDrops = 0
   }
 
   private func forget() {

@@ -15,6 +15,12 @@ extension SBSSplit {
       try negotiateMemory(eyePad, input)
     }
     let frame = buffer.videoLayout ?? VideoLayout(input.info)
+    guard frame.offsets.count == input.info.planeCount else {
+      throw ElementError(
+        .format,
+        "A frame's GstVideoMeta has \(frame.offsets.count) planes; its caps say "
+          + "\(input.info.planeCount).")
+    }
     for eyePad in [left, right] {
       let eyeBuffer = try cut(eyePad, from: buffer, input.region(of: eyePad.eye, in: frame))
       try combiner.update(eyePad.pad, eyePad.pad.push(eyeBuffer)).check()
