@@ -15,6 +15,11 @@ static inline GType cgst_type_uint64(void) { return G_TYPE_UINT64; }
 static inline GType cgst_type_double(void) { return G_TYPE_DOUBLE; }
 static inline GType cgst_type_string(void) { return G_TYPE_STRING; }
 static inline GType cgst_type_enum(void) { return G_TYPE_ENUM; }
+static inline GType cgst_type_flags(void) { return G_TYPE_FLAGS; }
+static inline GType cgst_type_none(void) { return G_TYPE_NONE; }
+static inline GType cgst_type_float(void) { return G_TYPE_FLOAT; }
+static inline GType cgst_type_long(void) { return G_TYPE_LONG; }
+static inline GType cgst_type_ulong(void) { return G_TYPE_ULONG; }
 static inline GType cgst_type_of(gconstpointer instance) { return G_TYPE_FROM_INSTANCE(instance); }
 static inline GType cgst_type_of_class(gconstpointer klass) { return G_TYPE_FROM_CLASS(klass); }
 static inline gboolean cgst_is_a(gconstpointer instance, GType type) {

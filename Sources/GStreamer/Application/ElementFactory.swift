@@ -2,9 +2,9 @@ internal import CGStreamer
 
 /// What the registry knows of an element before one is made.
 public final class ElementFactory: @unchecked Sendable {
-  private let pointer: OpaquePointer
+  let pointer: OpaquePointer
 
-  private init(retaining pointer: OpaquePointer) {
+  init(retaining pointer: OpaquePointer) {
     self.pointer = pointer
     gst_object_ref(UnsafeMutableRawPointer(pointer))
   }

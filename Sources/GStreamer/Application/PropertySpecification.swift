@@ -1,0 +1,132 @@
+internal import CGStreamer
+
+/// What a class says of one of its properties: a GParamSpec.
+public struct PropertySpecification: Sendable {
+  /// What values the property takes.
+  public enum Kind: Sendable {
+    case boolean
+    case integer(ClosedRange<Int64>)
+    case unsigned(ClosedRange<UInt64>)
+    case number(ClosedRange<Double>)
+    case string
+    /// One of these.
+    case enumeration([Nick])
+    /// Any of these together.
+    case flags([Nick])
+    case caps
+    case fraction
+    case structure
+    case array
+    /// A type that has no text, by its name.
+    case other(String)
+  }
+
+  /// A value of an enumeration or a flag.
+  public struct Nick: Sendable {
+    public let nick: String
+    public let value: Int64
+  }
+
+  public let name: String
+  public let kind: Kind
+  /// It can be set once the object exists.
+  public let isWritable: Bool
+
+  /// The properties of a class, without those of the base classes that `stop` derives from.
+  static func all(of type: GType, without stop: GType) -> [PropertySpecification] {
+    guard let raw = g_type_class_ref(type) else { return [] }
+    defer { g_type_class_unref(raw) }
+    var count: UInt32 = 0
+    let list = g_object_class_list_properties(
+      raw.assumingMemoryBound(to: GObjectClass.self), &count)
+    defer { g_free(list) }
+    guard let list else { return [] }
+    return (0..<Int(count)).compactMap { index in
+      guard let spec = list[index], g_type_is_a(stop, spec.pointee.owner_type) == 0 else {
+        return nil
+      }
+      return PropertySpecification(spec)
+    }
+  }
+
+  private init(_ spec: UnsafeMutablePointer<GParamSpec>) {
+    let flags = spec.pointee.flags.rawValue
+    name = String(cString: spec.pointee.name)
+    isWritable =
+      flags & G_PARAM_WRITABLE.rawValue != 0 && flags & G_PARAM_CONSTRUCT_ONLY.rawValue == 0
+    kind = Kind(g_param_spec_get_redirect_target(spec) ?? spec)
+  }
+}
+
+extension PropertySpecification.Kind {
+  fileprivate init(_ spec: UnsafeMutablePointer<GParamSpec>) {
+    let type = spec.pointee.value_type
+    switch type {
+    case gst_caps_get_type(): self = .caps
+    case gst_fraction_get_type(): self = .fraction
+    case gst_structure_get_type(): self = .structure
+    case gst_value_array_get_type(), gst_value_list_get_type(): self = .array
+    default: self = Self(spec, fundamental: g_type_fundamental(type))
+    }
+  }
+
+  private init(_ spec: UnsafeMutablePointer<GParamSpec>, fundamental: GType) {
+    func limits<Spec>(as: Spec.Type) -> Spec {
+      UnsafeMutableRawPointer(spec).assumingMemoryBound(to: Spec.self).pointee
+    }
+    func range<Bound: Comparable>(_ low: Bound, _ high: Bound) -> ClosedRange<Bound> {
+      low...max(low, high)
+    }
+    switch fundamental {
+    case cgst_type_boolean(): self = .boolean
+    case cgst_type_int():
+      let spec = limits(as: GParamSpecInt.self)
+      self = .integer(range(Int64(spec.minimum), Int64(spec.maximum)))
+    case cgst_type_int64():
+      let spec = limits(as: GParamSpecInt64.self)
+      self = .integer(range(Int64(spec.minimum), Int64(spec.maximum)))
+    case cgst_type_long():
+      let spec = limits(as: GParamSpecLong.self)
+      self = .integer(range(Int64(spec.minimum), Int64(spec.maximum)))
+    case cgst_type_uint():
+      let spec = limits(as: GParamSpecUInt.self)
+      self = .unsigned(range(UInt64(spec.minimum), UInt64(spec.maximum)))
+    case cgst_type_uint64():
+      let spec = limits(as: GParamSpecUInt64.self)
+      self = .unsigned(range(UInt64(spec.minimum), UInt64(spec.maximum)))
+    case cgst_type_ulong():
+      let spec = limits(as: GParamSpecULong.self)
+      self = .unsigned(range(UInt64(spec.minimum), UInt64(spec.maximum)))
+    case cgst_type_double():
+      let spec = limits(as: GParamSpecDouble.self)
+      self = .number(range(spec.minimum, spec.maximum))
+    case cgst_type_float():
+      let spec = limits(as: GParamSpecFloat.self)
+      self = .number(range(Double(spec.minimum), Double(spec.maximum)))
+    case cgst_type_string(): self = .string
+    case cgst_type_enum(): self = .enumeration(Self.values(of: spec.pointee.value_type))
+    case cgst_type_flags(): self = .flags(Self.flags(of: spec.pointee.value_type))
+    default: self = .other(String(cString: g_type_name(spec.pointee.value_type)))
+    }
+  }
+
+  private static func values(of type: GType) -> [PropertySpecification.Nick] {
+    guard let raw = g_type_class_ref(type) else { return [] }
+    defer { g_type_class_unref(raw) }
+    let content = raw.assumingMemoryBound(to: GEnumClass.self).pointee
+    return (0..<Int(content.n_values)).map { index in
+      let value = content.values[index]
+      return .init(nick: String(cString: value.value_nick), value: Int64(value.value))
+    }
+  }
+
+  private static func flags(of type: GType) -> [PropertySpecification.Nick] {
+    guard let raw = g_type_class_ref(type) else { return [] }
+    defer { g_type_class_unref(raw) }
+    let content = raw.assumingMemoryBound(to: GFlagsClass.self).pointee
+    return (0..<Int(content.n_values)).map { index in
+      let value = content.values[index]
+      return .init(nick: String(cString: value.value_nick), value: Int64(value.value))
+    }
+  }
+}

@@ -1,0 +1,38 @@
+internal import CGStreamer
+
+/// What an application does with the pads of its elements.
+extension Pad {
+  public var direction: PadTemplate.Direction {
+    gst_pad_get_direction(pointer) == GST_PAD_SRC ? .source : .sink
+  }
+
+  /// What the pad can carry as things are.
+  public var possibleCaps: Caps { Caps(adopting: gst_pad_query_caps(pointer, nil)) }
+
+  /// Why two pads cannot be linked.
+  public enum LinkFailure: Error, Sendable {
+    /// Nothing can be carried by both.
+    case noFormat
+    /// One of them is linked already.
+    case wasLinked
+    /// Anything else, by GStreamer's name for it.
+    case refused(String)
+  }
+
+  /// Links this source pad with a sink pad.
+  public func link(to sink: Pad) throws(LinkFailure) {
+    switch gst_pad_link(pointer, sink.pointer) {
+    case GST_PAD_LINK_OK: return
+    case GST_PAD_LINK_NOFORMAT: throw .noFormat
+    case GST_PAD_LINK_WAS_LINKED: throw .wasLinked
+    case let result: throw .refused(String(cString: gst_pad_link_get_name(result)))
+    }
+  }
+
+  /// How long the stream is that the pad carries, or nil where nobody upstream knows.
+  public var duration: ClockTime? {
+    var duration: gint64 = 0
+    guard gst_pad_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }
+    return ClockTime(exactly: duration)
+  }
+}
