@@ -13,6 +13,11 @@ public struct Diagnostic: Sendable, Equatable {
   public struct Note: Sendable, Equatable {
     public let message: String
     public let location: SourceLocation?
+
+    public init(message: String, location: SourceLocation?) {
+      self.message = message
+      self.location = location
+    }
   }
 
   public let severity: Severity
@@ -23,13 +28,24 @@ public struct Diagnostic: Sendable, Equatable {
   /// What to do about it, or what was probably meant.
   public let help: String?
   public let notes: [Note]
+
+  public init(
+    _ severity: Severity, _ message: String, at location: SourceLocation?, help: String? = nil,
+    notes: [Note] = []
+  ) {
+    self.severity = severity
+    self.message = message
+    self.location = location
+    self.help = help
+    self.notes = notes
+  }
 }
 
 /// What was found in a stage, in the order of the files.
 public struct Diagnostics: Sendable {
   public let all: [Diagnostic]
 
-  init(_ all: [Diagnostic]) {
+  public init(_ all: [Diagnostic]) {
     self.all = all
   }
 
@@ -79,8 +95,7 @@ final class Reporter {
       return
     }
     found.append(
-      Diagnostic(
-        severity: severity, message: message, location: location, help: help, notes: notes))
+      Diagnostic(severity, message, at: location, help: help, notes: notes))
   }
 
   /// "did you mean 'x'?" for the likeliest of the words, if one is likely.
@@ -110,8 +125,7 @@ final class Reporter {
     if omitted > 0 {
       sorted.append(
         Diagnostic(
-          severity: hasErrors ? .error : .warning, message: "\(omitted) more are not shown",
-          location: nil, help: nil, notes: []))
+          hasErrors ? .error : .warning, "\(omitted) more are not shown", at: nil))
     }
     return Diagnostics(sorted)
   }
