@@ -43,6 +43,7 @@ static inline void cgst_object_set_flag(gpointer object, guint flag) {
 static inline void cgst_pad_set_proxy_allocation(GstPad *pad) { GST_PAD_SET_PROXY_ALLOCATION(pad); }
 
 static inline void cgst_pad_stream_lock(GstPad *pad) { GST_PAD_STREAM_LOCK(pad); }
+static inline gboolean cgst_pad_stream_trylock(GstPad *pad) { return GST_PAD_STREAM_TRYLOCK(pad); }
 static inline void cgst_pad_stream_unlock(GstPad *pad) { GST_PAD_STREAM_UNLOCK(pad); }
 static inline GstSegment *cgst_aggregator_src_segment(GstAggregator *aggregator) {
   return &GST_AGGREGATOR_PAD(aggregator->srcpad)->segment;

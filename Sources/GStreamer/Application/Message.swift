@@ -84,3 +84,11 @@ public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
     debug.isEmpty ? "\(element): \(message)" : "\(element): \(message) (\(debug))"
   }
 }
+
+extension Message {
+  /// What decoder or other plugin an element misses, in words; nil for other messages.
+  public var missingPlugin: String? {
+    guard gst_is_missing_plugin_message(pointer) != 0 else { return nil }
+    return adopt(gst_missing_plugin_message_get_description(pointer))
+  }
+}

@@ -9,9 +9,23 @@ extension Pipeline {
     }
   }
 
-  /// Asks all elements for their latency and makes sinks wait for it: the answer to a message of
-  /// type LATENCY.
-  public func recalculateLatency() { gst_bin_recalculate_latency(cast(pointer)) }
+  /// Starts the change to PLAYING; false where it fails at once.
+  public func play() -> Bool { setState(GST_STATE_PLAYING) }
+
+  /// Goes down to NULL, which waits for the streaming threads.
+  public func end() { setState(GST_STATE_NULL) }
+
+  /// Does what every application has to do on some messages: distributes a changed latency, and
+  /// chooses another clock where one is lost.
+  public func answer(_ message: Message) {
+    switch message.type {
+    case GST_MESSAGE_LATENCY: gst_bin_recalculate_latency(cast(pointer))
+    case GST_MESSAGE_CLOCK_LOST:
+      setState(GST_STATE_PAUSED)
+      setState(GST_STATE_PLAYING)
+    default: break
+    }
+  }
 
   /// The graph as Graphviz draws it, with all that is negotiated by now.
   public var dot: String {

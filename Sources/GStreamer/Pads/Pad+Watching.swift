@@ -56,3 +56,12 @@ private final class Watcher {
         size: Int(clamping: gst_buffer_get_size(buffer))))
   }
 }
+
+extension Pad {
+  /// Whether another thread is handing this pad data right now.
+  public var isStreaming: Bool {
+    guard cgst_pad_stream_trylock(pointer) != 0 else { return true }
+    cgst_pad_stream_unlock(pointer)
+    return false
+  }
+}

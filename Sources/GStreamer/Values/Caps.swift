@@ -59,6 +59,11 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
     gst_caps_append_structure(pointer, structure)
   }
 
+  /// Adds the alternatives of other caps behind these. Only for caps that nobody else holds.
+  public func append(_ other: Caps) {
+    gst_caps_append(pointer, other.retainedPointer())
+  }
+
   public func intersection(_ other: Caps) -> Caps {
     Caps(adopting: gst_caps_intersect_full(pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
   }

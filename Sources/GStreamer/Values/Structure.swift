@@ -90,3 +90,12 @@ func makeStructure(_ name: String, _ fields: some Sequence<(key: String, value: 
   }
   return structure
 }
+
+extension StructureView {
+  /// Whether a text is a structure as gst-launch writes it.
+  public static func isStructure(_ text: String) -> Bool {
+    guard let structure = gst_structure_from_string(text, nil) else { return false }
+    gst_structure_free(structure)
+    return true
+  }
+}
