@@ -37,6 +37,10 @@ let package = Package(
     // The Swift layer over GStreamer.
     .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
 
+    // A checked pipeline file as a graph that runs.
+    .target(
+      name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
+
     // GstHarness, for tests.
     .target(
       name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],

@@ -1,0 +1,74 @@
+internal import GStreamer
+internal import PipelineFile
+
+/// Links that wait for pads which appear while the pipeline runs. All of this is called by
+/// elements, in their streaming threads.
+extension GraphAssembly {
+  func padAppeared(_ pad: Pad, of element: Int) {
+    guard pad.direction == .source else { return }
+    let name = pad.name
+    let caps = pad.currentCaps ?? pad.possibleCaps
+    let candidates = state.withLock { state -> [Int] in
+      state.offered[element, default: []].append("\(name): \(Self.short(caps))")
+      return state.waiting
+    }
+    let fitting = candidates.filter { index in
+      let link = graph.links[index]
+      guard link.source.element == element else { return false }
+      if let asked = link.source.pad {
+        guard asked == name || asked == pad.templateName else { return false }
+      }
+      return wantedCaps(index)?.canIntersect(caps) ?? true
+    }
+    let claimed = state.withLock { state -> Int? in
+      guard let index = fitting.first(where: state.waiting.contains) else { return nil }
+      state.waiting.removeAll { $0 == index }
+      return index
+    }
+    guard let claimed else { return }
+    do {
+      try configure(pad, of: element, asked: graph.links[claimed].source.pad)
+      if startsOptionalBranch(claimed) { try makeBranch(behind: claimed) }
+      try connect(pad, claimed)
+    } catch {
+      report(error.diagnostic)
+    }
+  }
+
+  /// Makes the elements of an optional branch and their links, from the end to the beginning, so
+  /// that nothing flows before there is a way for it.
+  func makeBranch(behind first: Int) throws(Mistake) {
+    let branch = graph.links[first].branch
+    let links = graph.links.indices.filter { $0 > first && graph.links[$0].branch == branch }
+    for index in [first] + links { _ = try make(graph.links[index].sink.element) }
+    for index in links.reversed() { try establish(index) }
+    for index in ([first] + links).reversed() {
+      let element = graph.links[index].sink.element
+      guard graph.elements[element].isOptional else { continue }
+      try make(element).followParentState()
+    }
+  }
+
+  func allPadsAppeared(of element: Int) {
+    if let missing = missingPad(of: element) { report(missing) }
+  }
+
+  /// The complaint of the first link that waits in vain, once nothing more comes.
+  ///
+  /// - Parameter element: of which all pads have come; nil for any.
+  func missingPad(of element: Int? = nil) -> Diagnostic? {
+    let (waiting, offered) = state.withLock { ($0.waiting, $0.offered) }
+    for index in waiting {
+      let link = graph.links[index]
+      guard !link.isOptional, element.map({ $0 == link.source.element }) ?? true else { continue }
+      let name = graph.elements[link.source.element].name
+      let pads = offered[link.source.element] ?? []
+      return Diagnostic(
+        .error, "the pad that line \(link.location.line) waits for never came",
+        at: link.source.location,
+        help: pads.isEmpty
+          ? "'\(name)' offered no pads" : "'\(name)' offered \(pads.joined(separator: "; "))")
+    }
+    return nil
+  }
+}

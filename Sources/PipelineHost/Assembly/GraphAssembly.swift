@@ -1,0 +1,157 @@
+internal import GStreamer
+internal import PipelineFile
+
+/// Makes the elements of a graph and links them, one by one, so that each failure is that of a
+/// line of the file. Pads that appear while the pipeline runs are linked as they come.
+final class GraphAssembly: Sendable {
+  struct State {
+    /// By position in the graph; optional ones are made when they are needed.
+    var elements: [Int: Element] = [:]
+    /// Links whose source pad has not appeared.
+    var waiting: [Int] = []
+    /// What an element's pads that appeared carry, for messages.
+    var offered: [Int: [String]] = [:]
+    var meters: [LinkMeter] = []
+  }
+
+  let graph: ResolvedGraph
+  let pipeline: Pipeline
+  let registry: InstalledElements
+  /// The `location` of sinks that write elsewhere than the file says, by element.
+  private let locations: [Int: String]
+  /// Called with what goes wrong while the pipeline runs, in any thread.
+  let report: @Sendable (Diagnostic) -> Void
+  let state = Locked(State())
+
+  init(
+    _ graph: ResolvedGraph, registry: InstalledElements, locations: [Int: String],
+    report: @escaping @Sendable (Diagnostic) -> Void
+  ) {
+    self.graph = graph
+    self.registry = registry
+    self.locations = locations
+    self.report = report
+    pipeline = Pipeline()
+  }
+
+  /// Builds what is there from the start. Throws all that fails.
+  func build() throws(PipelineProblems) {
+    var problems: [Diagnostic] = []
+    func attempt(_ body: () throws(Mistake) -> Void) {
+      do { try body() } catch { problems.append(error.diagnostic) }
+    }
+    for (index, element) in graph.elements.enumerated() where !element.isOptional {
+      attempt { () throws(Mistake) in _ = try make(index) }
+    }
+    guard problems.isEmpty else { throw PipelineProblems(Diagnostics(problems)) }
+    for index in graph.links.indices where !continuesOptionalBranch(index) {
+      attempt { () throws(Mistake) in try establish(index) }
+    }
+    guard problems.isEmpty else { throw PipelineProblems(Diagnostics(problems)) }
+  }
+
+  /// A failure with its place.
+  struct Mistake: Error {
+    let diagnostic: Diagnostic
+
+    init(
+      _ message: String, at location: SourceLocation?, help: String? = nil,
+      notes: [Diagnostic.Note] = []
+    ) {
+      diagnostic = Diagnostic(.error, message, at: location, help: help, notes: notes)
+    }
+  }
+
+  /// The links of an optional branch that follow its first are established with that.
+  private func continuesOptionalBranch(_ index: Int) -> Bool {
+    graph.links[index].isOptional && index > 0
+      && graph.links[index - 1].branch == graph.links[index].branch
+  }
+
+  func startsOptionalBranch(_ index: Int) -> Bool {
+    graph.links[index].isOptional && !continuesOptionalBranch(index)
+  }
+
+  func type(_ element: Int) -> ElementType? {
+    registry.elementType(graph.elements[element].type.text)
+  }
+
+  /// The element of the graph, made if it is not there.
+  func make(_ index: Int) throws(Mistake) -> Element {
+    if let element = state.withLock({ $0.elements[index] }) { return element }
+    let description = graph.elements[index]
+    let element: Element
+    do {
+      element = try Element(description.type.text, name: description.name)
+      try pipeline.add(element)
+    } catch {
+      throw Mistake(
+        "an element of type '\(description.type.text)' could not be made: \(error)",
+        at: description.typeLocation)
+    }
+    let known = type(index)
+    for property in description.properties {
+      let text = property.name == "location" ? locations[index] : nil
+      let type = known?.properties.first { $0.name == property.name }?.type
+      do {
+        try element.set(property.name, parsing: text ?? PropertyText.text(property, type))
+      } catch {
+        throw Mistake("\(description.title): \(error)", at: property.location)
+      }
+    }
+    for pad in element.pads { try configure(pad, of: index, asked: nil) }
+    state.withLock { $0.elements[index] = element }
+    watchPads(of: element, index)
+    return element
+  }
+
+  /// Gives a pad the properties that the file has for it.
+  ///
+  /// - Parameter asked: the name by which a link asks for it.
+  func configure(_ pad: Pad, of element: Int, asked: String?) throws(Mistake) {
+    let name = pad.name
+    for declared in graph.pads
+    where declared.element == element && (declared.name == name || declared.name == asked) {
+      let template = type(element)?.padTemplates.first { $0.matches(name) }
+      for property in declared.properties {
+        let type = template?.properties.first { $0.name == property.name }?.type
+        do {
+          try pad.set(property.name, parsing: PropertyText.text(property, type))
+        } catch {
+          throw Mistake("the pad '\(name)': \(error)", at: property.location)
+        }
+      }
+    }
+  }
+
+  private func watchPads(of element: Element, _ index: Int) {
+    let appears = type(index)?.padTemplates.contains {
+      $0.presence == .sometimes && $0.direction == .source
+    }
+    guard appears == true else { return }
+    element.onPadAdded { [weak self] in self?.padAppeared($0, of: index) }
+    element.onNoMorePads { [weak self] in self?.allPadsAppeared(of: index) }
+  }
+
+  /// The element of the graph that a child of the pipeline is, or belongs to.
+  func location(ofChild name: String) -> (title: String, location: SourceLocation?)? {
+    if let element = graph.elements.first(where: { $0.name == name }) {
+      return (element.title, element.location)
+    }
+    guard let link = Self.link(ofFilter: name), graph.links.indices.contains(link) else {
+      return nil
+    }
+    return ("the caps of this link", graph.links[link].filterLocation)
+  }
+
+  static func filterName(_ link: Int) -> String { "filter:\(link)" }
+
+  private static func link(ofFilter name: String) -> Int? {
+    name.hasPrefix("filter:") ? Int(name.dropFirst("filter:".count)) : nil
+  }
+}
+
+extension ResolvedGraph.Element {
+  /// The name and the type, for messages; the type alone where the name is made up.
+  var title: String { isNamed ? "'\(name)' (\(type.text))" : "'\(type.text)'" }
+}

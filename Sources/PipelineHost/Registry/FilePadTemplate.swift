@@ -1,0 +1,4 @@
+internal import PipelineFile
+
+/// The pad template of pipeline files; GStreamer's has the same name.
+typealias FilePadTemplate = PadTemplate

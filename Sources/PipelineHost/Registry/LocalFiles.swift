@@ -1,0 +1,69 @@
+internal import Glibc
+public import PipelineFile
+
+/// The file system, as the check of pipeline files asks it.
+public struct LocalFiles: FileProbe, Sendable {
+  public init() {}
+
+  public func state(of path: String) -> FileState {
+    var status = stat()
+    guard stat(path, &status) == 0 else { return .missing }
+    let isWritable = access(path, W_OK) == 0
+    if status.st_mode & S_IFMT == S_IFDIR { return .folder(isWritable: isWritable) }
+    return .file(isReadable: access(path, R_OK) == 0, isWritable: isWritable)
+  }
+
+  public func canonicalPath(of path: String) -> String {
+    if let real = Self.realPath(path) { return real }
+    let (folder, name) = Self.split(path)
+    return Self.realPath(folder).map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
+  }
+
+  /// The folder of a path, `.` where it names none, and what is behind it.
+  static func split(_ path: String) -> (folder: String, name: String) {
+    guard let slash = path.lastIndex(of: "/") else { return (".", path) }
+    let folder = String(path[..<slash])
+    return (folder.isEmpty ? "/" : folder, String(path[path.index(after: slash)...]))
+  }
+
+  private static func realPath(_ path: String) -> String? {
+    guard let real = realpath(path, nil) else { return nil }
+    defer { free(real) }
+    return String(cString: real)
+  }
+
+  /// Larger than any pipeline file.
+  private static let sizeLimit = 16 << 20
+
+  /// The bytes of a pipeline file.
+  public static func bytes(of path: String) throws -> [UInt8] {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw FileError(errno) }
+    defer { close(file) }
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = read(file, &chunk, chunk.count)
+      if count < 0, errno == EINTR { continue }
+      guard count >= 0 else { throw FileError(errno) }
+      guard count > 0 else { return bytes }
+      bytes += chunk[..<count]
+      guard bytes.count <= Self.sizeLimit else {
+        throw FileError(description: "it is larger than 16 MiB, as no pipeline file is")
+      }
+    }
+  }
+}
+
+/// Why a system call on a file failed, in the system's words.
+public struct FileError: Error, CustomStringConvertible {
+  public let description: String
+
+  init(description: String) {
+    self.description = description
+  }
+
+  init(_ code: Int32) {
+    description = String(cString: strerror(code))
+  }
+}

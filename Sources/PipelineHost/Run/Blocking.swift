@@ -1,0 +1,33 @@
+internal import Dispatch
+internal import GStreamer
+
+/// Calls into GStreamer that may block for long, kept off the threads that Swift's tasks share.
+enum Blocking {
+  static func start(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().async(execute: body)
+  }
+
+  /// Waits for `body`, but no longer than `timeout`; false where it goes on alone.
+  static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
+    let waiting = Locked<CheckedContinuation<Bool, Never>?>(nil)
+    @Sendable func finish(_ isDone: Bool) {
+      let continuation = waiting.withLock { waiting in
+        defer { waiting = nil }
+        return waiting
+      }
+      continuation?.resume(returning: isDone)
+    }
+    return await withCheckedContinuation { continuation in
+      waiting.withLock { $0 = continuation }
+      start {
+        body()
+        finish(true)
+      }
+      let timer = Task {
+        try? await Task.sleep(for: timeout)
+        finish(false)
+      }
+      _ = timer
+    }
+  }
+}
