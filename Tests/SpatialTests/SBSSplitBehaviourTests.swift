@@ -284,22 +284,22 @@ struct SBSSplitBehaviourTests {
   @Test("an eye that is linked in mid stream gets its caps and flows")
   func lateLink() async throws {
     let pipeline = try pipeline(
-      "stereotestsrc num-buffers=200 is-live=true ! "
-        + "video/x-raw,width=64,height=16,framerate=200/1 ! sbssplit name=s "
-        + "s.left ! fakesink name=left async=false queue name=q ! fakesink name=right async=false")
-    let taps = try ["left", "right"].map {
-      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
-    }
+      "stereotestsrc is-live=true ! video/x-raw,width=64,height=16,framerate=100/1 ! "
+        + "sbssplit name=s s.left ! fakesink name=left async=false "
+        + "queue name=q ! fakesink name=right async=false")
+    let left = try Tap(pipeline.element(named: "left")?.staticPad("sink"))
+    let right = try Tap(pipeline.element(named: "right")?.staticPad("sink"))
     pipeline.setState(GST_STATE_PLAYING)
-    while taps[0].buffers.count < 10 { try await Task.sleep(for: .milliseconds(5)) }
+    while left.buffers.count < 5 { try await Task.sleep(for: .milliseconds(5)) }
     let source = try #require(pipeline.element(named: "s")?.staticPad("right"))
     let sink = try #require(pipeline.element(named: "q")?.staticPad("sink"))
     #expect(gst_pad_link(source.pointer, sink.pointer) == GST_PAD_LINK_OK)
+    while right.buffers.count < 5 { try await Task.sleep(for: .milliseconds(5)) }
+    pipeline.send(.endOfStream)
     try await messages(of: pipeline)
-    #expect(taps[0].buffers.count == 200)
-    #expect((1..<200).contains(taps[1].buffers.count))
-    #expect(taps[1].buffers.first?.caps.first?.string("multiview-mode") == "right")
     pipeline.setState(GST_STATE_NULL)
+    #expect(left.buffers.count > right.buffers.count)
+    #expect(right.buffers.first?.caps.first?.string("multiview-mode") == "right")
   }
 
   @Test("no frame is copied on the way through references")
