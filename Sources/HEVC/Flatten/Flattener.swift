@@ -29,10 +29,15 @@ public struct Flattener: Sendable {
     public internal(set) var parameterSets: SingleLayerParameterSets
     /// Whether they differ from those of the access unit before; true for the first.
     public internal(set) var parameterSetsChanged: Bool
+    /// Whether a coded video sequence begins here, and with it a new numbering of the pictures.
+    public internal(set) var beginsSequence: Bool
     /// Why the dependent picture was left out, where it is there but damaged. The base picture is
     /// not affected.
     public internal(set) var dependentFailure: FlattenError?
   }
+
+  /// What is added to the POC of dependent pictures.
+  public static let pictureOrderCountOffset = 1 << 14
 
   /// Which pictures are output.
   public let output: Output
@@ -44,6 +49,7 @@ public struct Flattener: Sendable {
   private var madeOf: [Int] = []
   /// The pictures of each layer that may be in the buffer.
   private var kept = [ReferencePictures(), ReferencePictures()]
+  private var isBehindDiscontinuity = false
 
   /// A flattener whose stream outputs `output`.
   public init(output: Output) { self.output = output }
@@ -58,9 +64,13 @@ public struct Flattener: Sendable {
   public mutating func reset() {
     stream.reset()
     kept = [ReferencePictures(), ReferencePictures()]
+    isBehindDiscontinuity = true
   }
 
   /// Flattens an access unit of both layers, given as ranges of NAL units in `bytes`.
+  ///
+  /// Layers that do not go together are an error at the start of a stream. Later, where damage is
+  /// the likelier reason, that is the dependent picture's failure.
   public mutating func flatten(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
@@ -78,14 +88,21 @@ public struct Flattener: Sendable {
     } catch {
       failure = error
     }
-    if let dependent { try check(base, dependent) }
+    do throws(FlattenError) {
+      if let dependent { try check(base, dependent) }
+    } catch {
+      guard parameterSets != nil else { throw error }
+      failure = error
+      dependent = nil
+    }
+    if dependent == nil { stream.countDependentAsBase() }
     let (sets, changed) = try updateParameterSets(vps, base, dependent)
     var pictures = try rewrite(base, dependent, units, bytes)
     if changed || base.first.header.type.isIRAP { pictures[0].inBandParameterSets = sets }
     if units.endsSequence { stream.endSequence() }
     return AccessUnit(
       pictures: pictures, parameterSets: sets, parameterSetsChanged: changed,
-      dependentFailure: failure)
+      beginsSequence: base.beginsSequence, dependentFailure: failure)
   }
 
   /// Both pictures in the numbering of the flattened stream.
@@ -93,7 +110,7 @@ public struct Flattener: Sendable {
     _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture?,
     _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
   ) throws(FlattenError) -> [SingleLayerAccessUnit] {
-    let offset = 1 << 14
+    let offset = Self.pictureOrderCountOffset
     if base.beginsSequence { kept = [ReferencePictures(), ReferencePictures()] }
     let baseReferences = references(base, 0)
     // Where the dependent picture is lost, the next one may still need what the last one had.
@@ -106,6 +123,9 @@ public struct Flattener: Sendable {
       layeredLists: baseReferences.initialLists(poc: base.pictureOrderCount),
       temporalMVPEnabled: base.sps.tools.temporalMotionVectorPrediction)
     if isInterLayer { basePicture.header.type = basePicture.header.type.asReference }
+    // To a decoder that goes on behind a discontinuity, a CRA picture would be one in mid-sequence.
+    if isBehindDiscontinuity, basePicture.header.type == .cra { basePicture.header.type = .blaWLP }
+    isBehindDiscontinuity = false
     // A picture that was lost is not asked to be kept: decoders would make one up.
     let dependentPresent = dependentReferences.present(in: kept[1])
     let basePresent = baseReferences.present(in: kept[0])

@@ -31,6 +31,10 @@ struct LayeredStream: Sendable {
   /// Forgets the pictures, as after a seek.
   mutating func reset() { counters = [PictureOrderCounter(), PictureOrderCounter()] }
 
+  /// Says that the access unit has no picture of the dependent layer that counts: the next one is
+  /// numbered from the base layer's picture, which has the same POC.
+  mutating func countDependentAsBase() { counters[1] = counters[0] }
+
   /// Says that an end of sequence NAL unit is behind the access unit.
   mutating func endSequence() {
     counters[0].endSequence()
