@@ -15,6 +15,11 @@ struct AccessUnitMeta {
   let eye: Eye
   let pts: ClockTime?
   let duration: ClockTime?
+  /// The picture's place among those that are shown; of pairs only.
+  let order: UInt64
+  /// Counts the stretches of stream that begin behind a discontinuity: what is played backwards
+  /// comes in stretches that go forwards.
+  let stretch: UInt64
   /// Whether the decoder gets both eyes, so that its pictures have to be paired and put in order.
   let isPaired: Bool
 
@@ -23,15 +28,19 @@ struct AccessUnitMeta {
       [
         "access-unit": .uint64(number), "eye": .string(eye.rawValue),
         "pts": .uint64(pts ?? .max), "duration": .uint64(duration ?? .max),
-        "paired": .bool(isPaired),
+        "order": .uint64(order), "stretch": .uint64(stretch), "paired": .bool(isPaired),
       ], on: buffer)
   }
 
-  init(number: UInt64, eye: Eye, pts: ClockTime?, duration: ClockTime?, isPaired: Bool) {
+  init(
+    number: UInt64, eye: Eye, of buffer: Buffer, order: UInt64, stretch: UInt64, isPaired: Bool
+  ) {
     self.number = number
     self.eye = eye
-    self.pts = pts
-    self.duration = duration
+    pts = buffer.pts
+    duration = buffer.duration
+    self.order = order
+    self.stretch = stretch
     self.isPaired = isPaired
   }
 
@@ -41,10 +50,15 @@ struct AccessUnitMeta {
       case .uint64(let number) = fields["access-unit"],
       let eye = fields.string("eye").flatMap(Eye.init(rawValue:)),
       case .uint64(let pts) = fields["pts"], case .uint64(let duration) = fields["duration"],
+      case .uint64(let order) = fields["order"], case .uint64(let stretch) = fields["stretch"],
       let isPaired = fields.bool("paired")
     else { return nil }
-    self.init(
-      number: number, eye: eye, pts: pts == .max ? nil : pts,
-      duration: duration == .max ? nil : duration, isPaired: isPaired)
+    self.number = number
+    self.eye = eye
+    self.pts = pts == .max ? nil : pts
+    self.duration = duration == .max ? nil : duration
+    self.order = order
+    self.stretch = stretch
+    self.isPaired = isPaired
   }
 }

@@ -28,9 +28,13 @@ final class LayerFlattening: ElementSubclass, @unchecked Sendable {
   private var input: LayeredInput?
   private var maker: LayerMaker?
   private var accessUnit: UInt64 = 0
+  /// Coded video sequences so far, in each of which the pictures are numbered anew.
+  private var sequence: UInt64 = 0
+  private var stretch: UInt64 = 0
   private var sentSets: SingleLayerParameterSets?
-  private var framing = NALUnitFraming.lengthPrefixed(lengthSize: 4)
-  private var hasWarned = false
+  private var sentCaps: Caps?
+  private var framing = NALUnitFraming.annexB
+  private var warned: Set<Eye?> = []
   /// Events that have to come behind the caps, which need the first access unit.
   private var heldEvents: [Event] = []
 
@@ -53,53 +57,96 @@ final class LayerFlattening: ElementSubclass, @unchecked Sendable {
     input = nil
     maker = nil
     accessUnit = 0
+    sequence = 0
+    stretch = 0
     sentSets = nil
-    hasWarned = false
+    sentCaps = nil
+    warned = []
     heldEvents = []
   }
+
+  // MARK: Events
 
   private func handle(_ pad: Pad, _ event: Event) throws -> Bool {
     switch event.type {
     case GST_EVENT_CAPS:
       guard let caps = event.caps else { return false }
       let input = try LayeredInput(caps)
+      // Caps that are said again, or tell something new of the same stream, are no new stream.
+      if input.parameterSets != self.input?.parameterSets || input.framing != self.input?.framing {
+        maker = nil
+      }
       self.input = input
-      maker = nil
       sentSets = nil
       return true
     case GST_EVENT_FLUSH_STOP:
       maker?.reset()
       heldEvents = []
       return pad.forward(event)
-    case GST_EVENT_SEGMENT, GST_EVENT_TAG:
-      guard sentSets == nil else { return pad.forward(event) }
-      heldEvents.append(event)
+    case GST_EVENT_SEGMENT:
+      for event in PlayedSegment.events(for: event) { send(event) }
+      return true
+    case GST_EVENT_TAG, GST_EVENT_GAP:
+      send(event)
       return true
     default: return pad.forward(event)
     }
   }
 
+  private func send(_ event: Event) {
+    if sentCaps == nil { heldEvents.append(event) } else { source.push(event) }
+  }
+
+  // MARK: Data
+
   private func receive(_ pad: Pad, _ buffer: Buffer) throws {
     guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
-    if buffer.flags.contains(.discont), accessUnit > 0 { maker?.reset() }
-    let outputs = try buffer.withBytes { bytes -> [(SingleLayerAccessUnit, Buffer)] in
-      let span = bytes.bytes
-      let units = try input.framing.nalUnits(in: span)
-      if maker == nil {
-        guard let made = try LayerMaker(input, span, units, view: view.current) else { return [] }
-        maker = made
-        report(made)
-      }
-      guard let maker else { return [] }
-      let pictures = try maker.make(span, units)
-      try sendCaps(maker, input)
-      return try pictures.map { ($0, try write($0, span)) }
+    let outputs: [Buffer]
+    do {
+      outputs = try buffer.withBytes { try pictures(buffer, $0.bytes, input) }
+    } catch let error as any ElementErrorConvertible where sentCaps != nil {
+      warnOnce(nil, "Access units are damaged and left out: \(error).")
+      outputs = []
     }
-    reportFailure()
     accessUnit &+= 1
-    for (picture, output) in outputs {
-      stamp(output, picture, like: buffer)
-      try source.push(output).check()
+    for output in outputs { try source.push(output).check() }
+  }
+
+  /// The coded pictures of an access unit.
+  private func pictures(
+    _ buffer: Buffer, _ bytes: RawSpan, _ input: LayeredInput
+  ) throws -> [Buffer] {
+    let units = try input.framing.nalUnits(in: bytes)
+    if maker == nil {
+      maker = try LayerMaker(input, bytes, units, view: view.current)
+      if let warning = maker?.warning { postWarning(ElementError(.decode, "\(warning).")) }
+    }
+    guard let maker else { return [] }
+    // Where data was lost in mid-sequence, the numbering goes on.
+    let isRandomAccess = self.isRandomAccess(bytes, units)
+    if buffer.flags.contains(.discont), accessUnit > 0, isRandomAccess {
+      maker.reset()
+      stretch &+= 1
+    }
+    let pictures = try maker.make(bytes, units)
+    if maker.beginsSequence { sequence &+= 1 }
+    if let failure = maker.lastFailure {
+      let eye = maker.baseEye.other
+      warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
+    }
+    try sendCaps(maker, input, isRandomAccess: isRandomAccess)
+    return try pictures.map { picture in
+      let output = try write(picture, bytes)
+      stamp(output, picture, maker, like: buffer)
+      return output
+    }
+  }
+
+  /// Whether the base layer's picture is an IRAP picture.
+  private func isRandomAccess(_ bytes: RawSpan, _ units: [Range<Int>]) -> Bool {
+    units.contains { range in
+      guard let header = NALUnitHeader(bytes.extracting(range)) else { return false }
+      return header.layerID == 0 && header.type.isIRAP
     }
   }
 
@@ -112,44 +159,52 @@ final class LayerFlattening: ElementSubclass, @unchecked Sendable {
   }
 
   private func stamp(
-    _ output: Buffer, _ picture: SingleLayerAccessUnit, like buffer: Buffer
+    _ output: Buffer, _ picture: SingleLayerAccessUnit, _ maker: LayerMaker, like buffer: Buffer
   ) {
     output.copyHeader(from: buffer, metas: false)
-    if !picture.isRandomAccess { output.flags.insert(.deltaUnit) }
-    guard let maker else { return }
-    let eye = picture.layerID == 0 ? maker.baseEye : maker.baseEye.other
+    if picture.layerID > 0 { output.flags.remove(.discont) }
+    if picture.isRandomAccess {
+      output.flags.remove(.deltaUnit)
+    } else {
+      output.flags.insert(.deltaUnit)
+    }
+    if !picture.isOutput { output.flags.insert(.decodeOnly) }
+    // Both pictures of an access unit have the base picture's place.
+    let offset = picture.layerID == 0 ? 0 : Flattener.pictureOrderCountOffset
+    let count = (picture.pictureOrderCount ?? 0) &- offset
     AccessUnitMeta(
-      number: accessUnit, eye: eye, pts: buffer.pts, duration: buffer.duration,
+      number: accessUnit, eye: picture.layerID == 0 ? maker.baseEye : maker.baseEye.other,
+      of: buffer, order: sequence << 32 &+ UInt64(clamping: count &+ 1 << 31), stretch: stretch,
       isPaired: maker.outputsBoth
     ).set(on: output)
-    if !picture.isOutput { output.flags.insert(.decodeOnly) }
   }
 
   /// Says what the decoder gets, where that is new.
-  private func sendCaps(_ maker: LayerMaker, _ input: LayeredInput) throws {
+  ///
+  /// New caps make decoders start anew, and lose the pictures that later ones refer to. So where it
+  /// can be, the decoder gets a byte stream, which has its parameter sets inside, and new caps for
+  /// random access points alone.
+  private func sendCaps(
+    _ maker: LayerMaker, _ input: LayeredInput, isRandomAccess: Bool
+  ) throws {
     guard let sets = maker.parameterSets, sets != sentSets else { return }
+    guard sentCaps == nil || isRandomAccess || framing != .annexB else { return }
     sentSets = sets
-    let caps = try input.singleLayerCaps(sets)
-    let byteStream = caps.with(["stream-format": "byte-stream"], removing: ["codec_data"])
-    let takesRecord = source.peerAccepts(caps)
-    framing = takesRecord ? .lengthPrefixed(lengthSize: 4) : .annexB
-    source.push(.caps(takesRecord ? caps : byteStream))
+    let record = try input.singleLayerCaps(sets)
+    let stream = record.with(["stream-format": "byte-stream"], removing: ["codec_data"])
+    let takesStream = source.peerAccepts(stream)
+    framing = takesStream ? .annexB : .lengthPrefixed(lengthSize: 4)
+    let caps = takesStream ? stream : record
+    guard sentCaps.map({ !$0.isEqual(to: caps) }) ?? true else { return }
+    sentCaps = caps
+    source.push(.caps(caps))
     for event in heldEvents { source.push(event) }
     heldEvents = []
   }
 
-  private func report(_ maker: LayerMaker) {
-    if let warning = maker.warning { postWarning(ElementError(.decode, "\(warning).")) }
-  }
-
-  /// A damaged dependent picture is told of once; the base eye goes on.
-  private func reportFailure() {
-    guard let failure = maker?.lastFailure, !hasWarned else { return }
-    hasWarned = true
-    postWarning(
-      ElementError(
-        .decode,
-        "Pictures of the \(maker?.baseEye.other.rawValue ?? "other") eye are damaged and "
-          + "left out: \(failure)."))
+  /// - Parameter eye: whose pictures are affected; nil for both.
+  private func warnOnce(_ eye: Eye?, _ message: String) {
+    guard warned.insert(eye).inserted else { return }
+    postWarning(ElementError(.decode, message))
   }
 }

@@ -19,6 +19,8 @@ final class LayerMaker {
   private(set) var parameterSets: SingleLayerParameterSets?
   /// Why the last access unit's dependent picture was left out; nil where it was not.
   private(set) var lastFailure: FlattenError?
+  /// Whether the numbering of the pictures began anew with the last access unit.
+  private(set) var beginsSequence = false
 
   /// Reads the stream's description from its records and its first access unit; nil where there is
   /// none yet.
@@ -62,6 +64,7 @@ final class LayerMaker {
       let made = try flattener.flatten(bytes, nalUnits: units)
       parameterSets = made.parameterSets
       lastFailure = made.dependentFailure
+      beginsSequence = made.beginsSequence
       return made.pictures
     case .base(var extractor):
       let made = try extractor.extract(bytes, nalUnits: units)

@@ -51,12 +51,8 @@ final class MVHEVCDec: BinSubclass, HasSettings, @unchecked Sendable {
     Self.log.info(self, "decoding with \(decoder.name)")
     let flattening = try layerFlattening.makePart()
     let pairing = try eyePairing.makePart()
-    guard let source = flattening.implementation(LayerFlattening.self),
-      let target = pairing.implementation(EyePairing.self)
-    else { throw FlowReturn.error }
     let view = settings.current.view
-    source.view.withLock { $0 = view }
-    target.view.withLock { $0 = view }
+    flattening.implementation(LayerFlattening.self)?.view.withLock { $0 = view }
     for part in [flattening, decoder, pairing] {
       try addPart(part)
       parts.append(part)
