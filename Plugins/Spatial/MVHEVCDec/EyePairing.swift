@@ -86,7 +86,8 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
       return true
     case GST_EVENT_CUSTOM_DOWNSTREAM:
       guard let segment = PlayedSegment.segment(of: event) else { return pad.forward(event) }
-      endStretch()
+      // Played forwards, pictures that wait are of the sequence that goes on.
+      if playsBackwards { endStretch() }
       playsBackwards = segment.rate < 0
       return pad.forward(Event.segment(segment).following(event))
     case GST_EVENT_GAP, GST_EVENT_SEGMENT_DONE, GST_EVENT_EOS:
