@@ -244,6 +244,7 @@ struct MovieFile {
           Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
       case .fileType(let type): fileType = type
       case .movie(let index): movie = index
+      case .fragment(let fragment): movie?.append(fragment)
       case .end: break reading
       default: break
       }
