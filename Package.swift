@@ -11,10 +11,13 @@ let strict: [SwiftSetting] = [
 let package = Package(
   name: "gst-spatial",
   products: [
-    .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"])
+    .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"]),
+    .executable(name: "gst-spatial", targets: ["gst-spatial"]),
+    .library(name: "PipelineHost", targets: ["PipelineHost"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2")
+    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
     // C libraries: a module map and header-only shims each.
@@ -40,6 +43,15 @@ let package = Package(
     // A checked pipeline file as a graph that runs.
     .target(
       name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
+
+    // The command.
+    .executableTarget(
+      name: "gst-spatial",
+      dependencies: [
+        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      swiftSettings: strict),
 
     // GstHarness, for tests.
     .target(

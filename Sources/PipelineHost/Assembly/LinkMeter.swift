@@ -16,10 +16,10 @@ final class LinkMeter: Sendable {
     self.pad = pad
     pad.watch { [self] passing in
       switch passing {
-      case .buffer(let pts, _, let size):
+      case .buffer(let pts, let duration, let size):
         bufferCount.add(1, ordering: .relaxed)
         byteCount.add(size, ordering: .relaxed)
-        if let pts { latest.store(pts, ordering: .relaxed) }
+        if let pts { latest.store(pts &+ (duration ?? 0), ordering: .relaxed) }
       case .event(let event):
         if let new = event.segment { segment.withLock { $0 = new } }
       }

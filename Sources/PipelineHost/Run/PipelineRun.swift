@@ -60,7 +60,7 @@ public final class PipelineRun: Sendable {
         .wouldOverwrite,
         Diagnostic(
           .error, "'\(existing.path)' is there already", at: existing.location,
-          help: "choose another name, or let it be overwritten"))
+          help: "choose another name, or allow it to be replaced (--force)"))
     }
     do {
       let progress = try await attempts(outputs)

@@ -1,0 +1,124 @@
+internal import ArgumentParser
+internal import PipelineFile
+internal import PipelineHost
+
+struct CheckCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "check", abstract: "Find all mistakes of pipeline files.",
+    discussion: """
+      Checks syntax, references, values, and every element, property, pad and link against what is \
+      installed. Required parameters may stay unknown.
+
+      EXAMPLES
+        gst-spatial check mine.yaml
+        gst-spatial check --json *.yaml
+        gst-spatial check mine.yaml --with input=movie.mp4
+      """)
+
+  @Argument(help: "Pipeline files, or names of ready ones.")
+  var files: [String]
+
+  @Option(name: .customLong("with"), help: "A parameter's value: name=value.")
+  var values: [String] = []
+
+  @Flag(help: "Print the mistakes as JSON.")
+  var json = false
+
+  func run() throws {
+    let registry = Installation.prepare()
+    var all: [Diagnostic] = []
+    for file in files { all += mistakes(in: Installation.path(ofPipeline: file), registry) }
+    let diagnostics = Diagnostics(all)
+    if json {
+      Terminal.output.line(JSON.array(all.map { JSON($0) }).text())
+    } else {
+      diagnostics.print()
+    }
+    if diagnostics.hasErrors { throw ExitCode.mistakes }
+  }
+
+  private func mistakes(in path: String, _ registry: InstalledElements) -> [Diagnostic] {
+    let (file, found) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
+    guard let file else { return found.all }
+    let (graph, more) = file.resolve(
+      arguments: values, environment: HostedPipeline.environment, purpose: .check)
+    guard let graph else { return (found + more).all }
+    return (found + more + graph.check(against: registry, files: LocalFiles())).all
+  }
+}
+
+struct ExplainCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "explain",
+    abstract: "Show a pipeline file after parameters, templates and includes.",
+    discussion: """
+      EXAMPLES
+        gst-spatial explain sbs-to-mvhevc
+        gst-spatial explain sbs-to-mvhevc input=movie.mp4 quality=18
+      """)
+
+  @Argument(help: "A pipeline file, or the name of a ready one.")
+  var file: String
+
+  @Argument(help: "Values of the file's parameters: name=value.")
+  var values: [String] = []
+
+  func run() throws {
+    let path = Installation.path(ofPipeline: file)
+    let (file, found) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
+    guard let file else {
+      found.print()
+      throw ExitCode.mistakes
+    }
+    let (graph, more) = file.resolve(
+      arguments: values, environment: HostedPipeline.environment, purpose: .check)
+    (found + more).print()
+    guard let graph else { throw ExitCode.mistakes }
+    Terminal.output.write(graph.explanation())
+  }
+}
+
+struct ListCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "list", abstract: "List the ready pipelines.",
+    discussion: """
+      EXAMPLES
+        gst-spatial list
+        gst-spatial list --json
+      """)
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  func run() throws {
+    let pipelines = Installation.readyPipelines().compactMap { name, path in
+      PipelineFile.read(path: path, loading: LocalFiles.bytes).file.map { (name, path, $0) }
+    }
+    if json {
+      let items = pipelines.map { name, path, file -> JSON in
+        [
+          "name": .string(name), "path": .string(path), "description": JSON(file.description),
+          "parameters": .array(file.parameters.map { .string($0.name) }),
+        ]
+      }
+      return Terminal.output.line(JSON.array(items).text())
+    }
+    let width = pipelines.map(\.0.count).max() ?? 0
+    for (name, _, file) in pipelines {
+      let gap = String(repeating: " ", count: width - name.count + 2)
+      Terminal.output.line(name + gap + (file.description ?? ""))
+    }
+  }
+}
+
+struct SchemaCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "schema", abstract: "Print the JSON Schema of pipeline files, for editors.",
+    discussion: """
+      EXAMPLES
+        gst-spatial schema > gst-spatial.schema.json
+        # yaml-language-server: $schema=gst-spatial.schema.json    as a file's first line
+      """)
+
+  func run() { Terminal.output.write(PipelineFile.schema) }
+}

@@ -1,0 +1,174 @@
+internal import ArgumentParser
+internal import GStreamer
+internal import Glibc
+internal import PipelineFile
+internal import PipelineHost
+
+struct RunCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "run", abstract: "Run a pipeline file.",
+    discussion: """
+      FILE is a path, or the name of a ready pipeline (see 'gst-spatial list'). \
+      'gst-spatial run FILE --help' shows the file's own parameters.
+
+      Ctrl-C ends the stream, so that the output is finished and can be played; a second one \
+      stops at once and leaves no output. An output gets its name when it is finished.
+
+      EXAMPLES
+        gst-spatial run sbs-to-mvhevc input=movie.mp4
+        gst-spatial run sbs-to-mvhevc input=movie.mp4 quality=18 --force
+        gst-spatial run mine.yaml --dry-run
+        gst-spatial run mine.yaml --json | jq .percent
+        gst-spatial run mine.yaml --dot graph.dot
+      """)
+
+  @Argument(help: "A pipeline file, or the name of a ready one.")
+  var file: String
+
+  @Argument(help: "Values of the file's parameters: name=value.")
+  var values: [String] = []
+
+  @Flag(help: "Replace outputs that are there already.")
+  var force = false
+
+  @Flag(help: "Check everything and say what would be done.")
+  var dryRun = false
+
+  @Flag(help: "Print events as JSON, one a line, on standard output.")
+  var json = false
+
+  @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
+  var quiet = false
+
+  @Option(help: "Write the graph as it was at the end for Graphviz, on failure too.")
+  var dot: String?
+
+  func run() async throws {
+    let registry = Installation.prepare()
+    let pipeline: HostedPipeline
+    do {
+      pipeline = try HostedPipeline.load(
+        Installation.path(ofPipeline: file), arguments: values, registry: registry)
+    } catch {
+      report(error.diagnostics)
+      throw ExitCode.mistakes
+    }
+    guard !dryRun else { return describe(pipeline) }
+    try await run(pipeline)
+  }
+
+  private func run(_ pipeline: HostedPipeline) async throws {
+    var options = PipelineRun.Options()
+    options.overwrites = force
+    options.keepsGraph = dot != nil
+    let run = PipelineRun(pipeline, options: options)
+    let display = Locked<any ProgressDisplay>(makeDisplay())
+    for warning in pipeline.warnings.all { display.withLock { $0.show(warning) } }
+    let interrupts = Interrupts(run) {
+      display.withLock { $0.note("finishing the output; Ctrl-C again stops at once") }
+    }
+    let watching = Task {
+      for await event in run.events {
+        display.withLock { display in
+          switch event {
+          case .progress(let progress) where !quiet: display.show(progress)
+          case .progress: break
+          case .warning(let warning): display.show(warning)
+          }
+        }
+      }
+    }
+    let result: Result<PipelineRun.Summary, RunFailure>
+    do { result = .success(try await run.run()) } catch { result = .failure(error) }
+    await watching.value
+    display.withLock { $0.end() }
+    writeGraph(run.graphAtEnd)
+    switch result {
+    case .success(let summary):
+      show(summary)
+      if interrupts.happened { throw ExitCode.interrupted }
+    case .failure(let failure):
+      report(failure.diagnostics)
+      throw failure.exitCode
+    }
+  }
+
+  private func makeDisplay() -> any ProgressDisplay {
+    if json { return ProgressEvents(terminal: .output) }
+    return Terminal.error.isInteractive ? ProgressBar(.error) : ProgressLines(.error)
+  }
+
+  private func report(_ diagnostics: Diagnostics) {
+    guard json else { return diagnostics.print() }
+    for diagnostic in diagnostics.all {
+      Terminal.output.line(
+        JSON.object([
+          ("event", .string(diagnostic.severity.rawValue)), ("diagnostic", JSON(diagnostic)),
+        ]).line)
+    }
+  }
+
+  private func show(_ summary: PipelineRun.Summary) {
+    if json {
+      let outputs = JSON.array(summary.outputs.map { .string($0) })
+      Terminal.output.line(
+        JSON.object(
+          [("event", "end"), ("stopped", .bool(summary.wasStopped)), ("outputs", outputs)]
+            + summary.progress.fields
+        ).line)
+    } else if !quiet {
+      Terminal.error.line(summary.text)
+    }
+  }
+
+  private func writeGraph(_ graph: String?) {
+    guard let dot, let graph else { return }
+    let file = open(dot, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+    guard file >= 0 else {
+      Terminal.error.line(
+        "warning: '\(dot)' cannot be written: \(String(cString: strerror(errno)))")
+      return
+    }
+    Terminal(descriptor: file).write(graph)
+    close(file)
+  }
+
+  private func describe(_ pipeline: HostedPipeline) {
+    pipeline.warnings.print()
+    if json {
+      let outputs = JSON.array(pipeline.outputPaths.map { .string($0) })
+      Terminal.output.line(JSON.object([("event", "dry-run"), ("outputs", outputs)]).line)
+    } else {
+      Terminal.output.write(pipeline.graph.explanation())
+      for path in pipeline.outputPaths { Terminal.output.line("# would write \(path)") }
+    }
+  }
+}
+
+extension RunFailure {
+  fileprivate var exitCode: ExitCode {
+    switch kind {
+    case .wouldOverwrite: .wouldOverwrite
+    case .notBuilt, .failed: .runFailed
+    case .frozen: .frozen
+    case .aborted: .interrupted
+    }
+  }
+}
+
+extension PipelineRun.Summary {
+  /// In a line.
+  fileprivate var text: String {
+    var text = outputs.isEmpty ? "done" : outputs.joined(separator: ", ")
+    if let position = progress.position {
+      text += ": \(Quantities.decimal(position, 1)) s of video"
+    }
+    text += " in \(Quantities.decimal(progress.elapsed, 1)) s"
+    var facts: [String] = []
+    if let speed = progress.speed { facts.append("\(Quantities.decimal(speed, 2))x") }
+    if let rate = progress.framesPerSecond { facts.append("\(Quantities.decimal(rate, 1)) fps") }
+    if progress.bytes > 0 { facts.append(Quantities.size(progress.bytes)) }
+    return text + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
+      + (wasStopped ? ", ended early" : "")
+  }
+}

@@ -1,0 +1,40 @@
+internal import ArgumentParser
+
+/// The command.
+struct GSTSpatial: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "gst-spatial",
+    abstract: "Stereo (\"spatial\") video with GStreamer.",
+    usage: """
+      gst-spatial run sbs-to-mvhevc input=movie.mp4
+      gst-spatial <subcommand> --help
+      """,
+    discussion: """
+      EXAMPLES
+        gst-spatial list                                  the ready pipelines
+        gst-spatial run sbs-to-mvhevc --help              the parameters of one
+        gst-spatial run sbs-to-mvhevc input=movie.mp4     runs it
+        gst-spatial check mine.yaml                       all mistakes of a file at once
+
+      EXIT CODES
+        0 done, 1 it failed while it ran, 2 mistakes in a file or its arguments,
+        3 an output is there already, 4 the watchdog ended it, 64 wrong usage,
+        130 ended by Ctrl-C
+      """,
+    version: "0.4.0",
+    subcommands: [
+      RunCommand.self, CheckCommand.self, ListCommand.self, ExplainCommand.self,
+      SchemaCommand.self,
+    ])
+}
+
+@main
+enum Main {
+  static func main() async {
+    let arguments = Array(CommandLine.arguments.dropFirst())
+    if let help = ParameterHelp(commandLine: arguments) {
+      help.printAndExit()
+    }
+    await GSTSpatial.main(arguments)
+  }
+}

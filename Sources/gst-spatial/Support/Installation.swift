@@ -1,0 +1,60 @@
+internal import GStreamer
+internal import Glibc
+internal import PipelineHost
+
+/// Where the parts of gst-spatial lie: beside each other in the folder it was built in, or where
+/// `make install` puts them.
+enum Installation {
+  /// The folder of the running program.
+  static let folder: String? = {
+    guard let path = realpath("/proc/self/exe", nil) else { return nil }
+    defer { free(path) }
+    return String(cString: path).lastIndex(of: "/").map { String(String(cString: path)[..<$0]) }
+  }()
+
+  /// Initialises GStreamer, with the plugin that lies beside the program, if there is one.
+  static func prepare() -> InstalledElements {
+    let registry = InstalledElements()
+    if let plugin = folder.map({ $0 + "/libgstspatial.so" }), access(plugin, R_OK) == 0 {
+      do {
+        try PluginFile.load(plugin)
+      } catch {
+        Terminal.error.line("warning: \(error)")
+      }
+    }
+    return registry
+  }
+
+  /// The folder of the ready pipelines.
+  static let pipelines: String? = {
+    var candidates: [String] = []
+    if let given = getenv("GST_SPATIAL_PIPELINES") { candidates.append(String(cString: given)) }
+    if let folder {
+      // As built: in .build/<platform>/release.
+      candidates.append(folder + "/../../../pipelines")
+      candidates.append(folder + "/../share/gst-spatial/pipelines")
+    }
+    return candidates.first { access($0, X_OK) == 0 }.map(LocalFiles().canonicalPath)
+  }()
+
+  /// The path of a pipeline that is given as a path, or by the name of a ready one.
+  static func path(ofPipeline name: String) -> String {
+    guard access(name, F_OK) != 0, !name.contains("/"), let pipelines else { return name }
+    let file = "\(pipelines)/\(name)" + (name.hasSuffix(".yaml") ? "" : ".yaml")
+    return access(file, F_OK) == 0 ? file : name
+  }
+
+  /// The ready pipelines' paths, by name.
+  static func readyPipelines() -> [(name: String, path: String)] {
+    guard let pipelines, let folder = opendir(pipelines) else { return [] }
+    defer { closedir(folder) }
+    var names: [String] = []
+    while let entry = readdir(folder) {
+      let name = withUnsafePointer(to: &entry.pointee.d_name) {
+        $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+      }
+      if name.hasSuffix(".yaml") { names.append(String(name.dropLast(5))) }
+    }
+    return names.sorted().map { ($0, "\(pipelines)/\($0).yaml") }
+  }
+}

@@ -1,0 +1,134 @@
+internal import PipelineFile
+internal import PipelineHost
+
+/// Shows how a run comes along.
+protocol ProgressDisplay {
+  mutating func show(_ progress: RunProgress)
+  mutating func show(_ warning: Diagnostic)
+  /// Said once, between the progress.
+  mutating func note(_ text: String)
+  /// Clears what is not to stay.
+  mutating func end()
+}
+
+extension RunProgress {
+  /// Percent, speed, frame rate, time left and size, as far as they are known.
+  var facts: [String] {
+    var facts: [String] = []
+    if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
+    if fraction == nil, let position { facts.append(Quantities.clock(position)) }
+    if let speed { facts.append("\(Quantities.decimal(speed, 2))x") }
+    if let framesPerSecond { facts.append("\(Quantities.decimal(framesPerSecond, 1)) fps") }
+    if let timeLeft { facts.append("\(Quantities.clock(timeLeft)) left") }
+    if bytes > 0 { facts.append(Quantities.size(bytes)) }
+    return facts
+  }
+}
+
+/// One line of a terminal, drawn again and again.
+struct ProgressBar: ProgressDisplay {
+  private let terminal: Terminal
+  private var line = ""
+
+  init(_ terminal: Terminal) {
+    self.terminal = terminal
+  }
+
+  mutating func show(_ progress: RunProgress) {
+    // Asked for each time: the window may have another size by now. A full line would wrap.
+    draw(Self.text(progress, columns: terminal.columns - 1))
+  }
+
+  mutating func show(_ warning: Diagnostic) {
+    interrupt(Diagnostics([warning]).text(color: terminal.hasColor))
+  }
+
+  mutating func note(_ text: String) { interrupt(text + "\n") }
+
+  mutating func end() {
+    guard !line.isEmpty else { return }
+    line = ""
+    terminal.write(Self.clear)
+  }
+
+  /// To the beginning of the line; what stands from there on is cleared, further lines too, into
+  /// which a narrower window may have broken it.
+  private static let clear = "\r\u{1B}[J"
+
+  private mutating func draw(_ text: String) {
+    line = text
+    terminal.write(Self.clear + text)
+  }
+
+  private mutating func interrupt(_ text: String) {
+    terminal.write(Self.clear + text + line)
+  }
+
+  static func text(_ progress: RunProgress, columns: Int) -> String {
+    let facts = progress.facts.joined(separator: "  ")
+    let room = min(40, columns - facts.count - 2)
+    guard let fraction = progress.fraction, room >= 8 else {
+      return String((facts.isEmpty ? "starting" : facts).prefix(max(0, columns)))
+    }
+    return "\(bar(fraction, width: room))  \(facts)"
+  }
+
+  /// In eighths of a character.
+  private static func bar(_ fraction: Double, width: Int) -> String {
+    let eighths = Int(fraction * Double(width * 8))
+    let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
+    let bar = String(repeating: "█", count: eighths / 8) + parts[eighths % 8]
+    return bar + String(repeating: "░", count: width - bar.count)
+  }
+}
+
+/// Lines for a log: one each five seconds.
+struct ProgressLines: ProgressDisplay {
+  private let terminal: Terminal
+  private var last = 0.0
+
+  init(_ terminal: Terminal) {
+    self.terminal = terminal
+  }
+
+  mutating func show(_ progress: RunProgress) {
+    guard progress.elapsed - last >= 5 else { return }
+    last = progress.elapsed
+    terminal.line(progress.facts.joined(separator: "  "))
+  }
+
+  mutating func show(_ warning: Diagnostic) { terminal.write(Diagnostics([warning]).text()) }
+  mutating func note(_ text: String) { terminal.line(text) }
+  mutating func end() {}
+}
+
+/// A JSON object a line.
+struct ProgressEvents: ProgressDisplay {
+  let terminal: Terminal
+
+  mutating func show(_ progress: RunProgress) {
+    terminal.line(JSON.object([("event", "progress")] + progress.fields).line)
+  }
+
+  mutating func show(_ warning: Diagnostic) {
+    terminal.line(JSON.object([("event", "warning"), ("diagnostic", JSON(warning))]).line)
+  }
+
+  mutating func note(_ text: String) {
+    terminal.line(JSON.object([("event", "note"), ("message", .string(text))]).line)
+  }
+
+  mutating func end() {}
+}
+
+extension RunProgress {
+  /// In seconds, bytes and frames.
+  var fields: [(String, JSON)] {
+    [
+      ("elapsed", JSON(elapsed)), ("position", JSON(position)), ("duration", JSON(duration)),
+      ("percent", JSON(fraction.map { $0 * 100 })), ("speed", JSON(speed)),
+      ("frames", JSON(frames)), ("frames-per-second", JSON(framesPerSecond)),
+      ("time-left", JSON(timeLeft)), ("bytes", JSON(bytes)),
+    ]
+  }
+}
