@@ -197,6 +197,25 @@ struct ErrorTests {
   }
 
   @Test(
+    "caps and times at the ends of what they can say neither trap nor hang",
+    arguments: [
+      ("", "framerate=2147483647/1"), ("", "framerate=1/2147483647"), ("", "framerate=0/1"),
+      ("", "pixel-aspect-ratio=2147483647/1"), ("", "pixel-aspect-ratio=1/2147483647"),
+      ("timestamp-offset=9223372036854775000", "framerate=30/1"),
+    ])
+  func extremeCaps(source: String, caps: String) async throws {
+    do {
+      try await play(
+        "videotestsrc num-buffers=3 \(source) ! video/x-raw,format=I420,width=64,height=64,\(caps) ! "
+          + "tee name=t t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
+      // Without a rate, videotestsrc gives one frame.
+      #expect(try MovieFile(path).video().samples.count == (caps == "framerate=0/1" ? 1 : 3))
+    } catch let failure as PipelineFailure {
+      #expect(failure.element == "mux", "\(failure)")
+    }
+  }
+
+  @Test(
     "small and odd pictures work or are refused by a message",
     arguments: ["16x16", "8x8", "1x1", "17x16", "16x17", "31x33", "130x66", "16384x8", "8x16384"])
   func sizes(size: String) async throws {

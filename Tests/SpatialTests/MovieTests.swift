@@ -42,6 +42,18 @@ struct MovieTests {
     #expect(file.movie.issues.isEmpty)
   }
 
+  @Test("frames of a rate that varies keep their times, and the last one its duration")
+  func variableRate() async throws {
+    try await play(
+      "stereotestsrc num-buffers=9 ! video/x-raw,width=128,height=64,framerate=25/1 ! "
+        + "capssetter caps=video/x-raw,framerate=0/1 ! sbssplit name=s "
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux())
+    let video = try MovieFile(path).video()
+    #expect(video.timescale == 90_000)
+    #expect(video.presentationNanoseconds == (0..<9).map { $0 * 40_000_000 })
+    #expect(video.allSamples.map(\.duration) == Array(repeating: 3600, count: 9))
+  }
+
   @Test("sync samples are where keyframes are asked for")
   func syncSamples() async throws {
     try await play(

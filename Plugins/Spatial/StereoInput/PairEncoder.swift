@@ -11,7 +11,10 @@ final class PairEncoder: LayeredFrameMaker {
   private let left: VideoInfo
   private let right: VideoInfo
   private let format: RawFormat
-  private let frameDuration: ClockTime
+  /// nil where the rate varies.
+  private let frameDuration: ClockTime?
+  /// Where the rate varies: how long the frames inside the encoder last, by their times.
+  private var durations: [Int64: ClockTime] = [:]
 
   /// Throws where the eyes differ, or where there is no such encoder.
   ///
@@ -33,7 +36,7 @@ final class PairEncoder: LayeredFrameMaker {
     self.left = left
     self.right = right
     self.format = format
-    frameDuration = EyeStreamCaps.raw(base, baseCaps).frameDuration ?? 0
+    frameDuration = EyeStreamCaps.raw(base, baseCaps).frameDuration
   }
 
   private static func check(_ left: VideoInfo, _ right: VideoInfo) throws {
@@ -63,6 +66,7 @@ final class PairEncoder: LayeredFrameMaker {
     guard let leftPicture = format.picture(try VideoFrame(pair.left, left)),
       let rightPicture = format.picture(try VideoFrame(pair.right, right))
     else { throw FlowReturn.notNegotiated }
+    if frameDuration == nil { durations[pair.presentationTime] = pair.duration }
     return try frames(
       encoder.encode(
         left: leftPicture, right: rightPicture, timestamp: pair.presentationTime,
@@ -83,9 +87,10 @@ final class PairEncoder: LayeredFrameMaker {
         throw FlowReturn.error
       }
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
+      let duration = frameDuration ?? durations.removeValue(forKey: unit.presentation)
       return LayeredFrame(
         buffer: buffer, presentationTime: unit.presentation, decodeTime: unit.decoding,
-        duration: frameDuration, isSync: unit.isSync, isReference: unit.woven.isReference)
+        duration: duration ?? 0, isSync: unit.isSync, isReference: unit.woven.isReference)
     }
   }
 }
