@@ -21,6 +21,8 @@ package final class EncoderPair {
     ([], [])
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
+  /// How many pictures go in, at most, before the first pair comes out.
+  package let delay: Int
 
   /// Throws where the configuration is impossible, or x265 refuses it.
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
@@ -40,6 +42,7 @@ package final class EncoderPair {
     layout = PictureLayout(configuration)
     // Two pictures keep both eyes busy; without latency, what a picture gives is waited for.
     queueLength = configuration.tune == .zerolatency ? 0 : 2
+    delay = max(left.delay, right.delay, 0) + queueLength
     self.left = try EyeThread(left)
     self.right = try EyeThread(right)
   }

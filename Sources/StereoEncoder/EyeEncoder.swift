@@ -40,6 +40,9 @@ final class EyeEncoder {
   /// How many pictures, at most, come before a picture in coding order and after it in display
   /// order (`sps_max_num_reorder_pics`).
   let reorderDepth: Int
+  /// How many pictures go in, at most, before the first comes out: those that the lookahead waits
+  /// for, a mini-GOP, and one a frame thread.
+  let delay: Int
 
   init(
     eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
@@ -70,6 +73,10 @@ final class EyeEncoder {
     self.output = output
     let used = parameters.pointer.pointee
     framesPerSecond = Double(used.fpsNum) / Double(used.fpsDenom)
+    delay =
+      used.lookaheadDepth == 0 && used.bframes == 0
+      ? Int(used.frameNumThreads) - 1
+      : Int(used.lookaheadDepth) + Int(used.bframes) + Int(used.frameNumThreads)
     reorderDepth = used.bframes == 0 ? 0 : used.bframes > 1 && used.bBPyramid != 0 ? 2 : 1
     try parameters.checkFixedPattern()
   }

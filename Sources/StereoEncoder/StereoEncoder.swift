@@ -70,6 +70,10 @@ public final class StereoEncoder {
     try weave(pair.finish())
   }
 
+  /// How many pairs of pictures go in, at most, before the first access unit comes out: 0 with tune
+  /// `zerolatency`.
+  public var delay: Int { pair.delay }
+
   /// What the encoder of `eye` has made until now. Waits for pictures that are being taken in.
   public func statistics(of eye: Eye) -> EyeStatistics {
     pair.statistics(eye)

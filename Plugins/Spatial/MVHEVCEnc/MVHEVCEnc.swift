@@ -48,6 +48,8 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
   private var padCaps: [Eye: Caps] = [:]
   private var tags = TagList()
   private var hasSentCaps = false
+  /// How long frames stay inside, once downstream has been told.
+  private var latency: ClockTime?
   private var reportedDrops = 0
   private var progress = ProgressReport("mvhevcenc-progress")
   private var frameCount = 0
@@ -66,6 +68,7 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
     stereo = nil
     // What follows may be of another size.
     hasSentCaps = false
+    latency = nil
     reportedDrops = 0
   }
 
@@ -124,6 +127,10 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       return wanted
     }
     try push(try stereo.take(left: left, right: right, forceKeyframe: wanted))
+    if latency == nil, let latency = stereo.latency {
+      self.latency = latency
+      setLatency(min: latency, max: nil)
+    }
     if stereo.drops.total > 0, reportedDrops == 0 { reportDrops(stereo) }
     progress.post(
       from: self, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount)

@@ -100,7 +100,7 @@ extension MVHEVCMux: MovieOutput {
 
   /// What properties and tags say; properties win.
   var spatialMetadata: SpatialMetadata {
-    settings.current.spatialMetadata.fillingGaps(from: SpatialMetadata(allTags))
+    settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(allTags))
   }
 
   /// The same with the values that make a movie spatial for Apple's players where nothing is said:

@@ -31,27 +31,27 @@ extension MVHEVCMux {
         "hero-eye", nick: "Hero eye",
         blurb: "The eye in the base layer, which players for one eye show "
           + "(none = by tag stereo-hero-eye, else left)",
-        default: .none, at: \.heroEye),
+        default: .none, at: \.spatial.heroEye),
       .double(
         "horizontal-field-of-view", nick: "Horizontal field of view",
         blurb: "What one eye's picture covers horizontally, in degrees "
           + "(0 = by tag stereo-horizontal-field-of-view, else 63.4)",
-        in: 0...360, default: 0, at: \.horizontalFieldOfView),
+        in: 0...360, default: 0, at: \.spatial.horizontalFieldOfView),
       .double(
         "baseline", nick: "Baseline",
         blurb: "The distance between the two lenses' centres, in millimetres "
           + "(0 = by tag stereo-baseline, else 63.5)",
-        in: 0...100_000, default: 0, at: \.baseline),
+        in: 0...100_000, default: 0, at: \.spatial.baseline),
       .double(
         "disparity-adjustment", nick: "Disparity adjustment",
         blurb: "The shift of the two pictures against each other, in picture widths "
           + "(not set = by tag stereo-disparity-adjustment, else 0)",
-        in: -1...1, default: 0, at: \.disparityAdjustment),
+        in: -1...1, default: 0, at: \.spatial.disparityAdjustment),
       .choice(
         "projection", nick: "Projection",
         blurb: "How the picture maps onto the viewer's surroundings "
           + "(none = by tag stereo-projection, else rectilinear)",
-        default: .none, at: \.projection),
+        default: .none, at: \.spatial.projection),
     ]
   }
 }

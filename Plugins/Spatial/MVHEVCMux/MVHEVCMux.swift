@@ -31,23 +31,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   struct Settings {
     var encoder = EncoderSettings()
     var container = ContainerChoice.quickTime
-    var heroEye = EyeChoice.none
-    var horizontalFieldOfView = 0.0
-    var baseline = 0.0
-    var disparityAdjustment: Double?
-    var projection = ProjectionChoice.none
-
     /// What the properties say; it wins over tags.
-    var spatialMetadata: SpatialMetadata {
-      SpatialMetadata(
-        heroEye: heroEye.eye,
-        horizontalFieldOfView: HorizontalFieldOfView(degrees: horizontalFieldOfView),
-        baseline: baseline > 0 ? Baseline(millimetres: baseline) : nil,
-        disparityAdjustment: disparityAdjustment.flatMap {
-          DisparityAdjustment(pictureWidths: $0)
-        },
-        projection: projection.projection)
-    }
+    var spatial = SpatialSettings()
   }
 
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")

@@ -75,6 +75,15 @@ final class PairEncoder: LayeredFrameMaker {
 
   func finish() throws -> [LayeredFrame] { try frames(encoder.finish()) }
 
+  /// How long a frame stays inside at most; nil where the rate is not known.
+  var latency: ClockTime? {
+    frameDuration.flatMap { duration in
+      let (product, overflow) = duration.multipliedReportingOverflow(
+        by: UInt64(clamping: encoder.delay))
+      return overflow ? nil : product
+    }
+  }
+
   func statistics(of eye: Eye) -> EyeStatistics { encoder.statistics(of: eye) }
 
   private func frames(_ units: [LayeredAccessUnit]) throws -> [LayeredFrame] {

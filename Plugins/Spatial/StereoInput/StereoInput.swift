@@ -62,6 +62,9 @@ final class StereoInput {
   /// What the access units made so far are coded with; nil before the first.
   var configuration: LayeredConfiguration? { maker?.configuration }
 
+  /// How long a frame stays inside at most; nil where that is not known, or nothing is encoded.
+  var latency: ClockTime? { (maker as? PairEncoder)?.latency }
+
   /// The encoder's figures of an eye; nil where nothing is encoded.
   func statistics(of eye: Eye) -> EyeStatistics? {
     (maker as? PairEncoder)?.statistics(of: eye)

@@ -21,24 +21,24 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
       default: .none, at: \.eye),
     .choice(
       "hero-eye", nick: "Hero eye", blurb: "The eye to show where only one can be shown",
-      default: .none, at: \.heroEye),
+      default: .none, at: \.spatial.heroEye),
     .double(
       "horizontal-field-of-view", nick: "Horizontal field of view",
       blurb: "What one eye's picture covers horizontally, in degrees (0 = not said)",
-      in: 0...360, default: 0, at: \.horizontalFieldOfView),
+      in: 0...360, default: 0, at: \.spatial.horizontalFieldOfView),
     .double(
       "baseline", nick: "Baseline",
       blurb: "The distance between the two lenses' centres, in millimetres (0 = not said)",
-      in: 0...100_000, default: 0, at: \.baseline),
+      in: 0...100_000, default: 0, at: \.spatial.baseline),
     .double(
       "disparity-adjustment", nick: "Disparity adjustment",
       blurb: "The shift of the two pictures against each other, in picture widths "
         + "(written only where it is set, 0 too)",
-      in: -1...1, default: 0, at: \.disparityAdjustment),
+      in: -1...1, default: 0, at: \.spatial.disparityAdjustment),
     .choice(
       "projection", nick: "Projection",
       blurb: "How the picture maps onto the viewer's surroundings", default: .none,
-      at: \.projection),
+      at: \.spatial.projection),
     .int(
       "view-id", nick: "View id", blurb: "The ViewId of the stream's pictures (-1 = not said)",
       in: -1...65535, default: -1, at: \.viewID),
@@ -52,24 +52,9 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
 final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendable {
   struct Settings {
     var eye = EyeChoice.none
-    var heroEye = EyeChoice.none
-    var horizontalFieldOfView = 0.0
-    var baseline = 0.0
-    var disparityAdjustment: Double?
-    var projection = ProjectionChoice.none
+    var spatial = SpatialSettings()
     var viewID: Int32 = -1
     var layerID: Int32 = -1
-
-    var spatialMetadata: SpatialMetadata {
-      SpatialMetadata(
-        heroEye: heroEye.eye,
-        horizontalFieldOfView: HorizontalFieldOfView(degrees: horizontalFieldOfView),
-        baseline: baseline > 0 ? Baseline(millimetres: baseline) : nil,
-        disparityAdjustment: disparityAdjustment.flatMap {
-          DisparityAdjustment(pictureWidths: $0)
-        },
-        projection: projection.projection)
-    }
 
     var marksBuffers: Bool { eye != .none || viewID >= 0 || layerID >= 0 }
   }
@@ -120,7 +105,7 @@ final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendabl
   private func adding(to tags: TagList) -> TagList {
     hasSentTags = true
     let own = TagList()
-    settings.current.spatialMetadata.write(to: own)
+    settings.current.spatial.metadata.write(to: own)
     return tags.merging(own)
   }
 }
