@@ -1,10 +1,15 @@
+import CGStreamer
 import Foundation
+import GStreamer
 import Testing
 
 /// The plugin file, and what GStreamer's tools say of it.
 @Suite(.timeLimit(.minutes(2)))
 struct PluginTests {
-  static let elements = ["stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcmux"]
+  static let elements = [
+    "stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcdec", "mvhevcmux",
+    "mvhevcdemux",
+  ]
   private let library: String
 
   init() throws {
@@ -62,5 +67,28 @@ struct PluginTests {
     let exported = symbols.split(separator: "\n").compactMap { $0.split(separator: " ").last }
       .filter { $0.contains("gst") }
     #expect(exported == ["gst_plugin_spatial_get_desc"])
+  }
+}
+
+@Suite("Presets")
+struct PresetTests {
+  @Test(
+    "each encoding element has presets for 1080p, 4K and live use",
+    arguments: ["mvhevcmux", "mvhevcenc"])
+  func presets(_ name: String) throws {
+    try BuiltPlugin.require()
+    let folder = BuiltPlugin.repository.appending(path: "Plugins/Spatial/Presets").path
+    // It can be set once in a process.
+    gst_preset_set_app_dir(folder)
+    for (preset, keyframeDistance) in [("1080p", 60), ("4K", 60), ("live", 30)] as [(String, Int32)]
+    {
+      let element = try Element(name)
+      element.set("key-int-max", "7")
+      #expect(gst_preset_load_preset(OpaquePointer(element.pointer), preset) != 0)
+      guard case .int(let value) = element.get("key-int-max") else {
+        throw Failure("no key-int-max")
+      }
+      #expect(value == keyframeDistance, "\(preset)")
+    }
   }
 }
