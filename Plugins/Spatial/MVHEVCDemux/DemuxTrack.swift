@@ -51,6 +51,9 @@ final class DemuxTrack {
   /// Where on the movie's time line the last buffer ended.
   var end: ClockTime = 0
   private var needsSegment = true
+  /// Samples without bytes that were passed over in a row.
+  private var emptyCount = 0
+  private static let maximumEmptyCount = 100_000
   private var cached: Item?
 
   init(
@@ -104,6 +107,14 @@ final class DemuxTrack {
         enter(piece + 1, samples)
         continue
       }
+      if item.size == 0 {
+        // A broken table can have billions of these.
+        emptyCount += 1
+        guard emptyCount < Self.maximumEmptyCount else { break }
+        advance()
+        continue
+      }
+      emptyCount = 0
       return .sample(item)
     }
     hasEnded = true

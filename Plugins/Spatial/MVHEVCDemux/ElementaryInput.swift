@@ -37,6 +37,19 @@ final class ElementaryInput {
     start.starts(with: [0, 0, 0, 1]) || start.starts(with: [0, 0, 1])
   }
 
+  /// Whether the caps alone say that a stream has one layer only.
+  static func isPlain(_ caps: Caps) -> Bool {
+    guard let structure = caps.first, let data = structure.buffer("codec_data"),
+      structure.buffer(LayeredCaps.layeredCodecData) == nil,
+      let record = try? HEVCDecoderConfigurationRecord(bytes: data.bytes)
+    else { return false }
+    let sequences = record.nalUnits.filter {
+      NALUnitHeader($0.span.bytes)?.type == .videoParameterSet
+    }
+    return !sequences.isEmpty
+      && sequences.allSatisfy { (try? VideoParameterSet(nalUnit: $0))?.maxLayersMinus1 == 0 }
+  }
+
   /// Forgets what is under way, as after a flush.
   func reset() {
     assembler = AccessUnitAssembler()

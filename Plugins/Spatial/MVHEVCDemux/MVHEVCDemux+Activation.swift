@@ -11,7 +11,6 @@ extension MVHEVCDemux {
   func activateMode(_ pad: Pad, _ mode: GstPadMode, _ active: Bool) throws -> Bool {
     guard mode == GST_PAD_MODE_PULL else { return true }
     if !active { return pad.stopTask() }
-    status.withLock { $0.isSeekable = true }
     return pad.startTask(self, MVHEVCDemux.loop)
   }
 

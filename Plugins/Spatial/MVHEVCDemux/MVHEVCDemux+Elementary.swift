@@ -114,32 +114,36 @@ extension MVHEVCDemux {
   }
 
   private func begin(_ elementary: ElementaryInput, first: Buffer) throws {
-    guard
-      case .stereo(let output, let sets, let warning) = LayeredTrack(
-        parameterSets: elementary.parameterSets, framing: elementary.framing, first: first)
-    else {
-      throw ElementError(
-        .wrongType,
-        "The H.265 stream has no two eyes in layers; use an ordinary parser and decoder for it.")
-    }
-    if let warning { warn(warning) }
     elementary.hasBegun = true
-    elementary.eyes = output
     elementary.description.frameRate = elementary.caps?.first?.fraction("framerate")
-    for eye in Eye.allCases {
-      guard let eyeSets = sets[eye] else { continue }
-      let caps = try DemuxVideoCaps.eye(eye, eyeSets, elementary.description)
-      elementary.description.frameRate = caps.first?.fraction("framerate")
-      elementaryStreams.append(
-        try makeStream(
-          role: .eye(eye), template: eye.rawValue, name: eye.rawValue, idSuffix: eye.rawValue,
-          caps: caps, type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
-    }
     let isByteStream = elementary.framing == .annexB
-    let whole = (elementary.caps ?? Caps("video/x-h265")).with([
-      "stream-format": isByteStream ? "byte-stream" : "hvc1", "alignment": "au", "parsed": true,
-      "profile": .string(LayeredCaps.profiles[0]), "views": 2,
+    var whole = (elementary.caps ?? Caps("video/x-h265")).with([
+      "stream-format": isByteStream ? "byte-stream" : "hvc1", "alignment": "au",
     ])
+    switch LayeredTrack(
+      parameterSets: elementary.parameterSets, framing: elementary.framing, first: first)
+    {
+    case .plain: break
+    case .baseOnly(let warning): warn(warning)
+    case .stereo(let output, let sets, let warning):
+      if let warning { warn(warning) }
+      elementary.eyes = output
+      var depth: Int?
+      for eye in Eye.allCases {
+        guard let eyeSets = sets[eye] else { continue }
+        let caps = try DemuxVideoCaps.eye(eye, eyeSets, elementary.description)
+        elementary.description.frameRate = caps.first?.fraction("framerate")
+        depth = caps.first?.int("bit-depth-luma")
+        elementaryStreams.append(
+          try makeStream(
+            role: .eye(eye), template: eye.rawValue, name: eye.rawValue, idSuffix: eye.rawValue,
+            caps: caps, type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
+      }
+      whole = whole.with([
+        "parsed": true, "views": 2,
+        "profile": .string(LayeredCaps.profiles[depth ?? 8 > 8 ? 2 : 0]),
+      ])
+    }
     elementaryStreams.append(
       try makeStream(
         role: .samples, template: "video_%u", name: "video_0", idSuffix: "0", caps: whole,

@@ -55,9 +55,11 @@ extension MVHEVCDemux {
     }
     readAhead = ReadAhead(trackCount: tracks.count)
     globalTags = DemuxTags.movie(movie, fileType: fileType)
+    let isSeekable = sink.mode == GST_PAD_MODE_PULL || push.isSeekable == true && isComplete
     status.withLock {
       $0.duration = duration(of: movie)
       $0.play = play
+      $0.isSeekable = isSeekable
     }
     input = .movie
     publish()
@@ -197,7 +199,9 @@ extension MVHEVCDemux {
       UInt64(track.timescale).multipliedReportingOverflow(by: UInt64(clamping: steps)).partialValue)
     var numerator: Int32 = 0
     var denominator: Int32 = 1
-    guard gst_video_guess_framerate(GstClockTime(average), &numerator, &denominator) != 0 else { return nil }
+    guard gst_video_guess_framerate(GstClockTime(average), &numerator, &denominator) != 0 else {
+      return nil
+    }
     return Fraction(numerator, denominator)
   }
 

@@ -6,10 +6,12 @@ import ISOBMFF
 extension MVHEVCDemux {
   /// Reads the index of the file, and those of all its fragments.
   func open() throws {
-    let start = try? sink.pullRange(offset: 0, size: 16)
-    guard let start else {
-      throw ElementError(
-        .resource(GST_RESOURCE_ERROR_READ), "The input is empty or cannot be read.")
+    let start: Buffer
+    do {
+      start = try sink.pullRange(offset: 0, size: 16)
+    } catch {
+      guard error == .eos else { throw error }
+      throw ElementError(.wrongType, "The input is empty.")
     }
     if ElementaryInput.isByteStream(start.bytes) {
       input = .elementaryStream(ElementaryInput(framing: .annexB))
@@ -33,7 +35,8 @@ extension MVHEVCDemux {
 
   private func readIndex() throws {
     let query = Query.duration(GST_FORMAT_BYTES)
-    var parser = MovieParser(fileSize: sink.queryPeer(query) ? query.duration : nil)
+    fileSize = sink.queryPeer(query) ? query.duration : nil
+    var parser = MovieParser(fileSize: fileSize)
     do {
       while true {
         switch try parser.next() {
@@ -94,7 +97,6 @@ extension MVHEVCDemux {
 
   /// The bytes of a sample; nil where the file ends before them.
   private func read(_ item: DemuxTrack.Item, of index: Int) throws -> Buffer? {
-    guard item.size > 0 else { return Buffer() }
     guard let size = Int(exactly: item.size) else { return nil }
     if let part = readAhead.part(item.record.offset, size) { return part }
     let track = tracks[index]
@@ -112,7 +114,9 @@ extension MVHEVCDemux {
   }
 
   private func pull(_ offset: UInt64, _ size: UInt64) throws -> Buffer {
-    guard let size = UInt32(exactly: size) else { throw FlowReturn.eos }
+    let end = offset.addingReportingOverflow(size)
+    guard let size = UInt32(exactly: size), !end.overflow, end.partialValue <= fileSize ?? .max
+    else { throw FlowReturn.eos }
     return try sink.pullRange(offset: offset, size: size)
   }
 }

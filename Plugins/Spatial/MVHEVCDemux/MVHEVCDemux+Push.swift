@@ -111,7 +111,6 @@ extension MVHEVCDemux {
     let query = Query.seeking(GST_FORMAT_BYTES)
     let seekable = sink.queryPeer(query) && query.isSeekable
     push.isSeekable = seekable
-    status.withLock { $0.isSeekable = seekable }
     return seekable
   }
 
@@ -172,7 +171,7 @@ extension MVHEVCDemux {
         return
       }
       guard let size = Int(exactly: item.size),
-        let data = item.size == 0 ? Buffer() : push.queue.part(item.record.offset, size)
+        let data = push.queue.part(item.record.offset, size)
       else {
         if item.record.offset < push.queue.start {
           if canSeekUpstream, pendingSeek.current == nil, !push.hasEnded,

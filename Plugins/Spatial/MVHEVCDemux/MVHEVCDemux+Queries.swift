@@ -3,9 +3,24 @@ import GStreamer
 import ISOBMFF
 
 extension MVHEVCDemux {
+  /// What a demuxer asks upstream to know whether the stream comes from one already.
+  private static let outputQuestion = "GstMVHEVCDemuxOutput"
+
+  /// Answers what may be linked. Autopluggers would give this element its own streams again, and
+  /// plain H.265, for which it has no use.
+  func answerUpstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard let caps = query.acceptCaps, caps.mediaType == "video/x-h265" else {
+      return pad.forward(query)
+    }
+    let question = Query.custom(Self.outputQuestion)
+    query.answerAcceptCaps(!ElementaryInput.isPlain(caps) && !pad.queryPeer(question))
+    return true
+  }
+
   /// Answers what applications and sinks ask of a stream.
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let now = status.current
+    if query.isCustom(Self.outputQuestion) { return true }
     switch query.type {
     case GST_QUERY_POSITION:
       guard query.format == GST_FORMAT_TIME else { return pad.forward(query) }

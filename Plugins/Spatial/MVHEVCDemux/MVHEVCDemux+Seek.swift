@@ -62,7 +62,7 @@ extension MVHEVCDemux {
   /// The part of the movie that a seek asks for; nil where that makes no sense.
   private func segment(for seek: Seek) -> Segment? {
     let now = status.current
-    var wanted = play
+    var wanted = now.play
     wanted.position = now.position
     wanted.duration = now.duration
     guard wanted.apply(seek) else { return nil }
@@ -155,17 +155,16 @@ extension MVHEVCDemux {
   private func pushSeek(_ seek: Seek, _ event: Event) -> Bool {
     guard seek.has(GST_SEEK_FLAG_FLUSH), seek.rate > 0, status.current.isSeekable, isComplete
     else { return false }
-    let wanted = sink.withStreamLock { () -> (segment: Segment, offset: UInt64)? in
-      guard let wanted = segment(for: seek), let movie else { return nil }
-      let offsets = tracks.compactMap { track -> UInt64? in
-        let samples = movie.tracks[track.index].samples
-        return samples.sample(at: track.sample(at: wanted.start, samples))?.offset
-      }
-      return offsets.min().map { (wanted, $0) }
+    // Not under the stream lock: the streaming thread may be waiting for this very seek. A movie
+    // whose index is complete does not change any more.
+    guard let wanted = segment(for: seek), let movie else { return false }
+    let offsets = tracks.compactMap { track -> UInt64? in
+      let samples = movie.tracks[track.index].samples
+      return samples.sample(at: track.sample(at: wanted.start, samples))?.offset
     }
-    guard let wanted else { return false }
-    pendingSeek.withLock { $0 = PendingSeek(play: wanted.segment, event: event) }
-    let isDone = sink.push(Event.byteSeek(to: wanted.offset).following(event))
+    guard let offset = offsets.min() else { return false }
+    pendingSeek.withLock { $0 = PendingSeek(play: wanted, event: event) }
+    let isDone = sink.push(Event.byteSeek(to: offset).following(event))
     if !isDone { pendingSeek.withLock { $0 = nil } }
     return isDone
   }

@@ -77,6 +77,8 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   var fileType: FileType?
   /// Whether all fragments are known.
   var isComplete = false
+  /// In bytes; nil where it is not known, and in push mode.
+  var fileSize: UInt64?
   var tracks: [DemuxTrack] = []
   var elementaryStreams: [DemuxStream] = []
   var globalTags: TagList?
@@ -96,7 +98,8 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
       instance, template: "sink",
       functions: PadFunctions<MVHEVCDemux>(
         chain: MVHEVCDemux.receive, event: MVHEVCDemux.handle,
-        activate: MVHEVCDemux.activate, activateMode: MVHEVCDemux.activateMode))
+        query: MVHEVCDemux.answerUpstream, activate: MVHEVCDemux.activate,
+        activateMode: MVHEVCDemux.activateMode))
     try super.init(instance)
     add(sink)
   }
@@ -123,6 +126,7 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     basis = nil
     fileType = nil
     isComplete = false
+    fileSize = nil
     tracks = []
     elementaryStreams = []
     globalTags = nil

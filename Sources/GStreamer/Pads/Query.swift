@@ -50,6 +50,21 @@ public struct Query: ~Copyable {
     }
   }
 
+  // MARK: CUSTOM
+
+  /// A question between elements that know its name.
+  public static func custom(_ name: String) -> Query {
+    Query(adopting: gst_query_new_custom(GST_QUERY_CUSTOM, gst_structure_new_empty(name)))
+  }
+
+  /// Whether this is the question of that name.
+  public func isCustom(_ name: String) -> Bool {
+    guard type == GST_QUERY_CUSTOM, let structure = gst_query_get_structure(pointer) else {
+      return false
+    }
+    return gst_structure_has_name(structure, name) != 0
+  }
+
   // MARK: ALLOCATION
 
   public static func allocation(_ caps: Caps, needsPool: Bool) -> Query {
