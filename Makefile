@@ -3,6 +3,7 @@
 # make plugin                                      .build/release/libgstspatial.so
 # make install [DESTDIR=...]                       puts the plugin where GStreamer looks
 # make bench                                       the README's figures
+# make fuzz [SECONDS=600]                          looks for input that the readers do not stand
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release
@@ -11,8 +12,9 @@ PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
 PRESET_FOLDER ?= $(shell pkg-config --variable=prefix gstreamer-1.0)/share/gstreamer-1.0/presets
 INPUT ?=
 OUTPUT ?=
+SECONDS ?= 600
 
-.PHONY: setup plugin demo test bench install format
+.PHONY: setup plugin demo test bench fuzz install format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -32,6 +34,9 @@ bench: plugin
 	@scripts/setup python
 	@scripts/bench
 
+fuzz: setup
+	@scripts/fuzz $(SECONDS)
+
 install: plugin
 	install -d "$(DESTDIR)$(PLUGIN_FOLDER)"
 	install -m 644 -s $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
@@ -39,4 +44,4 @@ install: plugin
 	install -m 644 Plugins/Spatial/Presets/*.prs "$(DESTDIR)$(PRESET_FOLDER)"
 
 format:
-	swift format -i -r Package.swift Sources Plugins Tests Benchmarks
+	swift format -i -r Package.swift Sources Plugins Tests Benchmarks Fuzz

@@ -95,6 +95,14 @@ let package = Package(
     .testTarget(
       name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],
       swiftSettings: strict),
+    // What is fed with hostile input, by `make fuzz` and by the tests.
+    .target(
+      name: "FuzzTargets", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"],
+      path: "Fuzz/Targets", swiftSettings: strict),
+    .testTarget(
+      name: "FuzzTests", dependencies: ["FuzzTargets"],
+      exclude: ["Regressions", "Seeds"], swiftSettings: strict),
+
     // Drives the built libgstspatial.so as any application would; links none of its code.
     .testTarget(
       name: "SpatialTests",

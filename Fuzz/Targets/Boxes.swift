@@ -1,0 +1,55 @@
+import ISOBMFF
+import StereoVideo
+
+/// Reads a movie as one that can be read anywhere, and again as it comes in pieces, and asks for
+/// what a player would.
+func readBoxes(_ bytes: [UInt8]) {
+  if let movie = movie(bytes, pieceSize: nil) { ask(movie) }
+  _ = movie(bytes, pieceSize: bytes.count / 7 + 1)
+}
+
+/// - Parameter pieceSize: the most bytes that are there at once; nil for all that is asked for.
+private func movie(_ bytes: [UInt8], pieceSize: Int?) -> Movie? {
+  var parser = MovieParser(fileSize: pieceSize == nil ? UInt64(bytes.count) : nil)
+  var movie: Movie?
+  while let event = try? parser.next() {
+    switch event {
+    case .needBytes(let range):
+      guard let start = Int(exactly: range.lowerBound), start < bytes.count else {
+        // The file ends before what the box promises.
+        if pieceSize == nil { return movie }
+        parser.endOfStream(at: UInt64(bytes.count))
+        if case .needBytes? = try? parser.next() { return movie }
+        continue
+      }
+      let end = min(start + min(Int(clamping: range.count), pieceSize ?? .max), bytes.count)
+      parser.supply(Array(bytes[start..<end]), at: range.lowerBound)
+    case .movie(let index): movie = index
+    case .fragment(let fragment): movie?.append(fragment)
+    case .end: return movie
+    default: break
+    }
+  }
+  return movie
+}
+
+private func ask(_ movie: Movie) {
+  for track in movie.tracks {
+    let samples = track.samples
+    let count = samples.count
+    for index in [Int.min, -1, 0, 1, count / 2, count - 1, count, Int.max] {
+      _ = samples.sample(at: index)
+      _ = samples.run(at: index, maximumCount: .max)
+      _ = samples.syncSample(atOrBefore: index)
+      _ = samples.syncSample(after: index)
+      for group in track.sampleGroups { _ = group.descriptionIndex(ofSample: index) }
+    }
+    for time in [Int64.min, -1, 0, 1, samples.endDecodeTime / 2, samples.endDecodeTime, .max] {
+      _ = samples.index(atDecodeTime: time)
+      _ = samples.index(atPresentationTime: time)
+    }
+    for case .video(let entry) in track.sampleEntries {
+      _ = (entry.packing, entry.spatialMetadata, entry.originalCodec)
+    }
+  }
+}

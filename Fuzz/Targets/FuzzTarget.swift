@@ -1,0 +1,27 @@
+/// What is fed with hostile input: by `make fuzz`, which looks for more of it, and by the tests,
+/// which run what was found.
+///
+/// A target has done well if it comes back, soon and with its memory bounded: a trap ends the
+/// process.
+public enum FuzzTarget: String, CaseIterable, Sendable {
+  /// The box reader, on a movie.
+  case boxes
+  /// Parameter sets, SEI and decoder configuration records, on one of them.
+  case parameterSets = "parameter-sets"
+  /// Slice segment headers, on a byte stream.
+  case slices
+  /// Flattening and its relatives, on a layered byte stream.
+  case flatten
+  /// Weaving, on a layered byte stream whose layers are taken for the eyes.
+  case weave
+
+  public func run(_ bytes: [UInt8]) {
+    switch self {
+    case .boxes: readBoxes(bytes)
+    case .parameterSets: readParameterSets(bytes)
+    case .slices: readSlices(bytes)
+    case .flatten: flattenLayers(bytes)
+    case .weave: weaveLayers(bytes)
+    }
+  }
+}
