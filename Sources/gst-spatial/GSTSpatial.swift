@@ -24,7 +24,7 @@ struct GSTSpatial: AsyncParsableCommand {
     version: "0.4.0",
     subcommands: [
       RunCommand.self, CheckCommand.self, ListCommand.self, ExplainCommand.self,
-      SchemaCommand.self,
+      GraphCommand.self, SchemaCommand.self, ImportCommand.self, InfoCommand.self,
     ])
 }
 

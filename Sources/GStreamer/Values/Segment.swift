@@ -14,6 +14,8 @@ public struct Segment: @unchecked Sendable {
   }
 
   public var format: GstFormat { segment.format }
+  /// Positions are times, in nanoseconds.
+  public var isInTime: Bool { segment.format == GST_FORMAT_TIME }
 
   /// The position in nanoseconds; nil where there is none.
   public var position: ClockTime? {

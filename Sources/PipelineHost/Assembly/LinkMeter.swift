@@ -33,7 +33,7 @@ final class LinkMeter: Sendable {
   /// time.
   var position: ClockTime? {
     let pts = latest.load(ordering: .relaxed)
-    guard pts != .max, let segment = segment.current else { return nil }
+    guard pts != .max, let segment = segment.current, segment.isInTime else { return nil }
     return segment.streamTime(pts)
   }
 }

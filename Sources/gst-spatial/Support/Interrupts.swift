@@ -4,8 +4,16 @@ internal import PipelineHost
 internal import Synchronization
 
 /// Ctrl-C: the first one ends the stream, the second one the run, a third one the program.
+///
+/// What comes within a quarter of a second of the one before is the same: `timeout` signals a
+/// program and then its group, and keys repeat.
 final class Interrupts: Sendable {
-  private let count = Atomic(0)
+  private struct State {
+    var count = 0
+    var last: ContinuousClock.Instant?
+  }
+
+  private let state = Mutex(State())
   private let run: PipelineRun
   private let onFirst: @Sendable () -> Void
   nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
@@ -23,10 +31,18 @@ final class Interrupts: Sendable {
     }
   }
 
-  var happened: Bool { count.load(ordering: .relaxed) > 0 }
+  var happened: Bool { state.withLock { $0.count > 0 } }
 
   private func interrupt() {
-    switch count.add(1, ordering: .relaxed).newValue {
+    let count = state.withLock { state -> Int? in
+      let now = ContinuousClock.now
+      defer { state.last = now }
+      if let last = state.last, last.duration(to: now) < .milliseconds(250) { return nil }
+      state.count += 1
+      return state.count
+    }
+    switch count {
+    case nil: break
     case 1:
       onFirst()
       run.stop()

@@ -1,0 +1,44 @@
+internal import ArgumentParser
+
+struct InfoCommand: ParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "info",
+    abstract: "Say what a movie is, and whether Apple devices see it as spatial.",
+    discussion: """
+      The exit code is 0 only for a stereo movie, 1 for any other, 2 for what is no movie.
+
+      EXAMPLES
+        gst-spatial info movie.mov
+        gst-spatial info movie.mov --frames
+        gst-spatial info movie.mov --json | jq .missing
+      """)
+
+  @Argument(help: "A QuickTime or MP4 movie.")
+  var movie: String
+
+  @Flag(help: "Print JSON.")
+  var json = false
+
+  @Flag(help: "List when each frame is shown.")
+  var frames = false
+
+  func run() throws {
+    let facts: MovieFacts
+    do {
+      facts = MovieFacts(try MovieReader(path: movie))
+    } catch {
+      Terminal.error.line("error: \(error)")
+      throw ExitCode.mistakes
+    }
+    if json {
+      var object = facts.json
+      if frames, case .object(let fields) = object {
+        object = .object(fields + [("frame-times", .array(facts.frameTimes.map { JSON($0) }))])
+      }
+      Terminal.output.line(object.text())
+    } else {
+      Terminal.output.write(facts.text(times: frames))
+    }
+    if facts.stereo == .no { throw ExitCode.failure }
+  }
+}

@@ -1,0 +1,166 @@
+internal import HEVC
+internal import ISOBMFF
+internal import StereoVideo
+
+extension MovieFacts {
+  /// For people, with units.
+  func text(times: Bool) -> String {
+    var lines: [String] = []
+    func add(_ title: String, _ value: String?) {
+      guard let value else { return }
+      lines.append(title + String(repeating: " ", count: max(1, 22 - title.count)) + value)
+    }
+    add("container", container)
+    add("duration", reader.movie.seconds.map { "\(Quantities.decimal($0, 3)) s" })
+    for track in reader.movie.tracks { add("track \(track.id.rawValue)", track.summary) }
+    add("stereo", stereoText)
+    if let entry { add("one eye", "\(eyeSize(entry)), \(frameRateText)") }
+    if stereo == .layered {
+      add("base layer", baseEye.map { "\($0.rawValue) eye" })
+      for layer in layers?.layers ?? [] {
+        let eye = layer.eye.map { ", \($0.rawValue) eye" } ?? ""
+        add("layer \(layer.nuhLayerID)", "view \(layer.viewID)\(eye)")
+      }
+    }
+    add("hero eye", metadata.heroEye?.rawValue)
+    add(
+      "field of view",
+      metadata.horizontalFieldOfView.map { "\(Quantities.decimal($0.degrees, 3)) degrees" })
+    add(
+      "baseline", metadata.baseline.map { "\(Quantities.decimal($0.millimetres, 3)) mm" })
+    add(
+      "disparity adjustment",
+      metadata.disparityAdjustment.map {
+        "\(Quantities.decimal($0.pictureWidths, 4)) picture widths"
+      })
+    add("projection", projection)
+    for warning in warnings { add("warning", warning) }
+    let verdict = SpatialVerdict(self)
+    add(
+      "Apple devices", verdict.isSpatial ? "treat this as spatial" : "do not treat this as spatial")
+    for item in verdict.missing { add("  missing", item) }
+    for item in verdict.advice { add("  advisable", item) }
+    if times {
+      for (index, time) in frameTimes.enumerated() {
+        add("frame \(index)", "\(Quantities.decimal(time, 6)) s")
+      }
+    }
+    return lines.map { $0 + "\n" }.joined()
+  }
+
+  var json: JSON {
+    let verdict = SpatialVerdict(self)
+    return [
+      "container": JSON(containerName), "fragmented": .bool(reader.movie.isFragmented),
+      "bytes": JSON(reader.size), "duration": JSON(reader.movie.seconds),
+      "tracks": .array(reader.movie.tracks.map(\.json)),
+      "stereo": .string(stereoName),
+      "packing": packingJSON,
+      "width": JSON(entry?.width), "height": JSON(entry?.height),
+      "frames": JSON(video?.samples.count), "frame-rate": JSON(frameRate),
+      "base-eye": JSON(baseEye?.rawValue),
+      "layers": .array(
+        (layers?.layers ?? []).map {
+          [
+            "nuh-layer-id": JSON($0.nuhLayerID), "view-id": JSON($0.viewID),
+            "eye": JSON($0.eye?.rawValue),
+          ]
+        }),
+      "hero-eye": JSON(metadata.heroEye?.rawValue),
+      "horizontal-field-of-view": JSON(metadata.horizontalFieldOfView?.degrees),
+      "baseline": JSON(metadata.baseline?.millimetres),
+      "disparity-adjustment": JSON(metadata.disparityAdjustment?.pictureWidths),
+      "projection": JSON(projection),
+      "apple-spatial": .bool(verdict.isSpatial),
+      "missing": .array(verdict.missing.map { .string($0) }),
+      "advisable": .array(verdict.advice.map { .string($0) }),
+      "warnings": .array(warnings.map { .string($0) }),
+    ]
+  }
+
+  private var containerName: String {
+    reader.fileType?.isQuickTime ?? true ? "mov" : "mp4"
+  }
+
+  private var container: String {
+    let brand = reader.fileType.map { " (\($0.majorBrand))" } ?? ""
+    let name = containerName == "mov" ? "QuickTime" : "MP4"
+    return name + brand + (reader.movie.isFragmented ? ", fragmented" : "") + ", "
+      + Quantities.size(Int(clamping: reader.size))
+  }
+
+  var stereoName: String {
+    switch stereo {
+    case .layered: "mv-hevc"
+    case .packed(let layout):
+      switch layout.arrangement {
+      case .sideBySide: "side-by-side"
+      case .topBottom: "top-bottom"
+      case .frameByFrame: "frame-by-frame"
+      }
+    case .no: "no"
+    }
+  }
+
+  private var packingJSON: JSON {
+    guard case .packed(let layout) = stereo else { return .null }
+    return [
+      "right-view-first": .bool(layout.rightViewFirst), "half-aspect": .bool(layout.halfAspect),
+    ]
+  }
+
+  private var stereoText: String {
+    switch stereo {
+    case .layered: "MV-HEVC: a layer for each eye"
+    case .packed(let layout):
+      "\(stereoName), the \(layout.rightViewFirst ? "right" : "left") eye first"
+    case .no: "no"
+    }
+  }
+
+  private func eyeSize(_ entry: VisualSampleEntry) -> String { "\(entry.width)x\(entry.height)" }
+
+  private var frameRateText: String {
+    frameRate.map { "\(Quantities.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
+  }
+
+  private var projection: String? {
+    metadata.projection?.rawValue ?? entry?.extendedUsage?.projectionKind.map { "\($0)" }
+  }
+
+  private var warnings: [String] {
+    (layers?.warning.map { [$0] } ?? []) + reader.movie.issues.map { "\($0)" }
+  }
+}
+
+extension Track {
+  fileprivate var summary: String {
+    let time = seconds.map { ", \(Quantities.decimal($0, 3)) s" } ?? ""
+    return "\(kind), \(codec), \(samples.count) samples\(time)"
+      + (language == "und" ? "" : ", \(language)")
+  }
+
+  private var kind: String {
+    switch handlerType {
+    case "vide": "video"
+    case "soun": "audio"
+    default: "\(handlerType)"
+    }
+  }
+
+  private var codec: String {
+    switch sampleEntries.first {
+    case .video(let entry): "\(entry.codec)"
+    case .audio(let entry): "\(entry.type(in: .quickTime)) \(entry.sampleRate) Hz"
+    case .other(let entry): "\(entry.type)"
+    case nil: "unknown"
+    }
+  }
+
+  fileprivate var json: JSON {
+    [
+      "id": JSON(id.rawValue), "kind": .string(kind), "codec": .string(codec),
+      "samples": JSON(samples.count), "duration": JSON(seconds), "language": .string(language),
+    ]
+  }
+}
