@@ -23,6 +23,7 @@ public func pluginDescriptor() -> UnsafePointer<GstPluginDesc> {
     let registered = [
       stereoTestSource.register(plugin),
       sbsSplit.register(plugin),
+      stereoPack.register(plugin),
       stereoTagger.register(plugin),
       mvhevcEnc.register(plugin),
       mvhevcDec.register(plugin),

@@ -29,10 +29,18 @@ extension PackingLayout {
       case .topBottom: "top-bottom"
       case .frameByFrame: "frame-by-frame"
       }
+    return caps.withMultiview(mode, rightViewFirst: rightViewFirst, halfAspect: halfAspect)
+  }
+}
+
+extension Caps {
+  /// A copy that says how two eyes are in the frames; `mono` says that they are not.
+  func withMultiview(_ mode: String, rightViewFirst: Bool, halfAspect: Bool) -> Caps {
+    guard mode != "mono" else { return with(["multiview-mode": "mono"]) }
     var flags: [String] = []
     if rightViewFirst { flags.append("right-view-first") }
     if halfAspect { flags.append("half-aspect") }
-    let tagged = caps.with(["multiview-mode": .string(mode), "views": 2])
+    let tagged = with(["multiview-mode": .string(mode), "views": 2])
     var value = GValue()
     g_value_init(&value, gst_video_multiview_flagset_get_type())
     defer { g_value_unset(&value) }

@@ -1,0 +1,156 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+
+/// Makes frames of both eyes' frames.
+final class PackedPair {
+  /// Of the output.
+  let caps: Caps
+  /// Of the input, in nanoseconds; nil where the rate is not known.
+  let frameDuration: ClockTime?
+  private let eye: VideoInfo
+  private let output: VideoInfo
+  private let settings: StereoPack.Settings
+  private let pool: VideoBufferPool
+  private let anaglyph: Anaglyph?
+
+  /// An output frame without its time.
+  struct Frame {
+    let buffer: Buffer
+    /// Behind the time of the pair.
+    let delay: ClockTime
+    let duration: ClockTime?
+  }
+
+  /// What can be packed: with planes whose samples are bytes, words or RGB pixels.
+  static func caps(_ mode: PackMode) -> Caps {
+    let rgb = ["BGRx", "RGBx", "xRGB", "xBGR", "BGRA", "RGBA"]
+    let others = ["I420", "YV12", "I420_10LE", "Y444", "Y42B", "GRAY8"]
+    return Caps(
+      "video/x-raw",
+      [
+        "format": .strings(mode == .anaglyph ? rgb : others + rgb), "width": .intRange(1...32767),
+        "height": .intRange(1...32767),
+      ])
+  }
+
+  init(left: Caps, right: Caps, settings: StereoPack.Settings) throws {
+    guard let eye = VideoInfo(left), let other = VideoInfo(right) else {
+      throw ElementError(.format, "Only raw video in system memory can be packed.")
+    }
+    guard eye.formatName == other.formatName, eye.width == other.width, eye.height == other.height
+    else {
+      throw ElementError(
+        .format,
+        "The eyes differ: the left one is \(eye.width)x\(eye.height) \(eye.formatName), the right "
+          + "one \(other.width)x\(other.height) \(other.formatName).")
+    }
+    self.eye = eye
+    self.settings = settings
+    let rate = eye.frameRate
+    frameDuration =
+      rate.numerator > 0
+      ? scale(.second, UInt64(max(0, rate.denominator)), UInt64(rate.numerator)) : nil
+    caps = try Self.outputCaps(left, eye, settings)
+    guard let output = VideoInfo(caps) else {
+      throw ElementError(.format, "The packed frame would be too large.", debug: "\(caps)")
+    }
+    self.output = output
+    pool = try VideoBufferPool(output)
+    anaglyph =
+      settings.mode == .anaglyph
+      ? Anaglyph(settings.anaglyph.method, places: try Self.places(eye.formatName)) : nil
+  }
+
+  private static func outputCaps(
+    _ left: Caps, _ eye: VideoInfo, _ settings: StereoPack.Settings
+  ) throws -> Caps {
+    let size =
+      settings.mode.packing(half: settings.half)?.size(ofEye: eye.width, eye.height)
+      ?? (width: eye.width, height: eye.height)
+    var rate = eye.frameRate
+    if settings.mode == .frameByFrame { rate = rate.multiplied(by: Fraction(2, 1)) }
+    let sized = left.with(
+      [
+        "width": .int(Int32(clamping: size.width)), "height": .int(Int32(clamping: size.height)),
+        "framerate": .fraction(rate),
+      ], removing: ["multiview-mode", "multiview-flags", "views", "max-framerate"])
+    let isHalf =
+      settings.half && [.sideBySide, .topBottom, .rowInterleaved].contains(settings.mode)
+    return sized.withMultiview(
+      settings.mode.multiviewMode, rightViewFirst: settings.rightViewFirst, halfAspect: isHalf)
+  }
+
+  private static func places(_ format: String) throws -> (red: Int, green: Int, blue: Int) {
+    switch format {
+    case "BGRx", "BGRA": (2, 1, 0)
+    case "RGBx", "RGBA": (0, 1, 2)
+    case "xRGB": (1, 2, 3)
+    case "xBGR": (3, 2, 1)
+    default: throw ElementError(.format, "An anaglyph is made of RGB; put videoconvert before.")
+    }
+  }
+
+  /// The frames that a pair becomes.
+  func frames(_ left: Buffer, _ right: Buffer) throws -> [Frame] {
+    let duration = left.duration ?? frameDuration
+    switch settings.mode {
+    case .left: return [try plain(left, 0, duration)]
+    case .right: return [try plain(right, 0, duration)]
+    case .frameByFrame:
+      let half = (frameDuration ?? duration ?? 0) / 2
+      let pair = settings.rightViewFirst ? [right, left] : [left, right]
+      let first = try plain(pair[0], 0, half)
+      first.buffer.flags = [.firstInBundle]
+      return [first, try plain(pair[1], half, half)]
+    case .sideBySide, .topBottom, .rowInterleaved, .anaglyph:
+      return [Frame(buffer: try packed(left, right), delay: 0, duration: duration)]
+    }
+  }
+
+  /// An eye's own frame: its memory, without what belongs to the eye's stream.
+  private func plain(_ eye: Buffer, _ delay: ClockTime, _ duration: ClockTime?) throws -> Frame {
+    guard let buffer = eye.region(offset: 0, size: eye.size) else {
+      throw ElementError(.failedStream, "A frame cannot be handed on.")
+    }
+    if let layout = eye.videoLayout { buffer.setVideoLayout(layout, format: self.eye.format) }
+    return Frame(buffer: buffer, delay: delay, duration: duration)
+  }
+
+  private func packed(_ left: Buffer, _ right: Buffer) throws -> Buffer {
+    let buffer = try pool.acquire()
+    let target = try VideoFrame(buffer, output, writing: true)
+    let (one, other) = (try VideoFrame(left, eye), try VideoFrame(right, eye))
+    for plane in 0..<target.planeCount {
+      guard let to = view(target, plane, output), let leftView = view(one, plane, eye),
+        let rightView = view(other, plane, eye)
+      else { throw ElementError(.failedStream, "A frame lacks a plane.") }
+      if let anaglyph {
+        anaglyph.mix(leftView, rightView, into: to)
+      } else if let packing = settings.mode.packing(half: settings.half) {
+        let (first, second) =
+          settings.rightViewFirst ? (rightView, leftView) : (leftView, rightView)
+        packing.pack(first, second, into: to, sampleFormat(plane))
+      }
+    }
+    return buffer
+  }
+
+  private func view(_ frame: VideoFrame, _ plane: Int, _ info: VideoInfo) -> PlaneView? {
+    guard let base = frame.plane(plane) else { return nil }
+    let grid = info.sampleGrid(plane)
+    func samples(_ count: Int, _ shift: Int) -> Int { (count + (1 << shift) - 1) >> shift }
+    return PlaneView(
+      base: base, stride: frame.stride(plane),
+      rowBytes: samples(info.width, grid.widthShift) * grid.step,
+      rows: samples(info.height, grid.heightShift))
+  }
+
+  private func sampleFormat(_ plane: Int) -> SampleFormat {
+    switch eye.sampleGrid(plane).step {
+    case 2: .words
+    case 4: .quadruples
+    default: .bytes
+    }
+  }
+}
