@@ -1,6 +1,7 @@
 # make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
 # make test                                        all tests
 # make plugin                                      .build/release/libgstspatial.so
+# make command                                     .build/release/gst-spatial, which runs pipeline files
 # make install [DESTDIR=...]                       puts the plugin where GStreamer looks
 # make bench                                       the README's figures
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
@@ -14,11 +15,15 @@ INPUT ?=
 OUTPUT ?=
 SECONDS ?= 600
 
-.PHONY: setup plugin demo test bench fuzz install format
+.PHONY: setup plugin command demo test bench fuzz install format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
 	@$(SWIFT_BUILD) --quiet --product gstspatial
+
+command: plugin
+	@echo "build: .build/release/gst-spatial"
+	@$(SWIFT_BUILD) --quiet --product gst-spatial
 
 setup:
 	@scripts/setup

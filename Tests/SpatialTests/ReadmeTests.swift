@@ -39,6 +39,23 @@ struct ReadmeTests {
     #expect(movie.tracks("soun").count == (command.contains("mux.audio_0") ? 1 : 0))
   }
 
+  @Test("the README's lines with the command convert a movie and tell what it is")
+  func commandRuns() throws {
+    try BuiltPlugin.require()
+    let folder = try Self.folderWithMovies()
+    let lines = Self.commands.filter { $0.hasPrefix(".build/release/gst-spatial") }
+    #expect(lines.count == 3)
+    var last = ""
+    for line in lines {
+      let command = "'\(BuiltPlugin.repository.path)'/\(line)"
+      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+      #expect(result.status == 0, "\(line): \(result.output)")
+      last = result.output
+    }
+    #expect(last.contains("MV-HEVC"), "\(last)")
+    #expect(try MovieFile(folder.path("converted.mov")).videoEntry().lhvC != nil)
+  }
+
   @Test("make knows the README's targets")
   func targetsExist() throws {
     let makes = Self.commands.filter { $0.hasPrefix("make ") }
