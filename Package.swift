@@ -97,10 +97,10 @@ let package = Package(
       swiftSettings: strict),
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(
-      name: "FuzzTargets", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"],
+      name: "FuzzTargets", dependencies: ["CGStreamer", "HEVC", "ISOBMFF", "StereoVideo"],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["FuzzTargets"],
+      name: "FuzzTests", dependencies: ["FuzzTargets", "GStreamer"],
       exclude: ["Regressions", "Seeds"], swiftSettings: strict),
 
     // Drives the built libgstspatial.so as any application would; links none of its code.

@@ -14,6 +14,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case flatten
   /// Weaving, on a layered byte stream whose layers are taken for the eyes.
   case weave
+  /// `mvhevcdemux` that is pushed a movie.
+  case demuxPush = "demux-push"
+  /// `mvhevcdemux` that reads a movie.
+  case demuxPull = "demux-pull"
 
   public func run(_ bytes: [UInt8]) {
     switch self {
@@ -22,6 +26,11 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .slices: readSlices(bytes)
     case .flatten: flattenLayers(bytes)
     case .weave: weaveLayers(bytes)
+    case .demuxPush: demux(bytes, byPulling: false)
+    case .demuxPull: demux(bytes, byPulling: true)
     }
   }
+
+  /// Whether the target needs the plugin.
+  public var needsPlugin: Bool { self == .demuxPush || self == .demuxPull }
 }
