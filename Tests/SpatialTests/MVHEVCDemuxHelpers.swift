@@ -1,0 +1,217 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import StereoVideo
+import Testing
+
+/// The media of other makers, and what is known of it.
+enum ForeignMovies {
+  struct Facts: Decodable {
+    let width: Int
+    let height: Int
+    let access_units: Int
+    let frame_md5_i420_presentation_order: [String: [String]]
+  }
+
+  static let folder = BuiltPlugin.repository.deletingLastPathComponent()
+    .appending(path: "shared/media")
+
+  static let facts: [String: Facts] =
+    (try? JSONDecoder().decode(
+      [String: Facts].self, from: Data(contentsOf: folder.appending(path: "golden.json")))) ?? [:]
+
+  static let names = facts.keys.sorted()
+
+  static func path(_ name: String) -> String { folder.appending(path: name).path }
+
+  static let areThere: ConditionTrait = .enabled(
+    if: !facts.isEmpty, "no ../shared/media beside the repository")
+}
+
+func md5(_ bytes: [UInt8]) -> String {
+  guard let text = g_compute_checksum_for_data(G_CHECKSUM_MD5, bytes, gsize(bytes.count)) else {
+    return ""
+  }
+  defer { g_free(text) }
+  return String(cString: text)
+}
+
+/// What a demuxer's pad carried, in a form that can be compared.
+struct PadRecord: Equatable {
+  var events: [String]
+  var buffers: [String]
+
+  init(_ tap: Tap) {
+    buffers = tap.buffers.map { Self.line($0.buffer) }
+    events = tap.events.compactMap { Self.line($0) }
+  }
+
+  private static func line(_ buffer: Buffer) -> String {
+    // Whether a thread in between marks a buffer is not the demuxer's doing.
+    let flags = buffer.flags.intersection([
+      .discont, .deltaUnit, .droppable, .decodeOnly, .header, .gap,
+    ])
+    func time(_ time: ClockTime?) -> String { time.map { "\($0)" } ?? "none" }
+    return "\(time(buffer.pts)) \(time(buffer.dts)) \(time(buffer.duration)) \(flags.rawValue) "
+      + "\(buffer.size) \(md5(buffer.bytes))"
+  }
+
+  private static func line(_ event: Event) -> String? {
+    switch event.type {
+    case GST_EVENT_STREAM_START, GST_EVENT_EOS, GST_EVENT_STREAM_COLLECTION: return event.name
+    case GST_EVENT_CAPS: return "caps \(event.caps?.description ?? "")"
+    case GST_EVENT_TAG: return "tags \(event.tags?.description ?? "")"
+    case GST_EVENT_SEGMENT:
+      guard let segment = event.segment else { return nil }
+      return "segment \(segment.start) \(segment.stop ?? .max) \(segment.time) \(segment.base) "
+        + "\(segment.rate)"
+    case GST_EVENT_GAP: return "gap \(event.structure?.allFields.count ?? 0)"
+    default: return nil
+    }
+  }
+}
+
+/// A demuxer with a sink at each of its pads.
+enum DemuxRun {
+  static func sinks(_ pads: [String]) -> String {
+    pads.map { "d.\($0) ! queue max-size-time=0 max-size-bytes=0 ! fakesink name=\($0) " }.joined()
+  }
+
+  private static func taps(_ pipeline: Pipeline, _ pads: [String]) throws -> [String: Tap] {
+    var taps: [String: Tap] = [:]
+    for pad in pads { taps[pad] = try Tap(pipeline.element(named: pad)?.staticPad("sink")) }
+    return taps
+  }
+
+  /// What the pads carry when a file is read from start to end.
+  ///
+  /// - Parameter between: what stands between the source and the demuxer; a queue makes push mode.
+  static func file(
+    _ path: String, _ pads: [String], between: String = ""
+  ) async throws -> [String: PadRecord] {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d " + sinks(pads))
+    let taps = try taps(pipeline, pads)
+    try await play(pipeline)
+    return taps.mapValues { PadRecord($0) }
+  }
+
+  /// What the pads carry when bytes are pushed in pieces, by an upstream that cannot seek.
+  static func pushed(
+    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, pieceSize: @escaping () -> Int
+  ) async throws -> [String: PadRecord] {
+    let pipeline = try pipeline("mvhevcdemux name=d " + sinks(pads))
+    let taps = try taps(pipeline, pads)
+    let source = Pad(
+      adopting: gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))!
+        .assumingMemoryBound(to: GstPad.self))
+    source.setActive(true)
+    guard let sink = pipeline.element(named: "d")?.staticPad("sink"),
+      gst_pad_link_full(source.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
+        == GST_PAD_LINK_OK
+    else { throw Failure("The demuxer's sink pad cannot be linked.") }
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PLAYING)
+    nonisolated(unsafe) let size = pieceSize
+    Thread.detachNewThread {
+      source.push(.streamStart(id: "test"))
+      source.push(.segment(Segment(GST_FORMAT_BYTES)))
+      var offset = 0
+      while offset < bytes.count {
+        let end = min(bytes.count, offset + max(1, size()))
+        if source.push(Buffer(Array(bytes[offset..<end]))) != .ok { break }
+        offset = end
+      }
+      source.push(.endOfStream)
+    }
+    try await messages(of: pipeline, seconds: seconds)
+    return taps.mapValues { PadRecord($0) }
+  }
+
+  /// Gives every pad that a demuxer gets a sink of its own.
+  static func linkAllPads(of demuxer: Element?, in pipeline: Pipeline) {
+    guard let demuxer else { return }
+    let added:
+      @convention(c) (
+        UnsafeMutablePointer<GstElement>, UnsafeMutablePointer<GstPad>, UnsafeMutableRawPointer
+      ) -> Void = { _, pad, pipeline in
+        let name = Pad(retaining: pad).name
+        guard let queue = try? Element("queue", name: "queue-\(name)"),
+          let sink = try? Element("fakesink", name: "sink-\(name)"),
+          let target = queue.staticPad("sink")
+        else { return }
+        let bin = pipeline.assumingMemoryBound(to: GstBin.self)
+        for element in [queue, sink] { gst_bin_add(bin, element.pointer) }
+        gst_element_link(queue.pointer, sink.pointer)
+        gst_pad_link(pad, target.pointer)
+        for element in [queue, sink] { gst_element_sync_state_with_parent(element.pointer) }
+      }
+    g_signal_connect_data(
+      demuxer.pointer, "pad-added", unsafeBitCast(added, to: GCallback.self), pipeline.pointer,
+      nil, GConnectFlags(0))
+  }
+
+  /// Takes away the sinks that ``linkAllPads(of:in:)`` gave.
+  static func removeSinks(_ pads: [String], from pipeline: Pipeline) {
+    for name in pads.flatMap({ ["queue-\($0)", "sink-\($0)"] }) {
+      guard let element = pipeline.element(named: name) else { continue }
+      element.setState(GST_STATE_NULL)
+      gst_bin_remove(
+        UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self),
+        element.pointer)
+    }
+  }
+
+  /// The MD5 of each frame that an ordinary decoder makes of a pad, with its PTS.
+  static func decoded(
+    _ path: String, _ pad: String, between: String = ""
+  ) async throws -> [(md5: String, pts: ClockTime?)] {
+    let frames = try await record(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
+        + "d.\(pad) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+    return try frames[0].map { (md5(try $0.pixels()), $0.buffer.pts) }
+  }
+}
+
+/// Movies of this project's own making.
+enum OwnMovie {
+  /// A movie by `mvhevcmux`, with a tone where `sound` says so.
+  static func make(
+    _ path: String, frames: Int = 40, caps: String = "format=I420,width=320,height=96",
+    mux: String = "", sound: Bool = false
+  ) async throws {
+    let audio =
+      sound
+      ? "audiotestsrc num-buffers=\(frames * 1600 / 1024) samplesperbuffer=1024 ! "
+        + "audio/x-raw,format=S16LE,rate=48000,channels=2 ! queue ! mux. " : ""
+    try await play(
+      eyes(frames, caps + ",framerate=30/1") + audio
+        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 \(mux) ! "
+        + "filesink location=\(path)")
+  }
+
+  /// The MD5s of both eyes by FFmpeg's own MV-HEVC decoder; the base eye is view 0.
+  static func judged(_ path: String, base: Eye = .left) throws -> [Eye: [String]] {
+    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
+    var eyes: [Eye: [String]] = [:]
+    for line in try Python.output([script, path]) {
+      let words = line.split(separator: " ").map(String.init)
+      // FFmpeg's own messages come along.
+      guard words.count == 3, ["0", "1"].contains(words[0]) else { continue }
+      eyes[words[0] == "0" ? base : base.other, default: []].append(words[1])
+    }
+    return eyes
+  }
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next(below limit: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int(state >> 33) % max(1, limit)
+  }
+}

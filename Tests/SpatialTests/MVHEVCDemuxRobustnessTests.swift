@@ -1,0 +1,154 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: broken files, other inputs, life cycles.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxRobustnessTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// Reads bytes in both modes. An error is an answer; what is asked is that there is one.
+  private func survives(_ bytes: [UInt8]) async throws {
+    let file = folder.path("broken.mov")
+    try Data(bytes).write(to: URL(filePath: file))
+    for between in ["", "queue !"] {
+      do {
+        let pipeline = try pipeline("filesrc location=\(file) ! \(between) mvhevcdemux name=d")
+        DemuxRun.linkAllPads(of: pipeline.element(named: "d"), in: pipeline)
+        try await play(pipeline, seconds: 5)
+      } catch is PipelineFailure {}
+    }
+  }
+
+  @Test("a file that is cut off anywhere is played up to there, or refused")
+  func truncated() async throws {
+    try await OwnMovie.make(path, frames: 12, sound: true)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    var dice = Dice(3)
+    for _ in 0..<30 { try await survives(Array(bytes.prefix(dice.next(below: bytes.count)))) }
+  }
+
+  @Test("a file with a wrong byte somewhere never hangs or crashes")
+  func corrupted() async throws {
+    try await OwnMovie.make(path, frames: 12, sound: true)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let index = try #require(bytes.lastRange(of: Array("moov".utf8))).lowerBound
+    var dice = Dice(11)
+    for round in 0..<60 {
+      var broken = bytes
+      let at =
+        round % 3 == 0
+        ? dice.next(below: bytes.count) : index + dice.next(below: bytes.count - index)
+      broken[at] = UInt8(dice.next(below: 256))
+      try await survives(broken)
+    }
+  }
+
+  @Test(
+    "a foreign movie that is cut off says so and gives the frames before", ForeignMovies.areThere)
+  func cutOff() async throws {
+    let name = "gradients-160x120-left-base.mp4"
+    let bytes = [UInt8](
+      try Data(contentsOf: URL(filePath: ForeignMovies.path(name))))
+    let file = folder.path("short.mp4")
+    try Data(bytes.prefix(bytes.count * 3 / 4)).write(to: URL(filePath: file))
+    let pipeline = try pipeline(
+      "filesrc location=\(file) ! mvhevcdemux name=d " + DemuxRun.sinks(["left"]))
+    let tap = try Tap(pipeline.element(named: "left")?.staticPad("sink"))
+    do {
+      let messages = try await play(pipeline)
+      #expect(messages.warnings.contains { $0.contains("cut off") })
+      #expect(tap.buffers.count > 0)
+    } catch let failure as PipelineFailure {
+      #expect(failure.message.contains("moov"))
+    }
+  }
+
+  @Test("layered H.265 without a container gives the eyes of the movie made of it", Judge.isThere)
+  func elementary() async throws {
+    let pipeline = try pipeline(
+      eyes(12, "format=I420,width=320,height=96,framerate=30/1")
+        + "mvhevcenc name=mux speed-preset=superfast ! tee name=t t. ! queue ! m.video_0 "
+        + "mvhevcmux name=m ! filesink location=\(path) t. ! queue ! mvhevcdemux name=d "
+        + "d.left ! queue ! avdec_h265 ! fakesink name=left "
+        + "d.right ! queue ! avdec_h265 ! fakesink name=right")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    try await play(pipeline)
+    let expected = try OwnMovie.judged(path)
+    for (eye, tap) in zip([Eye.left, .right], taps) {
+      #expect(try tap.buffers.map { md5(try $0.pixels()) } == expected[eye], "\(eye)")
+    }
+    let file = folder.path("stream.hevc")
+    try Data(try byteStream(MovieFile(path))).write(to: URL(filePath: file))
+    for eye in Eye.allCases {
+      for between in ["", "queue !"] {
+        let frames = try await DemuxRun.decoded(file, eye.rawValue, between: between)
+        #expect(frames.map(\.md5) == expected[eye], "\(eye) \(between)")
+      }
+    }
+  }
+
+  /// A movie's video as a byte stream, its parameter sets in front.
+  private func byteStream(_ file: MovieFile) throws -> [UInt8] {
+    let entry = try file.videoEntry()
+    let base = try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC))
+    let layered = try LHEVCDecoderConfigurationRecord(bytes: try #require(entry.lhvC))
+    var stream: [UInt8] = []
+    for unit in base.nalUnits + layered.nalUnits { stream += [0, 0, 0, 1] + unit }
+    let content = file.content(of: try file.video())
+    for range in try LengthPrefixed.nalUnits(in: content.span.bytes) {
+      stream += [0, 0, 0, 1] + content[range]
+    }
+    return stream
+  }
+
+  @Test("the element goes up and down twice, with any of its pads linked, and leaks nothing")
+  func lifeCycle() async throws {
+    try await OwnMovie.make(path, frames: 12, sound: true)
+    let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d")
+    DemuxRun.linkAllPads(of: pipeline.element(named: "d"), in: pipeline)
+    for _ in 0..<3 {
+      try await play(pipeline)
+      #expect(pipeline.element(named: "d")?.staticPad("left") == nil)
+      DemuxRun.removeSinks(["left", "right", "video_0", "audio_0"], from: pipeline)
+    }
+    let plugin = ProcessInfo.processInfo.environment["GST_PLUGIN_PATH"] ?? ""
+    for pad in ["left", "audio_0", "video_0"] {
+      let (status, output) = try run(
+        [
+          "gst-launch-1.0", "-q", "filesrc", "location=\(path)", "!", "mvhevcdemux", "name=d",
+          "d.\(pad)", "!", "fakesink",
+        ],
+        environment: [
+          "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "G_DEBUG": "fatal-criticals",
+          "GST_PLUGIN_PATH": plugin,
+        ])
+      #expect(status == 0, "\(output)")
+      let alive = output.split(separator: "\n").filter {
+        // The tracer says its format first.
+        $0.contains("object-alive, type-name=(string)") && !$0.contains("(string)%s")
+      }
+      #expect(alive.isEmpty, "\(alive)")
+    }
+  }
+
+  @Test("nothing linked is an error that says so")
+  func unlinked() async throws {
+    try await OwnMovie.make(path, frames: 4)
+    let failure = try await failure(
+      of: "filesrc location=\(path) ! mvhevcdemux fakesrc num-buffers=1 ! fakesink")
+    #expect(failure.debug.contains("not-linked"))
+  }
+}

@@ -1,0 +1,154 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: going elsewhere in the movie, backwards, and over a part of it.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxSeekTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  private func seek(
+    _ pipeline: Pipeline, rate: Double = 1, _ flags: [GstSeekFlags], from start: ClockTime,
+    to stop: ClockTime? = nil
+  ) -> Bool {
+    let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
+    return gst_element_seek(
+      pipeline.pointer, rate, GST_FORMAT_TIME, GstSeekFlags(all), GST_SEEK_TYPE_SET,
+      gint64(start), stop == nil ? GST_SEEK_TYPE_NONE : GST_SEEK_TYPE_SET,
+      stop.map { gint64($0) } ?? -1) != 0
+  }
+
+  @Test(
+    "an accurate seek shows the frame that belongs there, for both eyes",
+    arguments: ["", "queue !"]
+  )
+  func accurate(between: String) async throws {
+    try await OwnMovie.make(path, frames: 60)
+    var expected: [String: [String]] = [:]
+    for eye in ["left", "right"] {
+      expected[eye] = try await DemuxRun.decoded(path, eye).map(\.md5)
+    }
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
+        + ["left", "right"].map {
+          "d.\($0) ! queue ! avdec_h265 max-threads=1 ! fakesink name=\($0) "
+        }.joined())
+    let taps = try ["left", "right"].map {
+      ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
+    }
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    var dice = Dice(7)
+    for _ in 0..<40 {
+      let time =
+        ClockTime(dice.next(below: 60)) * .second / 30 + ClockTime(dice.next(below: 30_000_000)) + 2
+      let counts = taps.map { $0.1.buffers.count }
+      try #require(seek(pipeline, [GST_SEEK_FLAG_ACCURATE], from: time))
+      try #require(pipeline.waitForState(timeout: 10 * .second))
+      for ((eye, tap), count) in zip(taps, counts) {
+        let frame = try #require(tap.buffers.dropFirst(count).first, "\(eye) at \(time)")
+        let index = Int(time * 30 / .second)
+        #expect(md5(try frame.pixels()) == expected[eye]?[index], "\(eye) at \(time)")
+      }
+    }
+  }
+
+  @Test("a seek to a key unit starts at the one before, after or nearest")
+  func keyUnits() async throws {
+    try await OwnMovie.make(path, frames: 40)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    #expect(pipeline.duration == 40 * .second / 30)
+    for (flags, frame) in [
+      ([GST_SEEK_FLAG_KEY_UNIT], 10), ([GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_AFTER], 20),
+      ([GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_NEAREST], 20),
+    ] as [([GstSeekFlags], UInt64)] {
+      let count = tap.buffers.count
+      try #require(seek(pipeline, flags, from: 18 * .second / 30))
+      try #require(pipeline.waitForState(timeout: 10 * .second))
+      let buffer = try #require(tap.buffers.dropFirst(count).first).buffer
+      #expect(buffer.flags.contains(.discont))
+      #expect(!buffer.flags.contains(.deltaUnit))
+      let segment = try #require(tap.events.last { $0.type == GST_EVENT_SEGMENT }?.segment)
+      let time = try #require(buffer.pts.flatMap { segment.streamTime($0) })
+      // Timestamps are rounded with the distance from decoding to presentation in them.
+      #expect((scale(frame, .second, 30)...scale(frame, .second, 30) + 1).contains(time))
+      #expect(pipeline.position == time)
+    }
+  }
+
+  @Test("backwards, every sample comes once, group by group")
+  func reverse() async throws {
+    try await OwnMovie.make(path, frames: 40, sound: true)
+    let pads = ["left", "video_0", "audio_0"]
+    let forwards = try await DemuxRun.file(path, pads)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
+    try #require(seek(pipeline, rate: -1, [GST_SEEK_FLAG_ACCURATE], from: 0))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    for (pad, tap) in zip(pads, taps) {
+      let record = PadRecord(tap)
+      let (all, expected) = (record.buffers, forwards[pad]?.buffers ?? [])
+      if pad == "audio_0" {
+        // Frames of PCM are handed out in other numbers together.
+        #expect(bytes(all) == bytes(expected))
+      } else {
+        #expect(content(all) == content(expected), "\(pad)")
+      }
+      let groups = tap.buffers.filter { $0.buffer.flags.contains(.discont) }
+      let starts = groups.compactMap(\.buffer.pts)
+      #expect(starts == starts.sorted(by: >), "\(pad)")
+      if pad != "audio_0" { #expect(groups.count == 4) }
+    }
+  }
+
+  /// What the lines of a record say of the bytes of the buffers, in no order.
+  private func content(_ lines: [String]) -> [String] {
+    lines.compactMap { $0.split(separator: " ").last.map(String.init) }.sorted()
+  }
+
+  private func bytes(_ lines: [String]) -> Int {
+    lines.compactMap { Int($0.split(separator: " ")[4]) }.reduce(0, +)
+  }
+
+  @Test("a segment ends with SEGMENT_DONE, and can be played again")
+  func segment() async throws {
+    try await OwnMovie.make(path, frames: 40)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    try #require(
+      seek(pipeline, [GST_SEEK_FLAG_SEGMENT], from: .second / 3, to: .second * 2 / 3))
+    pipeline.setState(GST_STATE_PLAYING)
+    for await message in pipeline.bus.messages {
+      if case .error(let failure) = message.content { throw failure }
+      #expect(message.type != GST_MESSAGE_EOS)
+      if message.type == GST_MESSAGE_SEGMENT_DONE { break }
+    }
+    #expect(tap.buffers.count >= 10)
+    #expect(!tap.events.contains { $0.type == GST_EVENT_EOS })
+    try #require(seek(pipeline, [], from: 0))
+    try await messages(of: pipeline)
+  }
+}

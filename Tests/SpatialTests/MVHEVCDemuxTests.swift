@@ -1,0 +1,134 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: what comes out of its pads.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+  private let pads = ["left", "right", "video_0"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  @Test(
+    "each eye of a foreign movie decodes to the frames that are known of it",
+    ForeignMovies.areThere, arguments: ForeignMovies.names)
+  func foreign(name: String) async throws {
+    let facts = try #require(ForeignMovies.facts[name])
+    for (eye, expected) in facts.frame_md5_i420_presentation_order {
+      let frames = try await DemuxRun.decoded(ForeignMovies.path(name), eye)
+      #expect(frames.map(\.md5) == expected, "\(eye)")
+      #expect(frames.compactMap(\.pts) == frames.compactMap(\.pts).sorted())
+    }
+  }
+
+  @Test(
+    "pulled, pushed and pushed in pieces, a foreign movie gives the same",
+    ForeignMovies.areThere, arguments: ForeignMovies.names)
+  func foreignModes(name: String) async throws {
+    try await expectSameInAllModes(ForeignMovies.path(name), pads)
+  }
+
+  @Test("pulled, pushed and pushed in pieces, a movie with its index at the end gives the same")
+  func ownModes() async throws {
+    try await OwnMovie.make(path, sound: true)
+    try await expectSameInAllModes(path, pads + ["audio_0"])
+  }
+
+  private func expectSameInAllModes(_ path: String, _ pads: [String]) async throws {
+    let pulled = try await DemuxRun.file(path, pads)
+    for pad in pads {
+      #expect(pulled[pad]?.buffers.isEmpty == false, "\(pad)")
+      #expect(pulled[pad]?.events.last == "eos", "\(pad)")
+    }
+    let queued = try await DemuxRun.file(path, pads, between: "queue !")
+    for pad in pads { #expect(queued[pad] == pulled[pad], "\(pad) through a queue") }
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    for limit in [1, 1000, 100_000, 1_000_000] where limit > 1 || bytes.count < 300_000 {
+      var dice = Dice(UInt64(limit))
+      let pushed = try await DemuxRun.pushed(bytes, pads) { dice.next(below: limit) + 1 }
+      for pad in pads { #expect(pushed[pad] == pulled[pad], "\(pad) in up to \(limit) bytes") }
+    }
+  }
+
+  @Test(
+    "both eyes of our own movies are exact", Judge.isThere,
+    arguments: [
+      ("format=I420,width=320,height=96", "hero-eye=left", Eye.left),
+      ("format=I420,width=320,height=96", "hero-eye=right", .right),
+      ("format=I420_10LE,width=320,height=96", "hero-eye=left", .left),
+    ])
+  func own(caps: String, mux: String, base: Eye) async throws {
+    try await OwnMovie.make(path, caps: caps, mux: mux)
+    let expected = try OwnMovie.judged(path, base: base)
+    for eye in Eye.allCases {
+      for between in ["", "queue !"] {
+        let frames = try await DemuxRun.decoded(path, eye.rawValue, between: between)
+        #expect(frames.map(\.md5) == expected[eye], "\(eye) \(between)")
+      }
+    }
+  }
+
+  @Test("the eyes' caps say all that a decoder or player wants to know")
+  func caps() async throws {
+    try await OwnMovie.make(path, frames: 4, mux: "hero-eye=right")
+    let taken = try await DemuxRun.file(path, pads)
+    for eye in Eye.allCases {
+      let line = try #require(taken[eye.rawValue]?.events.first { $0.hasPrefix("caps ") })
+      for field in [
+        "stream-format=(string)hvc1", "alignment=(string)au", "parsed=(boolean)true",
+        "width=(int)160", "height=(int)96", "framerate=(fraction)30/1",
+        "multiview-mode=(string)\(eye)", "profile=(string)main", "tier=(string)main", "level=",
+        "chroma-format=(string)4:2:0", "bit-depth-luma=(uint)8", "bit-depth-chroma=(uint)8",
+        "codec_data=",
+      ] {
+        #expect(line.contains(field), "\(field) in \(line)")
+      }
+      let tags = try #require(taken[eye.rawValue]?.events.first { $0.contains("stereo-") })
+      #expect(tags.contains("stereo-hero-eye=(string)right"))
+    }
+    let whole = try #require(taken["video_0"]?.events.first { $0.hasPrefix("caps ") })
+    #expect(whole.contains("profile=(string)multiview-main"))
+    #expect(whole.contains("layered_codec_data="))
+  }
+
+  @Test("demultiplexed and multiplexed again, samples and what describes them are the same bytes")
+  func roundTrip() async throws {
+    try await OwnMovie.make(
+      path, mux: "hero-eye=left baseline=19.24 horizontal-field-of-view=71.5",
+      sound: true)
+    let copy = folder.path("copy.mov")
+    try await play(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+        + "d.audio_0 ! queue ! m.audio_0 mvhevcmux name=m ! filesink location=\(copy)")
+    let (old, new) = (try MovieFile(path), try MovieFile(copy))
+    for handler in ["vide", "soun"] as [FourCC] {
+      let tracks = (
+        try #require(old.tracks(handler).first), try #require(new.tracks(handler).first)
+      )
+      #expect(old.content(of: tracks.0) == new.content(of: tracks.1), "\(handler)")
+    }
+    let entries = (try old.videoEntry(), try new.videoEntry())
+    #expect(entries.0.hvcC == entries.1.hvcC)
+    #expect(entries.0.lhvC == entries.1.lhvC)
+    #expect(entries.0.extendedUsage == entries.1.extendedUsage)
+    #expect(entries.0.horizontalFieldOfView == entries.1.horizontalFieldOfView)
+    #expect(try old.video().presentationNanoseconds == new.video().presentationNanoseconds)
+  }
+}
+
+extension MovieFile {
+  /// The bytes of all samples of a track.
+  func content(of track: Track) -> [UInt8] {
+    track.allSamples.reduce(into: []) { all, sample in
+      all += bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)]
+    }
+  }
+}
