@@ -32,7 +32,12 @@ extension MVHEVCDemux {
     guard let seek = event.seek, seek.format == GST_FORMAT_TIME,
       !seek.has(GST_SEEK_FLAG_INSTANT_RATE_CHANGE), case .movie = input
     else { return false }
-    return sink.mode == GST_PAD_MODE_PULL ? pullSeek(seek, event) : pushSeek(seek, event)
+    // A pipeline sends one seek to each of its sinks, and all of them come here.
+    guard followedSeek.current != event.sequenceNumber else { return true }
+    let isDone =
+      sink.mode == GST_PAD_MODE_PULL ? pullSeek(seek, event) : pushSeek(seek, event)
+    if isDone { followedSeek.withLock { $0 = event.sequenceNumber } }
+    return isDone
   }
 
   private func pullSeek(_ seek: Seek, _ event: Event) -> Bool {

@@ -64,6 +64,8 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   let combiner = FlowCombiner()
   /// The seek whose flush events upstream sends us alone.
   let ownSeek = Locked<UInt32?>(nil)
+  /// The seek that was done last.
+  let followedSeek = Locked<UInt32?>(nil)
   /// The seek in push mode that waits for upstream to go there.
   let pendingSeek = Locked<PendingSeek?>(nil)
 
@@ -119,6 +121,7 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   private func forget() {
     status.withLock { $0 = Status() }
     ownSeek.withLock { $0 = nil }
+    followedSeek.withLock { $0 = nil }
     pendingSeek.withLock { $0 = nil }
     combiner.reset()
     input = .unknown
