@@ -37,17 +37,16 @@ extension Caps {
   /// A copy that says how two eyes are in the frames; `mono` says that they are not.
   func withMultiview(_ mode: String, rightViewFirst: Bool, halfAspect: Bool) -> Caps {
     guard mode != "mono" else { return with(["multiview-mode": "mono"]) }
-    var flags: [String] = []
-    if rightViewFirst { flags.append("right-view-first") }
-    if halfAspect { flags.append("half-aspect") }
+    var flags: UInt32 = 0
+    if rightViewFirst { flags |= GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue }
+    if halfAspect { flags |= GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue }
     let tagged = with(["multiview-mode": .string(mode), "views": 2])
     var value = GValue()
     g_value_init(&value, gst_video_multiview_flagset_get_type())
     defer { g_value_unset(&value) }
-    let text = flags.isEmpty ? "0:0" : flags.joined(separator: "+")
-    if gst_value_deserialize(&value, text) != 0 {
-      gst_caps_set_value(tagged.pointer, "multiview-flags", &value)
-    }
+    // With any other mask, the caps would not be fixed.
+    gst_value_set_flagset(&value, flags, .max)
+    gst_caps_set_value(tagged.pointer, "multiview-flags", &value)
     return tagged
   }
 }

@@ -70,3 +70,8 @@ enum Quantity {
     number < 9.2e18 ? Int64(exactly: number.rounded()) : nil
   }
 }
+
+extension PipelineFile {
+  /// A duration as pipeline files write it (`10s`, `1:02:03.5`) in nanoseconds; nil if it is none.
+  public static func nanoseconds(ofDuration text: String) -> Int64? { Quantity.nanoseconds(text) }
+}

@@ -12,6 +12,8 @@ struct OutputFiles: Sendable {
     /// Where it is written.
     let partialPath: String
     let location: SourceLocation
+    /// Only an optional branch writes it.
+    let isOptional: Bool
   }
 
   let outputs: [Output]
@@ -20,8 +22,7 @@ struct OutputFiles: Sendable {
     var outputs: [Output] = []
     for (index, element) in graph.elements.enumerated() {
       guard let type = registry.elementType(element.type.text), type.isSink,
-        let property = element.properties.first(where: { $0.name == "location" }),
-        case .text(.known(let path), _) = property.value, Self.isFile(path)
+        let (path, location) = element.file
       else { continue }
       // A link's target is the one that gets the file.
       let target = Self.isLink(path) ? LocalFiles().canonicalPath(of: path) : path
@@ -29,7 +30,7 @@ struct OutputFiles: Sendable {
       outputs.append(
         Output(
           element: index, path: target, partialPath: "\(folder)/.\(name).\(getpid()).partial",
-          location: property.location))
+          location: location, isOptional: element.isOptional))
     }
     self.outputs = outputs
   }
@@ -50,27 +51,26 @@ struct OutputFiles: Sendable {
     }
   }
 
-  /// Gives the finished files their names.
-  func finish() throws(PipelineProblems) {
-    for output in outputs where rename(output.partialPath, output.path) != 0 {
-      let reason = FileError(errno)
-      throw PipelineProblems(
-        Diagnostic(
-          .error, "'\(output.path)' could not get its name: \(reason)", at: output.location,
-          help: "the finished file is '\(output.partialPath)'"))
+  /// Gives the finished files their names, and tells which there are.
+  func finish() throws(PipelineProblems) -> [String] {
+    var paths: [String] = []
+    for output in outputs {
+      if rename(output.partialPath, output.path) == 0 {
+        paths.append(output.path)
+      } else if errno != ENOENT || !output.isOptional {
+        let reason = FileError(errno)
+        throw PipelineProblems(
+          Diagnostic(
+            .error, "'\(output.path)' could not get its name: \(reason)", at: output.location,
+            help: "the finished file is '\(output.partialPath)'"))
+      }
     }
+    return paths
   }
 
   /// Removes what is not finished.
   func discard() {
     for output in outputs { unlink(output.partialPath) }
-  }
-
-  /// Numbered files, addresses, devices and pipes are written as they are.
-  private static func isFile(_ path: String) -> Bool {
-    guard !path.isEmpty, !path.contains("%"), !path.contains("://") else { return false }
-    var status = stat()
-    return stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG
   }
 
   private static func isLink(_ path: String) -> Bool {
@@ -81,4 +81,18 @@ struct OutputFiles: Sendable {
 
 extension ElementType {
   fileprivate var isSink: Bool { padTemplates.allSatisfy { $0.direction == .sink } }
+}
+
+extension ResolvedGraph.Element {
+  /// The file that its `location` names, with the place that names it. Numbered files, addresses,
+  /// devices and pipes are none.
+  var file: (path: String, location: SourceLocation)? {
+    guard let property = properties.first(where: { $0.name == "location" }),
+      case .text(.known(let path), _) = property.value, !path.isEmpty, !path.contains("%"),
+      !path.contains("://")
+    else { return nil }
+    var status = stat()
+    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return (path, property.location)
+  }
 }

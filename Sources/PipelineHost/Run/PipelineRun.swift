@@ -64,9 +64,9 @@ public final class PipelineRun: Sendable {
     }
     do {
       let progress = try await attempts(outputs)
-      try outputs.finish()
+      let paths = try outputs.finish()
       return Summary(
-        progress: progress, outputs: outputs.outputs.map(\.path),
+        progress: progress, outputs: paths,
         wasStopped: state.current.isStopping)
     } catch let failure as RunFailure {
       outputs.discard()

@@ -79,6 +79,7 @@ final class RunAttempt: Sendable {
   private func result() async -> Result<RunProgress, RunFailure> {
     var meter = ProgressMeter(of: pipeline.graph)
     var watchdog = Watchdog(assembly)
+    let inputs = InputFiles(of: pipeline.graph, registry: pipeline.registry)
     var missing: String?
     var isStarted = true
     func progress() -> RunProgress {
@@ -101,7 +102,9 @@ final class RunAttempt: Sendable {
         if let missingPlugin = message.missingPlugin { missing = missingPlugin }
         switch message.content {
         case .endOfStream:
-          if let missing = assembly.missingPad() { return .failure(.init(.failed, missing)) }
+          if let problem = assembly.missingPad() ?? inputs.complaint() {
+            return .failure(.init(.failed, problem))
+          }
           let progress = progress()
           events.yield(.progress(progress))
           return .success(progress)
