@@ -48,10 +48,24 @@ let package = Package(
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
+        "CGStreamer", "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost",
+        "StereoVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
-      swiftSettings: strict),
+      swiftSettings: strict,
+      // Where it is installed, there need be no Swift.
+      linkerSettings: [
+        .unsafeFlags(
+          [
+            "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims",
+            "-l_FoundationCollections", "-lstdc++", "-Xlinker", "--gc-sections",
+          ], .when(configuration: .release))
+      ]),
+
+    // What an application does that embeds the host.
+    .executableTarget(
+      name: "EmbeddedHost", dependencies: ["PipelineHost"], path: "Examples/EmbeddedHost",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
 
     // GstHarness, for tests.
     .target(
@@ -91,6 +105,19 @@ let package = Package(
       name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"], swiftSettings: strict),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
+      swiftSettings: strict),
+    .target(
+      name: "TestKit", dependencies: ["GStreamer", "ISOBMFF"], path: "Tests/TestKit",
+      swiftSettings: strict),
+    .testTarget(
+      name: "PipelineHostTests",
+      dependencies: [
+        "GStreamer", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo", "TestKit",
+      ],
+      swiftSettings: strict),
+    // Drives the built command, as a shell does.
+    .testTarget(
+      name: "CommandTests", dependencies: ["ISOBMFF", "TestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],

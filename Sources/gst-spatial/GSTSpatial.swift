@@ -23,8 +23,9 @@ struct GSTSpatial: AsyncParsableCommand {
       """,
     version: "0.4.0",
     subcommands: [
-      RunCommand.self, CheckCommand.self, ListCommand.self, ExplainCommand.self,
-      GraphCommand.self, SchemaCommand.self, ImportCommand.self, InfoCommand.self,
+      RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
+      CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
+      SchemaCommand.self,
     ])
 }
 

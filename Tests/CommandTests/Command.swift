@@ -1,0 +1,72 @@
+import Foundation
+import TestKit
+
+/// The built command, as a shell runs it.
+final class Command: @unchecked Sendable {
+  private let process = Process()
+  private let output = Pipe()
+  private let errors = Pipe()
+  private let folder: TemporaryFolder
+
+  /// - Parameter shell: what a shell does before it becomes the command.
+  init(_ arguments: [String], in folder: TemporaryFolder, shell: String = "") throws {
+    guard let built = Repository.built else {
+      throw Failure("GST_PLUGIN_PATH does not lead to the built command (scripts/test sets it)")
+    }
+    self.folder = folder
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments =
+      ["-c", shell + "exec \"$@\"", "sh", built.appending(path: "gst-spatial").path] + arguments
+    process.currentDirectoryURL = folder.url
+    process.standardInput = FileHandle.nullDevice
+    process.standardOutput = output
+    process.standardError = errors
+    try process.run()
+  }
+
+  struct Result {
+    let status: Int32
+    let output: String
+    let errors: String
+  }
+
+  func interrupt() { process.interrupt() }
+
+  /// Waits for the first line of standard output that contains a text.
+  func wait(for text: String) throws {
+    var seen = Data()
+    while !String(decoding: seen, as: UTF8.self).contains(text) {
+      let more = output.fileHandleForReading.availableData
+      guard !more.isEmpty else { throw Failure("the command ended without '\(text)'") }
+      seen += more
+    }
+  }
+
+  func result(seconds: Double = 30) throws -> Result {
+    let watchdog = DispatchWorkItem { [process] in process.terminate() }
+    DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
+    let (reader, lines) = (errors.fileHandleForReading, output.fileHandleForReading)
+    let errorText = ErrorText()
+    let group = DispatchGroup()
+    DispatchQueue.global().async(group: group) { errorText.data = reader.readDataToEndOfFile() }
+    let text = lines.readDataToEndOfFile()
+    group.wait()
+    process.waitUntilExit()
+    watchdog.cancel()
+    return Result(
+      status: process.terminationReason == .exit
+        ? process.terminationStatus : 128 + process.terminationStatus,
+      output: String(decoding: text, as: UTF8.self),
+      errors: String(decoding: errorText.data, as: UTF8.self))
+  }
+
+  private final class ErrorText: @unchecked Sendable {
+    var data = Data()
+  }
+
+  static func run(_ arguments: [String], in folder: TemporaryFolder, shell: String = "") throws
+    -> Result
+  {
+    try Command(arguments, in: folder, shell: shell).result()
+  }
+}

@@ -1,0 +1,106 @@
+import Foundation
+import TestKit
+import Testing
+
+/// Subcommands that run no pipeline.
+@Suite struct FileCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test("every subcommand's help has examples")
+  func help() throws {
+    let root = try Command.run(["--help"], in: folder)
+    #expect(root.status == 0)
+    let list = root.output.components(separatedBy: "SUBCOMMANDS:").last ?? ""
+    let names = list.split(separator: "\n").filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+    #expect(names.count >= 5)
+    for name in names where name != "See" && name != "help" {
+      let page = try Command.run(["help", name], in: folder)
+      #expect(page.output.contains("EXAMPLES"), "\(name)")
+      #expect(page.output.contains("gst-spatial \(name)"), "\(name)")
+    }
+  }
+
+  @Test("a file's own parameters are its help")
+  func parameterHelp() throws {
+    let page = try Command.run(["run", "sbs-to-mvhevc", "--help"], in: folder)
+    #expect(page.status == 0)
+    #expect(page.output.hasPrefix("Turn a side-by-side 3D movie into an MV-HEVC spatial movie.\n"))
+    #expect(page.output.contains("USAGE: gst-spatial run sbs-to-mvhevc input=PATH"))
+    #expect(page.output.contains("in degrees, 1 to 360, default 63.4"))
+  }
+
+  @Test("all ready pipelines are listed, and none has a mistake")
+  func readyPipelines() throws {
+    let list = try Command.run(["list", "--json"], in: folder)
+    let items = try #require(
+      JSONSerialization.jsonObject(with: Data(list.output.utf8)) as? [[String: Any]])
+    let names = items.compactMap { $0["name"] as? String }
+    let files = try FileManager.default.contentsOfDirectory(
+      atPath: Repository.url.appending(path: "pipelines").path)
+    #expect(names == files.map { $0.replacing(".yaml", with: "") }.sorted())
+    let check = try Command.run(["check"] + names, in: folder)
+    #expect(check.status == 0 && check.errors.isEmpty, "\(check.errors)")
+  }
+
+  @Test("all mistakes of a file come at once, with their places, and exit code 2")
+  func mistakes() throws {
+    let file = try folder.write(
+      """
+      elements:
+        source: { type: videotestsr, pattern: snow }
+        mux: { type: mvhevcmux, qualty: 3, hero-eye: middle, bitrate: -2 }
+      links:
+        - source -> mux.middle
+      """, to: "a.yaml")
+    let check = try Command.run(["check", file], in: folder)
+    #expect(check.status == 2)
+    #expect(
+      check.errors.contains(
+        """
+        \(file):2:19: error: no element type 'videotestsr' is installed
+        2 |   source: { type: videotestsr, pattern: snow }
+          |                   ^~~~~~~~~~~
+          = did you mean 'videotestsrc'?
+        """))
+    for text in [
+      "did you mean 'quality'?", "it is one of none, left, right",
+      "'bitrate' must be at least 0, not -2", "has no pad 'middle'",
+    ] {
+      #expect(check.errors.contains(text), "\(text)")
+    }
+    let json = try Command.run(["check", "--json", file], in: folder)
+    let items = try #require(
+      JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+    #expect(items.count == 5 && json.status == 2)
+  }
+
+  @Test("an explanation is a pipeline file without parameters")
+  func explain() throws {
+    let explained = try Command.run(
+      ["explain", "sbs-to-mvhevc", "input=a b.mp4", "quality=7"], in: folder)
+    #expect(explained.status == 0)
+    #expect(explained.output.contains("location: \"a b.mp4\""))
+    #expect(explained.output.contains("quality: 7"))
+    let file = try folder.write(explained.output, to: "explained.yaml")
+    _ = try folder.write("", to: "a b.mp4")
+    #expect(try Command.run(["check", file], in: folder).status == 0)
+  }
+
+  @Test("the schema is JSON")
+  func schema() throws {
+    let schema = try Command.run(["schema"], in: folder)
+    let object = try JSONSerialization.jsonObject(with: Data(schema.output.utf8))
+    #expect((object as? [String: Any])?["title"] as? String == "gst-spatial pipeline file")
+  }
+
+  @Test("wrong usage has its own exit code")
+  func usage() throws {
+    #expect(try Command.run(["run"], in: folder).status == 64)
+    #expect(try Command.run(["no-such-command"], in: folder).status == 64)
+  }
+}

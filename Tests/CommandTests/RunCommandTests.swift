@@ -1,0 +1,157 @@
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// `gst-spatial run`, also when it goes wrong.
+@Suite(.timeLimit(.minutes(2)))
+struct RunCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  @Test("events are JSON, one a line, and end with the outputs")
+  func events() throws {
+    let result = try Command.run(
+      ["run", "live-test-to-mvhevc", "frames=20", "live=no", "output=out.mov", "--json"],
+      in: folder)
+    #expect(result.status == 0 && result.errors.isEmpty, "\(result.errors)")
+    let events = try result.output.split(separator: "\n").map {
+      try #require(JSONSerialization.jsonObject(with: Data($0.utf8)) as? [String: Any])
+    }
+    #expect(events.last?["event"] as? String == "end")
+    #expect(events.last?["outputs"] as? [String] == ["out.mov"])
+    #expect(events.last?["frames"] as? Int == 20)
+    #expect(events.dropLast().allSatisfy { $0["event"] as? String == "progress" })
+    #expect(folder.names == ["out.mov"])
+  }
+
+  @Test("an output that is there stays, unless --force is given")
+  func force() throws {
+    let arguments = ["run", "live-test-to-mvhevc", "frames=3", "live=no", "output=out.mov"]
+    _ = try folder.write("precious", to: "out.mov")
+    let refused = try Command.run(arguments, in: folder)
+    #expect(refused.status == 3 && refused.errors.contains("'out.mov' is there already"))
+    #expect(try Command.run(arguments + ["--force"], in: folder).status == 0)
+    _ = try MovieFile(folder.path("out.mov"))
+  }
+
+  @Test("a dry run says what would be written, and writes nothing")
+  func dryRun() throws {
+    let result = try Command.run(
+      ["run", "live-test-to-mvhevc", "output=out.mov", "--dry-run"], in: folder)
+    #expect(result.status == 0 && result.output.contains("# would write out.mov"))
+    #expect(folder.names.isEmpty)
+  }
+
+  @Test("Ctrl-C finishes the output; the exit code says that it was Ctrl-C")
+  func interrupt() throws {
+    let command = try Command(
+      ["run", "live-test-to-mvhevc", "output=out.mov", "--json"], in: folder)
+    try command.wait(for: "\"frames\":1")
+    command.interrupt()
+    let result = try command.result()
+    #expect(result.status == 130, "\(result.errors)")
+    #expect(result.output.contains("\"stopped\":true"))
+    let movie = try MovieFile(folder.path("out.mov"))
+    #expect(try movie.track("vide").samples.count > 5)
+    #expect(folder.names == ["out.mov"])
+  }
+
+  @Test("a second Ctrl-C ends what does not finish by itself, and leaves nothing")
+  func secondInterrupt() throws {
+    // Never ends: the sink holds the only buffer for an hour.
+    let file = try folder.write(
+      """
+      elements: { sink: { type: filesink, location: out } }
+      links: ["videotestsrc -> identity(sleep-time=3000000) -> sink"]
+      """, to: "a.yaml")
+    let command = try Command(["run", file, "--json"], in: folder)
+    try command.wait(for: "progress")
+    command.interrupt()
+    Thread.sleep(forTimeInterval: 0.4)
+    command.interrupt()
+    let result = try command.result()
+    #expect(result.status == 130, "\(result.errors)")
+    #expect(folder.names == ["a.yaml"])
+  }
+
+  @Test("a file that cannot grow is an error of the sink's line, and leaves no movie")
+  func fullDisk() throws {
+    let file = try folder.write(
+      """
+      elements:
+        sink: { type: filesink, location: out.raw }
+      links: [videotestsrc -> sink]
+      """, to: "a.yaml")
+    // 1 MB: what a file may grow to is limited, which needs no disk of its own.
+    let result = try Command.run(
+      ["run", file], in: folder, shell: "trap '' XFSZ; ulimit -f 2000; ")
+    #expect(result.status == 1)
+    #expect(result.errors.contains(":2:3: error: 'sink' (filesink): Could not write to resource."))
+    #expect(result.errors.contains("File too large"))
+    #expect(folder.names == ["a.yaml"])
+  }
+
+  @Test("a movie that vanishes while it is read ends the run with an error, without an output")
+  func vanishingInput() async throws {
+    let input = folder.path("a.mp4")
+    try await TestMovie.sideBySide(input, frames: 240)
+    let file = try folder.write(
+      """
+      elements:
+        source: { type: filesrc, location: "a.mp4" }
+        demux: { type: qtdemux }
+        sink: { type: filesink, location: out }
+      links:
+        - source -> demux
+        - demux.video_0 -> identity(sleep-time=30000) -> sink
+      """, to: "a.yaml")
+    let command = try Command(["run", file, "--json"], in: folder)
+    try command.wait(for: "\"frames\":1")
+    let size = try Data(contentsOf: URL(filePath: input)).count
+    #expect(truncate(input, off_t(size / 8)) == 0)
+    let result = try command.result()
+    #expect(result.status == 1, "\(result.output.suffix(400))")
+    #expect(result.output.contains("\"line\":3") || result.output.contains("\"line\":2"))
+    #expect(!folder.names.contains("out"))
+  }
+
+  @Test("a frozen source ends by the watchdog, with its own exit code and the source's line")
+  func watchdog() throws {
+    let file = try folder.write(
+      """
+      elements:
+        source: { type: fdsrc, fd: 3 }
+        sink: { type: filesink, location: out }
+      links: [source -> sink]
+      run: { watchdog: 500ms }
+      """, to: "a.yaml")
+    // A pipe that nobody writes to.
+    let result = try Command.run(["run", file], in: folder, shell: "mkfifo p; exec 3<>p; ")
+    #expect(result.status == 4)
+    #expect(result.errors.contains(":2:3: error: nothing has moved for 0.5 s: 'source' (fdsrc)"))
+    #expect(folder.names == ["a.yaml", "p"])
+  }
+
+  @Test("the graph is written for Graphviz, on failure too")
+  func dot() throws {
+    let file = try folder.write(
+      "links: [\"videotestsrc -> identity(error-after=2) -> fakesink\"]", to: "a.yaml")
+    let result = try Command.run(["run", file, "--dot", "graph.dot"], in: folder)
+    #expect(result.status == 1)
+    let graph = try String(contentsOfFile: folder.path("graph.dot"), encoding: .utf8)
+    #expect(graph.hasPrefix("digraph pipeline {") && graph.contains("GstIdentity"))
+  }
+
+  @Test("in a log, the progress is lines without control characters")
+  func plainLines() throws {
+    let result = try Command.run(
+      ["run", "live-test-to-mvhevc", "frames=5", "live=no", "output=out.mov"], in: folder)
+    #expect(result.status == 0)
+    #expect(result.errors.hasPrefix("out.mov: 0.2 s of video in "))
+    #expect(!result.errors.contains("\u{1B}") && !result.errors.contains("\r"))
+  }
+}

@@ -1,0 +1,314 @@
+import Foundation
+import PipelineFile
+import PipelineHost
+import TestKit
+import Testing
+
+/// How graphs are built and run, on small pipelines.
+@Suite(.timeLimit(.minutes(2)))
+struct HostTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
+  }
+
+  private func load(_ text: String, _ arguments: [String] = []) throws -> HostedPipeline {
+    try HostedPipeline.load(folder.write(text, to: "test.yaml"), arguments: arguments)
+  }
+
+  /// The graph as Graphviz shows it after a run.
+  private func graph(_ text: String) async throws -> String {
+    var options = PipelineRun.Options()
+    options.keepsGraph = true
+    let run = PipelineRun(try load(text), options: options)
+    try await run.run()
+    return try #require(run.graphAtEnd)
+  }
+
+  private func failure(_ text: String, _ arguments: [String] = []) async throws -> RunFailure {
+    let run = PipelineRun(try load(text, arguments))
+    return try await #require(throws: RunFailure.self) { try await run.run() }
+  }
+
+  @Test("values take the types of the properties, also those of pads")
+  func typedValues() async throws {
+    let graph = try await graph(
+      """
+      elements:
+        source: { type: videotestsrc, pattern: snow, num-buffers: 2, is-live: off, timestamp-offset: 5 }
+        mix: { type: compositor, background: white }
+        mix.sink_0: { xpos: 12, alpha: 0.5 }
+        set: { type: capssetter, caps: "video/x-raw, views=1", join: yes }
+        sink: { type: fakesink, sync: on }
+      links:
+        - source -> video/x-raw,width=64,height=48 -> mix.sink_0
+        - mix -> set -> sink
+      """)
+    for value in [
+      "pattern=snow", "num-buffers=2", "timestamp-offset=5", "background=White", "xpos=12",
+      "alpha=0.5", "views=(int)1",
+    ] {
+      #expect(graph.contains(value) || graph.contains(value.lowercased()), "\(value)")
+    }
+  }
+
+  @Test("templates, chains, gst-launch syntax and caps come out as elements")
+  func chains() async throws {
+    let graph = try await graph(
+      """
+      templates:
+        small: { chain: [videoscale, "video/x-raw,width=32,height=24", "queue ! identity silent=true"] }
+      elements:
+        source: { type: videotestsrc, num-buffers: 2 }
+      links:
+        - source -> small -> videoflip method=clockwise ! fakesink name=end
+      """)
+    for part in [
+      "GstVideoScale", "GstQueue", "GstIdentity", "GstVideoFlip", "GstFakeSink", "Clockwise",
+    ] {
+      #expect(graph.localizedCaseInsensitiveContains(part), "\(part)")
+    }
+  }
+
+  @Test("a tee gives each link a pad, and a funnel takes one of each")
+  func requestPads() async throws {
+    try await PipelineRun(
+      try load(
+        """
+        elements:
+          source: { type: videotestsrc, num-buffers: 3 }
+          split: { type: tee }
+          join: { type: funnel }
+        links:
+          - source -> split
+          - split -> queue -> join
+          - split.src_%u -> queue -> join.sink_%u
+          - join -> fakesink
+        """)
+    ).run()
+  }
+
+  @Test("an optional branch is made where its pad comes, and left out where it does not")
+  func optionalBranches() async throws {
+    let movie = folder.path("a.mp4")
+    try await TestMovie.sideBySide(movie, frames: 8)
+    let text = """
+      elements:
+        source: { type: filesrc, location: "\(movie)" }
+        decode: { type: decodebin }
+        video: { type: filesink, location: "\(folder.path("v"))" }
+      links:
+        - source -> decode
+        - decode(video/x-raw) -> queue -> video
+        - decode(audio/x-raw)? -> queue -> audioconvert -> wavenc -> filesink(location=\(folder.path("s.wav")))
+        - decode(text/x-raw)? -> queue -> filesink(location=\(folder.path("t")))
+      """
+    try await PipelineRun(try load(text)).run()
+    #expect(folder.names == ["a.mp4", "s.wav", "test.yaml", "v"])
+  }
+
+  @Test("a pad that never comes is an error of the line that waits for it")
+  func missingPad() async throws {
+    let sound = folder.path("a.wav")
+    try await TestMovie.play("audiotestsrc num-buffers=5 ! wavenc ! filesink location=\(sound)")
+    let failure = try await failure(
+      """
+      elements:
+        source: { type: filesrc, location: "\(sound)" }
+        decode: { type: decodebin }
+      links:
+        - source -> decode
+        - decode(video/x-raw) -> fakesink
+      """)
+    let diagnostic = try #require(failure.diagnostics.all.first)
+    #expect(diagnostic.message == "the pad that line 6 waits for never came")
+    #expect(diagnostic.location?.line == 6)
+    #expect(diagnostic.help?.hasPrefix("'decode' offered src_0: audio/x-raw") == true)
+  }
+
+  @Test("an element's error is an error of the line that makes it")
+  func elementError() async throws {
+    let failure = try await failure(
+      """
+      links:
+        - videotestsrc -> identity(error-after=3) -> fakesink
+      """)
+    #expect(failure.kind == .failed)
+    let diagnostic = try #require(failure.diagnostics.all.first)
+    #expect(diagnostic.message.contains("'identity': Failed after iterations as requested."))
+    #expect(diagnostic.location?.line == 2 && diagnostic.location?.column == 21)
+  }
+
+  @Test("a full disk is an error of the sink's line, and leaves nothing behind")
+  func fullDisk() async throws {
+    let failure = try await failure(
+      """
+      elements:
+        sink: { type: filesink, location: /dev/full }
+      links: [videotestsrc -> sink]
+      """)
+    let diagnostic = try #require(failure.diagnostics.all.first)
+    #expect(diagnostic.message == "'sink' (filesink): No space left on the resource.")
+    #expect(diagnostic.location?.line == 2)
+  }
+
+  @Test("an output that is there is not replaced unless that is wanted")
+  func overwriting() async throws {
+    let output = try folder.write("precious", to: "out")
+    let pipeline = try load(
+      """
+      elements:
+        sink: { type: filesink, location: "\(output)" }
+      links: [videotestsrc(num-buffers=1) -> sink]
+      """)
+    let failure = try await #require(throws: RunFailure.self) {
+      try await PipelineRun(pipeline).run()
+    }
+    #expect(failure.kind == .wouldOverwrite)
+    #expect(try String(contentsOfFile: output, encoding: .utf8) == "precious")
+    var options = PipelineRun.Options()
+    options.overwrites = true
+    let summary = try await PipelineRun(pipeline, options: options).run()
+    #expect(summary.outputs == [output])
+    #expect(try Data(contentsOf: URL(filePath: output)).count > 10000)
+    #expect(folder.names == ["out", "test.yaml"])
+  }
+
+  @Test("an output has its name only when it is finished")
+  func partialFiles() async throws {
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
+      links: ["videotestsrc(is-live=true) -> sink"]
+      """)
+    let run = PipelineRun(pipeline)
+    async let summary = run.run()
+    for await event in run.events {
+      guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
+      #expect(!folder.names.contains("out") && folder.names.count == 2)
+      run.stop()
+    }
+    #expect(try await summary.wasStopped)
+    #expect(folder.names == ["out", "test.yaml"])
+  }
+
+  @Test("an aborted run leaves nothing")
+  func abort() async throws {
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
+      links: ["videotestsrc(is-live=true) -> sink"]
+      """)
+    let run = PipelineRun(pipeline)
+    let task = Task { try await run.run() }
+    for await event in run.events {
+      guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
+      task.cancel()
+    }
+    await #expect(throws: RunFailure.self) { try await task.value }
+    #expect(folder.names == ["test.yaml"])
+  }
+
+  @Test(
+    "the watchdog names the element that holds the others up",
+    arguments: [
+      ("appsrc -> identity -> fakesink", "'appsrc' gives nothing"),
+      (
+        "videotestsrc -> queue -> identity(sleep-time=5000000) -> fakesink",
+        "'identity' does not get on"
+      ),
+    ])
+  func watchdog(link: String, culprit: String) async throws {
+    let failure = try await failure(
+      """
+      links: ["\(link)"]
+      run: { watchdog: 600ms }
+      """)
+    #expect(failure.kind == .frozen)
+    let diagnostic = try #require(failure.diagnostics.all.first)
+    #expect(diagnostic.message.hasSuffix(culprit))
+    #expect(diagnostic.location?.line == 1)
+  }
+
+  @Test("'on-error: restart' starts the pipeline anew, until it is stopped")
+  func restart() async throws {
+    let pipeline = try load(
+      """
+      links: ["videotestsrc -> identity(error-after=2) -> fakesink"]
+      run: { on-error: restart }
+      """)
+    let run = PipelineRun(pipeline)
+    let task = Task { try await run.run() }
+    var warnings = 0
+    for await event in run.events {
+      if case .warning = event { warnings += 1 }
+      if warnings == 2 { run.abort() }
+    }
+    #expect(warnings == 2)
+    let failure = await #expect(throws: RunFailure.self) { try await task.value }
+    #expect(failure?.kind == .aborted)
+  }
+
+  @Test("one file runs again, and several times at once")
+  func severalRuns() async throws {
+    let pipeline = try load("links: [\"videotestsrc(num-buffers=50) -> queue -> fakesink\"]")
+    try await PipelineRun(pipeline).run()
+    try await withThrowingTaskGroup(of: Int?.self) { group in
+      for _ in 0..<6 { group.addTask { try await PipelineRun(pipeline).run().progress.frames } }
+      for try await frames in group { #expect(frames == 50) }
+    }
+  }
+
+  @Test("progress knows how far a movie has come")
+  func progress() async throws {
+    let movie = folder.path("a.mp4")
+    try await TestMovie.sideBySide(movie, frames: 30)
+    let pipeline = try load(
+      """
+      elements:
+        source: { type: filesrc, location: "\(movie)" }
+        decode: { type: decodebin, caps: video/x-raw }
+      links: [source -> decode, "decode(video/x-raw) -> fakesink"]
+      """)
+    let summary = try await PipelineRun(pipeline).run()
+    #expect(summary.progress.frames == 30)
+    #expect(abs((summary.progress.position ?? 0) - 1) < 0.05)
+    #expect((summary.progress.fraction ?? 0) > 0.9)
+  }
+
+  @Test("what is installed is known with types, ranges, nicks and pads")
+  func installedElements() throws {
+    let registry = InstalledElements()
+    let mux = try #require(registry.elementType("mvhevcmux"))
+    let quality = try #require(mux.properties.first { $0.name == "quality" })
+    guard case .number(0...51) = quality.type else { throw Failure("\(quality.type)") }
+    let hero = try #require(mux.properties.first { $0.name == "hero-eye" })
+    guard case .enumeration(let nicks) = hero.type else { throw Failure("\(hero.type)") }
+    #expect(nicks.map(\.nick) == ["none", "left", "right"])
+    #expect(!mux.properties.contains { $0.name == "name" })
+    let audio = try #require(mux.padTemplates.first { $0.name == "audio_%u" })
+    #expect(audio.presence == .request && audio.direction == .sink)
+    let compositor = try #require(registry.elementType("compositor"))
+    #expect(compositor.padTemplates.contains { $0.properties.contains { $0.name == "xpos" } })
+    #expect(registry.elementType("no-such-element") == nil)
+    #expect(registry.package(providing: "x264enc") == "gstreamer1.0-plugins-ugly")
+    #expect(registry.package(providing: "avdec_h264") == "gstreamer1.0-libav")
+    #expect(registry.problem(inCaps: "video/x-raw, width=") != nil)
+  }
+
+  @Test(
+    "the element that usually goes between two others is known",
+    arguments: [
+      ("video/x-raw,format=NV12", "video/x-raw,format=I420", "videoconvert"),
+      ("video/x-raw,width=64", "video/x-raw,width=32", "videoscale"),
+      ("audio/x-raw,rate=44100", "audio/x-raw,rate=48000", "audioresample"),
+      ("video/x-h264", "video/x-raw", "decodebin"), ("video/x-raw", "video/x-h265", "x265enc"),
+      ("video/x-h264,alignment=nal", "video/x-h264,alignment=au", "h264parse"),
+      ("video/x-raw", "audio/x-raw", nil),
+    ] as [(String, String, String?)])
+  func converters(source: String, sink: String, element: String?) {
+    #expect(InstalledElements().converter(from: source, to: sink) == element)
+  }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import ISOBMFF
+import PipelineFile
+import PipelineHost
+import StereoVideo
+import TestKit
+import Testing
+
+/// Each ready pipeline on real input, checked by what comes out.
+@Suite(.timeLimit(.minutes(2)))
+struct ReadyPipelineTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
+  }
+
+  private func run(_ name: String, _ arguments: [String]) async throws {
+    let pipeline = try HostedPipeline.load(Repository.pipeline(name), arguments: arguments)
+    #expect(pipeline.warnings.all.isEmpty)
+    try await PipelineRun(pipeline).run()
+  }
+
+  private func expectSpatial(_ path: String, frames: Int) throws -> MovieFile {
+    let movie = try MovieFile(path)
+    let entry = try movie.videoEntry()
+    #expect(entry.codec == "hvc1" && entry.hvcC != nil && entry.lhvC != nil)
+    #expect(entry.extendedUsage?.views == [.leftEye, .rightEye])
+    #expect(try movie.track("vide").samples.count == frames)
+    return movie
+  }
+
+  @Test("side by side to MV-HEVC keeps each eye's pictures, and the sound's bytes")
+  func sideBySide() async throws {
+    let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
+    try await TestMovie.sideBySide(input)
+    try await run(
+      "sbs-to-mvhevc",
+      ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast", "fov=70"])
+    let movie = try expectSpatial(output, frames: 24)
+    #expect(try movie.videoEntry().horizontalFieldOfView?.degrees == 70)
+    #expect(try movie.samples("soun") == MovieFile(input).samples("soun"))
+    try await TestMovie.split(input, left: folder.path("l0"), right: folder.path("r0"))
+    try await TestMovie.decode(output, left: folder.path("l1"), right: folder.path("r1"))
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 38)
+    #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 38)
+    // Were the eyes swapped, these would be the same pictures.
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("r1")) < 30)
+  }
+
+  @Test("top-bottom to MV-HEVC keeps each eye's pictures")
+  func topBottom() async throws {
+    let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
+    try await TestMovie.sideBySide(input, frames: 8, width: 320, height: 360)
+    try await run(
+      "tb-to-mvhevc",
+      ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast"])
+    _ = try expectSpatial(output, frames: 8)
+    try await TestMovie.split(
+      input, mode: "top-bottom", left: folder.path("l0"), right: folder.path("r0"))
+    try await TestMovie.decode(output, left: folder.path("l1"), right: folder.path("r1"))
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 38)
+    #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 38)
+  }
+
+  @Test("to two files and back to one movie, the eyes are where they were")
+  func twoFiles() async throws {
+    let (input, spatial) = (folder.path("a.mp4"), folder.path("a.mov"))
+    try await TestMovie.sideBySide(input, frames: 12)
+    try await run(
+      "sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "quality=12", "preset=ultrafast"])
+    try await run("mvhevc-to-two-files", ["input=\(spatial)"])
+    #expect(folder.names == ["a.mov", "a.mp4", "a_left.mp4", "a_right.mp4"])
+    let left = try MovieFile(folder.path("a_left.mp4"))
+    #expect(try left.track("vide").samples.count == 12)
+    #expect(try left.samples("soun") == MovieFile(input).samples("soun"))
+    try await run(
+      "two-files-to-mvhevc",
+      [
+        "left=\(folder.path("a_left.mp4"))", "right=\(folder.path("a_right.mp4"))",
+        "output=\(folder.path("b.mov"))", "quality=12", "preset=ultrafast",
+      ])
+    _ = try expectSpatial(folder.path("b.mov"), frames: 12)
+    try await TestMovie.split(input, left: folder.path("l0"), right: folder.path("r0"))
+    try await TestMovie.decode(
+      folder.path("b.mov"), left: folder.path("l1"), right: folder.path("r1"))
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 36)
+    #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 36)
+  }
+
+  @Test("a live scene becomes a spatial movie of as many frames as are asked for")
+  func live() async throws {
+    let output = folder.path("live.mov")
+    try await run("live-test-to-mvhevc", ["output=\(output)", "frames=10", "live=no"])
+    _ = try expectSpatial(output, frames: 10)
+  }
+
+  @Test("re-tagging changes what is said and nothing that is seen or heard")
+  func retag() async throws {
+    let (input, output) = (folder.path("a.mov"), folder.path("b.mov"))
+    try await run("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
+    try await run(
+      "retag",
+      ["input=\(input)", "output=\(output)", "fov=90", "baseline=64.5", "disparity=-0.02"])
+    let before = try MovieFile(input)
+    let after = try expectSpatial(output, frames: 10)
+    #expect(try after.samples("vide") == before.samples("vide"))
+    let metadata = try after.videoEntry().spatialMetadata
+    #expect(metadata.horizontalFieldOfView?.degrees == 90)
+    #expect(metadata.baseline?.millimetres == 64.5)
+    #expect(metadata.disparityAdjustment?.pictureWidths == -0.02)
+    #expect(metadata.heroEye == (try before.videoEntry().spatialMetadata.heroEye))
+  }
+
+  @Test("one eye of a spatial movie as 2D is that eye", arguments: ["left", "right"])
+  func flat(eye: String) async throws {
+    let (input, output) = (folder.path("a.mov"), folder.path("a.mp4"))
+    try await run("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
+    try await run("mvhevc-to-2d", ["input=\(input)", "output=\(output)", "eye=\(eye)"])
+    #expect(try MovieFile(output).videoEntry().lhvC == nil)
+    try await TestMovie.decode(input, left: folder.path("left"), right: folder.path("right"))
+    try await TestMovie.play(
+      "filesrc location=\(output) ! decodebin ! videoconvert ! video/x-raw,format=I420 "
+        + "! filesink location=\(folder.path("flat"))")
+    #expect(try TestMovie.psnr(folder.path("flat"), folder.path(eye)) == 100)
+  }
+}

@@ -1,0 +1,52 @@
+internal import Foundation
+public import ISOBMFF
+
+/// A movie file, read with the project's reader.
+public struct MovieFile {
+  public let bytes: [UInt8]
+  public let movie: Movie
+
+  public init(_ path: String) throws {
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    var parser = MovieParser(fileSize: UInt64(bytes.count))
+    var found: Movie?
+    reading: while true {
+      switch try parser.next() {
+      case .needBytes(let range):
+        parser.supply(
+          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+      case .movie(let movie): found = movie
+      case .end: break reading
+      default: break
+      }
+    }
+    guard let found else { throw Failure("\(path) has no movie box") }
+    self.bytes = bytes
+    movie = found
+  }
+
+  public func track(_ handler: FourCC) throws -> Track {
+    guard let track = movie.tracks.first(where: { $0.handlerType == handler }) else {
+      throw Failure("the movie has no track '\(handler)'")
+    }
+    return track
+  }
+
+  public func videoEntry() throws -> VisualSampleEntry {
+    guard case .video(let entry) = try track("vide").sampleEntries.first else {
+      throw Failure("the movie has no video sample entry")
+    }
+    return entry
+  }
+
+  /// The bytes of a track's samples, in decoding order.
+  public func samples(_ handler: FourCC) throws -> [[UInt8]] {
+    let samples = try track(handler).samples
+    return try (0..<samples.count).map { index in
+      guard let sample = samples.sample(at: index),
+        sample.offset + UInt64(sample.size) <= UInt64(bytes.count)
+      else { throw Failure("sample \(index) lies outside the file") }
+      return Array(bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)])
+    }
+  }
+}
