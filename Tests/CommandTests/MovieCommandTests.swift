@@ -1,0 +1,164 @@
+import Foundation
+import TestKit
+import Testing
+
+/// `info`, `frames` and `convert`.
+@Suite(.timeLimit(.minutes(2)))
+struct MovieCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func info(_ path: String) throws -> (status: Int32, facts: [String: Any]) {
+    let result = try Command.run(["info", path, "--json", "--frames"], in: folder)
+    let facts = try JSONSerialization.jsonObject(with: Data(result.output.utf8))
+    return (result.status, try #require(facts as? [String: Any]))
+  }
+
+  private func makeSpatial(frames: Int = 20) throws {
+    let result = try Command.run(
+      ["run", "live-test-to-mvhevc", "live=no", "frames=\(frames)", "output=a.mov"], in: folder)
+    try #require(result.status == 0, "\(result.errors)")
+  }
+
+  @Test("foreign movies have the golden facts", .enabled(if: ForeignMedia.isThere))
+  func goldenFacts() throws {
+    let data = try Data(contentsOf: ForeignMedia.url.appending(path: "golden.json"))
+    let golden = try #require(
+      JSONSerialization.jsonObject(with: data) as? [String: [String: Any]])
+    for (name, facts) in golden {
+      let (status, found) = try info(ForeignMedia.path(name))
+      #expect(status == 0 && found["stereo"] as? String == "mv-hevc")
+      for (key, goldenKey) in [
+        ("width", "width"), ("height", "height"), ("frames", "access_units"),
+      ] {
+        #expect(found[key] as? Int == facts[goldenKey] as? Int, "\(name): \(key)")
+      }
+      #expect(found["container"] as? String == facts["container"] as? String)
+      #expect(found["fragmented"] as? Bool == facts["fragmented"] as? Bool)
+      #expect(found["base-eye"] as? String == facts["base_layer_eye"] as? String)
+      #expect(found["hero-eye"] as? String == facts["hero_eye"] as? String)
+      let fov = facts["horizontal_field_of_view_thousandths_degree"] as? Double
+      #expect(found["horizontal-field-of-view"] as? Double == fov.map { $0 / 1000 })
+      let baseline = facts["baseline_micrometres"] as? Double
+      #expect(found["baseline"] as? Double == baseline.map { $0 / 1000 })
+      let disparity = facts["disparity_adjustment_ten_thousandths"] as? Double
+      #expect(found["disparity-adjustment"] as? Double == disparity.map { $0 / 10000 })
+      #expect(
+        found["projection"] as? String
+          == (facts["projection_kind"] as? String == "rect" ? "rectilinear" : nil))
+      #expect(found["apple-spatial"] as? Bool == true)
+    }
+  }
+
+  @Test("our own movie is stereo and spatial, with a time for each frame")
+  func ownMovie() throws {
+    try makeSpatial()
+    let (status, facts) = try info("a.mov")
+    #expect(status == 0 && facts["apple-spatial"] as? Bool == true)
+    let times = try #require(facts["frame-times"] as? [Double])
+    #expect(times.count == 20)
+    for (index, time) in times.enumerated() { #expect(abs(time - Double(index) / 30) < 1e-4) }
+    let text = try Command.run(["info", "a.mov"], in: folder).output
+    #expect(text.contains("baseline              63.500 mm"))
+    #expect(text.contains("treat this as spatial") && !text.contains("do not"))
+  }
+
+  @Test("what is not stereo, or no movie, has another exit code and says what is missing")
+  func notStereo() async throws {
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 5)
+    let (status, facts) = try info("a.mp4")
+    #expect(status == 1 && facts["apple-spatial"] as? Bool == false)
+    #expect((facts["missing"] as? [String])?.first?.contains("'avc1' without 'lhvC'") == true)
+    _ = try folder.write("no movie", to: "b.mov")
+    let result = try Command.run(["info", "b.mov"], in: folder)
+    #expect(result.status == 2 && result.errors.contains("'b.mov' cannot be read as a movie"))
+    #expect(try Command.run(["info", "missing.mov"], in: folder).status == 2)
+  }
+
+  @Test("frames are exact: each picture is that of its place in the movie")
+  func frames() async throws {
+    try makeSpatial(frames: 40)
+    let result = try Command.run(
+      ["frames", "a.mov", "--at", "0s", "--at", "0.5s", "--at", "700ms", "--at", "1:00"]
+        + ["--show", "left"], in: folder)
+    #expect(result.status == 0, "\(result.errors)")
+    let names = result.output.split(separator: "\n").map(String.init)
+    #expect(names == ["a-00000.png", "a-00015.png", "a-00021.png", "a-00039.png"])
+    try await TestMovie.decode(
+      folder.path("a.mov"), left: folder.path("left"), right: folder.path("right"))
+    let eyes = try Data(contentsOf: URL(filePath: folder.path("left")))
+    let size = eyes.count / 40
+    for (name, index) in zip(names, [0, 15, 21, 39]) {
+      try await TestMovie.play(
+        "filesrc location=\(folder.path(name)) ! pngdec ! videoconvert "
+          + "! video/x-raw,format=I420 ! filesink location=\(folder.path("picture"))")
+      func likeness(_ frame: Int) throws -> Double {
+        let data = eyes[(eyes.startIndex + frame * size)..<(eyes.startIndex + (frame + 1) * size)]
+        try Data(data).write(to: URL(filePath: folder.path("frame")))
+        return try TestMovie.psnr(folder.path("frame"), folder.path("picture"))
+      }
+      let near = try [index - 1, index + 1].filter { (0..<40).contains($0) }.map(likeness)
+      let own = try likeness(index)
+      #expect(own > 40 && near.allSatisfy { $0 < own - 3 }, "\(name): \(own), \(near)")
+    }
+  }
+
+  @Test("a sheet is one picture")
+  func sheet() throws {
+    try makeSpatial(frames: 12)
+    let result = try Command.run(
+      ["frames", "a.mov", "--count", "4", "--sheet", "--show", "anaglyph"], in: folder)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(folder.names == ["a-sheet.png", "a.mov"])
+  }
+
+  @Test("convert chooses the ready pipeline by what the input is, and says which")
+  func convert() async throws {
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 6)
+    let there = try Command.run(
+      ["convert", "a.mp4", "b.mov", "preset=ultrafast"], in: folder)
+    #expect(there.status == 0, "\(there.errors)")
+    #expect(
+      there.errors.hasPrefix(
+        "gst-spatial run sbs-to-mvhevc input=a.mp4 output=b.mov preset=ultrafast\n"))
+    #expect(try info("b.mov").status == 0)
+    for (target, pipeline) in [
+      ("2d", "mvhevc-to-2d"), ("sbs", "mvhevc-to-sbs"), ("tb", "mvhevc-to-tb"),
+      ("anaglyph", "mvhevc-to-anaglyph"),
+    ] {
+      let back = try Command.run(
+        ["convert", "b.mov", "c-\(target).mp4", "--to", target], in: folder)
+      #expect(back.status == 0 && back.errors.hasPrefix("gst-spatial run \(pipeline) "))
+      #expect(folder.names.contains("c-\(target).mp4"))
+    }
+    let pair = try Command.run(["convert", "l.mp4", "r.mp4", "o.mov", "--dry-run"], in: folder)
+    #expect(pair.errors.hasPrefix("gst-spatial run two-files-to-mvhevc left=l.mp4 right=r.mp4"))
+  }
+
+  @Test("a line of gst-launch becomes a pipeline file that is right")
+  func importLine() throws {
+    let line = """
+      filesrc location="a b.mov" ! mvhevcdemux name=d  d.left ! queue ! h265parse ! mp4mux ! \
+      filesink location=l.mp4  d. ! video/x-h265, multiview-mode=right ! fakesink
+      """
+    let imported = try Command.run(["import", line], in: folder)
+    #expect(imported.status == 0, "\(imported.errors)")
+    #expect(imported.output.contains("d.left -> queue -> h265parse -> mp4mux -> filesink"))
+    let file = try folder.write(imported.output, to: "i.yaml")
+    _ = try folder.write("", to: "a b.mov")
+    let check = try Command.run(["check", file], in: folder)
+    #expect(check.status == 0, "\(check.errors)")
+  }
+
+  @Test("a graph is drawn as text and as DOT")
+  func graph() throws {
+    let text = try Command.run(["graph", "sbs-to-mvhevc"], in: folder).output
+    #expect(text.hasPrefix("source [filesrc] ─▶ decode [decodebin]\n├─(video/x-raw)─▶ [queue]"))
+    let dot = try Command.run(["graph", "sbs-to-mvhevc", "--dot"], in: folder).output
+    #expect(dot.hasPrefix("digraph pipeline {\n") && dot.hasSuffix("}\n"))
+    #expect(dot.components(separatedBy: " -> ").count > 15)
+  }
+}

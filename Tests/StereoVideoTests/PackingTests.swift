@@ -1,0 +1,104 @@
+import StereoVideo
+import Testing
+
+/// Both eyes' planes in one, byte by byte.
+@Suite struct PackingTests {
+  private func pack(
+    _ packing: PlanePacking, _ first: [[UInt8]], _ second: [[UInt8]],
+    _ format: SampleFormat = .bytes
+  ) -> [[UInt8]] {
+    let bytes = format.bytesPerPixel
+    let size = packing.size(ofEye: first[0].count / bytes, first.count)
+    return Self.withPlane(first) { one in
+      Self.withPlane(second) { other in
+        var rows = [[UInt8]](
+          repeating: [UInt8](repeating: 0xEE, count: size.width * bytes), count: size.height)
+        rows = Self.withPlane(rows) { target in
+          packing.pack(one, other, into: target, format)
+          return Self.rows(target)
+        }
+        return rows
+      }
+    }
+  }
+
+  private static func withPlane<Result>(_ rows: [[UInt8]], _ body: (PlaneView) -> Result) -> Result
+  {
+    let stride = rows[0].count + 3
+    let memory = UnsafeMutableRawPointer.allocate(byteCount: stride * rows.count, alignment: 16)
+    defer { memory.deallocate() }
+    for (index, row) in rows.enumerated() {
+      (memory + index * stride).copyMemory(from: row, byteCount: row.count)
+    }
+    return body(
+      PlaneView(base: memory, stride: stride, rowBytes: rows[0].count, rows: rows.count))
+  }
+
+  private static func rows(_ plane: PlaneView) -> [[UInt8]] {
+    (0..<plane.rows).map {
+      Array(UnsafeRawBufferPointer(start: plane.base + $0 * plane.stride, count: plane.rowBytes))
+    }
+  }
+
+  private let left: [[UInt8]] = [[1, 3, 5, 7], [10, 20, 30, 40]]
+  private let right: [[UInt8]] = [[101, 103, 105, 107], [110, 120, 130, 140]]
+
+  @Test("full frames hold every pixel of both eyes")
+  func full() {
+    #expect(
+      pack(.sideBySide(half: false), left, right) == [left[0] + right[0], left[1] + right[1]])
+    #expect(pack(.topBottom(half: false), left, right) == left + right)
+    #expect(
+      pack(.rowInterleaved(half: false), left, right) == [left[0], right[0], left[1], right[1]])
+  }
+
+  @Test("half frames hold the means of two pixels, or every other row")
+  func half() {
+    #expect(
+      pack(.sideBySide(half: true), left, right) == [[2, 6, 102, 106], [15, 35, 115, 135]])
+    #expect(
+      pack(.topBottom(half: true), left, right) == [[6, 12, 18, 24], [106, 112, 118, 124]])
+    #expect(pack(.rowInterleaved(half: true), left, right) == [left[0], right[1]])
+  }
+
+  @Test("half frames of odd sizes have no pixel that nobody has set")
+  func oddSizes() {
+    let eye: [[UInt8]] = [[2, 4, 9], [2, 4, 9], [6, 8, 9]]
+    let packed = pack(.sideBySide(half: true), eye, eye)
+    #expect(packed == [[3, 3, 9], [3, 3, 9], [7, 7, 9]])
+    #expect(pack(.topBottom(half: true), eye, eye) == [[2, 4, 9], [2, 4, 9], [6, 8, 9]])
+  }
+
+  @Test("pixels of several bytes stay whole")
+  func widePixels() {
+    let words: [[UInt8]] = [[0x10, 0x01, 0x30, 0x01]]
+    #expect(pack(.sideBySide(half: true), words, words, .words) == [[0x20, 0x01, 0x20, 0x01]])
+    let pixels: [[UInt8]] = [[10, 20, 30, 40, 12, 24, 36, 48]]
+    #expect(
+      pack(.sideBySide(half: true), pixels, pixels, .quadruples)
+        == [[11, 22, 33, 44, 11, 22, 33, 44]])
+  }
+
+  @Test("an anaglyph mixes the eyes by its matrices")
+  func anaglyph() {
+    func mix(_ method: Anaglyph.Method, _ left: [UInt8], _ right: [UInt8]) -> [UInt8] {
+      Self.withPlane([left]) { one in
+        Self.withPlane([right]) { other in
+          Self.withPlane([[0, 0, 0, 0]]) { target in
+            Anaglyph(method, places: (2, 1, 0)).mix(one, other, into: target)
+            return Self.rows(target)[0]
+          }
+        }
+      }
+    }
+    // In the order blue, green, red.
+    #expect(mix(.redCyanColor, [10, 20, 30, 0], [40, 50, 60, 0]) == [40, 50, 30, 255])
+    for method in Anaglyph.Method.allCases {
+      #expect(mix(method, [0, 0, 0, 0], [0, 0, 0, 0]) == [0, 0, 0, 255], "\(method)")
+      let white = mix(method, [255, 255, 255, 0], [255, 255, 255, 0])
+      #expect(white.allSatisfy { $0 > 245 }, "\(method) \(white)")
+    }
+    // Dubois: the left eye's red gives 0.437 red and next to nothing else.
+    #expect(mix(.redCyanDubois, [0, 0, 200, 0], [0, 0, 0, 0]) == [0, 0, 87, 255])
+  }
+}
