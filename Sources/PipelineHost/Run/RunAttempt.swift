@@ -80,7 +80,8 @@ final class RunAttempt: Sendable {
     var meter = ProgressMeter(of: pipeline.graph)
     var watchdog = Watchdog(assembly)
     let inputs = InputFiles(of: pipeline.graph, registry: pipeline.registry)
-    var missing: String?
+    // By the element that misses them.
+    var missing: [String: String] = [:]
     var isStarted = true
     func progress() -> RunProgress {
       let meters = assembly.state.withLock { $0.meters }
@@ -99,7 +100,10 @@ final class RunAttempt: Sendable {
       case .notStarted: isStarted = false
       case .failed(let diagnostic): return .failure(.init(.failed, diagnostic))
       case .message(let message):
-        if let missingPlugin = message.missingPlugin { missing = missingPlugin }
+        if let plugin = message.missingPlugin, let child = assembly.pipeline.child(sending: message)
+        {
+          missing[child] = plugin
+        }
         switch message.content {
         case .endOfStream:
           if let problem = assembly.missingPad() ?? inputs.complaint() {
@@ -133,12 +137,15 @@ extension GraphAssembly {
   /// An element's error or warning with the line that makes the element.
   fileprivate func diagnostic(
     _ severity: Diagnostic.Severity, _ failure: PipelineFailure, _ message: Message,
-    missing: String?
+    missing: [String: String]
   ) -> Diagnostic {
-    let place = pipeline.child(sending: message).flatMap(location(ofChild:))
+    let child = pipeline.child(sending: message)
+    let place = child.flatMap(location(ofChild:))
     // The first line is a place in the element's source code.
     let details = failure.debug.split(separator: "\n").dropFirst().joined(separator: ", ")
-    let help = missing.map { "it would need \($0)" } ?? (details.isEmpty ? nil : details)
+    let help =
+      child.flatMap { missing[$0] }.map { "it would need \($0)" }
+      ?? (details.isEmpty ? nil : details)
     return Diagnostic(
       severity, "\(place?.title ?? "'\(failure.element)'"): \(failure.message)",
       at: place?.location, help: help)
