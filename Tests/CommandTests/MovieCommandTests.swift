@@ -153,6 +153,20 @@ struct MovieCommandTests {
     #expect(check.status == 0, "\(check.errors)")
   }
 
+  @Test("the embedding example converts several movies at once")
+  func embeddedHost() throws {
+    try makeSpatial(frames: 5)
+    try FileManager.default.copyItem(atPath: folder.path("a.mov"), toPath: folder.path("b.mov"))
+    let process = Process()
+    process.executableURL = try #require(Repository.built).appending(path: "EmbeddedHost")
+    process.arguments = [Repository.pipeline("mvhevc-to-2d"), "a.mov", "b.mov"]
+    process.currentDirectoryURL = folder.url
+    process.standardOutput = FileHandle.nullDevice
+    try process.run()
+    process.waitUntilExit()
+    #expect(folder.names == ["a.mov", "a_2D.mp4", "b.mov", "b_2D.mp4"])
+  }
+
   @Test("a graph is drawn as text and as DOT")
   func graph() throws {
     let text = try Command.run(["graph", "sbs-to-mvhevc"], in: folder).output

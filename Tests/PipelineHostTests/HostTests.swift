@@ -261,6 +261,30 @@ struct HostTests {
     }
   }
 
+  @Test("runs leave no pipelines behind")
+  func noLeaks() async throws {
+    // A queue of a thousand kilobytes in each: what stays behind is seen.
+    let pipeline = try load(
+      """
+      links:
+        - audiotestsrc(num-buffers=1, samplesperbuffer=65536) -> queue -> tee -> queue -> fakesink
+      """)
+    func residentKilobytes() throws -> Int {
+      let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+      let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") }
+      return try #require(line?.split(separator: " ").dropLast().last.flatMap { Int($0) })
+    }
+    func threads() throws -> Int {
+      try FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count
+    }
+    for _ in 0..<20 { try await PipelineRun(pipeline).run() }
+    let (memory, before) = (try residentKilobytes(), try threads())
+    for _ in 0..<600 { try await PipelineRun(pipeline).run() }
+    let growth = try residentKilobytes() - memory
+    #expect(growth < 2500, "\(growth) kB")
+    #expect(try threads() < before + 40)
+  }
+
   @Test("progress knows how far a movie has come")
   func progress() async throws {
     let movie = folder.path("a.mp4")

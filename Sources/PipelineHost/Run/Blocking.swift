@@ -19,15 +19,15 @@ enum Blocking {
     }
     return await withCheckedContinuation { continuation in
       waiting.withLock { $0 = continuation }
-      start {
-        body()
-        finish(true)
-      }
       let timer = Task {
         try? await Task.sleep(for: timeout)
         finish(false)
       }
-      _ = timer
+      start {
+        body()
+        finish(true)
+        timer.cancel()
+      }
     }
   }
 }
