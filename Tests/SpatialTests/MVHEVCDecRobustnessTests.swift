@@ -37,6 +37,21 @@ struct MVHEVCDecRobustnessTests {
     #expect(gaps.count >= 3)
   }
 
+  @Test("dependent pictures that come back after a long time are decoded again")
+  func lostLong() async throws {
+    let coded = try await CodedStereo.make(frames: 220, options: "key-int-max=220")
+    // Longer than slice_pic_order_cnt_lsb counts.
+    let damaged = try coded.changed { index, unit in
+      layer(unit) == 1 && isSlice(unit) && 3..<170 ~= index ? nil : unit
+    }
+    let decoder = try StereoDecoder()
+    decoder.push(coded.caps, damaged)
+    let frames = try decoder.finish()
+    expectSame(frames.left, coded.source.left)
+    #expect(frames.right.count > 40)
+    #expect(frames.right.suffix(10).map(\.time) == frames.left.suffix(10).map(\.time))
+  }
+
   @Test("a dependent layer that ends in mid-stream leaves the base eye whole")
   func ended() async throws {
     let coded = try await CodedStereo.make(frames: 60, options: "key-int-max=60")
