@@ -169,20 +169,20 @@ struct MVHEVCDecRobustnessTests {
     }
   }
 
-  @Test("a segment's bounds pass the decoder, and cost no picture of either eye")
+  @Test("of both eyes, exactly the pictures inside the segment come out")
   func segment() async throws {
     let coded = try await CodedStereo.make(preset: "medium")
     let decoder = try StereoDecoder()
     decoder.left.setSourceCaps("\(coded.caps)")
     var segment = Segment()
     segment.start = try #require(coded.accessUnits.compactMap(\.pts).min()) + 300_000_000
-    segment.stop = segment.start + 100_000_000
+    segment.stop = segment.start + 99_000_000
     segment.time = 5_000_000_000
     decoder.left.push(.segment(segment))
     decoder.push(coded.accessUnits)
     let frames = try decoder.finish()
     for eye in Eye.allCases {
-      expectSame(frames[eye], coded.source[eye])
+      expectSame(frames[eye], Array(coded.source[eye][9..<12]))
       let said = decoder.events(eye).last { $0.type == GST_EVENT_SEGMENT }?.segment
       #expect(said?.start == segment.start)
       #expect(said?.stop == segment.stop)
@@ -298,7 +298,10 @@ struct MVHEVCDecRobustnessTests {
   func leaks(description: String) throws {
     try BuiltPlugin.require()
     let (_, output) = try run(
-      ["gst-launch-1.0"] + description.split(separator: " ").map(String.init),
+      // An error while sinks preroll can leave gst-launch 1.22 waiting for ever.
+      ["gst-launch-1.0"]
+        + description.replacing("fakesink", with: "fakesink async=false").split(separator: " ")
+        .map(String.init),
       environment: [
         "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
         "G_DEBUG": "fatal-criticals",
@@ -330,7 +333,7 @@ struct MVHEVCDecRobustnessTests {
     try BuiltPlugin.require()
     let (status, output) = try run(
       ["gst-launch-1.0"] + Self.coder.split(separator: " ").map(String.init)
-        + ["dec.left", "!", "fakesink"],
+        + ["dec.left", "!", "fakesink", "async=false"],
       environment: [
         "GST_PLUGIN_FEATURE_RANK": "avdec_h265:NONE,libde265dec:NONE,vah265dec:NONE,"
           + "vaapih265dec:NONE,nvh265dec:NONE,v4l2slh265dec:NONE,v4l2h265dec:NONE",

@@ -23,8 +23,7 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
 
   private var waiting = PairQueue<Buffer>()
   private var stretch: UInt64 = 0
-  /// Whether the stretches of the stream come last first.
-  private var playsBackwards = false
+  private var played = Segment()
   /// The pictures of a stretch that is played backwards, first to last.
   private var held: [StereoPicture<Buffer>] = []
   /// The eye that has no pictures in this stream, once its pad has been told so.
@@ -48,9 +47,13 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
 
   override func start() throws {
     forget()
-    playsBackwards = false
+    played = Segment()
   }
+
   override func stop() { forget() }
+
+  /// Whether the stretches of the stream come last first.
+  private var playsBackwards: Bool { played.rate < 0 }
 
   private func forget() {
     waiting = PairQueue()
@@ -88,7 +91,7 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
       guard let segment = PlayedSegment.segment(of: event) else { return pad.forward(event) }
       // Played forwards, pictures that wait are of the sequence that goes on.
       if playsBackwards { endStretch() }
-      playsBackwards = segment.rate < 0
+      played = segment
       return pad.forward(Event.segment(segment).following(event))
     case GST_EVENT_GAP, GST_EVENT_SEGMENT_DONE, GST_EVENT_EOS:
       endStretch()
@@ -174,7 +177,7 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
   private func endStretch() { try? finishStretch() }
 
   private func push(_ pictures: [StereoPicture<Buffer>]) throws {
-    for picture in pictures {
+    for picture in pictures where isInSegment(picture) {
       for eye in Eye.allCases where eye != absentEye {
         let pad = self.pad(of: eye)
         if let buffer = picture[eye] {
@@ -184,5 +187,11 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
         }
       }
     }
+  }
+
+  /// What is decoded only for later pictures lies in front of the segment.
+  private func isInSegment(_ picture: StereoPicture<Buffer>) -> Bool {
+    guard let buffer = picture.left ?? picture.right, let time = buffer.pts else { return true }
+    return played.overlaps(time, duration: buffer.duration)
   }
 }

@@ -68,6 +68,15 @@ public struct Segment: @unchecked Sendable {
       seek.stopType, guint64(bitPattern: seek.stop), nil) != 0
   }
 
+  /// Whether anything of what begins at `timestamp` lies inside the segment.
+  public func overlaps(_ timestamp: ClockTime, duration: ClockTime?) -> Bool {
+    var segment = segment
+    let end = duration.map { timestamp.addingReportingOverflow($0) }
+    let stop = end.flatMap { $0.overflow ? nil : $0.partialValue }
+    return gst_segment_clip(
+      &segment, GST_FORMAT_TIME, guint64(timestamp), stop.cValue, nil, nil) != 0
+  }
+
   /// The running time of a timestamp, or nil outside the segment.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
     var segment = segment

@@ -1,0 +1,83 @@
+import CGStreamer
+import GStreamer
+import StereoVideo
+import Testing
+
+/// `mvhevcdec` behind `mvhevcdemux`: places in a movie.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDecSeekTests {
+  private static let frames = 90
+
+  /// A movie with several groups of pictures, and the pictures in it.
+  private func makeMovie(_ path: String) async throws -> EyeFrames {
+    let pipeline = try pipeline(
+      "stereotestsrc num-buffers=\(Self.frames) ! video/x-raw,width=256,height=64 ! "
+        + "sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
+        + "mvhevcmux name=mux key-int-max=24 option-string=lossless=1 ! "
+        + "filesink location=\(path)")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: "mux")?.staticPad($0))
+    }
+    try await play(pipeline)
+    return EyeFrames(left: try taps[0].frames(), right: try taps[1].frames())
+  }
+
+  private func player(_ path: String) throws -> (Pipeline, [Tap]) {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=demux demux.video_0 ! queue ! "
+        + "mvhevcdec name=dec dec.left ! queue ! fakesink name=left sync=false "
+        + "dec.right ! queue ! fakesink name=right sync=false")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    return (pipeline, taps)
+  }
+
+  @Test("an accurate seek shows, for both eyes, the frame that belongs there")
+  func accurate() async throws {
+    let folder = try TemporaryFolder()
+    let source = try await makeMovie(folder.path("movie.mov"))
+    let (pipeline, taps) = try player(folder.path("movie.mov"))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    #expect(pipeline.waitForState(timeout: 20_000_000_000))
+    var generator = SplitMix64(state: 5)
+    for _ in 0..<40 {
+      let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
+      let seen = taps.map(\.buffers.count)
+      let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
+      #expect(pipeline.seek(to: time, flags: GstSeekFlags(flags)))
+      #expect(pipeline.waitForState(timeout: 20_000_000_000))
+      let frame = Int(time * 30 / 1_000_000_000)
+      for (index, eye) in Eye.allCases.enumerated() {
+        let shown = try #require(taps[index].buffers.dropFirst(seen[index]).first)
+        #expect(try shown.pixels() == source[eye][frame].pixels, "frame \(frame), \(eye)")
+      }
+    }
+  }
+
+  @Test("a segment played backwards is the same segment, last pair first")
+  func backwards() async throws {
+    let folder = try TemporaryFolder()
+    let source = try await makeMovie(folder.path("movie.mov"))
+    let (pipeline, taps) = try player(folder.path("movie.mov"))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    #expect(pipeline.waitForState(timeout: 20_000_000_000))
+    let seen = taps.map(\.buffers.count)
+    let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
+    // From just behind frame 69 back to frame 10.
+    #expect(
+      gst_element_seek(
+        pipeline.pointer, -1, GST_FORMAT_TIME, GstSeekFlags(flags), GST_SEEK_TYPE_SET,
+        10 * 1_000_000_000 / 30 + 1, GST_SEEK_TYPE_SET, 70 * 1_000_000_000 / 30) != 0)
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    for (index, eye) in Eye.allCases.enumerated() {
+      let shown = try taps[index].buffers.dropFirst(seen[index]).map { try $0.pixels() }
+      let wanted = source[eye][10..<70].reversed().map(\.pixels)
+      #expect(shown.count == wanted.count, "\(eye)")
+      #expect(shown.elementsEqual(wanted), "\(eye)")
+    }
+  }
+}
