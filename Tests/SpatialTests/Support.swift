@@ -306,7 +306,8 @@ func run(
   process.standardOutput = pipe
   process.standardError = pipe
   try process.run()
-  let watchdog = DispatchWorkItem { process.terminate() }
+  // gst-launch takes SIGTERM for a wish, which it may not get to.
+  let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
   DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
   let data = pipe.fileHandleForReading.readDataToEndOfFile()
   process.waitUntilExit()
