@@ -105,7 +105,7 @@ enum DemuxVideoCaps {
 
   /// Profile, tier and level of a decoder configuration record.
   private static func addProfile(_ record: [UInt8], to caps: Caps) {
-    guard record.count >= 13 else { return }
+    guard caps.mediaType == "video/x-h265", record.count >= 13 else { return }
     let general = Array(record[1..<13])
     gst_codec_utils_h265_caps_set_level_tier_and_profile(
       caps.pointer, general, UInt32(general.count))
