@@ -7,7 +7,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct PluginTests {
   static let elements = [
-    "stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcdec", "mvhevcmux",
+    "stereotestsrc", "sbssplit", "stereopack", "stereotagger", "mvhevcenc", "mvhevcdec",
+    "mvhevcmux",
     "mvhevcdemux",
   ]
   private let library: String
