@@ -102,11 +102,12 @@ extension MVHEVCDemux {
     let track = tracks[index]
     guard let samples = movie?.tracks[track.index].samples else { return nil }
     let wanted = track.readSize(item) { samples.sample(at: $0).map { ($0.offset, $0.size) } }
+    readAhead.keep(nil, for: index)
     do {
       let data = try pull(item.record.offset, wanted)
       guard data.size >= size else { return nil }
       if data.size == size { return data }
-      readAhead.keep(data, at: item.record.offset, for: index)
+      readAhead.keep(.init(offset: item.record.offset, buffer: data), for: index)
       return data.memory(offset: 0, size: size)
     } catch let flow as FlowReturn where flow == .eos {
       return nil

@@ -36,10 +36,11 @@ struct ReadAhead {
     return nil
   }
 
-  /// Keeps what was read for a track.
-  mutating func keep(_ buffer: Buffer, at offset: UInt64, for track: Int) {
+  /// Keeps what was read for a track, in place of what was read for it before; nothing, before the
+  /// next read, so that there are never two of its windows in memory.
+  mutating func keep(_ window: Window?, for track: Int) {
     guard windows.indices.contains(track) else { return }
-    windows[track] = Window(offset: offset, buffer: buffer)
+    windows[track] = window
   }
 }
 
