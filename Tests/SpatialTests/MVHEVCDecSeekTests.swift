@@ -42,7 +42,7 @@ struct MVHEVCDecSeekTests {
     pipeline.setState(GST_STATE_PAUSED)
     #expect(pipeline.waitForState(timeout: 20_000_000_000))
     var generator = SplitMix64(state: 5)
-    for _ in 0..<40 {
+    for _ in 0..<200 {
       let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
       let seen = taps.map(\.buffers.count)
       let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue

@@ -38,12 +38,25 @@ func md5(_ bytes: [UInt8]) -> String {
 
 /// What a demuxer's pad carried, in a form that can be compared.
 struct PadRecord: Equatable {
-  var events: [String]
-  var buffers: [String]
+  /// All of it, in order.
+  let lines: [String]
+  let events: [String]
+  let buffers: [String]
 
   init(_ tap: Tap) {
-    buffers = tap.buffers.map { Self.line($0.buffer) }
-    events = tap.events.compactMap { Self.line($0) }
+    var (lines, events, buffers): ([String], [String], [String]) = ([], [], [])
+    for item in tap.items {
+      switch item {
+      case .buffer(let passed):
+        buffers.append(Self.line(passed.buffer))
+        lines.append(buffers[buffers.endIndex - 1])
+      case .event(let event):
+        guard let line = Self.line(event) else { continue }
+        events.append(line)
+        lines.append(line)
+      }
+    }
+    (self.lines, self.events, self.buffers) = (lines, events, buffers)
   }
 
   private static func line(_ buffer: Buffer) -> String {

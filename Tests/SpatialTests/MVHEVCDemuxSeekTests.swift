@@ -48,7 +48,7 @@ struct MVHEVCDemuxSeekTests {
     pipeline.setState(GST_STATE_PAUSED)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     var dice = Dice(7)
-    for _ in 0..<40 {
+    for _ in 0..<200 {
       let time =
         ClockTime(dice.next(below: 60)) * .second / 30 + ClockTime(dice.next(below: 30_000_000)) + 2
       let counts = taps.map { $0.1.buffers.count }

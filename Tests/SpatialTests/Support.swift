@@ -139,12 +139,12 @@ struct PassedBuffer {
 
 /// Sees what passes a pad: buffers, and events in both directions.
 final class Tap: Sendable {
-  private struct Seen {
-    var buffers: [PassedBuffer] = []
-    var events: [Event] = []
+  enum Item {
+    case buffer(PassedBuffer)
+    case event(Event)
   }
 
-  private let seen = Locked(Seen())
+  private let seen = Locked([Item]())
 
   /// - Parameter takesReferences: makes the pad say that it takes GstVideoMeta.
   init(_ pad: Pad?, takesReferences: Bool = false) throws {
@@ -167,8 +167,14 @@ final class Tap: Sendable {
     }
   }
 
-  var buffers: [PassedBuffer] { seen.withLock { $0.buffers } }
-  var events: [Event] { seen.withLock { $0.events } }
+  /// Everything, in the order in which it came.
+  var items: [Item] { seen.withLock { $0 } }
+  var buffers: [PassedBuffer] {
+    items.compactMap { if case .buffer(let buffer) = $0 { buffer } else { nil } }
+  }
+  var events: [Event] {
+    items.compactMap { if case .event(let event) = $0 { event } else { nil } }
+  }
 
   private func see(_ pad: Pad, _ info: GstPadProbeInfo) -> GstPadProbeReturn {
     guard let data = info.data else { return GST_PAD_PROBE_OK }
@@ -176,7 +182,7 @@ final class Tap: Sendable {
     if type & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0 {
       let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
       let caps = pad.currentCaps ?? .empty
-      seen.withLock { $0.buffers.append(PassedBuffer(buffer: buffer, caps: caps)) }
+      seen.withLock { $0.append(.buffer(PassedBuffer(buffer: buffer, caps: caps))) }
     } else if type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue != 0 {
       let query = data.assumingMemoryBound(to: GstQuery.self)
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
@@ -184,7 +190,7 @@ final class Tap: Sendable {
       return GST_PAD_PROBE_HANDLED
     } else {
       let event = Event(retaining: data.assumingMemoryBound(to: GstEvent.self))
-      seen.withLock { $0.events.append(event) }
+      seen.withLock { $0.append(.event(event)) }
     }
     return GST_PAD_PROBE_OK
   }

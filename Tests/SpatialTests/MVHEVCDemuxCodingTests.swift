@@ -1,0 +1,89 @@
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux` on movies whose eyes were coded in ways that other encoders code them: what comes
+/// out for each eye decodes to the frames of the stream that went in.
+@Suite(.timeLimit(.minutes(3)))
+struct MVHEVCDemuxCodingTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// Codes both eyes with GStreamer's own encoder element and weaves them.
+  ///
+  /// - Returns: the frames that an ordinary decoder makes of each eye's stream before it is woven.
+  private func weave(_ frames: Int, _ caps: String, _ options: String) async throws -> [Eye:
+    [String]]
+  {
+    let frames = try await record(
+      Eye.allCases.map { eye in
+        "stereotestsrc num-buffers=\(frames) ! video/x-raw,\(caps),multiview-mode=\(eye) ! queue ! "
+          + "x265enc speed-preset=superfast option-string=b-adapt=0:scenecut=0:\(options) ! "
+          + "h265parse ! tee name=\(eye) \(eye). ! queue ! mux.\(eye) "
+          + "\(eye). ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink-\(eye) async=false "
+      }.joined() + "mvhevcmux name=mux ! filesink location=\(path)",
+      sinks: Eye.allCases.map { "sink-\($0)" })
+    return Dictionary(
+      uniqueKeysWithValues: try zip(Eye.allCases, frames).map {
+        ($0, try $1.map { md5(try $0.pixels()) })
+      })
+  }
+
+  @Test(
+    "open GOPs, slices, wavefronts, weighted prediction, long references: each eye is exact",
+    arguments: [
+      ("format=I420,width=160,height=96", "open-gop=1:bframes=3:keyint=8:min-keyint=8"),
+      ("format=I420,width=320,height=192", "open-gop=0:slices=4:ctu=16:max-tu-size=16:keyint=10"),
+      ("format=I420,width=320,height=192", "open-gop=0:wpp=1:ctu=16:max-tu-size=16:keyint=10"),
+      ("format=I420,width=160,height=96", "open-gop=0:weightp=1:weightb=1:bframes=2:keyint=10"),
+      ("format=I420_10LE,width=160,height=96", "open-gop=1:bframes=4:b-pyramid=1:keyint=12"),
+      ("format=I420,width=160,height=96", "open-gop=0:temporal-layers=1:bframes=3:keyint=8"),
+    ])
+  func coding(caps: String, options: String) async throws {
+    let expected = try await weave(30, caps, options)
+    for eye in Eye.allCases {
+      #expect(expected[eye]?.count == 30)
+      let frames = try await DemuxRun.decoded(path, eye.rawValue)
+      #expect(frames.map(\.md5) == expected[eye], "\(eye)")
+    }
+  }
+
+  @Test("a GOP of more than 16,384 pictures is exact to its end")
+  func longGroup() async throws {
+    let expected = try await weave(
+      16_500, "format=I420,width=32,height=32,framerate=30/1",
+      "open-gop=0:bframes=2:keyint=100000:pools=1:frame-threads=1:rc-lookahead=4")
+    for eye in Eye.allCases {
+      let frames = try await DemuxRun.decoded(path, eye.rawValue)
+      #expect(frames.count == 16_500)
+      #expect(frames.map(\.md5) == expected[eye], "\(eye)")
+    }
+  }
+
+  @Test(
+    "a movie that FFmpeg fragmented gives the eyes that the whole one does",
+    Judge.isThere, arguments: ["mov", "mp4"])
+  func fragmentedElsewhere(container: String) async throws {
+    try await OwnMovie.make(path, frames: 40, sound: container == "mov")
+    let fragmented = folder.path("fragmented.\(container)")
+    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/fragment.py").path
+    _ = try Python.output([script, path, fragmented])
+    let file = try MovieFile(fragmented)
+    #expect(file.movie.isFragmented)
+    for eye in Eye.allCases {
+      let expected = try await DemuxRun.decoded(path, eye.rawValue)
+      for between in ["", "queue !"] {
+        let frames = try await DemuxRun.decoded(fragmented, eye.rawValue, between: between)
+        #expect(frames.map(\.md5) == expected.map(\.md5), "\(eye) \(between)")
+        #expect(frames.map(\.pts) == expected.map(\.pts), "\(eye) \(between)")
+      }
+    }
+  }
+}
