@@ -67,6 +67,26 @@ import Testing
     #expect(graph.check(against: FakeRegistry(), files: nil).all.isEmpty)
   }
 
+  @Test("an element that only optional links lead to is optional, and what begins at it, too")
+  func optionalElements() throws {
+    let graph = try graph(
+      """
+      elements:
+        decode: { type: decodebin }
+        sound: { type: tee }
+        both: { type: funnel }
+        always: { type: audiotestsrc }
+      links:
+        - decode(audio/x-raw)? -> sound
+        - sound -> queue -> one
+        - sound -> both
+        - always -> both
+        - both -> two
+      """)
+    #expect(graph.elements.filter(\.isOptional).map(\.name) == ["sound", "queue-1", "one-1"])
+    #expect(graph.links.indices.map(graph.isConditional) == [true, true, true, true, false, false])
+  }
+
   @Test("a check needs no values: what is required stays unknown")
   func unknownValues() throws {
     let graph = try graph(Self.example, purpose: .check)

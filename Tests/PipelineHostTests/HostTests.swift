@@ -109,6 +109,40 @@ struct HostTests {
     #expect(folder.names == ["a.mp4", "s.wav", "test.yaml", "v"])
   }
 
+  @Test("what only an optional branch leads to comes and goes with it", arguments: [true, false])
+  func optionalElements(hasSound: Bool) async throws {
+    let movie = folder.path("a.mp4")
+    try await TestMovie.sideBySide(movie, frames: 8)
+    let text = """
+      elements:
+        source: { type: filesrc, location: "\(movie)" }
+        decode: { type: decodebin, caps: "video/x-raw; \(hasSound ? "audio/x-raw" : "text/x-raw")" }
+        sound: { type: tee }
+        join: { type: funnel }
+        video: { type: filesink, location: "\(folder.path("v"))" }
+        one: { type: filesink, location: "\(folder.path("one"))" }
+        two: { type: filesink, location: "\(folder.path("two"))" }
+      links:
+        - source -> decode
+        - decode(video/x-raw) -> queue -> video
+        - decode(audio/x-raw)? -> sound
+        - sound -> queue -> one
+        - sound -> audioconvert -> join
+        - sound -> queue -> join
+        - join -> two
+      """
+    let pipeline = try load(text)
+    #expect(pipeline.warnings.all.isEmpty)
+    try await PipelineRun(pipeline).run()
+    #expect(
+      folder.names == ["a.mp4"]
+        + (hasSound ? ["one", "test.yaml", "two", "v"] : ["test.yaml", "v"]))
+    guard hasSound else { return }
+    let one = try Data(contentsOf: URL(filePath: folder.path("one")))
+    let two = try Data(contentsOf: URL(filePath: folder.path("two")))
+    #expect(!one.isEmpty && two.count == 2 * one.count)
+  }
+
   @Test("a pad that never comes is an error of the line that waits for it")
   func missingPad() async throws {
     let sound = folder.path("a.wav")

@@ -72,9 +72,7 @@ struct ReadyPipelineTests {
       "sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "quality=12", "preset=ultrafast"])
     try await run("mvhevc-to-two-files", ["input=\(spatial)"])
     #expect(folder.names == ["a.mov", "a.mp4", "a_left.mp4", "a_right.mp4"])
-    let left = try MovieFile(folder.path("a_left.mp4"))
-    #expect(try left.track("vide").samples.count == 12)
-    #expect(try left.samples("soun") == MovieFile(input).samples("soun"))
+    #expect(try MovieFile(folder.path("a_left.mp4")).track("vide").samples.count == 12)
     try await run(
       "two-files-to-mvhevc",
       [

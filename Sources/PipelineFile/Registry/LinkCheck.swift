@@ -19,7 +19,9 @@ struct LinkCheck {
       use(link.source, sources, .source, &used)
       use(link.sink, sinks, .sink, &used)
       guard let sources, let sinks else { continue }
-      if link.isOptional, isFirst, !sources.contains(where: { $0.presence == .sometimes }) {
+      if link.isOptional, isFirst, !graph.elements[link.source.element].isOptional,
+        !sources.contains(where: { $0.presence == .sometimes })
+      {
         reporter.warning(
           "'?' has no effect: '\(name(link.source))' always has this pad",
           at: link.source.location)

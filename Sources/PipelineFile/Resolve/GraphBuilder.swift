@@ -183,19 +183,26 @@ final class GraphBuilder {
     }
   }
 
+  /// An element that only optional links lead to is made when one of those is, together with the
+  /// links that begin at it.
   private func markOptionalElements() {
-    var required = [Bool](repeating: false, count: graph.elements.count)
-    var isNamed = required
-    var branches = Set<Int>()
-    for link in graph.links {
-      // The element that an optional branch begins at is there before it.
-      let isFirst = branches.insert(link.branch).inserted
-      for end in [link.source, link.sink] { isNamed[end.element] = true }
-      if !link.isOptional || isFirst { required[link.source.element] = true }
-      if !link.isOptional { required[link.sink.element] = true }
+    var required = [Int](repeating: 0, count: graph.elements.count)
+    var isTarget = [Bool](repeating: false, count: graph.elements.count)
+    var following = [[Int]](repeating: [], count: graph.elements.count)
+    for (index, link) in graph.links.enumerated() {
+      isTarget[link.sink.element] = true
+      guard !link.isOptional else { continue }
+      required[link.sink.element] += 1
+      following[link.source.element].append(index)
     }
-    for index in graph.elements.indices {
-      graph.elements[index].isOptional = isNamed[index] && !required[index]
+    var found = graph.elements.indices.filter { isTarget[$0] && required[$0] == 0 }
+    while let element = found.popLast() {
+      graph.elements[element].isOptional = true
+      for index in following[element] {
+        let sink = graph.links[index].sink.element
+        required[sink] -= 1
+        if required[sink] == 0 { found.append(sink) }
+      }
     }
   }
 }

@@ -27,7 +27,8 @@ public struct ResolvedGraph: Sendable {
     public let location: SourceLocation
     /// The file names the element, or else it is made by a step of a link.
     public let isNamed: Bool
-    /// Only optional links name the element: it is made when their pad appears.
+    /// Only optional links lead to the element: it is made when the pad of one of them appears,
+    /// together with the links that begin at it.
     public internal(set) var isOptional = false
   }
 
@@ -82,4 +83,12 @@ public struct ResolvedGraph: Sendable {
   public internal(set) var pads: [Pad] = []
   public internal(set) var links: [Link] = []
   public let run: RunSettings
+
+  /// Whether a link is made only if some pad appears: that of its own branch, or of another one
+  /// that leads to its source.
+  ///
+  /// - Parameter link: position in `links`.
+  public func isConditional(_ link: Int) -> Bool {
+    links[link].isOptional || elements[links[link].source.element].isOptional
+  }
 }

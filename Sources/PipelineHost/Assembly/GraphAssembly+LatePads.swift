@@ -35,16 +35,20 @@ extension GraphAssembly {
     }
   }
 
-  /// Makes the elements of an optional branch and their links, from the end to the beginning, so
-  /// that nothing flows before there is a way for it.
+  /// Makes what belongs to an optional branch, from the end to the beginning, so that nothing
+  /// flows before there is a way for it.
   func makeBranch(behind first: Int) throws(Mistake) {
-    let branch = graph.links[first].branch
-    let links = graph.links.indices.filter { $0 > first && graph.links[$0].branch == branch }
-    for index in [first] + links { _ = try make(graph.links[index].sink.element) }
+    let behind = links(behind: first)
+    // Two branches may lead to one element.
+    let links = state.withLock { state in
+      behind.filter { state.followed.insert($0).inserted }
+    }
+    let made = ([first] + links.filter { !startsOptionalBranch($0) }).map {
+      graph.links[$0].sink.element
+    }
+    for element in made { _ = try make(element) }
     for index in links.reversed() { try establish(index) }
-    for index in ([first] + links).reversed() {
-      let element = graph.links[index].sink.element
-      guard graph.elements[element].isOptional else { continue }
+    for element in made.reversed() where graph.elements[element].isOptional {
       try make(element).followParentState()
     }
   }

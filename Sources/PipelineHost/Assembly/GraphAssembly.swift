@@ -9,6 +9,8 @@ final class GraphAssembly: Sendable {
     var elements: [Int: Element] = [:]
     /// Links whose source pad has not appeared.
     var waiting: [Int] = []
+    /// Links that were made behind the first one of an optional branch, or are being made.
+    var followed: Set<Int> = []
     /// What an element's pads that appeared carry, for messages.
     var offered: [Int: [String]] = [:]
     var meters: [LinkMeter] = []
@@ -44,7 +46,8 @@ final class GraphAssembly: Sendable {
       attempt { () throws(Mistake) in _ = try make(index) }
     }
     guard problems.isEmpty else { throw PipelineProblems(Diagnostics(problems)) }
-    for index in graph.links.indices where !continuesOptionalBranch(index) {
+    for (index, link) in graph.links.enumerated()
+    where !continuesOptionalBranch(index) && !graph.elements[link.source.element].isOptional {
       attempt { () throws(Mistake) in try establish(index) }
     }
     guard problems.isEmpty else { throw PipelineProblems(Diagnostics(problems)) }
@@ -70,6 +73,29 @@ final class GraphAssembly: Sendable {
 
   func startsOptionalBranch(_ index: Int) -> Bool {
     graph.links[index].isOptional && !continuesOptionalBranch(index)
+  }
+
+  /// The links that are made together with the first one of an optional branch: the others of the
+  /// branch, those that begin at elements which are made for it, and so on. What is behind a
+  /// further optional branch waits for the pad of that.
+  func links(behind first: Int) -> [Int] {
+    let branch = graph.links[first].branch
+    var following: [Int: [Int]] = [:]
+    for index in graph.links.indices {
+      let link = graph.links[index]
+      let goesAlong =
+        continuesOptionalBranch(index)
+        ? link.branch == branch : graph.elements[link.source.element].isOptional
+      if goesAlong { following[link.source.element, default: []].append(index) }
+    }
+    var links: [Int] = []
+    var next = [graph.links[first].sink.element]
+    while let element = next.popLast() {
+      let found = following.removeValue(forKey: element) ?? []
+      links += found
+      next += found.filter { !startsOptionalBranch($0) }.map { graph.links[$0].sink.element }
+    }
+    return links
   }
 
   func type(_ element: Int) -> ElementType? {

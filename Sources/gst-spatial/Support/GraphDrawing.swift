@@ -19,9 +19,9 @@ struct GraphDrawing {
       let style = element.isOptional ? ", style=\"rounded,dashed\"" : ""
       lines.append("  e\(index) [label=\(Self.quoted(title(index)))\(style)];")
     }
-    for link in graph.links {
+    for (index, link) in graph.links.enumerated() {
       let labels = [link.source.pad, caps(link), link.sink.pad].compactMap { $0 }
-      let style = link.isOptional ? ", style=dashed" : ""
+      let style = graph.isConditional(index) ? ", style=dashed" : ""
       lines.append(
         "  e\(link.source.element) -> e\(link.sink.element) "
           + "[label=\(Self.quoted(labels.joined(separator: "\n")))\(style)];")
