@@ -55,9 +55,10 @@ struct FakeRegistry: ElementRegistry {
   }
 
   private static func type(
-    _ name: String, _ properties: [PropertyDescription] = [], _ pads: PadTemplate...
+    _ name: String, _ properties: [PropertyDescription] = [], _ pads: PadTemplate...,
+    ofPads: [String: [PropertyDescription]] = [:]
   ) -> ElementType {
-    ElementType(name: name, properties: properties, padTemplates: pads)
+    ElementType(name: name, padTemplates: pads) { .init(ofElement: properties, ofPads: ofPads) }
   }
 
   private static func source(
@@ -67,11 +68,9 @@ struct FakeRegistry: ElementRegistry {
   }
 
   private static func sink(
-    _ name: String = "sink", _ caps: String = "ANY", _ presence: PadTemplate.Presence = .always,
-    _ properties: [PropertyDescription] = []
+    _ name: String = "sink", _ caps: String = "ANY", _ presence: PadTemplate.Presence = .always
   ) -> PadTemplate {
-    PadTemplate(
-      name: name, direction: .sink, presence: presence, caps: caps, properties: properties)
+    PadTemplate(name: name, direction: .sink, presence: presence, caps: caps)
   }
 
   private static let location = PropertyDescription(name: "location", type: .string)
@@ -146,10 +145,12 @@ struct FakeRegistry: ElementRegistry {
       "mvhevcmux", [.init(name: "quality", type: .integer(0...51))],
       sink("left", "video/x-raw; video/x-h265", .request),
       sink("right", "video/x-raw; video/x-h265", .request),
-      sink(
-        "audio_%u", "audio/mpeg", .request,
-        [.init(name: "language", type: .string), .init(name: "volume", type: .number(0...1))]),
-      source("src", "video/quicktime")),
+      sink("audio_%u", "audio/mpeg", .request), source("src", "video/quicktime"),
+      ofPads: [
+        "audio_%u": [
+          .init(name: "language", type: .string), .init(name: "volume", type: .number(0...1)),
+        ]
+      ]),
   ]
 }
 

@@ -349,7 +349,10 @@ struct HostTests {
     let audio = try #require(mux.padTemplates.first { $0.name == "audio_%u" })
     #expect(audio.presence == .request && audio.direction == .sink)
     let compositor = try #require(registry.elementType("compositor"))
-    #expect(compositor.padTemplates.contains { $0.properties.contains { $0.name == "xpos" } })
+    #expect(
+      compositor.padTemplates.contains { template in
+        compositor.properties(ofPads: template).contains { $0.name == "xpos" }
+      })
     #expect(registry.elementType("no-such-element") == nil)
     #expect(registry.package(providing: "x264enc") == "gstreamer1.0-plugins-ugly")
     #expect(registry.package(providing: "avdec_h264") == "gstreamer1.0-libav")

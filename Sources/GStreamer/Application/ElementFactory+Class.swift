@@ -27,16 +27,35 @@ extension ElementFactory {
     return names
   }
 
-  /// A pad template of the class.
-  public struct Template: Sendable {
-    public let template: PadTemplate
-    /// What its pads have besides what all pads have.
-    public let properties: [PropertySpecification]
+  /// The pad templates, as the registry knows them; nothing is loaded for that.
+  public var padTemplates: [PadTemplate] {
+    var templates: [PadTemplate] = []
+    var item = gst_element_factory_get_static_pad_templates(pointer)
+    while let current = item {
+      if let data = current.pointee.data {
+        let template = data.assumingMemoryBound(to: GstStaticPadTemplate.self)
+        let presence: PadTemplate.Presence =
+          switch template.pointee.presence {
+          case GST_PAD_SOMETIMES: .sometimes
+          case GST_PAD_REQUEST: .request
+          default: .always
+          }
+        templates.append(
+          PadTemplate(
+            String(cString: template.pointee.name_template),
+            template.pointee.direction == GST_PAD_SRC ? .source : .sink, presence,
+            caps: Caps(adopting: gst_static_pad_template_get_caps(template))))
+      }
+      item = UnsafePointer(current.pointee.next)
+    }
+    return templates
   }
 
-  /// The templates and the properties of the class, which is loaded for that; nil where its plugin
-  /// cannot be loaded.
-  public var description: (templates: [Template], properties: [PropertySpecification])? {
+  /// The properties of the class, and what pads have besides what all pads have, by the name of
+  /// their template. The class is loaded for that; nil where its plugin cannot be loaded.
+  public var properties:
+    (ofElement: [PropertySpecification], ofPads: [String: [PropertySpecification]])?
+  {
     guard let loaded = gst_plugin_feature_load(pointer) else { return nil }
     defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
     let type = gst_element_factory_get_element_type(loaded)
@@ -44,33 +63,18 @@ extension ElementFactory {
     defer { g_type_class_unref(raw) }
     let list = gst_element_class_get_pad_template_list(
       raw.assumingMemoryBound(to: GstElementClass.self))
-    var templates: [Template] = []
+    var ofPads: [String: [PropertySpecification]] = [:]
     var item = list
     while let current = item {
-      if let data = current.pointee.data {
-        templates.append(Template(data.assumingMemoryBound(to: GstPadTemplate.self)))
+      if let template = current.pointee.data?.assumingMemoryBound(to: GstPadTemplate.self) {
+        let padType = template.pointee.ABI.abi.gtype
+        if padType != 0, padType != cgst_type_none() {
+          ofPads[String(cString: template.pointee.name_template)] =
+            PropertySpecification.all(of: padType, without: gst_pad_get_type())
+        }
       }
       item = current.pointee.next
     }
-    return (templates, PropertySpecification.all(of: type, without: gst_object_get_type()))
-  }
-}
-
-extension ElementFactory.Template {
-  fileprivate init(_ pointer: UnsafeMutablePointer<GstPadTemplate>) {
-    let presence: PadTemplate.Presence =
-      switch pointer.pointee.presence {
-      case GST_PAD_SOMETIMES: .sometimes
-      case GST_PAD_REQUEST: .request
-      default: .always
-      }
-    template = PadTemplate(
-      String(cString: pointer.pointee.name_template),
-      pointer.pointee.direction == GST_PAD_SRC ? .source : .sink, presence,
-      caps: Caps(adopting: gst_pad_template_get_caps(pointer)))
-    let padType = pointer.pointee.ABI.abi.gtype
-    properties =
-      padType == 0 || padType == cgst_type_none()
-      ? [] : PropertySpecification.all(of: padType, without: gst_pad_get_type())
+    return (PropertySpecification.all(of: type, without: gst_object_get_type()), ofPads)
   }
 }

@@ -19,14 +19,38 @@ public protocol ElementRegistry {
 
 /// What is known of a type of element.
 public struct ElementType: Sendable {
-  public let name: String
-  public let properties: [PropertyDescription]
-  public let padTemplates: [PadTemplate]
+  /// What only the element's code says, which may have to be loaded for that.
+  public struct Properties: Sendable {
+    public let ofElement: [PropertyDescription]
+    /// What pads have besides what all pads have, by the name of their template.
+    public let ofPads: [String: [PropertyDescription]]
 
-  public init(name: String, properties: [PropertyDescription], padTemplates: [PadTemplate]) {
+    public init(
+      ofElement: [PropertyDescription], ofPads: [String: [PropertyDescription]] = [:]
+    ) {
+      self.ofElement = ofElement
+      self.ofPads = ofPads
+    }
+  }
+
+  public let name: String
+  public let padTemplates: [PadTemplate]
+  private let loadProperties: @Sendable () -> Properties
+
+  /// - Parameter properties: called each time that they are asked for.
+  public init(
+    name: String, padTemplates: [PadTemplate], properties: @escaping @Sendable () -> Properties
+  ) {
     self.name = name
-    self.properties = properties
     self.padTemplates = padTemplates
+    loadProperties = properties
+  }
+
+  public var properties: [PropertyDescription] { loadProperties().ofElement }
+
+  /// What the pads of a template have besides what all pads have.
+  public func properties(ofPads template: PadTemplate) -> [PropertyDescription] {
+    loadProperties().ofPads[template.name] ?? []
   }
 }
 
@@ -94,18 +118,12 @@ public struct PadTemplate: Sendable {
   public let presence: Presence
   /// The text of the template's caps.
   public let caps: String
-  /// What pads have besides what all pads have.
-  public let properties: [PropertyDescription]
 
-  public init(
-    name: String, direction: Direction, presence: Presence, caps: String,
-    properties: [PropertyDescription] = []
-  ) {
+  public init(name: String, direction: Direction, presence: Presence, caps: String) {
     self.name = name
     self.direction = direction
     self.presence = presence
     self.caps = caps
-    self.properties = properties
   }
 
   /// Whether a pad of this template may have this name: `audio_0` and `audio_%u` for `audio_%u`.

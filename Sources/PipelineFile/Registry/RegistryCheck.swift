@@ -55,7 +55,8 @@ struct RegistryCheck {
       }
       for property in pad.properties {
         properties.check(
-          property, of: template.properties, owner: "the pad '\(pad.name)' of '\(type.name)'")
+          property, of: type.properties(ofPads: template),
+          owner: "the pad '\(pad.name)' of '\(type.name)'")
       }
     }
     LinkCheck(elements: self).check()

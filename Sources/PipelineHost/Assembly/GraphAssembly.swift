@@ -115,10 +115,10 @@ final class GraphAssembly: Sendable {
         "an element of type '\(description.type.text)' could not be made: \(error)",
         at: description.typeLocation)
     }
-    let known = type(index)
+    let known = type(index)?.properties
     for property in description.properties {
       let text = property.name == "location" ? locations[index] : nil
-      let type = known?.properties.first { $0.name == property.name }?.type
+      let type = known?.first { $0.name == property.name }?.type
       do {
         try element.set(property.name, parsing: text ?? PropertyText.text(property, type))
       } catch {
@@ -139,8 +139,9 @@ final class GraphAssembly: Sendable {
     for declared in graph.pads
     where declared.element == element && (declared.name == name || declared.name == asked) {
       let template = type(element)?.padTemplates.first { $0.matches(name) }
+      let known = template.flatMap { type(element)?.properties(ofPads: $0) }
       for property in declared.properties {
-        let type = template?.properties.first { $0.name == property.name }?.type
+        let type = known?.first { $0.name == property.name }?.type
         do {
           try pad.set(property.name, parsing: PropertyText.text(property, type))
         } catch {

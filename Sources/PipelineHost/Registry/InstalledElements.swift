@@ -10,6 +10,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
   }
 
   private let cache = Locked(Cache())
+  private let properties = LoadedProperties()
 
   /// Initialises GStreamer where that has not been done.
   public init() {
@@ -18,10 +19,10 @@ public final class InstalledElements: ElementRegistry, Sendable {
 
   public func elementType(_ name: String) -> ElementType? {
     if let known = cache.withLock({ $0.types[name] }) { return known }
-    let type = ElementFactory.named(name)?.description.map { description in
-      ElementType(
-        name: name, properties: description.properties.map(PropertyDescription.init),
-        padTemplates: description.templates.map(FilePadTemplate.init))
+    let type = ElementFactory.named(name).map { factory in
+      ElementType(name: name, padTemplates: factory.padTemplates.map(FilePadTemplate.init)) {
+        [properties] in properties.of(factory, named: name)
+      }
     }
     cache.withLock { $0.types[name] = .some(type) }
     return type
@@ -68,6 +69,21 @@ public final class InstalledElements: ElementRegistry, Sendable {
   }
 }
 
+/// The properties of elements whose plugins have been loaded: that takes long for some.
+private final class LoadedProperties: Sendable {
+  private let known = Locked<[String: ElementType.Properties]>([:])
+
+  func of(_ factory: ElementFactory, named name: String) -> ElementType.Properties {
+    if let known = known.withLock({ $0[name] }) { return known }
+    let found = factory.properties
+    let properties = ElementType.Properties(
+      ofElement: found?.ofElement.map(PropertyDescription.init) ?? [],
+      ofPads: found?.ofPads.mapValues { $0.map(PropertyDescription.init) } ?? [:])
+    known.withLock { $0[name] = properties }
+    return properties
+  }
+}
+
 extension PropertyDescription {
   fileprivate init(_ specification: PropertySpecification) {
     func nicks(_ nicks: [PropertySpecification.Nick]) -> [PropertyType.Nick] {
@@ -93,8 +109,7 @@ extension PropertyDescription {
 }
 
 extension FilePadTemplate {
-  fileprivate init(_ description: ElementFactory.Template) {
-    let template = description.template
+  fileprivate init(_ template: GStreamer.PadTemplate) {
     let presence: Presence =
       switch template.presence {
       case .always: .always
@@ -103,7 +118,6 @@ extension FilePadTemplate {
       }
     self.init(
       name: template.name, direction: template.direction == .source ? .source : .sink,
-      presence: presence, caps: template.caps.description,
-      properties: description.properties.map(PropertyDescription.init))
+      presence: presence, caps: template.caps.description)
   }
 }
