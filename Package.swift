@@ -42,7 +42,8 @@ let package = Package(
 
     // A checked pipeline file as a graph that runs.
     .target(
-      name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
+      name: "PipelineHost", dependencies: ["CGStreamer", "GStreamer", "PipelineFile"],
+      swiftSettings: strict),
 
     // The command.
     .executableTarget(

@@ -1,23 +1,31 @@
 internal import CGStreamer
 
-/// What passes a pad, for an application that watches it. Both are lent for the call.
-public enum Passing {
-  case buffer(pts: ClockTime?, duration: ClockTime?, size: Int)
-  case event(Event)
+/// A buffer that passes a pad, for an application that watches it. Lent for the call.
+public struct PassingBuffer {
+  public let pts: ClockTime?
+  public let duration: ClockTime?
+  fileprivate let pad: UnsafeMutablePointer<GstPad>
+
+  /// Those of the pad.
+  public var caps: Caps? { gst_pad_get_current_caps(pad).map { Caps(adopting: $0) } }
 }
 
 extension Pad {
-  /// Calls `body` with each buffer and each downstream event before it passes the pad, in the
-  /// thread that brings it.
-  public func watch(_ body: @escaping @Sendable (Passing) -> Void) {
-    let what =
-      GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
-      | GST_PAD_PROBE_TYPE_EVENT_DOWNSTREAM.rawValue
-    let probe: GstPadProbeCallback = { _, info, data in
-      guard let info, let content = info.pointee.data, let data else { return GST_PAD_PROBE_OK }
+  /// Calls `body` with each buffer before it passes the pad, in the thread that brings it, until
+  /// `body` returns false. A pad that nobody watches costs nothing.
+  public func watchBuffers(_ body: @escaping @Sendable (PassingBuffer) -> Bool) {
+    let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+    let probe: GstPadProbeCallback = { pad, info, data in
+      guard let pad, let info, let content = info.pointee.data, let data else {
+        return GST_PAD_PROBE_OK
+      }
       let watcher = Unmanaged<Watcher>.fromOpaque(data).takeUnretainedValue()
-      watcher.see(info.pointee.type.rawValue, content)
-      return GST_PAD_PROBE_OK
+      let isList = info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0
+      let goesOn =
+        isList
+        ? watcher.see(list: OpaquePointer(content), pad)
+        : watcher.see(content.assumingMemoryBound(to: GstBuffer.self), pad)
+      return goesOn ? GST_PAD_PROBE_OK : GST_PAD_PROBE_REMOVE
     }
     let watcher = Unmanaged.passRetained(Watcher(body)).toOpaque()
     gst_pad_add_probe(pointer, GstPadProbeType(what), probe, watcher) { data in
@@ -27,33 +35,29 @@ extension Pad {
 }
 
 private final class Watcher {
-  let body: (Passing) -> Void
+  let body: (PassingBuffer) -> Bool
 
-  init(_ body: @escaping (Passing) -> Void) {
+  init(_ body: @escaping (PassingBuffer) -> Bool) {
     self.body = body
   }
 
-  func see(_ type: UInt32, _ content: UnsafeMutableRawPointer) {
-    if type & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0 {
-      see(content.assumingMemoryBound(to: GstBuffer.self))
-    } else if type & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0 {
-      let list = OpaquePointer(content)
-      for index in 0..<gst_buffer_list_length(list) {
-        if let buffer = gst_buffer_list_get(list, index) { see(buffer) }
-      }
-    } else {
-      body(.event(Event(retaining: content.assumingMemoryBound(to: GstEvent.self))))
+  func see(list: OpaquePointer, _ pad: UnsafeMutablePointer<GstPad>) -> Bool {
+    var goesOn = true
+    for index in 0..<gst_buffer_list_length(list) where goesOn {
+      if let buffer = gst_buffer_list_get(list, index) { goesOn = see(buffer, pad) }
     }
+    return goesOn
   }
 
   /// Buffers are not wrapped: that would add a reference, and elements downstream would copy what
   /// they could have changed in place.
-  private func see(_ buffer: UnsafeMutablePointer<GstBuffer>) {
+  func see(
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ pad: UnsafeMutablePointer<GstPad>
+  ) -> Bool {
     body(
-      .buffer(
+      PassingBuffer(
         pts: ClockTime(cValue: buffer.pointee.pts),
-        duration: ClockTime(cValue: buffer.pointee.duration),
-        size: Int(clamping: gst_buffer_get_size(buffer))))
+        duration: ClockTime(cValue: buffer.pointee.duration), pad: pad))
   }
 }
 

@@ -1,7 +1,11 @@
+internal import CGStreamer
 internal import GStreamer
 internal import Synchronization
 
-/// Counts what passes a link, without a lock for each buffer.
+/// Tells how far a link's stream has come.
+///
+/// Only video frames are counted one by one. Of other streams a buffer is seen now and then:
+/// watching each of them would cost more than many elements do with them.
 struct LinkMeter: Sendable {
   /// Position in the graph's links.
   let link: Int
@@ -11,36 +15,56 @@ struct LinkMeter: Sendable {
   /// What the pad's watcher holds; it must not hold the pad, which holds it.
   private final class Counts: Sendable {
     let buffers = Atomic(0)
-    let bytes = Atomic(0)
     let latest = Atomic<UInt64>(.max)
-    let segment = Locked<Segment?>(nil)
+    let carriesFrames = Atomic(false)
+    let isWatching = Atomic(false)
 
-    func see(_ passing: Passing) {
-      switch passing {
-      case .buffer(let pts, let duration, let size):
-        buffers.add(1, ordering: .relaxed)
-        bytes.add(size, ordering: .relaxed)
-        if let pts { latest.store(pts &+ (duration ?? 0), ordering: .relaxed) }
-      case .event(let event):
-        if let new = event.segment { segment.withLock { $0 = new } }
+    /// Whether to go on watching.
+    func see(_ buffer: PassingBuffer) -> Bool {
+      if buffers.add(1, ordering: .relaxed).oldValue == 0 {
+        carriesFrames.store(buffer.caps?.describeFrames ?? false, ordering: .relaxed)
       }
+      if let pts = buffer.pts {
+        latest.store(pts &+ (buffer.duration ?? 0), ordering: .relaxed)
+      }
+      guard !carriesFrames.load(ordering: .relaxed) else { return true }
+      isWatching.store(false, ordering: .relaxed)
+      return false
     }
   }
 
   init(link: Int, pad: Pad) {
     self.link = link
     self.pad = pad
-    pad.watch { [counts] in counts.see($0) }
+    watchOn()
   }
 
+  /// Sees at least one buffer more, if one comes.
+  func watchOn() {
+    guard !counts.isWatching.exchange(true, ordering: .relaxed) else { return }
+    pad.watchBuffers { [counts] in counts.see($0) }
+  }
+
+  /// How many were seen: all, where the link carries video frames.
   var buffers: Int { counts.buffers.load(ordering: .relaxed) }
-  var bytes: Int { counts.bytes.load(ordering: .relaxed) }
+
+  /// One buffer is one video frame.
+  var carriesFrames: Bool { counts.carriesFrames.load(ordering: .relaxed) }
 
   /// How far the stream has come, in nanoseconds from its beginning; nil where buffers have no
   /// time.
   var position: ClockTime? {
     let pts = counts.latest.load(ordering: .relaxed)
-    guard pts != .max, let segment = counts.segment.current, segment.isInTime else { return nil }
+    guard pts != .max, let segment = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment, segment.isInTime
+    else { return nil }
     return segment.streamTime(pts)
+  }
+}
+
+extension Caps {
+  fileprivate var describeFrames: Bool {
+    guard let first else { return false }
+    return first.has("framerate")
+      && (first.name.hasPrefix("video/") || first.name.hasPrefix("image/"))
   }
 }

@@ -49,11 +49,3 @@ struct ProgressMeter {
     return graph.links.map { depth[$0.source.element] }
   }
 }
-
-extension LinkMeter {
-  /// One buffer is one video frame.
-  fileprivate var carriesFrames: Bool {
-    guard let caps = pad.currentCaps?.first else { return false }
-    return caps.has("framerate") && (caps.name.hasPrefix("video/") || caps.name.hasPrefix("image/"))
-  }
-}

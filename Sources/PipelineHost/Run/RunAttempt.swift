@@ -93,6 +93,7 @@ final class RunAttempt: Sendable {
         guard isStarted else { return .failure(.init(.failed, notStarted)) }
         events.yield(.progress(progress()))
         if let frozen = watchdog.complaint() { return .failure(.init(.frozen, frozen)) }
+        for meter in assembly.state.withLock({ $0.meters }) { meter.watchOn() }
       case .stop: Blocking.start { [assembly] in _ = assembly.pipeline.send(.endOfStream) }
       case .abort:
         return .failure(.init(.aborted, Diagnostic(.error, "the run was stopped", at: nil)))
@@ -109,7 +110,11 @@ final class RunAttempt: Sendable {
           if let problem = assembly.missingPad() ?? inputs.complaint() {
             return .failure(.init(.failed, problem))
           }
-          let progress = progress()
+          var progress = progress()
+          if progress.frames == nil, let end = assembly.pipeline.position {
+            let seconds = Double(end) / Double(ClockTime.second)
+            progress.position = max(progress.position ?? 0, seconds)
+          }
           events.yield(.progress(progress))
           return .success(progress)
         case .error(let failure):
