@@ -128,7 +128,7 @@ let package = Package(
       name: "FuzzTargets", dependencies: ["CGStreamer", "HEVC", "ISOBMFF", "StereoVideo"],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["FuzzTargets", "GStreamer"],
+      name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],
       exclude: ["Regressions", "Seeds"], swiftSettings: strict),
 
     // Drives the built libgstspatial.so as any application would; links none of its code.

@@ -41,7 +41,7 @@ struct FuzzTests {
   func damage(target: FuzzTarget) throws {
     let seeds = try seeds(target)
     try #require(!seeds.isEmpty)
-    var generator = SeededGenerator(state: 20_261_121)
+    var generator = SplitMix(state: 20_261_121)
     let rounds = target.needsPlugin ? 150 : 3000
     for round in 0..<rounds {
       let seed = seeds[round % seeds.count]
@@ -60,7 +60,7 @@ struct FuzzTests {
   }
 
   /// A seed with bytes changed, cut out, doubled or cut off.
-  private func damaged(_ seed: [UInt8], _ generator: inout SeededGenerator) -> [UInt8] {
+  private func damaged(_ seed: [UInt8], _ generator: inout SplitMix) -> [UInt8] {
     var bytes = seed
     let extremes: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
     for _ in 0..<Int.random(in: 1...4, using: &generator) where !bytes.isEmpty {
@@ -77,18 +77,5 @@ struct FuzzTests {
       }
     }
     return bytes
-  }
-}
-
-/// Numbers that are the same in every run.
-private struct SeededGenerator: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }

@@ -51,9 +51,8 @@ final class DemuxTrack {
   /// Where on the movie's time line the last buffer ended.
   var end: ClockTime = 0
   private var needsSegment = true
-  /// Samples without bytes that were passed over in a row.
-  private var emptyCount = 0
-  private static let maximumEmptyCount = 100_000
+  /// Pieces of silence that were told since the last seek.
+  var gapCount = 0
   private var cached: Item?
 
   init(
@@ -107,14 +106,6 @@ final class DemuxTrack {
         enter(piece + 1, samples)
         continue
       }
-      if item.size == 0 {
-        // A broken table can have billions of these.
-        emptyCount += 1
-        guard emptyCount < Self.maximumEmptyCount else { break }
-        advance()
-        continue
-      }
-      emptyCount = 0
       return .sample(item)
     }
     hasEnded = true
@@ -172,6 +163,7 @@ final class DemuxTrack {
     hasEnded = false
     limit = .max
     end = time
+    gapCount = 0
     next = sample(at: time, samples)
     for stream in streams { stream.restart() }
     eyes?.reset()

@@ -42,9 +42,8 @@ extension MVHEVCDemux {
         }
         return
       }
-      if streams.isEmpty {
+      if streams.isEmpty || !hasPlayed && cause == nil {
         post(ElementError(.demux, "The stream ended before anything in it could be played."))
-        return
       }
       for stream in streams where !stream.hasEnded {
         stream.hasEnded = true

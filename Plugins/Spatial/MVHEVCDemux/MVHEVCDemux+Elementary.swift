@@ -115,6 +115,7 @@ extension MVHEVCDemux {
 
   private func begin(_ elementary: ElementaryInput, first: Buffer) throws {
     elementary.hasBegun = true
+    hasPlayed = true
     elementary.description.frameRate = elementary.caps?.first?.fraction("framerate")
     let isByteStream = elementary.framing == .annexB
     var whole = (elementary.caps ?? Caps("video/x-h265")).with([

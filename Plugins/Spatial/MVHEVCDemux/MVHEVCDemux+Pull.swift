@@ -36,6 +36,7 @@ extension MVHEVCDemux {
   private func readIndex() throws {
     let query = Query.duration(GST_FORMAT_BYTES)
     fileSize = sink.queryPeer(query) ? query.duration : nil
+    if fileSize == nil { fileSize = try probedSize() }
     var parser = MovieParser(fileSize: fileSize)
     do {
       while true {
@@ -65,6 +66,26 @@ extension MVHEVCDemux {
     }
   }
 
+  /// The size of a file about which upstream says nothing: what can be read of it.
+  private func probedSize() throws -> UInt64 {
+    func has(_ offset: UInt64) throws -> Bool {
+      do {
+        return try sink.pullRange(offset: offset, size: 1).size > 0
+      } catch {
+        guard error != .flushing else { throw error }
+        return false
+      }
+    }
+    var low: UInt64 = 0
+    var high: UInt64 = 1 << 16
+    while high < 1 << 62, try has(high - 1) { (low, high) = (high, high * 2) }
+    while low < high {
+      let middle = low + (high - low) / 2
+      if try has(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
+  }
+
   /// Hands out the sample that has to be decoded first of those that come next.
   func step() throws {
     var chosen: (track: Int, item: DemuxTrack.Item, order: Int64)?
@@ -86,10 +107,11 @@ extension MVHEVCDemux {
         track.finish()
         return
       }
-      track.advance()
+      try pass(chosen.item, of: track)
       try hand(chosen.item, data, of: track)
     } else {
-      track.advance()
+      hasPlayed = true
+      try pass(chosen.item, of: track)
       for stream in track.streams { try combine(stream, .notLinked) }
     }
     if chosen.order > 0 { try fillGaps(upTo: ClockTime(chosen.order)) }
@@ -97,18 +119,23 @@ extension MVHEVCDemux {
 
   /// The bytes of a sample; nil where the file ends before them.
   private func read(_ item: DemuxTrack.Item, of index: Int) throws -> Buffer? {
-    guard let size = Int(exactly: item.size) else { return nil }
-    if let part = readAhead.part(item.record.offset, size) { return part }
+    guard let itemSize = Int(exactly: item.size) else { return nil }
+    if let part = readAhead.part(item.record.offset, itemSize) { return part }
     let track = tracks[index]
     guard let samples = movie?.tracks[track.index].samples else { return nil }
-    let wanted = track.readSize(item) { samples.sample(at: $0).map { ($0.offset, $0.size) } }
+    let size = fileSize ?? .max
+    let left = size - min(size, item.record.offset)
+    let wanted =
+      readAhead.isWorthwhile(fileSize: size)
+      ? track.readSize(item) { samples.sample(at: $0).map { ($0.offset, $0.size) } } : item.size
     readAhead.keep(nil, for: index)
     do {
-      let data = try pull(item.record.offset, wanted)
-      guard data.size >= size else { return nil }
-      if data.size == size { return data }
+      let data = try pull(item.record.offset, max(item.size, min(wanted, left)))
+      readAhead.count(data.size)
+      guard data.size >= itemSize else { return nil }
+      if data.size == itemSize { return data }
       readAhead.keep(.init(offset: item.record.offset, buffer: data), for: index)
-      return data.memory(offset: 0, size: size)
+      return data.memory(offset: 0, size: itemSize)
     } catch let flow as FlowReturn where flow == .eos {
       return nil
     }

@@ -7,6 +7,10 @@ import ISOBMFF
 final class PushInput {
   var queue = ByteQueue()
   var parser = MovieParser()
+  /// How many bytes have come in all.
+  var received: UInt64 = 0
+  /// How often upstream had to go back for samples that lie before others.
+  var returns = 0
   /// The parser has nothing more to say.
   var isParsed = false
   /// Upstream has ended.
@@ -22,7 +26,11 @@ extension MVHEVCDemux {
   /// More bytes is what jumping over media data has to save to be worth it.
   private static let smallestJump: UInt64 = 1 << 16
 
+  /// Of a track whose samples lie in another order than they play, more are not fetched.
+  private static let maximumReturns = 1000
+
   func receive(_ pad: Pad, _ buffer: Buffer) throws {
+    push.received &+= UInt64(clamping: buffer.size)
     if case .elementaryStream = input {
       try receiveElementary(buffer)
       return
@@ -175,14 +183,15 @@ extension MVHEVCDemux {
       else {
         if item.record.offset < push.queue.start {
           if canSeekUpstream, pendingSeek.current == nil, !push.hasEnded,
-            seekUpstream(to: item.record.offset)
+            push.returns < Self.maximumReturns, seekUpstream(to: item.record.offset)
           {
+            push.returns += 1
             return
           }
           warn(
             "Samples of track \(track.id.rawValue) came before their turn and are left out; "
               + "the input would have to be seekable.")
-          track.advance()
+          try pass(item, of: track)
           continue
         }
         guard push.hasEnded else {
@@ -196,10 +205,11 @@ extension MVHEVCDemux {
         continue
       }
       let order = track.decodeOrder(item)
-      track.advance()
+      try pass(item, of: track)
       if track.hasLinkedStream {
         try hand(item, data, of: track)
       } else {
+        hasPlayed = true
         for stream in track.streams { try combine(stream, .notLinked) }
       }
       if order > 0 { try fillGaps(upTo: ClockTime(order)) }

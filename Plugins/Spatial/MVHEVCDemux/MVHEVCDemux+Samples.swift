@@ -11,12 +11,21 @@ extension MVHEVCDemux {
     while !track.hasEnded {
       switch track.step(samples, play: play, isComplete: isComplete) {
       case .segment(let segment, let isEmpty): begin(track, segment, isEmpty: isEmpty)
-      case .sample(let item): return item
+      case .sample(let item):
+        if item.size > 0 { return item }
+        try pass(item, of: track)
       case .wait: return nil
       case .end: if reverse == nil { end(track) }
       }
     }
     return nil
+  }
+
+  /// Goes on behind a sample of a track.
+  func pass(_ item: DemuxTrack.Item, of track: DemuxTrack) throws {
+    try budget.count(
+      item.size, at: item.record, ofTrack: track.index, fileSize: fileSize ?? push.received)
+    track.advance()
   }
 
   private func begin(_ track: DemuxTrack, _ segment: Segment, isEmpty: Bool) {
@@ -51,6 +60,7 @@ extension MVHEVCDemux {
 
   /// Hands out a sample of a track to those of its streams that somebody takes.
   func hand(_ item: DemuxTrack.Item, _ data: Buffer, of track: DemuxTrack) throws {
+    hasPlayed = true
     let record = item.record
     let timeline = track.timeline
     let pts = timeline.pts(record.presentationTime)
@@ -163,6 +173,8 @@ extension MVHEVCDemux {
 
   /// Silence of more than this is told in pieces of it, so that nobody waits for the stream.
   private static let gapLength = ClockTime.second
+  /// A day of silence is told in pieces; broken times can make it ages.
+  private static let maximumGapCount = 86_400
 
   /// Tells the streams of a track that nothing comes before a time of the movie, in whole seconds
   /// from the end of what came last, so that it does not matter how often this is called.
@@ -170,18 +182,16 @@ extension MVHEVCDemux {
     guard play.rate > 0, track.timeline.pieces.indices.contains(track.piece) else { return }
     let piece = track.timeline.pieces[track.piece]
     guard piece.mediaStart != nil else { return }
-    var remaining = 10_000
-    while track.end >= piece.movieStart, time > track.end, time - track.end >= Self.gapLength,
-      remaining > 0
-    {
-      remaining -= 1
+    while track.end >= piece.movieStart, time > track.end, time - track.end >= Self.gapLength {
+      let length =
+        track.gapCount < Self.maximumGapCount ? Self.gapLength : time - track.end
+      track.gapCount += 1
       let start = saturatingSum(piece.start, track.end - piece.movieStart)
       for stream in track.streams where stream.pad.isLinked {
-        stream.pad.push(.gap(at: start, duration: Self.gapLength))
+        stream.pad.push(.gap(at: start, duration: length))
       }
-      track.end += Self.gapLength
+      track.end += length
     }
-    if remaining == 0 { track.end = time }
   }
 
   /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.

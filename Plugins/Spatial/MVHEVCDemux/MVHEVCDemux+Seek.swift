@@ -112,6 +112,7 @@ extension MVHEVCDemux {
   private func begin(_ wanted: Segment, _ event: Event) {
     play = wanted
     cause = event
+    budget = SampleBudget()
     warned.removeAll()
     let start = wanted.rate < 0 ? wanted.stop ?? 0 : wanted.start
     for track in tracks {

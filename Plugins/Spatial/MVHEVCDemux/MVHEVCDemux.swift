@@ -89,6 +89,10 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   /// The seek that is followed, for sequence numbers.
   var cause: Event?
   var readAhead = ReadAhead(trackCount: 0)
+  /// What has been read since the last seek.
+  var budget = SampleBudget()
+  /// Something of the movie could be read.
+  var hasPlayed = false
   var reverse: ReversePlay?
   var push = PushInput()
   /// Caps of the upstream stream in push mode.
@@ -136,6 +140,8 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     play = Segment()
     cause = nil
     readAhead = ReadAhead(trackCount: 0)
+    budget = SampleBudget()
+    hasPlayed = false
     reverse = nil
     push = PushInput()
     upstreamCaps = nil

@@ -21,6 +21,11 @@ struct ReadAhead {
   /// Bytes that are read at once at the most, but for samples that are larger.
   static let pieceSize = 256 * 1024
 
+  /// The bytes that have been read.
+  private var total: UInt64 = 0
+  /// Whoever has read a file so often reads the same again and again.
+  private static let maximumRounds: UInt64 = 16
+
   /// One for each track: where tracks lie far apart, each reads at its own place.
   private var windows: [Window?]
 
@@ -35,6 +40,11 @@ struct ReadAhead {
     }
     return nil
   }
+
+  mutating func count(_ size: Int) { total &+= UInt64(clamping: size) }
+
+  /// Whether reading more than what is needed has been of use.
+  func isWorthwhile(fileSize: UInt64) -> Bool { total / Self.maximumRounds <= fileSize }
 
   /// Keeps what was read for a track, in place of what was read for it before; nothing, before the
   /// next read, so that there are never two of its windows in memory.

@@ -1,0 +1,133 @@
+/// A box with what is in it, which can be changed and written again with sizes that fit.
+public struct BoxTree: Sendable {
+  /// Four Latin-1 characters.
+  public var type: String
+  /// What stands before the children; everything in a box that is none of others.
+  public var content: [UInt8]
+  public var children: [BoxTree]
+
+  public init(_ type: String, _ content: [UInt8] = [], _ children: [BoxTree] = []) {
+    self.type = type
+    self.content = content
+    self.children = children
+  }
+
+  /// The boxes of a file, or of a part of one; nothing where they do not fit it.
+  public static func read(_ bytes: ArraySlice<UInt8>) -> [BoxTree] {
+    places(in: bytes).map { place in
+      let content = bytes[place.content..<place.end]
+      return BoxTree(
+        place.type, Array(content.prefix(place.prefix)), read(content.dropFirst(place.prefix))
+      )
+      .withRest(content.dropFirst(place.prefix))
+    }
+  }
+
+  public static func read(_ bytes: [UInt8]) -> [BoxTree] { read(bytes[...]) }
+
+  /// Where boxes begin and end and where their content begins, nested ones too.
+  public static func boundaries(_ bytes: ArraySlice<UInt8>) -> Set<Int> {
+    places(in: bytes).reduce(into: []) { all, place in
+      let inner = bytes[place.content..<place.end].dropFirst(place.prefix)
+      all.formUnion([place.start, place.content, inner.startIndex, place.end])
+      all.formUnion(boundaries(inner))
+    }
+  }
+
+  public var bytes: [UInt8] {
+    let inside = content + children.flatMap(\.bytes)
+    return big(UInt32(clamping: inside.count + 8))
+      + type.unicodeScalars.map { UInt8(clamping: $0.value) }
+      + inside
+  }
+
+  /// The first box at a path below this one, such as `mdia/minf`.
+  public subscript(_ path: String) -> BoxTree? {
+    get {
+      let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+      guard let first = parts.first, let child = children.first(where: { $0.type == first }) else {
+        return nil
+      }
+      return parts.count > 1 ? child[parts[1]] : child
+    }
+    set {
+      let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
+      guard let first = parts.first, let index = children.firstIndex(where: { $0.type == first })
+      else { return }
+      if parts.count > 1 {
+        children[index][parts[1]] = newValue
+      } else if let newValue {
+        children[index] = newValue
+      } else {
+        children.remove(at: index)
+      }
+    }
+  }
+
+  private func withRest(_ rest: ArraySlice<UInt8>) -> BoxTree {
+    children.isEmpty ? BoxTree(type, content + rest) : self
+  }
+
+  // MARK: Walking
+
+  private struct Place {
+    var type: String
+    var start: Int
+    var content: Int
+    var end: Int
+    /// Bytes of the content before the children; all where there are none.
+    var prefix: Int
+  }
+
+  /// The boxes of a range, if they fill it.
+  private static func places(in bytes: ArraySlice<UInt8>) -> [Place] {
+    var places: [Place] = []
+    var start = bytes.startIndex
+    while start < bytes.endIndex {
+      guard bytes.endIndex - start >= 8 else { return [] }
+      var size = number(bytes[start..<start + 4])
+      var header = 8
+      if size == 1, bytes.endIndex - start >= 16 {
+        size = number(bytes[start + 8..<start + 16])
+        header = 16
+      }
+      guard size >= header, size <= bytes.endIndex - start else { return [] }
+      let type = String(
+        String.UnicodeScalarView(bytes[start + 4..<start + 8].map { Unicode.Scalar($0) }))
+      let content = bytes[start + header..<start + size]
+      places.append(
+        Place(
+          type: type, start: start, content: content.startIndex, end: content.endIndex,
+          prefix: min(prefix(of: type, content), content.count)))
+      start += size
+    }
+    return places
+  }
+
+  private static let containers: Set<String> = [
+    "moov", "trak", "edts", "mdia", "minf", "dinf", "stbl", "tapt", "udta", "vexu", "eyes", "cams",
+    "cmfy", "proj", "pack", "wave", "ilst", "mvex", "moof", "traf", "mfra", "sv3d",
+  ]
+
+  private static func prefix(of type: String, _ content: ArraySlice<UInt8>) -> Int {
+    switch type {
+    case _ where containers.contains(type): 0
+    case "stsd", "dref": 8
+    case "hvc1", "hev1": 78
+    case "mp4a", "lpcm", "sowt", "twos":
+      [28, 44, 64][min(number(content.dropFirst(8).prefix(2)), 2)]
+    // Only QuickTime's own form begins with a box.
+    case "meta": content.dropFirst(4).prefix(4).elementsEqual("hdlr".utf8) ? 0 : 4
+    default: content.count
+    }
+  }
+
+  private static func number(_ bytes: ArraySlice<UInt8>) -> Int {
+    bytes.reduce(0) { Int(truncatingIfNeeded: UInt64(truncatingIfNeeded: $0) << 8 | UInt64($1)) }
+  }
+}
+
+/// Big-endian bytes.
+public func big<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
+  withUnsafeBytes(of: value.bigEndian) { Array($0) }
+}

@@ -1,0 +1,35 @@
+import Foundation
+import FuzzTargets
+import GStreamer
+import Testing
+
+/// A sample of what `make fuzz` does in whole.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct DamageTests {
+  init() {
+    initialize()
+  }
+
+  @Test("the forms of a movie are sound: each plays without a word")
+  func forms() async throws {
+    for seed in DamageCampaign.Seed.all("own", try await SeedMovies.own()) {
+      for pulls in [true, false] {
+        let outcome = play(seed.bytes, Upstream(byPulling: pulls))
+        #expect(outcome.errors + outcome.warnings == [], "\(seed.name)")
+        #expect(outcome.buffers["left"] == 6, "\(seed.name): \(outcome)")
+        #expect(outcome.buffers["right"] ?? 0 >= 6, "\(seed.name): \(outcome)")
+        #expect(!outcome.isSilent)
+      }
+    }
+  }
+
+  @Test("a file cut off anywhere, or with any byte wrong, gives an error or what can be read")
+  func damage() async throws {
+    let seeds = DamageCampaign.Seed.all("own", try await SeedMovies.own())
+    let campaign = DamageCampaign(seeds, boundaryShare: 4, cuts: 40, bytes: 800, number: 3)
+    for one in campaign.cases {
+      let complaint = campaign.complaint(about: one)
+      #expect(complaint == nil)
+    }
+  }
+}
