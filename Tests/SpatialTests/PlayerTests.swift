@@ -1,0 +1,43 @@
+import Foundation
+import Testing
+
+/// GStreamer's own players and tools, with the rank of `mvhevcdemux` raised above `qtdemux`'s.
+@Suite(.timeLimit(.minutes(1)))
+struct PlayerTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+  private let environment = ["GST_PLUGIN_FEATURE_RANK": "mvhevcdemux:MAX"]
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  @Test("gst-discoverer-1.0 lists both eyes, the track as it is and the sound")
+  func discoverer() async throws {
+    try await OwnMovie.make(path, sound: true)
+    let (status, output) = try run(["gst-discoverer-1.0", path], environment: environment)
+    #expect(status == 0)
+    for words in [
+      "Duration: 0:00:01.333333333", "Seekable: yes", "container #0: Quicktime",
+      "/1/left", "/1/right", "Width: 160", "Height: 96", "Frame rate: 30/1", "audio #",
+      "Sample rate: 48000",
+    ] {
+      #expect(output.contains(words), "\(words) in \(output)")
+    }
+    #expect(output.components(separatedBy: "H.265 (Main Profile)").count == 3, "\(output)")
+  }
+
+  @Test("gst-play-1.0 plays a movie from its start to its end", arguments: ["mov", "mp4"])
+  func play(container: String) async throws {
+    try await OwnMovie.make(path, mux: "container=\(container)", sound: container == "mov")
+    let (status, output) = try run(
+      [
+        "gst-play-1.0", "--videosink=fakevideosink sync=false", "--audiosink=fakesink sync=false",
+        path,
+      ], environment: environment)
+    #expect(status == 0)
+    #expect(output.contains("Reached end of play list"), "\(output)")
+    #expect(!output.contains("ERROR"), "\(output)")
+  }
+}
