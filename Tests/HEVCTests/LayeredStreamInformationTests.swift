@@ -46,12 +46,17 @@ import Testing
     alpha.multilayer?.layers[1].scalabilityIDs[3] = 1
     let withAlpha = LayeredStreamInformation(alpha, displays: nil)
     #expect(!withAlpha.isStereo)
-    #expect(withAlpha.warning?.contains("auxiliary") == true)
+    #expect(withAlpha.warning?.contains("left out: alpha") == true)
+    #expect(withAlpha.baseEye == nil && withAlpha.viewCount == 1)
     vps.multilayer?.layers.append(
       .init(nuhLayerID: 2, viewOrderIndex: 2, viewID: 2, directReferenceLayers: 1))
     let threeViews = LayeredStreamInformation(vps, displays: nil)
     #expect(!threeViews.isStereo)
-    #expect(threeViews.warning?.contains("3 views") == true)
+    #expect(threeViews.warning?.contains("3 layers") == true)
+    #expect(threeViews.baseEye == .left && threeViews.isEyeOrderGuessed)
+    #expect(threeViews.viewCount == 3)
+    let display = ThreeDReferenceDisplaysInformation(nalUnits: sets.nalUnits)
+    #expect(!LayeredStreamInformation(vps, displays: display).isEyeOrderGuessed)
   }
 
   @Test(

@@ -13,7 +13,7 @@ public struct BaseLayerExtractor: Sendable {
     public internal(set) var parameterSetsChanged: Bool
   }
 
-  private var stream = LayeredStream()
+  private var stream = LayeredStream(highestLayerID: 0)
   private var parameterSets: SingleLayerParameterSets?
   /// The generation of the stream's sets that ``parameterSets`` was made of.
   private var madeOf = 0

@@ -19,13 +19,19 @@ public struct EyeSplitter: Sendable {
   }
 
   private var base = BaseLayerExtractor()
+  private let isBaseOnly: Bool
   /// One of the two: how the dependent layer is had.
-  private var unweaver: Unweaver? = Unweaver()
+  private var unweaver: Unweaver?
   private var flattener: Flattener?
   private var parameterSets: [[UInt8]] = []
 
   /// A splitter at the start of a stream.
-  public init() {}
+  ///
+  /// - Parameter isBaseOnly: nothing but the base layer is wanted, whatever the others are.
+  public init(isBaseOnly: Bool = false) {
+    self.isBaseOnly = isBaseOnly
+    unweaver = isBaseOnly ? nil : Unweaver()
+  }
 
   /// Whether the dependent eye's stream has the base eye's pictures in it, to be decoded and not
   /// shown.
@@ -60,6 +66,7 @@ public struct EyeSplitter: Sendable {
   public mutating func dependentEye(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> Output {
+    guard !isBaseOnly else { throw .notLayered }
     do throws(FlattenError) {
       if let unit = try unweaver?.unweave(bytes, nalUnits: nalUnits) {
         return Output(

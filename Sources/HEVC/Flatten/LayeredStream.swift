@@ -22,6 +22,10 @@ struct LayeredStream: Sendable {
 
   private(set) var sets = ParameterSetStore()
   private var counters = [PictureOrderCounter(), PictureOrderCounter()]
+  /// The highest nuh_layer_id that is looked at.
+  private let highestLayerID: UInt8
+
+  init(highestLayerID: UInt8 = 1) { self.highestLayerID = highestLayerID }
 
   /// Takes in parameter sets that came beside the stream.
   mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
@@ -41,7 +45,7 @@ struct LayeredStream: Sendable {
     counters[1].endSequence()
   }
 
-  /// Sorts the NAL units of an access unit by layer. Those of layers above 1 are left out.
+  /// Sorts the NAL units of an access unit by layer. Those of higher layers are left out.
   mutating func split(
     _ bytes: RawSpan, _ ranges: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
@@ -51,7 +55,8 @@ struct LayeredStream: Sendable {
       guard range.lowerBound >= 0, range.upperBound <= bytes.byteCount else {
         throw .rangeOutsideData
       }
-      guard let header = NALUnitHeader(bytes.extracting(range)), header.layerID <= 1 else {
+      guard let header = NALUnitHeader(bytes.extracting(range)), header.layerID <= highestLayerID
+      else {
         continue
       }
       if header.type.isParameterSet {
@@ -117,6 +122,7 @@ struct LayeredStream: Sendable {
   }
 
   private mutating func add(_ nalUnit: RawSpan) throws(FlattenError) {
+    guard NALUnitHeader(nalUnit)?.layerID ?? 0 <= highestLayerID else { return }
     do {
       _ = try sets.add(nalUnit)
     } catch {

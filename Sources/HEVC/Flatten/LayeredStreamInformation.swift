@@ -8,6 +8,8 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     public var nuhLayerID: Int
     /// ViewId
     public var viewID: Int
+    /// ViewOrderIdx
+    public var viewOrderIndex = 0
     /// An alpha or depth layer: no picture for an eye.
     public var isAuxiliary: Bool
     /// The eye that the layer is for; nil where it is for none.
@@ -37,8 +39,12 @@ public struct LayeredStreamInformation: Hashable, Sendable {
   /// What a person should know: why only the base layer is read, or that the eyes are a guess.
   public private(set) var warning: String?
 
-  /// The eye in the base layer; nil for a stream that is not stereo.
+  /// The eye in the base layer; nil for a stream of one view.
   public var baseEye: Eye? { layers.first?.eye }
+  /// How many views the stream has pictures of.
+  public var viewCount: Int {
+    Set(layers.filter { !$0.isAuxiliary }.map(\.viewOrderIndex)).count
+  }
 
   /// What `vps` and the 3D reference displays information `displays` (nil where the stream has
   /// none) say.
@@ -53,10 +59,13 @@ public struct LayeredStreamInformation: Hashable, Sendable {
       return
     }
     layers = multilayer.layers.map {
-      Layer(nuhLayerID: $0.nuhLayerID, viewID: $0.viewID, isAuxiliary: $0.isAuxiliary)
+      Layer(
+        nuhLayerID: $0.nuhLayerID, viewID: $0.viewID, viewOrderIndex: $0.viewOrderIndex,
+        isAuxiliary: $0.isAuxiliary)
     }
     if let reason = Self.reasonAgainst(multilayer) {
       warning = "only the base layer is read, since the stream has \(reason)"
+      assignBaseEye(displays)
       return
     }
     isStereo = true
@@ -69,9 +78,14 @@ public struct LayeredStreamInformation: Hashable, Sendable {
 
   /// Why the stream is not one of two views.
   private static func reasonAgainst(_ multilayer: VideoParameterSetExtension) -> String? {
-    let auxiliary = multilayer.layers.count { $0.isAuxiliary }
-    if auxiliary > 0 { return "\(auxiliary) auxiliary layer(s) (alpha or depth)" }
-    if multilayer.layers.count > 2 { return "\(multilayer.layers.count) views" }
+    let auxiliary = multilayer.layers.compactMap(\.auxiliaryKind)
+    if !auxiliary.isEmpty {
+      return "beside the pictures auxiliary layers that are left out: "
+        + auxiliary.joined(separator: ", ")
+    }
+    if multilayer.layers.count > 2 {
+      return "\(multilayer.layers.count) layers, of which two views can be read at the most"
+    }
     if multilayer.layers[1].viewOrderIndex == multilayer.layers[0].viewOrderIndex {
       return "a second layer of the same view (scalable coding)"
     }
@@ -79,6 +93,18 @@ public struct LayeredStreamInformation: Hashable, Sendable {
       return "its second view in layer \(multilayer.layers[1].nuhLayerID)"
     }
     return multilayer.pair == nil ? "layer sets other than those of two layers" : nil
+  }
+
+  /// Says which eye the base layer of several views is for, where the others are left out.
+  private mutating func assignBaseEye(_ displays: ThreeDReferenceDisplaysInformation?) {
+    guard viewCount > 1 else { return }
+    let display = displays?.displays.first
+    let isRight =
+      display?.rightViewID == layers[0].viewID && display?.leftViewID != layers[0].viewID
+    isEyeOrderGuessed = !isRight && display?.leftViewID != layers[0].viewID
+    layers[0].eye = isRight ? .right : .left
+    guard isEyeOrderGuessed, let reason = warning else { return }
+    warning = reason + "; nothing says which eye the base layer is for, it is taken for the left"
   }
 
   private mutating func assignEyes(_ displays: ThreeDReferenceDisplaysInformation?) {
@@ -95,6 +121,18 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     warning = "nothing says which view is for which eye; the base layer is taken for the left eye"
     layers[0].eye = .left
     layers[1].eye = .right
+  }
+}
+
+extension VideoParameterSetExtension.Layer {
+  /// What an auxiliary layer holds, for people; nil for pictures of a view (H.265 Table F.2).
+  fileprivate var auxiliaryKind: String? {
+    guard isAuxiliary else { return nil }
+    return switch (scalabilityIDs[0], scalabilityIDs[3]) {
+    case (0, 1): "alpha"
+    case (0, 2), (1..., 0): "depth"
+    default: "of type \(scalabilityIDs[3])"
+    }
   }
 }
 
