@@ -12,6 +12,8 @@ public indirect enum Value: Sendable {
   case fraction(Fraction)
   case intRange(ClosedRange<Int32>)
   case fractionRange(Fraction, Fraction)
+  /// Flags by number, such as the loudspeakers that channels are for.
+  case bitmask(UInt64)
   case buffer(Buffer)
   /// Alternatives, best first: `{ a, b }`.
   case list([Value])
@@ -85,6 +87,9 @@ extension Value {
       g_value_init(value, gst_fraction_range_get_type())
       gst_value_set_fraction_range_full(
         value, low.numerator, low.denominator, high.numerator, high.denominator)
+    case .bitmask(let content):
+      g_value_init(value, gst_bitmask_get_type())
+      gst_value_set_bitmask(value, guint64(content))
     case .buffer(let buffer):
       g_value_init(value, gst_buffer_get_type())
       g_value_set_boxed(value, buffer.raw)
@@ -115,6 +120,7 @@ extension Value {
           gst_value_get_fraction_numerator(value), gst_value_get_fraction_denominator(value)))
     case gst_int_range_get_type():
       self = .intRange(gst_value_get_int_range_min(value)...gst_value_get_int_range_max(value))
+    case gst_bitmask_get_type(): self = .bitmask(UInt64(gst_value_get_bitmask(value)))
     case gst_buffer_get_type():
       guard let boxed = g_value_get_boxed(value) else { return nil }
       self = .buffer(Buffer(retaining: boxed.assumingMemoryBound(to: GstBuffer.self)))

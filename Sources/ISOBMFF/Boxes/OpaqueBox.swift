@@ -9,4 +9,19 @@ public struct OpaqueBox: Equatable, Sendable {
     self.type = type
     self.payload = payload
   }
+
+  /// The box with its header; empty where it would be larger than 4 GiB.
+  public var bytes: [UInt8] {
+    var writer = BoxWriter()
+    writer.box(self)
+    return writer.oversizedBox == nil ? writer.bytes : []
+  }
+
+  /// The boxes that lie one behind the other in `bytes`, as far as they are whole.
+  public static func all(in bytes: [UInt8]) -> [OpaqueBox] {
+    var reader = BoxReader(bytes, type: "free", path: "")
+    var boxes: [OpaqueBox] = []
+    while let box = try? reader.nextBox() { boxes.append(box.opaque) }
+    return boxes
+  }
 }

@@ -1,6 +1,11 @@
 internal import StereoVideo
 
 extension VideoExtendedUsage {
+  /// Reads everything behind a `vexu` box's header. Throws what is wrong with a box that is known.
+  public init(payload: [UInt8]) throws(ISOBMFFError) {
+    try self.init(BoxReader(payload, type: "vexu", path: "vexu"))
+  }
+
   /// Reads the content of a `vexu` box. Boxes in it that are not known are left in the payload.
   init(_ box: BoxReader) throws(ISOBMFFError) {
     payload = box.opaque.payload

@@ -7,7 +7,7 @@ public import StereoVideo
 /// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
 public struct VideoExtendedUsage: Equatable, Sendable {
   /// Everything behind the box's header.
-  public let payload: [UInt8]
+  public internal(set) var payload: [UInt8]
   /// `eyes/stri`, or nil without one.
   public internal(set) var views: StereoViews?
   /// `eyes/hero`: 0 neither eye, 1 left, 2 right; nil without one.
@@ -41,10 +41,8 @@ public struct VideoExtendedUsage: Equatable, Sendable {
       case .topBottom: "over"
       case .frameByFrame, nil: nil
       }
-    payload = Self.payload(
-      views: views, heroEyeIndicator: heroEyeIndicator, baseline: baseline,
-      disparityAdjustment: disparityAdjustment, projectionKind: projectionKind,
-      viewPackingKind: viewPackingKind)
+    payload = []
+    payload = writtenPayload(others: [:])
   }
 
   /// What the box says of how the pair was shot, without the field of view.
@@ -68,43 +66,5 @@ public struct VideoExtendedUsage: Equatable, Sendable {
     case "over": PackingLayout(.topBottom, rightViewFirst: reversed)
     default: nil
     }
-  }
-
-  func write(to writer: inout BoxWriter) {
-    writer.box("vexu") { $0.write(payload) }
-  }
-
-  private static func payload(
-    views: StereoViews, heroEyeIndicator: UInt8?, baseline: Baseline?,
-    disparityAdjustment: DisparityAdjustment?, projectionKind: FourCC?, viewPackingKind: FourCC?
-  ) -> [UInt8] {
-    var writer = BoxWriter()
-    writer.box("eyes") { eyes in
-      eyes.fullBox("stri") { $0.write(views.rawValue) }
-      if let heroEyeIndicator {
-        eyes.fullBox("hero") { $0.write(heroEyeIndicator) }
-      }
-      if let baseline {
-        eyes.box("cams") { cams in
-          cams.fullBox("blin") { $0.write(baseline.micrometres) }
-        }
-      }
-      if let disparityAdjustment {
-        eyes.box("cmfy") { cmfy in
-          cmfy.fullBox("dadj") { $0.write(disparityAdjustment.tenThousandths) }
-        }
-      }
-    }
-    if let projectionKind {
-      writer.box("proj") { proj in
-        proj.fullBox("prji") { $0.write(projectionKind) }
-      }
-    }
-    if let viewPackingKind {
-      writer.box("pack") { pack in
-        pack.fullBox("pkin") { $0.write(viewPackingKind) }
-      }
-    }
-    return writer.bytes
   }
 }
