@@ -122,6 +122,33 @@ struct MVHEVCDemuxTests {
     #expect(entries.0.horizontalFieldOfView == entries.1.horizontalFieldOfView)
     #expect(try old.video().presentationNanoseconds == new.video().presentationNanoseconds)
   }
+
+  @Test("what a foreign vexu says and nobody here knows is kept, whatever is changed of the rest")
+  func unknownExtendedUsage() async throws {
+    let (changed, copy) = (folder.path("changed.mov"), folder.path("copy.mov"))
+    try await OwnMovie.make(path, frames: 4, mux: "baseline=19.24")
+    let usage = try #require(try MovieFile(path).videoEntry().extendedUsage)
+    let unknown = OpaqueBox("must", payload: [1, 2, 3, 4])
+    let payload = unknown.bytes + usage.payload
+    for field in [nil, HorizontalFieldOfView(thousandthsOfDegree: 71_590)] {
+      try MovieFile(path).rebuildVideo(at: changed) {
+        $0.extendedUsage = try VideoExtendedUsage(payload: payload)
+        $0.horizontalFieldOfView = field
+      }
+      let remux = { (mux: String) in
+        _ = try await play(
+          "filesrc location=\(changed) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+            + "mvhevcmux name=m \(mux) ! filesink location=\(copy)")
+      }
+      try await remux("")
+      #expect(try MovieFile(copy).videoEntry().extendedUsage?.payload == payload)
+      #expect(try MovieFile(copy).videoEntry().horizontalFieldOfView == field)
+      try await remux("baseline=64")
+      let edited = try #require(try MovieFile(copy).videoEntry().extendedUsage)
+      #expect(edited.baseline?.millimetres == 64)
+      #expect(OpaqueBox.all(in: edited.payload).contains(unknown))
+    }
+  }
 }
 
 extension MovieFile {

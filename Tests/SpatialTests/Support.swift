@@ -112,6 +112,8 @@ extension [Message] {
 struct PassedBuffer {
   let buffer: Buffer
   let caps: Caps
+  /// When it plays; nil for what lies outside its segment.
+  var runningTime: ClockTime?
 
   /// The visible bytes of a raw frame, plane by plane, row by row.
   func pixels() throws -> [UInt8] {
@@ -182,7 +184,10 @@ final class Tap: Sendable {
     if type & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0 {
       let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
       let caps = pad.currentCaps ?? .empty
-      seen.withLock { $0.append(.buffer(PassedBuffer(buffer: buffer, caps: caps))) }
+      let segment = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment
+      let time = buffer.pts.flatMap { segment?.runningTime($0) }
+      let passed = PassedBuffer(buffer: buffer, caps: caps, runningTime: time)
+      seen.withLock { $0.append(.buffer(passed)) }
     } else if type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue != 0 {
       let query = data.assumingMemoryBound(to: GstQuery.self)
       guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }

@@ -17,10 +17,12 @@ enum DemuxAudioCaps {
           ("mpegversion", 1), ("mpegaudioversion", .int(version)), ("layer", 3), ("parsed", true),
         ])
     case .pcm(let format): return pcm(entry, format)
-    case .ac3:
-      return common("audio/x-ac3", entry, [("framed", true), ("alignment", "frame")])
-    case .eac3:
-      return common("audio/x-eac3", entry, [("framed", true), ("alignment", "frame")])
+    case .ac3(let record), .eac3(let record):
+      // Not for decoders: what a frame's header does not say, a muxer finds here.
+      let data = record.isEmpty ? [] : [("codec_data", Value.buffer(Buffer(record)))]
+      let isEnhanced = if case .eac3 = entry.coding { true } else { false }
+      return common(
+        isEnhanced ? "audio/x-eac3" : "audio/x-ac3", entry, [("framed", true)] + data)
     case .opus(let box): return opus(entry, box)
     case .flac(let blocks):
       return common(
@@ -29,17 +31,32 @@ enum DemuxAudioCaps {
       // Decoders want the box around the configuration.
       let box: [UInt8] =
         [0, 0, 0, UInt8(clamping: 12 + cookie.count)] + Array("alac".utf8) + [0, 0, 0, 0] + cookie
-      return common("audio/x-alac", entry, [("codec_data", .buffer(Buffer(box)))])
+      var fields = [("codec_data", Value.buffer(Buffer(box)))]
+      if let bits = entry.coding.recordedFormat?.bitsPerSample {
+        fields.append(("samplesize", .int(Int32(clamping: bits))))
+      }
+      return common("audio/x-alac", entry, fields)
     case .other(let type):
-      let data = entry.otherBoxes.first.map { [("codec_data", Value.buffer(Buffer($0.payload)))] }
-      return common(DemuxVideoCaps.opaque("audio", type), entry, data ?? [])
+      if let media = plainCodecs[type] { return common(media, entry, []) }
+      return common(
+        DemuxVideoCaps.opaque("audio", type), entry,
+        [("codec_data", .buffer(Buffer(entry.otherBoxes.flatMap(\.bytes))))])
     }
   }
+
+  /// Codings whose decoders need to know nothing but rate and channels.
+  private static let plainCodecs: [FourCC: String] = [
+    "alaw": "audio/x-alaw", "ulaw": "audio/x-mulaw", "samr": "audio/AMR", "sawb": "audio/AMR-WB",
+  ]
 
   private static func common(
     _ media: String, _ entry: AudioSampleEntry, _ fields: [(String, Value)]
   ) -> Caps {
     var all: [(key: String, value: Value)] = fields.map { ($0.0, $0.1) }
+    var entry = entry
+    if let format = entry.coding.recordedFormat {
+      (entry.sampleRate, entry.channelCount) = (format.sampleRate, format.channelCount)
+    }
     if entry.sampleRate > 0 { all.append(("rate", .int(Int32(clamping: entry.sampleRate)))) }
     if entry.channelCount > 0 {
       all.append(("channels", .int(Int32(clamping: entry.channelCount))))
@@ -73,7 +90,9 @@ enum DemuxAudioCaps {
     var text =
       "audio/x-raw, format=\(letter)\(format.bitsPerSample)\(order), layout=interleaved, "
       + "rate=\(entry.sampleRate), channels=\(entry.channelCount)"
-    if entry.channelCount > 2 { text += ", channel-mask=(bitmask)\(channelMask(entry))" }
+    if entry.channelCount > 2 {
+      text += ", channel-mask=(bitmask)0x\(String(channelMask(entry), radix: 16))"
+    }
     return Caps(parsing: text) ?? common("audio/x-raw", entry, [])
   }
 
@@ -82,9 +101,7 @@ enum DemuxAudioCaps {
     guard let bitmap = entry.channelBitmap, bitmap.nonzeroBitCount == Int(entry.channelCount) else {
       return 0
     }
-    // GStreamer has a second low-frequency channel at bit 9, in front of the sides.
-    let sides = UInt64(bitmap >> 9 & 3) << 10
-    return UInt64(bitmap & 0x1FF) | sides
+    return LoudspeakerBits.mask(bitmap: bitmap)
   }
 
   /// `dOps` with its big-endian numbers as the header that Ogg has.

@@ -34,7 +34,7 @@ final class DemuxTrack {
   let eyeDescription: DemuxVideoCaps.Description?
   /// Caps of the streams with untouched samples, by sample entry.
   let sampleCaps: [Caps]
-  /// Of PCM: how many frames are handed out together; 1 for others.
+  /// Of PCM and its like: how many frames are handed out together; 1 for others.
   let itemLength: Int
 
   // MARK: Position
@@ -70,11 +70,12 @@ final class DemuxTrack {
     itemLength = Self.itemLength(track)
   }
 
-  /// PCM frames that make up about a tenth of a second.
+  /// Frames of PCM, or of other sound with samples of less than a millisecond, that make up about
+  /// a tenth of a second.
   private static func itemLength(_ track: Track) -> Int {
-    guard case .audio(let entry)? = track.sampleEntries.first, entry.bytesPerPCMFrame != nil else {
-      return 1
-    }
+    guard case .audio(let entry)? = track.sampleEntries.first else { return 1 }
+    let length = UInt64(track.samples.sample(at: 0)?.duration ?? track.timescale)
+    guard entry.bytesPerPCMFrame != nil || length * 1000 < UInt64(track.timescale) else { return 1 }
     return max(1, Int(entry.sampleRate / 10))
   }
 

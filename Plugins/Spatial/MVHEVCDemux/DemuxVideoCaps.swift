@@ -8,6 +8,8 @@ import StereoVideo
 enum DemuxVideoCaps {
   /// What is the same for all streams of a track.
   struct Description {
+    /// The stream shows no eye in particular.
+    var isMono = false
     var frameRate: Fraction?
     var pixelAspectRatio: Fraction?
     var colour: GstVideoColorimetry?
@@ -34,9 +36,9 @@ enum DemuxVideoCaps {
 
   /// The caps of a track's samples as they are; opaque ones for a codec that has no caps here.
   ///
-  /// - Parameter isStereo: the samples hold two eyes in layers.
+  /// - Parameter viewCount: how many views the samples hold in layers.
   static func samples(
-    _ entry: VisualSampleEntry, _ description: Description, isStereo: Bool
+    _ entry: VisualSampleEntry, _ description: Description, viewCount: Int
   ) -> Caps {
     let codec = codecs.first { $0.types.contains(entry.codec) }
     var fields: [(key: String, value: Value)] = (codec?.fields ?? []).map { ($0.0, $0.1) }
@@ -49,21 +51,36 @@ enum DemuxVideoCaps {
     if let lhvC = entry.lhvC {
       fields.append((LayeredCaps.layeredCodecData, .buffer(Buffer(lhvC))))
     }
+    if let usage = entry.extendedUsage {
+      fields.append((LayeredCaps.extendedUsage, .buffer(Buffer(usage.payload))))
+    }
     if codec != nil, codec?.media == "video/x-h265" || codec?.media == "video/x-h264" {
       fields.append(("parsed", true))
     }
     var caps = Caps(codec?.media ?? opaque("video", entry.codec), fields)
     if let record = entry.hvcC { addProfile(record, to: caps) }
-    if isStereo {
+    if viewCount > 1 {
       let depth = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }?
         .bitDepthLuma
       caps = caps.with([
-        "profile": .string(LayeredCaps.profiles[(depth ?? 8) > 8 ? 2 : 0]), "views": 2,
+        "profile": .string(LayeredCaps.profiles[(depth ?? 8) > 8 ? 2 : 0]),
+        "views": .int(Int32(clamping: viewCount)),
       ])
     } else if let packing = entry.packing {
       caps = packing.adding(to: caps)
+    } else if let mode = singleView(entry) {
+      caps = caps.with(["multiview-mode": .string(mode)])
     }
     return description.adding(to: caps)
+  }
+
+  /// Which eye alone the samples show, or that they are for both, where the sample entry says that.
+  private static func singleView(_ entry: VisualSampleEntry) -> String? {
+    switch entry.extendedUsage?.views?.intersection([.leftEye, .rightEye]) {
+    case .some(.leftEye): return "left"
+    case .some(.rightEye): return "right"
+    default: return entry.stereoscopicMode == .monoscopic ? "mono" : nil
+    }
   }
 
   /// The caps of one eye as a stream of its own with these parameter sets.
@@ -86,7 +103,8 @@ enum DemuxVideoCaps {
         "chroma-format": .string(chroma),
         "bit-depth-luma": .uint(UInt32(clamping: record.bitDepthLuma)),
         "bit-depth-chroma": .uint(UInt32(clamping: record.bitDepthChroma)),
-        "multiview-mode": .string(eye.rawValue), "codec_data": .buffer(Buffer(bytes)),
+        "multiview-mode": .string(description.isMono ? "mono" : eye.rawValue),
+        "codec_data": .buffer(Buffer(bytes)),
       ])
     addProfile(bytes, to: caps)
     var description = description

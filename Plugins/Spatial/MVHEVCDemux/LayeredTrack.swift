@@ -7,10 +7,18 @@ import StereoVideo
 enum LayeredTrack {
   /// One layer only.
   case plain
-  /// More layers than the base layer, but not two eyes that can be had.
-  case baseOnly(warning: String)
-  /// Two eyes, with the parameter sets of those that can be had.
-  case stereo(EyeOutput, sets: [Eye: SingleLayerParameterSets], warning: String?)
+  /// More layers than the base layer, of which nothing can be had.
+  case unreadable(warning: String)
+  /// Layers that are read, all of two eyes or the base layer alone: the parameter sets of the eyes
+  /// that can be had.
+  case layers(Content, sets: [Eye: SingleLayerParameterSets], warning: String?)
+
+  /// What the samples of a layered stream hold.
+  struct Content {
+    var eyes: EyeOutput
+    /// How many views, two or more; one where what is layered is something else.
+    var viewCount: Int
+  }
 
   /// NAL units of the records of a sample entry; empty where it has none that can be read.
   static func parameterSets(of entry: VisualSampleEntry) -> [[UInt8]] {
@@ -43,8 +51,8 @@ enum LayeredTrack {
     } catch {
       self =
         parameterSets.contains { Self.layerCount($0) ?? 1 > 1 }
-        ? .baseOnly(
-          warning: "The two eyes cannot be had, only the video as it is: the first frame is "
+        ? .unreadable(
+          warning: "The eyes cannot be had, only the video as it is: the first frame is "
             + "damaged (\(error)).") : .plain
     }
   }
@@ -72,17 +80,16 @@ enum LayeredTrack {
     else { return .plain }
     let information = LayeredStreamInformation(
       vps, displays: ThreeDReferenceDisplaysInformation(nalUnits: sets))
-    guard information.isStereo, let baseEye = information.baseEye else {
-      return .baseOnly(warning: sentence(information.warning ?? "only the base layer is read"))
-    }
-    var splitter = EyeSplitter()
+    // Where there is one view only, one name is as good as the other.
+    let baseEye = information.baseEye ?? .left
+    var splitter = EyeSplitter(isBaseOnly: !information.isStereo)
     try splitter.add(parameterSets: beside.filter { isParameterSet($0) })
     let output = EyeOutput(baseEye: baseEye, framing: framing, splitter: splitter)
     // A trial on a copy: what comes of it is thrown away but for the parameter sets.
     var trial = output
     var eyeSets: [Eye: SingleLayerParameterSets] = [:]
     var warning = information.warning.map { sentence($0) }
-    for eye in [baseEye, baseEye.other] {
+    for eye in information.isStereo ? [baseEye, baseEye.other] : [baseEye] {
       do {
         eyeSets[eye] = try trial.split(sample, bytes, nalUnits: units, for: eye).parameterSets
       } catch {
@@ -90,7 +97,8 @@ enum LayeredTrack {
         warning = "The \(eye) eye cannot be had: \(error)."
       }
     }
-    return .stereo(output, sets: eyeSets, warning: warning)
+    return .layers(
+      Content(eyes: output, viewCount: information.viewCount), sets: eyeSets, warning: warning)
   }
 
   private static func isParameterSet(_ unit: [UInt8]) -> Bool {
@@ -99,5 +107,17 @@ enum LayeredTrack {
 
   private static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+}
+
+extension VisualSampleEntry {
+  /// Whether the samples hold several views in layers.
+  var hasLayeredViews: Bool {
+    let sets = LayeredTrack.parameterSets(of: self)
+    let vps = sets.last { NALUnitHeader($0.span.bytes)?.type == .videoParameterSet }
+    guard lhvC != nil, let vps = vps.flatMap({ try? VideoParameterSet(nalUnit: $0) }) else {
+      return false
+    }
+    return LayeredStreamInformation(vps, displays: nil).viewCount > 1
   }
 }

@@ -125,10 +125,11 @@ extension MVHEVCDemux {
       parameterSets: elementary.parameterSets, framing: elementary.framing, first: first)
     {
     case .plain: break
-    case .baseOnly(let warning): warn(warning)
-    case .stereo(let output, let sets, let warning):
+    case .unreadable(let warning): warn(warning)
+    case .layers(let content, let sets, let warning):
       if let warning { warn(warning) }
-      elementary.eyes = output
+      elementary.eyes = content.eyes
+      elementary.description.isMono = content.viewCount == 1
       var depth: Int?
       for eye in Eye.allCases {
         guard let eyeSets = sets[eye] else { continue }
@@ -140,10 +141,13 @@ extension MVHEVCDemux {
             role: .eye(eye), template: eye.rawValue, name: eye.rawValue, idSuffix: eye.rawValue,
             caps: caps, type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
       }
-      whole = whole.with([
-        "parsed": true, "views": 2,
-        "profile": .string(LayeredCaps.profiles[depth ?? 8 > 8 ? 2 : 0]),
-      ])
+      whole = whole.with(["parsed": true])
+      if content.viewCount > 1 {
+        whole = whole.with([
+          "views": .int(Int32(clamping: content.viewCount)),
+          "profile": .string(LayeredCaps.profiles[depth ?? 8 > 8 ? 2 : 0]),
+        ])
+      }
     }
     elementaryStreams.append(
       try makeStream(

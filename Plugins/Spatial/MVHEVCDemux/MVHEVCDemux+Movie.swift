@@ -83,20 +83,24 @@ extension MVHEVCDemux {
   ) throws -> DemuxTrack {
     let timeline = TrackTimeline(
       track, lag: TrackTimeline.lag(track), movieTimescale: movie?.timescale ?? 1)
+    if let warning = timeline.warning { warn(warning, debug: "track \(track.id.rawValue)") }
     let rate = frameRate(track)
     var plans: [Plan] = []
     var eyes: EyeOutput?
     var eyeDescription: DemuxVideoCaps.Description?
     var spatial: SpatialMetadata?
+    var viewCount = 1
     if case .video(let entry)? = track.sampleEntries.first {
       var description = DemuxVideoCaps.Description(entry, frameRate: rate)
       description.complete(fromSEI: LayeredTrack.parameterSets(of: entry))
       spatial = entry.spatialMetadata
       switch LayeredTrack(entry, first: first) {
       case .plain: break
-      case .baseOnly(let warning): warn(warning)
-      case .stereo(let output, let sets, let warning):
+      case .unreadable(let warning): warn(warning)
+      case .layers(let content, let sets, let warning):
         if let warning { warn(warning) }
+        viewCount = content.viewCount
+        description.isMono = viewCount == 1
         for eye in Eye.allCases {
           guard let eyeSets = sets[eye] else { continue }
           plans.append(
@@ -105,11 +109,11 @@ extension MVHEVCDemux {
               idSuffix: "/\(eye.rawValue)",
               caps: try DemuxVideoCaps.eye(eye, eyeSets, description), spatial: spatial))
         }
-        eyes = output
+        eyes = content.eyes
         eyeDescription = description
       }
     }
-    let caps = track.sampleEntries.map { sampleCaps($0, frameRate: rate, isStereo: eyes != nil) }
+    let caps = track.sampleEntries.map { sampleCaps($0, frameRate: rate, viewCount: viewCount) }
     let kind =
       track.handlerType == "vide" ? "video" : track.handlerType == "soun" ? "audio" : "meta"
     let number = numbers[kind, default: 0]
@@ -124,12 +128,12 @@ extension MVHEVCDemux {
       eyeDescription: eyeDescription, sampleCaps: caps)
   }
 
-  private func sampleCaps(_ entry: SampleEntry, frameRate: Fraction?, isStereo: Bool) -> Caps {
+  private func sampleCaps(_ entry: SampleEntry, frameRate: Fraction?, viewCount: Int) -> Caps {
     switch entry {
     case .video(let entry):
       var description = DemuxVideoCaps.Description(entry, frameRate: frameRate)
       description.complete(fromSEI: LayeredTrack.parameterSets(of: entry))
-      return DemuxVideoCaps.samples(entry, description, isStereo: isStereo)
+      return DemuxVideoCaps.samples(entry, description, viewCount: viewCount)
     case .audio(let entry): return DemuxAudioCaps.caps(entry)
     case .other(let entry):
       return Caps(

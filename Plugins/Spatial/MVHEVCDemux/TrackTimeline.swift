@@ -25,6 +25,8 @@ struct TrackTimeline {
   /// In units of the timescale, 0 or more.
   let lag: Int64
   let pieces: [Piece]
+  /// What of the edit list is not played as it says; nil where all is.
+  let warning: String?
 
   /// More edits than these are not a way of cutting a film.
   private static let maximumPieceCount = 10_000
@@ -37,19 +39,40 @@ struct TrackTimeline {
     self.lag = lag
     var pieces: [Piece] = []
     var time: ClockTime = 0
+    var mediaEnd: ClockTime = 0
+    var warning: String?
     let edits = track.edits.prefix(Self.maximumPieceCount)
     for edit in edits {
       let isOpen = edit.duration == 0
       // No duration means to the end in fragmented files, and makes no sense elsewhere but there.
       if isOpen, edit.mediaTime == nil || edit != edits.last { continue }
       let duration = scale(edit.duration, .second, UInt64(movieTimescale))
-      pieces.append(
-        Piece(
-          movieStart: time, duration: isOpen ? nil : duration, mediaStart: edit.mediaTime,
-          start: edit.mediaTime.map {
-            Self.timestamp($0, lag: lag, timescale: track.timescale)
-          } ?? 0))
+      var piece = Piece(
+        movieStart: time, duration: isOpen ? nil : duration, mediaStart: edit.mediaTime, start: 0)
+      if let mediaTime = edit.mediaTime {
+        piece.start = Self.timestamp(mediaTime, lag: lag, timescale: track.timescale)
+        let isRounding =
+          pieces.last.map { Self.continues($0, piece, timescale: movieTimescale) } ?? false
+        if piece.start < mediaEnd, !isRounding {
+          // Decoders take a frame that ends behind its segment's end for the end of the stream, so
+          // that a stream which goes back stops there (GStreamer 1.22).
+          (piece.mediaStart, piece.start) = (nil, 0)
+          warning = "A part of the track that plays earlier media again is left out."
+        } else {
+          mediaEnd = piece.stop ?? .max
+        }
+        if edit.rate != 0x1_0000 {
+          warning =
+            "A part of the track that is to be slower, faster or still plays at normal speed."
+        }
+      }
       time = saturatingSum(time, duration)
+      if let last = pieces.last, Self.continues(last, piece, timescale: movieTimescale) {
+        // Decoders lose frames where one segment follows another (GStreamer 1.22).
+        pieces[pieces.count - 1].duration = isOpen ? nil : time - last.movieStart
+      } else {
+        pieces.append(piece)
+      }
     }
     if !pieces.contains(where: { $0.mediaStart != nil }) {
       pieces = [
@@ -59,6 +82,14 @@ struct TrackTimeline {
       ]
     }
     self.pieces = pieces
+    self.warning = warning
+  }
+
+  /// Whether a piece begins where the one in front of it ends, in the media too, but for rounding.
+  private static func continues(_ last: Piece, _ next: Piece, timescale: UInt32) -> Bool {
+    guard last.mediaStart != nil, next.mediaStart != nil, let stop = last.stop else { return false }
+    let distance = stop > next.start ? stop - next.start : next.start - stop
+    return distance <= .second / UInt64(max(timescale, 1)) + 1
   }
 
   /// What has to be added to a track's media times so that no sample is presented before it is

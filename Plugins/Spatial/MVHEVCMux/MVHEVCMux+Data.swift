@@ -7,7 +7,9 @@ extension MVHEVCMux {
   /// Takes what is earliest among what waits at the pads.
   func step() throws {
     let all = sinkPads
-    guard all.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
+    guard all.filter({ $0.dropGap() || dropHeader(of: $0) }).isEmpty else {
+      throw FlowReturn.needData
+    }
     let pads = try MuxPads(all)
     let movie = try self.movie ?? begin(pads)
     guard let source = pads.earliest() else {
@@ -75,7 +77,17 @@ extension MVHEVCMux {
       lastRunningTime = time
       framesWritten += 1
     }
-    try movie.append(buffer, timing, to: track)
+    let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
+    if sample.size > 0 { try movie.append(sample, timing, to: track) }
+  }
+
+  /// Takes what waits if it is a header of FLAC or Opus, which the sample entry has already.
+  private func dropHeader(of pad: AggregatorPad) -> Bool {
+    guard isAudio(pad), let buffer = pad.peek(), buffer.flags.contains(.header),
+      ["audio/x-flac", "audio/x-opus"].contains(padCaps[pad.name]?.mediaType)
+    else { return false }
+    _ = pad.pop()
+    return true
   }
 
   private func isAudio(_ pad: AggregatorPad) -> Bool { pad.name.hasPrefix("audio") }
@@ -85,9 +97,9 @@ extension MVHEVCMux {
   private func pcmFrames(
     of buffer: Buffer, on pad: AggregatorPad
   ) throws -> (count: UInt32, duration: ClockTime)? {
-    guard let caps = padCaps[pad.name], caps.mediaType == "audio/x-raw" else { return nil }
-    let entry = try MuxAudioCaps.sampleEntry(caps, pad: pad.name)
-    guard let bytes = entry.bytesPerPCMFrame.map(Int.init), bytes > 0 else { return nil }
+    guard let bytes = frameSizes[pad.name].map(Int.init), bytes > 0,
+      let rate = padCaps[pad.name]?.first?.int("rate").flatMap({ UInt64(exactly: $0) })
+    else { return nil }
     let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: bytes)
     guard rest == 0, let count = UInt32(exactly: count) else {
       throw ElementError(
@@ -95,7 +107,7 @@ extension MVHEVCMux {
         "A buffer on \(pad.name) has \(buffer.size) bytes, which are no whole number of "
           + "audio frames of \(bytes) bytes.")
     }
-    return (count, scale(UInt64(count), .second, UInt64(entry.sampleRate)))
+    return (count, scale(UInt64(count), .second, max(rate, 1)))
   }
 
   private func reportDrops(_ stereo: StereoInput) {

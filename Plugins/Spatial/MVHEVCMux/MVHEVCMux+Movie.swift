@@ -65,11 +65,18 @@ extension MVHEVCMux: MovieOutput {
     let language = pad.stickyEvent(GST_EVENT_TAG)?.tags?.string(GST_TAG_LANGUAGE_CODE).flatMap(
       TagList.languageCode)
     if name.hasPrefix("audio") {
-      let entry = try MuxAudioCaps.sampleEntry(caps, pad: name)
+      let entry = try MuxAudioCaps.sampleEntry(
+        caps, pad: name, container: settings.current.container.container, first: pad.peek())
+      frameSizes[name] = entry.bytesPerPCMFrame
       return TrackDescription(
         .audio(entry), timescale: entry.sampleRate, language: language ?? "und")
     }
-    var entry = try MuxVideoCaps.sampleEntry(caps, pad: name)
+    let inBand =
+      InBandVideo.isIn(caps) ? try InBandVideo(caps, first: pad.peek(), pad: name) : nil
+    inBandVideo[name] = inBand
+    var entry =
+      try inBand.map { try MuxVideoCaps.sampleEntry($0) }
+      ?? MuxVideoCaps.sampleEntry(caps, pad: name)
     try addSpatialBoxes(to: &entry, caps)
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
@@ -88,10 +95,19 @@ extension MVHEVCMux: MovieOutput {
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
   }
 
-  /// `vexu` and `hfov` for a track that is taken as it is, if it holds both eyes.
+  /// `vexu` and `hfov` for a track that is taken as it is: those that it came with, or new ones if
+  /// it holds both eyes.
   private func addSpatialBoxes(to entry: inout VisualSampleEntry, _ caps: Caps) throws {
     let packing = PackingLayout(multiviewCaps: caps)
-    guard entry.lhvC != nil || packing != nil else { return }
+    if let payload = caps.first?.buffer(LayeredCaps.extendedUsage)?.bytes,
+      let usage = try? VideoExtendedUsage(payload: payload)
+    {
+      // What its maker left out, nobody here knows better.
+      entry.extendedUsage = usage.updated(with: spatialMetadata, packing: packing)
+      entry.horizontalFieldOfView = spatialMetadata.horizontalFieldOfView
+      return
+    }
+    guard packing != nil || entry.hasLayeredViews else { return }
     entry.extendedUsage = VideoExtendedUsage(completeMetadata, packing: packing)
     entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
   }

@@ -49,6 +49,10 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   var movie: MovieInProgress?
   /// The track of each pad but the eyes', fixed when the movie begins.
   var tracks: [String: Int] = [:]
+  /// Of pads with PCM: the bytes of one moment of all channels.
+  var frameSizes: [String: UInt32] = [:]
+  /// Of pads with coded video that has its parameter sets inside.
+  var inBandVideo: [String: InBandVideo] = [:]
   var stereo: StereoInput?
   /// Whether the encoders have given all they had.
   var eyesHaveEnded = false
@@ -76,6 +80,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     tags = TagList()
     movie = nil
     tracks = [:]
+    frameSizes = [:]
+    inBandVideo = [:]
     stereo = nil
     eyesHaveEnded = false
     progress = ProgressReport("mvhevcmux-progress")

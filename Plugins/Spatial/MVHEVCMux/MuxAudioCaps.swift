@@ -5,61 +5,200 @@ import ISOBMFF
 /// The audio that goes into a movie, and its sample entry.
 enum MuxAudioCaps {
   /// PCM formats by GStreamer's names.
-  private static let pcm: [(name: String, format: PCMFormat)] = [
-    ("S16LE", PCMFormat(bitsPerSample: 16, isFloat: false, isBigEndian: false, isSigned: true)),
-    ("S16BE", PCMFormat(bitsPerSample: 16, isFloat: false, isBigEndian: true, isSigned: true)),
-    ("S24LE", PCMFormat(bitsPerSample: 24, isFloat: false, isBigEndian: false, isSigned: true)),
-    ("S24BE", PCMFormat(bitsPerSample: 24, isFloat: false, isBigEndian: true, isSigned: true)),
-    ("S32LE", PCMFormat(bitsPerSample: 32, isFloat: false, isBigEndian: false, isSigned: true)),
-    ("S32BE", PCMFormat(bitsPerSample: 32, isFloat: false, isBigEndian: true, isSigned: true)),
-    ("F32LE", PCMFormat(bitsPerSample: 32, isFloat: true, isBigEndian: false, isSigned: true)),
-    ("F32BE", PCMFormat(bitsPerSample: 32, isFloat: true, isBigEndian: true, isSigned: true)),
-  ]
+  private static let pcm: [(name: String, format: PCMFormat)] = {
+    var formats = [
+      ("S8", PCMFormat(bitsPerSample: 8)), ("U8", PCMFormat(bitsPerSample: 8, isSigned: false)),
+    ]
+    let kinds: [(letter: String, bits: [UInt16])] = [("S", [16, 24, 32]), ("F", [32, 64])]
+    for (letter, sizes) in kinds {
+      for bits in sizes {
+        for isBigEndian in [false, true] {
+          let format = PCMFormat(
+            bitsPerSample: bits, isFloat: letter == "F", isBigEndian: isBigEndian)
+          formats.append(("\(letter)\(bits)\(isBigEndian ? "BE" : "LE")", format))
+        }
+      }
+    }
+    return formats
+  }()
+
+  /// Of what nobody here can decode: Apple's spatial audio.
+  private static let opaque = (["apac"] as [FourCC]).map { DemuxVideoCaps.opaque("audio", $0) }
 
   static let template: Caps = {
     let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw", "framed": true])
     caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3), ("parsed", true)])
+    for media in ["audio/x-ac3", "audio/x-eac3", "audio/x-flac"] {
+      caps.append(media, [("framed", true)])
+    }
+    caps.append("audio/x-opus", [("channel-mapping-family", .intRange(0...255))])
+    caps.append("audio/x-alac", [])
     caps.append(
       "audio/x-raw",
       [
         ("format", .strings(pcm.map(\.name))), ("layout", "interleaved"),
         ("rate", .intRange(1...(.max))), ("channels", .intRange(1...64)),
       ])
+    for media in opaque { caps.append(media, []) }
     return caps
   }()
 
-  /// The sample entry for fixed caps. Throws where something that it needs is missing.
-  static func sampleEntry(_ caps: Caps, pad: String) throws -> AudioSampleEntry {
-    guard let structure = caps.first,
-      let rate = structure.int("rate").flatMap(UInt32.init(exactly:)), rate > 0,
-      let channels = structure.int("channels").flatMap(UInt32.init(exactly:)), channels > 0
+  /// The sample entry for fixed caps.
+  ///
+  /// - Parameter first: the first buffer of the stream, for codings whose caps do not say enough.
+  ///
+  /// Throws where something that it needs is missing.
+  static func sampleEntry(
+    _ caps: Caps, pad: String, container: MovieContainer, first: Buffer?
+  ) throws -> AudioSampleEntry {
+    guard let structure = caps.first else { throw FlowReturn.notNegotiated }
+    let coding = try coding(structure, pad: pad, container: container, first: first)
+    let recorded = coding.recordedFormat
+    guard
+      let rate = recorded?.sampleRate ?? structure.int("rate").flatMap(UInt32.init(exactly:)),
+      rate > 0,
+      let channels = recorded?.channelCount
+        ?? structure.int("channels").flatMap(UInt32.init(exactly:)), channels > 0
     else {
       throw ElementError(
         .format, "The audio on \(pad) has no rate or no channels.", debug: "\(caps)")
     }
-    switch (structure.name, structure.int("mpegversion")) {
-    case ("audio/mpeg", 4):
-      guard let config = structure.buffer("codec_data") else {
-        throw ElementError(
-          .format, "The AAC on \(pad) has no codec_data; put aacparse before the pad.")
+    var entry = AudioSampleEntry(
+      coding: coding, channelCount: channels, sampleRate: rate,
+      framesPerSample: framesPerSample(coding, structure))
+    switch coding {
+    case .opus:
+      // Whatever was encoded, Opus decodes to this rate.
+      entry.sampleRate = 48_000
+    case .pcm where channels > 2:
+      if case .bitmask(let mask)? = structure["channel-mask"], mask != 0 {
+        entry.channelBitmap = LoudspeakerBits.bitmap(mask: mask)
       }
-      return AudioSampleEntry(
-        coding: .aac(audioSpecificConfig: config.bytes), channelCount: channels, sampleRate: rate,
-        framesPerSample: 1024)
-    case ("audio/mpeg", _):
-      let halved = (structure.int("mpegaudioversion") ?? 1) > 1
-      return AudioSampleEntry(
-        coding: .mp3, channelCount: channels, sampleRate: rate,
-        framesPerSample: halved ? 576 : 1152)
-    default:
-      guard let name = structure.string("format"),
+    case .other:
+      entry.otherBoxes = structure.buffer("codec_data").map { OpaqueBox.all(in: $0.bytes) } ?? []
+    default: break
+    }
+    return entry
+  }
+
+  /// Audio frames that each buffer holds; 0 where that is not known or changes.
+  private static func framesPerSample(_ coding: AudioCoding, _ caps: StructureView) -> UInt32 {
+    switch coding {
+    case .aac: 1024
+    case .mp3: caps.int("mpegaudioversion") ?? 1 > 1 ? 576 : 1152
+    case .ac3, .eac3: 1536
+    case .alac(let cookie): cookie.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
+    case .pcm: 1
+    case .opus, .flac, .other: 0
+    }
+  }
+
+  private static func coding(
+    _ caps: StructureView, pad: String, container: MovieContainer, first: Buffer?
+  ) throws -> AudioCoding {
+    func missing(_ what: String, _ parser: String) -> ElementError {
+      ElementError(
+        .format,
+        "The \(what) on \(pad) has no \(parser == "aacparse" ? "codec_data" : "header")"
+          + "; put \(parser) before the pad.")
+    }
+    let data = caps.buffer("codec_data")?.bytes
+    switch caps.name {
+    case "audio/mpeg" where caps.int("mpegversion") == 4:
+      guard let data else { throw missing("AAC", "aacparse") }
+      return .aac(audioSpecificConfig: data)
+    case "audio/mpeg": return .mp3
+    case "audio/x-ac3", "audio/x-eac3":
+      let isEnhanced = caps.name == "audio/x-eac3"
+      if let data { return isEnhanced ? .eac3(dec3: data) : .ac3(dac3: data) }
+      guard let coding = first.flatMap({ AudioCoding.ac3(firstSample: $0.bytes) }) else {
+        throw missing(isEnhanced ? "E-AC-3" : "AC-3", "ac3parse")
+      }
+      return coding
+    case "audio/x-opus":
+      guard let box = opus(caps) else { throw missing("Opus", "opusparse") }
+      return .opus(dOps: box)
+    case "audio/x-flac":
+      guard let blocks = flac(caps) else { throw missing("FLAC", "flacparse") }
+      return .flac(metadataBlocks: blocks)
+    case "audio/x-alac":
+      guard let cookie = data.flatMap(magicCookie) else {
+        throw ElementError(
+          .format, "The ALAC on \(pad) has no codec_data that says how it is coded.")
+      }
+      return .alac(magicCookie: cookie)
+    case "audio/x-raw":
+      guard let name = caps.string("format"),
         let format = pcm.first(where: { $0.name == name })?.format
       else {
         throw ElementError(
-          .format, "The audio on \(pad) cannot go into a movie.", debug: "\(caps)")
+          .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
       }
-      return AudioSampleEntry(
-        coding: .pcm(format), channelCount: channels, sampleRate: rate, framesPerSample: 1)
+      guard container == .quickTime || format.bitsPerSample > 8 else {
+        throw ElementError(
+          .format,
+          "MP4 holds no audio of 8 bits, as comes on \(pad); let audioconvert make 16 of them.")
+      }
+      return .pcm(format)
+    default:
+      let name = caps.name.split(separator: "-").last.map(String.init) ?? ""
+      guard opaque.contains(caps.name), let type = FourCC(exactly: name) else {
+        throw ElementError(
+          .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
+      }
+      return .other(type)
     }
+  }
+
+  /// ALACSpecificConfig, with or without the box that decoders want around it.
+  private static func magicCookie(_ data: [UInt8]) -> [UInt8]? {
+    let isBox = data.count >= 12 && data[4..<8].elementsEqual("alac".utf8)
+    let cookie = isBox ? Array(data[12...]) : data
+    return cookie.count >= 24 ? cookie : nil
+  }
+
+  /// The headers of FLAC in Ogg, or of a file of its own, as metadata blocks one behind the other.
+  private static func flac(_ caps: StructureView) -> [UInt8]? {
+    guard case .array(let headers)? = caps["streamheader"] else { return nil }
+    var blocks: [[UInt8]] = []
+    for case .buffer(let header) in headers {
+      var bytes = header.bytes
+      if bytes.starts(with: [0x7F] + Array("FLAC".utf8)) { bytes.removeFirst(min(9, bytes.count)) }
+      if bytes.starts(with: "fLaC".utf8) { bytes.removeFirst(4) }
+      if bytes.count >= 4 { blocks.append(bytes) }
+    }
+    // STREAMINFO comes first.
+    guard let first = blocks.first, first[0] & 0x7F == 0, first.count >= 38 else { return nil }
+    for index in blocks.indices {
+      let isLast = index == blocks.count - 1
+      blocks[index][0] = blocks[index][0] & 0x7F | (isLast ? 0x80 : 0)
+    }
+    return blocks.flatMap { $0 }
+  }
+
+  /// The header that Ogg has, as `dOps` with its numbers big-endian.
+  private static func opus(_ caps: StructureView) -> [UInt8]? {
+    guard let head = opusHead(caps), head.count >= 19, head.starts(with: "OpusHead".utf8) else {
+      return nil
+    }
+    return [0, head[9]] + head[10..<12].reversed() + head[12..<16].reversed()
+      + head[16..<18].reversed() + head[18...]
+  }
+
+  private static func opusHead(_ caps: StructureView) -> [UInt8]? {
+    if case .array(let headers)? = caps["streamheader"], case .buffer(let head)? = headers.first {
+      return head.bytes
+    }
+    var (rate, channels, family, streams, coupled): (UInt32, UInt8, UInt8, UInt8, UInt8) =
+      (0, 0, 0, 0, 0)
+    var mapping = [UInt8](repeating: 0, count: 256)
+    let all = Caps(caps.name, caps.allFields)
+    guard
+      gst_codec_utils_opus_parse_caps(
+        all.pointer, &rate, &channels, &family, &streams, &coupled, &mapping) != 0,
+      let header = gst_codec_utils_opus_create_header(
+        rate, channels, family, streams, coupled, mapping, 0, 0)
+    else { return nil }
+    return Buffer(adopting: header).bytes
   }
 }

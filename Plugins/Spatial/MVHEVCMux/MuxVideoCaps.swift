@@ -6,7 +6,9 @@ import StereoEncoder
 /// The video tracks of a movie: their sample entries, by caps.
 enum MuxVideoCaps {
   /// Coded video that goes into a track as it is: layered, frame-packed or plain.
-  static let template = Caps("video/x-h265", ["stream-format": "hvc1", "alignment": "au"])
+  static let template = Caps(
+    "video/x-h265",
+    ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
 
   /// The sample entry of a stream that comes with its decoder configuration record.
   static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
@@ -21,6 +23,14 @@ enum MuxVideoCaps {
       width: size.width, height: size.height, hvcC: record.bytes,
       lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
     describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// The sample entry of a stream that has its parameter sets inside.
+  static func sampleEntry(_ video: InBandVideo) throws -> VisualSampleEntry {
+    var entry = try video.sampleEntry()
+    describe(
+      &entry, video.caps, pixelAspectRatio: video.caps.first?.fraction("pixel-aspect-ratio"))
     return entry
   }
 

@@ -10,7 +10,8 @@ struct LayeredInput {
   /// NAL units of the records of both layers; empty for a byte stream, which has them inside.
   let parameterSets: [[UInt8]]
 
-  init(_ caps: Caps) throws {
+  /// - Parameter recordIsOptional: a stream with lengths and no record has lengths of four bytes.
+  init(_ caps: Caps, recordIsOptional: Bool = false) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
     guard structure.string("stream-format") != "byte-stream" else {
@@ -19,6 +20,11 @@ struct LayeredInput {
       return
     }
     guard let codecData = structure.buffer("codec_data") else {
+      if recordIsOptional {
+        framing = .lengthPrefixed(lengthSize: 4)
+        parameterSets = []
+        return
+      }
       throw ElementError(.format, "The layered stream has no codec_data.", debug: "\(caps)")
     }
     do {
@@ -66,7 +72,8 @@ struct LayeredInput {
         "codec_data": .buffer(Buffer(record.bytes)),
       ],
       removing: [
-        LayeredCaps.layeredCodecData, "views", "profile", "tier", "level", "multiview-mode",
+        LayeredCaps.layeredCodecData, LayeredCaps.extendedUsage, "views", "profile", "tier",
+        "level", "multiview-mode",
         "multiview-flags",
       ])
     return single.withH265ProfileTierLevel(of: record.bytes)

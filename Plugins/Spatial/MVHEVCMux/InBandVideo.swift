@@ -1,0 +1,114 @@
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+
+/// Coded video that has its parameter sets inside, as a byte stream has: they are taken out, since
+/// a movie has them in its sample entry, and NAL units get lengths in front.
+///
+/// Both layers of layered video come in the same buffer.
+struct InBandVideo {
+  let caps: Caps
+  private let pad: String
+  private let framing: NALUnitFraming
+  private let sets: LayeredParameterSets
+  /// The NAL units that samples do not repeat.
+  private let recorded: Set<[UInt8]>
+
+  /// Whether caps are those of such a stream.
+  static func isIn(_ caps: Caps) -> Bool {
+    ["byte-stream", "hev1"].contains(caps.first?.string("stream-format"))
+  }
+
+  /// Looks at the first buffer, and at the record that the caps may have. Throws where there are
+  /// no parameter sets in them.
+  init(_ caps: Caps, first: Buffer?, pad: String) throws {
+    let input = try LayeredInput(caps, recordIsOptional: true)
+    self.caps = caps
+    self.pad = pad
+    framing = input.framing
+    let inside =
+      try first?.withBytes { bytes -> [[UInt8]] in
+        let span = RawSpan(_unsafeBytes: bytes)
+        return try input.framing.nalUnits(in: span).map { range in
+          span.extracting(range).withUnsafeBytes { Array($0) }
+        }
+      } ?? []
+    sets = LayeredParameterSets(nalUnits: input.parameterSets + inside)
+    guard !sets.videoParameterSet.isEmpty, !sets.baseSequenceParameterSets.isEmpty,
+      !sets.basePictureParameterSets.isEmpty
+    else {
+      throw ElementError(
+        .format,
+        "The video on \(pad) does not begin with its parameter sets, so that nothing can decode "
+          + "it from there; let it begin at a key frame, or repeat them in front of each.")
+    }
+    recorded = Set(sets.nalUnits.filter { !$0.isEmpty })
+  }
+
+  /// The records of the sample entry, and the size of the picture.
+  func sampleEntry() throws -> VisualSampleEntry {
+    do {
+      let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
+      let configuration = try LayeredConfiguration(sets)
+      guard let width = UInt16(exactly: configuration.width),
+        let height = UInt16(exactly: configuration.height)
+      else { throw FlowReturn.notNegotiated }
+      return VisualSampleEntry(
+        width: width, height: height, hvcC: configuration.hvcC,
+        lhvC: vps.maxLayersMinus1 > 0 ? configuration.lhvC : nil)
+    } catch {
+      throw ElementError(
+        .format, "The parameter sets of the video on \(pad) are damaged.", debug: "\(error)")
+    }
+  }
+
+  /// A buffer as a sample of the movie.
+  func sample(_ buffer: Buffer) throws -> Buffer {
+    let sample = try buffer.withBytes { bytes -> Buffer? in
+      let span = RawSpan(_unsafeBytes: bytes)
+      var kept: [Range<Int>] = []
+      var size = 0
+      for range in try framing.nalUnits(in: span) where try isKept(span.extracting(range)) {
+        kept.append(range)
+        size += 4 + range.count
+      }
+      let sample = Buffer(size: size)
+      try sample?.withMutableBytes { output in
+        var position = 0
+        for range in kept {
+          output.storeBytes(
+            of: UInt32(clamping: range.count).bigEndian, toByteOffset: position, as: UInt32.self)
+          position += 4
+          UnsafeMutableRawBufferPointer(rebasing: output[position..<position + range.count])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[range]))
+          position += range.count
+        }
+      }
+      return sample
+    }
+    guard let sample else { throw FlowReturn.error }
+    return sample
+  }
+
+  private func isKept(_ unit: RawSpan) throws -> Bool {
+    guard let header = NALUnitHeader(unit) else { return false }
+    switch header.type {
+    case .accessUnitDelimiter: return false
+    case .prefixSEI: return !isRecorded(unit)
+    case let type where type.isParameterSet && header.layerID <= 1:
+      guard isRecorded(unit) else {
+        throw ElementError(
+          .format,
+          "The parameter sets of the video on \(pad) changed in mid stream; a movie's "
+            + "track has one set of them.")
+      }
+      return false
+    default: return true
+    }
+  }
+
+  private func isRecorded(_ unit: RawSpan) -> Bool {
+    recorded.contains(unit.withUnsafeBytes { Array($0) })
+  }
+}

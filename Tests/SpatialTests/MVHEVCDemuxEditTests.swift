@@ -1,0 +1,136 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: tracks of which an edit list says what plays when.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxEditTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+  var changed: String { folder.path("changed.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// A frame that is shown: its number in the media, and when.
+  struct Shown: Equatable, CustomStringConvertible {
+    let frame: Int
+    let time: ClockTime
+
+    var description: String { "\(frame) at \(time / 1_000_000)" }
+  }
+
+  /// The frames that a decoder shows, by what they look like.
+  private func shown(
+    _ path: String, _ pad: String, all: [String], demuxer: String = "mvhevcdemux",
+    between: String = ""
+  ) async throws -> [Shown] {
+    let frames = try await record(
+      "filesrc location=\(path) ! \(between) \(demuxer) name=d "
+        + "d.\(pad) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")[0]
+    return try frames.compactMap { frame in
+      guard let time = frame.runningTime else { return nil }
+      let number = all.firstIndex(of: md5(try frame.pixels()))
+      return Shown(frame: try #require(number), time: time)
+    }
+  }
+
+  /// An edit list, in frames of 1/30 s: how many are shown, from which on; nil shows nothing.
+  struct List: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let edits: [(count: Int, from: Int?)]
+
+    /// What is shown when.
+    var expected: [Shown] {
+      var time = 0
+      return edits.flatMap { count, from in
+        defer { time += count }
+        guard let from else { return [Shown]() }
+        return (0..<count).map {
+          Shown(frame: from + $0, time: ClockTime(time + $0) * .second / 30)
+        }
+      }
+    }
+  }
+
+  private static let lists = [
+    List(testDescription: "a later start", edits: [(12, nil), (30, 0)]),
+    List(testDescription: "a start that is cut off", edits: [(20, 15)]),
+    List(testDescription: "both", edits: [(6, nil), (20, 15)]),
+    List(testDescription: "pieces with a gap in the media", edits: [(8, 0), (10, 23)]),
+    List(testDescription: "a pause", edits: [(8, 0), (15, nil), (10, 8)]),
+  ]
+
+  private func make(_ list: [Edit]) async throws -> [String] {
+    try await OwnMovie.make(path)
+    let file = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    try Data(try MovieIndex.replacingEdits(list, of: "vide", in: file))
+      .write(to: URL(filePath: changed))
+    return try await DemuxRun.decoded(path, "left").map(\.md5)
+  }
+
+  /// The frames' numbers as an edit list of the movie that the muxer makes.
+  private func edits(_ list: List) async throws -> [Edit] {
+    try await OwnMovie.make(path, frames: 2)
+    let file = try MovieFile(path)
+    let (movie, media) = (UInt64(file.movie.timescale), Int64(try file.video().timescale))
+    let first = try file.video().edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
+    return list.edits.map { count, from in
+      Edit(
+        duration: UInt64(count) * movie / 30,
+        mediaTime: from.map { first + Int64($0) * media / 30 })
+    }
+  }
+
+  @Test(
+    "edit lists show the right frames at the right times, in pull and in push mode",
+    arguments: lists)
+  func edits(list: List) async throws {
+    let all = try await make(try await edits(list))
+    for (pad, between) in [("left", ""), ("left", "queue !"), ("right", "")] {
+      let eye = pad == "left" ? all : try await DemuxRun.decoded(path, pad).map(\.md5)
+      let frames = try await shown(changed, pad, all: eye, between: between)
+      #expect(nearly(frames, list.expected), "\(pad) \(between): \(frames)")
+    }
+    // Where it cuts in the midst of pictures that are decoded out of order, it rounds or loses some.
+    guard list.edits.allSatisfy({ $0.from ?? 0 == 0 }) else { return }
+    let theirs = try await shown(changed, "video_0", all: all, demuxer: "qtdemux")
+    #expect(nearly(theirs, list.expected), "qtdemux: \(theirs)")
+  }
+
+  /// Whether the same frames are shown at the same times, but for rounding.
+  private func nearly(_ one: [Shown], _ other: [Shown]) -> Bool {
+    one.map(\.frame) == other.map(\.frame)
+      && zip(one, other).allSatisfy { abs(Int64($0.time) - Int64($1.time)) < 2_000_000 }
+  }
+
+  @Test("an edit at another speed is played at the normal one, and a warning says so")
+  func speed() async throws {
+    var list = try await edits(List(testDescription: "", edits: [(10, 0), (10, 10)]))
+    list[1].rate = 0x2_0000
+    let all = try await make(list)
+    let messages = try await play(
+      "filesrc location=\(changed) ! mvhevcdemux name=d d.left ! fakesink")
+    #expect(messages.warnings.contains { $0.contains("normal speed") })
+    let frames = try await shown(changed, "left", all: all)
+    #expect(frames.map(\.frame) == Array(0..<20), "\(frames)")
+  }
+
+  @Test("a part that plays earlier media again is a gap, and a warning says so")
+  func repeated() async throws {
+    let list = List(testDescription: "", edits: [(12, 10), (14, 3), (8, 30)])
+    let all = try await make(try await edits(list))
+    let messages = try await play(
+      "filesrc location=\(changed) ! mvhevcdemux name=d d.left ! fakesink")
+    #expect(messages.warnings.contains { $0.contains("left out") })
+    var expected = list.expected
+    expected.removeSubrange(12..<26)
+    let frames = try await shown(changed, "left", all: all)
+    #expect(nearly(frames, expected), "\(frames)")
+  }
+}

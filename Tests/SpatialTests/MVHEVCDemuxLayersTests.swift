@@ -1,0 +1,164 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import HEVC
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: streams whose layers are not simply two eyes, or do not say which eye is which.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxLayersTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+  var changed: String { folder.path("changed.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// The pads that a file gives, with the caps of each, and the warnings.
+  private func opened(
+    _ path: String
+  ) async throws -> (caps: [String: Caps], warnings: [String]) {
+    let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d")
+    let demuxer = try #require(pipeline.element(named: "d"))
+    DemuxRun.linkAllPads(of: demuxer, in: pipeline)
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PLAYING)
+    let warnings = try await messages(of: pipeline).warnings
+    var caps: [String: Caps] = [:]
+    for pad in ["left", "right", "video_0"] {
+      caps[pad] = demuxer.staticPad(pad)?.currentCaps
+    }
+    return (caps, warnings)
+  }
+
+  /// The base layer of a movie as MP4 of one eye, by the muxer; what the base eye has to decode to.
+  private func frames(_ pad: String, of path: String) async throws -> [String] {
+    try await DemuxRun.decoded(path, pad).map(\.md5)
+  }
+
+  /// What a changed stream is called, what changes it, and what is to come of it.
+  struct Variant: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let hero: Eye
+    let pad: String
+    let mode: String
+    let warning: String
+    let change: @Sendable (inout VideoParameterSet) -> Void
+  }
+
+  private static let variants = [
+    Variant(
+      testDescription: "an alpha layer", hero: .right, pad: "left", mode: "mono",
+      warning: "left out: alpha"
+    ) { vps in
+      vps.multilayer?.scalabilityMask = 1 << 3
+      vps.multilayer?.layers[1].scalabilityIDs[1] = 0
+      vps.multilayer?.layers[1].scalabilityIDs[3] = 1
+    },
+    Variant(
+      testDescription: "a depth layer beside two eyes", hero: .right, pad: "right", mode: "right",
+      warning: "left out: depth"
+    ) { vps in
+      addLayer(to: &vps, viewOrderIndex: 0)
+      vps.multilayer?.scalabilityMask = 1 << 1 | 1 << 3
+      vps.multilayer?.layers[2].scalabilityIDs[3] = 2
+    },
+    Variant(
+      testDescription: "three views", hero: .left, pad: "left", mode: "left", warning: "3 layers"
+    ) { addLayer(to: &$0, viewOrderIndex: 2) },
+    Variant(
+      testDescription: "a second layer of the same view", hero: .left, pad: "left", mode: "mono",
+      warning: "scalable"
+    ) { vps in
+      vps.multilayer?.scalabilityMask = 1 << 2
+      vps.multilayer?.layers[1].scalabilityIDs[1] = 0
+      vps.multilayer?.layers[1].scalabilityIDs[2] = 1
+    },
+  ]
+
+  private static func addLayer(to vps: inout VideoParameterSet, viewOrderIndex: Int) {
+    vps.maxLayersMinus1 = 2
+    vps.maxLayerID = 2
+    vps.layerSets = [0b111]
+    vps.multilayer?.pair = nil
+    vps.multilayer?.layers.append(
+      .init(
+        nuhLayerID: 2, viewOrderIndex: viewOrderIndex, viewID: viewOrderIndex,
+        directReferenceLayers: 1))
+  }
+
+  /// Repeats the NAL units of layer 1 as a third layer.
+  private static func addThirdLayer(_ sample: inout [UInt8]) throws {
+    for range in try LengthPrefixed.nalUnits(in: sample.span.bytes) {
+      var unit = Array(sample[range])
+      guard NALUnitHeader(unit.span.bytes)?.layerID == 1 else { continue }
+      unit[1] = unit[1] & 7 | 2 << 3
+      sample += [0, 0, UInt8(unit.count >> 8 & 0xFF), UInt8(unit.count & 0xFF)] + unit
+    }
+  }
+
+  @Test(
+    "layers that are not two eyes are read as the base layer, and a warning says what is left out",
+    arguments: variants)
+  func baseOnly(variant: Variant) async throws {
+    try await OwnMovie.make(path, frames: 12, mux: "hero-eye=\(variant.hero)")
+    let expected = try await frames(variant.hero.rawValue, of: path)
+    var layerCount = 2
+    try MovieFile(path).rebuildVideo(at: changed) { entry in
+      try entry.changeVPS {
+        variant.change(&$0)
+        layerCount = $0.maxLayersMinus1 + 1
+      }
+    } sample: {
+      if layerCount > 2 { try Self.addThirdLayer(&$0) }
+    }
+    let (caps, warnings) = try await opened(changed)
+    #expect(Set(caps.keys) == [variant.pad, "video_0"])
+    #expect(caps[variant.pad]?.first?.string("multiview-mode") == variant.mode)
+    #expect(warnings.contains { $0.contains(variant.warning) }, "\(warnings)")
+    #expect(try await frames(variant.pad, of: changed) == expected)
+    // The samples as they are, all layers of them.
+    let copy = folder.path("copy.mov")
+    try await play(
+      "filesrc location=\(changed) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+        + "mvhevcmux name=m ! filesink location=\(copy)")
+    let (old, new) = (try MovieFile(changed), try MovieFile(copy))
+    #expect(old.content(of: try old.video()) == new.content(of: try new.video()))
+    #expect(try old.videoEntry().configuration == new.videoEntry().configuration)
+  }
+
+  @Test(
+    "without the message that says which view is which, the base is left, and a warning says so")
+  func guess() async throws {
+    try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
+    try MovieFile(path).rebuildVideo(at: changed) { try $0.removeMessages() }
+    let (caps, warnings) = try await opened(changed)
+    #expect(Set(caps.keys) == ["left", "right", "video_0"])
+    #expect(warnings.contains { $0.contains("taken for the left eye") }, "\(warnings)")
+    #expect(try await frames("left", of: changed) == (try await frames("right", of: path)))
+    #expect(try await frames("right", of: changed) == (try await frames("left", of: path)))
+  }
+
+  @Test("a message in the first sample says which view is which as well as one beside the stream")
+  func messageInBand() async throws {
+    try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
+    let file = try MovieFile(path)
+    let record = try HEVCDecoderConfigurationRecord(bytes: try #require(file.videoEntry().hvcC))
+    let message = try #require(record.arrays.first { $0.type == .prefixSEI }?.nalUnits.first)
+    try file.rebuildVideo(at: changed) {
+      try $0.removeMessages()
+    } sample: {
+      $0 = [0, 0, 0, UInt8(message.count)] + message + $0
+    }
+    let (_, warnings) = try await opened(changed)
+    #expect(warnings.isEmpty, "\(warnings)")
+    for eye in Eye.allCases {
+      let expected = try await frames(eye.rawValue, of: path)
+      #expect(try await frames(eye.rawValue, of: changed) == expected, "\(eye)")
+    }
+  }
+}

@@ -1,0 +1,95 @@
+import Foundation
+import HEVC
+import ISOBMFF
+import Testing
+
+extension MovieFile {
+  /// Writes the movie's video anew with a sample entry and samples that are changed.
+  func rebuildVideo(
+    at path: String, container: MovieContainer = .quickTime,
+    entry change: (inout VisualSampleEntry) throws -> Void = { _ in },
+    sample changeSample: (inout [UInt8]) throws -> Void = { _ in }
+  ) throws {
+    let track = try video()
+    var entry = try videoEntry()
+    try change(&entry)
+    var writer = MovieWriter(container: container)
+    let id = try writer.addTrack(TrackDescription(.video(entry), timescale: track.timescale))
+    var file = writer.header
+    for sample in track.allSamples {
+      var data = Array(bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)])
+      try changeSample(&data)
+      try writer.append(
+        SampleDescription(
+          size: UInt32(data.count), decodeTime: sample.decodeTime, duration: sample.duration,
+          compositionOffset: Int32(sample.presentationTime - sample.decodeTime),
+          isSync: sample.isSync), to: id)
+      file += data
+    }
+    let tail = try writer.finish()
+    file += tail.index
+    let start = Int(tail.patch.offset)
+    file.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
+    try Data(file).write(to: URL(filePath: path))
+  }
+}
+
+extension VisualSampleEntry {
+  /// Changes the record of the base layer.
+  mutating func changeBaseRecord(
+    _ change: (inout HEVCDecoderConfigurationRecord) throws -> Void
+  ) throws {
+    let index = try #require(configuration.firstIndex { $0.type == "hvcC" })
+    var record = try HEVCDecoderConfigurationRecord(bytes: configuration[index].payload)
+    try change(&record)
+    configuration[index].payload = record.bytes
+  }
+
+  /// Changes the VPS in the record of the base layer.
+  mutating func changeVPS(_ change: (inout VideoParameterSet) throws -> Void) throws {
+    try changeBaseRecord { record in
+      let index = try #require(record.arrays.firstIndex { $0.type == .videoParameterSet })
+      var vps = try VideoParameterSet(nalUnit: try #require(record.arrays[index].nalUnits.first))
+      try change(&vps)
+      record.arrays[index].nalUnits = [vps.nalUnit()]
+    }
+  }
+
+  /// Takes the messages out of the record of the base layer: which view is for which eye.
+  mutating func removeMessages() throws {
+    try changeBaseRecord { $0.arrays.removeAll { $0.type == .prefixSEI } }
+  }
+}
+
+/// Changes a file whose index comes last, where no offset moves.
+enum MovieIndex {
+  /// The file with another edit list in each track of a kind; times as in `elst`, version 1.
+  static func replacingEdits(
+    _ edits: [Edit], of handler: FourCC, in file: [UInt8]
+  ) throws -> [UInt8] {
+    var boxes = OpaqueBox.all(in: file)
+    let index = try #require(boxes.lastIndex { $0.type == "moov" })
+    // The box of media data has a size of 32 bits in files as small as a test's.
+    try #require(boxes.reduce(0) { $0 + $1.bytes.count } == file.count)
+    boxes[index].payload = OpaqueBox.all(in: boxes[index].payload).flatMap { track in
+      guard track.type == "trak",
+        track.payload.firstRange(of: Array(handler.description.utf8)) != nil
+      else { return track.bytes }
+      var children = OpaqueBox.all(in: track.payload).filter { $0.type != "edts" }
+      let header = children.firstIndex { $0.type == "tkhd" } ?? 0
+      children.insert(OpaqueBox("edts", payload: list(edits).bytes), at: header + 1)
+      return OpaqueBox("trak", payload: children.flatMap(\.bytes)).bytes
+    }
+    return boxes.flatMap(\.bytes)
+  }
+
+  private static func list(_ edits: [Edit]) -> OpaqueBox {
+    func big(_ value: some FixedWidthInteger) -> [UInt8] {
+      withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+    return OpaqueBox(
+      "elst",
+      payload: [1, 0, 0, 0] + big(UInt32(edits.count))
+        + edits.flatMap { big($0.duration) + big($0.mediaTime ?? -1) + big($0.rate) })
+  }
+}
