@@ -60,8 +60,7 @@ private func runCampaign(_ paths: [String]) -> CInt {
   }
   let campaign = DamageCampaign(seeds, cuts: 1000, bytes: 100_000, number: 20_261_121)
   let progress = open(variable("FUZZ_PROGRESS"), O_WRONLY | O_CREAT | O_TRUNC, 0o644)
-  setvbuf(stdout, nil, _IOLBF, 0)
-  print("campaign: \(campaign.seeds.count) files, \(campaign.cases.count) cases")
+  say("campaign: \(campaign.seeds.count) files, \(campaign.cases.count) cases")
   var findings = 0
   for index in (Int(variable("FUZZ_FIRST")) ?? 0)..<campaign.cases.count {
     let one = campaign.cases[index]
@@ -70,12 +69,17 @@ private func runCampaign(_ paths: [String]) -> CInt {
     alarm(20)
     if let complaint = campaign.complaint(about: one) {
       findings += 1
-      print("finding: \(index): \(complaint)")
+      say("finding: \(index): \(complaint)")
     }
   }
   alarm(0)
-  print("campaign: \(findings) findings")
+  say("campaign: \(findings) findings")
   return findings == 0 ? 0 : 1
+}
+
+/// At once, since the process may end at any time.
+private func say(_ line: String) {
+  _ = (line + "\n").withCString { write(STDOUT_FILENO, $0, strlen($0)) }
 }
 
 private func contents(_ path: String) -> [UInt8]? {

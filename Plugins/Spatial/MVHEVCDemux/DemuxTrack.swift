@@ -8,6 +8,8 @@ final class DemuxTrack {
     let record: SampleRecord
     let count: Int
     let size: UInt64
+    /// The decode time on the movie's time line, for choosing between tracks.
+    let order: Int64
     var end: UInt64 { record.offset.addingReportingOverflow(size).partialValue }
   }
 
@@ -53,7 +55,9 @@ final class DemuxTrack {
   private var needsSegment = true
   /// Pieces of silence that were told since the last seek.
   var gapCount = 0
-  private var cached: Item?
+  private var cached: Item? { didSet { ready = nil } }
+  /// The sample that comes next, where that has been found out.
+  private(set) var ready: Item?
 
   init(
     _ track: Track, index: Int, timeline: TrackTimeline, streams: [DemuxStream], eyes: EyeOutput?,
@@ -107,6 +111,7 @@ final class DemuxTrack {
         enter(piece + 1, samples)
         continue
       }
+      ready = item
       return .sample(item)
     }
     hasEnded = true
@@ -128,9 +133,11 @@ final class DemuxTrack {
       let run = samples.run(at: next, maximumCount: min(itemLength, limit - next))
     else { return nil }
     let size = UInt64(clamping: run.count).multipliedReportingOverflow(by: UInt64(run.first.size))
-    cached = Item(
-      record: run.first, count: run.count, size: size.overflow ? .max : size.partialValue)
-    return cached
+    let item = Item(
+      record: run.first, count: run.count, size: size.overflow ? .max : size.partialValue,
+      order: decodeOrder(run.first))
+    cached = item
+    return item
   }
 
   /// Goes on with another piece. Never goes back in the media, which a stream cannot.
@@ -215,12 +222,11 @@ final class DemuxTrack {
       : current.movieStart - min(current.movieStart, current.start - pts)
   }
 
-  /// The decode time of the next sample on the movie's time line, for choosing between tracks.
-  func decodeOrder(_ item: Item) -> Int64 {
+  private func decodeOrder(_ record: SampleRecord) -> Int64 {
     guard timeline.pieces.indices.contains(piece) else { return .max }
     let current = timeline.pieces[piece]
     let distance = saturatingDifference(
-      Int64(clamping: timeline.dts(item.record.decodeTime)), Int64(clamping: current.start))
+      Int64(clamping: timeline.dts(record.decodeTime)), Int64(clamping: current.start))
     let (sum, overflow) = Int64(clamping: current.movieStart).addingReportingOverflow(distance)
     return overflow ? .max : sum
   }

@@ -15,6 +15,9 @@ extension MVHEVCDemux {
     var spatial: SpatialMetadata?
   }
 
+  /// A file of more tracks than these is none that anyone made.
+  private static let maximumTrackCount = 64
+
   /// The first track that may hold two eyes in layers.
   var layeredTrackIndex: Int? {
     (basis ?? movie)?.tracks.firstIndex { track in
@@ -45,6 +48,12 @@ extension MVHEVCDemux {
     let layered = layeredTrackIndex
     for (index, track) in movie.tracks.enumerated() {
       guard !track.sampleEntries.isEmpty, track.samples.count > 0 || movie.isFragmented else {
+        continue
+      }
+      guard tracks.count < Self.maximumTrackCount || index == layered else {
+        warn(
+          "The movie has \(movie.tracks.count) tracks; \(Self.maximumTrackCount) of them are played."
+        )
         continue
       }
       tracks.append(

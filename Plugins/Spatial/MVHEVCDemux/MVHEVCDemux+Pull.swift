@@ -88,11 +88,10 @@ extension MVHEVCDemux {
 
   /// Hands out the sample that has to be decoded first of those that come next.
   func step() throws {
-    var chosen: (track: Int, item: DemuxTrack.Item, order: Int64)?
+    var chosen: (track: Int, item: DemuxTrack.Item)?
     for (index, track) in tracks.enumerated() where !track.hasEnded {
       guard let item = try next(track) else { continue }
-      let order = track.decodeOrder(item)
-      if chosen == nil || order < chosen?.order ?? .max { chosen = (index, item, order) }
+      if chosen == nil || item.order < chosen?.item.order ?? .max { chosen = (index, item) }
     }
     guard let chosen else {
       if try nextGroup() { return }
@@ -114,7 +113,7 @@ extension MVHEVCDemux {
       try pass(chosen.item, of: track)
       for stream in track.streams { try combine(stream, .notLinked) }
     }
-    if chosen.order > 0 { try fillGaps(upTo: ClockTime(chosen.order)) }
+    if chosen.item.order > 0 { try fillGaps(upTo: ClockTime(chosen.item.order)) }
   }
 
   /// The bytes of a sample; nil where the file ends before them.
@@ -143,7 +142,8 @@ extension MVHEVCDemux {
 
   private func pull(_ offset: UInt64, _ size: UInt64) throws -> Buffer {
     let end = offset.addingReportingOverflow(size)
-    guard let size = UInt32(exactly: size), !end.overflow, end.partialValue <= fileSize ?? .max
+    guard let size = UInt32(exactly: size), size > 0, !end.overflow,
+      end.partialValue <= fileSize ?? .max
     else { throw FlowReturn.eos }
     return try sink.pullRange(offset: offset, size: size)
   }

@@ -204,7 +204,6 @@ extension MVHEVCDemux {
         track.finish()
         continue
       }
-      let order = track.decodeOrder(item)
       try pass(item, of: track)
       if track.hasLinkedStream {
         try hand(item, data, of: track)
@@ -212,7 +211,7 @@ extension MVHEVCDemux {
         hasPlayed = true
         for stream in track.streams { try combine(stream, .notLinked) }
       }
-      if order > 0 { try fillGaps(upTo: ClockTime(order)) }
+      if item.order > 0 { try fillGaps(upTo: ClockTime(item.order)) }
       letGo(before: item.record.offset)
     }
   }

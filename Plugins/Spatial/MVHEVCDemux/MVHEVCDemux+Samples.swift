@@ -7,6 +7,7 @@ import StereoVideo
 extension MVHEVCDemux {
   /// What a track does next, its segments told on the way; nil at its end, or where it waits.
   func next(_ track: DemuxTrack) throws -> DemuxTrack.Item? {
+    if !track.hasEnded, let item = track.ready { return item }
     guard let samples = movie?.tracks[track.index].samples else { return nil }
     while !track.hasEnded {
       switch track.step(samples, play: play, isComplete: isComplete) {

@@ -1,0 +1,103 @@
+import FuzzTargets
+import GStreamer
+import Glibc
+import Testing
+
+extension BoxTree {
+  /// A box that begins with a version and flags.
+  static func full(
+    _ type: String, version: UInt8 = 0, flags: UInt32 = 0, _ contents: [UInt8]...
+  ) -> BoxTree {
+    BoxTree(type, big(UInt32(version) << 24 | flags) + contents.flatMap { $0 })
+  }
+
+  /// Changes the box at a path below this one.
+  mutating func edit(
+    _ path: String, _ change: (inout BoxTree) -> Void,
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    guard var box = self[path] else {
+      Issue.record("there is no \(path)", sourceLocation: sourceLocation)
+      return
+    }
+    change(&box)
+    self[path] = box
+  }
+
+  /// Puts a box in the place of the first of its type, or behind the others.
+  mutating func put(_ box: BoxTree) {
+    if self[box.type] != nil { self[box.type] = box } else { children.append(box) }
+  }
+}
+
+func numbers(_ values: UInt32...) -> [UInt8] { values.flatMap { big($0) } }
+
+extension SeedMovie {
+  static let table = "trak/mdia/minf/stbl"
+
+  /// The movie with another index; where the samples lie does not change.
+  func with(index change: (inout BoxTree) -> Void) -> [UInt8] {
+    var boxes = BoxTree.read(bytes)
+    for place in boxes.indices where boxes[place].type == "moov" { change(&boxes[place]) }
+    return boxes.flatMap(\.bytes)
+  }
+
+  /// The movie with its video alone, and with other sample tables.
+  func withTables(_ tables: BoxTree..., timescale: UInt32? = nil) -> [UInt8] {
+    with { moov in
+      moov.keepFirstTrack()
+      moov["trak"]?.remove("edts")
+      moov.edit(Self.table) { stbl in
+        stbl.children = stbl.children.filter { $0.type == "stsd" } + tables
+      }
+      if let timescale {
+        moov.edit("trak/mdia/mdhd") { $0.content.replaceSubrange(12..<16, with: big(timescale)) }
+      }
+    }
+  }
+}
+
+extension BoxTree {
+  mutating func remove(_ type: String) { children.removeAll { $0.type == type } }
+
+  mutating func keepFirstTrack() {
+    guard let track = self["trak"] else { return }
+    children.removeAll { $0.type == "trak" }
+    children.append(track)
+  }
+}
+
+/// Plays a hostile file in both modes, and sees to it that this takes neither time nor memory.
+///
+/// - Returns: what came out in pull and in push mode.
+@discardableResult
+func endure(
+  _ bytes: [UInt8], _ upstream: Upstream? = nil, sourceLocation: SourceLocation = #_sourceLocation
+) -> [DemuxOutcome] {
+  let upstreams =
+    upstream.map { [$0] }
+    ?? [true, false].map { pulls in
+      var upstream = Upstream(byPulling: pulls)
+      upstream.pieceSize = 65536
+      return upstream
+    }
+  return upstreams.map { upstream in
+    let memory = peakMemory()
+    let start = clock()
+    let outcome = play(bytes, upstream)
+    let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
+    let mode = upstream.byPulling ? "pulled" : "pushed"
+    #expect(!outcome.hangs, "\(mode)", sourceLocation: sourceLocation)
+    #expect(seconds < 2, "\(mode)", sourceLocation: sourceLocation)
+    #expect(peakMemory() - memory < 64 << 20, "\(mode)", sourceLocation: sourceLocation)
+    #expect(!outcome.isSilent, "\(mode): \(outcome)", sourceLocation: sourceLocation)
+    return outcome
+  }
+}
+
+/// The most memory that the process has had so far, in bytes.
+private func peakMemory() -> Int {
+  var usage = rusage()
+  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
+  return usage.ru_maxrss * 1024
+}
