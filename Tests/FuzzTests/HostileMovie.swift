@@ -101,3 +101,62 @@ private func peakMemory() -> Int {
   getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
   return usage.ru_maxrss * 1024
 }
+
+extension SeedMovie {
+  /// The movie with another description of its sound.
+  func withSound(_ entry: BoxTree) -> [UInt8] {
+    with { moov in
+      guard let place = moov.children.lastIndex(where: { $0.type == "trak" }) else { return }
+      moov.children[place].edit("mdia/minf/stbl/stsd") { $0.children = [entry] }
+    }
+  }
+
+  /// The movie with another description of its video.
+  func withVideo(_ change: (inout BoxTree) -> Void) -> [UInt8] {
+    with { $0.edit("\(Self.table)/stsd/hvc1", change) }
+  }
+}
+
+/// An audio sample entry of version 0, with boxes behind its fields.
+func sound(
+  _ type: String, version: UInt16 = 0, channels: UInt16 = 1, bits: UInt16 = 16,
+  rate: UInt32 = 8000 << 16, extra: [UInt8] = [], _ children: BoxTree...
+) -> BoxTree {
+  BoxTree(
+    type,
+    numbers(0, 1) + big(version) + [UInt8](repeating: 0, count: 6) + big(channels) + big(bits)
+      + numbers(0, rate) + extra, children)
+}
+
+extension [DemuxOutcome] {
+  /// Checks that what could be read was: frames of both eyes, and sound where `sound` says so.
+  func arePlayed(sound: Bool = true, sourceLocation: SourceLocation = #_sourceLocation) {
+    for outcome in self {
+      #expect(outcome.errors == [], sourceLocation: sourceLocation)
+      #expect(outcome.buffers["left"] == 6, "\(outcome)", sourceLocation: sourceLocation)
+      #expect(outcome.buffers["right"] ?? 0 >= 6, "\(outcome)", sourceLocation: sourceLocation)
+      if sound {
+        #expect(outcome.buffers["audio_0"] ?? 0 > 0, "\(outcome)", sourceLocation: sourceLocation)
+      }
+    }
+  }
+
+  /// Checks that the one error says this.
+  func areRefused(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    for outcome in self {
+      #expect(
+        outcome.errors.contains { $0.contains(reason) }, "\(outcome)",
+        sourceLocation: sourceLocation)
+    }
+  }
+
+  /// Checks that a part was played, with a warning that says this.
+  func areWarned(_ reason: String, sourceLocation: SourceLocation = #_sourceLocation) {
+    for outcome in self {
+      #expect(outcome.bufferCount > 0, "\(outcome)", sourceLocation: sourceLocation)
+      #expect(
+        outcome.warnings.contains { $0.contains(reason) }, "\(outcome)",
+        sourceLocation: sourceLocation)
+    }
+  }
+}
