@@ -150,5 +150,16 @@ struct MVHEVCDemuxRobustnessTests {
     let failure = try await failure(
       of: "filesrc location=\(path) ! mvhevcdemux")
     #expect(failure.debug.contains("not-linked"))
+    #expect(failure.message.contains("left, right, video_0"))
+  }
+
+  @Test("eyes wanted of an ordinary movie are an error that says what the movie has")
+  func flat() async throws {
+    try await play(
+      "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=64 ! x265enc ! h265parse ! "
+        + "mp4mux ! filesink location=\(path)")
+    let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d d.left ! fakesink")
+    let failure = try await failure(of: pipeline)
+    #expect(failure.message.contains("linked: video_0. There is no video with two layers"))
   }
 }

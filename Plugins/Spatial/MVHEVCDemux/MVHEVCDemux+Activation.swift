@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import StereoVideo
 
 extension MVHEVCDemux {
   /// Pulls where upstream allows it.
@@ -53,7 +54,8 @@ extension MVHEVCDemux {
       if !hasFailed {
         post(
           ElementError(
-            .failedStream, "Internal data stream error.",
+            .failedStream,
+            flow == .notLinked ? whatCanBeLinked : "Internal data stream error.",
             debug: "streaming stopped, reason \(flow) (\(flow.rawValue))"))
       }
       for stream in streams where !stream.hasEnded {
@@ -61,6 +63,14 @@ extension MVHEVCDemux {
         stream.pad.push(following(.endOfStream))
       }
     }
+  }
+
+  /// What to tell somebody who has linked nothing, or eyes that a movie does not have.
+  private var whatCanBeLinked: String {
+    let names = streams.map(\.pad.name)
+    let hasEye = Eye.allCases.contains { names.contains($0.rawValue) }
+    return "None of the pads that there are is linked: \(names.joined(separator: ", "))."
+      + (hasEye ? "" : " There is no video with two layers, which left and right come from.")
   }
 
   /// Where what is played ends, on the movie's time line.
