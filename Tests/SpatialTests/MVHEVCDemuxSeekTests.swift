@@ -151,4 +151,60 @@ struct MVHEVCDemuxSeekTests {
     try #require(seek(pipeline, [], from: 0))
     try await messages(of: pipeline)
   }
+
+  /// A film of five seconds in fragments of half a second with an index of them, by FFmpeg.
+  private static let fragmenting = """
+    import av, sys
+    flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof+dash+global_sidx"}
+    with av.open(sys.argv[1]) as movie, av.open(sys.argv[2], "w", options=flags) as copy:
+        source = movie.streams.video[0]
+        stream = copy.add_stream_from_template(source)
+        for packet in movie.demux(source):
+            if packet.dts is not None:
+                packet.stream = stream
+                copy.mux(packet)
+    """
+
+  @Test(
+    "fragments that are pushed are sought by their index, before all of them have come",
+    Python.hasAVTrait)
+  func pushedFragments() async throws {
+    let plain = folder.path("plain.mov")
+    try await play(
+      "stereotestsrc num-buffers=150 ! video/x-raw,width=640,height=360,framerate=30/1 ! "
+        + "x265enc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! m.video_0 "
+        + "mvhevcmux name=m ! filesink location=\(plain)")
+    let path = folder.path("fragments.mp4")
+    _ = try Python.output(["-c", Self.fragmenting, plain, path])
+    let expected = try await DemuxRun.decoded(path, "video_0").map(\.md5)
+    try #require(expected.count == 150)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) blocksize=4096 ! queue max-size-buffers=2 ! mvhevcdemux name=d "
+        + "d.video_0 ! queue max-size-buffers=2 ! avdec_h265 max-threads=1 ! fakesink name=sink")
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    #expect(pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 } == 500)
+    for frame in [130, 20, 75, 149, 0, 61] as [UInt64] {
+      let time = frame * .second / 30 + 1_000_000
+      let count = tap.buffers.count
+      try #require(seek(pipeline, [GST_SEEK_FLAG_ACCURATE], from: time), "\(frame)")
+      try #require(pipeline.waitForState(timeout: 10 * .second))
+      let first = try #require(tap.buffers.dropFirst(count).first)
+      #expect(expected.firstIndex(of: md5(try first.pixels())) == Int(frame))
+      #expect(first.runningTime == 0 || frame == 0)
+    }
+    // A key unit: the start of the fragment.
+    let count = tap.buffers.count
+    try #require(seek(pipeline, [GST_SEEK_FLAG_KEY_UNIT], from: 100 * .second / 30))
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    let first = try #require(tap.buffers.dropFirst(count).first)
+    #expect(expected.firstIndex(of: md5(try first.pixels())) == 90)
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    #expect(tap.buffers.count == count + 60)
+    // What lies behind the end is not there.
+    #expect(!seek(pipeline, [], from: 60 * .second))
+  }
 }

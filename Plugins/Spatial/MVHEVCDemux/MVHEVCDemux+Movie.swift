@@ -64,8 +64,12 @@ extension MVHEVCDemux {
     }
     readAhead = ReadAhead(trackCount: tracks.count)
     globalTags = DemuxTags.movie(movie, fileType: fileType)
-    let isSeekable = sink.mode == GST_PAD_MODE_PULL || push.isSeekable == true && isComplete
+    let isPulling = sink.mode == GST_PAD_MODE_PULL
+    let fragments = !isPulling && movie.isFragmented ? push.fragments : nil
+    let isSeekable =
+      isPulling || push.isSeekable == true && (isComplete || fragments != nil)
     status.withLock {
+      $0.fragments = fragments
       $0.duration = duration(of: movie)
       $0.play = play
       $0.isSeekable = isSeekable
@@ -239,6 +243,9 @@ extension MVHEVCDemux {
       length = max(length ?? 0, end)
     }
     if let length, length > 0 { return length }
+    if let index = push.fragments, index.references.count > 1 {
+      return scale(index.end, .second, UInt64(index.timescale))
+    }
     return (movie.fragmentedDuration ?? movie.duration).flatMap {
       $0 > 0 ? scale($0, .second, UInt64(movie.timescale)) : nil
     }

@@ -11,6 +11,10 @@ final class PushInput {
   var received: UInt64 = 0
   /// How often upstream had to go back for samples that lie before others.
   var returns = 0
+  /// The movie before its first fragment.
+  var bareMovie: Movie?
+  /// Where the fragments lie, by the first index that says so.
+  var fragments: SegmentIndex?
   /// The parser has nothing more to say.
   var isParsed = false
   /// Upstream has ended.
@@ -83,9 +87,14 @@ extension MVHEVCDemux {
       case .fileType(let type): fileType = type
       case .movie(let found):
         movie = found
+        push.bareMovie = found
         if !found.isFragmented {
           push.isParsed = true
           isComplete = true
+        }
+      case .segmentIndex(let index):
+        if push.fragments == nil, index.references.allSatisfy({ !$0.isIndex }) {
+          push.fragments = index
         }
       case .fragment(let fragment):
         append(fragment)

@@ -2,12 +2,6 @@ import CGStreamer
 import GStreamer
 import ISOBMFF
 
-/// A seek in push mode for which upstream has been asked to go to the right byte.
-struct PendingSeek {
-  let play: Segment
-  let event: Event
-}
-
 /// How far a movie has been played backwards.
 struct ReversePlay {
   /// Where the group begins that was played last, on the movie's time line.
@@ -65,13 +59,9 @@ extension MVHEVCDemux {
   }
 
   /// The part of the movie that a seek asks for; nil where that makes no sense.
-  private func segment(for seek: Seek) -> Segment? {
+  func segment(for seek: Seek) -> Segment? {
     let now = status.current
-    var wanted = now.play
-    wanted.position = now.position
-    wanted.duration = now.duration
-    guard wanted.apply(seek) else { return nil }
-    wanted.duration = nil
+    guard var wanted = now.segment(for: seek) else { return nil }
     if wanted.rate < 0 {
       guard let stop = [wanted.stop, now.duration].compactMap({ $0 }).min() else { return nil }
       wanted.stop = stop
@@ -109,7 +99,7 @@ extension MVHEVCDemux {
   }
 
   /// Plays this from now on.
-  private func begin(_ wanted: Segment, _ event: Event) {
+  func begin(_ wanted: Segment, _ event: Event) {
     play = wanted
     cause = event
     budget = SampleBudget()
@@ -154,37 +144,6 @@ extension MVHEVCDemux {
     reverse.end = start
     self.reverse = reverse
     return true
-  }
-
-  // MARK: Push mode
-
-  private func pushSeek(_ seek: Seek, _ event: Event) -> Bool {
-    guard seek.has(GST_SEEK_FLAG_FLUSH), seek.rate > 0, status.current.isSeekable, isComplete
-    else { return false }
-    // Not under the stream lock: the streaming thread may be waiting for this very seek. A movie
-    // whose index is complete does not change any more.
-    guard let wanted = segment(for: seek), let movie else { return false }
-    let offsets = tracks.compactMap { track -> UInt64? in
-      let samples = movie.tracks[track.index].samples
-      return samples.sample(at: track.sample(at: wanted.start, samples))?.offset
-    }
-    guard let offset = offsets.min() else { return false }
-    pendingSeek.withLock { $0 = PendingSeek(play: wanted, event: event) }
-    let isDone = sink.push(Event.byteSeek(to: offset).following(event))
-    if !isDone { pendingSeek.withLock { $0 = nil } }
-    return isDone
-  }
-
-  /// Does what a seek wants, now that upstream is there.
-  func startPendingSeek() {
-    let pending = pendingSeek.withLock { pending in
-      defer { pending = nil }
-      return pending
-    }
-    guard let pending else { return }
-    combiner.reset()
-    push.hasEnded = false
-    begin(pending.play, pending.event)
   }
 }
 

@@ -49,6 +49,8 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     /// The part of the movie that is played.
     var play = Segment()
     var isSeekable = false
+    /// Where the fragments lie of a movie that is pushed, if it says that.
+    var fragments: SegmentIndex?
   }
 
   /// Where the data comes from, and what it turned out to be.

@@ -1,0 +1,124 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// A seek in push mode for which upstream has been asked to go to the right byte.
+struct PendingSeek {
+  let play: Segment
+  let event: Event
+  /// Where a fragment begins from which on the movie is read anew; nil where its index is complete.
+  var fragment: UInt64?
+}
+
+extension MVHEVCDemux.Status {
+  /// The part of the movie that a seek asks for; nil where that makes no sense.
+  func segment(for seek: Seek) -> Segment? {
+    var wanted = play
+    wanted.position = position
+    wanted.duration = duration
+    guard wanted.apply(seek) else { return nil }
+    wanted.duration = nil
+    return wanted
+  }
+}
+
+extension MVHEVCDemux {
+  func pushSeek(_ seek: Seek, _ event: Event) -> Bool {
+    guard seek.has(GST_SEEK_FLAG_FLUSH), seek.rate > 0, status.current.isSeekable else {
+      return false
+    }
+    // Not under the stream lock: the streaming thread may be waiting for this very seek.
+    guard
+      let pending = status.current.fragments.map({ pendingSeek(seek, event, $0) })
+        ?? pendingSeek(seek, event)
+    else { return false }
+    pendingSeek.withLock { $0 = pending.seek }
+    let isDone = sink.push(Event.byteSeek(to: pending.offset).following(event))
+    if !isDone { pendingSeek.withLock { $0 = nil } }
+    return isDone
+  }
+
+  /// A seek in a movie whose index is complete, which does not change any more.
+  private func pendingSeek(
+    _ seek: Seek, _ event: Event
+  ) -> (seek: PendingSeek, offset: UInt64)? {
+    guard isComplete, let wanted = segment(for: seek), let movie else { return nil }
+    let offsets = tracks.compactMap { track -> UInt64? in
+      let samples = movie.tracks[track.index].samples
+      return samples.sample(at: track.sample(at: wanted.start, samples))?.offset
+    }
+    return offsets.min().map { (PendingSeek(play: wanted, event: event), $0) }
+  }
+
+  /// A seek in a movie of fragments that an index tells the places of. Nothing here is what the
+  /// streaming thread changes.
+  private func pendingSeek(
+    _ seek: Seek, _ event: Event, _ fragments: SegmentIndex
+  ) -> (seek: PendingSeek, offset: UInt64)? {
+    guard var wanted = status.current.segment(for: seek),
+      let track = tracks.first(where: { $0.id == fragments.trackID }),
+      let reference = fragments.start(for: track.timeline, at: wanted.start)
+    else { return nil }
+    if seek.has(GST_SEEK_FLAG_KEY_UNIT), !seek.has(GST_SEEK_FLAG_ACCURATE) {
+      let time = min(wanted.start, fragments.movieTime(of: reference, on: track.timeline))
+      (wanted.start, wanted.time, wanted.position) = (time, time, time)
+    }
+    return (
+      PendingSeek(play: wanted, event: event, fragment: reference.offset), reference.offset
+    )
+  }
+
+  /// Does what a seek wants, now that upstream is there.
+  func startPendingSeek() {
+    let pending = pendingSeek.withLock { pending in
+      defer { pending = nil }
+      return pending
+    }
+    guard let pending else { return }
+    combiner.reset()
+    push.hasEnded = false
+    if let fragment = pending.fragment {
+      movie = push.bareMovie
+      push.parser.seek(to: fragment)
+      push.isParsed = false
+      isComplete = false
+    }
+    begin(pending.play, pending.event)
+  }
+}
+
+extension SegmentIndex {
+  /// Where the media ends that is told of, in units of the timescale.
+  var end: UInt64 {
+    references.last.map { $0.time.addingReportingOverflow(UInt64($0.duration)).partialValue } ?? 0
+  }
+
+  /// The segment to read from on for what is shown at a time of the movie; nil where this index
+  /// does not reach there.
+  func start(for timeline: TrackTimeline, at time: ClockTime) -> Reference? {
+    let piece = timeline.pieces[timeline.piece(at: time)]
+    let distance = time > piece.movieStart ? time - piece.movieStart : 0
+    let media = timeline.mediaTime(of: saturatingSum(piece.start, distance))
+    let wanted = scale(UInt64(clamping: media), UInt64(timescale), UInt64(timeline.timescale))
+    guard wanted <= end, var reference = reference(at: wanted), !reference.isIndex else {
+      return nil
+    }
+    // Some muxers never say where decoding can start; it is at each segment's start then.
+    guard references.contains(where: \.startsWithSync) else { return reference }
+    while !reference.startsWithSync, reference.time > 0,
+      let earlier = self.reference(at: reference.time - 1), earlier.offset < reference.offset
+    {
+      reference = earlier
+    }
+    return reference
+  }
+
+  /// When what a segment begins with is shown.
+  func movieTime(of reference: Reference, on timeline: TrackTimeline) -> ClockTime {
+    let media = scale(reference.time, UInt64(timeline.timescale), UInt64(timescale))
+    let pts = timeline.pts(Int64(clamping: media))
+    let piece = timeline.pieces.last { $0.mediaStart != nil && $0.start <= pts }
+    guard let piece else { return 0 }
+    return saturatingSum(piece.movieStart, pts - piece.start)
+  }
+}

@@ -1,0 +1,93 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: tracks without layers whose sample entry says what their frames show.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxPackingTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// What a sample entry says, and what the caps are to say.
+  struct Variant: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    var mode: String?
+    var flags: [String] = []
+    let change: @Sendable (inout VisualSampleEntry) throws -> Void
+  }
+
+  /// `vexu` with nothing but what its track shows.
+  private static func usage(_ views: StereoViews) throws -> VideoExtendedUsage {
+    let indicator = OpaqueBox("stri", payload: [0, 0, 0, 0, views.rawValue])
+    return try VideoExtendedUsage(payload: OpaqueBox("eyes", payload: indicator.bytes).bytes)
+  }
+
+  private static let variants = [
+    Variant(testDescription: "nothing") { _ in },
+    Variant(testDescription: "st3d side by side", mode: "side-by-side") {
+      $0.stereoscopicMode = .leftRight
+    },
+    Variant(
+      testDescription: "st3d right eye first", mode: "side-by-side", flags: ["right-view-first"]
+    ) { $0.stereoscopicMode = .rightLeft },
+    Variant(testDescription: "st3d top-bottom, sv3d", mode: "top-bottom") {
+      $0.stereoscopicMode = .topBottom
+      $0.sphericalVideo = SphericalVideo(.halfEquirectangular, metadataSource: "test")
+    },
+    Variant(testDescription: "st3d mono, sv3d", mode: "mono") {
+      $0.stereoscopicMode = .monoscopic
+      $0.sphericalVideo = SphericalVideo(.equirectangular, metadataSource: "test")
+    },
+    Variant(testDescription: "sv3d alone") {
+      $0.sphericalVideo = SphericalVideo(.equirectangular, metadataSource: "test")
+    },
+    Variant(testDescription: "vexu side by side", mode: "side-by-side") {
+      $0.extendedUsage = VideoExtendedUsage(
+        SpatialMetadata(), packing: PackingLayout(.sideBySide))
+    },
+    Variant(
+      testDescription: "vexu top-bottom, right eye first, against st3d", mode: "top-bottom",
+      flags: ["right-view-first"]
+    ) {
+      $0.stereoscopicMode = .leftRight
+      $0.extendedUsage = VideoExtendedUsage(
+        SpatialMetadata(), packing: PackingLayout(.topBottom, rightViewFirst: true))
+    },
+    Variant(testDescription: "vexu left eye", mode: "left") {
+      $0.extendedUsage = try usage(.leftEye)
+    },
+    Variant(testDescription: "vexu right eye", mode: "right") {
+      $0.extendedUsage = try usage(.rightEye)
+    },
+    Variant(testDescription: "vexu both eyes, no packing, no layers") {
+      $0.extendedUsage = try usage([.leftEye, .rightEye])
+    },
+  ]
+
+  @Test("the caps say how the frames hold two eyes, or which one", arguments: variants)
+  func multiview(variant: Variant) async throws {
+    let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
+    try await play(
+      "videotestsrc num-buffers=3 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+        + "x265enc speed-preset=ultrafast ! m.video_0 mvhevcmux name=m ! "
+        + "filesink location=\(plain)")
+    try MovieFile(plain).rebuildVideo(at: path, entry: variant.change)
+    let passed = try await record(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")[0]
+    let caps = try #require(passed.first?.caps.first)
+    #expect(passed.count == 3)
+    #expect(caps.string("multiview-mode") == variant.mode)
+    #expect(caps.flagNames("multiview-flags") == variant.flags)
+    // No eye is promised that cannot be had.
+    let problem = try await failure(
+      of: "filesrc location=\(path) ! mvhevcdemux name=d d.left ! fakesink")
+    #expect(!problem.message.isEmpty)
+  }
+}

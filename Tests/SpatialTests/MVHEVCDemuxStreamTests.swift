@@ -1,0 +1,236 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: what applications ask of it and hear from it, and pads that are linked late,
+/// elsewhere, or no more.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxStreamTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  private func paused(_ between: String = "") throws -> (Pipeline, Element) {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
+        + DemuxRun.sinks(["left", "video_0", "audio_0"]))
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    return (pipeline, try #require(pipeline.element(named: "d")))
+  }
+
+  // MARK: Queries
+
+  @Test("the segment is what was sought, duration and conversions are those of the stream")
+  func queries() async throws {
+    try await OwnMovie.make(path, frames: 45, sound: true)
+    let (pipeline, demuxer) = try paused()
+    defer { pipeline.setState(GST_STATE_NULL) }
+    let seek = gst_element_seek(
+      pipeline.pointer, 0.5, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
+      gint64(ClockTime.second / 3), GST_SEEK_TYPE_SET, gint64(ClockTime.second))
+    try #require(seek != 0)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    for name in ["left", "video_0", "audio_0"] {
+      let pad = try #require(demuxer.staticPad(name))
+      #expect(pad.duration.map { $0 / 1_000_000 } == 1500, "\(name)")
+      let query = try #require(gst_query_new_segment(GST_FORMAT_TIME))
+      defer { gst_query_unref(query) }
+      try #require(gst_pad_query(pad.pointer, query) != 0, "\(name)")
+      var (rate, start, stop) = (0.0, gint64(0), gint64(0))
+      gst_query_parse_segment(query, &rate, nil, &start, &stop)
+      #expect(rate == 0.5)
+      #expect(start == gint64(ClockTime.second / 3) && stop == gint64(ClockTime.second))
+    }
+    for (name, units) in [("left", 30), ("video_0", 30), ("audio_0", 48_000)] as [(String, gint64)]
+    {
+      let pad = try #require(demuxer.staticPad(name))
+      #expect(
+        converted(pad, gint64(ClockTime.second), GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == units)
+      #expect(
+        converted(pad, 2 * units, GST_FORMAT_DEFAULT, GST_FORMAT_TIME)
+          == 2 * gint64(ClockTime.second))
+      #expect(converted(pad, -1, GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == -1)
+      #expect(converted(pad, -5, GST_FORMAT_TIME, GST_FORMAT_DEFAULT) == nil)
+    }
+  }
+
+  private func converted(
+    _ pad: Pad, _ value: gint64, _ from: GstFormat, _ to: GstFormat
+  ) -> gint64? {
+    var result: gint64 = 0
+    return gst_pad_query_convert(pad.pointer, from, value, to, &result) != 0 ? result : nil
+  }
+
+  // MARK: Streams and tags
+
+  @Test("the collection has every stream, with the identities, kinds, caps and tags of its pads")
+  func collection() async throws {
+    let tags = "taginject tags=\"title=Test,language-code=fr\""
+    try await play(
+      eyes(10, "format=I420,width=320,height=96,framerate=30/1")
+        + "audiotestsrc num-buffers=10 ! audio/x-raw,format=S16LE,rate=48000,channels=2 ! "
+        + "\(tags) ! queue ! mux. mvhevcmux name=mux baseline=19.24 speed-preset=ultrafast ! "
+        + "filesink location=\(path)")
+    for between in ["", "queue !"] {
+      let (pipeline, demuxer) = try paused(between)
+      defer { pipeline.setState(GST_STATE_NULL) }
+      var collection: UnsafeMutablePointer<GstStreamCollection>?
+      while let message = gst_bus_pop_filtered(
+        gst_element_get_bus(pipeline.pointer), GST_MESSAGE_STREAM_COLLECTION)
+      {
+        gst_message_parse_stream_collection(message, &collection)
+        gst_message_unref(message)
+      }
+      let found = try #require(collection)
+      defer { gst_object_unref(UnsafeMutableRawPointer(found)) }
+      let names = ["left", "right", "video_0", "audio_0"]
+      try #require(gst_stream_collection_get_size(found) == guint(names.count))
+      for (index, name) in names.enumerated() {
+        let pad = try #require(demuxer.staticPad(name))
+        let stream = try #require(gst_stream_collection_get_stream(found, guint(index)))
+        #expect(
+          String(cString: gst_stream_get_stream_id(stream))
+            == pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID)
+        #expect(
+          gst_stream_get_stream_type(stream)
+            == (name == "audio_0" ? GST_STREAM_TYPE_AUDIO : GST_STREAM_TYPE_VIDEO))
+        let caps = try #require(gst_stream_get_caps(stream).map { Caps(adopting: $0) })
+        #expect(pad.currentCaps?.isEqual(to: caps) == true)
+      }
+      let told = stickyTags(names, demuxer)
+      #expect(told["left"]?.contains("stereo-baseline=(double)19.24") == true)
+      #expect(told["audio_0"]?.contains("language-code=(string)fr") == true)
+      #expect(told["audio_0"]?.contains("title=(string)Test") == true)
+      #expect(told["video_0"]?.contains("container-format=(string)Quicktime") == true)
+    }
+  }
+
+  /// The tags that stuck to each linked pad.
+  private func stickyTags(_ names: [String], _ demuxer: Element) -> [String: String] {
+    var told: [String: String] = [:]
+    for name in names {
+      guard let pad = demuxer.staticPad(name), pad.isLinked else { continue }
+      var index: guint = 0
+      while let event = gst_pad_get_sticky_event(pad.pointer, GST_EVENT_TAG, index) {
+        told[name, default: ""] += Event(adopting: event).tags?.description ?? ""
+        index += 1
+      }
+    }
+    return told
+  }
+
+  // MARK: Linking
+
+  /// Does something with a pad while nothing passes it.
+  private func whileIdle(_ pad: Pad, _ work: @escaping @Sendable () -> Void) async {
+    final class Work: Sendable {
+      let body: @Sendable () -> Void
+      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
+      let all = Work {
+        work()
+        continuation.resume()
+      }
+      gst_pad_add_probe(
+        pad.pointer, GST_PAD_PROBE_TYPE_IDLE,
+        { _, _, data in
+          if let data { Unmanaged<Work>.fromOpaque(data).takeRetainedValue().body() }
+          return GST_PAD_PROBE_REMOVE
+        }, Unmanaged.passRetained(all).toOpaque(), nil)
+    }
+  }
+
+  /// Puts a queue and a sink that keeps time into a pipeline that plays.
+  private func addSink(_ name: String, to pipeline: Pipeline) throws -> (entry: Pad, tap: Tap) {
+    let queue = try Element("queue", name: "queue-\(name)")
+    let sink = try Element("fakesink", name: name)
+    sink.set("sync", "true")
+    let bin = UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self)
+    for element in [queue, sink] { gst_bin_add(bin, element.pointer) }
+    gst_element_link(queue.pointer, sink.pointer)
+    for element in [sink, queue] { gst_element_sync_state_with_parent(element.pointer) }
+    return (try #require(queue.staticPad("sink")), try Tap(sink.staticPad("sink")))
+  }
+
+  private func playing(_ pads: [String]) throws -> (Pipeline, Element, [Tap]) {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! mvhevcdemux name=d "
+        + pads.map { "d.\($0) ! queue max-size-buffers=2 ! fakesink sync=true name=\($0) " }
+        .joined())
+    let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
+    pipeline.setState(GST_STATE_PLAYING)
+    return (pipeline, try #require(pipeline.element(named: "d")), taps)
+  }
+
+  @Test("a pad that is linked elsewhere in mid stream goes on there, and nothing is lost")
+  func relinked() async throws {
+    try await OwnMovie.make(path, frames: 45)
+    let (pipeline, demuxer, taps) = try playing(["left", "right"])
+    defer { pipeline.setState(GST_STATE_NULL) }
+    try await Task.sleep(for: .milliseconds(500))
+    let pad = try #require(demuxer.staticPad("left"))
+    let old = try #require(pad.peer)
+    let (new, tap) = try addSink("other", to: pipeline)
+    await whileIdle(pad) {
+      gst_pad_unlink(pad.pointer, old.pointer)
+      gst_pad_link(pad.pointer, new.pointer)
+    }
+    // The old branch would wait for its end for ever.
+    gst_pad_send_event(old.pointer, gst_event_new_eos())
+    try await messages(of: pipeline)
+    let counts = (taps[0].buffers.count, tap.buffers.count)
+    #expect(counts.0 > 0 && counts.1 > 0)
+    #expect(counts.0 + counts.1 == 45)
+    #expect(tap.events.contains { $0.type == GST_EVENT_SEGMENT })
+    #expect(tap.buffers.first?.caps.isEmpty == false)
+    #expect(taps[1].buffers.count == 45)
+  }
+
+  @Test("a pad that is linked late begins at a random access point; its frames decode")
+  func linkedLate() async throws {
+    try await OwnMovie.make(path, frames: 60)
+    let expected = try await DemuxRun.decoded(path, "right").map(\.md5)
+    let (pipeline, demuxer, taps) = try playing(["left"])
+    defer { pipeline.setState(GST_STATE_NULL) }
+    try await Task.sleep(for: .milliseconds(500))
+    let pad = try #require(demuxer.staticPad("right"))
+    let decoder = try Element("avdec_h265", name: "decoder")
+    let bin = UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self)
+    gst_bin_add(bin, decoder.pointer)
+    let (new, tap) = try addSink("late", to: pipeline)
+    let output = try #require(decoder.staticPad("src"))
+    let input = try #require(decoder.staticPad("sink"))
+    gst_pad_link(output.pointer, new.pointer)
+    gst_element_sync_state_with_parent(decoder.pointer)
+    gst_pad_link(pad.pointer, input.pointer)
+    try await messages(of: pipeline)
+    #expect(taps[0].buffers.count == 60)
+    let frames = try tap.buffers.map { md5(try $0.pixels()) }
+    #expect(frames.count >= 10)
+    #expect(frames == Array(expected.suffix(frames.count)))
+  }
+
+  @Test("a pad that loses its peer in mid stream does not stop the others")
+  func unlinked() async throws {
+    try await OwnMovie.make(path, frames: 45)
+    let (pipeline, demuxer, taps) = try playing(["left", "right"])
+    defer { pipeline.setState(GST_STATE_NULL) }
+    try await Task.sleep(for: .milliseconds(400))
+    let pad = try #require(demuxer.staticPad("right"))
+    let old = try #require(pad.peer)
+    await whileIdle(pad) { gst_pad_unlink(pad.pointer, old.pointer) }
+    gst_pad_send_event(old.pointer, gst_event_new_eos())
+    try await messages(of: pipeline)
+    #expect(taps[0].buffers.count == 45)
+    #expect(taps[1].buffers.count < 45)
+  }
+}
