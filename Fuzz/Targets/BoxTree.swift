@@ -5,6 +5,8 @@ public struct BoxTree: Sendable {
   /// What stands before the children; everything in a box that is none of others.
   public var content: [UInt8]
   public var children: [BoxTree]
+  /// The zeros that QuickTime sometimes writes behind the last child.
+  public var terminator: [UInt8] = []
 
   public init(_ type: String, _ content: [UInt8] = [], _ children: [BoxTree] = []) {
     self.type = type
@@ -16,10 +18,13 @@ public struct BoxTree: Sendable {
   public static func read(_ bytes: ArraySlice<UInt8>) -> [BoxTree] {
     places(in: bytes).map { place in
       let content = bytes[place.content..<place.end]
-      return BoxTree(
-        place.type, Array(content.prefix(place.prefix)), read(content.dropFirst(place.prefix))
-      )
-      .withRest(content.dropFirst(place.prefix))
+      let inner = content.dropFirst(place.prefix)
+      let children = read(inner)
+      guard !children.isEmpty else { return BoxTree(place.type, Array(content)) }
+      var box = BoxTree(place.type, Array(content.prefix(place.prefix)), children)
+      let size = children.reduce(0) { $0 + $1.bytes.count }
+      if inner.count == size + 4 { box.terminator = Array(inner.suffix(4)) }
+      return box
     }
   }
 
@@ -35,7 +40,7 @@ public struct BoxTree: Sendable {
   }
 
   public var bytes: [UInt8] {
-    let inside = content + children.flatMap(\.bytes)
+    let inside = content + children.flatMap(\.bytes) + terminator
     return big(UInt32(clamping: inside.count + 8))
       + type.unicodeScalars.map { UInt8(clamping: $0.value) }
       + inside
@@ -64,10 +69,6 @@ public struct BoxTree: Sendable {
     }
   }
 
-  private func withRest(_ rest: ArraySlice<UInt8>) -> BoxTree {
-    children.isEmpty ? BoxTree(type, content + rest) : self
-  }
-
   // MARK: Walking
 
   private struct Place {
@@ -84,7 +85,9 @@ public struct BoxTree: Sendable {
     var places: [Place] = []
     var start = bytes.startIndex
     while start < bytes.endIndex {
-      guard bytes.endIndex - start >= 8 else { return [] }
+      let rest = bytes[start...]
+      if rest.count == 4, rest.allSatisfy({ $0 == 0 }) { break }
+      guard rest.count >= 8 else { return [] }
       var size = number(bytes[start..<start + 4])
       var header = 8
       if size == 1, bytes.endIndex - start >= 16 {

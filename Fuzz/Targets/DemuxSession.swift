@@ -10,9 +10,12 @@ public struct Upstream: Sendable {
   public var caps: String?
   /// The size of each buffer that is pushed; nil for sizes from 1 on.
   public var pieceSize: Int?
+  /// The sizes of the first buffers that are pushed.
+  public var firstPieces: [Int] = []
   /// The most bytes that a read gives, whatever is asked for.
   public var longestRead = Int.max
-  /// What comes instead of the byte at this offset.
+  /// What comes instead of the byte at this offset. In push mode the input ends there, but for
+  /// `GST_FLOW_FLUSHING`: then a flush comes, and everything again.
   public var failure: (offset: Int, flow: GstFlowReturn)?
   /// Seeks when everything has been played.
   public var seeks: [SeekRequest] = []
@@ -65,6 +68,8 @@ final class DemuxSession {
   private struct Sinks {
     var pads: [Int] = []
     var outcome = DemuxOutcome()
+    /// Behind EOS, pads take nothing but a flush.
+    var hasEOS = false
   }
   private let sinks = Mutex(Sinks())
 
@@ -133,7 +138,9 @@ final class DemuxSession {
         guard let pad, let data = pad.pointee.element_private else { return 0 }
         let session = Unmanaged<DemuxSession>.fromOpaque(data).takeUnretainedValue()
         switch event.pointee.type {
-        case GST_EVENT_EOS, GST_EVENT_SEGMENT_DONE: session.end(DemuxSession.name(pad))
+        case GST_EVENT_EOS, GST_EVENT_SEGMENT_DONE:
+          session.sinks.withLock { $0.hasEOS = event.pointee.type == GST_EVENT_EOS }
+          session.end(DemuxSession.name(pad))
         case GST_EVENT_FLUSH_STOP:
           session.sinks.withLock { _ = $0.outcome.endedPads.remove(DemuxSession.name(pad)) }
         default: break
@@ -159,7 +166,10 @@ final class DemuxSession {
       $0.outcome.endedPads.insert(pad).inserted
         && $0.outcome.endedPads.count == $0.outcome.buffers.count
     }
-    guard isLast else { return }
+    if isLast { postEnd() }
+  }
+
+  private func postEnd() {
     gst_bus_post(bus, gst_message_new_application(nil, gst_structure_new_empty("end")))
   }
 
@@ -180,22 +190,39 @@ final class DemuxSession {
       gst_pad_push_event(source, gst_event_new_caps(caps))
       gst_caps_unref(caps)
     }
-    var segment = GstSegment()
-    gst_segment_init(&segment, GST_FORMAT_BYTES)
-    gst_pad_push_event(source, gst_event_new_segment(&segment))
-    var offset = 0
-    var piece = upstream.pieceSize ?? 1 + bytes.count % 61
-    while offset < bytes.count {
-      let end = min(offset + piece, bytes.count, upstream.failure?.offset ?? .max)
-      if end <= offset { break }
-      let part = Array(bytes[offset..<end])
-      guard gst_pad_push(source, gst_buffer_new_memdup(part, gsize(part.count))) == GST_FLOW_OK
-      else { break }
-      offset = end
-      piece = upstream.pieceSize ?? piece % 4093 * 7 + 1
+    pushSegment()
+    if pushBytes(upTo: upstream.failure?.offset ?? bytes.count),
+      upstream.failure?.flow == GST_FLOW_FLUSHING
+    {
+      gst_pad_push_event(source, gst_event_new_flush_start())
+      gst_pad_push_event(source, gst_event_new_flush_stop(1))
+      pushSegment()
+      _ = pushBytes(upTo: bytes.count)
     }
     gst_pad_push_event(source, gst_event_new_eos())
     readMessages()
+  }
+
+  private func pushSegment() {
+    var segment = GstSegment()
+    gst_segment_init(&segment, upstream.caps == nil ? GST_FORMAT_BYTES : GST_FORMAT_TIME)
+    gst_pad_push_event(source, gst_event_new_segment(&segment))
+  }
+
+  /// Whether all of them were taken.
+  private func pushBytes(upTo limit: Int) -> Bool {
+    var offset = 0
+    var first = upstream.firstPieces[...]
+    var piece = first.popFirst() ?? upstream.pieceSize ?? 1 + bytes.count % 61
+    while offset < limit {
+      let end = min(offset + max(1, piece), limit)
+      let part = Array(bytes[offset..<end])
+      guard gst_pad_push(source, gst_buffer_new_memdup(part, gsize(part.count))) == GST_FLOW_OK
+      else { return false }
+      offset = end
+      piece = first.popFirst() ?? upstream.pieceSize ?? piece % 4093 * 7 + 1
+    }
+    return true
   }
 
   // MARK: Pull
@@ -215,6 +242,9 @@ final class DemuxSession {
       guard let sink = sinks.withLock({ $0.pads.first }),
         let pad = UnsafeMutablePointer<GstPad>(bitPattern: sink)
       else { return }
+      let flushes = seek.flags & GST_SEEK_FLAG_FLUSH.rawValue != 0
+      if !flushes, sinks.withLock({ $0.hasEOS }) { continue }
+      sinks.withLock { $0.outcome.endedPads = [] }
       let isSent = gst_pad_push_event(
         pad,
         gst_event_new_seek(
@@ -230,7 +260,11 @@ final class DemuxSession {
   ) -> GstFlowReturn {
     guard let start = Int(exactly: offset), start < bytes.count else { return GST_FLOW_EOS }
     let end = min(start + min(Int(size), upstream.longestRead), bytes.count)
-    if let failure = upstream.failure, end > failure.offset { return failure.flow }
+    if let failure = upstream.failure, end > failure.offset {
+      // Nobody is told of this.
+      if failure.flow == GST_FLOW_FLUSHING { postEnd() }
+      return failure.flow
+    }
     let part = Array(bytes[start..<end])
     // A buffer that is given is to be filled.
     if let given = result?.pointee {

@@ -46,6 +46,18 @@ public struct SeedMovie: Sendable {
     return boxes.flatMap(\.bytes)
   }
 
+  /// The samples of the first track.
+  public var accessUnits: [[UInt8]] {
+    guard let samples = movie.tracks.first?.samples else { return [] }
+    return (0..<samples.count).compactMap { samples.sample(at: $0).flatMap(content) }
+  }
+
+  /// The content of the first track's `hvcC` and `lhvC`.
+  public var records: (base: [UInt8], layered: [UInt8]) {
+    guard case .video(let entry)? = movie.tracks.first?.sampleEntries.first else { return ([], []) }
+    return (entry.hvcC ?? [], entry.lhvC ?? [])
+  }
+
   /// The parameter sets and samples of the first track, in start codes.
   public var byteStream: [UInt8] {
     guard let track = movie.tracks.first, case .video(let entry)? = track.sampleEntries.first,
@@ -53,8 +65,7 @@ public struct SeedMovie: Sendable {
     else { return [] }
     let layered = entry.lhvC.flatMap { try? LHEVCDecoderConfigurationRecord(bytes: $0) }
     var units = base.nalUnits + (layered?.nalUnits ?? [])
-    for index in 0..<track.samples.count {
-      guard let sample = track.samples.sample(at: index), let bytes = content(sample) else { break }
+    for bytes in accessUnits {
       let ranges = try? LengthPrefixed.nalUnits(in: bytes.span.bytes, lengthSize: base.lengthSize)
       units += (ranges ?? []).map { Array(bytes[$0]) }
     }

@@ -121,6 +121,8 @@ extension MVHEVCDemux {
     var whole = (elementary.caps ?? Caps("video/x-h265")).with([
       "stream-format": isByteStream ? "byte-stream" : "hvc1", "alignment": "au",
     ])
+    // Only streams that are all there are shown, and taken away in the end.
+    var streams: [DemuxStream] = []
     switch LayeredTrack(
       parameterSets: elementary.parameterSets, framing: elementary.framing, first: first)
     {
@@ -136,7 +138,7 @@ extension MVHEVCDemux {
         let caps = try DemuxVideoCaps.eye(eye, eyeSets, elementary.description)
         elementary.description.frameRate = caps.first?.fraction("framerate")
         depth = caps.first?.int("bit-depth-luma")
-        elementaryStreams.append(
+        streams.append(
           try makeStream(
             role: .eye(eye), template: eye.rawValue, name: eye.rawValue, idSuffix: eye.rawValue,
             caps: caps, type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
@@ -149,10 +151,11 @@ extension MVHEVCDemux {
         ])
       }
     }
-    elementaryStreams.append(
+    streams.append(
       try makeStream(
         role: .samples, template: "video_%u", name: "video_0", idSuffix: "0", caps: whole,
         type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
+    elementaryStreams = streams
     publish()
     for stream in elementaryStreams {
       stream.pad.push(.segment(elementary.segment ?? Segment()))

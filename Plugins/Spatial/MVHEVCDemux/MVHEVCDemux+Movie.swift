@@ -46,22 +46,25 @@ extension MVHEVCDemux {
     }
     var numbers: [String: Int] = [:]
     let layered = layeredTrackIndex
+    // Only tracks that are all there are shown, and taken away in the end.
+    var made: [DemuxTrack] = []
     for (index, track) in movie.tracks.enumerated() {
       guard !track.sampleEntries.isEmpty, track.samples.count > 0 || movie.isFragmented else {
         continue
       }
-      guard tracks.count < Self.maximumTrackCount || index == layered else {
+      guard made.count < Self.maximumTrackCount || index == layered else {
         warn(
           "The movie has \(movie.tracks.count) tracks; \(Self.maximumTrackCount) of them are played."
         )
         continue
       }
-      tracks.append(
+      made.append(
         try makeTrack(track, index, first: index == layered ? first : nil, &numbers))
     }
-    guard !tracks.isEmpty else {
+    guard !made.isEmpty else {
       throw ElementError(.demux, "The movie has no track with samples.")
     }
+    tracks = made
     readAhead = ReadAhead(trackCount: tracks.count)
     globalTags = DemuxTags.movie(movie, fileType: fileType)
     let isPulling = sink.mode == GST_PAD_MODE_PULL

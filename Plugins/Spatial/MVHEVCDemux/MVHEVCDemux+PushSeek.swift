@@ -18,6 +18,8 @@ extension MVHEVCDemux.Status {
     wanted.duration = duration
     guard wanted.apply(seek) else { return nil }
     wanted.duration = nil
+    // It is played from its very beginning, also where the seek leaves that as it was.
+    wanted.segment.offset = 0
     return wanted
   }
 }

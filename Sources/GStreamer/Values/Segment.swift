@@ -63,9 +63,26 @@ public struct Segment: @unchecked Sendable {
 
   /// Narrows the segment to what a seek asks for; false where the seek makes no sense.
   public mutating func apply(_ seek: Seek) -> Bool {
-    gst_segment_do_seek(
+    // GStreamer takes what follows for mistakes of the caller's, with a critical message.
+    guard seek.rate.isFinite, seek.rate != 0, seek.format == format else { return false }
+    if let stop = end(seek.stopType, seek.stop, now: stop) {
+      let start = end(seek.startType, seek.start, now: start)
+      guard start ?? 0 <= stop else { return false }
+    }
+    return gst_segment_do_seek(
       &segment, seek.rate, seek.format, seek.flags, seek.startType, guint64(bitPattern: seek.start),
       seek.stopType, guint64(bitPattern: seek.stop), nil) != 0
+  }
+
+  /// Where one end of the segment goes that a seek asks for; nil for the end of the stream.
+  private func end(_ type: GstSeekType, _ value: gint64, now: ClockTime?) -> ClockTime? {
+    let wanted: ClockTime? =
+      switch type {
+      case GST_SEEK_TYPE_SET: ClockTime(cValue: guint64(bitPattern: value))
+      case GST_SEEK_TYPE_END: duration.map { $0 &+ ClockTime(bitPattern: Int64(value)) } ?? now
+      default: now
+      }
+    return wanted.map { min($0, duration ?? .max) }
   }
 
   /// Whether anything of what begins at `timestamp` lies inside the segment.
