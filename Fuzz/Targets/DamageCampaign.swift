@@ -2,7 +2,7 @@ import CGStreamer
 import Glibc
 
 /// Every way in which a file is cut off or has one wrong byte, played with `mvhevcdemux` in both
-/// modes: each has to give an error or the part that can be read, soon.
+/// modes, and pushed by an upstream that seeks: each has to give an error or the part that can be read, soon.
 public struct DamageCampaign {
   /// A file, and what it is called.
   public struct Seed: Sendable {
@@ -28,10 +28,23 @@ public struct DamageCampaign {
     case byte(at: Int, UInt8)
   }
 
+  /// How the file comes.
+  public enum Mode: String, CaseIterable, Sendable {
+    case pulled, pushed
+    /// Pushed by an upstream that goes to any byte.
+    case seekable
+
+    public var upstream: Upstream {
+      var upstream = Upstream(byPulling: self == .pulled)
+      upstream.isSeekable = self == .seekable
+      return upstream
+    }
+  }
+
   public struct Case: Sendable, CustomStringConvertible {
     public let seed: Int
     public let damage: Damage
-    public let byPulling: Bool
+    public let mode: Mode
     public let description: String
   }
 
@@ -70,10 +83,10 @@ public struct DamageCampaign {
       all.append((index, .byte(at: place, value == seed[place] ? value ^ 1 : value)))
     }
     cases = all.flatMap { one in
-      [true, false].map { pulls in
+      Mode.allCases.map { mode in
         Case(
-          seed: one.seed, damage: one.damage, byPulling: pulls,
-          description: "\(seeds[one.seed].name), \(one.damage), \(pulls ? "pulled" : "pushed")")
+          seed: one.seed, damage: one.damage, mode: mode,
+          description: "\(seeds[one.seed].name), \(one.damage), \(mode)")
       }
     }
   }
@@ -104,7 +117,7 @@ public struct DamageCampaign {
   public func complaint(about one: Case) -> String? {
     let bytes = bytes(of: one)
     let start = clock()
-    let outcome = play(bytes, Upstream(byPulling: one.byPulling))
+    let outcome = play(bytes, one.mode.upstream)
     let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
     if outcome.hangs { return "\(one): does not end" }
     if seconds > 2 { return "\(one): takes \(seconds) s" }

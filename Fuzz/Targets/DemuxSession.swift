@@ -4,6 +4,8 @@ import Synchronization
 /// How an `mvhevcdemux` is given its input, and what upstream does wrong.
 public struct Upstream: Sendable {
   public var byPulling: Bool
+  /// Whether upstream goes to any byte that it is asked for, in push mode.
+  public var isSeekable = false
   /// Whether upstream tells how long the file is.
   public var knowsSize = true
   /// The caps that upstream says; nil for none.
@@ -72,6 +74,8 @@ final class DemuxSession {
     var hasEOS = false
   }
   private let sinks = Mutex(Sinks())
+  /// Where upstream has been asked to go on.
+  private let wanted = Mutex<Int?>(nil)
 
   /// Plays bytes to the end.
   static func play(_ bytes: [UInt8], _ upstream: Upstream) -> DemuxOutcome {
@@ -111,6 +115,14 @@ final class DemuxSession {
       return Unmanaged<DemuxSession>.fromOpaque(data).takeUnretainedValue().answer(query)
     }
     gst_pad_set_query_function_full(source, answer, nil, nil)
+    gst_pad_set_event_function_full(
+      source,
+      { pad, _, event in
+        guard let event else { return 0 }
+        defer { gst_event_unref(event) }
+        guard let data = pad?.pointee.element_private else { return 0 }
+        return Unmanaged<DemuxSession>.fromOpaque(data).takeUnretainedValue().seek(event) ? 1 : 0
+      }, nil, nil)
   }
 
   // MARK: Pads
@@ -203,10 +215,29 @@ final class DemuxSession {
     readMessages()
   }
 
-  private func pushSegment() {
+  private func pushSegment(at start: Int = 0) {
     var segment = GstSegment()
     gst_segment_init(&segment, upstream.caps == nil ? GST_FORMAT_BYTES : GST_FORMAT_TIME)
+    segment.start = guint64(start)
+    segment.time = guint64(start)
     gst_pad_push_event(source, gst_event_new_segment(&segment))
+  }
+
+  /// Goes on at another byte, if that is what an event asks for.
+  private func seek(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
+    var format = GST_FORMAT_UNDEFINED
+    var start: gint64 = 0
+    guard upstream.isSeekable, event.pointee.type == GST_EVENT_SEEK else { return false }
+    gst_event_parse_seek(event, nil, &format, nil, nil, &start, nil, nil)
+    guard format == GST_FORMAT_BYTES, (0...bytes.count).contains(start) else { return false }
+    let number = gst_event_get_seqnum(event)
+    for reaction in [gst_event_new_flush_start(), gst_event_new_flush_stop(1)] {
+      gst_event_set_seqnum(reaction, number)
+      gst_pad_push_event(source, reaction)
+    }
+    pushSegment(at: start)
+    wanted.withLock { $0 = start }
+    return true
   }
 
   /// Whether all of them were taken.
@@ -219,7 +250,7 @@ final class DemuxSession {
       let part = Array(bytes[offset..<end])
       guard gst_pad_push(source, gst_buffer_new_memdup(part, gsize(part.count))) == GST_FLOW_OK
       else { return false }
-      offset = end
+      offset = wanted.withLock { $0.take() } ?? end
       piece = first.popFirst() ?? upstream.pieceSize ?? piece % 4093 * 7 + 1
     }
     return true
@@ -281,6 +312,9 @@ final class DemuxSession {
     case GST_QUERY_SCHEDULING where upstream.byPulling:
       gst_query_set_scheduling(query, GST_SCHEDULING_FLAG_SEEKABLE, 1, -1, 0)
       gst_query_add_scheduling_mode(query, GST_PAD_MODE_PULL)
+      return 1
+    case GST_QUERY_SEEKING where upstream.isSeekable:
+      gst_query_set_seeking(query, GST_FORMAT_BYTES, 1, 0, gint64(bytes.count))
       return 1
     case GST_QUERY_DURATION where upstream.knowsSize:
       var format = GST_FORMAT_UNDEFINED

@@ -15,8 +15,8 @@ struct DamageTests {
     let movie = try await SeedMovies.own()
     #expect(BoxTree.read(movie.bytes).flatMap(\.bytes) == movie.bytes)
     for seed in DamageCampaign.Seed.all("own", movie) {
-      for pulls in [true, false] {
-        let outcome = play(seed.bytes, Upstream(byPulling: pulls))
+      for mode in DamageCampaign.Mode.allCases {
+        let outcome = play(seed.bytes, mode.upstream)
         #expect(outcome.errors + outcome.warnings == [], "\(seed.name)")
         #expect(outcome.buffers["left"] == 6, "\(seed.name): \(outcome)")
         #expect(outcome.buffers["right"] ?? 0 >= 6, "\(seed.name): \(outcome)")
@@ -28,7 +28,7 @@ struct DamageTests {
   @Test("a file cut off anywhere, or with any byte wrong, gives an error or what can be read")
   func damage() async throws {
     let seeds = DamageCampaign.Seed.all("own", try await SeedMovies.own())
-    let campaign = DamageCampaign(seeds, boundaryShare: 2, cuts: 100, bytes: 2000, number: 3)
+    let campaign = DamageCampaign(seeds, boundaryShare: 3, cuts: 50, bytes: 1000, number: 3)
     for one in campaign.cases {
       let complaint = campaign.complaint(about: one)
       #expect(complaint == nil)

@@ -67,17 +67,17 @@ extension BoxTree {
   }
 }
 
-/// Plays a hostile file in both modes, and sees to it that this takes neither time nor memory.
+/// Plays a hostile file in every mode, and sees to it that this takes neither time nor memory.
 ///
-/// - Returns: what came out in pull and in push mode.
+/// - Returns: what came out in pull mode, in push mode, and pushed by an upstream that seeks.
 @discardableResult
 func endure(
   _ bytes: [UInt8], _ upstream: Upstream? = nil, sourceLocation: SourceLocation = #_sourceLocation
 ) -> [DemuxOutcome] {
   let upstreams =
     upstream.map { [$0] }
-    ?? [true, false].map { pulls in
-      var upstream = Upstream(byPulling: pulls)
+    ?? DamageCampaign.Mode.allCases.map { mode in
+      var upstream = mode.upstream
       upstream.pieceSize = 65536
       return upstream
     }
@@ -86,7 +86,7 @@ func endure(
     let start = clock()
     let outcome = play(bytes, upstream)
     let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
-    let mode = upstream.byPulling ? "pulled" : "pushed"
+    let mode = upstream.byPulling ? "pulled" : upstream.isSeekable ? "seekable" : "pushed"
     #expect(!outcome.hangs, "\(mode)", sourceLocation: sourceLocation)
     #expect(seconds < 2, "\(mode)", sourceLocation: sourceLocation)
     #expect(peakMemory() - memory < 64 << 20, "\(mode)", sourceLocation: sourceLocation)

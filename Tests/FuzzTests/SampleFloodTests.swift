@@ -117,6 +117,16 @@ struct SampleFloodTests {
     endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count))
   }
 
+  @Test("chunks from the end of the file to its start, for which upstream has to go back")
+  func backwards() {
+    let count: UInt32 = 60_000
+    let rows = (0..<count).flatMap { numbers((count - $0) * 10) }
+    let bytes = movie.withTables(
+      Self.once, .full("stsc", numbers(1, 1, 1, 1)), .full("stsz", numbers(10, count)),
+      .full("stco", numbers(count), rows))
+    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count))
+  }
+
   @Test("samples that are years apart")
   func silence() {
     let bytes = movie.with { moov in
