@@ -57,7 +57,9 @@ struct MovieFacts {
   var frameTimes: [Double] {
     guard let video else { return [] }
     let start = video.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
-    return (0..<video.samples.count).compactMap { video.samples.sample(at: $0)?.presentationTime }
+    // There are no more frames than bytes, whatever the tables say.
+    let count = min(video.samples.count, Int(clamping: reader.size))
+    return (0..<count).compactMap { video.samples.sample(at: $0)?.presentationTime }
       .sorted().map { (Double($0) - Double(start)) / Double(video.timescale) }
   }
 }
