@@ -72,13 +72,15 @@ extension BoxTree {
 /// - Returns: what came out in pull mode, in push mode, and pushed by an upstream that seeks.
 @discardableResult
 func endure(
-  _ bytes: [UInt8], _ upstream: Upstream? = nil, sourceLocation: SourceLocation = #_sourceLocation
+  _ bytes: [UInt8], _ upstream: Upstream? = nil, seeks: [Upstream.SeekRequest] = [],
+  sourceLocation: SourceLocation = #_sourceLocation
 ) -> [DemuxOutcome] {
   let upstreams =
     upstream.map { [$0] }
     ?? DamageCampaign.Mode.allCases.map { mode in
       var upstream = mode.upstream
       upstream.pieceSize = 65536
+      upstream.seeks = seeks
       return upstream
     }
   return upstreams.map { upstream in

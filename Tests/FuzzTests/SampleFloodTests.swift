@@ -17,6 +17,12 @@ struct SampleFloodTests {
   private static let all = UInt32.max
   private static let once = BoxTree.full("stts", numbers(1, all, 1))
 
+  /// From the end to the start, and to the end again.
+  private static let seeks = [
+    Upstream.SeekRequest(rate: -1, flags: GST_SEEK_FLAG_FLUSH, start: 0),
+    Upstream.SeekRequest(rate: 1, flags: GST_SEEK_FLAG_FLUSH, start: 1 << 60),
+  ]
+
   private func isRefused(
     _ outcomes: [DemuxOutcome], sourceLocation: SourceLocation = #_sourceLocation
   ) {
@@ -114,7 +120,7 @@ struct SampleFloodTests {
     let bytes = movie.withTables(
       Self.once, .full("stsc", numbers(1, 1, 1, 1)), .full("stsz", numbers(1, UInt32(count))),
       .full("stco", numbers(UInt32(count)), rows))
-    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count))
+    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count), seeks: Self.seeks)
   }
 
   @Test("chunks from the end of the file to its start, for which upstream has to go back")
@@ -124,7 +130,7 @@ struct SampleFloodTests {
     let bytes = movie.withTables(
       Self.once, .full("stsc", numbers(1, 1, 1, 1)), .full("stsz", numbers(10, count)),
       .full("stco", numbers(count), rows))
-    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count))
+    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count), seeks: Self.seeks)
   }
 
   @Test("samples that are years apart")
@@ -141,7 +147,7 @@ struct SampleFloodTests {
       .full("stts", numbers(1, 100_000, 0x7FFF_FFFF)),
       .full("stsc", numbers(1, 1, 100_000, 1)), .full("stsz", numbers(8, 100_000)),
       .full("stco", numbers(1, 40)), timescale: 1)
-    endure(many + [UInt8](repeating: 0, count: 900_000))
+    endure(many + [UInt8](repeating: 0, count: 900_000), seeks: Self.seeks)
   }
 
   @Test("very many tracks with very many samples")
@@ -160,7 +166,26 @@ struct SampleFloodTests {
       guard let track = moov["trak"] else { return }
       moov.children += (0..<1200).map { _ in track }
     }
-    endure(bytes + [UInt8](repeating: 0, count: max(0, 1_000_000 - bytes.count)))
+    endure(
+      bytes + [UInt8](repeating: 0, count: max(0, 1_000_000 - bytes.count)), seeks: Self.seeks)
+  }
+
+  @Test("a million samples of a byte each, all of them random access points, backwards")
+  func backwardsByTheByte() {
+    let bytes = movie.with { moov in
+      moov.keepFirstTrack()
+      moov["trak"]?.remove("edts")
+      moov.edit(SeedMovie.table) { stbl in
+        stbl.children = [
+          .full("stsd", numbers(1, 16), Array("abcd".utf8), numbers(0, 1)), Self.once,
+          .full("stsc", numbers(1, 1, 980_000, 1)), .full("stsz", numbers(1, 980_000)),
+          .full("stco", numbers(1, 8)),
+        ]
+      }
+      guard let track = moov["trak"] else { return }
+      moov.children += (0..<30).map { _ in track }
+    }
+    endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count), seeks: Self.seeks)
   }
 
   @Test("a track in thousands of pieces")
@@ -170,7 +195,7 @@ struct SampleFloodTests {
       moov.keepFirstTrack()
       moov["trak"]?.put(BoxTree("edts", [], [.full("elst", numbers(80_000), rows)]))
     }
-    endure(bytes)
+    endure(bytes, seeks: Self.seeks)
     let empty = (0..<80_000).flatMap { numbers(1, $0 == 79_999 ? 0 : Self.all, 0x1_0000) }
     endure(
       movie.with { moov in

@@ -24,9 +24,14 @@ extension MVHEVCDemux {
 
   /// Goes on behind a sample of a track.
   func pass(_ item: DemuxTrack.Item, of track: DemuxTrack) throws {
-    try budget.count(
-      item.size, at: item.record, ofTrack: track.index, fileSize: fileSize ?? push.received)
+    try count(item.size, at: item.record, of: track)
     track.advance()
+  }
+
+  /// Sees to it that no more is read than a file of this size has.
+  func count(_ size: UInt64, at record: SampleRecord, of track: DemuxTrack) throws {
+    try budget.count(
+      size, at: record, ofTrack: track.index, fileSize: fileSize ?? push.received)
   }
 
   private func begin(_ track: DemuxTrack, _ segment: Segment, isEmpty: Bool) {

@@ -136,7 +136,10 @@ extension MVHEVCDemux {
     if start >= reverse.end { start = piece.movieStart }
     reverse.isAtStart = start <= play.start || start == 0 || start >= reverse.end
     for (index, track) in tracks.enumerated() where reverse.limits.indices.contains(index) {
-      let begin = track.sample(at: start, movie.tracks[track.index].samples)
+      let samples = movie.tracks[track.index].samples
+      let begin = track.sample(at: start, samples)
+      // Looking for a group of one sample in many tracks is more work than reading it.
+      if let record = samples.sample(at: begin) { try count(0, at: record, of: track) }
       let range = min(begin, reverse.limits[index])..<reverse.limits[index]
       track.play(group: range, at: last)
       reverse.limits[index] = range.lowerBound

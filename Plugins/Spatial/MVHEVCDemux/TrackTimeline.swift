@@ -115,7 +115,13 @@ struct TrackTimeline {
 
   /// The piece that plays at a time of the movie: the last one that begins by then.
   func piece(at time: ClockTime) -> Int {
-    max(0, (pieces.firstIndex { $0.movieStart > time } ?? pieces.count) - 1)
+    var low = 0
+    var high = pieces.count
+    while low < high {
+      let middle = low + (high - low) / 2
+      if pieces[middle].movieStart <= time { low = middle + 1 } else { high = middle }
+    }
+    return max(0, low - 1)
   }
 
   /// Where the last piece ends; nil where that depends on the media.
