@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// `info`, `frames` and `convert`.
+/// `info`, `convert` and `import`.
 @Suite(.timeLimit(.minutes(2)))
 struct MovieCommandTests {
   private let folder: TemporaryFolder
@@ -76,43 +76,6 @@ struct MovieCommandTests {
     let result = try Command.run(["info", "b.mov"], in: folder)
     #expect(result.status == 2 && result.errors.contains("'b.mov' cannot be read as a movie"))
     #expect(try Command.run(["info", "missing.mov"], in: folder).status == 2)
-  }
-
-  @Test("frames are exact: each picture is that of its place in the movie")
-  func frames() async throws {
-    try makeSpatial(frames: 40)
-    let result = try Command.run(
-      ["frames", "a.mov", "--at", "0s", "--at", "0.5s", "--at", "700ms", "--at", "1:00"]
-        + ["--show", "left"], in: folder)
-    #expect(result.status == 0, "\(result.errors)")
-    let names = result.output.split(separator: "\n").map(String.init)
-    #expect(names == ["a-00000.png", "a-00015.png", "a-00021.png", "a-00039.png"])
-    try await TestMovie.decode(
-      folder.path("a.mov"), left: folder.path("left"), right: folder.path("right"))
-    let eyes = try Data(contentsOf: URL(filePath: folder.path("left")))
-    let size = eyes.count / 40
-    for (name, index) in zip(names, [0, 15, 21, 39]) {
-      try await TestMovie.play(
-        "filesrc location=\(folder.path(name)) ! pngdec ! videoconvert "
-          + "! video/x-raw,format=I420 ! filesink location=\(folder.path("picture"))")
-      func likeness(_ frame: Int) throws -> Double {
-        let data = eyes[(eyes.startIndex + frame * size)..<(eyes.startIndex + (frame + 1) * size)]
-        try Data(data).write(to: URL(filePath: folder.path("frame")))
-        return try TestMovie.psnr(folder.path("frame"), folder.path("picture"))
-      }
-      let near = try [index - 1, index + 1].filter { (0..<40).contains($0) }.map(likeness)
-      let own = try likeness(index)
-      #expect(own > 40 && near.allSatisfy { $0 < own - 3 }, "\(name): \(own), \(near)")
-    }
-  }
-
-  @Test("a sheet is one picture")
-  func sheet() throws {
-    try makeSpatial(frames: 12)
-    let result = try Command.run(
-      ["frames", "a.mov", "--count", "4", "--sheet", "--show", "anaglyph"], in: folder)
-    #expect(result.status == 0, "\(result.errors)")
-    #expect(folder.names == ["a-sheet.png", "a.mov"])
   }
 
   @Test("convert chooses the ready pipeline by what the input is, and says which")

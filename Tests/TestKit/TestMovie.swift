@@ -18,12 +18,15 @@ public enum TestMovie {
         + "mp4mux name=mux ! filesink location=\(path)")
   }
 
-  /// Both eyes of a spatial movie as raw I420 files.
-  public static func decode(_ movie: String, left: String, right: String) async throws {
+  /// Both eyes of a spatial movie as raw files.
+  public static func decode(
+    _ movie: String, left: String, right: String, format: String = "I420"
+  ) async throws {
     try await play(
       "filesrc location=\(movie) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
-        + "e.left ! queue ! videoconvert ! video/x-raw,format=I420 ! filesink location=\(left) "
-        + "e.right ! queue ! videoconvert ! video/x-raw,format=I420 ! filesink location=\(right)")
+        + "e.left ! queue ! videoconvert ! video/x-raw,format=\(format) ! filesink location=\(left) "
+        + "e.right ! queue ! videoconvert ! video/x-raw,format=\(format) ! filesink location=\(right)"
+    )
   }
 
   /// Both eyes of a packed movie as raw I420 files.

@@ -53,6 +53,7 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
   // What follows is used by the source pad's thread alone.
 
   private var packer: PackedPair?
+  private var sentSegment: Segment?
   private var tags = TagList()
   private var dropped = 0
 
@@ -63,10 +64,14 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   override func start() throws { forget() }
   override func stop() { forget() }
-  override func flush() throws { packer = nil }
+  override func flush() throws {
+    packer = nil
+    sentSegment = nil
+  }
 
   private func forget() {
     packer = nil
+    sentSegment = nil
     tags = TagList()
     dropped = 0
     padCaps.withLock { $0 = [:] }
@@ -142,16 +147,24 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
     case .dropRight: drop([right])
     case .pair:
       _ = (left.pop(), right.pop())
-      guard let time = times.0 ?? times.1 else {
+      guard let (pad, time) = one.pts.map({ (left, $0) }) ?? other.pts.map({ (right, $0) }) else {
         throw ElementError(.failedStream, "A frame has no timestamp.")
       }
+      follow(pad.segment)
       for frame in try packer.frames(one, other) {
-        frame.buffer.pts = ClockTime(max(0, time)) &+ frame.delay
+        frame.buffer.pts = time &+ frame.delay
         frame.buffer.dts = nil
         frame.buffer.duration = frame.duration
         try finish(frame.buffer)
       }
     }
+  }
+
+  /// The output has the times of the input, behind a seek too.
+  private func follow(_ segment: Segment) {
+    guard sentSegment?.covers(segment) != true else { return }
+    sentSegment = segment
+    updateSegment(segment)
   }
 
   private func drop(_ pads: [AggregatorPad]) {

@@ -94,6 +94,14 @@ public struct Segment: @unchecked Sendable {
       &segment, GST_FORMAT_TIME, guint64(timestamp), stop.cValue, nil, nil) != 0
   }
 
+  /// Whether the other one says the same of every timestamp. How far playing has come is not
+  /// compared.
+  public func covers(_ other: Segment) -> Bool {
+    var (one, other) = (segment, other.segment)
+    (one.position, other.position) = (0, 0)
+    return gst_segment_is_equal(&one, &other) != 0
+  }
+
   /// The running time of a timestamp, or nil outside the segment.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
     var segment = segment

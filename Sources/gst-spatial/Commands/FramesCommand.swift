@@ -7,26 +7,19 @@ internal import StereoVideo
 
 struct FramesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "frames", abstract: "Write single frames of a spatial movie as pictures.",
+    commandName: "frames", abstract: "Write single frames of a movie as pictures.",
     discussion: """
-      Each picture is the frame that is shown at its time, exactly.
+      Each picture is the frame that is shown at its time, exactly. Its name is the movie's with \
+      the frame's number, in the current folder, or what --output says.
 
       EXAMPLES
         gst-spatial frames movie.mov --at 1.5s
         gst-spatial frames movie.mov --every 2s --show anaglyph
         gst-spatial frames movie.mov --count 9 --sheet
-        gst-spatial frames movie.mov --at 0s --show left --format jpeg
+        gst-spatial frames movie.mov --at 0s --show left --output left.jpg
       """)
 
-  enum Show: String, ExpressibleByArgument, CaseIterable {
-    case left, right, both, anaglyph
-  }
-
-  enum Format: String, ExpressibleByArgument, CaseIterable {
-    case png, jpeg
-  }
-
-  @Argument(help: "A spatial movie.")
+  @Argument(help: "A QuickTime or MP4 movie.")
   var movie: String
 
   @Option(help: "A time: 1.5s, 0:01:02.5; several are allowed.")
@@ -39,12 +32,12 @@ struct FramesCommand: AsyncParsableCommand {
   var count: Int?
 
   @Option(help: "left, right, both or anaglyph.")
-  var show = Show.both
+  var show = FrameExtraction.Show.both
 
-  @Option(help: "png or jpeg.")
-  var format = Format.png
+  @Option(help: "png or jpeg; else by the ending of --output, else png.")
+  var format: PictureFormat?
 
-  @Option(help: "The pictures' names begin with this; the movie's own where it is not given.")
+  @Option(help: "A folder, the picture's name, or what the names of several pictures begin with.")
   var output: String?
 
   @Flag(help: "One picture with all of them.")
@@ -60,7 +53,12 @@ struct FramesCommand: AsyncParsableCommand {
       throw ValidationError("'\(time)' is no time; write 1.5s, 500ms or 0:01:02.5.")
     }
     if let every, Self.seconds(every) == 0 { throw ValidationError("--every is more than 0.") }
-    if sheet, format != .png { throw ValidationError("A sheet is made of PNG pictures.") }
+    if let count, sheet, count > ContactSheet.limit {
+      throw ValidationError("A sheet holds at most \(ContactSheet.limit) pictures.")
+    }
+    if let format, let output, let other = PictureFormat(path: output), format != other {
+      throw ValidationError("--format \(format.rawValue) does not go with '\(output)'.")
+    }
   }
 
   private static func seconds(_ text: String) -> Double? {
@@ -81,38 +79,61 @@ struct FramesCommand: AsyncParsableCommand {
 
   private func write() async throws {
     let facts = MovieFacts(try MovieReader(path: movie))
-    guard facts.stereo == .layered else { throw MovieError(movie, "it has no layer for each eye") }
     let times = facts.frameTimes
     guard !times.isEmpty else { throw MovieError(movie, "it has no frames") }
-    let wanted = indexes(times)
-    let extraction = FrameExtraction(
-      movie: movie, mode: mode, encoder: format == .png ? "pngenc" : "jpegenc")
-    var pictures: [String] = []
-    for index in wanted {
-      let path = "\(stem)-\(Self.padded(index)).\(format == .png ? "png" : "jpg")"
-      let (keyframe, skipped) = facts.keyframe(before: index, times)
-      try await extraction.write(skipping: skipped, from: keyframe, to: path)
-      pictures.append(path)
-      if !sheet { Terminal.output.line(path) }
+    if facts.stereo == .no, show != .anaglyph {
+      Terminal.error.line("note: '\(movie)' shows one eye only")
     }
-    if sheet { try await writeSheet(pictures, facts) }
+    let wanted = indexes(times)
+    if sheet { return try await writeSheet(wanted, times, facts) }
+    let extraction = try await FrameExtraction(
+      movie: movie, facts: facts, show: show, format: names.format)
+    defer { extraction.end() }
+    for index in wanted {
+      let path = wanted.count == 1 ? names.single(index) : names.numbered(index)
+      try PictureFile.write(try await picture(index, times, extraction), to: path)
+      Terminal.output.line(path)
+    }
   }
 
-  private func writeSheet(_ pictures: [String], _ facts: MovieFacts) async throws {
-    defer { for picture in pictures { unlink(picture) } }
-    let width = Int(facts.entry?.width ?? 0) * (show == .both ? 2 : 1)
-    let height = Int(facts.entry?.height ?? 0)
-    guard width > 0, height > 0 else { throw MovieError(movie, "it does not say its size") }
-    let cell = min(width, 480)
-    let path = "\(stem)-sheet.png"
-    try await FrameExtraction.writeSheet(
-      pictures, to: path, cell: (cell, max(2, height * cell / width)))
-    Terminal.output.line(path)
+  private func writeSheet(_ wanted: [Int], _ times: [Double], _ facts: MovieFacts) async throws {
+    guard wanted.count <= ContactSheet.limit else {
+      throw MovieError(
+        movie,
+        "\(wanted.count) pictures are too many for a sheet, which holds \(ContactSheet.limit)")
+    }
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    let extraction = try await FrameExtraction(
+      movie: movie, facts: facts, show: show, format: .png)
+    defer { extraction.end() }
+    var pictures: [String] = []
+    for index in wanted {
+      pictures.append("\(folder.path)/\(index).png")
+      try PictureFile.write(
+        try await picture(index, times, extraction), to: pictures[pictures.count - 1])
+    }
+    let bytes = try await ContactSheet.make(of: pictures, format: names.format)
+    try PictureFile.write(bytes, to: names.sheet)
+    Terminal.output.line(names.sheet)
+  }
+
+  private func picture(
+    _ index: Int, _ times: [Double], _ extraction: FrameExtraction
+  ) async throws -> [UInt8] {
+    let end = index + 1 < times.count ? times[index + 1] : Self.end(times)
+    return try await extraction.picture(from: times[index], to: end)
+  }
+
+  /// The last frame is taken to be as long as the one before.
+  private static func end(_ times: [Double]) -> Double {
+    guard let last = times.last else { return 0 }
+    return times.count > 1 ? last * 2 - times[times.count - 2] : last + 0.04
   }
 
   /// The frames that are shown at the wanted times.
   private func indexes(_ times: [Double]) -> [Int] {
-    let end = times.count > 1 ? times[times.count - 1] * 2 - times[times.count - 2] : times[0]
+    let end = Self.end(times)
     var wanted: [Double] = []
     if let count {
       wanted = (0..<count).map { end * (Double($0) + 0.5) / Double(count) }
@@ -130,21 +151,8 @@ struct FramesCommand: AsyncParsableCommand {
     return indexes
   }
 
-  private var mode: String {
-    switch show {
-    case .left, .right, .anaglyph: show.rawValue
-    case .both: "side-by-side"
-    }
-  }
-
-  private var stem: String {
-    if let output { return output }
-    let name = movie.lastIndex(of: "/").map { movie[movie.index(after: $0)...] } ?? movie[...]
-    return String(name.lastIndex(of: ".").map { name[..<$0] } ?? name)
-  }
-
-  private static func padded(_ number: Int) -> String {
-    let digits = String(number)
-    return String(repeating: "0", count: max(0, 5 - digits.count)) + digits
-  }
+  private var names: PictureNames { PictureNames(movie: movie, output: output, format: format) }
 }
+
+extension FrameExtraction.Show: ExpressibleByArgument {}
+extension PictureFormat: ExpressibleByArgument {}

@@ -1,134 +1,103 @@
 internal import CGStreamer
 internal import GStreamer
-internal import Synchronization
+internal import StereoVideo
 
-/// Takes single frames out of a spatial movie.
+/// Takes single frames out of a movie, as pictures.
+///
+/// One pipeline waits in PAUSED and jumps from frame to frame, exactly: what comes first behind an
+/// accurate seek is the frame that is shown at that time.
 struct FrameExtraction {
-  let movie: String
-  /// A mode of `stereopack`.
-  let mode: String
-  /// The element that encodes a picture.
-  let encoder: String
+  /// What a picture shows.
+  enum Show: String, CaseIterable {
+    case left, right, both, anaglyph
+  }
 
-  private static let patience = ClockTime.second * 20
+  private let movie: String
+  private let pipeline: Pipeline
+  private let sink: Element
 
-  /// Writes a frame.
-  ///
-  /// - Parameters:
-  ///   - keyframe: a time within the last frame before, or that frame itself, that decoding can
-  ///     start at; in nanoseconds.
-  ///   - skipped: how many frames are shown from there until the wanted one.
-  func write(skipping skipped: Int, from keyframe: ClockTime, to path: String) async throws {
-    let pipeline = try Pipeline(
-      parsing: "filesrc name=source ! mvhevcdemux name=demux demux.video_0 ! mvhevcdec name=eyes "
-        + "eyes.left ! queue ! videoconvert ! pack.left eyes.right ! queue ! videoconvert ! pack.right "
-        + "stereopack name=pack mode=\(mode) ! videoconvert ! \(encoder) snapshot=true "
-        + "! filesink name=sink")
+  private static let patience = Duration.seconds(20)
+
+  /// Builds the pipeline. Throws where a movie of one eye is to show two.
+  init(movie: String, facts: MovieFacts, show: Show, format: PictureFormat) async throws {
+    self.movie = movie
+    let view = try Self.view(facts, show, movie)
+    pipeline = try Pipeline(
+      parsing:
+        "filesrc name=source ! \(view) ! videoconvert ! \(format.encoder) ! fakesink name=sink")
     try pipeline.element(named: "source")?.set("location", parsing: movie)
-    try pipeline.element(named: "sink")?.set("location", parsing: path)
-    defer { pipeline.end() }
-    let gate = FrameGate(skipping: skipped)
-    gate.watch(pipeline.element(named: "pack")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PAUSED)
-    guard pipeline.waitForState(timeout: Self.patience) else {
-      throw MovieError(movie, try await firstError(pipeline))
+    guard let sink = pipeline.element(named: "sink") else {
+      throw MovieError(movie, "its frames cannot be shown")
     }
-    guard
-      pipeline.element(named: "demux")?
-        .seek(to: keyframe, flags: GST_SEEK_FLAG_KEY_UNIT) == true
-    else {
+    self.sink = sink
+    pipeline.setState(GST_STATE_PAUSED)
+    try await waitForPicture()
+  }
+
+  /// To be called at the end.
+  func end() { pipeline.end() }
+
+  /// From the file's bytes to one raw picture a frame. Where the base layer's eye is shown alone,
+  /// the other one is neither decoded nor needed.
+  private static func view(
+    _ facts: MovieFacts, _ show: Show, _ movie: String
+  ) throws -> String {
+    let packed = "videoconvert ! pack.left eyes.right ! queue ! videoconvert ! pack.right "
+    switch (facts.stereo, show) {
+    case (.layered, .left), (.layered, .right):
+      // The base layer's eye is a stream of its own; the other one needs both layers.
+      return show.rawValue == facts.baseEye?.rawValue
+        ? "mvhevcdemux name=demux demux.\(show.rawValue) ! queue ! decodebin"
+        : "mvhevcdemux name=demux demux.video_0 ! mvhevcdec name=eyes eyes.\(show.rawValue) ! queue"
+    case (.layered, .both), (.layered, .anaglyph):
+      return
+        "mvhevcdemux name=demux demux.video_0 ! mvhevcdec name=eyes eyes.left ! queue ! \(packed)"
+        + "stereopack name=pack mode=\(show == .both ? "side-by-side" : "anaglyph")"
+    case (.packed, .both), (.no, .left), (.no, .right), (.no, .both):
+      return "decodebin caps=video/x-raw"
+    case (.packed(let layout), .left), (.packed(let layout), .right):
+      return "\(split(layout)) eyes.\(show.rawValue) ! queue"
+    case (.packed(let layout), .anaglyph):
+      return "\(split(layout)) eyes.left ! queue ! \(packed) stereopack name=pack mode=anaglyph"
+    case (.no, .anaglyph): throw MovieError(movie, "it shows one eye only")
+    }
+  }
+
+  private static func split(_ layout: PackingLayout) -> String {
+    let mode =
+      switch layout.arrangement {
+      case .sideBySide: "side-by-side"
+      case .topBottom: "top-bottom"
+      case .frameByFrame: "frame-by-frame"
+      }
+    return "decodebin caps=video/x-raw ! videoconvert ! sbssplit name=eyes "
+      + "input-mode-override=\(mode) "
+      + "input-flags-override=\(layout.rightViewFirst ? "right-view-first" : "none")"
+  }
+
+  /// The picture of the frame that is shown from `start` to `end`, in seconds from the movie's
+  /// start.
+  func picture(from start: Double, to end: Double) async throws -> [UInt8] {
+    // A third into the frame: rounding does no harm there.
+    let time = ClockTime(min(max(0, start + (end - start) / 3), 1e9) * 1e9)
+    guard pipeline.seek(to: time, flags: GST_SEEK_FLAG_ACCURATE) else {
       throw MovieError(movie, "it cannot be searched")
     }
-    _ = pipeline.play()
-    for await message in pipeline.bus.messages {
-      switch message.content {
-      case .endOfStream: return
-      case .error(let failure): throw MovieError(movie, failure.message)
-      default: break
-      }
+    try await waitForPicture()
+    guard let (buffer, shown) = sink.lastBuffer, let shown,
+      shown <= time, time - shown < ClockTime(max(end - start, 0.001) * 1e9)
+    else {
+      throw MovieError(movie, "the frame at \(Quantities.decimal(start, 3)) s cannot be decoded")
     }
+    return buffer.bytes
   }
 
-  private func firstError(_ pipeline: Pipeline) async throws -> String {
-    let timeout = Task {
-      try await Task.sleep(for: .seconds(1))
-      return "its frames cannot be decoded"
+  /// Until the sink holds a picture.
+  private func waitForPicture() async throws {
+    do {
+      try await pipeline.preroll(timeout: Self.patience)
+    } catch let failure as PipelineFailure {
+      throw MovieError(movie, failure.message)
     }
-    let error = Task {
-      for await message in pipeline.bus.messages {
-        if case .error(let failure) = message.content {
-          timeout.cancel()
-          return failure.message
-        }
-      }
-      return "its frames cannot be decoded"
-    }
-    if let reason = try? await timeout.value {
-      error.cancel()
-      return reason
-    }
-    return await error.value
-  }
-
-  /// One picture of several, in rows.
-  static func writeSheet(_ pictures: [String], to path: String, cell: (width: Int, height: Int))
-    async throws
-  {
-    let columns = max(1, Int(Double(pictures.count).squareRoot().rounded(.up)))
-    var line = "compositor name=mix background=black"
-    for index in pictures.indices {
-      line +=
-        " sink_\(index)::xpos=\(index % columns * cell.width)"
-        + " sink_\(index)::ypos=\(index / columns * cell.height)"
-    }
-    line += " ! videoconvert ! pngenc snapshot=true ! filesink name=sink"
-    for index in pictures.indices {
-      line +=
-        " filesrc name=source\(index) ! pngdec ! videoconvert ! videoscale "
-        + "! video/x-raw,width=\(cell.width),height=\(cell.height),pixel-aspect-ratio=1/1 "
-        + "! mix.sink_\(index)"
-    }
-    let pipeline = try Pipeline(parsing: line)
-    for (index, picture) in pictures.enumerated() {
-      try pipeline.element(named: "source\(index)")?.set("location", parsing: picture)
-    }
-    try pipeline.element(named: "sink")?.set("location", parsing: path)
-    try await pipeline.run()
-  }
-}
-
-/// Lets frames pass only from the wanted one on, counted from the flush of a seek.
-private final class FrameGate: Sendable {
-  private let wanted: Int
-  private let left = Atomic(0)
-
-  init(skipping wanted: Int) {
-    self.wanted = wanted
-  }
-
-  func watch(_ pad: Pad?) {
-    guard let pad else { return }
-    let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue
-    let probe: GstPadProbeCallback = { _, info, data in
-      guard let info, let data else { return GST_PAD_PROBE_OK }
-      let gate = Unmanaged<FrameGate>.fromOpaque(data).takeUnretainedValue()
-      let isBuffer = info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0
-      return gate.passes(isBuffer: isBuffer) ? GST_PAD_PROBE_OK : GST_PAD_PROBE_DROP
-    }
-    gst_pad_add_probe(
-      pad.pointer, GstPadProbeType(what), probe, Unmanaged.passRetained(self).toOpaque()
-    ) { data in
-      if let data { Unmanaged<FrameGate>.fromOpaque(data).release() }
-    }
-  }
-
-  private func passes(isBuffer: Bool) -> Bool {
-    guard isBuffer else {
-      left.store(wanted, ordering: .relaxed)
-      return true
-    }
-    guard left.load(ordering: .relaxed) > 0 else { return true }
-    left.subtract(1, ordering: .relaxed)
-    return false
   }
 }

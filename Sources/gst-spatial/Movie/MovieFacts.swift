@@ -64,30 +64,6 @@ struct MovieFacts {
   }
 }
 
-extension MovieFacts {
-  /// Where decoding has to start for a frame: a time in nanoseconds within the frame that it
-  /// starts at, and how many frames later, in the order they are shown, the wanted one is.
-  ///
-  /// - Parameters:
-  ///   - index: of the frame, in the order they are shown.
-  ///   - times: of all frames, from ``frameTimes``.
-  func keyframe(before index: Int, _ times: [Double]) -> (time: UInt64, skipped: Int) {
-    guard let video, times.indices.contains(index) else { return (0, 0) }
-    let start = video.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
-    func mediaTime(_ seconds: Double) -> Int64 {
-      Int64(exactly: (seconds * Double(video.timescale)).rounded()).map { $0 &+ start } ?? 0
-    }
-    let sync = video.samples.index(atPresentationTime: mediaTime(times[index]))
-      .flatMap(video.samples.syncSample(atOrBefore:)).flatMap(video.samples.sample(at:))
-    guard let sync, sync.presentationTime <= mediaTime(times[index]) else { return (0, index) }
-    let key = max(0, times.count { mediaTime($0) <= sync.presentationTime } - 1)
-    let next = key + 1 < times.count ? times[key + 1] : times[key]
-    // A third into the frame: rounding does no harm there.
-    let seconds = max(0, min(times[key] + (next - times[key]) / 3, 1e9))
-    return (UInt64(seconds * 1e9), index - key)
-  }
-}
-
 extension Track {
   /// Of its media; nil where it is not known.
   var seconds: Double? {

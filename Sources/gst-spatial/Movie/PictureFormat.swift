@@ -1,0 +1,22 @@
+/// The kinds of picture files that `frames` writes.
+enum PictureFormat: String, CaseIterable {
+  case png, jpeg
+
+  /// By the ending of a file's name; nil where it is that of no picture.
+  init?(path: String) {
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+    switch name[name.index(after: dot)...].lowercased() {
+    case "png": self = .png
+    case "jpg", "jpeg": self = .jpeg
+    default: return nil
+    }
+  }
+
+  /// The element that makes such pictures.
+  var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
+  /// The element that reads them.
+  var decoder: String { self == .png ? "pngdec" : "jpegdec" }
+  /// What names of such files end with.
+  var ending: String { self == .png ? "png" : "jpg" }
+}
