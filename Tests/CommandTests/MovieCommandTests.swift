@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// `info`, `convert` and `import`.
+/// `info` and `import`.
 @Suite(.timeLimit(.minutes(2)))
 struct MovieCommandTests {
   private let folder: TemporaryFolder
@@ -76,29 +76,6 @@ struct MovieCommandTests {
     let result = try Command.run(["info", "b.mov"], in: folder)
     #expect(result.status == 2 && result.errors.contains("'b.mov' cannot be read as a movie"))
     #expect(try Command.run(["info", "missing.mov"], in: folder).status == 2)
-  }
-
-  @Test("convert chooses the ready pipeline by what the input is, and says which")
-  func convert() async throws {
-    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 6)
-    let there = try Command.run(
-      ["convert", "a.mp4", "b.mov", "preset=ultrafast"], in: folder)
-    #expect(there.status == 0, "\(there.errors)")
-    #expect(
-      there.errors.hasPrefix(
-        "gst-spatial run sbs-to-mvhevc input=a.mp4 output=b.mov preset=ultrafast\n"))
-    #expect(try info("b.mov").status == 0)
-    for (target, pipeline) in [
-      ("2d", "mvhevc-to-2d"), ("sbs", "mvhevc-to-sbs"), ("tb", "mvhevc-to-tb"),
-      ("anaglyph", "mvhevc-to-anaglyph"),
-    ] {
-      let back = try Command.run(
-        ["convert", "b.mov", "c-\(target).mp4", "--to", target], in: folder)
-      #expect(back.status == 0 && back.errors.hasPrefix("gst-spatial run \(pipeline) "))
-      #expect(folder.names.contains("c-\(target).mp4"))
-    }
-    let pair = try Command.run(["convert", "l.mp4", "r.mp4", "o.mov", "--dry-run"], in: folder)
-    #expect(pair.errors.hasPrefix("gst-spatial run two-files-to-mvhevc left=l.mp4 right=r.mp4"))
   }
 
   @Test("a line of gst-launch becomes a pipeline file that is right")

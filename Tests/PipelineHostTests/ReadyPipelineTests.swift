@@ -123,4 +123,55 @@ struct ReadyPipelineTests {
         + "! filesink location=\(folder.path("flat"))")
     #expect(try TestMovie.psnr(folder.path("flat"), folder.path(eye)) == 100)
   }
+
+  @Test(
+    "each eye of a foreign movie as 2D is that eye, frame by frame",
+    .enabled(if: ForeignMedia.isThere),
+    arguments: [
+      "gradients-160x120-left-base.mp4", "water-1934x2160-right-base.mov",
+      "water-1934x2160-left-base-fragmented.mp4",
+    ])
+  func foreignFlat(name: String) async throws {
+    let input = ForeignMedia.path(name)
+    // RGBA has no padding, whose bytes would differ.
+    try await TestMovie.decode(
+      input, left: folder.path("left"), right: folder.path("right"), format: "RGBA")
+    try await run(
+      "mvhevc-to-two-files",
+      ["input=\(input)", "left=\(folder.path("l.mp4"))", "right=\(folder.path("r.mp4"))"])
+    for (eye, file) in [("left", "l.mp4"), ("right", "r.mp4")] {
+      try await run(
+        "mvhevc-to-2d", ["input=\(input)", "output=\(folder.path(eye + ".mp4"))", "eye=\(eye)"])
+      for movie in [file, eye + ".mp4"] {
+        try await TestMovie.play(
+          "filesrc location=\(folder.path(movie)) ! decodebin ! videoconvert "
+            + "! video/x-raw,format=RGBA ! filesink location=\(folder.path("flat"))")
+        #expect(try TestMovie.psnr(folder.path("flat"), folder.path(eye)) == 100, "\(movie)")
+      }
+    }
+  }
+
+  @Test("a packed movie in H.265 still says how it was shot, and comes back with it")
+  func packed() async throws {
+    let (first, second) = (folder.path("a.mov"), folder.path("b.mov"))
+    try await run("live-test-to-mvhevc", ["output=\(first)", "frames=6", "live=no"])
+    try await run(
+      "retag",
+      [
+        "input=\(first)", "output=\(second)", "fov=180", "baseline=64.5", "disparity=-0.02",
+        "projection=half-equirectangular", "hero=right",
+      ])
+    let shot = try MovieFile(second).videoEntry().spatialMetadata
+    for (mode, arrangement) in [
+      ("side-by-side", PackingLayout.Arrangement.sideBySide), ("top-bottom", .topBottom),
+    ] {
+      let packed = folder.path("\(mode).mov")
+      try await run(
+        "mvhevc-to-packed",
+        ["input=\(second)", "output=\(packed)", "mode=\(mode)", "preset=ultrafast"])
+      let entry = try MovieFile(packed).videoEntry()
+      #expect(entry.packing == PackingLayout(arrangement))
+      #expect(entry.spatialMetadata == shot)
+    }
+  }
 }

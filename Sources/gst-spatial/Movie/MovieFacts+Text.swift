@@ -14,7 +14,9 @@ extension MovieFacts {
     add("duration", reader.movie.seconds.map { "\(Quantities.decimal($0, 3)) s" })
     for track in reader.movie.tracks { add("track \(track.id.rawValue)", track.summary) }
     add("stereo", stereoText)
-    if let entry { add("one eye", "\(eyeSize(entry)), \(frameRateText)") }
+    if let entry {
+      add(stereo == .layered ? "one eye" : "frame", "\(eyeSize(entry)), \(frameRateText)")
+    }
     if stereo == .layered {
       add("base layer", baseEye.map { "\($0.rawValue) eye" })
       for layer in layers?.layers ?? [] {

@@ -1,0 +1,124 @@
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// `gst-spatial convert`.
+@Suite(.timeLimit(.minutes(2)))
+struct ConvertCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// The line that convert prints and runs.
+  @discardableResult
+  private func convert(_ arguments: [String]) throws -> String {
+    let result = try Command.run(["convert"] + arguments, in: folder)
+    guard result.status == 0 else { throw Failure(result.errors) }
+    return String(result.errors.prefix { $0 != "\n" })
+  }
+
+  private func refusal(_ arguments: [String]) throws -> String {
+    let result = try Command.run(["convert"] + arguments, in: folder)
+    #expect(result.status == 2)
+    return result.errors
+  }
+
+  private func makeSpatial() throws {
+    let result = try Command.run(
+      ["run", "live-test-to-mvhevc", "live=no", "frames=8", "output=a.mov"], in: folder)
+    try #require(result.status == 0, "\(result.errors)")
+  }
+
+  @Test("a spatial movie becomes what is asked for, and the line that does it is printed")
+  func fromSpatial() throws {
+    try makeSpatial()
+    for (target, output, pipeline) in [
+      ("2d", "2d.mp4", "mvhevc-to-2d"), ("sbs", "sbs.mp4", "mvhevc-to-sbs"),
+      ("tb", "tb.mp4", "mvhevc-to-tb"), ("anaglyph", "anaglyph.mp4", "mvhevc-to-anaglyph"),
+      ("sbs", "sbs.mov", "mvhevc-to-packed"), ("tb", "tb.mov", "mvhevc-to-packed"),
+      ("mvhevc", "tagged.mov", "retag"),
+    ] {
+      let line = try convert(["a.mov", output, "--to", target])
+      #expect(line.hasPrefix("gst-spatial run \(pipeline) input=a.mov output=\(output)"))
+      #expect(try MovieFile(folder.path(output)).track("vide").samples.count == 8)
+    }
+    #expect(
+      try convert(["a.mov", "l.mp4", "r.mp4"])
+        == "gst-spatial run mvhevc-to-two-files input=a.mov left=l.mp4 right=r.mp4")
+    #expect(
+      try convert(["l.mp4", "r.mp4", "b.mov", "preset=ultrafast"])
+        == "gst-spatial run two-files-to-mvhevc left=l.mp4 right=r.mp4 output=b.mov preset=ultrafast"
+    )
+    #expect(try MovieFile(folder.path("b.mov")).videoEntry().lhvC != nil)
+  }
+
+  @Test(
+    "how an untagged movie is packed is seen from its pictures",
+    arguments: [
+      ("side-by-side", false, "sbs"), ("side-by-side", true, "sbs"), ("top-bottom", false, "tb"),
+      ("top-bottom", true, "tb"),
+    ])
+  func packing(mode: String, half: Bool, pipeline: String) async throws {
+    try makeSpatial()
+    try await TestMovie.play(
+      "filesrc location=\(folder.path("a.mov")) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
+        + "e.left ! queue ! p.left e.right ! queue ! p.right "
+        + "stereopack name=p mode=\(mode) half=\(half) "
+        + "! capssetter caps=video/x-raw,multiview-mode=mono,multiview-flags=none "
+        + "! x264enc pass=qual quantizer=15 ! h264parse "
+        + "! matroskamux ! filesink location=\(folder.path("b.mkv"))")
+    #expect(
+      try convert(["b.mkv", "c.mov", "preset=ultrafast"])
+        == "gst-spatial run \(pipeline)-to-mvhevc input=b.mkv output=c.mov packing=\(mode) "
+        + "preset=ultrafast")
+    let entry = try MovieFile(folder.path("c.mov")).videoEntry()
+    #expect(entry.lhvC != nil)
+    #expect(entry.width == (half && pipeline == "sbs" ? 320 : 640))
+    #expect(entry.height == (half && pipeline == "tb" ? 180 : 360))
+  }
+
+  @Test("a movie of one eye is refused, with what to do; it can be forced")
+  func onePicture() throws {
+    try makeSpatial()
+    try convert(["a.mov", "flat.mp4", "--to", "2d"])
+    let text = try refusal(["flat.mp4", "b.mov"])
+    #expect(text.hasPrefix("error: 'flat.mp4' shows one picture in each frame"))
+    #expect(text.contains("packing=side-by-side"))
+    try convert(["flat.mp4", "b.mov", "packing=side-by-side", "preset=ultrafast"])
+    #expect(folder.names.contains("b.mov"))
+  }
+
+  @Test("how the movie was shot is carried over, there and back")
+  func geometry() throws {
+    try makeSpatial()
+    try convert([
+      "a.mov", "b.mov", "--to", "mvhevc", "fov=180", "baseline=64.5", "disparity=0.03",
+      "projection=half-equirectangular", "hero=right",
+    ])
+    try convert(["b.mov", "c.mov", "--to", "sbs", "preset=ultrafast"])
+    let line = try convert(["c.mov", "d.mov", "preset=ultrafast"])
+    #expect(
+      line.contains(
+        "packing=side-by-side projection=half-equirectangular fov=180.000 baseline=64.500 "
+          + "disparity=0.0300 hero=right"), "\(line)")
+    let (first, last) = (
+      try MovieFile(folder.path("b.mov")), try MovieFile(folder.path("d.mov"))
+    )
+    #expect(try last.videoEntry().spatialMetadata == first.videoEntry().spatialMetadata)
+    #expect(try last.videoEntry().extendedUsage?.projectionKind == "hequ")
+  }
+
+  @Test("wrong arguments are told before anything runs")
+  func mistakes() throws {
+    try makeSpatial()
+    #expect(try refusal(["no.mp4", "b.mov"]) == "error: 'no.mp4': No such file or directory\n")
+    #expect(try refusal(["a.mov", "b.mov", "--to", "two-files"]).contains("takes two outputs"))
+    #expect(try refusal(["a.mov", "l", "r", "--to", "sbs"]).contains("two outputs are for"))
+    try convert(["a.mov", "flat.mp4", "--to", "2d"])
+    #expect(try refusal(["flat.mp4", "b.mp4", "--to", "anaglyph"]).contains("to mvhevc only"))
+    #expect(try Command.run(["convert", "a.mov"], in: folder).status == 64)
+  }
+}
