@@ -2,7 +2,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// `info` and `import`.
+/// `info`, and the example that embeds the host.
 @Suite(.timeLimit(.minutes(2)))
 struct MovieCommandTests {
   private let folder: TemporaryFolder
@@ -76,21 +76,6 @@ struct MovieCommandTests {
     let result = try Command.run(["info", "b.mov"], in: folder)
     #expect(result.status == 2 && result.errors.contains("'b.mov' cannot be read as a movie"))
     #expect(try Command.run(["info", "missing.mov"], in: folder).status == 2)
-  }
-
-  @Test("a line of gst-launch becomes a pipeline file that is right")
-  func importLine() throws {
-    let line = """
-      filesrc location="a b.mov" ! mvhevcdemux name=d  d.left ! queue ! h265parse ! mp4mux ! \
-      filesink location=l.mp4  d. ! video/x-h265, multiview-mode=right ! fakesink
-      """
-    let imported = try Command.run(["import", line], in: folder)
-    #expect(imported.status == 0, "\(imported.errors)")
-    #expect(imported.output.contains("d.left -> queue -> h265parse -> mp4mux -> filesink"))
-    let file = try folder.write(imported.output, to: "i.yaml")
-    _ = try folder.write("", to: "a b.mov")
-    let check = try Command.run(["check", file], in: folder)
-    #expect(check.status == 0, "\(check.errors)")
   }
 
   @Test("the embedding example converts several movies at once")

@@ -5,7 +5,7 @@ public final class SourceFile: Sendable {
   let text: String
   private let lines: [ArraySlice<Unicode.Scalar>]
 
-  init(name: String, text: String) {
+  package init(name: String, text: String) {
     self.name = name
     self.text = text
     let scalars = Array(text.unicodeScalars)
@@ -39,7 +39,7 @@ public struct SourceLocation: Sendable, Equatable {
   /// In Unicode scalars; at least 1.
   public let length: Int
 
-  init(file: SourceFile, line: Int, column: Int, length: Int = 1) {
+  package init(file: SourceFile, line: Int, column: Int, length: Int = 1) {
     self.file = file
     self.line = max(1, line)
     self.column = max(1, column)
@@ -71,7 +71,7 @@ struct PlacedScalars {
   /// several lines).
   private let column: Int?
 
-  init(_ text: LocatedText) {
+  package init(_ text: LocatedText) {
     scalars = Array(text.text.unicodeScalars)
     whole = text.location
     let line = whole.file.scalars(line: whole.line) ?? []

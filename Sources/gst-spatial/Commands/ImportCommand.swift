@@ -1,22 +1,28 @@
 internal import ArgumentParser
+internal import PipelineFile
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "import", abstract: "Turn a line of gst-launch into a pipeline file.",
     discussion: """
+      Elements of bins stand for themselves. What a file cannot say, such as a preset, is an error.
+
       EXAMPLES
         gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' > test.yaml
         gst-spatial import 'filesrc location=a.mp4 ! decodebin name=d  d. ! queue ! fakesink'
       """)
 
-  @Argument(help: "The line, in quotes, without 'gst-launch-1.0' and its options.")
+  @Argument(help: "The line, in quotes.")
   var line: String
 
   func run() throws {
     do {
-      Terminal.output.write(try LaunchLine(line).pipelineFile)
+      let line = try LaunchLine(line, registry: Installation.prepare())
+      Terminal.output.write(line.pipelineFile)
     } catch {
-      Terminal.error.line("error: \(error)")
+      let place = SourceLocation(
+        file: SourceFile(name: "line", text: line), line: 1, column: error.column)
+      Diagnostics([Diagnostic(.error, error.message, at: place)]).print()
       throw ExitCode.mistakes
     }
   }
