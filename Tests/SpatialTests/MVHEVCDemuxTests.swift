@@ -123,6 +123,28 @@ struct MVHEVCDemuxTests {
     #expect(try old.video().presentationNanoseconds == new.video().presentationNanoseconds)
   }
 
+  @Test(
+    "a foreign movie that is multiplexed again has the same samples, hvcC, lhvC, vexu and hfov",
+    ForeignMovies.areThere, arguments: ForeignMovies.names)
+  func foreignRoundTrip(name: String) async throws {
+    let copy = folder.path("copy.mov")
+    try await play(
+      "filesrc location=\(ForeignMovies.path(name)) ! mvhevcdemux name=d d.video_0 ! queue ! "
+        + "m.video_0 mvhevcmux name=m ! filesink location=\(copy)")
+    let (old, new) = (try MovieFile(ForeignMovies.path(name)), try MovieFile(copy))
+    let isSame = old.content(of: try old.video()) == new.content(of: try new.video())
+    #expect(isSame)
+    let entries = (try old.videoEntry(), try new.videoEntry())
+    #expect(entries.0.configuration == entries.1.configuration)
+    #expect(entries.0.extendedUsage?.payload == entries.1.extendedUsage?.payload)
+    #expect(entries.0.horizontalFieldOfView == entries.1.horizontalFieldOfView)
+    for (a, b) in zip(
+      try old.video().presentationNanoseconds, try new.video().presentationNanoseconds)
+    {
+      #expect(max(a, b) - min(a, b) < 100_000)
+    }
+  }
+
   @Test("what a foreign vexu says and nobody here knows is kept, whatever is changed of the rest")
   func unknownExtendedUsage() async throws {
     let (changed, copy) = (folder.path("changed.mov"), folder.path("copy.mov"))

@@ -180,14 +180,16 @@ struct MovieAudioTests {
     }
   }
 
-  @Test("sound that nobody here knows comes out as it is, with its fourcc, and goes in again")
-  func unknown() async throws {
+  @Test(
+    "sound that nobody here knows comes out as it is, with its fourcc, and goes in again",
+    arguments: [MovieContainer.mp4, .quickTime])
+  func unknown(container: MovieContainer) async throws {
     var entry = AudioSampleEntry(
       coding: .other("apac"), channelCount: 4, sampleRate: 48_000, framesPerSample: 1024)
     entry.otherBoxes = [
       OpaqueBox("dapa", payload: [1, 2, 3, 4, 5]), OpaqueBox("chnl", payload: [0, 0, 0, 0, 1]),
     ]
-    var writer = MovieWriter(container: .mp4)
+    var writer = MovieWriter(container: container)
     let id = try writer.addTrack(TrackDescription(.audio(entry), timescale: 48_000))
     var file = writer.header
     for number in 0..<10 {
@@ -207,8 +209,8 @@ struct MovieAudioTests {
     #expect(sound.caps.first?.int("channels") == 4)
     #expect(sound.bytes.count == 1045)
     try await play(
-      "filesrc location=\(path) ! mvhevcdemux ! mvhevcmux container=mp4 ! "
-        + "filesink location=\(copy)")
+      "filesrc location=\(path) ! mvhevcdemux ! "
+        + "mvhevcmux container=\(container == .mp4 ? "mp4" : "mov") ! filesink location=\(copy)")
     let (one, two) = (try MovieFile(path), try MovieFile(copy))
     #expect(try one.audio().sampleEntries == two.audio().sampleEntries)
     #expect(one.content(of: try one.audio()) == two.content(of: try two.audio()))

@@ -115,4 +115,38 @@ struct MuxInBandTests {
       (error as? PipelineFailure)?.message.contains("changed in mid stream") == true
     }
   }
+
+  @Test(
+    "a file of nothing but layered H.265 becomes a movie with its frames in order", Judge.isThere)
+  func elementaryFile() async throws {
+    let (movie, stream) = (folder.path("movie.mov"), folder.path("stream.hevc"))
+    try await OwnMovie.make(movie, frames: 24)
+    let file = try MovieFile(movie)
+    let entry = try file.videoEntry()
+    let sets =
+      try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC)).nalUnits
+      + LHEVCDecoderConfigurationRecord(bytes: try #require(entry.lhvC)).nalUnits
+    let content = file.content(of: try file.video())
+    let units =
+      try sets + LengthPrefixed.nalUnits(in: content.span.bytes).map { Array(content[$0]) }
+    try Data(units.flatMap { [0, 0, 0, 1] + $0 }).write(to: URL(filePath: stream))
+    for between in ["", "queue !"] {
+      let copy = folder.path("copy.mov")
+      try await play(
+        "filesrc location=\(stream) ! \(between) mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+          + "mvhevcmux name=m ! filesink location=\(copy)")
+      let made = try MovieFile(copy)
+      #expect(made.content(of: try made.video()) == content)
+      #expect(try made.videoEntry().hvcC == entry.hvcC)
+      #expect(try made.videoEntry().lhvC == entry.lhvC)
+      #expect(try made.video().presentationNanoseconds == file.video().presentationNanoseconds)
+      #expect(try OwnMovie.judged(copy) == OwnMovie.judged(movie))
+      // And each eye has its times.
+      for eye in ["left", "right"] {
+        let frames = try await DemuxRun.decoded(stream, eye, between: between)
+        let times = frames.compactMap(\.pts)
+        #expect(times.count == 24 && times == times.sorted())
+      }
+    }
+  }
 }

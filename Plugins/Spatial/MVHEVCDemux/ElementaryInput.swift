@@ -24,12 +24,15 @@ final class ElementaryInput {
   private var times: [(position: Int, pts: ClockTime?, dts: ClockTime?)] = []
   private var received = 0
   private var consumed = 0
+  /// Says when frames are shown of a stream without timestamps.
+  private var clock = PictureClock()
   private var frameCount: UInt64 = 0
 
   init(framing: NALUnitFraming, parameterSets: [[UInt8]] = [], caps: Caps? = nil) {
     self.framing = framing
     self.parameterSets = parameterSets
     self.caps = caps
+    clock.add(parameterSets: parameterSets)
   }
 
   /// Whether a stream that begins with these bytes is H.265 in start codes.
@@ -57,6 +60,9 @@ final class ElementaryInput {
     received = 0
     consumed = 0
     eyes?.reset()
+    clock = PictureClock()
+    clock.add(parameterSets: parameterSets)
+    frameCount = 0
   }
 
   /// The access units that a piece of a byte stream completes, with their timestamps.
@@ -79,13 +85,7 @@ final class ElementaryInput {
       (buffer.pts, buffer.dts) = (times[next - 1].pts, times[next - 1].dts)
       // A time holds for the first access unit that begins with it.
       times.removeFirst(next)
-    } else if received == 0 || times.isEmpty, let rate = description.frameRate,
-      let numerator = UInt64(exactly: rate.numerator),
-      let denominator = UInt64(exactly: rate.denominator), buffer.pts == nil, segment == nil
-    {
-      buffer.dts = scale(frameCount, denominator * .second, numerator)
     }
-    frameCount += 1
     consumed += unit.bytes.count
     let isSync = unit.nalUnits.contains { range in
       NALUnitHeader(unit.bytes.span.bytes.extracting(range))
@@ -93,5 +93,46 @@ final class ElementaryInput {
     }
     if !isSync { buffer.flags.insert(.deltaUnit) }
     return buffer
+  }
+
+  /// What a stream without timestamps plays at a constant rate; nil where it has timestamps, or no
+  /// rate.
+  private var rate: (frames: UInt64, seconds: UInt64)? {
+    guard segment == nil, let rate = description.frameRate,
+      let frames = UInt64(exactly: rate.numerator), let seconds = UInt64(exactly: rate.denominator),
+      frames > 0, seconds > 0
+    else { return nil }
+    return (frames, seconds)
+  }
+
+  private func time(_ frame: Int, _ rate: (frames: UInt64, seconds: UInt64)) -> ClockTime {
+    scale(UInt64(clamping: frame), rate.seconds * .second, rate.frames)
+  }
+
+  /// Gives an access unit of a stream without timestamps those that its place in the stream says.
+  func number(_ unit: Buffer) {
+    guard let rate, unit.pts == nil, unit.dts == nil else { return }
+    let frame = try? unit.withBytes { bytes in
+      let span = RawSpan(_unsafeBytes: bytes)
+      return clock.frame(span, nalUnits: try framing.nalUnits(in: span))
+    }
+    let index = Int(clamping: frameCount)
+    frameCount += 1
+    unit.dts = time(index, rate)
+    unit.duration = time(1, rate)
+    guard let frame = frame ?? nil else { return }
+    let (shown, overflow) = frame.number.addingReportingOverflow(frame.reordering)
+    unit.pts = time(overflow ? index : max(index, shown), rate)
+  }
+
+  /// The segment of a stream without timestamps that begins with an access unit: its running time
+  /// begins with what is shown first.
+  func segment(from first: Buffer) -> Segment {
+    var own = Segment()
+    guard let segment else {
+      own.start = first.pts ?? 0
+      return own
+    }
+    return segment
   }
 }

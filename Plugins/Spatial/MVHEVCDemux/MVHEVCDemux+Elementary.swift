@@ -72,6 +72,13 @@ extension MVHEVCDemux {
     if !elementary.hasBegun {
       guard !unit.flags.contains(.deltaUnit) else { return }
       try begin(elementary, first: unit)
+      elementary.number(unit)
+      for stream in elementaryStreams {
+        stream.pad.push(.segment(elementary.segment(from: unit)))
+        stream.pad.push(.tags(stream.tags))
+      }
+    } else {
+      elementary.number(unit)
     }
     status.withLock { $0.position = unit.pts ?? unit.dts ?? $0.position }
     for stream in elementaryStreams {
@@ -157,9 +164,5 @@ extension MVHEVCDemux {
         type: GST_STREAM_TYPE_VIDEO, tags: TagList()))
     elementaryStreams = streams
     publish()
-    for stream in elementaryStreams {
-      stream.pad.push(.segment(elementary.segment ?? Segment()))
-      stream.pad.push(.tags(stream.tags))
-    }
   }
 }

@@ -260,13 +260,13 @@ extension MVHEVCDemux {
   private func takeSegment(_ event: Event) throws -> Bool {
     guard let segment = event.segment else { return false }
     if case .elementaryStream(let elementary) = input {
-      elementary.segment = segment
+      if segment.isInTime { elementary.segment = segment }
       return true
     }
     if segment.format == GST_FORMAT_BYTES {
       push.queue = ByteQueue(at: segment.start)
       startPendingSeek()
-    } else if upstreamCaps?.mediaType == "video/x-h265" {
+    } else if segment.isInTime, upstreamCaps?.mediaType == "video/x-h265" {
       push.elementarySegment = segment
     }
     return true

@@ -65,7 +65,7 @@ enum MuxAudioCaps {
     }
     var entry = AudioSampleEntry(
       coding: coding, channelCount: channels, sampleRate: rate,
-      framesPerSample: framesPerSample(coding, structure))
+      framesPerSample: framesPerSample(coding, structure, first, rate: rate))
     switch coding {
     case .opus:
       // Whatever was encoded, Opus decodes to this rate.
@@ -82,14 +82,18 @@ enum MuxAudioCaps {
   }
 
   /// Audio frames that each buffer holds; 0 where that is not known or changes.
-  private static func framesPerSample(_ coding: AudioCoding, _ caps: StructureView) -> UInt32 {
+  private static func framesPerSample(
+    _ coding: AudioCoding, _ caps: StructureView, _ first: Buffer?, rate: UInt32
+  ) -> UInt32 {
     switch coding {
     case .aac: 1024
     case .mp3: caps.int("mpegaudioversion") ?? 1 > 1 ? 576 : 1152
     case .ac3, .eac3: 1536
     case .alac(let cookie): cookie.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     case .pcm: 1
-    case .opus, .flac, .other: 0
+    case .opus, .flac: 0
+    case .other:
+      UInt32(clamping: scaleRounded(first?.duration ?? 0, UInt64(rate), .second))
     }
   }
 

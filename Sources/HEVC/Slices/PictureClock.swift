@@ -1,0 +1,66 @@
+/// Says in which order the pictures of a stream are shown that has no timestamps, by their picture
+/// order counts.
+///
+/// A picture order count is taken for a frame, as encoders of progressive video number them.
+public struct PictureClock: Sendable {
+  /// When a picture is shown.
+  public struct Frame: Hashable, Sendable {
+    /// Its place in output order. The first picture of the stream, which is a random access point,
+    /// is 0; pictures that are decoded after it and shown before it are below.
+    public var number: Int
+    /// `sps_max_num_reorder_pics`: a picture that is decoded as the n-th is shown as the n-th less
+    /// this or later.
+    public var reordering: Int
+  }
+
+  private var sets = ParameterSetStore()
+  private var counter = PictureOrderCounter()
+  /// The number of the frame with a picture order count of 0.
+  private var origin = 0
+  private var highest = -1
+
+  /// A clock at the start of a stream.
+  public init() {}
+
+  /// Takes in parameter sets that came beside the stream. Those that cannot be read are left out.
+  public mutating func add(parameterSets: [[UInt8]]) {
+    for unit in parameterSets { add(unit.span.bytes) }
+  }
+
+  /// Takes in the next access unit, given as ranges of NAL units in `bytes`; nil where its picture
+  /// of the base layer is missing or cannot be read.
+  public mutating func frame(_ bytes: RawSpan, nalUnits: [Range<Int>]) -> Frame? {
+    var result: Frame?
+    for range in nalUnits where range.lowerBound >= 0 && range.upperBound <= bytes.byteCount {
+      let unit = bytes.extracting(range)
+      guard let header = NALUnitHeader(unit), header.layerID == 0 else { continue }
+      if header.type.isParameterSet {
+        add(unit)
+      } else if header.type.isSliceSegment, result == nil {
+        result = picture(header, unit)
+      } else if header.type == .endOfSequence {
+        counter.endSequence()
+      }
+    }
+    return result
+  }
+
+  private mutating func picture(_ header: NALUnitHeader, _ unit: RawSpan) -> Frame? {
+    guard let slice = try? SliceSegmentHeader(nalUnit: unit, sets: sets),
+      let pps = sets.pictureParameterSet(slice.pictureParameterSetID, layer: 0),
+      let sps = sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0)
+    else { return nil }
+    let begins =
+      header.type.isIDR || header.type.isBLA || header.type.isIRAP && counter.isAtSequenceStart
+    let count = counter.next(header, lsb: slice.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB)
+    if begins { origin = highest &+ 1 &- count }
+    let number = origin &+ count
+    highest = max(highest, number)
+    return Frame(number: number, reordering: sps.dpb?.maxNumReorderPics ?? 0)
+  }
+
+  private mutating func add(_ unit: RawSpan) {
+    guard NALUnitHeader(unit)?.layerID == 0 else { return }
+    _ = try? sets.add(unit)
+  }
+}
