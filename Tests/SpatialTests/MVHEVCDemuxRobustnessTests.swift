@@ -38,13 +38,29 @@ struct MVHEVCDemuxRobustnessTests {
     for _ in 0..<30 { try await survives(Array(bytes.prefix(dice.next(below: bytes.count)))) }
   }
 
-  @Test("a file with a wrong byte somewhere never hangs or crashes")
-  func corrupted() async throws {
+  @Test(
+    "a file with a wrong byte somewhere never hangs or crashes",
+    arguments: ["plain", "edits", "layers"])
+  func corrupted(kind: String) async throws {
     try await OwnMovie.make(path, frames: 12, sound: true)
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    if kind == "edits" {
+      let pieces: [(UInt64, Int64?)] = [(90_000, nil), (9_000, 0), (9_000, 12_000), (6_000, 3_000)]
+      bytes = try MovieIndex.replacingEdits(
+        pieces.map { Edit(duration: $0.0, mediaTime: $0.1) }, of: "vide", in: bytes)
+    } else if kind == "layers" {
+      let changed = folder.path("layers.mov")
+      try MovieFile(path).rebuildVideo(at: changed) { entry in
+        try entry.changeVPS { vps in
+          vps.multilayer?.scalabilityMask = 1 << 3
+          vps.multilayer?.layers[1].scalabilityIDs[3] = 1
+        }
+      }
+      bytes = [UInt8](try Data(contentsOf: URL(filePath: changed)))
+    }
     let index = try #require(bytes.lastRange(of: Array("moov".utf8))).lowerBound
     var dice = Dice(11)
-    for round in 0..<60 {
+    for round in 0..<40 {
       var broken = bytes
       let at =
         round % 3 == 0
