@@ -117,6 +117,7 @@ struct RoundTripTests {
     }
     if case .pcm = coding {
       entry.framesPerSample = 1
+      entry.channelBitmap = 3
     }
     if case .other = coding {
       entry.channelBitmap = nil

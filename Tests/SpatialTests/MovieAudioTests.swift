@@ -70,6 +70,9 @@ struct MovieAudioTests {
     _ = try Python.output([script, folder.url.path, name])
     let sound = try await heard(folder.path(name), "mvhevcdemux")
     #expect(sound.caps.first?.string("format") == format)
+    if name.contains("-6"), case .bitmask(let mask)? = sound.caps.first?["channel-mask"] {
+      #expect(mask == 0x3F)
+    }
     let file = try MovieFile(folder.path(name))
     #expect(sound.bytes == file.content(of: try file.audio()))
   }
@@ -142,6 +145,7 @@ struct MovieAudioTests {
         continue
       }
       #expect(entry.channelCount == UInt32(kind.channels))
+      if kind.codec.hasPrefix("pcm"), kind.channels == 6 { #expect(entry.channelBitmap == 0x3F) }
       #expect(entry.sampleRate == 48_000)
       let times = (try one.audio().allSamples, try two.audio().allSamples)
       #expect(times.0.map(\.decodeTime) == times.1.map(\.decodeTime), "\(container)")
@@ -187,7 +191,8 @@ struct MovieAudioTests {
     var entry = AudioSampleEntry(
       coding: .other("apac"), channelCount: 4, sampleRate: 48_000, framesPerSample: 1024)
     entry.otherBoxes = [
-      OpaqueBox("dapa", payload: [1, 2, 3, 4, 5]), OpaqueBox("chnl", payload: [0, 0, 0, 0, 1]),
+      OpaqueBox("dapa", payload: [1, 2, 3, 4, 5]),
+      OpaqueBox("chnl", payload: [0, 0, 0, 0, 1, 13] + Array(repeating: 0, count: 8)),
     ]
     var writer = MovieWriter(container: container)
     let id = try writer.addTrack(TrackDescription(.audio(entry), timescale: 48_000))

@@ -69,6 +69,7 @@ extension AudioSampleEntry {
 
   private static let configurationTypes: Set<FourCC> = [
     "esds", "dac3", "dec3", "dOps", "dfLa", "alac", "pcmC", "enda", "srat", "btrt", "chan",
+    "chnl",
   ]
 
   /// Sorts an entry's boxes, with those in its `wave`, into what is read and what is kept.
@@ -167,6 +168,9 @@ extension AudioSampleEntry {
       } else {
         otherBoxes.append(child.rewound(to: 0).opaque)
       }
+    case "chnl":
+      channelBitmap = try ChannelPositions.bitmap(child, channelCount: channelCount)
+      if channelBitmap == nil { otherBoxes.append(child.opaque) }
     default:
       break
     }

@@ -19,8 +19,10 @@ extension AudioSampleEntry {
         writeSoundDescription(version: 1, to: &$0)
         writeWave(to: &$0)
       }
-      if container == .quickTime {
-        writeChannelLayout(to: &$0)
+      switch (container, coding) {
+      case (.quickTime, _): writeChannelLayout(to: &$0)
+      case (.mp4, .pcm): ChannelPositions.write(bitmap: channelBitmap ?? 0, to: &$0)
+      case (.mp4, _): break
       }
       for box in otherBoxes {
         $0.box(box)
