@@ -74,13 +74,16 @@ final class DemuxTrack {
     itemLength = Self.itemLength(track)
   }
 
-  /// Frames of PCM, or of other sound with samples of less than a millisecond, that make up about
-  /// a tenth of a second.
+  /// Samples of PCM and its like that make up about a tenth of a second.
   private static func itemLength(_ track: Track) -> Int {
     guard case .audio(let entry)? = track.sampleEntries.first else { return 1 }
-    let length = UInt64(track.samples.sample(at: 0)?.duration ?? track.timescale)
-    guard entry.bytesPerPCMFrame != nil || length * 1000 < UInt64(track.timescale) else { return 1 }
-    return max(1, Int(entry.sampleRate / 10))
+    switch entry.coding {
+    case .pcm: return max(1, Int(entry.sampleRate / 10))
+    case .other("alaw"), .other("ulaw"):
+      let duration = track.samples.sample(at: 0)?.duration ?? 0
+      return max(1, Int(track.timescale / 10 / max(duration, 1)))
+    default: return 1
+    }
   }
 
   var hasLinkedStream: Bool { streams.contains { $0.pad.isLinked } }
