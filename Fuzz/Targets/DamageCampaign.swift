@@ -2,7 +2,8 @@ import CGStreamer
 import Glibc
 
 /// Every way in which a file is cut off or has one wrong byte, played with `mvhevcdemux` in both
-/// modes, and pushed by an upstream that seeks: each has to give an error or the part that can be read, soon.
+/// modes, and pushed by an upstream that seeks: each has to give an error or the part that can be
+/// read, soon.
 public struct DamageCampaign {
   /// A file, and what it is called.
   public struct Seed: Sendable {

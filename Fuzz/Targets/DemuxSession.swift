@@ -66,6 +66,8 @@ final class DemuxSession {
   private let source: UnsafeMutablePointer<GstPad>
   private let bytes: [UInt8]
   private let upstream: Upstream
+  /// Pads that get no sink.
+  private let unlinked: Set<String>
 
   private struct Sinks {
     var pads: [Int] = []
@@ -78,20 +80,24 @@ final class DemuxSession {
   private let wanted = Mutex<Int?>(nil)
 
   /// Plays bytes to the end.
-  static func play(_ bytes: [UInt8], _ upstream: Upstream) -> DemuxOutcome {
+  static func play(
+    _ bytes: [UInt8], _ upstream: Upstream, leaving unlinked: Set<String>
+  ) -> DemuxOutcome {
     guard let element = gst_element_factory_make("mvhevcdemux", nil) else {
       fatalError("there is no mvhevcdemux: is the plugin on GST_PLUGIN_PATH?")
     }
-    let session = DemuxSession(element, bytes, upstream)
+    let session = DemuxSession(element, bytes, upstream, unlinked)
     if upstream.byPulling { session.pull() } else { session.push() }
     session.close()
     return session.sinks.withLock { $0.outcome }
   }
 
   private init(
-    _ element: UnsafeMutablePointer<GstElement>, _ bytes: [UInt8], _ upstream: Upstream
+    _ element: UnsafeMutablePointer<GstElement>, _ bytes: [UInt8], _ upstream: Upstream,
+    _ unlinked: Set<String>
   ) {
     self.element = element
+    self.unlinked = unlinked
     self.bytes = bytes
     self.upstream = upstream
     gst_object_ref_sink(element)
@@ -129,7 +135,7 @@ final class DemuxSession {
 
   private func addSink(for pad: UnsafeMutablePointer<GstPad>) {
     let name = Self.name(pad)
-    guard let sink = gst_pad_new(name, GST_PAD_SINK) else { return }
+    guard !unlinked.contains(name), let sink = gst_pad_new(name, GST_PAD_SINK) else { return }
     gst_object_ref_sink(sink)
     sink.pointee.element_private = Unmanaged.passUnretained(self).toOpaque()
     gst_pad_set_chain_function_full(

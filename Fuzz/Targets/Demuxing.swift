@@ -1,8 +1,12 @@
 import CGStreamer
 
 /// Plays a movie, or a layered stream, with `mvhevcdemux`, seeking in it at the end.
-public func play(_ bytes: [UInt8], _ upstream: Upstream) -> DemuxOutcome {
-  DemuxSession.play(bytes, upstream)
+///
+/// - Parameter unlinked: pads that nobody takes.
+public func play(
+  _ bytes: [UInt8], _ upstream: Upstream, leaving unlinked: Set<String> = []
+) -> DemuxOutcome {
+  DemuxSession.play(bytes, upstream, leaving: unlinked)
 }
 
 /// Plays a movie with `mvhevcdemux`, and seeks in it where it can be.

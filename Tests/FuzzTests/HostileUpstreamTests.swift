@@ -113,6 +113,26 @@ struct HostileUpstreamTests {
     }
   }
 
+  @Test("sound that nobody takes ends with a file that is cut off, and the eyes play")
+  func unlinkedBeyondTheEnd() {
+    let bytes = movie.with { moov in
+      guard let place = moov.children.lastIndex(where: { $0.type == "trak" }) else { return }
+      moov.children[place].remove("edts")
+      moov.children[place].edit("mdia/minf/stbl") { stbl in
+        stbl.put(.full("stts", numbers(1, 1_000_000, 1)))
+        stbl.put(.full("stsc", numbers(1, 1, 1_000_000, 1)))
+        stbl.put(.full("stsz", numbers(2, 1_000_000)))
+        stbl.put(.full("stco", numbers(1, 100)))
+      }
+    }
+    for mode in DamageCampaign.Mode.allCases {
+      let outcome = play(bytes, mode.upstream, leaving: ["audio_0", "video_0"])
+      #expect(outcome.errors == [], "\(mode)")
+      #expect(outcome.buffers["left"] == 6, "\(mode): \(outcome)")
+      #expect(outcome.endedPads == ["left", "right"], "\(mode): \(outcome)")
+    }
+  }
+
   // MARK: Caps
 
   private func isEndured(

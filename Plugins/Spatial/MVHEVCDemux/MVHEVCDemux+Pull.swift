@@ -98,14 +98,17 @@ extension MVHEVCDemux {
       throw FlowReturn.eos
     }
     let track = tracks[chosen.track]
-    if track.hasLinkedStream {
-      guard let data = try read(chosen.item, of: chosen.track) else {
-        warn(
-          "The file is cut off; it is played up to there.",
-          debug: "track \(track.id.rawValue): a sample at byte \(chosen.item.record.offset)")
-        track.finish()
-        return
-      }
+    let isLinked = track.hasLinkedStream
+    let data = isLinked ? try read(chosen.item, of: chosen.track) : nil
+    // What nobody takes is not read, but ends with the file all the same.
+    guard isLinked ? data != nil : chosen.item.end <= fileSize ?? .max else {
+      warn(
+        "The file is cut off; it is played up to there.",
+        debug: "track \(track.id.rawValue): a sample at byte \(chosen.item.record.offset)")
+      track.finish()
+      return
+    }
+    if let data {
       try pass(chosen.item, of: track)
       try hand(chosen.item, data, of: track)
     } else {
