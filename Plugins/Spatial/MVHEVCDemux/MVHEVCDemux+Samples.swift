@@ -179,8 +179,8 @@ extension MVHEVCDemux {
 
   /// Silence of more than this is told in pieces of it, so that nobody waits for the stream.
   private static let gapLength = ClockTime.second
-  /// A day of silence is told in pieces; broken times can make it ages.
-  private static let maximumGapCount = 86_400
+  /// An hour of silence is told in pieces; broken times can make it ages.
+  private static let maximumGapCount = 3600
 
   /// Tells the streams of a track that nothing comes before a time of the movie, in whole seconds
   /// from the end of what came last, so that it does not matter how often this is called.
