@@ -65,8 +65,10 @@ struct ImportCommandTests {
     let ours = try Data(contentsOf: URL(filePath: folder.path("out")))
     let start = line.hasPrefix("gst-launch-1.0 -e ") ? 18 : 0
     try await TestMovie.play(
-      String(line.dropFirst(start)).replacing("location=out", with: "location=\(folder.path("theirs"))")
-        .replacing("\"out\"", with: folder.path("theirs")))
+      String(line.dropFirst(start)).replacing(
+        "location=out", with: "location=\(folder.path("theirs"))"
+      )
+      .replacing("\"out\"", with: folder.path("theirs")))
     #expect(try Data(contentsOf: URL(filePath: folder.path("theirs"))) == ours && !ours.isEmpty)
   }
 

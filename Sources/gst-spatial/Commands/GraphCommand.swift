@@ -7,7 +7,8 @@ struct GraphCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "graph", abstract: "Draw a pipeline file.",
     discussion: """
-      A drawing in text, DOT for Graphviz, or SVG where Graphviz is installed.
+      Boxes and arrows in text, DOT for Graphviz, or SVG where Graphviz is installed. '?' stands \
+      at links that are made only if their pad appears.
 
       EXAMPLES
         gst-spatial graph sbs-to-mvhevc
@@ -40,17 +41,34 @@ struct GraphCommand: ParsableCommand {
     guard let graph else { throw ExitCode.mistakes }
     let drawing = GraphDrawing(graph)
     if svg { return try printSVG(drawing.dot) }
-    Terminal.output.write(dot ? drawing.dot : drawing.text)
+    Terminal.output.write(dot ? drawing.dot : drawing.text(columns: columns))
   }
 
+  /// What is no terminal can be scrolled.
+  private var columns: Int { Terminal.output.isInteractive ? Terminal.output.columns : 200 }
+
   private func printSVG(_ dot: String) throws {
-    fflush(nil)
-    guard let graphviz = popen("dot -Tsvg", "w") else { throw ExitCode.failure }
-    fputs(dot, graphviz)
-    guard pclose(graphviz) == 0 else {
+    guard let program = Self.programs("dot").first(where: { access($0, X_OK) == 0 }) else {
       Terminal.error.line(
         "error: SVG is made by Graphviz, which is not there; the Debian package graphviz has it")
       throw ExitCode.failure
     }
+    fflush(nil)
+    // A program that ends early is an error to tell, not one to die of.
+    signal(SIGPIPE, SIG_IGN)
+    guard let graphviz = popen("'\(program.replacing("'", with: "'\\''"))' -Tsvg", "w") else {
+      throw ExitCode.failure
+    }
+    fputs(dot, graphviz)
+    guard pclose(graphviz) == 0 else {
+      Terminal.error.line("error: Graphviz failed ('\(program)')")
+      throw ExitCode.failure
+    }
+  }
+
+  /// Where a program of this name may be.
+  private static func programs(_ name: String) -> [String] {
+    let path = getenv("PATH").map { String(cString: $0) } ?? ""
+    return path.split(separator: ":").map { "\($0)/\(name)" }
   }
 }

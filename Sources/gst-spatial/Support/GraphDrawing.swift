@@ -29,8 +29,13 @@ struct GraphDrawing {
     return lines.joined(separator: "\n") + "\n}\n"
   }
 
-  /// Each branch in a line: boxes would not fit those of real pipelines.
-  var text: String {
+  /// Boxes and arrows; where these have no room, each branch in a line.
+  func text(columns: Int) -> String {
+    if let boxes = GraphBoxes(graph, title: title), boxes.width <= columns { return boxes.text }
+    return lines
+  }
+
+  private var lines: String {
     var drawn: Set<Int> = []
     var lines: [String] = []
     let targets = Set(graph.links.map(\.sink.element))

@@ -1,0 +1,126 @@
+internal import PipelineFile
+
+/// A graph as boxes with arrows between them, from top to bottom.
+struct GraphBoxes {
+  private let layout: GraphLayers
+  /// More than a person looks at.
+  private static let elementLimit = 150
+
+  /// Nil where the graph has too many elements to be seen at once.
+  init?(_ graph: ResolvedGraph, title: (Int) -> String) {
+    guard !graph.elements.isEmpty, graph.elements.count <= Self.elementLimit else { return nil }
+    layout = GraphLayers(graph, title: title)
+  }
+
+  var width: Int { layout.nodes.map { $0.x + $0.width }.max() ?? 0 }
+
+  var text: String {
+    var tops: [Int] = []
+    var routes: [[Route]] = []
+    var y = 0
+    for layer in layout.layers.indices {
+      tops.append(y)
+      let channel = Route.lay(edges(below: layer))
+      routes.append(channel)
+      // Tracks, if one is needed, and the arrowheads.
+      let bends = channel.filter { $0.source != $0.sink }
+      let tracks = bends.map { $0.track + 1 }.max() ?? 0
+      y += height(of: layer) + (channel.isEmpty ? 0 : tracks + 1)
+    }
+    var canvas = LineCanvas(width: width, height: y)
+    for layer in layout.layers.indices {
+      for node in layout.layers[layer] { draw(node, tops[layer], height(of: layer), &canvas) }
+      for route in routes[layer] where layer + 1 < tops.count {
+        draw(route, from: tops[layer] + height(of: layer), to: tops[layer + 1], &canvas)
+      }
+    }
+    return canvas.text
+  }
+
+  /// A title, and a row of labels above and below it where a node of the layer has some.
+  private func height(of layer: Int) -> Int {
+    3 + (hasLabels(layer, isAbove: true) ? 1 : 0) + (hasLabels(layer, isAbove: false) ? 1 : 0)
+  }
+
+  private func hasLabels(_ layer: Int, isAbove: Bool) -> Bool {
+    layout.layers[layer].contains { node in
+      isAbove
+        ? layout.nodes[node].inputs.contains { !layout.edges[$0].sinkLabel.isEmpty }
+        : layout.nodes[node].outputs.contains { !layout.edges[$0].sourceLabel.isEmpty }
+    }
+  }
+
+  private func edges(below layer: Int) -> [Route] {
+    layout.layers[layer].flatMap { node in
+      layout.nodes[node].outputs.map { edge in
+        Route(
+          source: layout.port(of: edge, at: node, isAbove: false),
+          sink: layout.port(of: edge, at: layout.edges[edge].sink, isAbove: true),
+          pointsAtBox: layout.nodes[layout.edges[edge].sink].title != nil)
+      }
+    }
+  }
+
+  private func draw(_ index: Int, _ top: Int, _ height: Int, _ canvas: inout LineCanvas) {
+    let node = layout.nodes[index]
+    guard let title = node.title else {
+      return canvas.vertical(node.x, from: top - 1, to: top + height)
+    }
+    canvas.box(left: node.x, top: top, width: node.width, height: height)
+    let above = hasLabels(node.layer, isAbove: true)
+    for field in layout.fields(index, isAbove: true) where above {
+      canvas.text(layout.edges[field.edge].sinkLabel, left: field.x, y: top + 1, width: field.width)
+    }
+    canvas.text(title, left: node.x + 1, y: top + (above ? 2 : 1), width: node.width - 2)
+    for field in layout.fields(index, isAbove: false) {
+      let label = layout.edges[field.edge].sourceLabel
+      canvas.text(label, left: field.x, y: top + height - 2, width: label.isEmpty ? 0 : field.width)
+    }
+  }
+
+  /// - Parameters:
+  ///   - top: the row below the source's layer.
+  ///   - bottom: the first row of the sink's layer.
+  private func draw(_ route: Route, from top: Int, to bottom: Int, _ canvas: inout LineCanvas) {
+    let track = top + route.track
+    canvas.vertical(route.source, from: top - 1, to: track)
+    canvas.horizontal(track, from: route.source, to: route.sink)
+    canvas.vertical(route.sink, from: track, to: route.pointsAtBox ? bottom - 1 : bottom)
+    if route.pointsAtBox { canvas.text("▼", left: route.sink, y: bottom - 1, width: 1) }
+  }
+}
+
+/// The way of a link between two layers: down, across in a track, and down.
+struct Route {
+  let source: Int
+  let sink: Int
+  let pointsAtBox: Bool
+  var track = 0
+
+  init(source: Int, sink: Int, pointsAtBox: Bool) {
+    self.source = source
+    self.sink = sink
+    self.pointsAtBox = pointsAtBox
+  }
+
+  /// Gives each a track in which it lies on no other.
+  static func lay(_ routes: [Route]) -> [Route] {
+    var laid: [Route] = []
+    for var route in routes.sorted(by: { ($0.sink, $0.source) < ($1.sink, $1.source) }) {
+      while laid.contains(where: route.collides) { route.track += 1 }
+      laid.append(route)
+    }
+    return laid
+  }
+
+  private func collides(with other: Route) -> Bool {
+    let (low, high) = (min(source, sink), max(source, sink))
+    let (otherLow, otherHigh) = (min(other.source, other.sink), max(other.source, other.sink))
+    if track == other.track, source != other.source, low <= otherHigh, otherLow <= high {
+      return true
+    }
+    // One comes down where the other one has gone.
+    if sink == other.source, source != other.source, track < other.track { return true }
+    return source == other.sink && source != other.source && track > other.track
+  }
+}
