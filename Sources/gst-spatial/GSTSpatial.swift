@@ -1,4 +1,6 @@
 internal import ArgumentParser
+internal import Glibc
+internal import PipelineFile
 
 /// The command.
 struct GSTSpatial: AsyncParsableCommand {
@@ -29,12 +31,31 @@ struct GSTSpatial: AsyncParsableCommand {
     ])
 }
 
+extension GSTSpatial {
+  /// What to say where the first word is no subcommand; nil where it is one, or an option.
+  static func hint(onCommand word: String?) -> String? {
+    let names = configuration.subcommands.map { $0.configuration.commandName ?? "" }
+    guard let word, !word.hasPrefix("-"), word != "help", !names.contains(word) else { return nil }
+    var meant = Suggestion.closest(to: word, among: names).map { "did you mean '\($0)'?" }
+    if meant == nil, let path = try? Installation.path(ofPipeline: word) {
+      let isPipeline = path.hasSuffix(".yaml") || path.hasSuffix(".yml")
+      meant = "did you mean 'gst-spatial \(isPipeline ? "run" : "info") \(word)'?"
+    }
+    return "error: there is no command '\(word)'\n = "
+      + (meant ?? "'gst-spatial --help' shows the commands")
+  }
+}
+
 @main
 enum Main {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     if let help = ParameterHelp(commandLine: arguments) {
       help.printAndExit()
+    }
+    if let hint = GSTSpatial.hint(onCommand: arguments.first) {
+      Terminal.error.line(hint)
+      exit(ExitCode.validationFailure.rawValue)
     }
     await GSTSpatial.main(arguments)
   }

@@ -98,6 +98,33 @@ import Testing
     #expect((object as? [String: Any])?["title"] as? String == "gst-spatial pipeline file")
   }
 
+  @Test(
+    "what is mistyped is told with what was meant",
+    arguments: [
+      (["rnu"], 64, "error: there is no command 'rnu'\n = did you mean 'run'?\n"),
+      (["sbs-to-mvhevc"], 64, "did you mean 'gst-spatial run sbs-to-mvhevc'?"),
+      (["run", "sbs-to-mvhvc"], 2, "did you mean 'sbs-to-mvhevc'?"),
+      (["explain", "retga"], 2, "did you mean 'retag'?"),
+      (["graph", "no.yaml"], 2, "error: there is no file 'no.yaml'"),
+      (["check", "nothing-like-it"], 2, "'gst-spatial list' shows the ready pipelines"),
+      (["run", "input=a.mp4", "sbs-to-mvhevc"], 2, "the pipeline comes first"),
+      (["run", "sbs-to-mvhevc", "a.mp4"], 2, "did you mean input=a.mp4?"),
+      (["run", "sbs-to-mvhevc", "input=a", "qualty=3"], 2, "did you mean 'quality'?"),
+      (["run", "sbs-to-mvhevc", "input=a.mp4"], 2, "there is no file 'a.mp4'"),
+      (["run", "sbs-to-mvhevc", "input=."], 2, "'.' is a folder, not a file"),
+      (["run", "live-test-to-mvhevc", "output=."], 2, "'.' is a folder, not a file"),
+      (["run", "live-test-to-mvhevc", "output=no/a.mov"], 2, "there is no folder 'no'"),
+      (["info", "a.mov"], 2, "'a.mov' cannot be read as a movie: No such file or directory"),
+      (["frames", "a.mov", "--at", "1s"], 2, "No such file or directory"),
+      (["frames", "a.mov", "--at", "soon"], 64, "'soon' is no time"),
+    ])
+  func mistyped(arguments: [String], status: Int32, message: String) throws {
+    let result = try Command.run(arguments, in: folder)
+    #expect(result.status == status && result.output.isEmpty)
+    #expect(result.errors.contains(message), "\(result.errors)")
+    #expect(folder.names.isEmpty)
+  }
+
   @Test("wrong usage has its own exit code")
   func usage() throws {
     #expect(try Command.run(["run"], in: folder).status == 64)

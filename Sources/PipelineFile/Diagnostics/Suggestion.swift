@@ -1,7 +1,7 @@
 /// Finds the word that was probably meant.
-enum Suggestion {
+package enum Suggestion {
   /// The word with the fewest typing mistakes to the given one; nil if none is near.
-  static func closest(to word: String, among words: some Collection<String>) -> String? {
+  package static func closest(to word: String, among words: some Collection<String>) -> String? {
     let typed = normalized(word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
     let limit = max(1, min(3, typed.count / 3))

@@ -31,9 +31,13 @@ extension PipelineFile {
     for argument in arguments {
       let line = SourceFile(name: "command line", text: argument)
       guard let equals = argument.firstIndex(of: "=") else {
+        let wanted = parameters.first { parameter in
+          parameter.isRequired && !arguments.contains { $0.hasPrefix(parameter.name + "=") }
+        }
         reporter.error(
           "'\(argument)' is no argument", at: SourceLocation(file: line, line: 1, column: 1),
-          help: "arguments are written as name=value")
+          help: wanted.map { "did you mean \($0.name)=\(argument)?" }
+            ?? "arguments are written as name=value")
         continue
       }
       let name = String(argument[..<equals])

@@ -136,9 +136,9 @@ extension GraphAssembly {
     graph.elements[end.element].name + (end.pad.map { "." + $0 } ?? "")
   }
 
-  /// Caps for messages: not the hundred formats of a template.
+  /// Caps for messages: neither the hundred formats of a template nor a decoder's data.
   static func short(_ caps: Caps) -> String {
-    let text = caps.description
+    let text = caps.with(removing: ["codec_data", "streamheader"]).description
     return text.count > 160 ? text.prefix(160) + "…" : text
   }
 }

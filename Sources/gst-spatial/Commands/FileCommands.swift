@@ -27,7 +27,13 @@ struct CheckCommand: ParsableCommand {
   func run() throws {
     let registry = Installation.prepare()
     var all: [Diagnostic] = []
-    for file in files { all += mistakes(in: Installation.path(ofPipeline: file), registry) }
+    for file in files {
+      do {
+        all += mistakes(in: try Installation.path(ofPipeline: file), registry)
+      } catch {
+        all += error.diagnostics.all
+      }
+    }
     let diagnostics = Diagnostics(all)
     if json {
       Terminal.output.line(JSON.array(all.map { JSON($0) }).text())
@@ -64,15 +70,9 @@ struct ExplainCommand: ParsableCommand {
   var values: [String] = []
 
   func run() throws {
-    let path = Installation.path(ofPipeline: file)
-    let (file, found) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
-    guard let file else {
-      found.print()
-      throw ExitCode.mistakes
-    }
-    let (graph, more) = file.resolve(
+    let (graph, diagnostics) = try PipelineFile.ready(file).resolve(
       arguments: values, environment: HostedPipeline.environment, purpose: .check)
-    (found + more).print()
+    diagnostics.print()
     guard let graph else { throw ExitCode.mistakes }
     Terminal.output.write(graph.explanation())
   }

@@ -78,7 +78,13 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private func write() async throws {
-    let facts = MovieFacts(try MovieReader(path: movie))
+    let facts: MovieFacts
+    do {
+      facts = MovieFacts(try MovieReader(path: movie))
+    } catch {
+      Terminal.error.line("error: \(error)")
+      throw ExitCode.mistakes
+    }
     let times = facts.frameTimes
     guard !times.isEmpty else { throw MovieError(movie, "it has no frames") }
     if facts.stereo == .no, show != .anaglyph {

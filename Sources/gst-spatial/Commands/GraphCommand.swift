@@ -29,15 +29,9 @@ struct GraphCommand: ParsableCommand {
   var svg = false
 
   func run() throws {
-    let path = Installation.path(ofPipeline: file)
-    let (file, found) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
-    guard let file else {
-      found.print()
-      throw ExitCode.mistakes
-    }
-    let (graph, more) = file.resolve(
+    let (graph, diagnostics) = try PipelineFile.ready(file).resolve(
       arguments: values, environment: HostedPipeline.environment, purpose: .check)
-    (found + more).print()
+    diagnostics.print()
     guard let graph else { throw ExitCode.mistakes }
     let drawing = GraphDrawing(graph)
     if svg { return try printSVG(drawing.dot) }

@@ -48,7 +48,7 @@ struct RunCommand: AsyncParsableCommand {
     let pipeline: HostedPipeline
     do {
       pipeline = try HostedPipeline.load(
-        Installation.path(ofPipeline: file), arguments: values, registry: registry)
+        try Installation.path(ofPipeline: file), arguments: values, registry: registry)
     } catch {
       report(error.diagnostics)
       throw ExitCode.mistakes

@@ -1,5 +1,6 @@
 internal import GStreamer
 internal import Glibc
+internal import PipelineFile
 internal import PipelineHost
 
 /// Where the parts of gst-spatial lie: beside each other in the folder it was built in, or where
@@ -37,11 +38,25 @@ enum Installation {
     return candidates.first { access($0, X_OK) == 0 }.map(LocalFiles().canonicalPath)
   }()
 
-  /// The path of a pipeline that is given as a path, or by the name of a ready one.
-  static func path(ofPipeline name: String) -> String {
-    guard access(name, F_OK) != 0, !name.contains("/"), let pipelines else { return name }
-    let file = "\(pipelines)/\(name)" + (name.hasSuffix(".yaml") ? "" : ".yaml")
-    return access(file, F_OK) == 0 ? file : name
+  /// The path of a pipeline that is given as a path, or by the name of a ready one. Throws what is
+  /// to be told where there is neither.
+  static func path(ofPipeline name: String) throws(PipelineProblems) -> String {
+    guard access(name, F_OK) != 0 else { return name }
+    if !name.contains("/"), let pipelines {
+      let file = "\(pipelines)/\(name)" + (name.hasSuffix(".yaml") ? "" : ".yaml")
+      if access(file, F_OK) == 0 { return file }
+    }
+    let isFile = name.contains("/") || name.contains(".")
+    let known = readyPipelines().map(\.name)
+    var help = "'gst-spatial list' shows the ready pipelines"
+    if name.contains("=") {
+      help = "the pipeline comes first, and then its parameters"
+    } else if let meant = Suggestion.closest(to: name.replacing(".yaml", with: ""), among: known) {
+      help = "did you mean '\(meant)'?"
+    }
+    let what =
+      isFile ? "there is no file '\(name)'" : "there is no ready pipeline '\(name)', nor a file"
+    throw PipelineProblems(Diagnostics([Diagnostic(.error, what, at: nil, help: help)]))
   }
 
   /// The ready pipelines' paths, by name.

@@ -16,12 +16,7 @@ struct ParameterHelp {
   }
 
   func printAndExit() -> Never {
-    let path = Installation.path(ofPipeline: name)
-    let (file, diagnostics) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
-    guard let file else {
-      diagnostics.print()
-      exit(2)
-    }
+    guard let file = try? PipelineFile.ready(name) else { exit(2) }
     Terminal.output.write(text(file))
     exit(0)
   }
