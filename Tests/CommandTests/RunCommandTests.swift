@@ -116,7 +116,37 @@ struct RunCommandTests {
     let result = try command.result()
     #expect(result.status == 1, "\(result.output.suffix(400))")
     #expect(result.output.contains("\"line\":3") || result.output.contains("\"line\":2"))
-    #expect(!folder.names.contains("out"))
+    #expect(folder.names == ["a.mp4", "a.yaml"])
+  }
+
+  @Test("an element's error is told with the element's line, and leaves no movie")
+  func elementError() throws {
+    let file = try folder.write(
+      """
+      elements:
+        sink: { type: filesink, location: out }
+      links:
+        - videotestsrc -> identity(error-after=5) -> sink
+      """, to: "a.yaml")
+    let result = try Command.run(["run", file], in: folder)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("a.yaml:4:21: error: 'identity': Failed after iterations"))
+    #expect(folder.names == ["a.yaml"])
+  }
+
+  @Test("a folder that vanishes under the output is an error of the output's line")
+  func vanishingOutput() throws {
+    try FileManager.default.createDirectory(
+      atPath: folder.path("sub"), withIntermediateDirectories: false)
+    let command = try Command(
+      ["run", "live-test-to-mvhevc", "output=sub/out.mov", "--json"], in: folder)
+    try command.wait(for: "\"frames\":1")
+    try FileManager.default.removeItem(atPath: folder.path("sub"))
+    command.interrupt()
+    let result = try command.result()
+    #expect(result.status == 1)
+    #expect(result.output.contains("could not get its name") && result.output.contains("vanished"))
+    #expect(folder.names.isEmpty)
   }
 
   @Test("a frozen source ends by the watchdog, with its own exit code and the source's line")

@@ -59,10 +59,13 @@ struct OutputFiles: Sendable {
         paths.append(output.path)
       } else if errno != ENOENT || !output.isOptional {
         let reason = FileError(errno)
+        let isThere = access(output.partialPath, F_OK) == 0
         throw PipelineProblems(
           Diagnostic(
             .error, "'\(output.path)' could not get its name: \(reason)", at: output.location,
-            help: "the finished file is '\(output.partialPath)'"))
+            help: isThere
+              ? "the finished file is '\(output.partialPath)'"
+              : "it vanished while it was written"))
       }
     }
     return paths

@@ -30,7 +30,8 @@ struct ConvertCommand: AsyncParsableCommand {
   }
 
   @Argument(
-    help: "The input, or one for each eye (left, right); the output; parameters: name=value.")
+    help: "The input, or one for each eye (left, right); the output; parameters: name=value.",
+    completion: .file())
   var arguments: [String]
 
   @Option(help: "What to make: mvhevc, sbs, tb, anaglyph, 2d, two-files.")

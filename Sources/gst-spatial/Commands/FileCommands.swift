@@ -15,7 +15,8 @@ struct CheckCommand: ParsableCommand {
         gst-spatial check mine.yaml --with input=movie.mp4
       """)
 
-  @Argument(help: "Pipeline files, or names of ready ones.")
+  @Argument(
+    help: "Pipeline files, or names of ready ones.", completion: PipelineCompletion.file)
   var files: [String]
 
   @Option(name: .customLong("with"), help: "A parameter's value: name=value.")
@@ -63,10 +64,12 @@ struct ExplainCommand: ParsableCommand {
         gst-spatial explain sbs-to-mvhevc input=movie.mp4 quality=18
       """)
 
-  @Argument(help: "A pipeline file, or the name of a ready one.")
+  @Argument(
+    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
   var file: String
 
-  @Argument(help: "Values of the file's parameters: name=value.")
+  @Argument(
+    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
   var values: [String] = []
 
   func run() throws {

@@ -19,7 +19,7 @@ struct FramesCommand: AsyncParsableCommand {
         gst-spatial frames movie.mov --at 0s --show left --output left.jpg
       """)
 
-  @Argument(help: "A QuickTime or MP4 movie.")
+  @Argument(help: "A QuickTime or MP4 movie.", completion: PipelineCompletion.movie)
   var movie: String
 
   @Option(help: "A time: 1.5s, 0:01:02.5; several are allowed.")

@@ -16,10 +16,12 @@ struct GraphCommand: ParsableCommand {
         gst-spatial graph mine.yaml --svg > mine.svg
       """)
 
-  @Argument(help: "A pipeline file, or the name of a ready one.")
+  @Argument(
+    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
   var file: String
 
-  @Argument(help: "Values of the file's parameters: name=value.")
+  @Argument(
+    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
   var values: [String] = []
 
   @Flag(help: "Print DOT.")

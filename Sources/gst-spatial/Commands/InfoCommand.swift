@@ -13,7 +13,7 @@ struct InfoCommand: ParsableCommand {
         gst-spatial info movie.mov --json | jq .missing
       """)
 
-  @Argument(help: "A QuickTime or MP4 movie.")
+  @Argument(help: "A QuickTime or MP4 movie.", completion: PipelineCompletion.movie)
   var movie: String
 
   @Flag(help: "Print JSON.")

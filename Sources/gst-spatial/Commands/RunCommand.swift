@@ -22,10 +22,12 @@ struct RunCommand: AsyncParsableCommand {
         gst-spatial run mine.yaml --dot graph.dot
       """)
 
-  @Argument(help: "A pipeline file, or the name of a ready one.")
+  @Argument(
+    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
   var file: String
 
-  @Argument(help: "Values of the file's parameters: name=value.")
+  @Argument(
+    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
   var values: [String] = []
 
   @Flag(help: "Replace outputs that are there already.")
