@@ -16,7 +16,7 @@ struct GSTSpatial: AsyncParsableCommand {
         gst-spatial list                                  the ready pipelines
         gst-spatial run sbs-to-mvhevc --help              the parameters of one
         gst-spatial run sbs-to-mvhevc input=movie.mp4     runs it
-        gst-spatial check mine.yaml                       all mistakes of a file at once
+        gst-spatial check mine.yaml                       all mistakes at once
 
       EXIT CODES
         0 done, 1 it failed while it ran, 2 mistakes in a file or its arguments,

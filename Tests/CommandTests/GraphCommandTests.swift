@@ -106,5 +106,6 @@ struct GraphCommandTests {
     #expect(svg.errors.contains("the Debian package graphviz has it"))
     let dot = try Command.run(["graph", "sbs-to-mvhevc", "--dot"], in: folder, shell: without)
     #expect(dot.status == 0 && dot.output.hasPrefix("digraph pipeline {\n"))
+    #expect(dot.output.components(separatedBy: " -> ").count > 15)
   }
 }

@@ -23,6 +23,7 @@ struct InstallTests {
       process.environment = ["PATH": path + ":/usr/bin:/bin", "HOME": folder.url.path]
     }
     let output = Pipe()
+    process.standardInput = FileHandle.nullDevice
     process.standardOutput = output
     process.standardError = output
     try process.run()
@@ -39,11 +40,12 @@ struct InstallTests {
   @Test("everything is in its place, the shells take the completions, and the command runs there")
   func install() throws {
     _ = try #require(Repository.built, "scripts/test builds what is installed")
-    // What is built is there; building within a test would wait for the test's own lock.
+    // What is built is there: building within a test would wait for the test's own lock.
     try run(
       "make",
       [
-        "-s", "install", "SWIFT_BUILD=true", "DESTDIR=\(folder.url.path)", "PREFIX=/opt",
+        "-s", "-o", "setup", "-o", "plugin", "-o", "command", "install",
+        "DESTDIR=\(folder.url.path)", "PREFIX=/opt",
         "PLUGIN_FOLDER=/plugins", "PRESET_FOLDER=/presets",
       ])
     let share = folder.path("opt/share")

@@ -120,7 +120,9 @@ struct SchemaCommand: ParsableCommand {
     discussion: """
       EXAMPLES
         gst-spatial schema > gst-spatial.schema.json
-        # yaml-language-server: $schema=gst-spatial.schema.json    as a file's first line
+
+      Editors take it from a file's first line:
+        # yaml-language-server: $schema=gst-spatial.schema.json
       """)
 
   func run() { Terminal.output.write(PipelineFile.schema) }

@@ -9,7 +9,7 @@ struct ImportCommand: ParsableCommand {
 
       EXAMPLES
         gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' > test.yaml
-        gst-spatial import 'filesrc location=a.mp4 ! decodebin name=d  d. ! queue ! fakesink'
+        gst-spatial import 'videotestsrc ! tee name=t  t. ! fakesink  t. ! fakesink'
       """)
 
   @Argument(help: "The line, in quotes.")

@@ -1,0 +1,87 @@
+import Foundation
+import TestKit
+import Testing
+
+/// The examples of the help pages, as a person copies them.
+@Suite(.timeLimit(.minutes(3)))
+struct HelpTests {
+  private static let hasGraphviz = FileManager.default.isExecutableFile(atPath: "/usr/bin/dot")
+
+  /// The examples of a page: `gst-spatial …`, without the remark that may stand behind it.
+  private func examples(_ page: String) -> [String] {
+    page.split(separator: "\n").filter { $0.hasPrefix("  gst-spatial ") }.map { line in
+      let text = line.dropFirst(2)
+      let isQuoted = text.contains("'")
+      return isQuoted ? String(text) : text.components(separatedBy: "    ")[0]
+    }
+  }
+
+  private func shell(_ line: String, in folder: URL) throws -> (status: Int32, text: String) {
+    let process = Process()
+    process.executableURL = URL(filePath: "/bin/sh")
+    process.arguments = ["-c", line]
+    process.currentDirectoryURL = folder
+    var environment = ProcessInfo.processInfo.environment
+    environment["PATH"] = try #require(Repository.built).path + ":" + (environment["PATH"] ?? "")
+    process.environment = environment
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = output
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    return (process.terminationStatus, text)
+  }
+
+  @Test("every example of every help page does what it says")
+  func examples() async throws {
+    let folder = try TemporaryFolder()
+    let files = folder.url.appending(path: "files")
+    try FileManager.default.createDirectory(at: files, withIntermediateDirectories: false)
+    func path(_ name: String) -> String { files.appending(path: name).path }
+    try await TestMovie.sideBySide(path("movie.mp4"), frames: 8)
+    try FileManager.default.copyItem(atPath: path("movie.mp4"), toPath: path("side-by-side.mp4"))
+    let made = try shell(
+      """
+      gst-spatial convert movie.mp4 movie.mov preset=ultrafast || exit
+      cp movie.mov spatial.mov
+      gst-spatial convert movie.mov left.mp4 right.mp4
+      """, in: files)
+    try #require(made.status == 0, "\(made.text)")
+    try Data(
+      """
+      parameters: { input: { type: path, default: movie.mp4 } }
+      elements: { source: { type: filesrc, location: "${input}" } }
+      links: [source -> decodebin -> fakesink]
+      """.utf8
+    ).write(to: files.appending(path: "mine.yaml"))
+
+    let root = try shell("gst-spatial --help", in: files).text
+    let commands = (root.components(separatedBy: "SUBCOMMANDS:").last ?? "").split(separator: "\n")
+      .filter { $0.hasPrefix("  ") && !$0.hasPrefix("   ") }
+      .compactMap { $0.split(separator: " ").first.map(String.init) }
+      .filter { $0 != "See" && $0 != "help" }
+    var count = 0
+    for page in [root] + (try commands.map { try shell("gst-spatial help \($0)", in: files).text })
+    {
+      let lines = examples(page)
+      #expect(!lines.isEmpty)
+      for line in lines where Self.hasGraphviz || !line.contains("--svg") {
+        // Outputs of one example must not be in the way of another; jq need not be there.
+        let place = folder.url.appending(path: "\(count)")
+        try FileManager.default.copyItem(at: files, to: place)
+        let command = line.components(separatedBy: " | jq")[0]
+        // The examples are named as the outputs of others.
+        let isConversion = command.hasPrefix("gst-spatial convert") && !command.contains("--dry")
+        let result = try shell(
+          command + (isConversion ? " --force" : "")
+            + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),
+          in: place)
+        #expect(result.status == 0, "\(line): \(result.text)")
+        try FileManager.default.removeItem(at: place)
+        count += 1
+      }
+    }
+    #expect(count > 25)
+  }
+}
