@@ -121,6 +121,9 @@ struct MVHEVCDemuxLayersTests {
     #expect(caps[variant.pad]?.first?.string("multiview-mode") == variant.mode)
     #expect(warnings.contains { $0.contains(variant.warning) }, "\(warnings)")
     #expect(try await frames(variant.pad, of: changed) == expected)
+    let stream = folder.path("stream.hevc")
+    try Data(MovieFile(changed).videoByteStream()).write(to: URL(filePath: stream))
+    #expect(try await frames(variant.pad, of: stream) == expected)
     // The samples as they are, all layers of them.
     let copy = folder.path("copy.mov")
     try await play(

@@ -107,27 +107,13 @@ struct MVHEVCDemuxRobustnessTests {
       #expect(try tap.buffers.map { md5(try $0.pixels()) } == expected[eye], "\(eye)")
     }
     let file = folder.path("stream.hevc")
-    try Data(try byteStream(MovieFile(path))).write(to: URL(filePath: file))
+    try Data(MovieFile(path).videoByteStream()).write(to: URL(filePath: file))
     for eye in Eye.allCases {
       for between in ["", "queue !"] {
         let frames = try await DemuxRun.decoded(file, eye.rawValue, between: between)
         #expect(frames.map(\.md5) == expected[eye], "\(eye) \(between)")
       }
     }
-  }
-
-  /// A movie's video as a byte stream, its parameter sets in front.
-  private func byteStream(_ file: MovieFile) throws -> [UInt8] {
-    let entry = try file.videoEntry()
-    let base = try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC))
-    let layered = try LHEVCDecoderConfigurationRecord(bytes: try #require(entry.lhvC))
-    var stream: [UInt8] = []
-    for unit in base.nalUnits + layered.nalUnits { stream += [0, 0, 0, 1] + unit }
-    let content = file.content(of: try file.video())
-    for range in try LengthPrefixed.nalUnits(in: content.span.bytes) {
-      stream += [0, 0, 0, 1] + content[range]
-    }
-    return stream
   }
 
   @Test("the element goes up and down twice, with any of its pads linked, and leaks nothing")

@@ -32,6 +32,18 @@ extension MovieFile {
     file.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
     try Data(file).write(to: URL(filePath: path))
   }
+
+  /// The layered video as a byte stream, its parameter sets in front.
+  func videoByteStream() throws -> [UInt8] {
+    let entry = try videoEntry()
+    let base = try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC))
+    let layered = try LHEVCDecoderConfigurationRecord(bytes: try #require(entry.lhvC))
+    let content = content(of: try video())
+    let units =
+      try base.nalUnits + layered.nalUnits
+      + LengthPrefixed.nalUnits(in: content.span.bytes).map { Array(content[$0]) }
+    return units.flatMap { [0, 0, 0, 1] + $0 }
+  }
 }
 
 extension VisualSampleEntry {

@@ -123,13 +123,8 @@ struct MuxInBandTests {
     try await OwnMovie.make(movie, frames: 24)
     let file = try MovieFile(movie)
     let entry = try file.videoEntry()
-    let sets =
-      try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC)).nalUnits
-      + LHEVCDecoderConfigurationRecord(bytes: try #require(entry.lhvC)).nalUnits
     let content = file.content(of: try file.video())
-    let units =
-      try sets + LengthPrefixed.nalUnits(in: content.span.bytes).map { Array(content[$0]) }
-    try Data(units.flatMap { [0, 0, 0, 1] + $0 }).write(to: URL(filePath: stream))
+    try Data(try file.videoByteStream()).write(to: URL(filePath: stream))
     for between in ["", "queue !"] {
       let copy = folder.path("copy.mov")
       try await play(
