@@ -66,7 +66,7 @@ private func runCampaign(_ paths: [String]) -> CInt {
     let one = campaign.cases[index]
     // A trap, AddressSanitizer and the alarm end the process, which then leaves its case here.
     "\(index)".withCString { _ = pwrite(progress, $0, strlen($0), 0) }
-    alarm(20)
+    alarm(120)
     if let complaint = campaign.complaint(about: one) {
       findings += 1
       say("finding: \(index): \(complaint)")
