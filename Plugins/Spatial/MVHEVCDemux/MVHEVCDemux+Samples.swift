@@ -144,9 +144,11 @@ extension MVHEVCDemux {
       stream.setCaps(try DemuxVideoCaps.eye(eye, sets, description))
     }
     for (index, buffer) in split.buffers.enumerated() {
-      buffer.pts = unit.pts
-      buffer.dts = unit.dts
-      buffer.duration = unit.duration
+      // Pictures that are not shown come a moment before: parsers take equal times for one picture's.
+      let lead = ClockTime(split.buffers.count - 1 - index)
+      buffer.pts = unit.pts.flatMap { $0 >= lead ? $0 - lead : nil }
+      buffer.dts = unit.dts.flatMap { $0 >= lead ? $0 - lead : nil }
+      buffer.duration = lead == 0 ? unit.duration : 1
       buffer.flags.formUnion(stream.takeDiscontinuity())
       buffer.flags.formUnion(unit.flags.intersection([.deltaUnit, .droppable]))
       // Behind the picture that it refers to, no picture is a point to start at.
