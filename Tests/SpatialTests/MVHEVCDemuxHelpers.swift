@@ -177,11 +177,12 @@ enum DemuxRun {
 
   /// The MD5 of each frame that an ordinary decoder makes of a pad, with its PTS.
   static func decoded(
-    _ path: String, _ pad: String, between: String = ""
+    _ path: String, _ pad: String, between: String = "",
+    decoder: String = "avdec_h265 max-threads=1"
   ) async throws -> [(md5: String, pts: ClockTime?)] {
     let frames = try await record(
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
-        + "d.\(pad) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+        + "d.\(pad) ! queue ! \(decoder) ! fakesink name=sink")
     return try frames[0].map { (md5(try $0.pixels()), $0.buffer.pts) }
   }
 }

@@ -30,6 +30,26 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
+    "the frames of both eyes have the same times, also behind a parser and from decoders' threads",
+    ForeignMovies.areThere, arguments: ForeignMovies.names)
+  func times(name: String) async throws {
+    let path = ForeignMovies.path(name)
+    let plain = try await DemuxRun.decoded(path, "left").map(\.pts)
+    #expect(plain.allSatisfy { $0 != nil })
+    for eye in Eye.allCases {
+      let expected = try #require(
+        ForeignMovies.facts[name]?.frame_md5_i420_presentation_order[eye.rawValue])
+      for decoder in [
+        "avdec_h265", "h265parse ! avdec_h265", "h265parse ! avdec_h265 max-threads=1",
+      ] {
+        let frames = try await DemuxRun.decoded(path, eye.rawValue, decoder: decoder)
+        #expect(frames.map(\.pts) == plain, "\(eye), \(decoder)")
+        #expect(frames.map(\.md5) == expected, "\(eye), \(decoder)")
+      }
+    }
+  }
+
+  @Test(
     "pulled, pushed and pushed in pieces, a foreign movie gives the same",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func foreignModes(name: String) async throws {

@@ -144,17 +144,28 @@ extension MVHEVCDemux {
       stream.setCaps(try DemuxVideoCaps.eye(eye, sets, description))
     }
     for (index, buffer) in split.buffers.enumerated() {
-      // Pictures that are not shown come a moment before: parsers take equal times for one picture's.
-      let lead = ClockTime(split.buffers.count - 1 - index)
-      buffer.pts = unit.pts.flatMap { $0 >= lead ? $0 - lead : nil }
-      buffer.dts = unit.dts.flatMap { $0 >= lead ? $0 - lead : nil }
-      buffer.duration = lead == 0 ? unit.duration : 1
+      let isShown = index == split.buffers.count - 1
+      let lead = isShown ? 0 : lead(of: unit, on: stream.pad)
+      buffer.pts = unit.pts.map { $0 - min($0, lead) }
+      buffer.dts = unit.dts.map { $0 - min($0, lead) }
+      buffer.duration = isShown ? unit.duration : max(lead, 1)
       buffer.flags.formUnion(stream.takeDiscontinuity())
       buffer.flags.formUnion(unit.flags.intersection([.deltaUnit, .droppable]))
       // Behind the picture that it refers to, no picture is a point to start at.
       if index > 0 { buffer.flags.insert(.deltaUnit) }
       try combine(stream, stream.pad.push(buffer))
     }
+  }
+
+  /// How long before the picture that is shown the one comes that it refers to: parsers take two
+  /// pictures of one time for one, and containers want room between them. Half a frame, but not from
+  /// outside the segment, where muxers would leave it out.
+  private func lead(of unit: Buffer, on pad: Pad) -> ClockTime {
+    let half = (unit.duration ?? 2) / 2
+    guard let pts = unit.pts, let start = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment?.start,
+      pts >= start
+    else { return half }
+    return min(half, pts - start)
   }
 
   /// The samples from here on are coded in another way.
