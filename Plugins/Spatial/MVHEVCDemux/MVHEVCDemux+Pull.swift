@@ -19,11 +19,16 @@ extension MVHEVCDemux {
     }
     try readIndex()
     isComplete = true
-    var first: Buffer?
-    if let index = layeredTrackIndex, let record = movie?.tracks[index].samples.sample(at: 0) {
-      first = try? pull(record.offset, UInt64(record.size))
+    var first: ReadAhead.Window?
+    if let index = layeredTrackIndex, let record = movie?.tracks[index].samples.sample(at: 0),
+      let data = try? pull(record.offset, UInt64(record.size))
+    {
+      first = .init(offset: record.offset, buffer: data)
     }
-    try expose(first: first)
+    try expose(first: first?.buffer)
+    if let track = tracks.firstIndex(where: { $0.index == layeredTrackIndex }) {
+      readAhead.keep(first, for: track)
+    }
   }
 
   /// Adds a fragment to the index.
