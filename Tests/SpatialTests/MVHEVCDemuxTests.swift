@@ -119,6 +119,26 @@ struct MVHEVCDemuxTests {
     #expect(whole.contains("layered_codec_data="))
   }
 
+  @Test(
+    "a track that is neither picture nor sound comes as its samples are",
+    arguments: ["", "queue !"])
+  func metadata(between: String) async throws {
+    let subtitles = folder.path("subtitles.srt")
+    try "1\n00:00:00,000 --> 00:00:00,500\nhello\n\n".write(
+      toFile: subtitles, atomically: true, encoding: .utf8)
+    try await play(
+      "videotestsrc num-buffers=15 ! video/x-raw,width=64,height=64 ! x265enc ! h265parse ! "
+        + "qtmux name=m ! filesink location=\(path) filesrc location=\(subtitles) ! subparse ! "
+        + "m.subtitle_0")
+    let frames = try await record(
+      "filesrc location=\(path) ! \(between) mvhevcdemux name=d d.meta_0 ! fakesink name=sink")
+    let text = try #require(frames[0].first)
+    #expect(text.caps.description.hasPrefix("meta/x-gst-fourcc-tx3g"))
+    #expect(text.buffer.bytes == [0, 5] + Array("hello".utf8))
+    #expect(text.buffer.pts == 0)
+    #expect(text.buffer.duration == .second / 2)
+  }
+
   @Test("demultiplexed and multiplexed again, samples and what describes them are the same bytes")
   func roundTrip() async throws {
     try await OwnMovie.make(
