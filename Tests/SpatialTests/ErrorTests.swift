@@ -100,12 +100,16 @@ struct ErrorTests {
 
   @Test("audio whose caps change in mid stream is an error, and the file is complete up to there")
   func audioCapsChange() async throws {
-    let failure = try await failure(
-      of: eyes(60, "width=128,height=64") + mux()
+    let pipeline = try pipeline(
+      eyes(60, "width=128,height=64") + mux()
         + "concat name=a ! mux.audio_0 "
         + "audiotestsrc num-buffers=10 ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! a. "
         + "audiotestsrc num-buffers=10 ! audio/x-raw,format=S16LE,rate=48000,channels=2 ! a. ")
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    let failure = try await failure(of: pipeline)
     #expect(failure.message.contains("audio_0 changed"), "\(failure)")
+    // Else filesink could lose it: it may be stopped while it writes what it has kept back.
+    #expect(tap.buffers.last?.buffer.flags.contains(.syncAfter) == true)
     #expect(try MovieFile(path).audio().samples.count == 10 * 1024)
   }
 

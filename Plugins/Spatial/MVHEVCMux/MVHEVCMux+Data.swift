@@ -152,12 +152,21 @@ extension MVHEVCMux {
       throw flow
     } catch {
       if let movie {
-        try? endEyes(of: movie)
-        if let stereo { try? describeEyes(stereo, of: movie) }
-        try? movie.finish()
+        attempt { try endEyes(of: movie) }
+        attempt { if let stereo { try describeEyes(stereo, of: movie) } }
+        attempt { try movie.finish(isUrgent: true) }
         self.movie = nil
       }
       throw error
+    }
+  }
+
+  /// Part of completing a file after an error, which is the one to be told.
+  private func attempt(_ work: () throws -> Void) {
+    do {
+      try work()
+    } catch {
+      Self.log.warning(self, "completing the file: \(error)")
     }
   }
 }

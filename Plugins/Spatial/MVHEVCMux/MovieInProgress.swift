@@ -110,7 +110,10 @@ final class MovieInProgress {
 
   /// Writes what waits, then the index, so that the file is complete. Throws where no sample was
   /// ever written: there is no movie then.
-  func finish() throws {
+  ///
+  /// - Parameter isUrgent: Has the file on disk when this returns. `filesink` keeps the last bytes
+  ///   back until the end of the stream, and drops them where it is stopped at just that moment.
+  func finish(isUrgent: Bool = false) throws {
     for track in tracks.indices { try end(track) }
     guard sampleCount > 0 else {
       throw ElementError(
@@ -118,7 +121,9 @@ final class MovieInProgress {
     }
     let tail = try writer.finish()
     try output.write(Buffer(tail.index))
-    try output.patch(at: tail.patch.offset, Buffer(tail.patch.bytes))
+    let patch = Buffer(tail.patch.bytes)
+    if isUrgent { patch.flags.insert(.syncAfter) }
+    try output.patch(at: tail.patch.offset, patch)
   }
 }
 

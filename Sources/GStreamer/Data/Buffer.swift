@@ -198,6 +198,8 @@ public struct BufferFlags: OptionSet, Sendable {
   public static let decodeOnly = BufferFlags(rawValue: GST_BUFFER_FLAG_DECODE_ONLY.rawValue)
   /// The last buffer of an access unit.
   public static let marker = BufferFlags(rawValue: GST_BUFFER_FLAG_MARKER.rawValue)
+  /// What writes it to a disk sees to it that it is there before anything follows.
+  public static let syncAfter = BufferFlags(rawValue: GST_BUFFER_FLAG_SYNC_AFTER.rawValue)
   /// `GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW`: the frame holds, or is one of, several views.
   public static let multipleView = BufferFlags(
     rawValue: GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW.rawValue)
