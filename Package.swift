@@ -23,7 +23,8 @@ let package = Package(
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
     .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
-    .systemLibrary(name: "CX265", pkgConfig: "x265"),
+    // x265's headers alone: the library is loaded when something encodes.
+    .systemLibrary(name: "CX265"),
 
     // Formats and models: no GStreamer, no Foundation.
     .target(name: "StereoVideo", swiftSettings: strict),
@@ -84,6 +85,8 @@ let package = Package(
         .unsafeFlags(
           [
             "-static-stdlib",
+            // lld packs the relocations of the runtime, which every process reads, to a hundredth.
+            "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
             "-Xlinker", "--version-script=Plugins/Spatial/exports.map",
             "-Xlinker", "--gc-sections",
           ], .when(configuration: .release))

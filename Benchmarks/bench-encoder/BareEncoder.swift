@@ -10,7 +10,7 @@ enum BareEncoder {
   static func encode(
     _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, keyframeDistance: Int
   ) throws -> Int {
-    guard let api = cx265_api_get(8)?.pointee, let parameters = api.param_alloc() else {
+    guard let api = cx265_load()?(8)?.pointee, let parameters = api.param_alloc() else {
       throw Failure()
     }
     defer { api.param_free(parameters) }

@@ -3,7 +3,7 @@ public import StereoVideo
 
 /// Why a stereo encoder could not be made, or could not go on.
 public enum StereoEncoderError: Error, Equatable, Sendable {
-  /// libx265 has no encoder for this bit depth, or is not the version this was compiled for.
+  /// libx265 is not there, has no encoder for this bit depth, or is not the version this was compiled for.
   case library(String)
   /// A setting has a value outside what is possible; `reason` says what is.
   case setting(name: String, reason: String)

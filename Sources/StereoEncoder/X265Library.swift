@@ -2,6 +2,8 @@ import CX265
 import Synchronization
 
 /// libx265, as one bit depth's set of functions: a Debian libx265 holds one set for each depth.
+///
+/// It is loaded when the first encoder is made, so that nothing else needs it or pays for it.
 struct X265Library: @unchecked Sendable {
   let functions: UnsafePointer<x265_api>
 
@@ -9,7 +11,13 @@ struct X265Library: @unchecked Sendable {
   private static let opening = Mutex(())
 
   init(bitDepth: Int32) throws(StereoEncoderError) {
-    guard let functions = cx265_api_get(bitDepth) else {
+    guard let apiGet = cx265_load() else {
+      let reason = dlerror().map { String(cString: $0) } ?? "it has no function table"
+      throw .library(
+        "libx265, which encodes, cannot be loaded (\(reason)); "
+          + "Debian's package of it is libx265-\(X265_BUILD)")
+    }
+    guard let functions = apiGet(bitDepth) else {
       throw .library("this libx265 has no \(bitDepth)-bit encoder; install a build that has one")
     }
     let api = functions.pointee

@@ -68,7 +68,7 @@ enum Judge {
     let lines = try Python.output(
       ["-c", program, tools, path, "\(width)", "\(height)", format == "I420" ? "8" : "10"] + files)
     return try lines.map { line in
-      let words = line.split(separator: " ").map(String.init)
+      let words = line.words
       return Judgement(
         view: words[0], count: try #require(Int(words[1])), left: try #require(Double(words[2])),
         right: try #require(Double(words[3])))

@@ -121,7 +121,7 @@ struct LifeCycleTests {
     try BuiltPlugin.require()
     let file = "spatial-\(UUID().uuidString).mov"
     defer { try? FileManager.default.removeItem(atPath: "/dev/shm/" + file) }
-    let words = description.replacing("MOVIE", with: file).split(separator: " ").map(String.init)
+    let words = description.replacing("MOVIE", with: file).words
     let (_, output) = try run(
       ["gst-launch-1.0"] + words,
       environment: [

@@ -332,7 +332,7 @@ struct MVHEVCDecRobustnessTests {
   func noDecoder() throws {
     try BuiltPlugin.require()
     let (status, output) = try run(
-      ["gst-launch-1.0"] + Self.coder.split(separator: " ").map(String.init)
+      ["gst-launch-1.0"] + Self.coder.words
         + ["dec.left", "!", "fakesink", "async=false"],
       environment: [
         "GST_PLUGIN_FEATURE_RANK": "avdec_h265:NONE,libde265dec:NONE,vah265dec:NONE,"
@@ -360,7 +360,7 @@ struct MVHEVCDecRobustnessTests {
     let others = Self.installedDecoders.filter { $0 != name }.map { "\($0):NONE" }
     let path = folder.path("eyes")
     let (status, output) = try run(
-      ["gst-launch-1.0", "-q"] + Self.coder.split(separator: " ").map(String.init)
+      ["gst-launch-1.0", "-q"] + Self.coder.words
         + [
           "dec.left", "!", "queue", "!", "filesink", "location=\(path)-left",
           "dec.right", "!", "queue", "!", "filesink", "location=\(path)-right",

@@ -209,7 +209,7 @@ enum OwnMovie {
     let script = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
     var eyes: [Eye: [String]] = [:]
     for line in try Python.output([script, path]) {
-      let words = line.split(separator: " ").map(String.init)
+      let words = line.words
       // FFmpeg's own messages come along.
       guard words.count == 3, ["0", "1"].contains(words[0]) else { continue }
       eyes[words[0] == "0" ? base : base.other, default: []].append(words[1])

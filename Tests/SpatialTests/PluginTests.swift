@@ -69,6 +69,26 @@ struct PluginTests {
       .filter { $0.contains("gst") }
     #expect(exported == ["gst_plugin_spatial_get_desc"])
   }
+
+  @Test("without libx265 movies can be read, and encoding says what is missing")
+  func withoutX265() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("movie.mov")
+    #expect(try run(["gst-launch-1.0", "-q"] + "\(LifeCycleTests.movie)\(path)".words).status == 0)
+    let x265 = try #require(
+      try run(["ldconfig", "-p"], environment: ["PATH": "/usr/sbin:/sbin"]).output
+        .split(separator: "\n").first { $0.contains("libx265.so.") }
+        .flatMap { String($0.drop { $0.isWhitespace }).words.first })
+    try Data().write(to: URL(filePath: folder.path(x265)))
+    let without = ["LD_LIBRARY_PATH": folder.path("")]
+    let read = try run(
+      ["gst-launch-1.0", "-q"] + "filesrc location=\(path) ! mvhevcdemux ! fakesink".words,
+      environment: without)
+    #expect(read.status == 0, "\(read.output)")
+    let written = try run(
+      ["gst-launch-1.0", "-q"] + LifeCycleTests.stream.words, environment: without)
+    #expect(written.output.contains("libx265, which encodes, cannot be loaded"), "\(written.output)")
+  }
 }
 
 @Suite("Presets")

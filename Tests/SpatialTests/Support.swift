@@ -303,6 +303,11 @@ extension Track {
   }
 }
 
+extension String {
+  /// What stands between spaces, as a shell without quotes would take it.
+  var words: [String] { split(separator: " ").map(String.init) }
+}
+
 /// Runs a program to its end. The output is standard output and standard error together.
 func run(
   _ arguments: [String], environment: [String: String] = [:], inherits: Bool = true,
