@@ -30,6 +30,27 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
+    "samples of more than a megabyte keep their bytes, whether they are held or let go",
+    arguments: ["queue ! ", ""])
+  func largeSamples(queue: String) async throws {
+    let caps = "video/x-raw,width=960,height=540"
+    try await play(
+      ["left", "right"].map {
+        "videotestsrc num-buffers=5 pattern=snow ! \(caps),multiview-mode=\($0) ! mux.\($0) "
+      }.joined() + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=2 option-string=lossless=1 "
+        + "! filesink location=\(path)")
+    let file = try MovieFile(path)
+    let samples = try file.video().allSamples
+    #expect(samples.filter { $0.size > 1 << 20 }.count > 1)
+    let copy = folder.path("samples")
+    try await play(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! \(queue) "
+        + "filesink location=\(copy)")
+    let expected = samples.flatMap { file.bytes[Int($0.offset)..<Int($0.offset) + Int($0.size)] }
+    #expect(try [UInt8](Data(contentsOf: URL(filePath: copy))) == expected)
+  }
+
+  @Test(
     "the frames of both eyes have the same times, also behind a parser and from decoders' threads",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func times(name: String) async throws {

@@ -153,6 +153,6 @@ extension MVHEVCDemux {
     guard let size = UInt32(exactly: size), size > 0, !end.overflow,
       end.partialValue <= fileSize ?? .max
     else { throw FlowReturn.eos }
-    return try sink.pullRange(offset: offset, size: size)
+    return try sink.pullRange(offset: offset, size: size, into: readAhead.target(size: size))
   }
 }

@@ -21,6 +21,11 @@ struct ReadAhead {
   /// Bytes that are read at once at the most, but for samples that are larger.
   static let pieceSize = 256 * 1024
 
+  /// Samples of so many bytes, which are key frames mostly, are read into memory that is used
+  /// again.
+  private static let recycledSize: UInt32 = 1 << 20
+  private let recycled = RecycledMemory()
+
   /// The bytes that have been read.
   private var total: UInt64 = 0
   /// Whoever has read a file so often reads the same again and again.
@@ -39,6 +44,11 @@ struct ReadAhead {
       if let part = window?.part(offset, size) { return part }
     }
     return nil
+  }
+
+  /// Where to read so many bytes to; nil where any new memory will do.
+  func target(size: UInt32) -> Buffer? {
+    size >= Self.recycledSize ? recycled.buffer(size: Int(size)) : nil
   }
 
   mutating func count(_ size: Int) { total &+= UInt64(clamping: size) }

@@ -66,12 +66,14 @@ public class Pad: @unchecked Sendable {
     gst_pad_push_event(pointer, event.retainedPointer()) != 0
   }
 
-  /// Pulls bytes from the peer.
-  public func pullRange(offset: UInt64, size: UInt32) throws(FlowReturn) -> Buffer {
-    var buffer: UnsafeMutablePointer<GstBuffer>?
+  /// Pulls bytes from the peer: into a buffer of that size, if one is given, else into a new one.
+  public func pullRange(
+    offset: UInt64, size: UInt32, into target: Buffer? = nil
+  ) throws(FlowReturn) -> Buffer {
+    var buffer = target?.pointer
     try FlowReturn(gst_pad_pull_range(pointer, guint64(offset), size, &buffer)).check()
     guard let buffer else { throw .error }
-    return Buffer(adopting: buffer)
+    return target ?? Buffer(adopting: buffer)
   }
 
   /// The sticky event of a type that the pad holds.
