@@ -1,3 +1,5 @@
+public import StereoVideo
+
 /// What the samples of a picture mean, in the numbers of ITU-T H.273, which are those of H.265's
 /// VUI (E.3.1). A nil field is not written.
 public struct VideoSignal: Equatable, Sendable {
@@ -11,13 +13,14 @@ public struct VideoSignal: Equatable, Sendable {
   public var isFullRange: Bool?
   /// `chroma_sample_loc_type`, from 0 (left) to 5.
   public var chromaLocation: Int?
-  public var masteringDisplay: MasteringDisplay?
-  public var contentLight: ContentLight?
+  public var masteringDisplay: MasteringDisplayColourVolume?
+  public var contentLightLevel: ContentLightLevel?
 
   public init(
     colourPrimaries: Int? = nil, transferCharacteristics: Int? = nil,
     matrixCoefficients: Int? = nil, isFullRange: Bool? = nil, chromaLocation: Int? = nil,
-    masteringDisplay: MasteringDisplay? = nil, contentLight: ContentLight? = nil
+    masteringDisplay: MasteringDisplayColourVolume? = nil,
+    contentLightLevel: ContentLightLevel? = nil
   ) {
     self.colourPrimaries = colourPrimaries
     self.transferCharacteristics = transferCharacteristics
@@ -25,55 +28,7 @@ public struct VideoSignal: Equatable, Sendable {
     self.isFullRange = isFullRange
     self.chromaLocation = chromaLocation
     self.masteringDisplay = masteringDisplay
-    self.contentLight = contentLight
-  }
-}
-
-/// The display a video was graded on: SMPTE ST 2086, H.265 (D.2.28).
-public struct MasteringDisplay: Equatable, Sendable {
-  /// CIE 1931 coordinates, in units of 0.00002.
-  public struct Chromaticity: Equatable, Sendable {
-    public var x: UInt16
-    public var y: UInt16
-
-    public init(x: UInt16, y: UInt16) {
-      self.x = x
-      self.y = y
-    }
-  }
-
-  public var red: Chromaticity
-  public var green: Chromaticity
-  public var blue: Chromaticity
-  public var whitePoint: Chromaticity
-  /// In units of 0.0001 candela per square metre.
-  public var maximumLuminance: UInt32
-  /// In units of 0.0001 candela per square metre.
-  public var minimumLuminance: UInt32
-
-  public init(
-    red: Chromaticity, green: Chromaticity, blue: Chromaticity, whitePoint: Chromaticity,
-    maximumLuminance: UInt32, minimumLuminance: UInt32
-  ) {
-    self.red = red
-    self.green = green
-    self.blue = blue
-    self.whitePoint = whitePoint
-    self.maximumLuminance = maximumLuminance
-    self.minimumLuminance = minimumLuminance
-  }
-}
-
-/// How bright the content gets, in candela per square metre: CTA-861.3, H.265 (D.2.35).
-public struct ContentLight: Equatable, Sendable {
-  /// `max_content_light_level`.
-  public var maximum: UInt16
-  /// `max_pic_average_light_level`.
-  public var maximumFrameAverage: UInt16
-
-  public init(maximum: UInt16, maximumFrameAverage: UInt16) {
-    self.maximum = maximum
-    self.maximumFrameAverage = maximumFrameAverage
+    self.contentLightLevel = contentLightLevel
   }
 }
 
@@ -107,7 +62,9 @@ extension VideoSignal {
     if let matrixCoefficients { options.append(("colormatrix", "\(matrixCoefficients)")) }
     if let chromaLocation { options.append(("chromaloc", "\(chromaLocation)")) }
     if let display = masteringDisplay {
-      let point = { (name: String, c: MasteringDisplay.Chromaticity) in "\(name)(\(c.x),\(c.y))" }
+      func point(_ name: String, _ c: MasteringDisplayColourVolume.Chromaticity) -> String {
+        "\(name)(\(c.x),\(c.y))"
+      }
       options.append(
         (
           "master-display",
@@ -116,7 +73,7 @@ extension VideoSignal {
             + "L(\(display.maximumLuminance),\(display.minimumLuminance))"
         ))
     }
-    if let light = contentLight {
+    if let light = contentLightLevel {
       options.append(("max-cll", "\(light.maximum),\(light.maximumFrameAverage)"))
     }
     return options

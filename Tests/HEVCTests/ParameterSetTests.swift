@@ -122,14 +122,14 @@ import Testing
     }
     let display = try #require(messages.first { $0.type == .masteringDisplayColourVolume })
     let volume = try MasteringDisplayColourVolume(payload: display.payload)
-    #expect(volume.primaries.first == .init(x: 13250, y: 34500))
+    #expect(volume.green == .init(x: 13250, y: 34500))
     #expect(volume.whitePoint == .init(x: 15635, y: 16450))
     #expect(volume.maximumLuminance == 10_000_000)
     #expect(volume.minimumLuminance == 1)
     #expect(volume.payload == display.payload)
     let light = try #require(messages.first { $0.type == .contentLightLevel })
     let level = try ContentLightLevel(payload: light.payload)
-    #expect((level.maximum, level.maximumPictureAverage) == (1000, 400))
+    #expect((level.maximum, level.maximumFrameAverage) == (1000, 400))
     #expect(level.payload == light.payload)
   }
 

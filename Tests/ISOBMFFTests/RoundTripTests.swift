@@ -30,8 +30,7 @@ struct RoundTripTests {
     entry.masteringDisplay = MasteringDisplayColourVolume(
       green: point, blue: point, red: point, whitePoint: point, maximumLuminance: 10_000_000,
       minimumLuminance: 50)
-    entry.contentLightLevel = ContentLightLevel(
-      maximumContentLightLevel: 1000, maximumFrameAverageLightLevel: 400)
+    entry.contentLightLevel = ContentLightLevel(maximum: 1000, maximumFrameAverage: 400)
     entry.stereoscopicMode = StereoscopicMode.leftRight
     entry.sphericalVideo = SphericalVideo(.halfEquirectangular, metadataSource: "test")
     entry.extendedUsage = VideoExtendedUsage(

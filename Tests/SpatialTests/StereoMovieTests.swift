@@ -115,7 +115,7 @@ struct StereoMovieTests {
     let entry = try file.videoEntry()
     #expect(
       entry.contentLightLevel
-        == ContentLightLevel(maximumContentLightLevel: 1000, maximumFrameAverageLightLevel: 400))
+        == ContentLightLevel(maximum: 1000, maximumFrameAverage: 400))
     let display = try #require(entry.masteringDisplay)
     #expect(display.red.x == 34000)
     #expect(display.blue.y == 3000)

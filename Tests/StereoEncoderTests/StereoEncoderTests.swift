@@ -106,11 +106,11 @@ import Testing
     configuration.signal = VideoSignal(
       colourPrimaries: 9, transferCharacteristics: 16, matrixCoefficients: 9, isFullRange: false,
       chromaLocation: 2,
-      masteringDisplay: MasteringDisplay(
-        red: .init(x: 34000, y: 16000), green: .init(x: 13250, y: 34500),
-        blue: .init(x: 7500, y: 3000), whitePoint: .init(x: 15635, y: 16450),
+      masteringDisplay: MasteringDisplayColourVolume(
+        green: .init(x: 13250, y: 34500), blue: .init(x: 7500, y: 3000),
+        red: .init(x: 34000, y: 16000), whitePoint: .init(x: 15635, y: 16450),
         maximumLuminance: 10_000_000, minimumLuminance: 50),
-      contentLight: ContentLight(maximum: 1000, maximumFrameAverage: 400))
+      contentLightLevel: ContentLightLevel(maximum: 1000, maximumFrameAverage: 400))
     let encoder = try StereoEncoder(configuration)
     var units: [LayeredAccessUnit] = []
     for frame in 0..<40 {

@@ -13,8 +13,8 @@ enum DemuxVideoCaps {
     var frameRate: Fraction?
     var pixelAspectRatio: Fraction?
     var colour: GstVideoColorimetry?
-    var masteringDisplay: GstVideoMasteringDisplayInfo?
-    var contentLight: GstVideoContentLightLevel?
+    var masteringDisplay: MasteringDisplayColourVolume?
+    var contentLightLevel: ContentLightLevel?
   }
 
   /// Coded video by the types of its sample entries.
@@ -145,23 +145,8 @@ extension DemuxVideoCaps.Description {
         primaries: UInt32($0.primaries), transfer: UInt32($0.transferCharacteristics),
         matrix: UInt32($0.matrixCoefficients), fullRange: $0.fullRange)
     }
-    masteringDisplay = entry.masteringDisplay.map { volume in
-      func point(
-        _ c: ISOBMFF.MasteringDisplayColourVolume.Chromaticity
-      ) -> GstVideoMasteringDisplayInfoCoordinates {
-        GstVideoMasteringDisplayInfoCoordinates(x: c.x, y: c.y)
-      }
-      var info = GstVideoMasteringDisplayInfo()
-      info.display_primaries = (point(volume.red), point(volume.green), point(volume.blue))
-      info.white_point = point(volume.whitePoint)
-      info.max_display_mastering_luminance = volume.maximumLuminance
-      info.min_display_mastering_luminance = volume.minimumLuminance
-      return info
-    }
-    contentLight = entry.contentLightLevel.map {
-      GstVideoContentLightLevel(
-        $0.maximumContentLightLevel, $0.maximumFrameAverageLightLevel)
-    }
+    masteringDisplay = entry.masteringDisplay
+    contentLightLevel = entry.contentLightLevel
   }
 
   /// Fills gaps with what messages in the stream or beside it say.
@@ -170,26 +155,9 @@ extension DemuxVideoCaps.Description {
       for message in (try? SEIMessage.messages(in: unit.span.bytes)) ?? [] {
         switch message.type {
         case .masteringDisplayColourVolume where masteringDisplay == nil:
-          guard let volume = try? HEVC.MasteringDisplayColourVolume(payload: message.payload),
-            volume.primaries.count == 3
-          else { continue }
-          func point(_ c: HEVC.MasteringDisplayColourVolume.Chromaticity)
-            -> GstVideoMasteringDisplayInfoCoordinates
-          {
-            GstVideoMasteringDisplayInfoCoordinates(x: c.x, y: c.y)
-          }
-          var info = GstVideoMasteringDisplayInfo()
-          // The message has green, blue, red.
-          info.display_primaries = (
-            point(volume.primaries[2]), point(volume.primaries[0]), point(volume.primaries[1])
-          )
-          info.white_point = point(volume.whitePoint)
-          info.max_display_mastering_luminance = volume.maximumLuminance
-          info.min_display_mastering_luminance = volume.minimumLuminance
-          masteringDisplay = info
-        case .contentLightLevel where contentLight == nil:
-          guard let light = try? HEVC.ContentLightLevel(payload: message.payload) else { continue }
-          contentLight = GstVideoContentLightLevel(light.maximum, light.maximumPictureAverage)
+          masteringDisplay = try? MasteringDisplayColourVolume(payload: message.payload)
+        case .contentLightLevel where contentLightLevel == nil:
+          contentLightLevel = try? ContentLightLevel(payload: message.payload)
         default: continue
         }
       }
@@ -228,10 +196,8 @@ extension DemuxVideoCaps.Description {
       caps = caps.with(["colorimetry": .string(String(cString: name))])
       g_free(name)
     }
-    if var masteringDisplay {
-      gst_video_mastering_display_info_add_to_caps(&masteringDisplay, caps.pointer)
-    }
-    if var contentLight { gst_video_content_light_level_add_to_caps(&contentLight, caps.pointer) }
+    masteringDisplay?.add(to: caps)
+    contentLightLevel?.add(to: caps)
     return caps
   }
 }
@@ -244,13 +210,5 @@ extension GstVideoColorimetry {
     self.transfer = gst_video_transfer_function_from_iso(transfer)
     self.matrix = gst_video_color_matrix_from_iso(matrix)
     range = fullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
-  }
-}
-
-extension GstVideoContentLightLevel {
-  fileprivate init(_ maximum: UInt16, _ average: UInt16) {
-    self.init()
-    max_content_light_level = maximum
-    max_frame_average_light_level = average
   }
 }

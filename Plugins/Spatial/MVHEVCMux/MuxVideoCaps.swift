@@ -2,6 +2,7 @@ import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoEncoder
+import StereoVideo
 
 /// The video tracks of a movie: their sample entries, by caps.
 enum MuxVideoCaps {
@@ -67,14 +68,8 @@ enum MuxVideoCaps {
       entry.pixelAspectRatio = PixelAspectRatio(
         horizontalSpacing: UInt32(par.numerator), verticalSpacing: UInt32(par.denominator))
     }
-    if let display = MasteringDisplay(caps) {
-      entry.masteringDisplay = MasteringDisplayColourVolume(display)
-    }
-    if let light = ContentLight(caps) {
-      entry.contentLightLevel = ContentLightLevel(
-        maximumContentLightLevel: light.maximum,
-        maximumFrameAverageLightLevel: light.maximumFrameAverage)
-    }
+    entry.masteringDisplay = MasteringDisplayColourVolume(caps)
+    entry.contentLightLevel = ContentLightLevel(caps)
   }
 
   private static func colour(_ caps: Caps) -> ColourInformation? {
@@ -87,16 +82,5 @@ enum MuxVideoCaps {
         clamping: gst_video_transfer_function_to_iso(colour.transfer)),
       matrixCoefficients: UInt16(clamping: gst_video_color_matrix_to_iso(colour.matrix)),
       fullRange: colour.range == GST_VIDEO_COLOR_RANGE_0_255)
-  }
-}
-
-extension MasteringDisplayColourVolume {
-  /// The same display, as the encoder knows it.
-  init(_ display: MasteringDisplay) {
-    func point(_ c: MasteringDisplay.Chromaticity) -> Chromaticity { Chromaticity(x: c.x, y: c.y) }
-    self.init(
-      green: point(display.green), blue: point(display.blue), red: point(display.red),
-      whitePoint: point(display.whitePoint), maximumLuminance: display.maximumLuminance,
-      minimumLuminance: display.minimumLuminance)
   }
 }

@@ -1,6 +1,7 @@
 import CGStreamer
 import GStreamer
 import StereoEncoder
+import StereoVideo
 
 extension VideoSignal {
   /// What the caps say of colour, chroma siting and HDR10.
@@ -18,8 +19,8 @@ extension VideoSignal {
     default: break
     }
     chromaLocation = Self.chromaLocation(info.info.chroma_site)
-    masteringDisplay = MasteringDisplay(caps)
-    contentLight = ContentLight(caps)
+    masteringDisplay = MasteringDisplayColourVolume(caps)
+    contentLightLevel = ContentLightLevel(caps)
   }
 
   /// nil for "unspecified" and for what H.273 reserves.
@@ -35,32 +36,5 @@ extension VideoSignal {
     case GST_VIDEO_CHROMA_SITE_COSITED: 2
     default: nil
     }
-  }
-}
-
-extension MasteringDisplay {
-  /// The caps field `mastering-display-info`; nil where it is missing or no such thing.
-  init?(_ caps: Caps) {
-    var info = GstVideoMasteringDisplayInfo()
-    guard gst_video_mastering_display_info_from_caps(&info, caps.pointer) != 0 else { return nil }
-    let primaries = info.display_primaries
-    self.init(
-      red: Chromaticity(x: primaries.0.x, y: primaries.0.y),
-      green: Chromaticity(x: primaries.1.x, y: primaries.1.y),
-      blue: Chromaticity(x: primaries.2.x, y: primaries.2.y),
-      whitePoint: Chromaticity(x: info.white_point.x, y: info.white_point.y),
-      maximumLuminance: info.max_display_mastering_luminance,
-      minimumLuminance: info.min_display_mastering_luminance)
-  }
-}
-
-extension ContentLight {
-  /// The caps field `content-light-level`; nil where it is missing or no such thing.
-  init?(_ caps: Caps) {
-    var level = GstVideoContentLightLevel()
-    guard gst_video_content_light_level_from_caps(&level, caps.pointer) != 0 else { return nil }
-    self.init(
-      maximum: level.max_content_light_level,
-      maximumFrameAverage: level.max_frame_average_light_level)
   }
 }

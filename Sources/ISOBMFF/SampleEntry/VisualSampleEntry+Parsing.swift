@@ -57,9 +57,7 @@ extension VisualSampleEntry {
     case "mdcv" where masteringDisplay == nil:
       masteringDisplay = try MasteringDisplayColourVolume(&child)
     case "clli" where contentLightLevel == nil:
-      contentLightLevel = ContentLightLevel(
-        maximumContentLightLevel: try child.read("max_content_light_level"),
-        maximumFrameAverageLightLevel: try child.read("max_pic_average_light_level"))
+      contentLightLevel = try ContentLightLevel(&child)
     case "st3d" where stereoscopicMode == nil:
       _ = try child.readVersion()
       stereoscopicMode = StereoscopicMode(rawValue: try child.read("stereo_mode"))
@@ -115,19 +113,5 @@ extension CleanAperture {
     horizontalOffsetDenominator = try box.read("horizOffD")
     verticalOffsetNumerator = try box.read("vertOffN")
     verticalOffsetDenominator = try box.read("vertOffD")
-  }
-}
-
-extension MasteringDisplayColourVolume {
-  init(_ box: inout BoxReader) throws(ISOBMFFError) {
-    func point(_ box: inout BoxReader) throws(ISOBMFFError) -> Chromaticity {
-      Chromaticity(x: try box.read("x"), y: try box.read("y"))
-    }
-    green = try point(&box)
-    blue = try point(&box)
-    red = try point(&box)
-    whitePoint = try point(&box)
-    maximumLuminance = try box.read("max_display_mastering_luminance")
-    minimumLuminance = try box.read("min_display_mastering_luminance")
   }
 }

@@ -1,8 +1,8 @@
-/// The display a picture was graded on: the `mdcv` box (ISO/IEC 14496-12 12.1.7), with the fields
-/// and units of H.265 (D.2.28).
-public struct MasteringDisplayColourVolume: Equatable, Sendable {
+/// The display a video was graded on: SMPTE ST 2086, in the units of H.265 (D.2.28), which `mdcv`
+/// boxes (ISO/IEC 14496-12 12.1.7) share.
+public struct MasteringDisplayColourVolume: Hashable, Sendable {
   /// A CIE 1931 chromaticity, in units of 0.00002.
-  public struct Chromaticity: Equatable, Sendable {
+  public struct Chromaticity: Hashable, Sendable {
     /// From 0 to 50,000.
     public var x, y: UInt16
 
@@ -29,16 +29,5 @@ public struct MasteringDisplayColourVolume: Equatable, Sendable {
     self.whitePoint = whitePoint
     self.maximumLuminance = maximumLuminance
     self.minimumLuminance = minimumLuminance
-  }
-
-  func write(to writer: inout BoxWriter) {
-    writer.box("mdcv") {
-      for point in [green, blue, red, whitePoint] {
-        $0.write(point.x)
-        $0.write(point.y)
-      }
-      $0.write(maximumLuminance)
-      $0.write(minimumLuminance)
-    }
   }
 }
