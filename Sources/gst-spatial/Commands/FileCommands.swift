@@ -64,20 +64,10 @@ struct ExplainCommand: ParsableCommand {
         gst-spatial explain sbs-to-mvhevc input=movie.mp4 quality=18
       """)
 
-  @Argument(
-    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
-  var file: String
-
-  @Argument(
-    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
-  var values: [String] = []
+  @OptionGroup var pipeline: PipelineArguments
 
   func run() throws {
-    let (graph, diagnostics) = try PipelineFile.ready(file).resolve(
-      arguments: values, environment: HostedPipeline.environment, purpose: .check)
-    diagnostics.print()
-    guard let graph else { throw ExitCode.mistakes }
-    Terminal.output.write(graph.explanation())
+    Terminal.output.write(try pipeline.graph().explanation())
   }
 }
 

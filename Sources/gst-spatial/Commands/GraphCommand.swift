@@ -16,13 +16,7 @@ struct GraphCommand: ParsableCommand {
         gst-spatial graph mine.yaml --svg > mine.svg
       """)
 
-  @Argument(
-    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
-  var file: String
-
-  @Argument(
-    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
-  var values: [String] = []
+  @OptionGroup var pipeline: PipelineArguments
 
   @Flag(help: "Print DOT.")
   var dot = false
@@ -31,11 +25,7 @@ struct GraphCommand: ParsableCommand {
   var svg = false
 
   func run() throws {
-    let (graph, diagnostics) = try PipelineFile.ready(file).resolve(
-      arguments: values, environment: HostedPipeline.environment, purpose: .check)
-    diagnostics.print()
-    guard let graph else { throw ExitCode.mistakes }
-    let drawing = GraphDrawing(graph)
+    let drawing = GraphDrawing(try pipeline.graph())
     if svg { return try printSVG(drawing.dot) }
     Terminal.output.write(dot ? drawing.dot : drawing.text(columns: columns))
   }

@@ -22,13 +22,7 @@ struct RunCommand: AsyncParsableCommand {
         gst-spatial run mine.yaml --dot graph.dot
       """)
 
-  @Argument(
-    help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
-  var file: String
-
-  @Argument(
-    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
-  var values: [String] = []
+  @OptionGroup var arguments: PipelineArguments
 
   @Flag(help: "Replace outputs that are there already.")
   var force = false
@@ -50,7 +44,8 @@ struct RunCommand: AsyncParsableCommand {
     let pipeline: HostedPipeline
     do {
       pipeline = try HostedPipeline.load(
-        try Installation.path(ofPipeline: file), arguments: values, registry: registry)
+        try Installation.path(ofPipeline: arguments.file), arguments: arguments.values,
+        registry: registry)
     } catch {
       report(error.diagnostics)
       throw ExitCode.mistakes
