@@ -34,6 +34,9 @@ enum DemuxVideoCaps {
     (["ap4h"], "video/x-prores", [("variant", "4444")]),
   ]
 
+  /// More of them, in bytes, is nothing to carry along in caps.
+  private static let maximumBoxesSize = 1 << 20
+
   /// The caps of a track's samples as they are; opaque ones for a codec that has no caps here.
   ///
   /// - Parameter viewCount: how many views the samples hold in layers.
@@ -45,14 +48,17 @@ enum DemuxVideoCaps {
     fields.append(("width", .int(Int32(entry.width))))
     fields.append(("height", .int(Int32(entry.height))))
     let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
-    if let record = entry.configuration.first(where: { configuration.contains($0.type) }) {
+    let record = entry.configuration.first { configuration.contains($0.type) }
+    if let record {
       fields.append(("codec_data", .buffer(Buffer(record.payload))))
     }
     if let lhvC = entry.lhvC {
       fields.append((LayeredCaps.layeredCodecData, .buffer(Buffer(lhvC))))
     }
-    if let usage = entry.extendedUsage {
-      fields.append((LayeredCaps.extendedUsage, .buffer(Buffer(usage.payload))))
+    let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
+    let boxes = (others + entry.extensions).flatMap(\.bytes)
+    if codec?.media == "video/x-h265", !boxes.isEmpty, boxes.count <= maximumBoxesSize {
+      fields.append((LayeredCaps.sampleEntryBoxes, .buffer(Buffer(boxes))))
     }
     if codec != nil, codec?.media == "video/x-h265" || codec?.media == "video/x-h264" {
       fields.append(("parsed", true))

@@ -77,7 +77,7 @@ extension MVHEVCMux: MovieOutput {
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    try addSpatialBoxes(to: &entry, caps)
+    addSpatialBoxes(to: &entry, caps, pad: name)
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
     return TrackDescription(
@@ -95,21 +95,25 @@ extension MVHEVCMux: MovieOutput {
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
   }
 
-  /// `vexu` and `hfov` for a track that is taken as it is: those that it came with, or new ones if
-  /// it holds both eyes.
-  private func addSpatialBoxes(to entry: inout VisualSampleEntry, _ caps: Caps) throws {
+  /// What says how a track that is taken as it is holds the eyes: the boxes that it came with, as
+  /// far as nobody says otherwise, or new ones if it holds both eyes.
+  private func addSpatialBoxes(to entry: inout VisualSampleEntry, _ caps: Caps, pad: String) {
     let packing = PackingLayout(multiviewCaps: caps)
-    if let payload = caps.first?.buffer(LayeredCaps.extendedUsage)?.bytes,
-      let usage = try? VideoExtendedUsage(payload: payload)
-    {
-      // What its maker left out, nobody here knows better.
-      entry.extendedUsage = usage.updated(with: spatialMetadata, packing: packing)
-      entry.horizontalFieldOfView = spatialMetadata.horizontalFieldOfView
-      return
+    let metadata = spatialMetadata(of: pad)
+    // What the boxes' maker left out, nobody here knows better.
+    entry.horizontalFieldOfView = metadata.horizontalFieldOfView ?? entry.horizontalFieldOfView
+    let isPackedByBoxes = entry.stereoscopicMode?.packing != nil
+    if isPackedByBoxes, let packing { entry.stereoscopicMode = StereoscopicMode(packing) }
+    if let usage = entry.extendedUsage {
+      entry.extendedUsage = usage.updated(with: metadata, packing: packing)
+    } else if isPackedByBoxes {
+      guard entry.stereoscopicMode == nil || metadata != SpatialMetadata() else { return }
+      entry.extendedUsage = VideoExtendedUsage(metadata, packing: packing)
+    } else if packing != nil || entry.hasLayeredViews {
+      let metadata = metadata.fillingGaps(from: Self.usualMetadata)
+      entry.extendedUsage = VideoExtendedUsage(metadata, packing: packing)
+      entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     }
-    guard packing != nil || entry.hasLayeredViews else { return }
-    entry.extendedUsage = VideoExtendedUsage(completeMetadata, packing: packing)
-    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
   }
 
   // MARK: Metadata
@@ -119,14 +123,19 @@ extension MVHEVCMux: MovieOutput {
     settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(allTags))
   }
 
-  /// The same with the values that make a movie spatial for Apple's players where nothing is said:
-  /// those of a phone's camera, eyes as far apart as a person's.
-  var completeMetadata: SpatialMetadata {
-    spatialMetadata.fillingGaps(
-      from: SpatialMetadata(
-        horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
-        baseline: Baseline(micrometres: 63_500),
-        disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear))
+  /// The same with the values that make a movie spatial for Apple's players where nothing is said.
+  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: Self.usualMetadata) }
+
+  /// Those of a phone's camera, eyes as far apart as a person's.
+  private static let usualMetadata = SpatialMetadata(
+    horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
+    baseline: Baseline(micrometres: 63_500),
+    disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear)
+
+  /// What properties and one pad's tags say.
+  private func spatialMetadata(of pad: String) -> SpatialMetadata {
+    settings.current.spatial.metadata.fillingGaps(
+      from: SpatialMetadata(mergingSetterTags(with: padTags[pad] ?? TagList())))
   }
 
   /// The streams' tags and the application's, merged as the application wants it.

@@ -45,6 +45,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   var padCaps: [String: Caps] = [:]
   /// The tags of all streams together.
   var tags = TagList()
+  /// The tags of each stream.
+  var padTags: [String: TagList] = [:]
   /// What is being written; nil before the first data.
   var movie: MovieInProgress?
   /// The track of each pad but the eyes', fixed when the movie begins.
@@ -78,6 +80,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   private func forget() {
     padCaps = [:]
     tags = TagList()
+    padTags = [:]
     movie = nil
     tracks = [:]
     frameSizes = [:]
@@ -118,7 +121,10 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
       try saving { try setCaps(caps, of: pad) }
       return true
     }
-    if let newTags = event.tags { tags = tags.merging(newTags) }
+    if let newTags = event.tags {
+      tags = tags.merging(newTags)
+      padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
+    }
     return forwardSinkEvent(pad, event)
   }
 

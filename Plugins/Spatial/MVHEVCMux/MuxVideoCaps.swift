@@ -59,17 +59,34 @@ enum MuxVideoCaps {
     return (width, height)
   }
 
-  /// Adds what the caps say of colour, shape and HDR10.
+  /// Adds what the caps say: the boxes of the movie that the stream comes from, if it does, and
+  /// colour, shape and HDR10, where they are not just what those boxes say.
   private static func describe(
     _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
   ) {
-    entry.colour = colour(caps)
-    if let par = pixelAspectRatio, par != Fraction(1, 1), par.numerator > 0, par.denominator > 0 {
+    if let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes {
+      entry.fields = nil
+      entry.add(OpaqueBox.all(in: boxes))
+    }
+    let said = DemuxVideoCaps.Description(entry, frameRate: nil).adding(to: Caps("video/x-h265"))
+    func isNews(_ field: String) -> Bool {
+      guard let text = caps.first?.string(field) else { return false }
+      return said.first?.string(field) != text
+    }
+    if isNews("colorimetry") { entry.colour = colour(caps) ?? entry.colour }
+    if let par = pixelAspectRatio,
+      par != said.first?.fraction("pixel-aspect-ratio") ?? Fraction(1, 1),
+      par.numerator > 0, par.denominator > 0
+    {
       entry.pixelAspectRatio = PixelAspectRatio(
         horizontalSpacing: UInt32(par.numerator), verticalSpacing: UInt32(par.denominator))
     }
-    entry.masteringDisplay = MasteringDisplayColourVolume(caps)
-    entry.contentLightLevel = ContentLightLevel(caps)
+    if isNews("mastering-display-info"), let display = MasteringDisplayColourVolume(caps) {
+      entry.masteringDisplay = display
+    }
+    if isNews("content-light-level"), let level = ContentLightLevel(caps) {
+      entry.contentLightLevel = level
+    }
   }
 
   private static func colour(_ caps: Caps) -> ColourInformation? {

@@ -7,9 +7,10 @@ import GStreamer
 /// this is not ordinary H.265, and keeps plain decoders and parsers from taking it by accident.
 enum LayeredCaps {
   static let layeredCodecData = "layered_codec_data"
-  /// What a movie says of the pair of eyes (vexu), of which tags carry what they can: so that
-  /// nothing is lost on the way into another movie.
-  static let extendedUsage = "extended_usage"
+  /// The boxes of a movie's sample entry, one behind the other, but for the records: what it says
+  /// of the pair of eyes (vexu, st3d), of shape and colour and whatever else, of which caps and tags
+  /// carry what they can. So nothing is lost on the way into another movie.
+  static let sampleEntryBoxes = "sample_entry_boxes"
   static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
 
   static let template = Caps(

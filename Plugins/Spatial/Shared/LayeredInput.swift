@@ -72,9 +72,8 @@ struct LayeredInput {
         "codec_data": .buffer(Buffer(record.bytes)),
       ],
       removing: [
-        LayeredCaps.layeredCodecData, LayeredCaps.extendedUsage, "views", "profile", "tier",
-        "level", "multiview-mode",
-        "multiview-flags",
+        LayeredCaps.layeredCodecData, LayeredCaps.sampleEntryBoxes, "views", "profile", "tier",
+        "level", "multiview-mode", "multiview-flags",
       ])
     return single.withH265ProfileTierLevel(of: record.bytes)
   }

@@ -23,6 +23,11 @@ extension VisualSampleEntry {
     compressorName = String(decoding: name.dropFirst().prefix(length), as: UTF8.self)
     depth = try box.read("depth")
     try box.skip(2, "pre_defined")
+    readBoxes(of: &box, issues: &issues)
+  }
+
+  /// Takes the boxes that are left in a reader.
+  mutating func readBoxes(of box: inout BoxReader, issues: inout IssueLog) {
     while let child = issues.optional({ () throws(ISOBMFFError) in try box.nextBox() }) ?? nil {
       if Self.configurationTypes.contains(child.type) {
         configuration.append(child.opaque)

@@ -95,26 +95,30 @@ extension VisualSampleEntry {
       for box in configuration where box.type != "hvcC" {
         $0.box(box)
       }
-      colour?.write(to: &$0, container: container)
-      fields?.write(to: &$0)
-      chromaLocation?.write(to: &$0)
-      stereoscopicMode?.write(to: &$0)
-      sphericalVideo?.write(to: &$0)
-      pixelAspectRatio?.write(to: &$0)
-      cleanAperture?.write(to: &$0)
-      masteringDisplay?.write(to: &$0)
-      contentLightLevel?.write(to: &$0)
-      extendedUsage?.write(to: &$0)
-      if let horizontalFieldOfView {
-        $0.box("hfov") { $0.write(horizontalFieldOfView.thousandthsOfDegree) }
-      }
-      for box in otherBoxes {
-        $0.box(box)
-      }
+      writeExtensions(to: &$0, container: container)
       if container == .quickTime {
         // QuickTime ends a sample description's list of boxes with a zero.
         $0.write(UInt32(0))
       }
+    }
+  }
+
+  func writeExtensions(to writer: inout BoxWriter, container: MovieContainer) {
+    colour?.write(to: &writer, container: container)
+    fields?.write(to: &writer)
+    chromaLocation?.write(to: &writer)
+    stereoscopicMode?.write(to: &writer)
+    sphericalVideo?.write(to: &writer)
+    pixelAspectRatio?.write(to: &writer)
+    cleanAperture?.write(to: &writer)
+    masteringDisplay?.write(to: &writer)
+    contentLightLevel?.write(to: &writer)
+    extendedUsage?.write(to: &writer)
+    if let horizontalFieldOfView {
+      writer.box("hfov") { $0.write(horizontalFieldOfView.thousandthsOfDegree) }
+    }
+    for box in otherBoxes {
+      writer.box(box)
     }
   }
 
