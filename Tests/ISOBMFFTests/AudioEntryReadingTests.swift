@@ -68,7 +68,7 @@ struct AudioEntryReadingTests {
     for container in ["mov", "mp4"] {
       let entry = try entry(codec, container)
       #expect(entry.coding == .pcm(format))
-      #expect(entry.bytesPerPCMFrame == UInt32(format.bitsPerSample) / 4)
+      #expect(entry.packet?.bytes == UInt32(format.bitsPerSample) / 4)
     }
     #expect(try self.entry(codec, "mov", channels: 6).coding == .pcm(format))
   }

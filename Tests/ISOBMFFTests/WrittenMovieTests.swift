@@ -98,7 +98,7 @@ struct WrittenMovieTests {
       var movie = MovieWriter(container: container)
       let entry = AudioSampleEntry(coding: coding, channelCount: channels, sampleRate: rate)
       let track = try movie.addTrack(TrackDescription(.audio(entry), timescale: rate))
-      let size = entry.bytesPerPCMFrame ?? 100
+      let size = entry.packet?.bytes ?? 100
       var file = movie.header
       for index in 0..<4 as Range<Int64> {
         try movie.append(

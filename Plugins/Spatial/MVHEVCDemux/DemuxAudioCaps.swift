@@ -37,16 +37,19 @@ enum DemuxAudioCaps {
       }
       return common("audio/x-alac", entry, fields)
     case .other(let type):
-      if let media = plainCodecs[type] { return common(media, entry, []) }
+      // What no decoder asks for, a muxer finds here.
+      let boxes = entry.otherBoxes.flatMap(\.bytes)
+      let data = boxes.isEmpty ? [] : [("codec_data", Value.buffer(Buffer(boxes)))]
+      let fields = type == "ima4" ? [("layout", "quicktime" as Value)] : []
       return common(
-        DemuxVideoCaps.opaque("audio", type), entry,
-        [("codec_data", .buffer(Buffer(entry.otherBoxes.flatMap(\.bytes))))])
+        plainCodecs[type] ?? DemuxVideoCaps.opaque("audio", type), entry, fields + data)
     }
   }
 
   /// Codings whose decoders need to know nothing but rate and channels.
   private static let plainCodecs: [FourCC: String] = [
-    "alaw": "audio/x-alaw", "ulaw": "audio/x-mulaw", "samr": "audio/AMR", "sawb": "audio/AMR-WB",
+    "alaw": "audio/x-alaw", "ulaw": "audio/x-mulaw", "ima4": "audio/x-adpcm",
+    "samr": "audio/AMR", "sawb": "audio/AMR-WB",
   ]
 
   private static func common(

@@ -66,7 +66,7 @@ extension MVHEVCMux {
       duration: buffer.duration ?? 0)
     if isAudio(pad) {
       // Audio is decoded in the order it is heard.
-      let (count, duration) = try pcmFrames(of: buffer, on: pad) ?? (1, buffer.duration ?? 0)
+      let (count, duration) = try packets(in: buffer, on: pad) ?? (1, buffer.duration ?? 0)
       timing = MovieInProgress.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
     } else {
@@ -92,22 +92,22 @@ extension MVHEVCMux {
 
   private func isAudio(_ pad: AggregatorPad) -> Bool { pad.name.hasPrefix("audio") }
 
-  /// How many moments of PCM a buffer holds, all channels of one together, and how long they last;
-  /// nil for other audio.
-  private func pcmFrames(
-    of buffer: Buffer, on pad: AggregatorPad
+  /// How many packets of one size a buffer holds, and how long they last; nil for sound whose
+  /// packets have different sizes.
+  private func packets(
+    in buffer: Buffer, on pad: AggregatorPad
   ) throws -> (count: UInt32, duration: ClockTime)? {
-    guard let bytes = frameSizes[pad.name].map(Int.init), bytes > 0,
+    guard let packet = packets[pad.name], packet.bytes > 0,
       let rate = padCaps[pad.name]?.first?.int("rate").flatMap({ UInt64(exactly: $0) })
     else { return nil }
-    let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: bytes)
+    let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: Int(packet.bytes))
     guard rest == 0, let count = UInt32(exactly: count) else {
       throw ElementError(
         .format,
         "A buffer on \(pad.name) has \(buffer.size) bytes, which are no whole number of "
-          + "audio frames of \(bytes) bytes.")
+          + "audio frames of \(packet.bytes) bytes.")
     }
-    return (count, scale(UInt64(count), .second, max(rate, 1)))
+    return (count, scale(UInt64(count) * UInt64(packet.frames), .second, max(rate, 1)))
   }
 
   private func reportDrops(_ stereo: StereoInput) {

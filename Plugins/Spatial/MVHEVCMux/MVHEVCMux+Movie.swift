@@ -67,7 +67,7 @@ extension MVHEVCMux: MovieOutput {
     if name.hasPrefix("audio") {
       let entry = try MuxAudioCaps.sampleEntry(
         caps, pad: name, container: settings.current.container.container, first: pad.peek())
-      frameSizes[name] = entry.bytesPerPCMFrame
+      packets[name] = entry.packet
       return TrackDescription(
         .audio(entry), timescale: entry.sampleRate, language: language ?? "und")
     }

@@ -51,8 +51,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   var movie: MovieInProgress?
   /// The track of each pad but the eyes', fixed when the movie begins.
   var tracks: [String: Int] = [:]
-  /// Of pads with PCM: the bytes of one moment of all channels.
-  var frameSizes: [String: UInt32] = [:]
+  /// Of pads whose sound comes in packets of one size, any number of them in a buffer.
+  var packets: [String: AudioSampleEntry.Packet] = [:]
   /// Of pads with coded video that has its parameter sets inside.
   var inBandVideo: [String: InBandVideo] = [:]
   var stereo: StereoInput?
@@ -83,7 +83,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     padTags = [:]
     movie = nil
     tracks = [:]
-    frameSizes = [:]
+    packets = [:]
     inBandVideo = [:]
     stereo = nil
     eyesHaveEnded = false

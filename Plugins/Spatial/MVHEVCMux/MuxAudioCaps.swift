@@ -22,8 +22,24 @@ enum MuxAudioCaps {
     return formats
   }()
 
-  /// Of what nobody here can decode: Apple's spatial audio.
-  private static let opaque = (["apac"] as [FourCC]).map { DemuxVideoCaps.opaque("audio", $0) }
+  /// Codings that need to know nothing but rate and channels, by their caps' names.
+  private static let plainCodecs: [String: FourCC] = [
+    "audio/x-alaw": "alaw", "audio/x-mulaw": "ulaw", "audio/x-adpcm": "ima4",
+    "audio/AMR": "samr", "audio/AMR-WB": "sawb",
+  ]
+
+  /// Codings that `mvhevcdemux` has no caps for, such as Apple's spatial audio, by the names that
+  /// it gives them.
+  private static let opaque: [String: FourCC] = {
+    let types: [FourCC] = [
+      "apac", "ac-4", "mha1", "mha2", "mhm1", "mhm2", "dtsc", "dtsh", "dtsl", "dtse", "dtsx",
+      "mlpa", "iamf", "QDM2", "QDMC", "MAC3", "MAC6", "agsm", "Qclp", "sqcp", "sevc", "mp4a",
+      "enca",
+    ]
+    return Dictionary(
+      types.map { (DemuxVideoCaps.opaque("audio", $0), $0) },
+      uniquingKeysWith: { first, _ in first })
+  }()
 
   static let template: Caps = {
     let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw", "framed": true])
@@ -39,7 +55,10 @@ enum MuxAudioCaps {
         ("format", .strings(pcm.map(\.name))), ("layout", "interleaved"),
         ("rate", .intRange(1...(.max))), ("channels", .intRange(1...64)),
       ])
-    for media in opaque { caps.append(media, []) }
+    for media in plainCodecs.keys.sorted() {
+      caps.append(media, media == "audio/x-adpcm" ? [("layout", "quicktime")] : [])
+    }
+    for media in opaque.keys.sorted() { caps.append(media, []) }
     return caps
   }()
 
@@ -74,8 +93,11 @@ enum MuxAudioCaps {
       if case .bitmask(let mask)? = structure["channel-mask"], mask != 0 {
         entry.channelBitmap = LoudspeakerBits.bitmap(mask: mask)
       }
-    case .other:
+    case .other(let type):
       entry.otherBoxes = structure.buffer("codec_data").map { OpaqueBox.all(in: $0.bytes) } ?? []
+      if ["samr", "sawb"].contains(type), !entry.otherBoxes.contains(where: { $0.type == "damr" }) {
+        entry.otherBoxes.append(.adaptiveMultiRate)
+      }
     default: break
     }
     return entry
@@ -92,6 +114,8 @@ enum MuxAudioCaps {
     case .alac(let cookie): cookie.prefix(4).reduce(0) { $0 << 8 | UInt32($1) }
     case .pcm: 1
     case .opus, .flac: 0
+    case .other("alaw"), .other("ulaw"): 1
+    case .other("ima4"): 64
     case .other:
       UInt32(clamping: scaleRounded(first?.duration ?? 0, UInt64(rate), .second))
     }
@@ -145,8 +169,7 @@ enum MuxAudioCaps {
       }
       return .pcm(format)
     default:
-      let name = caps.name.split(separator: "-").last.map(String.init) ?? ""
-      guard opaque.contains(caps.name), let type = FourCC(exactly: name) else {
+      guard let type = plainCodecs[caps.name] ?? opaque[caps.name] else {
         throw ElementError(
           .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
       }
@@ -205,4 +228,10 @@ enum MuxAudioCaps {
     else { return nil }
     return Buffer(adopting: header).bytes
   }
+}
+
+extension OpaqueBox {
+  /// `damr` (3GPP TS 26.244 6.7): frames of any mode, one in each sample.
+  fileprivate static let adaptiveMultiRate = OpaqueBox(
+    "damr", payload: [0, 0, 0, 0, 0, 0x81, 0xFF, 0, 1])
 }

@@ -111,9 +111,9 @@ extension Track {
   /// QuickTime's older sound descriptions say 1 for the size of an audio frame of any size.
   private func legacySizes(_ sizes: SampleSizes) -> SampleSizes {
     guard case .uniform(1, let count) = sizes, case .audio(let entry)? = sampleEntries.first,
-      let size = entry.bytesPerPCMFrame, size > 0
+      let packet = entry.packet, packet.frames == 1
     else { return sizes }
-    return .uniform(size, count: count)
+    return .uniform(packet.bytes, count: count)
   }
 
   private static func dependencies(_ box: BoxReader?) -> BigEndianTable? {

@@ -13,6 +13,8 @@ extension AudioSampleEntry {
         writeSoundDescription(version: 0, to: &$0)
       case (.quickTime, .pcm(let format)):
         writeVersion2SoundDescription(format, to: &$0)
+      case (.quickTime, .other("alaw")), (.quickTime, .other("ulaw")):
+        writeSoundDescription(version: 0, to: &$0)
       case (.quickTime, .mp3), (.quickTime, .other):
         writeSoundDescription(version: 1, to: &$0)
       case (.quickTime, _):
@@ -79,7 +81,7 @@ extension AudioSampleEntry {
     writer.write(UInt32(0x7F00_0000))
     writer.write(UInt32(format.bitsPerSample))
     writer.write(format.lpcmFlags)
-    writer.write(bytesPerPCMFrame ?? 0)
+    writer.write(packet?.bytes ?? 0)
     writer.write(UInt32(1))
   }
 

@@ -29,11 +29,26 @@ public struct AudioSampleEntry: Equatable, Sendable {
     self.framesPerSample = framesPerSample
   }
 
-  /// The bytes of one audio frame of PCM, all channels; nil for compressed audio.
-  public var bytesPerPCMFrame: UInt32? {
-    guard case .pcm(let format) = coding else { return nil }
-    let (bytes, overflow) = format.bytesPerSample.multipliedReportingOverflow(by: channelCount)
-    return overflow ? nil : bytes
+  /// The smallest whole piece of a coding, all channels, where all pieces are of one size.
+  public struct Packet: Equatable, Sendable {
+    public let bytes: UInt32
+    /// The audio frames in it.
+    public let frames: UInt32
+  }
+
+  /// What PCM, G.711 and QuickTime's IMA ADPCM consist of; nil for codings whose packets are not
+  /// all of one size.
+  public var packet: Packet? {
+    let bytesPerChannel: UInt32
+    var frames: UInt32 = 1
+    switch coding {
+    case .pcm(let format): bytesPerChannel = format.bytesPerSample
+    case .other("alaw"), .other("ulaw"): bytesPerChannel = 1
+    case .other("ima4"): (bytesPerChannel, frames) = (34, 64)
+    default: return nil
+    }
+    let (bytes, overflow) = bytesPerChannel.multipliedReportingOverflow(by: channelCount)
+    return overflow || bytes == 0 ? nil : Packet(bytes: bytes, frames: frames)
   }
 
   /// The type of the sample entry that the coding has in a container.
