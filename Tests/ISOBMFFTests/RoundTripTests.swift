@@ -164,4 +164,29 @@ struct RoundTripTests {
     #expect(found["com.apple.quicktime.spatial.format-version"]?.string == "1.0")
     #expect(found["com.apple.quicktime.spatial.aggressors-seen"]?.integer == 0)
   }
+
+  @Test("what is said of a track, and further user data", arguments: MovieContainer.allCases)
+  func trackMetadata(container: MovieContainer) throws {
+    let (name, secret) = (
+      OpaqueBox("name", payload: Array("Main".utf8)), OpaqueBox("GPMF", payload: [1, 2, 3])
+    )
+    let lens = MetadataItem(key: "com.apple.quicktime.camera.lens_model", value: .utf8("wide"))
+    var writer = MovieWriter(
+      container: container, metadata: MovieMetadata(items: [lens], userData: [secret]))
+    var track = TrackDescription(.video(fullEntry), timescale: 600, language: "deu")
+    track.languageTag = "de-AT"
+    track.orientation = try #require(PictureOrientation(clockwiseRotation: 90))
+    (track.metadata, track.userData) = ([lens], [name])
+    let id = try writer.addTrack(track)
+    try writer.append(SampleDescription(size: 4, decodeTime: 0, duration: 1), to: id)
+    let movie = try Movie(content: Array(try writer.finish().index.dropFirst(8)))
+    #expect(movie.issues.isEmpty)
+    #expect(movie.metadata == [lens])
+    #expect(movie.userData == [secret])
+    let copy = try #require(movie.tracks.first)
+    #expect(copy.metadata == [lens])
+    #expect(copy.userData == [name])
+    #expect(copy.language == "de-AT")
+    #expect(copy.matrix.orientation == track.orientation)
+  }
 }

@@ -4,17 +4,22 @@ import ISOBMFF
 import Testing
 
 extension MovieFile {
-  /// Writes the movie's video anew with a sample entry and samples that are changed.
+  /// Writes the movie's video anew with a sample entry and samples that are changed, and with
+  /// what else is said of it.
   func rebuildVideo(
     at path: String, container: MovieContainer = .quickTime,
+    metadata: MovieMetadata = MovieMetadata(),
     entry change: (inout VisualSampleEntry) throws -> Void = { _ in },
-    sample changeSample: (inout [UInt8]) throws -> Void = { _ in }
+    sample changeSample: (inout [UInt8]) throws -> Void = { _ in },
+    track changeTrack: (inout TrackDescription) -> Void = { _ in }
   ) throws {
     let track = try video()
     var entry = try videoEntry()
     try change(&entry)
-    var writer = MovieWriter(container: container)
-    let id = try writer.addTrack(TrackDescription(.video(entry), timescale: track.timescale))
+    var writer = MovieWriter(container: container, metadata: metadata)
+    var description = TrackDescription(.video(entry), timescale: track.timescale)
+    changeTrack(&description)
+    let id = try writer.addTrack(description)
     var file = writer.header
     for sample in track.allSamples {
       var data = Array(bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)])

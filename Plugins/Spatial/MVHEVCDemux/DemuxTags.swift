@@ -11,28 +11,9 @@ enum DemuxTags {
     tags.isGlobal = true
     let isQuickTime = fileType?.isQuickTime ?? true
     tags.set(GST_TAG_CONTAINER_FORMAT, .string(isQuickTime ? "Quicktime" : "ISO MP4/M4A"))
-    for (names, tag) in texts {
-      let item = movie.metadata.first { names.contains($0.key) }
-      if let text = item?.value.string, !text.isEmpty, !text.contains("\0") {
-        tags.set(tag, .string(text))
-      }
-    }
+    MetadataTags.add(movie, to: tags)
     return tags
   }
-
-  /// Names of QuickTime's keys, of `ilst` and of user data.
-  private static let texts: [(names: [String], tag: String)] = [
-    (["com.apple.quicktime.title", "\u{A9}nam"], GST_TAG_TITLE),
-    (["com.apple.quicktime.artist", "\u{A9}ART"], GST_TAG_ARTIST),
-    (["com.apple.quicktime.album", "\u{A9}alb"], GST_TAG_ALBUM),
-    (["com.apple.quicktime.comment", "\u{A9}cmt"], GST_TAG_COMMENT),
-    (["com.apple.quicktime.description", "desc"], GST_TAG_DESCRIPTION),
-    (["com.apple.quicktime.copyright", "cprt", "\u{A9}cpy"], GST_TAG_COPYRIGHT),
-    (["com.apple.quicktime.keywords", "keyw"], GST_TAG_KEYWORDS),
-    (["com.apple.quicktime.software", "\u{A9}too", "\u{A9}swr"], GST_TAG_ENCODER),
-    (["com.apple.quicktime.make", "\u{A9}mak"], GST_TAG_DEVICE_MANUFACTURER),
-    (["com.apple.quicktime.model", "\u{A9}mod"], GST_TAG_DEVICE_MODEL),
-  ]
 
   /// The tags of one stream of a track.
   ///
@@ -50,9 +31,11 @@ enum DemuxTags {
       if entry.averageBitRate > 0 { tags.set(GST_TAG_BITRATE, .uint(entry.averageBitRate)) }
       if entry.maximumBitRate > 0 { tags.set(GST_TAG_MAXIMUM_BITRATE, .uint(entry.maximumBitRate)) }
     }
-    if let rotation = track.matrix.clockwiseRotation, rotation != 0 {
-      tags.set(GST_TAG_IMAGE_ORIENTATION, .string("rotate-\(rotation)"))
+    if let orientation = track.matrix.orientation, orientation != .upright {
+      tags.set(GST_TAG_IMAGE_ORIENTATION, .string(orientation.tag))
     }
+    if let name = track.name { tags.set(GST_TAG_TITLE, .string(name)) }
+    PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
     spatial?.write(to: tags)
     return tags
   }
@@ -63,5 +46,14 @@ enum DemuxTags {
     case "soun": GST_TAG_AUDIO_CODEC
     default: nil
     }
+  }
+}
+
+extension Track {
+  /// The name that somebody gave the track: `name` in its user data.
+  fileprivate var name: String? {
+    guard let box = userData.first(where: { $0.type == "name" }) else { return nil }
+    let name = String(decoding: box.payload.prefix { $0 != 0 }, as: UTF8.self)
+    return name.isEmpty ? nil : name
   }
 }

@@ -15,7 +15,10 @@ extension MVHEVCMux: MovieOutput {
       let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
       // Completed when the parameter sets are known.
       let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
-      tracks.append(TrackDescription(.video(entry), timescale: clock.timescale))
+      tracks.append(
+        described(
+          TrackDescription(.video(entry), timescale: clock.timescale),
+          by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue]))
     }
     for pad in pads.streams {
       self.tracks[pad.name] = tracks.count
@@ -29,7 +32,9 @@ extension MVHEVCMux: MovieOutput {
     setSourceCaps(settings.current.container.caps)
     updateSegment(Segment(GST_FORMAT_BYTES))
     let opened = try MovieInProgress(
-      container: settings.current.container.container, metadata: movieMetadata,
+      container: settings.current.container.container,
+      metadata: movieMetadata(
+        isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage)),
       origin: max(earliest, 0), tracks: tracks, output: self)
     movie = opened
     return opened
@@ -62,14 +67,11 @@ extension MVHEVCMux: MovieOutput {
     guard let caps = padCaps[name] else {
       throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")
     }
-    let language = pad.stickyEvent(GST_EVENT_TAG)?.tags?.string(GST_TAG_LANGUAGE_CODE).flatMap(
-      TagList.languageCode)
     if name.hasPrefix("audio") {
       let entry = try MuxAudioCaps.sampleEntry(
         caps, pad: name, container: settings.current.container.container, first: pad.peek())
       packets[name] = entry.packet
-      return TrackDescription(
-        .audio(entry), timescale: entry.sampleRate, language: language ?? "und")
+      return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
     }
     let inBand =
       InBandVideo.isIn(caps) ? try InBandVideo(caps, first: pad.peek(), pad: name) : nil
@@ -80,8 +82,7 @@ extension MVHEVCMux: MovieOutput {
     addSpatialBoxes(to: &entry, caps, pad: name)
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
-    return TrackDescription(
-      .video(entry), timescale: clock.timescale, language: language ?? "und")
+    return described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
   }
 
   /// Says what the eyes' track holds, now that it has been coded.
@@ -114,48 +115,6 @@ extension MVHEVCMux: MovieOutput {
       entry.extendedUsage = VideoExtendedUsage(metadata, packing: packing)
       entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     }
-  }
-
-  // MARK: Metadata
-
-  /// What properties and tags say; properties win.
-  var spatialMetadata: SpatialMetadata {
-    settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(allTags))
-  }
-
-  /// The same with the values that make a movie spatial for Apple's players where nothing is said.
-  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: Self.usualMetadata) }
-
-  /// Those of a phone's camera, eyes as far apart as a person's.
-  private static let usualMetadata = SpatialMetadata(
-    horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
-    baseline: Baseline(micrometres: 63_500),
-    disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear)
-
-  /// What properties and one pad's tags say.
-  private func spatialMetadata(of pad: String) -> SpatialMetadata {
-    settings.current.spatial.metadata.fillingGaps(
-      from: SpatialMetadata(mergingSetterTags(with: padTags[pad] ?? TagList())))
-  }
-
-  /// The streams' tags and the application's, merged as the application wants it.
-  private var allTags: TagList { mergingSetterTags(with: tags) }
-
-  private var movieMetadata: MovieMetadata {
-    let keys = [
-      (GST_TAG_TITLE, "com.apple.quicktime.title"), (GST_TAG_ARTIST, "com.apple.quicktime.artist"),
-      (GST_TAG_COMMENT, "com.apple.quicktime.comment"),
-      (GST_TAG_DESCRIPTION, "com.apple.quicktime.description"),
-      (GST_TAG_COPYRIGHT, "com.apple.quicktime.copyright"),
-      (GST_TAG_KEYWORDS, "com.apple.quicktime.keywords"),
-    ]
-    let tags = allTags
-    var items = keys.compactMap { tag, key in
-      tags.string(tag).map { MetadataItem(key: key, value: .utf8($0)) }
-    }
-    items.append(MetadataItem(key: "com.apple.quicktime.software", value: .utf8("gst-spatial")))
-    return MovieMetadata(
-      creationTime: Int64(g_get_real_time() / 1_000_000), items: items + MovieMetadata.spatialItems)
   }
 
   // MARK: Output

@@ -43,9 +43,9 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   /// The caps of each sink pad, by its name.
   var padCaps: [String: Caps] = [:]
-  /// The tags of all streams together.
-  var tags = TagList()
-  /// The tags of each stream.
+  /// What streams say of the whole that they are of.
+  var globalTags = TagList()
+  /// What each says of itself.
   var padTags: [String: TagList] = [:]
   /// What is being written; nil before the first data.
   var movie: MovieInProgress?
@@ -79,7 +79,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   private func forget() {
     padCaps = [:]
-    tags = TagList()
+    globalTags = TagList()
     padTags = [:]
     movie = nil
     tracks = [:]
@@ -122,8 +122,11 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
       return true
     }
     if let newTags = event.tags {
-      tags = tags.merging(newTags)
-      padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
+      if newTags.isGlobal {
+        globalTags = globalTags.merging(newTags)
+      } else {
+        padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
+      }
     }
     return forwardSinkEvent(pad, event)
   }

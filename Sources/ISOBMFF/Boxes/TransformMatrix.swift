@@ -17,18 +17,6 @@ public struct TransformMatrix: Equatable, Sendable {
   /// Leaves the picture as it is.
   public static let identity = TransformMatrix(a: 0x1_0000, b: 0, c: 0, d: 0x1_0000)
 
-  /// The clockwise rotation in degrees (0, 90, 180 or 270) that the matrix stands for; nil for
-  /// any other transformation.
-  public var clockwiseRotation: Int? {
-    switch (a, b, c, d) {
-    case (0x1_0000, 0, 0, 0x1_0000): 0
-    case (0, 0x1_0000, -0x1_0000, 0): 90
-    case (-0x1_0000, 0, 0, -0x1_0000): 180
-    case (0, -0x1_0000, 0x1_0000, 0): 270
-    default: nil
-    }
-  }
-
   func write(to writer: inout BoxWriter) {
     for element in [a, b, u, c, d, v, x, y, w] {
       writer.write(element)

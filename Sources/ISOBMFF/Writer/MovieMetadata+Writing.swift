@@ -12,7 +12,8 @@ extension MovieMetadata {
     "com.apple.quicktime.description": "desc",
   ]
 
-  /// `meta` with QuickTime's keys, and in MP4 before it `udta/meta` with the `ilst` keys.
+  /// `meta` with QuickTime's keys, and before it `udta` with the `ilst` keys, those of MP4, in its
+  /// `meta`.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     var listed: [(type: FourCC, value: MetadataValue)] = []
     var keyed: [(key: String, value: MetadataValue)] = []
@@ -25,15 +26,17 @@ extension MovieMetadata {
         keyed.append((item.key, item.value))
       }
     }
-    writeItemList(listed, to: &writer)
+    writeUserData(listed, to: &writer)
     writeKeyed(keyed, to: &writer, container: container)
   }
 
-  private func writeItemList(
+  private func writeUserData(
     _ items: [(type: FourCC, value: MetadataValue)], to writer: inout BoxWriter
   ) {
-    guard !items.isEmpty else { return }
+    guard !items.isEmpty || !userData.isEmpty else { return }
     writer.box("udta") { udta in
+      for box in userData { udta.box(box) }
+      guard !items.isEmpty else { return }
       udta.fullBox("meta") {
         writeHandler("mdir", manufacturer: "appl", to: &$0)
         $0.box("ilst") { ilst in

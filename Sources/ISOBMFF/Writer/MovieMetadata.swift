@@ -5,10 +5,15 @@ public struct MovieMetadata: Equatable, Sendable {
   /// Items with QuickTime's keys (`com.apple.quicktime.title`). In MP4 those that `ilst` has a
   /// four-character key for are written under it.
   public var items: [MetadataItem]
+  /// Further boxes of `udta`.
+  public var userData: [OpaqueBox]
 
-  public init(creationTime: Int64? = nil, items: [MetadataItem] = []) {
+  public init(
+    creationTime: Int64? = nil, items: [MetadataItem] = [], userData: [OpaqueBox] = []
+  ) {
     self.creationTime = creationTime
     self.items = items
+    self.userData = userData
   }
 
   /// The keys by which other programs tell a spatial movie: format version 1.0, and no warnings

@@ -16,11 +16,14 @@ struct TrackBoxes {
       $0.box("mdia") {
         writeMediaHeader(to: &$0)
         writeHandler(to: &$0)
+        if let tag = description.languageTag { $0.fullBox("elng") { $0.write(cString: tag) } }
         $0.box("minf") {
           writeMediaInformation(to: &$0)
           SampleTableBoxes(track: track, timing: timing, container: container).write(to: &$0)
         }
       }
+      MovieMetadata(items: description.metadata, userData: description.userData)
+        .write(to: &$0, container: container)
     }
   }
 
@@ -40,8 +43,8 @@ struct TrackBoxes {
       $0.write(description.alternateGroup)
       $0.write(isAudio ? 0x100 : 0 as UInt16)
       $0.write(UInt16(0))
-      description.matrix.write(to: &$0)
       let size = visualEntry?.displaySize ?? FixedPointSize(width: 0, height: 0)
+      TransformMatrix(description.orientation, of: size).write(to: &$0)
       size.write(to: &$0)
     }
   }

@@ -6,8 +6,14 @@ public struct TrackDescription: Equatable, Sendable {
   public var timescale: UInt32
   /// Three lower-case letters of ISO 639-2; `und` for anything else.
   public var language: String
-  /// How the picture is placed; rotated, for one.
-  public var matrix: TransformMatrix
+  /// A BCP 47 tag, where it says more than `language` (`elng`).
+  public var languageTag: String?
+  /// How the picture is turned before it is shown.
+  public var orientation = PictureOrientation.upright
+  /// What is said about the track.
+  public var metadata: [MetadataItem] = []
+  /// Further boxes of the track's `udta`, such as its `name`.
+  public var userData: [OpaqueBox] = []
   /// Tracks of one group, other than 0, are alternatives to each other.
   public var alternateGroup: UInt16 = 0
   /// Meant to be played unless the viewer says otherwise.
@@ -15,14 +21,10 @@ public struct TrackDescription: Equatable, Sendable {
   /// A name for people, in `hdlr`.
   public var handlerName: String?
 
-  public init(
-    _ sampleEntry: SampleEntry, timescale: UInt32, language: String = "und",
-    matrix: TransformMatrix = .identity
-  ) {
+  public init(_ sampleEntry: SampleEntry, timescale: UInt32, language: String = "und") {
     self.sampleEntry = sampleEntry
     self.timescale = timescale
     self.language = language
-    self.matrix = matrix
   }
 }
 

@@ -1,0 +1,82 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+import StereoVideo
+
+extension MVHEVCMux {
+  /// What properties and tags say of how the pair was shot; properties win.
+  var spatialMetadata: SpatialMetadata {
+    settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(movieTags))
+  }
+
+  /// The same with the values that make a movie spatial for Apple's players where nothing is said.
+  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: Self.usualMetadata) }
+
+  /// Those of a phone's camera, eyes as far apart as a person's.
+  static let usualMetadata = SpatialMetadata(
+    horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
+    baseline: Baseline(micrometres: 63_500),
+    disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear)
+
+  /// What properties and one pad's tags say.
+  func spatialMetadata(of pad: String) -> SpatialMetadata {
+    let tags = globalTags.merging(padTags[pad] ?? TagList())
+    return settings.current.spatial.metadata.fillingGaps(
+      from: SpatialMetadata(mergingSetterTags(with: tags)))
+  }
+
+  /// What is said of the movie, merged with the application's tags as the application wants it:
+  /// what streams say of all of them, or else of themselves.
+  private var movieTags: TagList {
+    // What belongs to a stream whoever else speaks.
+    var others = [GST_TAG_ENCODER, GST_TAG_PRIVATE_DATA]
+    if !globalTags.isEmpty { others.append(GST_TAG_TITLE) }
+    let streams = padTags.sorted { $0.key < $1.key }.reduce(TagList()) { $0.merging($1.value) }
+    return mergingSetterTags(with: streams.removing(others).merging(globalTags))
+  }
+
+  /// - Parameter isSpatial: whether a track is for the eyes in particular.
+  func movieMetadata(isSpatial: Bool) -> MovieMetadata {
+    var metadata = MetadataTags.metadata(movieTags, defaultSoftware: "gst-spatial")
+    metadata.creationTime = metadata.creationTime ?? Int64(g_get_real_time() / 1_000_000)
+    if isSpatial {
+      let said = Set(metadata.items.map(\.key))
+      metadata.items += MovieMetadata.spatialItems.filter { !said.contains($0.key) }
+    }
+    return metadata
+  }
+
+  /// A track with what pads' tags say of it; the last pad's win.
+  func described(_ track: TrackDescription, by pads: [String]) -> TrackDescription {
+    let tags = pads.reduce(TagList()) { $0.merging(padTags[$1] ?? TagList()) }
+    var track = track
+    if let language = tags.string(GST_TAG_LANGUAGE_CODE) {
+      let primary = language.prefix { $0 != "-" }
+      track.language =
+        TagList.languageCode(language) ?? TagList.languageCode(String(primary)) ?? "und"
+      if primary != language { track.languageTag = language }
+    }
+    if let orientation = mergingSetterTags(with: globalTags.merging(tags))
+      .string(GST_TAG_IMAGE_ORIENTATION).flatMap(PictureOrientation.init(tag:)), track.isVideo
+    {
+      track.orientation = orientation
+    }
+    let others = PrivateMetadata(tags)
+    (track.metadata, track.userData) = (others.items, others.userData)
+    // Where nobody speaks of the whole, a stream's title is the movie's.
+    if !globalTags.isEmpty, let name = tags.string(GST_TAG_TITLE) {
+      track.userData.append(OpaqueBox("name", payload: Array(name.utf8)))
+    }
+    return track
+  }
+}
+
+extension TrackDescription {
+  var isVideo: Bool {
+    if case .video = sampleEntry { true } else { false }
+  }
+
+  var hasExtendedUsage: Bool {
+    if case .video(let entry) = sampleEntry { entry.extendedUsage != nil } else { false }
+  }
+}

@@ -1,0 +1,117 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// What movies say of themselves and GStreamer has tags for, in both directions.
+enum MetadataTags {
+  /// QuickTime's key, then the names of the same in `ilst` and in user data.
+  private static let texts: [(names: [String], tag: String)] = [
+    (["com.apple.quicktime.title", "\u{A9}nam"], GST_TAG_TITLE),
+    (["com.apple.quicktime.artist", "\u{A9}ART"], GST_TAG_ARTIST),
+    (["com.apple.quicktime.album", "\u{A9}alb"], GST_TAG_ALBUM),
+    (["com.apple.quicktime.genre", "\u{A9}gen"], GST_TAG_GENRE),
+    (["com.apple.quicktime.comment", "\u{A9}cmt"], GST_TAG_COMMENT),
+    (["com.apple.quicktime.description", "desc"], GST_TAG_DESCRIPTION),
+    (["com.apple.quicktime.copyright", "cprt", "\u{A9}cpy"], GST_TAG_COPYRIGHT),
+    (["com.apple.quicktime.keywords", "keyw"], GST_TAG_KEYWORDS),
+    ([softwareKey, "\u{A9}too", "\u{A9}swr"], GST_TAG_ENCODER),
+    (["com.apple.quicktime.make", "\u{A9}mak"], GST_TAG_DEVICE_MANUFACTURER),
+    (["com.apple.quicktime.model", "\u{A9}mod"], GST_TAG_DEVICE_MODEL),
+    (["com.apple.quicktime.location.name"], GST_TAG_GEO_LOCATION_NAME),
+  ]
+  private static let softwareKey = "com.apple.quicktime.software"
+  private static let dates = ["com.apple.quicktime.creationdate", "\u{A9}day"]
+  private static let locations = ["com.apple.quicktime.location.ISO6709", "\u{A9}xyz"]
+  private static let accuracies = ["com.apple.quicktime.location.accuracy.horizontal"]
+
+  /// Adds what a movie says to its tags: as tags of their own where there are such, and as it is
+  /// where there are none.
+  static func add(_ movie: Movie, to tags: TagList) {
+    var told: Set<String> = []
+    func tell(_ names: [String], _ set: (String) -> Bool) {
+      let item = movie.metadata.first { names.contains($0.key) && $0.value.string != nil }
+      guard let text = item?.value.string, !text.isEmpty, !text.contains("\0"), set(text) else {
+        return
+      }
+      told.formUnion(names)
+    }
+    for (names, tag) in texts {
+      tell(names) {
+        tags.set(tag, .string($0))
+        return true
+      }
+    }
+    tell(dates) { text in
+      guard let date = DateTime(text) else { return false }
+      tags.set(GST_TAG_DATE_TIME, date)
+      return true
+    }
+    tell(locations) { text in
+      guard let location = GeographicLocation(iso6709: text) else { return false }
+      tags.set(GST_TAG_GEO_LOCATION_LATITUDE, .double(location.latitude))
+      tags.set(GST_TAG_GEO_LOCATION_LONGITUDE, .double(location.longitude))
+      if let altitude = location.altitude {
+        tags.set(GST_TAG_GEO_LOCATION_ELEVATION, .double(altitude))
+      }
+      return true
+    }
+    tell(accuracies) { text in
+      guard let metres = Double(text), metres >= 0, metres.isFinite else { return false }
+      tags.set(GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR, .double(metres))
+      return true
+    }
+    if tags.dateTime(GST_TAG_DATE_TIME) == nil, movie.creationTime > 0,
+      let date = Int64(exactly: movie.creationTime).flatMap({
+        DateTime(secondsSince1970: $0.subtractingReportingOverflow(2_082_844_800).partialValue)
+      })
+    {
+      tags.set(GST_TAG_DATE_TIME, date)
+    }
+    PrivateMetadata(movie.metadata, userData: movie.userData, without: told).write(to: tags)
+  }
+
+  /// What tags say of a whole movie.
+  ///
+  /// - Parameter defaultSoftware: what made the movie, where nobody says that.
+  static func metadata(_ tags: TagList, defaultSoftware: String) -> MovieMetadata {
+    var items: [MetadataItem] = []
+    func add(_ names: [String], _ text: String?) {
+      guard let key = names.first, let text, !text.isEmpty else { return }
+      items.append(MetadataItem(key: key, value: .utf8(text)))
+    }
+    for (names, tag) in texts {
+      add(names, tags.string(tag) ?? (names.first == softwareKey ? defaultSoftware : nil))
+    }
+    let date = tags.dateTime(GST_TAG_DATE_TIME)
+    add(dates, date?.text)
+    if let latitude = tags.double(GST_TAG_GEO_LOCATION_LATITUDE),
+      let longitude = tags.double(GST_TAG_GEO_LOCATION_LONGITUDE)
+    {
+      let location = GeographicLocation(
+        latitude: latitude, longitude: longitude,
+        altitude: tags.double(GST_TAG_GEO_LOCATION_ELEVATION))
+      add(locations, location?.iso6709)
+    }
+    add(accuracies, tags.double(GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR).map { "\($0)" })
+    let others = PrivateMetadata(tags)
+    let told = Set(items.map(\.key))
+    return MovieMetadata(
+      creationTime: date?.secondsSince1970,
+      items: items + others.items.filter { !told.contains($0.key) }, userData: others.userData)
+  }
+}
+
+extension PictureOrientation {
+  /// A value of `image-orientation`; nil for any other text.
+  init?(tag: String) {
+    let flip = "flip-"
+    let isFlipped = tag.hasPrefix(flip)
+    let rotation = isFlipped ? String(tag.dropFirst(flip.count)) : tag
+    guard rotation.hasPrefix("rotate-"), let degrees = Int(rotation.dropFirst("rotate-".count))
+    else { return nil }
+    self.init(clockwiseRotation: degrees, isFlipped: isFlipped)
+  }
+
+  /// The value of `image-orientation`.
+  var tag: String { (isFlipped ? "flip-" : "") + "rotate-\(clockwiseRotation)" }
+}

@@ -1,0 +1,67 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// What a movie or a track says that GStreamer has no tags for: it travels as it is in the tag
+/// `private-data`, which is for just this, and so gets into another movie.
+struct PrivateMetadata {
+  private static let itemName = "QuickTimeMetadataItem"
+  private static let boxName = "QuickTimeUserData"
+  /// More than this is nothing to carry along in tags: items, and bytes of all of them together.
+  private static let (maximumCount, maximumSize) = (256, 4 << 20)
+
+  var items: [MetadataItem] = []
+  var userData: [OpaqueBox] = []
+
+  /// - Parameter told: keys of what tags say already.
+  init(_ items: [MetadataItem], userData: [OpaqueBox], without told: Set<String> = []) {
+    // Texts of user data are among its boxes, in all their languages; `meta` is where items are.
+    self.items = items.filter { $0.keySpace != "udta" && !told.contains($0.key) }
+    self.userData = userData.filter {
+      $0.type != "meta" && !told.contains($0.type.description)
+    }
+  }
+
+  /// What tags of another movie's stream carry.
+  init(_ tags: TagList) {
+    for (content, information) in tags.samples(GST_TAG_PRIVATE_DATA) {
+      func code(_ field: String) -> FourCC? {
+        information.int(field).flatMap(UInt32.init(exactly:)).map(FourCC.init(rawValue:))
+      }
+      switch information.name {
+      case Self.itemName:
+        guard let space = code("key-space"), let key = information.string("key"),
+          let type = information.int("type").flatMap(UInt32.init(exactly:))
+        else { continue }
+        items.append(
+          MetadataItem(
+            keySpace: space, key: key,
+            value: MetadataValue(typeIndicator: type, bytes: content.bytes)))
+      case Self.boxName:
+        guard let type = code("type") else { continue }
+        userData.append(OpaqueBox(type, payload: content.bytes))
+      default: continue
+      }
+    }
+  }
+
+  func write(to tags: TagList) {
+    var (count, size) = (0, 0)
+    func append(_ bytes: [UInt8], _ name: String, _ fields: [(key: String, value: Value)]) {
+      (count, size) = (count + 1, size + bytes.count)
+      guard count <= Self.maximumCount, size <= Self.maximumSize else { return }
+      tags.append(GST_TAG_PRIVATE_DATA, Buffer(bytes), name: name, fields)
+    }
+    for item in items where !item.key.contains("\0") {
+      append(
+        item.value.bytes, Self.itemName,
+        [
+          ("key-space", .uint(item.keySpace.rawValue)), ("key", .string(item.key)),
+          ("type", .uint(item.value.typeIndicator)),
+        ])
+    }
+    for box in userData {
+      append(box.payload, Self.boxName, [("type", .uint(box.type.rawValue))])
+    }
+  }
+}

@@ -1,0 +1,58 @@
+/// How a picture is to be turned before it is shown: one of the eight ways that leave its edges
+/// straight.
+public struct PictureOrientation: Hashable, Sendable {
+  /// In degrees: 0, 90, 180 or 270.
+  public let clockwiseRotation: Int
+  /// Mirrored, left for right, before it is rotated.
+  public let isFlipped: Bool
+
+  /// Nil for other angles.
+  public init?(clockwiseRotation: Int, isFlipped: Bool = false) {
+    guard [0, 90, 180, 270].contains(clockwiseRotation) else { return nil }
+    self.init(rotation: clockwiseRotation, isFlipped: isFlipped)
+  }
+
+  private init(rotation: Int, isFlipped: Bool) {
+    clockwiseRotation = rotation
+    self.isFlipped = isFlipped
+  }
+
+  /// Shown as it is.
+  public static let upright = PictureOrientation(rotation: 0, isFlipped: false)
+
+  fileprivate static let all = [0, 90, 180, 270].flatMap { rotation in
+    [false, true].map { PictureOrientation(rotation: rotation, isFlipped: $0) }
+  }
+
+  /// The matrix without a translation.
+  fileprivate var linearPart: TransformMatrix {
+    let one: Int32 = 0x1_0000
+    let (a, b): (Int32, Int32) =
+      switch clockwiseRotation {
+      case 90: (0, one)
+      case 180: (-one, 0)
+      case 270: (0, -one)
+      default: (one, 0)
+      }
+    return isFlipped
+      ? TransformMatrix(a: -a, b: -b, c: -b, d: a) : TransformMatrix(a: a, b: b, c: -b, d: a)
+  }
+}
+
+extension TransformMatrix {
+  /// Turns a picture of a size, and moves it back to where its top left corner was.
+  public init(_ orientation: PictureOrientation, of size: FixedPointSize) {
+    self = orientation.linearPart
+    let (width, height) = (Int32(clamping: size.width), Int32(clamping: size.height))
+    x = a < 0 ? width : c < 0 ? height : 0
+    y = b < 0 ? width : d < 0 ? height : 0
+  }
+
+  /// How the matrix turns a picture, wherever it moves it; nil for any other transformation.
+  public var orientation: PictureOrientation? {
+    PictureOrientation.all.first {
+      let matrix = $0.linearPart
+      return (a, b, c, d) == (matrix.a, matrix.b, matrix.c, matrix.d)
+    }
+  }
+}
