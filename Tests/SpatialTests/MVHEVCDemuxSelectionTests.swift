@@ -1,0 +1,149 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: applications that choose some of its streams.
+///
+/// A demuxer that gives all its streams has nothing to choose (GStreamer's stream selection
+/// design): `decodebin3` behind it decodes those that are chosen.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxSelectionTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  private func selection(_ ids: [String]) throws -> Event {
+    var list: UnsafeMutablePointer<GList>?
+    defer { g_list_free_full(list) { g_free($0) } }
+    for id in ids { list = g_list_append(list, g_strdup(id)) }
+    return Event(adopting: try #require(gst_event_new_select_streams(list)))
+  }
+
+  /// The ids of the streams in a collection that was posted.
+  private func ids(_ message: Message) -> [String] {
+    var collection: UnsafeMutablePointer<GstStreamCollection>?
+    gst_message_parse_stream_collection(message.pointer, &collection)
+    guard let collection else { return [] }
+    defer { gst_object_unref(UnsafeMutableRawPointer(collection)) }
+    return (0..<gst_stream_collection_get_size(collection)).compactMap {
+      gst_stream_collection_get_stream(collection, $0).map {
+        String(cString: gst_stream_get_stream_id($0))
+      }
+    }
+  }
+
+  /// The ids of the streams that a message says are played.
+  private func selected(_ message: Message) -> Set<String> {
+    let count = gst_message_streams_selected_get_size(message.pointer)
+    return Set(
+      (0..<count).compactMap { index in
+        guard let stream = gst_message_streams_selected_get_stream(message.pointer, index) else {
+          return nil
+        }
+        defer { gst_object_unref(UnsafeMutableRawPointer(stream)) }
+        return String(cString: gst_stream_get_stream_id(stream))
+      })
+  }
+
+  /// Makes autopluggers take this demuxer for movies, which they do not unasked.
+  private func prefer(_ body: () async throws -> Void) async throws {
+    let factory = try #require(gst_element_factory_find("mvhevcdemux"))
+    defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
+    let rank = gst_plugin_feature_get_rank(factory)
+    defer { gst_plugin_feature_set_rank(factory, rank) }
+    gst_plugin_feature_set_rank(factory, guint(GST_RANK_PRIMARY.rawValue) + 100)
+    try await body()
+  }
+
+  /// Gives a player a sink that shows nothing, but in time.
+  private func sink(_ property: String, of player: Pipeline) throws -> Element {
+    let sink = try Element("fakesink")
+    sink.set("sync", "true")
+    var value = GValue()
+    g_value_init(&value, gst_element_get_type())
+    defer { g_value_unset(&value) }
+    g_value_set_object(&value, sink.pointer)
+    g_object_set_property(
+      UnsafeMutableRawPointer(player.pointer).assumingMemoryBound(to: GObject.self), property,
+      &value)
+    return sink
+  }
+
+  @Test("playbin3 goes from one eye to the other while it plays, with the sound going on")
+  func playbin() async throws {
+    try await OwnMovie.make(path, frames: 60, sound: true)
+    let left = try await DemuxRun.decoded(path, "left").map(\.md5)
+    let right = try await DemuxRun.decoded(path, "right").map(\.md5)
+    try #require(Set(left).isDisjoint(with: right))
+    try await prefer {
+      let pipeline = try pipeline("playbin3 uri=file://\(path)")
+      defer { pipeline.setState(GST_STATE_NULL) }
+      let video = try Tap(sink("video-sink", of: pipeline).staticPad("sink"))
+      let audio = try Tap(sink("audio-sink", of: pipeline).staticPad("sink"))
+      pipeline.setState(GST_STATE_PLAYING)
+      var all: [String] = []
+      var told: [Set<String>] = []
+      waiting: for await message in pipeline.bus.messages {
+        switch message.type {
+        case GST_MESSAGE_STREAM_COLLECTION: all = ids(message)
+        case GST_MESSAGE_STREAMS_SELECTED:
+          told.append(selected(message))
+          if told.count == 1 {
+            while video.buffers.count < 5 { try await Task.sleep(for: .milliseconds(2)) }
+            try #require(all.count == 4)
+            #expect(told[0] == [all[0], all[3]])
+            #expect(pipeline.send(try selection([all[1], all[3]])))
+          }
+        case GST_MESSAGE_ERROR:
+          if case .error(let failure) = message.content { throw failure }
+        case GST_MESSAGE_EOS: break waiting
+        default: break
+        }
+      }
+      #expect(told.last == [all[1], all[3]])
+      let shown = try video.buffers.map { md5(try $0.pixels()) }
+      let turn = try #require(shown.firstIndex { right.contains($0) })
+      #expect(turn >= 5 && turn < 50)
+      #expect(shown[..<turn].allSatisfy { left.contains($0) })
+      #expect(Array(shown[turn...]) == Array(right.suffix(shown.count - turn)))
+      let bytes = audio.buffers.map(\.buffer.size).reduce(0, +)
+      #expect(bytes == 60 * 1600 / 1024 * 1024 * 4)
+    }
+  }
+
+  @Test("without decodebin3 a choice of streams is refused and changes nothing")
+  func refused() async throws {
+    try await OwnMovie.make(path, frames: 20)
+    let expected = try await DemuxRun.file(path, ["left", "right"])
+    for between in ["", "queue !"] {
+      let pipeline = try pipeline(
+        "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
+          + DemuxRun.sinks(["left", "right"]))
+      defer { pipeline.setState(GST_STATE_NULL) }
+      let taps = try ["left", "right"].map {
+        ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
+      }
+      pipeline.setState(GST_STATE_PAUSED)
+      try #require(pipeline.waitForState(timeout: 10 * .second))
+      let pad = try #require(pipeline.element(named: "d")?.staticPad("right"))
+      let id = try #require(pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID)
+      #expect(!pipeline.send(try selection([id])))
+      let query = try #require(gst_query_new_selectable())
+      defer { gst_query_unref(query) }
+      var isSelectable: gboolean = 0
+      if gst_pad_query(pad.pointer, query) != 0 {
+        gst_query_parse_selectable(query, &isSelectable)
+      }
+      #expect(isSelectable == 0)
+      pipeline.setState(GST_STATE_PLAYING)
+      try await messages(of: pipeline)
+      for (pad, tap) in taps { #expect(PadRecord(tap) == expected[pad]) }
+    }
+  }
+}
