@@ -64,6 +64,11 @@ struct MVHEVCDemuxEditTests {
     List(testDescription: "both", edits: [(6, nil), (20, 15)]),
     List(testDescription: "pieces with a gap in the media", edits: [(8, 0), (10, 23)]),
     List(testDescription: "a pause", edits: [(8, 0), (15, nil), (10, 8)]),
+    List(testDescription: "a pause at a key frame", edits: [(10, 0), (15, nil), (10, 10)]),
+    List(testDescription: "a pause at a reference", edits: [(4, 0), (15, nil), (10, 4)]),
+    List(
+      testDescription: "several pauses",
+      edits: [(6, 0), (3, nil), (8, 6), (2, nil), (1, nil), (2, 14), (30, nil), (9, 20)]),
   ]
 
   private func make(_ list: [Edit]) async throws -> [String] {
@@ -107,6 +112,31 @@ struct MVHEVCDemuxEditTests {
   private func nearly(_ one: [Shown], _ other: [Shown]) -> Bool {
     one.map(\.frame) == other.map(\.frame)
       && zip(one, other).allSatisfy { abs(Int64($0.time) - Int64($1.time)) < 2_000_000 }
+  }
+
+  @Test("a pause at a key frame loses no frame by the rounding of its times", arguments: [-1, 1])
+  func roundedPause(error: Int64) async throws {
+    var list = try await edits(List(testDescription: "", edits: [(10, 0), (15, nil), (10, 10)]))
+    list[0].duration = UInt64(Int64(list[0].duration) + error)
+    let all = try await make(list)
+    let messages = try await play(
+      "filesrc location=\(changed) ! mvhevcdemux name=d d.left ! fakesink")
+    #expect(messages.warnings.isEmpty)
+    let frames = try await shown(changed, "left", all: all)
+    #expect(frames.suffix(10).map(\.frame) == Array(10..<20), "\(frames)")
+  }
+
+  @Test("a pause is the same where the bytes come once only")
+  func pushedPause() async throws {
+    let list = List(
+      testDescription: "", edits: [(6, 0), (15, nil), (8, 6), (3, nil), (10, 14)])
+    _ = try await make(try await edits(list))
+    let pads = ["left", "right", "video_0"]
+    let expected = try await DemuxRun.file(changed, pads)
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: changed)))
+    var dice = Dice(5)
+    let pushed = try await DemuxRun.pushed(bytes, pads) { 1 + dice.next(below: 500) }
+    for pad in pads { #expect(pushed[pad] == expected[pad], "\(pad)") }
   }
 
   @Test("an edit at another speed is played at the normal one, and a warning says so")

@@ -107,9 +107,7 @@ final class DemuxTrack {
       }
       let item = current.mediaStart != nil ? item(samples) : nil
       if item == nil, current.mediaStart != nil, !isComplete { return .wait }
-      guard let item,
-        timeline.dts(item.record.decodeTime) < segment.stop ?? .max
-      else {
+      guard let item, isPlayed(item, before: segment.stop ?? .max, samples) else {
         if play.rate < 0 { break }
         enter(piece + 1, samples)
         continue
@@ -143,14 +141,55 @@ final class DemuxTrack {
     return item
   }
 
-  /// Goes on with another piece. Never goes back in the media, which a stream cannot.
+  /// Whether a sample is handed out in a piece whose timestamps end at `stop`. In front of a pause,
+  /// when decoders are told to show all they have, only what is shown there or needed for that;
+  /// else a few samples more, which make decoders show what they hold back.
+  private func isPlayed(_ item: Item, before stop: ClockTime, _ samples: TrackSamples) -> Bool {
+    guard timeline.dts(item.record.decodeTime) < stop else { return false }
+    guard isBeforePause, timeline.pts(item.record.presentationTime) >= stop else { return true }
+    return (0..<Self.maximumReordering).contains { distance in
+      samples.sample(at: next + item.count + distance)
+        .map { timeline.pts($0.presentationTime) < stop } ?? false
+    }
+  }
+
+  /// No picture has more in front of it in decoding order that are shown behind it
+  /// (H.265 A.4.2: sps_max_num_reorder_pics is less than MaxDpbSize, 16 at the most).
+  private static let maximumReordering = 16
+
+  /// Behind the piece that plays there is a pause.
+  private var isBeforePause: Bool {
+    timeline.pieces.indices.contains(piece + 1) && timeline.pieces[piece + 1].mediaStart == nil
+  }
+
+  /// In front of the piece that plays there is a pause.
+  var isBehindPause: Bool {
+    timeline.pieces.indices.contains(piece - 1) && timeline.pieces[piece - 1].mediaStart == nil
+  }
+
+  /// Where the sample lies that decoding starts at behind the pause that comes next, if it is one
+  /// of those that have been handed out.
+  func resumption(_ samples: TrackSamples) -> UInt64? {
+    guard isBeforePause, timeline.pieces.indices.contains(piece + 2),
+      let start = timeline.pieces[piece + 2].mediaStart
+    else { return nil }
+    let first = firstSample(for: start, samples)
+    return first < next ? samples.sample(at: first)?.offset : nil
+  }
+
+  /// Goes on with another piece. Never goes back in the media, which a stream cannot, but behind a
+  /// pause, where decoders have shown all they had.
   private func enter(_ index: Int, _ samples: TrackSamples) {
     piece = index
     needsSegment = true
     cached = nil
     guard timeline.pieces.indices.contains(index), let start = timeline.pieces[index].mediaStart
     else { return }
-    next = max(next, firstSample(for: start, samples))
+    let first = firstSample(for: start, samples)
+    guard first > next || isBehindPause else { return }
+    next = first
+    for stream in streams { stream.isDiscontinuous = true }
+    eyes?.reset()
   }
 
   /// Plays a group of samples of the reverse of a movie.

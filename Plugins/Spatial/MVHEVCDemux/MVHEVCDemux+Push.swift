@@ -228,7 +228,10 @@ extension MVHEVCDemux {
   /// Lets go of bytes that neither samples nor the index need any more.
   private func letGo(before offset: UInt64) {
     let parsed = push.isParsed ? UInt64.max : push.parser.position
-    push.queue.discard(before: min(offset, parsed))
+    let resumed = tracks.compactMap { track in
+      (movie?.tracks[track.index].samples).flatMap { track.resumption($0) }
+    }
+    push.queue.discard(before: min(offset, parsed, resumed.min() ?? .max))
   }
 
   // MARK: Events from upstream

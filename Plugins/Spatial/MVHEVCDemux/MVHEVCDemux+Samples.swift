@@ -35,7 +35,10 @@ extension MVHEVCDemux {
   }
 
   private func begin(_ track: DemuxTrack, _ segment: Segment, isEmpty: Bool) {
+    let isStill = track.kind == "vide" && play.rate > 0 && track.piece > 0
     for stream in track.streams {
+      // At a gap alone, decoders would show in its segment what they hold back (GStreamer 1.22).
+      if isStill, isEmpty || track.isBehindPause { stream.pad.push(.stillFrame(isEmpty)) }
       stream.pad.push(following(.segment(segment)))
       if let globalTags {
         if !stream.tags.isEmpty, stream.pad.stickyEvent(GST_EVENT_TAG) == nil {
@@ -221,5 +224,12 @@ extension MVHEVCDemux {
         ofPTS: track.timeline.pts(item.record.presentationTime))
       fillGap(track, before: min(start, time))
     }
+  }
+}
+
+extension Event {
+  /// The last picture stands still from now on, or no more: decoders give all that they have.
+  fileprivate static func stillFrame(_ begins: Bool) -> Event {
+    Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
   }
 }

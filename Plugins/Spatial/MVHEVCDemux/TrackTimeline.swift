@@ -51,9 +51,7 @@ struct TrackTimeline {
         movieStart: time, duration: isOpen ? nil : duration, mediaStart: edit.mediaTime, start: 0)
       if let mediaTime = edit.mediaTime {
         piece.start = Self.timestamp(mediaTime, lag: lag, timescale: track.timescale)
-        let isRounding =
-          pieces.last.map { Self.continues($0, piece, timescale: movieTimescale) } ?? false
-        if piece.start < mediaEnd, !isRounding {
+        if piece.start < mediaEnd, mediaEnd - piece.start > Self.rounding(movieTimescale) {
           // Decoders take a frame that ends behind its segment's end for the end of the stream, so
           // that a stream which goes back stops there (GStreamer 1.22).
           (piece.mediaStart, piece.start) = (nil, 0)
@@ -85,11 +83,18 @@ struct TrackTimeline {
     self.warning = warning
   }
 
-  /// Whether a piece begins where the one in front of it ends, in the media too, but for rounding.
+  /// Whether a piece begins where the one in front of it ends, in the media too, but for rounding;
+  /// or both show nothing.
   private static func continues(_ last: Piece, _ next: Piece, timescale: UInt32) -> Bool {
+    if last.mediaStart == nil, next.mediaStart == nil { return true }
     guard last.mediaStart != nil, next.mediaStart != nil, let stop = last.stop else { return false }
     let distance = stop > next.start ? stop - next.start : next.start - stop
-    return distance <= .second / UInt64(max(timescale, 1)) + 1
+    return distance <= rounding(timescale)
+  }
+
+  /// By how much times may differ that are meant to be the same.
+  private static func rounding(_ timescale: UInt32) -> ClockTime {
+    .second / UInt64(max(timescale, 1)) + 1
   }
 
   /// What has to be added to a track's media times so that no sample is presented before it is
