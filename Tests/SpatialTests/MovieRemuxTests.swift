@@ -54,7 +54,7 @@ struct MovieRemuxTests {
         red: .init(x: 34_000, y: 16_000), whitePoint: .init(x: 15_635, y: 16_450),
         maximumLuminance: 10_000_000, minimumLuminance: 51)
       $0.contentLightLevel = ContentLightLevel(
-        maximumContentLightLevel: 1001, maximumFrameAverageLightLevel: 403)
+        maximum: 1001, maximumFrameAverage: 403)
       $0.otherBoxes = [OpaqueBox("amve", payload: [0, 0, 1, 2, 3, 4, 5, 6])]
     },
     Box(testDescription: "fiel of two fields, chrm") {
@@ -144,7 +144,7 @@ struct MovieRemuxTests {
         primaries: 1, transferCharacteristics: 1, matrixCoefficients: 1)
       $0.pixelAspectRatio = PixelAspectRatio(horizontalSpacing: 2, verticalSpacing: 1)
       $0.contentLightLevel = ContentLightLevel(
-        maximumContentLightLevel: 1001, maximumFrameAverageLightLevel: 403)
+        maximum: 1001, maximumFrameAverage: 403)
     }
     let entry = try await remux(
       path,
@@ -155,7 +155,7 @@ struct MovieRemuxTests {
     #expect(entry.stereoscopicMode == .topBottom)
     #expect(entry.colour?.transferCharacteristics == 16)
     #expect(entry.pixelAspectRatio?.horizontalSpacing == 1)
-    #expect(entry.contentLightLevel?.maximumContentLightLevel == 1001)
+    #expect(entry.contentLightLevel?.maximum == 1001)
   }
 
   @Test("each of two tracks keeps what it says of its eyes")
