@@ -8,6 +8,8 @@ final class DemuxTrack {
     let record: SampleRecord
     let count: Int
     let size: UInt64
+    /// The presentation time of what follows it, in units of the track's timescale.
+    let presentationEnd: Int64
     /// The decode time on the movie's time line, for choosing between tracks.
     let order: Int64
     var end: UInt64 { record.offset.addingReportingOverflow(size).partialValue }
@@ -105,7 +107,7 @@ final class DemuxTrack {
         needsSegment = false
         return .segment(segment, isEmpty: current.mediaStart == nil)
       }
-      let item = current.mediaStart != nil ? item(samples) : nil
+      let item = current.mediaStart != nil ? item(samples, play) : nil
       if item == nil, current.mediaStart != nil, !isComplete { return .wait }
       guard let item, isPlayed(item, before: segment.stop ?? .max, samples) else {
         if play.rate < 0 { break }
@@ -128,17 +130,61 @@ final class DemuxTrack {
   /// Nothing more will come.
   func finish() { hasEnded = true }
 
-  private func item(_ samples: TrackSamples) -> Item? {
+  /// Nothing will come but what a segment says; false where that has been told.
+  func beginSilence() -> Bool {
+    defer { needsSegment = false }
+    finish()
+    return needsSegment
+  }
+
+  private func item(_ samples: TrackSamples, _ play: Segment) -> Item? {
     if let cached { return cached }
+    var follower: SampleRecord?
+    if hasKeyUnitsOnly(play) {
+      guard let key = samples.syncSample(after: next - 1), key < limit else { return nil }
+      if key > next, play.rate > 0 { skip(to: key) }
+      next = key
+      follower = samples.syncSample(after: key).flatMap { samples.sample(at: $0) }
+    }
     guard next < limit,
       let run = samples.run(at: next, maximumCount: min(itemLength, limit - next))
     else { return nil }
     let size = UInt64(clamping: run.count).multipliedReportingOverflow(by: UInt64(run.first.size))
     let item = Item(
       record: run.first, count: run.count, size: size.overflow ? .max : size.partialValue,
-      order: decodeOrder(run.first))
+      presentationEnd: presentationEnd(run, follower, samples, play), order: decodeOrder(run.first))
     cached = item
     return item
+  }
+
+  /// Of video, only samples that decode by themselves are read.
+  func hasKeyUnitsOnly(_ play: Segment) -> Bool { play.hasKeyUnitsOnly && kind == "vide" }
+
+  /// What is alone stands for all up to the next of its kind; else a sample has its own duration.
+  private func presentationEnd(
+    _ run: SampleRun, _ follower: SampleRecord?, _ samples: TrackSamples, _ play: Segment
+  ) -> Int64 {
+    let record = run.first
+    guard hasKeyUnitsOnly(play) else {
+      return record.presentationTime &+ Int64(record.duration) &* Int64(clamping: run.count)
+    }
+    let end =
+      follower?.presentationTime
+      ?? record.presentationTime &+ (samples.endDecodeTime &- record.decodeTime)
+    let stop = timeline.pieces[piece].stop.map { timeline.mediaTime(of: $0) } ?? .max
+    return max(min(end, stop), record.presentationTime)
+  }
+
+  /// How long an item is shown.
+  func duration(of item: Item) -> ClockTime {
+    let start = timeline.pts(item.record.presentationTime)
+    return max(timeline.pts(item.presentationEnd), start) - start
+  }
+
+  /// How long the frame of a sample is shown where all frames are.
+  func frameDuration(of record: SampleRecord) -> ClockTime {
+    let start = timeline.pts(record.presentationTime)
+    return max(timeline.pts(record.presentationTime &+ Int64(record.duration)), start) - start
   }
 
   /// Whether a sample is handed out in a piece whose timestamps end at `stop`. In front of a pause,
@@ -186,8 +232,12 @@ final class DemuxTrack {
     guard timeline.pieces.indices.contains(index), let start = timeline.pieces[index].mediaStart
     else { return }
     let first = firstSample(for: start, samples)
-    guard first > next || isBehindPause else { return }
-    next = first
+    if first > next || isBehindPause { skip(to: first) }
+  }
+
+  /// Goes on at another sample, which decodes by itself.
+  private func skip(to sample: Int) {
+    next = sample
     for stream in streams { stream.isDiscontinuous = true }
     eyes?.reset()
   }

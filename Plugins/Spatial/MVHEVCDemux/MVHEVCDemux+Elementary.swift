@@ -117,7 +117,7 @@ extension MVHEVCDemux {
       return
     }
     guard let split else { return }
-    try push(split, like: unit, to: stream, eye, elementary.description)
+    try push(split, like: unit, frame: unit.duration, to: stream, eye, elementary.description)
   }
 
   private func begin(_ elementary: ElementaryInput, first: Buffer) throws {

@@ -133,7 +133,7 @@ extension MVHEVCDemux {
     let size = fileSize ?? .max
     let left = size - min(size, item.record.offset)
     let wanted =
-      readAhead.isWorthwhile(fileSize: size)
+      readAhead.isWorthwhile(fileSize: size) && !track.hasKeyUnitsOnly(play)
       ? track.readSize(item) { samples.sample(at: $0).map { ($0.offset, $0.size) } } : item.size
     readAhead.keep(nil, for: index)
     do {

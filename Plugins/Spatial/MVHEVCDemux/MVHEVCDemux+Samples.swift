@@ -8,6 +8,7 @@ extension MVHEVCDemux {
   /// What a track does next, its segments told on the way; nil at its end, or where it waits.
   func next(_ track: DemuxTrack) throws -> DemuxTrack.Item? {
     if !track.hasEnded, let item = track.ready { return item }
+    if !track.hasEnded, isMuted(track) { silence(track, upTo: play.start) }
     guard let samples = movie?.tracks[track.index].samples else { return nil }
     while !track.hasEnded {
       switch track.step(samples, play: play, isComplete: isComplete) {
@@ -39,13 +40,7 @@ extension MVHEVCDemux {
     for stream in track.streams {
       // At a gap alone, decoders would show in its segment what they hold back (GStreamer 1.22).
       if isStill, isEmpty || track.isBehindPause { stream.pad.push(.stillFrame(isEmpty)) }
-      stream.pad.push(following(.segment(segment)))
-      if let globalTags {
-        if !stream.tags.isEmpty, stream.pad.stickyEvent(GST_EVENT_TAG) == nil {
-          stream.pad.push(.tags(stream.tags))
-          stream.pad.push(.tags(globalTags))
-        }
-      }
+      tell(stream, segment)
       if isEmpty, let stop = segment.stop {
         stream.pad.push(.gap(at: segment.start, duration: stop - segment.start))
       }
@@ -55,6 +50,15 @@ extension MVHEVCDemux {
     } else {
       track.end = max(track.end, segment.time)
     }
+  }
+
+  /// Tells a stream what part of it comes, and once what it is.
+  func tell(_ stream: DemuxStream, _ segment: Segment) {
+    stream.pad.push(following(.segment(segment)))
+    guard let globalTags, !stream.tags.isEmpty, stream.pad.stickyEvent(GST_EVENT_TAG) == nil
+    else { return }
+    stream.pad.push(.tags(stream.tags))
+    stream.pad.push(.tags(globalTags))
   }
 
   /// Nothing more comes for a track.
@@ -73,10 +77,9 @@ extension MVHEVCDemux {
     let record = item.record
     let timeline = track.timeline
     let pts = timeline.pts(record.presentationTime)
-    let length = Int64(record.duration) &* Int64(clamping: item.count)
     data.pts = pts
     data.dts = min(timeline.dts(record.decodeTime), pts)
-    data.duration = timeline.pts(record.presentationTime &+ length) - pts
+    data.duration = track.duration(of: item)
     let start = track.movieTime(ofPTS: pts)
     fillGap(track, before: start)
     track.end = max(track.end, saturatingSum(start, data.duration ?? 0))
@@ -96,7 +99,7 @@ extension MVHEVCDemux {
       }
       switch stream.role {
       case .eye(let eye):
-        try hand(eye, of: data, flags: flags, isSync: record.isSync, to: stream, track)
+        try hand(eye, of: data, flags: flags, record, to: stream, track)
       case .samples:
         data.flags.formUnion(flags.union(stream.takeDiscontinuity()))
         try combine(stream, stream.pad.push(data))
@@ -106,11 +109,11 @@ extension MVHEVCDemux {
 
   /// One eye of a layered sample.
   private func hand(
-    _ eye: Eye, of data: Buffer, flags: BufferFlags, isSync: Bool, to stream: DemuxStream,
-    _ track: DemuxTrack
+    _ eye: Eye, of data: Buffer, flags: BufferFlags, _ record: SampleRecord,
+    to stream: DemuxStream, _ track: DemuxTrack
   ) throws {
     if stream.waitsForSync {
-      guard isSync else { return }
+      guard record.isSync else { return }
       stream.waitsForSync = false
     }
     let framing = track.eyes?.framing ?? .annexB
@@ -132,13 +135,16 @@ extension MVHEVCDemux {
     guard let description = track.eyeDescription else { return }
     data.flags.formUnion(flags)
     defer { data.flags.subtract(flags) }
-    try push(split, like: data, to: stream, eye, description)
+    try push(
+      split, like: data, frame: track.frameDuration(of: record), to: stream, eye, description)
   }
 
   /// What an access unit gave for an eye, with the access unit's timestamps and flags.
+  ///
+  /// - Parameter frame: the time between two frames.
   func push(
-    _ split: EyeOutput.Split, like unit: Buffer, to stream: DemuxStream, _ eye: Eye,
-    _ description: DemuxVideoCaps.Description
+    _ split: EyeOutput.Split, like unit: Buffer, frame: ClockTime?, to stream: DemuxStream,
+    _ eye: Eye, _ description: DemuxVideoCaps.Description
   ) throws {
     if let failure = split.failure {
       warn("A frame of the \(eye) eye is damaged and left out.", debug: "\(failure)")
@@ -148,7 +154,7 @@ extension MVHEVCDemux {
     }
     for (index, buffer) in split.buffers.enumerated() {
       let isShown = index == split.buffers.count - 1
-      let lead = isShown ? 0 : lead(of: unit, on: stream.pad)
+      let lead = isShown ? 0 : lead(of: unit, frame, on: stream.pad)
       buffer.pts = unit.pts.map { $0 - min($0, lead) }
       buffer.dts = unit.dts.map { $0 - min($0, lead) }
       buffer.duration = isShown ? unit.duration : max(lead, 1)
@@ -163,8 +169,8 @@ extension MVHEVCDemux {
   /// How long before the picture that is shown the one comes that it refers to: parsers take two
   /// pictures of one time for one, and containers want room between them. Half a frame, but not from
   /// outside the segment, where muxers would leave it out.
-  private func lead(of unit: Buffer, on pad: Pad) -> ClockTime {
-    let half = (unit.duration ?? 2) / 2
+  private func lead(of unit: Buffer, _ frame: ClockTime?, on pad: Pad) -> ClockTime {
+    let half = (frame ?? 2) / 2
     guard let pts = unit.pts, let start = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment?.start,
       pts >= start
     else { return half }
@@ -218,6 +224,7 @@ extension MVHEVCDemux {
 
   /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.
   func fillGaps(upTo time: ClockTime) throws {
+    for track in tracks where isMuted(track) { silence(track, upTo: time) }
     for track in tracks where !track.hasEnded && saturatingSum(track.end, Self.gapLength) <= time {
       guard let item = try next(track) else { continue }
       let start = track.movieTime(

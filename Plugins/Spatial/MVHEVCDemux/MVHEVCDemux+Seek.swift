@@ -136,6 +136,10 @@ extension MVHEVCDemux {
     if start >= reverse.end { start = piece.movieStart }
     reverse.isAtStart = start <= play.start || start == 0 || start >= reverse.end
     for (index, track) in tracks.enumerated() where reverse.limits.indices.contains(index) {
+      if isMuted(track) {
+        silence(track, from: max(start, play.start), to: reverse.end)
+        continue
+      }
       let samples = movie.tracks[track.index].samples
       let begin = track.sample(at: start, samples)
       // Looking for a group of one sample in many tracks is more work than reading it.

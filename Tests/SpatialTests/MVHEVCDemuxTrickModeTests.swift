@@ -1,0 +1,150 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: playing fast or backwards with key frames alone, and without sound.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxTrickModeTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  private static let keyUnits = [
+    GST_SEEK_FLAG_TRICKMODE, GST_SEEK_FLAG_TRICKMODE_KEY_UNITS, GST_SEEK_FLAG_TRICKMODE_NO_AUDIO,
+  ]
+
+  /// What passes the sinks of a pipeline from a seek on to the end.
+  private func record(
+    _ description: String, _ sinks: [String], rate: Double, _ flags: [GstSeekFlags] = keyUnits,
+    from start: ClockTime = 0
+  ) async throws -> (taps: [String: Tap], bytesRead: Int) {
+    let pipeline = try pipeline(description)
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    var taps: [String: Tap] = [:]
+    for sink in sinks { taps[sink] = try Tap(pipeline.element(named: sink)?.staticPad("sink")) }
+    let file = try Tap(pipeline.element(named: "file")?.staticPad("src"))
+    let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
+    try #require(
+      gst_element_seek(
+        pipeline.pointer, rate, GST_FORMAT_TIME, GstSeekFlags(all), GST_SEEK_TYPE_SET,
+        gint64(start), GST_SEEK_TYPE_NONE, -1) != 0)
+    // Muted sound must not hold up a pipeline that waits for data.
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    return (taps, file.buffers.map(\.buffer.size).reduce(0, +))
+  }
+
+  private func frame(_ time: ClockTime?) -> Int? {
+    time.map { Int(($0 + 1_000_000) * 30 / .second) }
+  }
+
+  /// The gaps of a stream, by its timestamps.
+  private func gaps(_ tap: Tap?) throws -> [(start: ClockTime, end: ClockTime)] {
+    try #require(tap).events.filter { $0.type == GST_EVENT_GAP }.map { event in
+      var (start, length) = (GstClockTime(0), GstClockTime(0))
+      gst_event_parse_gap(event.pointer, &start, &length)
+      return (ClockTime(start), ClockTime(start + length))
+    }
+  }
+
+  @Test(
+    "key units come alone, each up to the next one, and nothing else is read; sound is a gap",
+    arguments: [4.0, -4.0])
+  func keyUnits(rate: Double) async throws {
+    try await OwnMovie.make(path, frames: 75, sound: true)
+    let eyes = try await DemuxRun.file(path, ["left", "right", "video_0"])
+    let pads = ["left", "right", "video_0", "audio_0"]
+    let (taps, bytesRead) = try await record(
+      "filesrc name=file location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads), pads,
+      rate: rate)
+    let keys = Array(stride(from: 0, to: 75, by: 10))
+    let order = rate > 0 ? keys : keys.reversed()
+    for pad in ["left", "right", "video_0"] {
+      let tap = try #require(taps[pad])
+      let shown = tap.buffers.filter { !$0.buffer.flags.contains(.decodeOnly) }
+      let segment = try #require(tap.events.last { $0.type == GST_EVENT_SEGMENT }?.segment)
+      #expect(segment.rate == rate)
+      #expect(shown.map { frame($0.buffer.pts.flatMap { segment.streamTime($0) }) } == order)
+      #expect(shown.map { frame($0.buffer.duration) } == order.map { $0 == 70 ? 5 : 10 })
+      let units =
+        pad == "right" ? tap.buffers.filter { !$0.buffer.flags.contains(.deltaUnit) } : shown
+      #expect(units.count == keys.count)
+      #expect(units.allSatisfy { $0.buffer.flags.contains(.discont) }, "\(pad)")
+      let known = Set((eyes[pad]?.buffers ?? []).compactMap { $0.words.last })
+      #expect(tap.buffers.allSatisfy { known.contains(md5($0.buffer.bytes)) }, "\(pad)")
+    }
+    #expect(taps["audio_0"]?.buffers.isEmpty == true)
+    let silence = try gaps(taps["audio_0"])
+    for (one, next) in zip(silence, silence.dropFirst()) {
+      #expect(rate > 0 ? one.end == next.start : one.start == next.end)
+    }
+    #expect((rate > 0 ? silence.first : silence.last)?.start == 0)
+    let end = (rate > 0 ? silence.last : silence.first)?.end ?? 0
+    #expect(frame(end) == 75)
+    let sizes = try MovieFile(path).video().allSamples.filter(\.isSync).map { Int($0.size) }
+    // Some may still be there from before the seek.
+    #expect(bytesRead > 0 && bytesRead <= sizes.reduce(0, +))
+  }
+
+  @Test("a decoder shows every key frame, and none else, forwards and backwards")
+  func decoded() async throws {
+    try await OwnMovie.make(path, frames: 45)
+    for eye in ["left", "right"] {
+      let all = try await DemuxRun.decoded(path, eye).map(\.md5)
+      for (rate, expected) in [(8.0, [10, 20, 30, 40]), (-8.0, [40, 30, 20, 10])] {
+        let (taps, _) = try await record(
+          "filesrc name=file location=\(path) ! mvhevcdemux name=d "
+            + "d.\(eye) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink", ["sink"],
+          rate: rate, from: 12 * .second / 30)
+        let shown = try #require(taps["sink"]).buffers
+        #expect(
+          try shown.map { all.firstIndex(of: md5(try $0.pixels())) } == expected,
+          "\(eye) at rate \(rate)")
+        // Key frame 10 stands for what is sought.
+        if rate > 0 { #expect(shown.first?.runningTime == 0) }
+      }
+    }
+  }
+
+  @Test("only what is asked for is left out: sound without key units, key units without sound")
+  func oneOfThem() async throws {
+    try await OwnMovie.make(path, frames: 40, sound: true)
+    let pads = ["video_0", "audio_0"]
+    let file = try await DemuxRun.file(path, pads)
+    let counts = file.mapValues(\.buffers.count)
+    let line = "filesrc name=file location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads)
+    for rate in [2.0, -2.0] {
+      let keys = try await record(line, pads, rate: rate, [GST_SEEK_FLAG_TRICKMODE_KEY_UNITS]).taps
+      #expect(keys["video_0"]?.buffers.count == 4)
+      #expect(keys["audio_0"]?.buffers.isEmpty == false)
+      let mute = try await record(line, pads, rate: rate, [GST_SEEK_FLAG_TRICKMODE_NO_AUDIO]).taps
+      #expect(mute["video_0"]?.buffers.count == counts["video_0"])
+      #expect(mute["audio_0"]?.buffers.isEmpty == true)
+    }
+    // A seek without them brings back all.
+    let normal = try await record(line, pads, rate: 1, []).taps
+    #expect(normal.mapValues { PadRecord($0).buffers } == file.mapValues(\.buffers))
+  }
+
+  @Test("a movie that is pushed gives key units alone too")
+  func pushed() async throws {
+    try await OwnMovie.make(path, frames: 40, sound: true)
+    let pads = ["left", "video_0", "audio_0"]
+    let (taps, _) = try await record(
+      "filesrc name=file location=\(path) ! queue ! mvhevcdemux name=d " + DemuxRun.sinks(pads),
+      pads, rate: 4)
+    for pad in ["left", "video_0"] { #expect(taps[pad]?.buffers.count == 4) }
+    #expect(taps["audio_0"]?.buffers.isEmpty == true)
+    #expect(taps["audio_0"]?.events.contains { $0.type == GST_EVENT_EOS } == true)
+  }
+}
