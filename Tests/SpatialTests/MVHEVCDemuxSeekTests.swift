@@ -155,7 +155,7 @@ struct MVHEVCDemuxSeekTests {
   /// A film of five seconds in fragments of half a second with an index of them, by FFmpeg.
   private static let fragmenting = """
     import av, sys
-    flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof+dash+global_sidx"}
+    flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof" + sys.argv[3]}
     with av.open(sys.argv[1]) as movie, av.open(sys.argv[2], "w", options=flags) as copy:
         source = movie.streams.video[0]
         stream = copy.add_stream_from_template(source)
@@ -166,16 +166,16 @@ struct MVHEVCDemuxSeekTests {
     """
 
   @Test(
-    "fragments that are pushed are sought by their index, before all of them have come",
-    Python.hasAVTrait)
-  func pushedFragments() async throws {
+    "fragments that are pushed are sought by the index that comes before or behind them",
+    Python.hasAVTrait, arguments: ["+dash+global_sidx", ""])
+  func pushedFragments(index: String) async throws {
     let plain = folder.path("plain.mov")
     try await play(
       "stereotestsrc num-buffers=150 ! video/x-raw,width=640,height=360,framerate=30/1 ! "
         + "x265enc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! m.video_0 "
         + "mvhevcmux name=m ! filesink location=\(plain)")
     let path = folder.path("fragments.mp4")
-    _ = try Python.output(["-c", Self.fragmenting, plain, path])
+    _ = try Python.output(["-c", Self.fragmenting, plain, path, index])
     let expected = try await DemuxRun.decoded(path, "video_0").map(\.md5)
     try #require(expected.count == 150)
     let pipeline = try pipeline(
@@ -185,7 +185,9 @@ struct MVHEVCDemuxSeekTests {
     defer { pipeline.setState(GST_STATE_NULL) }
     pipeline.setState(GST_STATE_PAUSED)
     try #require(pipeline.waitForState(timeout: 10 * .second))
-    #expect(pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 } == 500)
+    // How long the last fragment is, only the index in front says.
+    let duration = pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 }
+    #expect(duration == (index.isEmpty ? nil : 500))
     for frame in [130, 20, 75, 149, 0, 61] as [UInt64] {
       let time = frame * .second / 30 + 1_000_000
       let count = tap.buffers.count
@@ -204,5 +206,39 @@ struct MVHEVCDemuxSeekTests {
     pipeline.setState(GST_STATE_PLAYING)
     try await messages(of: pipeline)
     #expect(tap.buffers.count == count + 60)
+  }
+
+  @Test(
+    "fragments without an index, or with a broken one, are played from start to end",
+    Python.hasAVTrait, arguments: ["none", "size", "content", "long"])
+  func brokenIndex(fault: String) async throws {
+    let plain = folder.path("plain.mov")
+    try await OwnMovie.make(plain, frames: 40)
+    let path = folder.path("fragments.mp4")
+    _ = try Python.output(["-c", Self.fragmenting, plain, path, ""])
+    var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let size = bytes.suffix(4).reduce(0) { $0 << 8 | Int($1) }
+    try #require(Array(bytes[(bytes.count - size + 4)...].prefix(4)) == Array("mfra".utf8))
+    switch fault {
+    case "none": bytes.removeLast(size)
+    case "size": bytes[bytes.count - 1] ^= 1
+    case "content": bytes[bytes.count - size + 8] = 0xFF
+    // The size of a file that is much larger, which ends with an index of nearly all of it.
+    default:
+      bytes.removeLast(size)
+      let free = 200_000
+      let all = bytes.count
+      func word(_ value: Int) -> [UInt8] { (0..<4).map { UInt8(value >> (24 - 8 * $0) & 0xFF) } }
+      bytes += word(free) + Array("free".utf8) + [UInt8](repeating: 0, count: free - 24)
+      bytes += word(16) + Array("mfro".utf8) + word(0) + word(all + free - 32)
+    }
+    try Data(bytes).write(to: URL(filePath: path))
+    let pads = ["video_0"]
+    let pulled = try await DemuxRun.file(path, pads)
+    #expect(pulled["video_0"]?.buffers.count == 40)
+    for between in ["queue !", "identity !"] {
+      let pushed = try await DemuxRun.file(path, pads, between: between)
+      #expect(pushed["video_0"]?.buffers == pulled["video_0"]?.buffers)
+    }
   }
 }

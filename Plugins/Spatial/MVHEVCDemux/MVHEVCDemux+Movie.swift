@@ -246,9 +246,7 @@ extension MVHEVCDemux {
       length = max(length ?? 0, end)
     }
     if let length, length > 0 { return length }
-    if let index = push.fragments, index.references.count > 1 {
-      return scale(index.end, .second, UInt64(index.timescale))
-    }
+    if let end = push.fragments?.end { return end }
     return (movie.fragmentedDuration ?? movie.duration).flatMap {
       $0 > 0 ? scale($0, .second, UInt64(movie.timescale)) : nil
     }

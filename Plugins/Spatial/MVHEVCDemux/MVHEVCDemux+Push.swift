@@ -14,7 +14,10 @@ final class PushInput {
   /// The movie before its first fragment.
   var bareMovie: Movie?
   /// Where the fragments lie, by the first index that says so.
-  var fragments: SegmentIndex?
+  var fragments: FragmentIndex?
+  /// The search for an index at the file's end, while that goes on.
+  var search: IndexSearch?
+  var hasSearched = false
   /// The parser has nothing more to say.
   var isParsed = false
   /// Upstream has ended.
@@ -62,6 +65,7 @@ extension MVHEVCDemux {
 
   /// Goes as far as the bytes reach that have come.
   func advance() throws {
+    if try isSearching() { return }
     try parse()
     if case .unknown = input {
       guard try exposeIfPossible() else { return }
@@ -94,8 +98,10 @@ extension MVHEVCDemux {
         }
       case .segmentIndex(let index):
         if push.fragments == nil, index.references.allSatisfy({ !$0.isIndex }) {
-          push.fragments = index
+          push.fragments = .segments(index)
         }
+      case .randomAccess(let index):
+        if push.fragments == nil { push.fragments = .randomAccess(index) }
       case .fragment(let fragment):
         append(fragment)
       case .mediaData(let range) where movie == nil:
@@ -132,7 +138,7 @@ extension MVHEVCDemux {
   }
 
   /// Makes upstream go on somewhere else, unseen by downstream.
-  private func seekUpstream(to offset: UInt64) -> Bool {
+  func seekUpstream(to offset: UInt64) -> Bool {
     let event = Event.byteSeek(to: offset)
     ownSeek.withLock { $0 = event.sequenceNumber }
     defer { ownSeek.withLock { $0 = nil } }
@@ -146,6 +152,7 @@ extension MVHEVCDemux {
   private func exposeIfPossible() throws -> Bool {
     guard let movie else { return false }
     guard !movie.isFragmented || basis != nil || isComplete else { return false }
+    if movie.isFragmented, beginSearch() { return false }
     var first: Buffer?
     if let record = layeredTrackIndex.flatMap({ movie.tracks[$0].samples.sample(at: 0) }) {
       first = push.queue.part(record.offset, Int(record.size))

@@ -55,19 +55,16 @@ extension MVHEVCDemux {
   /// A seek in a movie of fragments that an index tells the places of. Nothing here is what the
   /// streaming thread changes.
   private func pendingSeek(
-    _ seek: Seek, _ event: Event, _ fragments: SegmentIndex
+    _ seek: Seek, _ event: Event, _ fragments: FragmentIndex
   ) -> (seek: PendingSeek, offset: UInt64)? {
     guard var wanted = status.current.segment(for: seek),
-      let track = tracks.first(where: { $0.id == fragments.trackID }),
-      let reference = fragments.start(for: track.timeline, at: wanted.start)
+      let start = fragments.start(for: tracks, at: wanted.start)
     else { return nil }
     if seek.has(GST_SEEK_FLAG_KEY_UNIT), !seek.has(GST_SEEK_FLAG_ACCURATE) {
-      let time = min(wanted.start, fragments.movieTime(of: reference, on: track.timeline))
+      let time = min(wanted.start, start.time)
       (wanted.start, wanted.time, wanted.position) = (time, time, time)
     }
-    return (
-      PendingSeek(play: wanted, event: event, fragment: reference.offset), reference.offset
-    )
+    return (PendingSeek(play: wanted, event: event, fragment: start.offset), start.offset)
   }
 
   /// Does what a seek wants, now that upstream is there.
@@ -86,41 +83,5 @@ extension MVHEVCDemux {
       isComplete = false
     }
     begin(pending.play, pending.event)
-  }
-}
-
-extension SegmentIndex {
-  /// Where the media ends that is told of, in units of the timescale.
-  var end: UInt64 {
-    references.last.map { $0.time.addingReportingOverflow(UInt64($0.duration)).partialValue } ?? 0
-  }
-
-  /// The segment to read from on for what is shown at a time of the movie; nil where this index
-  /// does not reach there.
-  func start(for timeline: TrackTimeline, at time: ClockTime) -> Reference? {
-    let piece = timeline.pieces[timeline.piece(at: time)]
-    let distance = time > piece.movieStart ? time - piece.movieStart : 0
-    let media = timeline.mediaTime(of: saturatingSum(piece.start, distance))
-    let wanted = scale(UInt64(clamping: media), UInt64(timescale), UInt64(timeline.timescale))
-    guard wanted <= end, var reference = reference(at: wanted), !reference.isIndex else {
-      return nil
-    }
-    // Some muxers never say where decoding can start; it is at each segment's start then.
-    guard references.contains(where: \.startsWithSync) else { return reference }
-    while !reference.startsWithSync, reference.time > 0,
-      let earlier = self.reference(at: reference.time - 1), earlier.offset < reference.offset
-    {
-      reference = earlier
-    }
-    return reference
-  }
-
-  /// When what a segment begins with is shown.
-  func movieTime(of reference: Reference, on timeline: TrackTimeline) -> ClockTime {
-    let media = scale(reference.time, UInt64(timeline.timescale), UInt64(timescale))
-    let pts = timeline.pts(Int64(clamping: media))
-    let piece = timeline.pieces.last { $0.mediaStart != nil && $0.start <= pts }
-    guard let piece else { return 0 }
-    return saturatingSum(piece.movieStart, pts - piece.start)
   }
 }

@@ -50,7 +50,7 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     var play = Segment()
     var isSeekable = false
     /// Where the fragments lie of a movie that is pushed, if it says that.
-    var fragments: SegmentIndex?
+    var fragments: FragmentIndex?
   }
 
   /// Where the data comes from, and what it turned out to be.
