@@ -66,6 +66,7 @@ struct MVHEVCDemuxEditTests {
     List(testDescription: "a pause", edits: [(8, 0), (15, nil), (10, 8)]),
     List(testDescription: "a pause at a key frame", edits: [(10, 0), (15, nil), (10, 10)]),
     List(testDescription: "a pause at a reference", edits: [(4, 0), (15, nil), (10, 4)]),
+    List(testDescription: "media that plays again", edits: [(12, 10), (14, 3), (8, 30), (5, 34)]),
     List(
       testDescription: "several pauses",
       edits: [(6, 0), (3, nil), (8, 6), (2, nil), (1, nil), (2, 14), (30, nil), (9, 20)]),
@@ -139,10 +140,50 @@ struct MVHEVCDemuxEditTests {
     for pad in pads { #expect(pushed[pad] == expected[pad], "\(pad)") }
   }
 
-  @Test("an edit at another speed is played at the normal one, and a warning says so")
-  func speed() async throws {
+  @Test(
+    "an edit at another speed shows the media at that speed, in the movie's time",
+    arguments: [(2.0, 20), (0.5, 5)])
+  func speed(rate: Double, count: Int) async throws {
+    var list = try await edits(List(testDescription: "", edits: [(10, 0), (10, 10), (6, 31)]))
+    list[1].rate = Int32(rate * 0x1_0000)
+    let all = try await make(list)
+    var expected = (0..<10).map { ($0, Double($0)) }
+    expected += (0..<count).map { (10 + $0, 10 + Double($0) / rate) }
+    expected += (0..<6).map { (31 + $0, 20 + Double($0)) }
+    let times = expected.map { Shown(frame: $0.0, time: ClockTime($0.1 * 1e9 / 30)) }
+    for (pad, between) in [("left", ""), ("left", "queue !"), ("right", "")] {
+      let eye = pad == "left" ? all : try await DemuxRun.decoded(path, pad).map(\.md5)
+      let frames = try await shown(changed, pad, all: eye, between: between)
+      #expect(nearly(frames, times), "\(pad) \(between): \(frames)")
+    }
+    let pipeline = try pipeline(
+      "filesrc location=\(changed) ! mvhevcdemux name=d "
+        + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    #expect(pipeline.duration == 26 * .second / 30)
+    for (frame, time) in expected where frame % 4 == 3 {
+      let sought = ClockTime((time * 1e9 / 30).rounded()) + 1_000_000
+      let before = tap.buffers.count
+      try #require(pipeline.seek(to: sought, flags: Self.accurate))
+      try #require(pipeline.waitForState(timeout: 10 * .second))
+      let first = try #require(tap.buffers.dropFirst(before).first)
+      #expect(all.firstIndex(of: md5(try first.pixels())) == frame)
+      #expect(pipeline.position.map { abs(Int64($0) - Int64(sought)) < 2_000 } == true)
+    }
+  }
+
+  private static let accurate = GstSeekFlags(
+    GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
+
+  @Test(
+    "a part that is to stand still or go backwards plays at normal speed, and a warning says so",
+    arguments: [0, -0x1_0000, 1] as [Int32])
+  func strangeSpeed(rate: Int32) async throws {
     var list = try await edits(List(testDescription: "", edits: [(10, 0), (10, 10)]))
-    list[1].rate = 0x2_0000
+    list[1].rate = rate
     let all = try await make(list)
     let messages = try await play(
       "filesrc location=\(changed) ! mvhevcdemux name=d d.left ! fakesink")
@@ -151,16 +192,39 @@ struct MVHEVCDemuxEditTests {
     #expect(frames.map(\.frame) == Array(0..<20), "\(frames)")
   }
 
-  @Test("a part that plays earlier media again is a gap, and a warning says so")
+  @Test("a part that goes back in the media too often is a gap, and a warning says so")
   func repeated() async throws {
-    let list = List(testDescription: "", edits: [(12, 10), (14, 3), (8, 30)])
+    let list = List(
+      testDescription: "", edits: (0..<11).map { _ in (3, 12) } + [(5, 30)])
     let all = try await make(try await edits(list))
     let messages = try await play(
       "filesrc location=\(changed) ! mvhevcdemux name=d d.left ! fakesink")
     #expect(messages.warnings.contains { $0.contains("left out") })
     var expected = list.expected
-    expected.removeSubrange(12..<26)
+    expected.removeSubrange(27..<33)
     let frames = try await shown(changed, "left", all: all)
     #expect(nearly(frames, expected), "\(frames)")
+  }
+
+  @Test("parts are played backwards each by itself, wherever in the media they lie")
+  func reverse() async throws {
+    let list = List(testDescription: "", edits: [(8, 20), (5, nil), (12, 3), (6, 30)])
+    let all = try await make(try await edits(list))
+    let pipeline = try pipeline(
+      "filesrc location=\(changed) ! mvhevcdemux name=d "
+        + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    try #require(
+      gst_element_seek(
+        pipeline.pointer, -1, GST_FORMAT_TIME, Self.accurate, GST_SEEK_TYPE_SET, 0,
+        GST_SEEK_TYPE_NONE, -1) != 0)
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    let frames = try tap.buffers.filter { $0.runningTime != nil }
+      .map { all.firstIndex(of: md5(try $0.pixels())) }
+    #expect(frames == list.expected.reversed().map(\.frame))
   }
 }

@@ -1,3 +1,4 @@
+import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -55,6 +56,8 @@ final class DemuxTrack {
   /// Where on the movie's time line the last buffer ended.
   var end: ClockTime = 0
   private var needsSegment = true
+  /// A segment has been told since the last seek.
+  var hasBegun = false
   /// Pieces of silence that were told since the last seek.
   var gapCount = 0
   private var cached: Item? { didSet { ready = nil } }
@@ -127,6 +130,13 @@ final class DemuxTrack {
     cached = nil
   }
 
+  /// Tells once more what part of the movie is played, as behind a flush.
+  func repeatSegment() {
+    needsSegment = true
+    hasBegun = false
+    ready = nil
+  }
+
   /// Nothing more will come.
   func finish() { hasEnded = true }
 
@@ -187,12 +197,11 @@ final class DemuxTrack {
     return max(timeline.pts(record.presentationTime &+ Int64(record.duration)), start) - start
   }
 
-  /// Whether a sample is handed out in a piece whose timestamps end at `stop`. In front of a pause,
-  /// when decoders are told to show all they have, only what is shown there or needed for that;
-  /// else a few samples more, which make decoders show what they hold back.
+  /// Whether a sample is handed out in a piece whose timestamps end at `stop`: what is shown there,
+  /// or needed for that.
   private func isPlayed(_ item: Item, before stop: ClockTime, _ samples: TrackSamples) -> Bool {
+    guard timeline.pts(item.record.presentationTime) >= stop else { return true }
     guard timeline.dts(item.record.decodeTime) < stop else { return false }
-    guard isBeforePause, timeline.pts(item.record.presentationTime) >= stop else { return true }
     return (0..<Self.maximumReordering).contains { distance in
       samples.sample(at: next + item.count + distance)
         .map { timeline.pts($0.presentationTime) < stop } ?? false
@@ -203,36 +212,24 @@ final class DemuxTrack {
   /// (H.265 A.4.2: sps_max_num_reorder_pics is less than MaxDpbSize, 16 at the most).
   private static let maximumReordering = 16
 
-  /// Behind the piece that plays there is a pause.
-  private var isBeforePause: Bool {
-    timeline.pieces.indices.contains(piece + 1) && timeline.pieces[piece + 1].mediaStart == nil
-  }
-
-  /// In front of the piece that plays there is a pause.
-  var isBehindPause: Bool {
-    timeline.pieces.indices.contains(piece - 1) && timeline.pieces[piece - 1].mediaStart == nil
-  }
-
-  /// Where the sample lies that decoding starts at behind the pause that comes next, if it is one
-  /// of those that have been handed out.
-  func resumption(_ samples: TrackSamples) -> UInt64? {
-    guard isBeforePause, timeline.pieces.indices.contains(piece + 2),
-      let start = timeline.pieces[piece + 2].mediaStart
+  /// The sample that decoding starts at for what of the media plays next, if that is one of those
+  /// that have been handed out.
+  func resumption(_ samples: TrackSamples) -> SampleRecord? {
+    guard let start = timeline.pieces.dropFirst(piece + 1).first(where: { $0.mediaStart != nil }),
+      let mediaStart = start.mediaStart
     else { return nil }
-    let first = firstSample(for: start, samples)
-    return first < next ? samples.sample(at: first)?.offset : nil
+    let first = firstSample(for: mediaStart, samples)
+    return first < next ? samples.sample(at: first) : nil
   }
 
-  /// Goes on with another piece. Never goes back in the media, which a stream cannot, but behind a
-  /// pause, where decoders have shown all they had.
+  /// Goes on with another piece, before which decoders have shown all they had.
   private func enter(_ index: Int, _ samples: TrackSamples) {
     piece = index
     needsSegment = true
     cached = nil
     guard timeline.pieces.indices.contains(index), let start = timeline.pieces[index].mediaStart
     else { return }
-    let first = firstSample(for: start, samples)
-    if first > next || isBehindPause { skip(to: first) }
+    skip(to: firstSample(for: start, samples))
   }
 
   /// Goes on at another sample, which decodes by itself.
@@ -262,6 +259,7 @@ final class DemuxTrack {
     needsSegment = true
     hasEnded = false
     limit = .max
+    hasBegun = false
     end = time
     gapCount = 0
     next = sample(at: time, samples)
@@ -278,7 +276,7 @@ final class DemuxTrack {
     let piece = timeline.pieces[index]
     guard time > piece.movieStart else { return firstSample(for: start, samples) }
     return syncSample(
-      for: timeline.mediaTime(of: saturatingSum(piece.start, time - piece.movieStart)), samples)
+      for: timeline.mediaTime(of: piece.timestamp(at: time)), samples)
   }
 
   /// The sample that decoding starts at for a piece. Sound that lies less than a second before the
@@ -308,19 +306,12 @@ final class DemuxTrack {
   /// The time on the movie's time line of a sample's presentation, by the piece that is played.
   func movieTime(ofPTS pts: ClockTime) -> ClockTime {
     guard timeline.pieces.indices.contains(piece) else { return 0 }
-    let current = timeline.pieces[piece]
-    return pts >= current.start
-      ? saturatingSum(current.movieStart, pts - current.start)
-      : current.movieStart - min(current.movieStart, current.start - pts)
+    return timeline.pieces[piece].movieTime(of: pts)
   }
 
   private func decodeOrder(_ record: SampleRecord) -> Int64 {
     guard timeline.pieces.indices.contains(piece) else { return .max }
-    let current = timeline.pieces[piece]
-    let distance = saturatingDifference(
-      Int64(clamping: timeline.dts(record.decodeTime)), Int64(clamping: current.start))
-    let (sum, overflow) = Int64(clamping: current.movieStart).addingReportingOverflow(distance)
-    return overflow ? .max : sum
+    return timeline.pieces[piece].decodeOrder(of: timeline.dts(record.decodeTime))
   }
 
   /// The part of a piece that `play` wants, as a segment of this track's streams; nil where it
@@ -330,8 +321,14 @@ final class DemuxTrack {
     let stop = min(piece.movieEnd ?? .max, play.stop ?? .max)
     guard start < stop || (start == play.start && stop == start) else { return nil }
     var segment = play
-    segment.start = saturatingSum(piece.start, start - piece.movieStart)
-    segment.stop = stop == .max ? nil : saturatingSum(piece.start, stop - piece.movieStart)
+    segment.start = piece.timestamp(at: start)
+    segment.stop = stop == .max ? nil : piece.timestamp(at: stop)
+    if piece.rate != TrackTimeline.Piece.normalRate {
+      // To the movie's time line, the media's speed is as if somebody had changed it already.
+      let speed = Double(piece.rate) / Double(TrackTimeline.Piece.normalRate)
+      segment.segment.rate = play.rate * speed
+      segment.segment.applied_rate /= speed
+    }
     segment.time = start
     segment.duration = nil
     segment.position = segment.start

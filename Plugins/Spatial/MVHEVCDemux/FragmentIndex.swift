@@ -83,8 +83,7 @@ extension TrackTimeline {
   /// The media time that is shown at a time of the movie.
   fileprivate func mediaTime(at time: ClockTime) -> Int64 {
     let piece = pieces[piece(at: time)]
-    let distance = time > piece.movieStart ? time - piece.movieStart : 0
-    return mediaTime(of: saturatingSum(piece.start, distance))
+    return mediaTime(of: piece.timestamp(at: time))
   }
 
   /// When a media time is shown first.
@@ -93,6 +92,6 @@ extension TrackTimeline {
     guard let piece = pieces.last(where: { $0.mediaStart != nil && $0.start <= pts }) else {
       return 0
     }
-    return saturatingSum(piece.movieStart, pts - piece.start)
+    return piece.movieTime(of: pts)
   }
 }

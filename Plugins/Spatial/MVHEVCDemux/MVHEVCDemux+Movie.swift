@@ -259,6 +259,6 @@ extension DemuxTrack {
     guard let last = timeline.pieces.last else { return 0 }
     // Without the lag: what is decoded last is not shown later by it.
     let end = timeline.dts(saturatingDifference(samples.endDecodeTime, last.mediaStart ?? 0))
-    return saturatingSum(last.movieStart, end)
+    return last.movieTime(of: saturatingSum(last.start, end))
   }
 }

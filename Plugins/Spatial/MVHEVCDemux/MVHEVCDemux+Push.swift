@@ -33,6 +33,9 @@ extension MVHEVCDemux {
   /// More bytes is what jumping over media data has to save to be worth it.
   private static let smallestJump: UInt64 = 1 << 16
 
+  /// More bytes are not kept for an edit list that goes back in the media.
+  private static let maximumReturn: UInt64 = 1 << 25
+
   /// Of a track whose samples lie in another order than they play, more are not fetched.
   private static let maximumReturns = 1000
 
@@ -235,8 +238,10 @@ extension MVHEVCDemux {
   /// Lets go of bytes that neither samples nor the index need any more.
   private func letGo(before offset: UInt64) {
     let parsed = push.isParsed ? UInt64.max : push.parser.position
-    let resumed = tracks.compactMap { track in
-      (movie?.tracks[track.index].samples).flatMap { track.resumption($0) }
+    let resumed = tracks.compactMap { track -> UInt64? in
+      let place = (movie?.tracks[track.index].samples).flatMap { track.resumption($0)?.offset }
+      guard let place, place < offset, offset - place <= Self.maximumReturn else { return nil }
+      return place
     }
     push.queue.discard(before: min(offset, parsed, resumed.min() ?? .max))
   }
@@ -285,6 +290,7 @@ extension MVHEVCDemux {
   private func flushed() {
     combiner.reset()
     for stream in streams { stream.restart() }
+    for track in tracks { track.repeatSegment() }
     if case .elementaryStream(let elementary) = input { elementary.reset() }
   }
 

@@ -36,11 +36,13 @@ extension MVHEVCDemux {
   }
 
   private func begin(_ track: DemuxTrack, _ segment: Segment, isEmpty: Bool) {
-    let isStill = track.kind == "vide" && play.rate > 0 && track.piece > 0
+    let drains = track.kind == "vide" && track.hasBegun
+    track.hasBegun = true
     for stream in track.streams {
-      // At a gap alone, decoders would show in its segment what they hold back (GStreamer 1.22).
-      if isStill, isEmpty || track.isBehindPause { stream.pad.push(.stillFrame(isEmpty)) }
+      // Decoders would show in the new segment what they hold back of the old one (GStreamer 1.22).
+      if drains { stream.pad.push(.stillFrame(true)) }
       tell(stream, segment)
+      if drains, !isEmpty { stream.pad.push(.stillFrame(false)) }
       if isEmpty, let stop = segment.stop {
         stream.pad.push(.gap(at: segment.start, duration: stop - segment.start))
       }
@@ -82,7 +84,7 @@ extension MVHEVCDemux {
     data.duration = track.duration(of: item)
     let start = track.movieTime(ofPTS: pts)
     fillGap(track, before: start)
-    track.end = max(track.end, saturatingSum(start, data.duration ?? 0))
+    track.end = max(track.end, track.movieTime(ofPTS: saturatingSum(pts, data.duration ?? 0)))
     status.withLock { $0.position = reverse == nil ? max($0.position, start) : start }
     if record.sampleEntryIndex != track.sampleEntryIndex {
       change(track, toEntry: record.sampleEntryIndex)
@@ -214,9 +216,10 @@ extension MVHEVCDemux {
       let length =
         track.gapCount < Self.maximumGapCount ? Self.gapLength : time - track.end
       track.gapCount += 1
-      let start = saturatingSum(piece.start, track.end - piece.movieStart)
+      let start = piece.timestamp(at: track.end)
+      let end = piece.timestamp(at: saturatingSum(track.end, length))
       for stream in track.streams where stream.pad.isLinked {
-        stream.pad.push(.gap(at: start, duration: length))
+        stream.pad.push(.gap(at: start, duration: end - start))
       }
       track.end += length
     }

@@ -141,6 +141,9 @@ extension MVHEVCDemux {
         continue
       }
       let samples = movie.tracks[track.index].samples
+      if track.timeline.piece(at: last) != track.piece {
+        reverse.limits[index] = track.end(at: reverse.end, samples)
+      }
       let begin = track.sample(at: start, samples)
       // Looking for a group of one sample in many tracks is more work than reading it.
       if let record = samples.sample(at: begin) { try count(0, at: record, of: track) }
@@ -162,8 +165,7 @@ extension DemuxTrack {
     let piece = timeline.pieces[timeline.piece(at: time)]
     guard piece.mediaStart != nil, let record = samples.sample(at: index) else { return nil }
     let pts = timeline.pts(record.presentationTime)
-    return pts > piece.start
-      ? saturatingSum(piece.movieStart, pts - piece.start) : piece.movieStart
+    return max(piece.movieTime(of: pts), piece.movieStart)
   }
 
   /// The sample behind the last one that is needed for what is shown before a time.
@@ -172,8 +174,7 @@ extension DemuxTrack {
     let piece = timeline.pieces[timeline.piece(at: last)]
     guard piece.mediaStart != nil, last >= piece.movieStart else { return samples.count }
     let shown = samples.index(
-      atPresentationTime: timeline.mediaTime(
-        of: saturatingSum(piece.start, last - piece.movieStart)))
+      atPresentationTime: timeline.mediaTime(of: piece.timestamp(at: last)))
     return shown.flatMap { samples.syncSample(after: $0) } ?? samples.count
   }
 }

@@ -16,9 +16,34 @@ struct TrackTimeline {
     var mediaStart: Int64?
     /// The timestamp of `mediaStart`.
     var start: ClockTime
+    /// How fast the media plays, in 1/65536 of its own speed; never 0.
+    var rate: UInt64 = Piece.normalRate
+
+    static let normalRate: UInt64 = 0x1_0000
 
     var movieEnd: ClockTime? { duration.map { saturatingSum(movieStart, $0) } }
-    var stop: ClockTime? { duration.map { saturatingSum(start, $0) } }
+    var stop: ClockTime? { movieEnd.map { timestamp(at: $0) } }
+
+    /// The timestamp that is shown at a time of the movie; the piece's first for what is before it.
+    func timestamp(at time: ClockTime) -> ClockTime {
+      let distance = time - min(time, movieStart)
+      return saturatingSum(start, scale(distance, rate, Piece.normalRate))
+    }
+
+    /// When a timestamp is shown; what is before the piece's first may have its time, 0 at least.
+    func movieTime(of timestamp: ClockTime) -> ClockTime {
+      let time = decodeOrder(of: timestamp)
+      return time > 0 ? ClockTime(time) : 0
+    }
+
+    /// When a timestamp would be shown, or have been.
+    func decodeOrder(of timestamp: ClockTime) -> Int64 {
+      let distance = Int64(
+        clamping: scale(
+          max(timestamp, start) - min(timestamp, start), Piece.normalRate, rate))
+      return saturatingDifference(
+        Int64(clamping: movieStart), timestamp < start ? distance : -distance)
+    }
   }
 
   let timescale: UInt32
@@ -30,6 +55,10 @@ struct TrackTimeline {
 
   /// More edits than these are not a way of cutting a film.
   private static let maximumPieceCount = 10_000
+  /// A track goes back in its media so often at the most: each time, all of it may be read again.
+  private static let maximumReturnCount = 8
+  /// Media that plays 64 times slower or faster at the most.
+  private static let rates = Piece.normalRate / 64...Piece.normalRate * 64
 
   /// - Parameters:
   ///   - lag: what is added to media times; see ``lag(_:)``.
@@ -40,6 +69,7 @@ struct TrackTimeline {
     var pieces: [Piece] = []
     var time: ClockTime = 0
     var mediaEnd: ClockTime = 0
+    var returnCount = 0
     var warning: String?
     let edits = track.edits.prefix(Self.maximumPieceCount)
     for edit in edits {
@@ -51,17 +81,20 @@ struct TrackTimeline {
         movieStart: time, duration: isOpen ? nil : duration, mediaStart: edit.mediaTime, start: 0)
       if let mediaTime = edit.mediaTime {
         piece.start = Self.timestamp(mediaTime, lag: lag, timescale: track.timescale)
-        if piece.start < mediaEnd, mediaEnd - piece.start > Self.rounding(movieTimescale) {
-          // Decoders take a frame that ends behind its segment's end for the end of the stream, so
-          // that a stream which goes back stops there (GStreamer 1.22).
+        if let rate = UInt64(exactly: edit.rate), Self.rates.contains(rate) {
+          piece.rate = rate
+        } else {
+          warning =
+            "A part of the track that is to stand still or go backwards plays at normal speed."
+        }
+        let isReturn =
+          piece.start < mediaEnd && mediaEnd - piece.start > Self.rounding(movieTimescale)
+        if isReturn { returnCount += 1 }
+        if isReturn, returnCount > Self.maximumReturnCount {
           (piece.mediaStart, piece.start) = (nil, 0)
           warning = "A part of the track that plays earlier media again is left out."
         } else {
           mediaEnd = piece.stop ?? .max
-        }
-        if edit.rate != 0x1_0000 {
-          warning =
-            "A part of the track that is to be slower, faster or still plays at normal speed."
         }
       }
       time = saturatingSum(time, duration)
@@ -87,7 +120,9 @@ struct TrackTimeline {
   /// or both show nothing.
   private static func continues(_ last: Piece, _ next: Piece, timescale: UInt32) -> Bool {
     if last.mediaStart == nil, next.mediaStart == nil { return true }
-    guard last.mediaStart != nil, next.mediaStart != nil, let stop = last.stop else { return false }
+    guard last.mediaStart != nil, next.mediaStart != nil, last.rate == next.rate,
+      let stop = last.stop
+    else { return false }
     let distance = stop > next.start ? stop - next.start : next.start - stop
     return distance <= rounding(timescale)
   }
