@@ -113,6 +113,15 @@ enum DemuxRun {
   static func pushed(
     _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, pieceSize: @escaping () -> Int
   ) async throws -> [String: PadRecord] {
+    try await pushedTaps(bytes, pads, seconds: seconds, pieceSize: pieceSize)
+      .mapValues { PadRecord($0) }
+  }
+
+  /// - Parameter flush: at which byte everything under way is dropped.
+  static func pushedTaps(
+    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, flush: Int = .max,
+    pieceSize: @escaping () -> Int
+  ) async throws -> [String: Tap] {
     let pipeline = try pipeline("mvhevcdemux name=d " + sinks(pads))
     let taps = try taps(pipeline, pads)
     let source = Pad(
@@ -132,13 +141,20 @@ enum DemuxRun {
       var offset = 0
       while offset < bytes.count {
         let end = min(bytes.count, offset + max(1, size()))
+        if (offset..<end).contains(flush) {
+          source.push(.flushStart)
+          source.push(.flushStop())
+          var segment = Segment(GST_FORMAT_BYTES)
+          segment.start = ClockTime(offset)
+          source.push(.segment(segment))
+        }
         if source.push(Buffer(Array(bytes[offset..<end]))) != .ok { break }
         offset = end
       }
       source.push(.endOfStream)
     }
     try await messages(of: pipeline, seconds: seconds)
-    return taps.mapValues { PadRecord($0) }
+    return taps
   }
 
   /// Gives every pad that a demuxer gets a sink of its own.

@@ -152,6 +152,29 @@ struct MVHEVCDemuxSeekTests {
     try await messages(of: pipeline)
   }
 
+  @Test("a layered stream that another demuxer seeks has the new segment")
+  func elementary() async throws {
+    try await OwnMovie.make(path, frames: 40)
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! qtdemux ! mvhevcdemux name=d "
+        + DemuxRun.sinks(["left", "video_0"]))
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PAUSED)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    let taps = try ["left", "video_0"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    try #require(seek(pipeline, rate: 2, [GST_SEEK_FLAG_ACCURATE], from: 12 * .second / 30))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    for tap in taps {
+      let segments = tap.events.filter { $0.type == GST_EVENT_SEGMENT }.compactMap(\.segment)
+      #expect(segments.map(\.rate) == [2])
+      #expect(segments.map(\.time) == [12 * .second / 30])
+      #expect(tap.buffers.count == 30)
+    }
+  }
+
   /// A film of five seconds in fragments of half a second with an index of them, by FFmpeg.
   private static let fragmenting = """
     import av, sys
@@ -240,5 +263,33 @@ struct MVHEVCDemuxSeekTests {
       let pushed = try await DemuxRun.file(path, pads, between: between)
       #expect(pushed["video_0"]?.buffers == pulled["video_0"]?.buffers)
     }
+  }
+
+  @Test(
+    "behind a flush of upstream's own the segment is told again, and the rest is played",
+    Python.hasAVTrait)
+  func flush() async throws {
+    let plain = folder.path("plain.mov")
+    try await OwnMovie.make(plain, frames: 40)
+    let path = folder.path("fragments.mp4")
+    _ = try Python.output(["-c", Self.fragmenting, plain, path, ""])
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    let whole = try await DemuxRun.pushed(bytes, ["video_0"]) { 1000 }["video_0"]
+    let tap = try #require(
+      try await DemuxRun.pushedTaps(bytes, ["video_0"], flush: bytes.count / 2) { 1000 }["video_0"])
+    let flush = try #require(
+      tap.items.lastIndex {
+        if case .event(let event) = $0 { event.type == GST_EVENT_FLUSH_STOP } else { false }
+      })
+    let behind = tap.items[flush...].dropFirst()
+    let first = try #require(behind.first)
+    guard case .event(let event) = first else {
+      Issue.record("no event behind the flush")
+      return
+    }
+    #expect(event.type == GST_EVENT_SEGMENT)
+    let rest = try #require(tap.buffers.last).buffer
+    #expect(whole?.buffers.last?.hasSuffix(md5(rest.bytes)) == true)
+    #expect(tap.buffers.allSatisfy { $0.runningTime != nil })
   }
 }

@@ -11,7 +11,9 @@ final class ElementaryInput {
   let parameterSets: [[UInt8]]
   let caps: Caps?
   /// Upstream's segment of time; nil where it has none.
-  var segment: Segment?
+  var segment: Segment? { didSet { needsSegment = true } }
+  /// The streams have to be told the segment.
+  var needsSegment = true
   /// How the eyes are had; nil before the first access unit, and where there are no two.
   var eyes: EyeOutput?
   var description = DemuxVideoCaps.Description()
@@ -55,6 +57,7 @@ final class ElementaryInput {
 
   /// Forgets what is under way, as after a flush.
   func reset() {
+    needsSegment = true
     assembler = AccessUnitAssembler()
     times = []
     received = 0

@@ -72,13 +72,14 @@ extension MVHEVCDemux {
     if !elementary.hasBegun {
       guard !unit.flags.contains(.deltaUnit) else { return }
       try begin(elementary, first: unit)
-      elementary.number(unit)
+    }
+    elementary.number(unit)
+    if elementary.needsSegment {
+      elementary.needsSegment = false
       for stream in elementaryStreams {
         stream.pad.push(.segment(elementary.segment(from: unit)))
-        stream.pad.push(.tags(stream.tags))
+        if stream.pad.stickyEvent(GST_EVENT_TAG) == nil { stream.pad.push(.tags(stream.tags)) }
       }
-    } else {
-      elementary.number(unit)
     }
     status.withLock { $0.position = unit.pts ?? unit.dts ?? $0.position }
     for stream in elementaryStreams {

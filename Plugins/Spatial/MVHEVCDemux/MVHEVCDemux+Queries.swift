@@ -33,6 +33,7 @@ extension MVHEVCDemux {
       query.answerDuration(duration)
       return true
     case GST_QUERY_SEEKING:
+      if isSoughtUpstream { return pad.forward(query) }
       guard query.format == GST_FORMAT_TIME else {
         query.answerSeeking(query.format, isSeekable: false, end: nil)
         return true

@@ -14,12 +14,18 @@ struct ReversePlay {
 extension MVHEVCDemux {
   func handleFromDownstream(_ pad: Pad, _ event: Event) throws -> Bool {
     switch event.type {
-    case GST_EVENT_SEEK: return seek(event)
+    case GST_EVENT_SEEK: return isSoughtUpstream ? pad.forward(event) : seek(event)
     case GST_EVENT_RECONFIGURE:
       combiner.reset()
       return true
     default: return pad.forward(event)
     }
+  }
+
+  /// What is pushed without a container, upstream goes elsewhere in, if anybody.
+  var isSoughtUpstream: Bool {
+    guard case .elementaryStream = input else { return false }
+    return sink.mode == GST_PAD_MODE_PUSH
   }
 
   private func seek(_ event: Event) -> Bool {
