@@ -33,6 +33,23 @@ struct SampleInterleaverTests {
     #expect(interleaver.next()?.payload == 1)
   }
 
+  @Test("nothing waits for a track that has nothing for now")
+  func silence() {
+    var interleaver = SampleInterleaver<Int>(trackCount: 2, stretch: 10)
+    for time in [0, 5, 30, 31, 60] { interleaver.append(time, decodeTime: Int64(time), to: 0) }
+    #expect(drain(&interleaver) == [])
+    interleaver.pass(20, of: 1)
+    #expect(drain(&interleaver) == [0, 5])
+    interleaver.pass(30, of: 1)
+    #expect(drain(&interleaver) == [30, 31])
+    interleaver.append(100, decodeTime: 55, to: 1)
+    interleaver.append(110, decodeTime: 65, to: 1)
+    #expect(drain(&interleaver) == [100, 110])
+    interleaver.pass(90, of: 1)
+    interleaver.pass(70, of: 9)
+    #expect(drain(&interleaver) == [60])
+  }
+
   @Test("samples with negative and extreme decode times keep their order")
   func extremes() {
     var interleaver = SampleInterleaver<Int>(trackCount: 2)

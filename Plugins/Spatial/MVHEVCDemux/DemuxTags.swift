@@ -36,6 +36,7 @@ enum DemuxTags {
     }
     if let name = track.name { tags.set(GST_TAG_TITLE, .string(name)) }
     PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
+    PrivateTrack(track).write(to: tags)
     spatial?.write(to: tags)
     return tags
   }

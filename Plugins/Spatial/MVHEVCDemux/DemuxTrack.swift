@@ -91,6 +91,8 @@ final class DemuxTrack {
     }
   }
 
+  /// Samples come now and then.
+  var isSparse: Bool { kind != "vide" && kind != "soun" }
   var hasLinkedStream: Bool { streams.contains { $0.pad.isLinked } }
 
   /// What comes next in what `play` wants of the movie: the same until ``advance()``, but for a

@@ -165,11 +165,24 @@ extension MVHEVCDemux {
       case "soun": GST_STREAM_TYPE_AUDIO
       default: GST_STREAM_TYPE_UNKNOWN
       }
+    var flags = GST_STREAM_FLAG_NONE.rawValue
+    if type == GST_STREAM_TYPE_UNKNOWN { flags |= GST_STREAM_FLAG_SPARSE.rawValue }
+    if isPassedOver(track) { flags |= GST_STREAM_FLAG_UNSELECT.rawValue }
     return try makeStream(
       role: plan.role, template: plan.template, name: plan.name,
       idSuffix: "\(track.id.rawValue)\(plan.idSuffix)", caps: plan.caps, type: type,
-      flags: type == GST_STREAM_TYPE_UNKNOWN ? GST_STREAM_FLAG_SPARSE : GST_STREAM_FLAG_NONE,
+      flags: GstStreamFlags(flags),
       tags: DemuxTags.stream(track, caps: plan.caps, spatial: plan.spatial))
+  }
+
+  /// Whether a track is not meant to be played unasked. Where that is so of all video or all sound,
+  /// it is a mistake.
+  private func isPassedOver(_ track: Track) -> Bool {
+    guard !track.isEnabled else { return false }
+    guard ["vide", "soun"].contains(track.handlerType) else { return true }
+    return (basis ?? movie)?.tracks.contains {
+      $0.isEnabled && $0.handlerType == track.handlerType
+    } ?? false
   }
 
   /// A pad that has said what it is, not yet shown to anyone.

@@ -84,7 +84,9 @@ extension MVHEVCDemux {
     data.duration = track.duration(of: item)
     let start = track.movieTime(ofPTS: pts)
     fillGap(track, before: start)
-    track.end = max(track.end, track.movieTime(ofPTS: saturatingSum(pts, data.duration ?? 0)))
+    // A text may last for minutes, in which nobody is to wait for the next one.
+    let duration = track.isSparse ? 0 : data.duration ?? 0
+    track.end = max(track.end, track.movieTime(ofPTS: saturatingSum(pts, duration)))
     status.withLock { $0.position = reverse == nil ? max($0.position, start) : start }
     if record.sampleEntryIndex != track.sampleEntryIndex {
       change(track, toEntry: record.sampleEntryIndex)
@@ -201,20 +203,24 @@ extension MVHEVCDemux {
 
   // MARK: Gaps
 
-  /// Silence of more than this is told in pieces of it, so that nobody waits for the stream.
-  private static let gapLength = ClockTime.second
+  /// Silence of more than this is told in pieces of it, so that nobody waits for the stream. Of
+  /// sparse ones, before an ordinary queue beside them is full.
+  private func gapLength(_ track: DemuxTrack) -> ClockTime {
+    track.isSparse ? .second / 2 : .second
+  }
+
   /// An hour of silence is told in pieces; broken times can make it ages.
   private static let maximumGapCount = 3600
 
-  /// Tells the streams of a track that nothing comes before a time of the movie, in whole seconds
+  /// Tells the streams of a track that nothing comes before a time of the movie, in whole pieces
   /// from the end of what came last, so that it does not matter how often this is called.
   private func fillGap(_ track: DemuxTrack, before time: ClockTime) {
     guard play.rate > 0, track.timeline.pieces.indices.contains(track.piece) else { return }
     let piece = track.timeline.pieces[track.piece]
     guard piece.mediaStart != nil else { return }
-    while track.end >= piece.movieStart, time > track.end, time - track.end >= Self.gapLength {
-      let length =
-        track.gapCount < Self.maximumGapCount ? Self.gapLength : time - track.end
+    let unit = gapLength(track)
+    while track.end >= piece.movieStart, time > track.end, time - track.end >= unit {
+      let length = track.gapCount < Self.maximumGapCount ? unit : time - track.end
       track.gapCount += 1
       let start = piece.timestamp(at: track.end)
       let end = piece.timestamp(at: saturatingSum(track.end, length))
@@ -228,7 +234,8 @@ extension MVHEVCDemux {
   /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.
   func fillGaps(upTo time: ClockTime) throws {
     for track in tracks where isMuted(track) { silence(track, upTo: time) }
-    for track in tracks where !track.hasEnded && saturatingSum(track.end, Self.gapLength) <= time {
+    for track in tracks where !track.hasEnded && saturatingSum(track.end, gapLength(track)) <= time
+    {
       guard let item = try next(track) else { continue }
       let start = track.movieTime(
         ofPTS: track.timeline.pts(item.record.presentationTime))

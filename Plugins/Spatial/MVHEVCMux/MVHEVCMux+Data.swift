@@ -7,7 +7,7 @@ extension MVHEVCMux {
   /// Takes what is earliest among what waits at the pads.
   func step() throws {
     let all = sinkPads
-    guard all.filter({ $0.dropGap() || dropHeader(of: $0) }).isEmpty else {
+    guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
       throw FlowReturn.needData
     }
     let pads = try MuxPads(all)
@@ -55,8 +55,17 @@ extension MVHEVCMux {
         "The pad \(pad.name) came after the movie's first frame; a movie's tracks are fixed "
           + "when it begins.")
     }
-    guard let buffer = pad.pop(), buffer.size > 0 else { return }
+    guard let buffer = pad.pop() else { return }
     let segment = pad.segment
+    guard !buffer.isGap else {
+      // A time without data: other tracks need not wait for this one.
+      let end = buffer.pts.map { saturatingSum($0, buffer.duration ?? 0) }
+      if let end = end.flatMap({ segment.signedRunningTime($0) }) {
+        try movie.pass(end, of: track)
+      }
+      return
+    }
+    guard buffer.size > 0 else { return }
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
       throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
     }
@@ -64,12 +73,15 @@ extension MVHEVCMux {
       presentationTime: time,
       decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
       duration: buffer.duration ?? 0)
-    if isAudio(pad) {
+    switch MuxPads.Kind(pad.name) {
+    case .audio:
       // Audio is decoded in the order it is heard.
       let (count, duration) = try packets(in: buffer, on: pad) ?? (1, buffer.duration ?? 0)
       timing = MovieInProgress.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
-    } else {
+    case .meta:
+      timing.isSync = !buffer.flags.contains(.deltaUnit)
+    case .video:
       timing.isSync = !buffer.flags.contains(.deltaUnit)
       timing.dependency =
         timing.isSync
@@ -81,16 +93,22 @@ extension MVHEVCMux {
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
   }
 
+  /// Takes what waits if it is a time without data that nothing has to wait for: between the eyes'
+  /// frames, and before the first data of tracks that are described by it.
+  private func dropGap(of pad: AggregatorPad) -> Bool {
+    let isEye = Eye(rawValue: pad.name) != nil
+    let isAwaited = movie == nil && MuxPads.Kind(pad.name) != .meta
+    return (isEye || isAwaited) && pad.dropGap()
+  }
+
   /// Takes what waits if it is a header of FLAC or Opus, which the sample entry has already.
   private func dropHeader(of pad: AggregatorPad) -> Bool {
-    guard isAudio(pad), let buffer = pad.peek(), buffer.flags.contains(.header),
+    guard MuxPads.Kind(pad.name) == .audio, let buffer = pad.peek(), buffer.flags.contains(.header),
       ["audio/x-flac", "audio/x-opus"].contains(padCaps[pad.name]?.mediaType)
     else { return false }
     _ = pad.pop()
     return true
   }
-
-  private func isAudio(_ pad: AggregatorPad) -> Bool { pad.name.hasPrefix("audio") }
 
   /// How many packets of one size a buffer holds, and how long they last; nil for sound whose
   /// packets have different sizes.

@@ -61,6 +61,8 @@ extension MVHEVCMux {
     {
       track.orientation = orientation
     }
+    track.alternateGroup = PrivateTrack(tags)?.alternateGroup ?? 0
+    track.isEnabled = pads.contains { isSelected($0) }
     let others = PrivateMetadata(tags)
     (track.metadata, track.userData) = (others.items, others.userData)
     // Where nobody speaks of the whole, a stream's title is the movie's.
@@ -68,6 +70,39 @@ extension MVHEVCMux {
       track.userData.append(OpaqueBox("name", payload: Array(name.utf8)))
     }
     return track
+  }
+
+  /// Whether a pad's stream is meant to be played unasked.
+  private func isSelected(_ pad: String) -> Bool {
+    let start = sinkPads.first { $0.name == pad }?.stickyEvent(GST_EVENT_STREAM_START)
+    return (start?.streamFlags.rawValue ?? 0) & GST_STREAM_FLAG_UNSELECT.rawValue == 0
+  }
+
+  /// Lets tracks that come from one movie refer to each other as they did there.
+  func addReferences(to tracks: inout [TrackDescription]) {
+    var origins: [(track: Int, movie: String, origin: PrivateTrack)] = []
+    for pad in sinkPads {
+      let name = pad.name
+      guard let track = Eye(rawValue: name) == nil ? self.tracks[name] : MuxPads.eyesTrack,
+        let origin = padTags[name].flatMap({ PrivateTrack($0) }),
+        let stream = pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID
+      else { continue }
+      // The eyes' streams have their names behind the track's number.
+      let parts = stream.split(separator: "/", omittingEmptySubsequences: false)
+      let isEye = parts.last.flatMap { Eye(rawValue: String($0)) } != nil
+      origins.append((track, parts.dropLast(isEye ? 2 : 1).joined(separator: "/"), origin))
+    }
+    for (track, movie, origin) in origins where tracks.indices.contains(track) {
+      for reference in origin.references {
+        guard
+          let target = origins.first(where: { $0.movie == movie && $0.origin.id == reference.track }
+          )
+        else { continue }
+        let new = TrackReference(
+          type: reference.type, track: TrackID(rawValue: UInt32(clamping: target.track + 1)))
+        if !tracks[track].references.contains(new) { tracks[track].references.append(new) }
+      }
+    }
   }
 }
 

@@ -24,6 +24,7 @@ extension MVHEVCMux: MovieOutput {
       self.tracks[pad.name] = tracks.count
       tracks.append(try describe(pad))
     }
+    addReferences(to: &tracks)
     let times = pads.firstTimes
     guard let earliest = times.min() else {
       throw ElementError(
@@ -72,6 +73,14 @@ extension MVHEVCMux: MovieOutput {
         caps, pad: name, container: settings.current.container.container, first: pad.peek())
       packets[name] = entry.packet
       return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
+    }
+    if MuxPads.Kind(name) == .meta {
+      let track = PrivateTrack(padTags[name] ?? TagList())
+      let entry = try MuxMetaCaps.sampleEntry(caps, pad: name, track: track)
+      let timescale = track.map(\.timescale).flatMap { $0 > 0 ? $0 : nil }
+      var description = TrackDescription(.other(entry), timescale: timescale ?? 90_000)
+      description.mediaHeader = track?.mediaHeader
+      return described(description, by: [name])
     }
     let inBand =
       InBandVideo.isIn(caps) ? try InBandVideo(caps, first: pad.peek(), pad: name) : nil

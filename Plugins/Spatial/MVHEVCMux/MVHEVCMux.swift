@@ -18,6 +18,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     PadTemplate("right", .sink, .request, caps: StereoEyeCaps.any),
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
     PadTemplate("audio_%u", .sink, .request, caps: MuxAudioCaps.template),
+    PadTemplate("meta_%u", .sink, .request, caps: MuxMetaCaps.template),
     PadTemplate("src", .source, caps: Caps("video/quicktime")),
   ],
   properties: MVHEVCMux.movieProperties + EncoderSettings.properties(at: \.encoder),

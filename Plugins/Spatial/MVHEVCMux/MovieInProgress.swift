@@ -93,6 +93,12 @@ final class MovieInProgress {
     try writeReady()
   }
 
+  /// No samples come for a track up to a running time.
+  func pass(_ time: Int64, of track: Int) throws {
+    interleaver.pass(time, of: track)
+    try writeReady()
+  }
+
   /// No more samples will come for a track.
   func end(_ track: Int) throws {
     interleaver.end(track)

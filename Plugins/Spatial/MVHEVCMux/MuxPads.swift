@@ -7,8 +7,17 @@ struct MuxPads {
 
   let left: AggregatorPad?
   let right: AggregatorPad?
-  /// Video, then audio, by name.
+  /// Video, then audio, then all else, by name.
   let streams: [AggregatorPad]
+
+  /// What the pads are for whose buffers go to a track as they are, by their names.
+  enum Kind: Int {
+    case video, audio, meta
+
+    init(_ name: String) {
+      self = name.hasPrefix("video") ? .video : name.hasPrefix("audio") ? .audio : .meta
+    }
+  }
 
   /// Where the next data comes from.
   enum Source {
@@ -31,8 +40,7 @@ struct MuxPads {
     }
     streams =
       named.filter { Eye(rawValue: $0.name) == nil }.sorted { a, b in
-        let aIsVideo = a.name.hasPrefix("video")
-        return aIsVideo == b.name.hasPrefix("video") ? a.name < b.name : aIsVideo
+        (Kind(a.name).rawValue, a.name) < (Kind(b.name).rawValue, b.name)
       }.map(\.pad)
   }
 
@@ -60,7 +68,13 @@ struct MuxPads {
     }
     for pad in streams {
       guard let buffer = pad.peek() else { continue }
-      candidates.append((pad.runningTime(buffer) ?? .min, .stream(pad)))
+      var time = pad.runningTime(buffer) ?? .min
+      if buffer.isGap {
+        // What others have before the end of this silence comes first.
+        let end = time.addingReportingOverflow(Int64(clamping: buffer.duration ?? 0))
+        time = end.overflow ? .max : end.partialValue
+      }
+      candidates.append((time, .stream(pad)))
     }
     return candidates.min { $0.time < $1.time }?.source
   }

@@ -20,7 +20,7 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   /// Takes what waits if it only stands for a GAP event: a time without data. Returns whether it
   /// did.
   public func dropGap() -> Bool {
-    guard let buffer = peek(), buffer.flags.contains(.gap), buffer.size == 0 else { return false }
+    guard let buffer = peek(), buffer.isGap else { return false }
     _ = pop()
     return true
   }
@@ -30,4 +30,9 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
 
   /// The segment that the next buffer lies in.
   public var segment: Segment { Segment(aggregatorPad.pointee.segment) }
+}
+
+extension Buffer {
+  /// Whether an aggregator put the buffer in the place of a GAP event.
+  public var isGap: Bool { flags.contains(.gap) && size == 0 }
 }

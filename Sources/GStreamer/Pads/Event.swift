@@ -65,6 +65,13 @@ public final class Event: MiniObject, @unchecked Sendable {
     return id.map { String(cString: $0) }
   }
 
+  /// The flags of a STREAM_START event: whether its stream is sparse, or not to be played unasked.
+  public var streamFlags: GstStreamFlags {
+    var flags = GST_STREAM_FLAG_NONE
+    if type == GST_EVENT_STREAM_START { gst_event_parse_stream_flags(pointer, &flags) }
+    return flags
+  }
+
   /// The group of a STREAM_START event.
   public var group: UInt32? {
     var group: guint = 0

@@ -10,9 +10,12 @@ extension MovieWriter {
       writeMovieHeader(duration: timings.map(\.duration).max() ?? 0, to: &$0)
       for (index, timing) in zip(written, timings) {
         let id = TrackID(rawValue: UInt32(clamping: index + 1))
+        let references = tracks[index].description.references.filter { reference in
+          written.contains { UInt32(clamping: $0 + 1) == reference.track.rawValue }
+        }
         TrackBoxes(
           id: id, track: tracks[index], timing: timing, container: container,
-          creationTime: metadata.creationTimeSince1904
+          creationTime: metadata.creationTimeSince1904, references: references
         ).write(to: &$0)
       }
       metadata.write(to: &$0, container: container)

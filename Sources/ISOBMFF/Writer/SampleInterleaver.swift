@@ -1,7 +1,7 @@
 /// Puts the samples of several tracks into the order of the file: stretches of one track after the
 /// other, by decode time, so that a player reads the file from front to back.
 ///
-/// It holds samples until every track has one or has ended, so its memory is bounded by how far
+/// It holds samples until every track has one, has ended or has none for now, so its memory is bounded by how far
 /// the tracks run apart in what is put in.
 public struct SampleInterleaver<Payload> {
   /// A sample and what the caller attached to it.
@@ -17,6 +17,8 @@ public struct SampleInterleaver<Payload> {
     /// How many items at the front have been taken.
     var taken = 0
     var hasEnded = false
+    /// No sample comes that is decoded before.
+    var silentUntil = Int64.min
 
     var first: Item? { taken < items.count ? items[taken] : nil }
 
@@ -50,6 +52,13 @@ public struct SampleInterleaver<Payload> {
     queues[track].items.append(Item(track: track, decodeTime: decodeTime, payload: payload))
   }
 
+  /// No sample will come for a track that is decoded before a time. A number that is no track's is
+  /// ignored.
+  public mutating func pass(_ time: Int64, of track: Int) {
+    guard queues.indices.contains(track) else { return }
+    queues[track].silentUntil = max(queues[track].silentUntil, time)
+  }
+
   /// No more samples will come for a track.
   public mutating func end(_ track: Int) {
     guard queues.indices.contains(track) else { return }
@@ -61,12 +70,17 @@ public struct SampleInterleaver<Payload> {
     if let current, let item = queues[current.track].first, item.decodeTime <= current.end {
       return queues[current.track].removeFirst()
     }
-    if let current, queues[current.track].first == nil, !queues[current.track].hasEnded {
+    if let current, queues[current.track].first == nil, !queues[current.track].hasEnded,
+      queues[current.track].silentUntil <= current.end
+    {
       return nil
     }
-    guard queues.allSatisfy({ $0.first != nil || $0.hasEnded }) else { return nil }
     let heads = queues.compactMap(\.first)
-    guard let earliest = heads.min(by: { $0.decodeTime < $1.decodeTime }) else { return nil }
+    guard let earliest = heads.min(by: { $0.decodeTime < $1.decodeTime }),
+      queues.allSatisfy({
+        $0.first != nil || $0.hasEnded || $0.silentUntil >= earliest.decodeTime
+      })
+    else { return nil }
     let end = earliest.decodeTime.addingReportingOverflow(stretch)
     current = (earliest.track, end.overflow ? .max : end.partialValue)
     return queues[earliest.track].removeFirst()

@@ -5,6 +5,8 @@ struct TrackBoxes {
   let timing: TrackTiming
   let container: MovieContainer
   let creationTime: UInt64
+  /// To tracks by their numbers in the file.
+  let references: [TrackReference]
 
   private var description: TrackDescription { track.description }
 
@@ -13,6 +15,7 @@ struct TrackBoxes {
       writeTrackHeader(to: &$0)
       writeApertures(to: &$0)
       writeEdits(to: &$0)
+      writeReferences(to: &$0)
       $0.box("mdia") {
         writeMediaHeader(to: &$0)
         writeHandler(to: &$0)
@@ -91,6 +94,21 @@ struct TrackBoxes {
     }
   }
 
+  /// ISO/IEC 14496-12 8.3.3.
+  private func writeReferences(to writer: inout BoxWriter) {
+    guard !references.isEmpty else { return }
+    writer.box("tref") { tref in
+      var written: Set<FourCC> = []
+      for type in references.map(\.type) where written.insert(type).inserted {
+        tref.box(type) {
+          for reference in references where reference.type == type {
+            $0.write(reference.track.rawValue)
+          }
+        }
+      }
+    }
+  }
+
   /// ISO/IEC 14496-12 8.4.2.
   private func writeMediaHeader(to writer: inout BoxWriter) {
     let duration = track.tables.mediaDuration
@@ -135,6 +153,8 @@ struct TrackBoxes {
 
   private func writeMediaInformation(to writer: inout BoxWriter) {
     switch description.sampleEntry {
+    case _ where description.mediaHeader != nil:
+      if let box = description.mediaHeader { writer.box(box) }
     case .video:
       writer.fullBox("vmhd", flags: 1) {
         guard container == .quickTime else { return $0.write(zeros: 8) }

@@ -18,6 +18,10 @@ public struct TrackDescription: Equatable, Sendable {
   public var alternateGroup: UInt16 = 0
   /// Meant to be played unless the viewer says otherwise.
   public var isEnabled = true
+  /// Tracks that this one refers to, by the numbers that `addTrack` gave them.
+  public var references: [TrackReference] = []
+  /// The box that says what kind of media it is, such as `gmhd`; nil for the usual one.
+  public var mediaHeader: OpaqueBox?
   /// A name for people, in `hdlr`.
   public var handlerName: String?
 

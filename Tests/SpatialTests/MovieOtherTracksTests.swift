@@ -1,0 +1,177 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// Tracks that are neither video nor audio, through `mvhevcdemux` and `mvhevcmux`; and what ties
+/// tracks together.
+@Suite(.timeLimit(.minutes(2)))
+struct MovieOtherTracksTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+  var copy: String { folder.path("copy.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// A track beside the video: its samples by their times.
+  private struct Other {
+    var description: TrackDescription
+    var samples: [(time: Int64, duration: UInt32)]
+  }
+
+  /// A movie of three seconds with what a phone or an editor has beside video.
+  private static let others = {
+    let metadata = OtherSampleEntry(
+      handlerType: "meta", type: "mebx", payload: OpaqueBox("keys", payload: [1, 2, 3]).bytes)
+    var moments = TrackDescription(.other(metadata), timescale: 600)
+    moments.references = [TrackReference(type: "cdsc", track: TrackID(rawValue: 1))]
+    moments.mediaHeader = OpaqueBox("gmhd", payload: OpaqueBox("gmin", payload: [9]).bytes)
+    let code = OtherSampleEntry(
+      handlerType: "tmcd", type: "tmcd",
+      payload: [0, 0, 0, 0, 0, 0, 0, 1] + Array(repeating: 7, count: 18))
+    var time = TrackDescription(.other(code), timescale: 30_000)
+    time.isEnabled = false
+    time.mediaHeader = OpaqueBox("gmhd", payload: OpaqueBox("tmcd", payload: [8, 8]).bytes)
+    let chapters = OtherSampleEntry(
+      handlerType: "text", type: "text", payload: Array(repeating: 5, count: 40))
+    var text = TrackDescription(.other(chapters), timescale: 1000, language: "fra")
+    text.alternateGroup = 3
+    return [
+      // It starts late, and its times are no whole frames.
+      Other(
+        description: moments,
+        samples: [(901, 100), (1001, 7), (1008, 600), (1608, 200)]),
+      Other(description: time, samples: [(0, 90_000)]),
+      // Nothing comes while a text lasts.
+      Other(description: text, samples: [(0, 2900), (2900, 100)]),
+    ]
+  }()
+
+  private func make() async throws {
+    let plain = folder.path("plain.mov")
+    try await OwnMovie.make(plain, frames: 90)
+    let file = try MovieFile(plain)
+    let video = try file.video()
+    var writer = MovieWriter(container: .quickTime)
+    var description = TrackDescription(
+      .video(try file.videoEntry()), timescale: video.timescale)
+    description.references = [
+      TrackReference(type: "tmcd", track: TrackID(rawValue: 3)),
+      TrackReference(type: "chap", track: TrackID(rawValue: 4)),
+    ]
+    let id = try writer.addTrack(description)
+    let ids = try Self.others.map { try writer.addTrack($0.description) }
+    var bytes = writer.header
+    for sample in video.allSamples {
+      try writer.append(
+        SampleDescription(
+          size: sample.size, decodeTime: sample.decodeTime, duration: sample.duration,
+          compositionOffset: Int32(sample.presentationTime - sample.decodeTime),
+          isSync: sample.isSync), to: id)
+      bytes += file.bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)]
+    }
+    for (other, id) in zip(Self.others, ids) {
+      for (number, sample) in other.samples.enumerated() {
+        let data = [UInt8](repeating: UInt8(number), count: 10 + number)
+        try writer.append(
+          SampleDescription(
+            size: UInt32(data.count), decodeTime: sample.time, duration: sample.duration), to: id)
+        bytes += data
+      }
+    }
+    let tail = try writer.finish()
+    let start = Int(tail.patch.offset)
+    bytes.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
+    try Data(bytes + tail.index).write(to: URL(filePath: path))
+  }
+
+  private func play(_ video: String) async throws -> MovieFile {
+    try await SpatialTests.play(
+      "filesrc location=\(path) ! mvhevcdemux name=d \(video) "
+        + (0..<3).map { "d.meta_\($0) ! queue ! m.meta_\($0) " }.joined()
+        + "mvhevcmux name=m ! filesink location=\(copy)")
+    return try MovieFile(copy)
+  }
+
+  @Test("their samples, times and sample entries are kept, and which track refers to which")
+  func kept() async throws {
+    try await make()
+    let (old, new) = (try MovieFile(path), try await play("d.video_0 ! queue ! m.video_0"))
+    #expect(old.movie.tracks.count == 4)
+    #expect(new.movie.tracks.count == 4)
+    for (one, two) in zip(old.movie.tracks, new.movie.tracks) {
+      let kind = one.handlerType
+      #expect(two.handlerType == kind)
+      #expect(two.sampleEntries == one.sampleEntries, "\(kind)")
+      #expect(new.content(of: two) == old.content(of: one), "\(kind)")
+      #expect(
+        two.references.map { "\($0)" } == one.references.map { "\($0)" }, "\(kind)")
+      #expect(two.isEnabled == one.isEnabled, "\(kind)")
+      #expect(two.alternateGroup == one.alternateGroup, "\(kind)")
+      #expect(two.language == one.language, "\(kind)")
+      guard kind != "vide" else { continue }
+      #expect(two.timescale == one.timescale)
+      #expect(
+        two.otherBoxes.first { $0.type == "gmhd" } == one.otherBoxes.first { $0.type == "gmhd" })
+      let times = (one.allSamples, two.allSamples)
+      #expect(times.0.map(\.decodeTime) == times.1.map(\.decodeTime), "\(kind)")
+      #expect(times.0.map(\.duration) == times.1.map(\.duration), "\(kind)")
+      #expect(two.edits == one.edits, "\(kind)")
+    }
+  }
+
+  @Test("where the eyes are woven again, their track has the references of the one they were in")
+  func eyes() async throws {
+    try await make()
+    let new = try await play("d.left ! queue ! m.left d.right ! queue ! m.right")
+    #expect(try new.video().references.map(\.type) == ["tmcd", "chap"])
+    #expect(
+      try new.video().references.map(\.tracks) == [[TrackID(rawValue: 3)], [TrackID(rawValue: 4)]])
+    let moments = try #require(new.tracks("meta").first)
+    #expect(moments.references.first?.tracks == [try new.video().id])
+  }
+
+  @Test("of two languages, the one that is not to be played unasked stays so")
+  func languages() async throws {
+    let pcm = AudioSampleEntry(
+      coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 1, sampleRate: 8000)
+    for enabled in [[true, false], [false, false]] {
+      var writer = MovieWriter(container: .quickTime)
+      var bytes = writer.header
+      let ids = try enabled.map { isEnabled in
+        var track = TrackDescription(.audio(pcm), timescale: 8000)
+        (track.isEnabled, track.alternateGroup) = (isEnabled, 2)
+        return try writer.addTrack(track)
+      }
+      for id in ids {
+        var run = SampleDescription(size: 2, decodeTime: 0, duration: 1)
+        run.count = 4000
+        try writer.append(run, to: id)
+        bytes += [UInt8](repeating: 1, count: 8000)
+      }
+      let tail = try writer.finish()
+      let start = Int(tail.patch.offset)
+      bytes.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
+      try Data(bytes + tail.index).write(to: URL(filePath: path))
+      try await SpatialTests.play(
+        "filesrc location=\(path) ! mvhevcdemux name=d d.audio_0 ! queue ! m.audio_0 "
+          + "d.audio_1 ! queue ! m.audio_1 mvhevcmux name=m ! filesink location=\(copy)")
+      let tracks = try MovieFile(copy).tracks("soun")
+      // Where all are off, somebody forgot to turn one on.
+      #expect(tracks.map(\.isEnabled) == (enabled[0] ? enabled : [true, true]))
+      #expect(tracks.map(\.alternateGroup) == [2, 2])
+    }
+  }
+
+  @Test("a stream of metadata that says nothing of itself is refused")
+  func unknown() async throws {
+    let problem = try await failure(
+      of: "fakesrc num-buffers=5 sizetype=fixed sizemax=100 format=time datarate=4800 ! "
+        + "meta/x-gst-fourcc-mebx ! mvhevcmux ! filesink location=\(path)")
+    #expect(problem.message.contains("meta_0 does not say"), "\(problem)")
+  }
+}
