@@ -31,6 +31,8 @@ final class DemuxTrack {
   /// Into the movie's tracks.
   let index: Int
   let kind: FourCC
+  /// Samples come now and then.
+  let isSparse: Bool
   let timeline: TrackTimeline
   let streams: [DemuxStream]
   /// How a layered track is taken apart; nil for other tracks.
@@ -71,6 +73,7 @@ final class DemuxTrack {
     id = track.id
     self.index = index
     kind = track.handlerType
+    isSparse = kind != "vide" && kind != "soun"
     self.timeline = timeline
     self.streams = streams
     self.eyes = eyes
@@ -91,8 +94,6 @@ final class DemuxTrack {
     }
   }
 
-  /// Samples come now and then.
-  var isSparse: Bool { kind != "vide" && kind != "soun" }
   var hasLinkedStream: Bool { streams.contains { $0.pad.isLinked } }
 
   /// What comes next in what `play` wants of the movie: the same until ``advance()``, but for a
