@@ -185,7 +185,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "a foreign movie that is multiplexed again has the same samples, hvcC, lhvC, vexu and hfov",
+    "a foreign movie that is multiplexed again has the same samples and boxes that describe them",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func foreignRoundTrip(name: String) async throws {
     let copy = folder.path("copy.mov")
@@ -195,10 +195,11 @@ struct MVHEVCDemuxTests {
     let (old, new) = (try MovieFile(ForeignMovies.path(name)), try MovieFile(copy))
     let isSame = old.content(of: try old.video()) == new.content(of: try new.video())
     #expect(isSame)
-    let entries = (try old.videoEntry(), try new.videoEntry())
-    #expect(entries.0.configuration == entries.1.configuration)
-    #expect(entries.0.extendedUsage?.payload == entries.1.extendedUsage?.payload)
-    #expect(entries.0.horizontalFieldOfView == entries.1.horizontalFieldOfView)
+    var (one, two) = (try old.videoEntry(), try new.videoEntry())
+    // A name for people, which goes with the container.
+    (one.compressorName, two.compressorName) = ("", "")
+    #expect(one == two)
+    #expect(one.extendedUsage?.payload == two.extendedUsage?.payload)
     for (a, b) in zip(
       try old.video().presentationNanoseconds, try new.video().presentationNanoseconds)
     {

@@ -96,6 +96,7 @@ extension MVHEVCMux {
   /// Takes what waits if it is a time without data that nothing has to wait for: between the eyes'
   /// frames, and before the first data of tracks that are described by it.
   private func dropGap(of pad: AggregatorPad) -> Bool {
+    guard let buffer = pad.peek(), buffer.isGap else { return false }
     let isEye = Eye(rawValue: pad.name) != nil
     let isAwaited = movie == nil && MuxPads.Kind(pad.name) != .meta
     return (isEye || isAwaited) && pad.dropGap()
@@ -103,7 +104,8 @@ extension MVHEVCMux {
 
   /// Takes what waits if it is a header of FLAC or Opus, which the sample entry has already.
   private func dropHeader(of pad: AggregatorPad) -> Bool {
-    guard MuxPads.Kind(pad.name) == .audio, let buffer = pad.peek(), buffer.flags.contains(.header),
+    guard let buffer = pad.peek(), buffer.flags.contains(.header),
+      MuxPads.Kind(pad.name) == .audio,
       ["audio/x-flac", "audio/x-opus"].contains(padCaps[pad.name]?.mediaType)
     else { return false }
     _ = pad.pop()
