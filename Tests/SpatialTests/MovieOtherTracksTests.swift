@@ -167,6 +167,32 @@ struct MovieOtherTracksTests {
     }
   }
 
+  @Test("sound that begins seconds after the picture is not waited for, and begins then again")
+  func lateSound() async throws {
+    for sound in ["audio/x-raw,format=S16LE", "avenc_ac3 ! ac3parse"] {
+      try await SpatialTests.play(
+        eyesOfFrames(150) + "audiotestsrc num-buffers=30 samplesperbuffer=1600 "
+          + "timestamp-offset=4000000000 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! "
+          + "\(sound) ! m.audio_0 mvhevcmux name=m speed-preset=ultrafast ! "
+          + "filesink location=\(path)")
+      try await SpatialTests.play(
+        "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "
+          + "d.audio_0 ! queue ! m.audio_0 mvhevcmux name=m ! filesink location=\(copy)")
+      let (old, new) = (try MovieFile(path), try MovieFile(copy))
+      let start = try #require(try new.audio().edits.first)
+      #expect(start.mediaTime == nil)
+      #expect(abs(Int64(start.duration) - 4 * Int64(new.movie.timescale)) < 100)
+      #expect(new.content(of: try new.audio()) == old.content(of: try old.audio()))
+      #expect(new.content(of: try new.video()) == old.content(of: try old.video()))
+    }
+  }
+
+  /// Both eyes for a muxer named `m`.
+  private func eyesOfFrames(_ count: Int) -> String {
+    "stereotestsrc num-buffers=\(count) ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+      + "sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+  }
+
   @Test("a stream of metadata that says nothing of itself is refused")
   func unknown() async throws {
     let problem = try await failure(

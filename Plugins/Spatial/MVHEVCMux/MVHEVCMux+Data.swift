@@ -94,12 +94,21 @@ extension MVHEVCMux {
   }
 
   /// Takes what waits if it is a time without data that nothing has to wait for: between the eyes'
-  /// frames, and before the first data of tracks that are described by it.
+  /// frames, and before the first data of tracks that nothing else describes.
   private func dropGap(of pad: AggregatorPad) -> Bool {
     guard let buffer = pad.peek(), buffer.isGap else { return false }
     let isEye = Eye(rawValue: pad.name) != nil
-    let isAwaited = movie == nil && MuxPads.Kind(pad.name) != .meta
+    let isAwaited = movie == nil && padCaps[pad.name].map(needsData) ?? true
     return (isEye || isAwaited) && pad.dropGap()
+  }
+
+  /// Whether caps do not say enough of a stream without its first data.
+  private func needsData(_ caps: Caps) -> Bool {
+    switch caps.mediaType {
+    case "video/x-h265": InBandVideo.isIn(caps)
+    case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil
+    default: false
+    }
   }
 
   /// Takes what waits if it is a header of FLAC or Opus, which the sample entry has already.

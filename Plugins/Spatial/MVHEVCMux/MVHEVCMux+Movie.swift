@@ -68,9 +68,10 @@ extension MVHEVCMux: MovieOutput {
     guard let caps = padCaps[name] else {
       throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")
     }
+    let first = pad.peek().flatMap { $0.isGap ? nil : $0 }
     if name.hasPrefix("audio") {
       let entry = try MuxAudioCaps.sampleEntry(
-        caps, pad: name, container: settings.current.container.container, first: pad.peek())
+        caps, pad: name, container: settings.current.container.container, first: first)
       packets[name] = entry.packet
       return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
     }
@@ -83,7 +84,7 @@ extension MVHEVCMux: MovieOutput {
       return described(description, by: [name])
     }
     let inBand =
-      InBandVideo.isIn(caps) ? try InBandVideo(caps, first: pad.peek(), pad: name) : nil
+      InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
     inBandVideo[name] = inBand
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
