@@ -180,21 +180,21 @@ struct MVHEVCDemuxSeekTests {
     import av, sys
     flags = {"movflags": "frag_keyframe+empty_moov+default_base_moof" + sys.argv[3]}
     with av.open(sys.argv[1]) as movie, av.open(sys.argv[2], "w", options=flags) as copy:
-        source = movie.streams.video[0]
-        stream = copy.add_stream_from_template(source)
-        for packet in movie.demux(source):
+        streams = {s.index: copy.add_stream_from_template(s) for s in movie.streams}
+        for packet in movie.demux():
             if packet.dts is not None:
-                packet.stream = stream
+                packet.stream = streams[packet.stream.index]
                 copy.mux(packet)
     """
 
   @Test(
     "fragments that are pushed are sought by the index that comes before or behind them",
-    Python.hasAVTrait, arguments: ["+dash+global_sidx", ""])
-  func pushedFragments(index: String) async throws {
+    Python.hasAVTrait, arguments: [("+dash+global_sidx", false), ("", false), ("", true)])
+  func pushedFragments(index: String, sound: Bool) async throws {
     let plain = folder.path("plain.mov")
     try await play(
-      "stereotestsrc num-buffers=150 ! video/x-raw,width=640,height=360,framerate=30/1 ! "
+      (sound ? "audiotestsrc num-buffers=234 ! avenc_aac ! queue ! m. " : "")
+        + "stereotestsrc num-buffers=150 ! video/x-raw,width=640,height=360,framerate=30/1 ! "
         + "x265enc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! m.video_0 "
         + "mvhevcmux name=m ! filesink location=\(plain)")
     let path = folder.path("fragments.mp4")
