@@ -179,7 +179,7 @@ struct MVHEVCDemuxEditTests {
     GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
 
   @Test(
-    "a part that is to stand still or go backwards plays at normal speed, and a warning says so",
+    "a part that is to stand still, go back or crawl plays at normal speed, and a warning says so",
     arguments: [0, -0x1_0000, 1] as [Int32])
   func strangeSpeed(rate: Int32) async throws {
     var list = try await edits(List(testDescription: "", edits: [(10, 0), (10, 10)]))

@@ -85,13 +85,14 @@ struct TrackTimeline {
           piece.rate = rate
         } else {
           warning =
-            "A part of the track that is to stand still or go backwards plays at normal speed."
+            "A part of the track that is to stand still, to go backwards or to be more than 64 "
+            + "times slower or faster plays at normal speed."
         }
         let isReturn =
           piece.start < mediaEnd && mediaEnd - piece.start > Self.rounding(movieTimescale)
         if isReturn { returnCount += 1 }
         if isReturn, returnCount > Self.maximumReturnCount {
-          (piece.mediaStart, piece.start) = (nil, 0)
+          piece = Piece(movieStart: time, duration: piece.duration, mediaStart: nil, start: 0)
           warning = "A part of the track that plays earlier media again is left out."
         } else {
           mediaEnd = piece.stop ?? .max
@@ -99,7 +100,7 @@ struct TrackTimeline {
       }
       time = saturatingSum(time, duration)
       if let last = pieces.last, Self.continues(last, piece, timescale: movieTimescale) {
-        // Decoders lose frames where one segment follows another (GStreamer 1.22).
+        // What goes on needs no segment of its own, for which decoding would start anew.
         pieces[pieces.count - 1].duration = isOpen ? nil : time - last.movieStart
       } else {
         pieces.append(piece)
