@@ -78,6 +78,20 @@ struct SoundTests {
     try expect(sound, from: input, in: folder.path("a_right.mp4"), isEncoded: true)
   }
 
+  @Test(
+    "sound waits for an encoder that looks ahead",
+    arguments: ["mvhevc-to-sbs", "mvhevc-to-tb", "mvhevc-to-anaglyph", "mvhevc-to-packed"])
+  func lookahead(name: String) async throws {
+    let (path, output) = (folder.path("a.mov"), folder.path("b"))
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=90 ! video/x-raw,format=I420,width=128,height=64,framerate=30/1 "
+        + "! sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
+        + "audiotestsrc num-buffers=140 ! audio/x-raw,rate=48000 ! avenc_aac ! aacparse ! mux. "
+        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
+    try await run(name, ["input=\(path)", "output=\(output)", "preset=slow"])
+    #expect(try MovieFile(output).track("vide").samples.count == 90)
+  }
+
   @Test("what is made into a spatial movie brings its sound along", arguments: Sound.allCases)
   func toSpatial(sound: Sound) async throws {
     let path = folder.path("a.mov")
