@@ -54,6 +54,26 @@ struct HostTests {
     }
   }
 
+  @Test("a stop before the first data has come through ends the run as any other")
+  func stopAtStart() async throws {
+    let run = PipelineRun(
+      try load(
+        """
+        elements:
+          source: { type: videotestsrc }
+          store: { type: queue, max-size-buffers: 1 }
+          slow: { type: identity, sleep-time: 600000 }
+          sink: { type: fakesink }
+        links:
+          - source -> store -> slow -> sink
+        run: { watchdog: 10s }
+        """))
+    let running = Task { try await run.run() }
+    try await Task.sleep(for: .milliseconds(250))
+    run.stop()
+    #expect(try await running.value.wasStopped)
+  }
+
   @Test("templates, chains, gst-launch syntax and caps come out as elements")
   func chains() async throws {
     let graph = try await graph(

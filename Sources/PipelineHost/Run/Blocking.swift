@@ -7,6 +7,13 @@ enum Blocking {
     DispatchQueue.global().async(execute: body)
   }
 
+  /// Calls that come one behind the other.
+  final class Line: Sendable {
+    private let queue = DispatchQueue(label: "gst-spatial.line")
+
+    func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  }
+
   /// Waits for `body`, but no longer than `timeout`; false where it goes on alone.
   static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
     let waiting = Locked<CheckedContinuation<Bool, Never>?>(nil)

@@ -21,6 +21,7 @@ final class RunAttempt: Sendable {
   private let outbox: AsyncStream<Signal>.Continuation
   private let assembly: GraphAssembly
   private let lastGraph = Locked<String?>(nil)
+  private let answers = Blocking.Line()
 
   /// A source that hangs cannot be waited for; nothing else takes this long.
   private static let patience = Duration.seconds(5)
@@ -94,7 +95,7 @@ final class RunAttempt: Sendable {
         events.yield(.progress(progress()))
         if let frozen = watchdog.complaint() { return .failure(.init(.frozen, frozen)) }
         for meter in assembly.state.withLock({ $0.meters }) { meter.watchOn() }
-      case .stop: Blocking.start { [assembly] in _ = assembly.pipeline.send(.endOfStream) }
+      case .stop: Blocking.start { [assembly] in assembly.pipeline.endStream() }
       case .abort:
         return .failure(.init(.aborted, Diagnostic(.error, "the run was stopped", at: nil)))
       // Mostly, the error message that says why comes first.
@@ -126,7 +127,8 @@ final class RunAttempt: Sendable {
         case .warning(let failure):
           events.yield(
             .warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
-        default: assembly.pipeline.answer(message)
+        // It may wait for a change of state that itself waits for data.
+        default: answers.start { [assembly] in assembly.pipeline.answer(message) }
         }
       }
     }
