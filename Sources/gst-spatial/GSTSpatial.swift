@@ -23,7 +23,7 @@ struct GSTSpatial: AsyncParsableCommand {
         3 an output is there already, 4 the watchdog ended it, 64 wrong usage,
         130 ended by Ctrl-C
       """,
-    version: "0.4.0",
+    version: "0.1.0",
     subcommands: [
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,

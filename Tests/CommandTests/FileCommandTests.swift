@@ -125,6 +125,35 @@ import Testing
     #expect(folder.names.isEmpty)
   }
 
+  @Test("a program without its ready pipelines says so", arguments: [["list"], ["run", "retag"]])
+  func noPipelines(arguments: [String]) throws {
+    let alone = folder.path("gst-spatial")
+    let built = try #require(Repository.built?.appending(path: "gst-spatial").path)
+    try FileManager.default.copyItem(atPath: built, toPath: alone)
+    let process = Process()
+    let errors = Pipe()
+    process.executableURL = URL(filePath: alone)
+    process.arguments = arguments
+    process.environment = ProcessInfo.processInfo.environment.filter {
+      $0.key != "GST_SPATIAL_PIPELINES"
+    }
+    process.standardError = errors
+    try process.run()
+    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 2)
+    #expect(text.contains("GST_SPATIAL_PIPELINES"), "\(text)")
+  }
+
+  @Test("the program and the plugin have one version")
+  func version() throws {
+    let version = try Command.run(["--version"], in: folder).output
+    let source = try String(
+      contentsOf: Repository.url.appending(path: "Plugins/Spatial/Plugin.swift"), encoding: .utf8)
+    #expect(
+      source.contains("version: \"\(version.trimmingCharacters(in: .whitespacesAndNewlines))\""))
+  }
+
   @Test("wrong usage has its own exit code")
   func usage() throws {
     #expect(try Command.run(["run"], in: folder).status == 64)

@@ -84,6 +84,10 @@ struct ListCommand: ParsableCommand {
   var json = false
 
   func run() throws {
+    guard Installation.pipelines != nil else {
+      Installation.noPipelines.print()
+      throw ExitCode.mistakes
+    }
     let pipelines = Installation.readyPipelines().compactMap { name, path in
       PipelineFile.read(path: path, loading: LocalFiles.bytes).file.map { (name, path, $0) }
     }

@@ -38,6 +38,13 @@ enum Installation {
     return candidates.first { access($0, X_OK) == 0 }.map(LocalFiles().canonicalPath)
   }()
 
+  /// What to say where there are no ready pipelines.
+  static let noPipelines = Diagnostics([
+    Diagnostic(
+      .error, "the folder of the ready pipelines is missing", at: nil,
+      help: "put it where 'make install' does, or say in GST_SPATIAL_PIPELINES where it is")
+  ])
+
   /// The path of a pipeline that is given as a path, or by the name of a ready one. Throws what is
   /// to be told where there is neither.
   static func path(ofPipeline name: String) throws(PipelineProblems) -> String {
@@ -47,6 +54,7 @@ enum Installation {
       if access(file, F_OK) == 0 { return file }
     }
     let isFile = name.contains("/") || name.contains(".")
+    if !isFile, pipelines == nil { throw PipelineProblems(noPipelines) }
     let known = readyPipelines().map(\.name)
     var help = "'gst-spatial list' shows the ready pipelines"
     if name.contains("=") {
