@@ -129,6 +129,18 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     return g_object_new_with_properties(type, 3, &names, values).map { cast($0) }
   }
 
+  /// What comes at several pads goes together by its running time.
+  private static func checkFormat(_ segment: Segment, of pad: AggregatorPad) throws {
+    guard segment.isInTime else {
+      let format =
+        gst_format_get_name(segment.format).map { String(cString: $0) } ?? "unknown units"
+      throw ElementError(
+        .format,
+        "The stream on \(pad.name) is counted in \(format), not in time; put a parser that knows "
+          + "its format in front, such as rawvideoparse for raw video.")
+    }
+  }
+
   private static func of(_ pointer: UnsafeMutablePointer<GstAggregator>?) -> AggregatorSubclass? {
     guard let pointer else { return nil }
     return ElementSubclass.of(cast(pointer)) as? AggregatorSubclass
@@ -166,7 +178,13 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
       guard let event else { return 0 }
       let owned = Event(adopting: event)
       guard let pad, let element = AggregatorSubclass.of(pointer) else { return 0 }
-      return element.answer { try element.sinkEvent(AggregatorPad(retaining: cast(pad)), owned) }
+      let aggregatorPad = AggregatorPad(retaining: cast(pad))
+      return element.answer {
+        if let segment = owned.segment {
+          try AggregatorSubclass.checkFormat(segment, of: aggregatorPad)
+        }
+        return try element.sinkEvent(aggregatorPad, owned)
+      }
     }
     aggregatorClass.pointee.src_event = { pointer, event in
       guard let event else { return 0 }

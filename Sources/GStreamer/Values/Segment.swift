@@ -85,8 +85,10 @@ public struct Segment: @unchecked Sendable {
     return wanted.map { min($0, duration ?? .max) }
   }
 
-  /// Whether anything of what begins at `timestamp` lies inside the segment.
+  /// Whether anything of what begins at `timestamp` lies inside the segment; true where that is not
+  /// in time.
   public func overlaps(_ timestamp: ClockTime, duration: ClockTime?) -> Bool {
+    guard isInTime else { return true }
     var segment = segment
     let end = duration.map { timestamp.addingReportingOverflow($0) }
     let stop = end.flatMap { $0.overflow ? nil : $0.partialValue }
@@ -102,8 +104,9 @@ public struct Segment: @unchecked Sendable {
     return gst_segment_is_equal(&one, &other) != 0
   }
 
-  /// The running time of a timestamp, or nil outside the segment.
+  /// The running time of a timestamp, or nil outside the segment and where it is not in time.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
+    guard isInTime else { return nil }
     var segment = segment
     return ClockTime(
       cValue: gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
@@ -112,6 +115,7 @@ public struct Segment: @unchecked Sendable {
   /// The running time of a timestamp as a signed number, also outside the segment; nil if there
   /// is none.
   public func signedRunningTime(_ timestamp: ClockTime) -> Int64? {
+    guard isInTime else { return nil }
     var segment = segment
     var running: guint64 = 0
     let sign = gst_segment_to_running_time_full(
@@ -122,6 +126,7 @@ public struct Segment: @unchecked Sendable {
 
   /// The stream time of a timestamp, or nil outside the segment.
   public func streamTime(_ timestamp: ClockTime) -> ClockTime? {
+    guard isInTime else { return nil }
     var segment = segment
     return ClockTime(
       cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
