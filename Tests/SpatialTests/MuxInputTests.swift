@@ -63,7 +63,39 @@ struct MuxInputTests {
     #expect(try MovieFile(path).video().samples.count == 9)
   }
 
-  @Test("a pad that comes after the first frame is an error, and the file is complete up to there")
+  @Test("sound that starts after a long silence does not hold up the pictures", arguments: [1, 60])
+  func lateSound(factor: Int) async throws {
+    // What waits in the queues lasts for less than the silence.
+    let (frames, start) = (30 * factor, factor * 700_000_000)
+    let movie = folder.path("late.mov")
+    try await play(
+      eyes(frames, "width=64,height=64")
+        + "audiotestsrc num-buffers=10 timestamp-offset=\(start) ! "
+        + "audio/x-raw,format=S16LE,rate=44100 ! mux.audio_0 "
+        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(movie)")
+    try await play(
+      "filesrc location=\(movie) ! mvhevcdemux name=d d.video_0 ! queue ! mux.video_0 "
+        + "d.audio_0 ! queue ! mux.audio_0 " + mux())
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count == frames)
+    #expect(try file.audio().samples.count == 10240)
+    let silence = try #require(try file.audio().edits.first)
+    #expect(silence.mediaTime == nil)
+    #expect(Double(silence.duration) / Double(file.movie.timescale) == 0.7 * Double(factor))
+  }
+
+  @Test("a stream that ends before it says what it is is left out, with a warning")
+  func emptySound() async throws {
+    let messages = try await play(
+      eyes(10, "width=128,height=64")
+        + "audiotestsrc num-buffers=0 ! avenc_aac ! aacparse ! mux.audio_0 " + mux())
+    #expect(messages.warnings.contains { $0.contains("audio_0 ended before") })
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count == 10)
+    #expect(file.tracks("soun").isEmpty)
+  }
+
+  @Test("there is no further pad after the first frame, and the movie goes on")
   func latePad() async throws {
     let pipeline = try pipeline(
       eyes(-1, "width=128,height=64").replacing("stereotestsrc", with: "stereotestsrc is-live=true")
@@ -71,18 +103,31 @@ struct MuxInputTests {
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
     pipeline.setState(GST_STATE_PLAYING)
     while tap.buffers.count < 4 { try await Task.sleep(for: .milliseconds(10)) }
-    let pad = try #require(pipeline.element(named: "mux")?.requestPad("audio_%u"))
-    let caps = try #require(
-      Caps(parsing: "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=1"))
-    for event in [.streamStart(id: "late"), .caps(caps), .segment(Segment())] as [Event] {
-      gst_pad_send_event(pad.pointer, gst_event_ref(event.pointer))
-    }
-    let sound = Buffer([0, 0])
-    sound.pts = 0
-    gst_pad_chain(pad.pointer, gst_buffer_ref(sound.pointer))
-    let problem = try await failure(of: pipeline)
-    #expect(problem.message.contains("audio_0 came after"), "\(problem)")
+    let mux = try #require(pipeline.element(named: "mux"))
+    let templates = ["audio_%u", "video_%u"]
+    #expect(templates.allSatisfy { mux.requestPad($0) == nil })
+    pipeline.send(.endOfStream)
+    try await play(pipeline)
     #expect(try MovieFile(path).video().samples.count > 0)
+    // Another movie of the same element may have other pads.
+    #expect(mux.requestPad("audio_%u") != nil)
+  }
+
+  @Test(
+    "data that is not counted in time is refused with what to do",
+    arguments: ["mux", "enc", "pack"])
+  func bytes(element: String) async throws {
+    let frames =
+      "fakesrc num-buffers=5 sizetype=fixed sizemax=6144 format=bytes ! "
+      + "video/x-raw,format=I420,width=64,height=64,framerate=30/1 "
+    let elements = [
+      "mux": mux(), "enc": "mvhevcenc name=enc ! fakesink ",
+      "pack": "stereopack name=pack ! fakesink ",
+    ]
+    let problem = try await failure(
+      of: frames + "! queue ! \(element).left " + frames + "! queue ! \(element).right "
+        + (elements[element] ?? ""))
+    #expect(problem.message.contains("counted in bytes, not in time"), "\(problem)")
   }
 
   @Test("PCM that is no whole number of frames is an error")

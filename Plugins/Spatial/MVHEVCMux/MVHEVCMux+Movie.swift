@@ -7,6 +7,7 @@ extension MVHEVCMux: MovieOutput {
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   func begin(_ pads: MuxPads) throws -> MovieInProgress {
     try checkSeekable()
+    hasBegun.withLock { $0 = true }
     let metadata = spatialMetadata
     if pads.hasEyes { stereo = try makeStereo(baseEye: metadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []
@@ -21,6 +22,14 @@ extension MVHEVCMux: MovieOutput {
           by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue]))
     }
     for pad in pads.streams {
+      if pad.isAtEnd, padCaps[pad.name] == nil {
+        postWarning(
+          ElementError(
+            .mux,
+            "The stream on \(pad.name) ended before it said what it is; the movie goes without it."
+          ))
+        continue
+      }
       self.tracks[pad.name] = tracks.count
       tracks.append(try describe(pad))
     }

@@ -39,6 +39,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
 
   let settings = Locked(Settings())
+  /// Whether the tracks are fixed, so that there are no further pads.
+  let hasBegun = Locked(false)
 
   // What follows is used by the source pad's thread alone.
 
@@ -79,6 +81,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   }
 
   private func forget() {
+    hasBegun.withLock { $0 = false }
     padCaps = [:]
     globalTags = TagList()
     padTags = [:]
@@ -95,6 +98,10 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   }
 
   override func padName(template: String, requested: String?) throws -> String {
+    guard !hasBegun.current else {
+      Self.log.warning(self, "no further pad: the movie's tracks are fixed since it began")
+      throw ElementError(.core(GST_CORE_ERROR_PAD), "The movie's tracks are fixed.")
+    }
     let taken = Set(sinkPads.map(\.name))
     var name = requested ?? template
     if template.hasSuffix("%u") {
