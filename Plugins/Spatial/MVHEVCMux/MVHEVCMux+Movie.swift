@@ -110,8 +110,9 @@ extension MVHEVCMux: MovieOutput {
       let base = stereo.stream(stereo.baseEye)
     else { return }
     var entry = try MuxVideoCaps.sampleEntry(configuration, base)
-    entry.extendedUsage = VideoExtendedUsage(completeMetadata)
-    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
+    let metadata = completeMetadata.fillingGaps(from: SpatialMetadata(heroEye: stereo.baseEye))
+    entry.extendedUsage = VideoExtendedUsage(metadata)
+    entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
   }
 
