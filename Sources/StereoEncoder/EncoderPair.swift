@@ -16,6 +16,7 @@ package final class EncoderPair {
   private let layout: PictureLayout
   private var timeline: Timeline
   private var isOpen = true
+  private var isDraining = false
   /// What one encoder gave before the other did.
   private var waiting: (left: [EyeEncoder.CodedPicture], right: [EyeEncoder.CodedPicture]) =
     ([], [])
@@ -59,14 +60,15 @@ package final class EncoderPair {
     timeline.append(timestamp)
     left.submit(.encode(leftPicture, frame: frame, isKeyframe: isKeyframe))
     right.submit(.encode(rightPicture, frame: frame, isKeyframe: isKeyframe))
-    return try pairs(whenAtMost: queueLength)
+    return try pairs(
+      left.outcome(whenAtMost: queueLength), right.outcome(whenAtMost: queueLength))
   }
 
   /// Throws what `encode` would throw for these before it takes them.
   package func check(
     left: Picture, right: Picture, timestamp: Int64
   ) throws(StereoEncoderError) {
-    guard isOpen else { throw .closed }
+    guard isOpen, !isDraining else { throw .closed }
     try layout.check(left, eye: .left)
     try layout.check(right, eye: .right)
     try timeline.check(timestamp)
@@ -77,18 +79,34 @@ package final class EncoderPair {
     isOpen = false
   }
 
-  /// Returns everything still inside, in coding order, and closes the encoders.
-  package func finish() throws(StereoEncoderError) -> [CodedPair] {
+  /// Waits for what comes next of what is still inside, in coding order; nil when that was all, and
+  /// the encoders are closed. Nothing more can go in after the first call.
+  package func drain() throws(StereoEncoderError) -> [CodedPair]? {
     guard isOpen else { throw .closed }
-    left.submit(.flush)
-    right.submit(.flush)
-    let pairs = try pairs(whenAtMost: 0)
+    if !isDraining {
+      isDraining = true
+      left.submit(.flush)
+      right.submit(.flush)
+    }
+    while true {
+      let (left, right) = (left.nextOutcome(), right.nextOutcome())
+      let pairs = try pairs(left, right)
+      guard pairs.isEmpty else { return pairs }
+      if left.isIdle, right.isIdle { break }
+    }
     isOpen = false
     guard waiting.left.isEmpty, waiting.right.isEmpty else {
       throw .outOfStep(
         "one eye ended with \(waiting.left.count + waiting.right.count) more pictures")
     }
-    return pairs
+    return nil
+  }
+
+  /// Returns everything still inside, in coding order, and closes the encoders.
+  package func finish() throws(StereoEncoderError) -> [CodedPair] {
+    var all: [CodedPair] = []
+    while let pairs = try drain() { all += pairs }
+    return all
   }
 
   /// Waits for the pictures already given to be taken in.
@@ -99,10 +117,12 @@ package final class EncoderPair {
     }
   }
 
-  private func pairs(whenAtMost count: Int) throws(StereoEncoderError) -> [CodedPair] {
+  private func pairs(
+    _ left: EyeThread.Outcome, _ right: EyeThread.Outcome
+  ) throws(StereoEncoderError) -> [CodedPair] {
     do throws(StereoEncoderError) {
-      try take(left.outcome(whenAtMost: count), into: &waiting.left)
-      try take(right.outcome(whenAtMost: count), into: &waiting.right)
+      try take(left, into: &waiting.left)
+      try take(right, into: &waiting.right)
       let ready = min(waiting.left.count, waiting.right.count)
       var pairs: [CodedPair] = []
       for (left, right) in zip(waiting.left, waiting.right) { pairs.append(try pair(left, right)) }

@@ -16,6 +16,8 @@ final class EyeThread {
   struct Outcome {
     var pictures: [EyeEncoder.CodedPicture] = []
     var error: StereoEncoderError?
+    /// No jobs are left.
+    var isIdle = true
   }
 
   /// What the two threads share. Every access holds `mutex`, except that of the encoder: it belongs
@@ -51,20 +53,19 @@ final class EyeThread {
     /// Returns when the owner stops it.
     func run() {
       while let job = nextJob() {
-        var pictures: [EyeEncoder.CodedPicture] = []
         var failure: StereoEncoderError?
         do throws(StereoEncoderError) {
           switch job {
           case .encode(let picture, let frame, let isKeyframe):
             let coded = try encoder.encode(picture, frame: frame, isKeyframe: isKeyframe)
-            if let coded { pictures.append(coded) }
+            if let coded { give(coded) }
           case .flush:
-            while let coded = try encoder.flush() { pictures.append(coded) }
+            while let coded = try encoder.flush() { give(coded) }
           }
         } catch {
           failure = error
         }
-        finish(pictures, failure)
+        finish(failure)
       }
     }
 
@@ -75,9 +76,15 @@ final class EyeThread {
       }
     }
 
-    private func finish(_ pictures: [EyeEncoder.CodedPicture], _ error: StereoEncoderError?) {
+    private func give(_ picture: EyeEncoder.CodedPicture) {
+      locked {
+        outcome.pictures.append(picture)
+        pthread_cond_broadcast(changed)
+      }
+    }
+
+    private func finish(_ error: StereoEncoderError?) {
       let done: [Job] = locked {
-        outcome.pictures += pictures
         outcome.error = outcome.error ?? error
         pthread_cond_broadcast(changed)
         // x265 must not be called again after it has failed.
@@ -131,10 +138,21 @@ final class EyeThread {
 
   /// Waits until at most `count` jobs are left, then takes what there is.
   func outcome(whenAtMost count: Int) -> Outcome {
+    outcome { $0.jobs.count <= count }
+  }
+
+  /// Waits until there is a picture or no job is left, then takes what there is.
+  func nextOutcome() -> Outcome {
+    outcome { !$0.outcome.pictures.isEmpty || $0.jobs.isEmpty }
+  }
+
+  private func outcome(when isReady: (Shared) -> Bool) -> Outcome {
     shared.locked {
-      while shared.jobs.count > count { pthread_cond_wait(shared.changed, shared.mutex) }
+      while !isReady(shared) { pthread_cond_wait(shared.changed, shared.mutex) }
       defer { shared.outcome.pictures = [] }
-      return shared.outcome
+      var outcome = shared.outcome
+      outcome.isIdle = shared.jobs.isEmpty
+      return outcome
     }
   }
 

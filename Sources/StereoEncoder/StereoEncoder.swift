@@ -65,6 +65,13 @@ public final class StereoEncoder {
       pair.encode(left: left, right: right, timestamp: timestamp, isKeyframe: isKeyframe))
   }
 
+  /// Waits for what comes next of what is still inside, in decoding order; nil when that was all.
+  /// The encoder takes no more after the first call.
+  public func drain() throws(StereoEncoderError) -> [LayeredAccessUnit]? {
+    guard let pairs = try pair.drain() else { return nil }
+    return try weave(pairs)
+  }
+
   /// Returns all that is still inside, in decoding order. The encoder then takes no more.
   public func finish() throws(StereoEncoderError) -> [LayeredAccessUnit] {
     try weave(pair.finish())

@@ -64,6 +64,31 @@ import Testing
     #expect(decoded["1"] == (test.baseEye == .left ? right : left))
   }
 
+  @Test("what is inside at the end comes out piece by piece, in order, and then no more")
+  func drain() throws {
+    let test = Case()
+    let encoder = try StereoEncoder(test.configuration)
+    var units: [LayeredAccessUnit] = []
+    for frame in 0..<20 {
+      units += try encoder.encode(
+        left: test.scene.picture(frame: frame, eye: .left),
+        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
+    }
+    let early = units.count
+    while let next = try encoder.drain() {
+      #expect(!next.isEmpty)
+      units += next
+      let picture = try test.scene.picture(frame: 20, eye: .left)
+      #expect(throws: StereoEncoderError.closed) {
+        try encoder.encode(left: picture, right: picture, timestamp: 20)
+      }
+    }
+    #expect(early < 20)
+    #expect(units.map(\.presentation).sorted() == Array(0..<20))
+    #expect(units.map(\.decoding) == units.map(\.decoding).sorted())
+    #expect(throws: StereoEncoderError.closed) { try encoder.drain() }
+  }
+
   @Test("keyframes stand at cuts of the base eye, where asked for, and at the fixed distance")
   func keyframes() throws {
     let test = Case(sceneLength: 17)

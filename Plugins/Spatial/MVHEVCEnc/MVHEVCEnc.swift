@@ -132,8 +132,13 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       setLatency(min: latency, max: nil)
     }
     if stereo.drops.total > 0, reportedDrops == 0 { reportDrops(stereo) }
+    postProgress()
+  }
+
+  private func postProgress(isFinal: Bool = false) {
     progress.post(
-      from: self, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount)
+      from: self, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount,
+      isFinal: isFinal)
   }
 
   private func begin() throws -> StereoInput {
@@ -152,11 +157,12 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
     guard let stereo else {
       throw ElementError(.encode, "The streams ended before the first pair of frames.")
     }
-    try push(try stereo.finish())
+    while let frames = try stereo.drain() {
+      try push(frames)
+      postProgress()
+    }
     if stereo.drops.total > reportedDrops { reportDrops(stereo) }
-    progress.post(
-      from: self, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount,
-      isFinal: true)
+    postProgress(isFinal: true)
     postStatistics(stereo, log: Self.log)
     self.stereo = nil
   }

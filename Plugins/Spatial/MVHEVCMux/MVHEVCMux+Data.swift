@@ -27,8 +27,13 @@ extension MVHEVCMux {
       if let track = tracks[pad.name] { try movie.end(track) }
     }
     if pads.eyesAreAtEnd { try endEyes(of: movie) }
+    postProgress(of: movie)
+  }
+
+  private func postProgress(of movie: MovieInProgress, isFinal: Bool = false) {
     progress.post(
-      from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount)
+      from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
+      isFinal: isFinal)
   }
 
   /// Layered access units into the track of the eyes.
@@ -151,7 +156,10 @@ extension MVHEVCMux {
   private func endEyes(of movie: MovieInProgress) throws {
     guard let stereo, !eyesHaveEnded else { return }
     eyesHaveEnded = true
-    try write(try stereo.finish(), to: movie)
+    while let frames = try stereo.drain() {
+      try write(frames, to: movie)
+      postProgress(of: movie)
+    }
     try movie.end(MuxPads.eyesTrack)
     guard stereo.configuration != nil else {
       throw ElementError(
@@ -165,9 +173,7 @@ extension MVHEVCMux {
     try endEyes(of: movie)
     if let stereo { try describeEyes(stereo, of: movie) }
     try movie.finish()
-    progress.post(
-      from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
-      isFinal: true)
+    postProgress(of: movie, isFinal: true)
     if let stereo { postStatistics(stereo, log: Self.log) }
     self.movie = nil
   }

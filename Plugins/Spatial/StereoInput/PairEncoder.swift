@@ -73,7 +73,7 @@ final class PairEncoder: LayeredFrameMaker {
         forceKeyframe: pair.forceKeyframe))
   }
 
-  func finish() throws -> [LayeredFrame] { try frames(encoder.finish()) }
+  func drain() throws -> [LayeredFrame]? { try encoder.drain().map(frames) }
 
   /// How long a frame stays inside at most; nil where the rate is not known.
   var latency: ClockTime? {

@@ -31,7 +31,7 @@ final class PairWeaver: LayeredFrameMaker {
     ]
   }
 
-  func finish() throws -> [LayeredFrame] { [] }
+  func drain() throws -> [LayeredFrame]? { nil }
 
   private func weave(_ leftBytes: RawSpan, _ rightBytes: RawSpan) throws -> (
     Buffer, WovenAccessUnit

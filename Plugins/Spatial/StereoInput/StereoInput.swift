@@ -129,8 +129,9 @@ final class StereoInput {
     drops[keyPath: counter] += 1
   }
 
-  /// The access units that are still inside, at the end of the stream.
-  func finish() throws -> [LayeredFrame] { try maker?.finish() ?? [] }
+  /// At the end of the stream: the next access units of those that are still inside, for which it
+  /// may take long; nil when that was all.
+  func drain() throws -> [LayeredFrame]? { try maker?.drain() }
 
   private func make(_ pair: FramePair) throws -> [LayeredFrame] {
     if let maker { return try maker.make(pair) }
@@ -171,8 +172,8 @@ protocol LayeredFrameMaker: AnyObject {
   /// What the access units made so far are coded with.
   var configuration: LayeredConfiguration? { get }
   func make(_ pair: FramePair) throws -> [LayeredFrame]
-  /// Gives what is still inside.
-  func finish() throws -> [LayeredFrame]
+  /// Gives what comes next of what is still inside; nil when that was all.
+  func drain() throws -> [LayeredFrame]?
 }
 
 extension AggregatorPad {
