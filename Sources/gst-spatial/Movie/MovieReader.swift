@@ -35,7 +35,7 @@ struct MovieReader {
         }
       }
     } catch let error as ISOBMFFError where movie == nil {
-      throw MovieError(path, "it is no movie that can be read: \(error)")
+      throw MovieError(path, "\(error)")
     } catch is ISOBMFFError {
       // What the index says still holds where what is behind it is broken.
     }
