@@ -153,7 +153,7 @@ struct StereoMovieTests {
   func defaults() async throws {
     try await play(eyes(2, "width=128,height=64") + mux())
     let metadata = try spatialMetadata()
-    #expect(metadata.heroEye == .left)
+    #expect(metadata.heroEye == nil)
     #expect(metadata.horizontalFieldOfView?.degrees == 63.4)
     #expect(metadata.baseline?.millimetres == 63.5)
     #expect(metadata.disparityAdjustment?.tenThousandths == 0)

@@ -110,9 +110,8 @@ extension MVHEVCMux: MovieOutput {
       let base = stereo.stream(stereo.baseEye)
     else { return }
     var entry = try MuxVideoCaps.sampleEntry(configuration, base)
-    let metadata = completeMetadata.fillingGaps(from: SpatialMetadata(heroEye: stereo.baseEye))
-    entry.extendedUsage = VideoExtendedUsage(metadata)
-    entry.horizontalFieldOfView = metadata.horizontalFieldOfView
+    entry.extendedUsage = VideoExtendedUsage(completeMetadata)
+    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
   }
 
