@@ -281,13 +281,11 @@ struct MVHEVCDemuxSeekTests {
       tap.items.lastIndex {
         if case .event(let event) = $0 { event.type == GST_EVENT_FLUSH_STOP } else { false }
       })
-    let behind = tap.items[flush...].dropFirst()
-    let first = try #require(behind.first)
-    guard case .event(let event) = first else {
-      Issue.record("no event behind the flush")
-      return
-    }
-    #expect(event.type == GST_EVENT_SEGMENT)
+    let events = tap.items[flush...].prefix { if case .event = $0 { true } else { false } }
+    #expect(
+      events.contains {
+        if case .event(let event) = $0 { event.type == GST_EVENT_SEGMENT } else { false }
+      })
     let rest = try #require(tap.buffers.last).buffer
     #expect(whole?.buffers.last?.hasSuffix(md5(rest.bytes)) == true)
     #expect(tap.buffers.allSatisfy { $0.runningTime != nil })
