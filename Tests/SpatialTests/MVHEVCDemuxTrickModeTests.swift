@@ -32,6 +32,12 @@ struct MVHEVCDemuxTrickModeTests {
     var taps: [String: Tap] = [:]
     for sink in sinks { taps[sink] = try Tap(pipeline.element(named: sink)?.staticPad("sink")) }
     let file = try Tap(pipeline.element(named: "file")?.staticPad("src"))
+    // The queues fill up behind the first frames; what is read for that does not count.
+    var before = -1
+    while before != file.buffers.count {
+      before = file.buffers.count
+      try await Task.sleep(for: .milliseconds(100))
+    }
     let all = flags.reduce(GST_SEEK_FLAG_FLUSH.rawValue) { $0 | $1.rawValue }
     try #require(
       gst_element_seek(
@@ -41,7 +47,7 @@ struct MVHEVCDemuxTrickModeTests {
     try #require(pipeline.waitForState(timeout: 10 * .second))
     pipeline.setState(GST_STATE_PLAYING)
     try await messages(of: pipeline)
-    return (taps, file.buffers.map(\.buffer.size).reduce(0, +))
+    return (taps, file.buffers.dropFirst(before).map(\.buffer.size).reduce(0, +))
   }
 
   private func frame(_ time: ClockTime?) -> Int? {
