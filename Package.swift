@@ -28,8 +28,10 @@ let package = Package(
 
     // Formats and models: no GStreamer, no Foundation.
     .target(name: "StereoVideo", swiftSettings: strict),
-    .target(name: "HEVC", dependencies: ["StereoVideo"], swiftSettings: strict),
-    .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(name: "Bits", swiftSettings: strict),
+    .target(name: "HEVC", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
+    .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
+    .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["CX265", "HEVC", "StereoVideo"], swiftSettings: strict),
 
@@ -77,7 +79,9 @@ let package = Package(
     // libgstspatial.so: the Swift runtime inside, one symbol outside.
     .target(
       name: "Spatial",
-      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
+      dependencies: [
+        "Bits", "GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoTestScene", "StereoVideo",
+      ],
       path: "Plugins/Spatial",
       exclude: ["exports.map", "Presets"],
       swiftSettings: strict,
@@ -100,13 +104,19 @@ let package = Package(
       name: "bench-bitstream", dependencies: ["HEVC", "StereoVideo"],
       path: "Benchmarks/bench-bitstream", swiftSettings: strict),
 
+    .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],
+      name: "StereoTestSceneTests", dependencies: ["StereoTestScene", "StereoVideo"],
       swiftSettings: strict),
-    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"], swiftSettings: strict),
+      name: "HEVCTests", dependencies: ["Bits", "HEVC", "StereoVideo"], exclude: ["Streams"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
+    .testTarget(
+      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
+      swiftSettings: strict),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
@@ -138,7 +148,8 @@ let package = Package(
     .testTarget(
       name: "SpatialTests",
       dependencies: [
-        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo",
+        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoTestScene",
+        "StereoVideo",
       ],
       swiftSettings: strict),
   ],

@@ -1,3 +1,4 @@
+import Bits
 import HEVC
 import StereoVideo
 import Testing

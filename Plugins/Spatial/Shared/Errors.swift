@@ -1,3 +1,4 @@
+public import Bits
 public import GStreamer
 public import HEVC
 public import ISOBMFF

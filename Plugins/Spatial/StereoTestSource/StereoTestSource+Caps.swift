@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import StereoTestScene
 import StereoVideo
 
 extension StereoTestSource {

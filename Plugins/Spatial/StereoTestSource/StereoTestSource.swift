@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import StereoTestScene
 import StereoVideo
 
 /// `stereotestsrc`: a moving scene whose disparities are known (`StereoTestScene`).

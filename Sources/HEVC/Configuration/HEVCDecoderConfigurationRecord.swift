@@ -1,3 +1,5 @@
+public import Bits
+
 /// HEVCDecoderConfigurationRecord: the content of an `hvcC` box (ISO/IEC 14496-15 8.3.3.1), and
 /// `codec_data` of GStreamer's `stream-format=hvc1`.
 public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {

@@ -1,3 +1,5 @@
+public import Bits
+
 /// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1): what
 /// the layers above the base need.
 public struct LHEVCDecoderConfigurationRecord: Hashable, Sendable {

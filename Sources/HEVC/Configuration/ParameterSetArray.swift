@@ -1,3 +1,5 @@
+internal import Bits
+
 /// An array of `hvcC` or `lhvC`: NAL units of one type (ISO/IEC 14496-15 8.3.3.1.2).
 public struct ParameterSetArray: Hashable, Sendable {
   /// `array_completeness`: the samples have no NAL units of this type.
@@ -23,10 +25,7 @@ public struct ParameterSetArray: Hashable, Sendable {
       let type = NALUnitType(rawValue: UInt8(try reader.u(6, "NAL_unit_type")))
       var units: [[UInt8]] = []
       for _ in 0..<(try reader.u(16, "numNalus")) {
-        let length = try reader.u(16, "nalUnitLength")
-        let start = reader.position >> 3
-        try reader.skip(length << 3, "nalUnit")
-        units.append(Array(reader.bytes[start..<start + length]))
+        units.append(try reader.bytes(reader.u(16, "nalUnitLength"), "nalUnit"))
       }
       arrays.append(ParameterSetArray(isComplete: isComplete, type: type, nalUnits: units))
     }
@@ -43,7 +42,7 @@ public struct ParameterSetArray: Hashable, Sendable {
       writer.u(array.nalUnits.count, 16)
       for unit in array.nalUnits {
         writer.u(unit.count, 16)
-        for byte in unit { writer.u(Int(byte), 8) }
+        writer.write(unit)
       }
     }
   }

@@ -1,3 +1,5 @@
+public import Bits
+
 /// Why a layered access unit cannot be made into single-layer ones.
 public enum FlattenError: Error, Hashable, Sendable {
   /// The VPS has no extension for two layers, or none that this reader understands.

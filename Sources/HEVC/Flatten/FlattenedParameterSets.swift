@@ -1,3 +1,5 @@
+internal import Bits
+
 /// Makes the parameter sets of a flattened stream.
 struct FlattenedParameterSets {
   /// Pictures in the buffer: those of both layers.

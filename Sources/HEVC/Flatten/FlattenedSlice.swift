@@ -1,3 +1,5 @@
+internal import Bits
+
 /// What the slice segments of a flattened picture share.
 struct FlattenedPicture {
   /// NAL unit header in the flattened stream.

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// A stream of two layers that is taken apart: its parameter sets and the place of each layer in
 /// output order.
 struct LayeredStream: Sendable {

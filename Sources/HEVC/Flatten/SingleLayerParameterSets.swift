@@ -1,3 +1,5 @@
+public import Bits
+
 /// The parameter sets of a single-layer stream, as NAL units.
 public struct SingleLayerParameterSets: Hashable, Sendable {
   /// The VPS, without extension.

@@ -1,3 +1,5 @@
+internal import Bits
+
 extension SequenceParameterSet {
   /// The NAL unit of this SPS as one of the base layer.
   ///

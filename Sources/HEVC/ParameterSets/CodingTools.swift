@@ -1,3 +1,5 @@
+internal import Bits
+
 /// The part of an SPS that the slice data is coded with: what two layers must have in common to
 /// be decoded by one single-layer SPS.
 public struct CodingTools: Hashable, Sendable {

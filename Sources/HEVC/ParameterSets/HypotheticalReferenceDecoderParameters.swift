@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `hrd_parameters()`, H.265 (E.2.2): the coded picture buffer a stream was made for.
 public struct HypotheticalReferenceDecoderParameters: Hashable, Sendable {
   /// What all sub-layers share.

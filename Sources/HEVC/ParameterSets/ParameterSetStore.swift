@@ -1,3 +1,5 @@
+public import Bits
+
 /// The parameter sets that a stream has sent so far, of its base layer and of the layer above it.
 ///
 /// Pictures of the dependent layer find their sets in their own layer first, then in the base

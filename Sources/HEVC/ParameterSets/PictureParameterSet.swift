@@ -1,3 +1,5 @@
+public import Bits
+
 /// `pic_parameter_set_rbsp()`, H.265 (7.3.2.3).
 public struct PictureParameterSet: Hashable, Sendable {
   /// The NAL unit header.

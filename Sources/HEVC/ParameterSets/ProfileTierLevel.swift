@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `profile_tier_level()`, H.265 (7.3.3).
 public struct ProfileTierLevel: Hashable, Sendable {
   /// The profile part: everything in front of the level.

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `rep_format()`, H.265 (F.7.3.2.1.2): size and sample format of the pictures of a layer.
 public struct RepresentationFormat: Hashable, Sendable {
   /// Chroma format and bit depths.

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `scaling_list_data()`, H.265 (7.3.4), as it is coded: what two layers are compared by.
 public struct ScalingListData: Hashable, Sendable {
   /// The values of the syntax elements in the order in which they come.

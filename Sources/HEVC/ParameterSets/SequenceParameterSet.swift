@@ -1,3 +1,5 @@
+public import Bits
+
 /// `seq_parameter_set_rbsp()`, H.265 (7.3.2.2), in its ordinary form and in the short form that
 /// layers above the base may have (F.7.3.2.2.1).
 public struct SequenceParameterSet: Hashable, Sendable {

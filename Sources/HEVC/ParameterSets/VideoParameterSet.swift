@@ -1,3 +1,5 @@
+public import Bits
+
 /// `video_parameter_set_rbsp()`, H.265 (7.3.2.1), with the extension of Annex F.
 public struct VideoParameterSet: Hashable, Sendable {
   /// `vps_timing_info`

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and how they depend on each
 /// other.
 public struct VideoParameterSetExtension: Hashable, Sendable {

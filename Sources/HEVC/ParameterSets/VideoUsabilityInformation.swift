@@ -1,3 +1,5 @@
+internal import Bits
+
 /// `vui_parameters()`, H.265 (E.2.1).
 public struct VideoUsabilityInformation: Hashable, Sendable {
   /// `video_signal_type_present_flag` and what it brings.

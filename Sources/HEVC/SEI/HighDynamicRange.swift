@@ -1,3 +1,4 @@
+public import Bits
 public import StereoVideo
 
 extension MasteringDisplayColourVolume {

@@ -1,3 +1,5 @@
+public import Bits
+
 /// `sei_message()`, H.265 (7.3.5): one message of an SEI NAL unit.
 public struct SEIMessage: Hashable, Sendable {
   /// `payloadType`

@@ -1,3 +1,5 @@
+public import Bits
+
 /// `three_dimensional_reference_displays_info()`, H.265 (G.14.2.3): which view is for which eye,
 /// and on what displays the pair looks right.
 public struct ThreeDReferenceDisplaysInformation: Hashable, Sendable {

@@ -1,3 +1,5 @@
+internal import Bits
+
 extension SliceSegmentHeader {
   mutating func read(
     _ rbsp: RBSP, _ sets: ParameterSetStore, _ pair: InterLayerSyntax

@@ -1,3 +1,5 @@
+public import Bits
+
 /// `slice_segment_header()`, H.265 (7.3.6.1, and F.7.3.6.1 for layers above the base).
 ///
 /// All of it is read and checked; kept is what weaving and flattening need.

@@ -1,3 +1,4 @@
+internal import Bits
 internal import StereoVideo
 
 /// One of the two single-layer streams that are woven: its parameter sets and its place in output

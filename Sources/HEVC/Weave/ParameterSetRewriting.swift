@@ -1,3 +1,5 @@
+internal import Bits
+
 extension SequenceParameterSet {
   /// The NAL unit of this base-layer SPS as the SPS `id` of layer 1, in the short form
   /// (F.7.3.2.2.1): profile, size, format and DPB needs are left to the VPS.

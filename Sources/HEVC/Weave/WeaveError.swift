@@ -1,3 +1,4 @@
+public import Bits
 public import StereoVideo
 
 /// Why two access units cannot be woven.

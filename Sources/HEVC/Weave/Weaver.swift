@@ -1,3 +1,4 @@
+internal import Bits
 public import StereoVideo
 
 /// Makes one MV-HEVC stream of two single-layer H.265 streams, one for each eye.

@@ -1,3 +1,5 @@
+internal import Bits
+
 extension AudioCoding {
   /// The coding of AC-3 or E-AC-3 whose first sample is `bytes`, with the `dac3` or `dec3` that
   /// says so (ETSI TS 102 366 F.4, F.6); nil where that is neither.
@@ -6,17 +8,17 @@ extension AudioCoding {
   public static func ac3(firstSample bytes: [UInt8]) -> AudioCoding? {
     guard let first = AC3SyncFrame(bytes) else { return nil }
     guard first.isEnhanced else {
-      var field = BitFieldWriter()
-      field.write(first.fscod, 2)
-      field.write(first.bsid, 5)
-      field.write(first.bsmod, 3)
-      field.write(first.acmod, 3)
-      field.write(first.lfeon, 1)
-      field.write(first.bitRateCode, 5)
-      field.write(0, 5)
-      return .ac3(dac3: field.bytes)
+      var writer = BitWriter()
+      writer.u(first.fscod, 2)
+      writer.u(first.bsid, 5)
+      writer.u(first.bsmod, 3)
+      writer.u(first.acmod, 3)
+      writer.u(first.lfeon, 1)
+      writer.u(first.bitRateCode, 5)
+      writer.u(0, 5)
+      return .ac3(dac3: writer.bytes)
     }
-    return .eac3(dec3: enhancedConfiguration(frames(of: bytes)))
+    return enhancedConfiguration(frames(of: bytes)).map { .eac3(dec3: $0) }
   }
 
   /// The frames of all substreams of a sample.
@@ -30,7 +32,8 @@ extension AudioCoding {
     return frames
   }
 
-  private static func enhancedConfiguration(_ frames: [AC3SyncFrame]) -> [UInt8] {
+  /// Nil where no substream can be decoded without others.
+  private static func enhancedConfiguration(_ frames: [AC3SyncFrame]) -> [UInt8]? {
     // Frames of less than six blocks come several to a sample: those of the first are enough.
     let blocks = max(1, 1536 / (frames.first?.sampleCount ?? 1536))
     var programs: [(main: AC3SyncFrame, dependents: [AC3SyncFrame])] = []
@@ -42,28 +45,30 @@ extension AudioCoding {
       }
     }
     programs = Array(programs.prefix(max(1, programs.count / blocks)).prefix(8))
+    guard !programs.isEmpty else { return nil }
     let bytes = frames.reduce(0) { $0 + $1.size }
     let samples = frames.filter { !$0.isDependent }.reduce(0) { $0 + $1.sampleCount }
     let rate = frames.first?.sampleRate ?? 48_000
-    let duration = max(1, samples / max(1, programs.count))
-    var field = BitFieldWriter()
-    field.write(min(0x1FFF, bytes * 8 * rate / duration / 1000), 13)
-    field.write(programs.count - 1, 3)
+    let duration = max(1, samples / programs.count)
+    var writer = BitWriter()
+    writer.u(min(0x1FFF, bytes * 8 * rate / duration / 1000), 13)
+    writer.u(programs.count - 1, 3)
     for (main, dependents) in programs {
-      field.write(main.fscod, 2)
-      field.write(main.bsid, 5)
-      field.write(0, 5)
-      field.write(main.acmod, 3)
-      field.write(main.lfeon, 1)
-      field.write(0, 3)
-      field.write(min(15, dependents.count), 4)
+      writer.u(main.fscod, 2)
+      writer.u(main.bsid, 5)
+      writer.u(0, 5)
+      writer.u(main.acmod, 3)
+      writer.u(main.lfeon, 1)
+      writer.u(0, 3)
+      writer.u(min(15, dependents.count), 4)
       if dependents.isEmpty {
-        field.write(0, 1)
+        writer.u(0, 1)
       } else {
-        field.write(dependents.reduce(0) { $0 | $1.channelLocations }, 9)
+        writer.u(dependents.reduce(0) { $0 | $1.channelLocations }, 9)
       }
     }
-    return field.bytes
+    writer.alignWithZeros()
+    return writer.bytes
   }
 }
 

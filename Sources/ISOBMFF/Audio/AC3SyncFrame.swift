@@ -1,3 +1,5 @@
+internal import Bits
+
 /// The beginning of an AC-3 or E-AC-3 frame: what a movie's sample entry repeats of it
 /// (ETSI TS 102 366 4.4 and E.1.3).
 public struct AC3SyncFrame: Equatable, Sendable {
@@ -22,12 +24,18 @@ public struct AC3SyncFrame: Equatable, Sendable {
 
   /// Reads the beginning of `bytes`; nil where that is no such frame.
   public init?(_ bytes: [UInt8]) {
-    guard bytes.count >= 8, bytes[0] == 0x0B, bytes[1] == 0x77 else { return nil }
-    // bsid lies at the same place in both.
-    if bytes[5] >> 3 > 10 {
-      self.init(enhanced: BitField(Array(bytes.prefix(16).dropFirst(2))))
-    } else {
-      self.init(plain: BitField(Array(bytes.prefix(16).dropFirst(4))))
+    guard bytes.starts(with: [0x0B, 0x77]) else { return nil }
+    let header = Array(bytes.prefix(16))
+    do throws(SyntaxError) {
+      var reader = BitReader(header, structure: "bsi", position: 40)
+      // bsid lies at the same place in both.
+      if try reader.u(5, "bsid") > 10 {
+        try self.init(enhanced: BitReader(header, structure: "bsi", position: 16))
+      } else {
+        try self.init(plain: BitReader(header, structure: "syncinfo", position: 32))
+      }
+    } catch {
+      return nil
     }
   }
 
@@ -37,18 +45,18 @@ public struct AC3SyncFrame: Equatable, Sendable {
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]
 
-  private init?(plain field: BitField) {
-    var field = field
-    guard let fscod = field.read(2), fscod < 3, let frmsizecod = field.read(6),
-      frmsizecod < Self.bitRates.count * 2, let bsid = field.read(5), let bsmod = field.read(3),
-      let acmod = field.read(3)
-    else { return nil }
-    if acmod & 1 != 0, acmod != 1 { _ = field.read(2) }
-    if acmod & 4 != 0 { _ = field.read(2) }
-    if acmod == 2 { _ = field.read(2) }
-    guard let lfeon = field.read(1) else { return nil }
-    (self.fscod, self.bsid, self.bsmod) = (fscod, bsid, bsmod)
-    (self.acmod, self.lfeon) = (acmod, lfeon)
+  /// `fscod` and what follows it in `syncinfo()` and `bsi()`.
+  private init(plain reader: BitReader) throws(SyntaxError) {
+    var reader = reader
+    fscod = try reader.u(2, "fscod", in: 0...2)
+    let frmsizecod = try reader.u(6, "frmsizecod", in: 0...Self.bitRates.count * 2 - 1)
+    bsid = try reader.u(5, "bsid")
+    bsmod = try reader.u(3, "bsmod")
+    acmod = try reader.u(3, "acmod")
+    if acmod & 1 != 0, acmod != 1 { try reader.skip(2, "cmixlev") }
+    if acmod & 4 != 0 { try reader.skip(2, "surmixlev") }
+    if acmod == 2 { try reader.skip(2, "dsurmod") }
+    lfeon = try reader.u(1, "lfeon")
     bitRateCode = frmsizecod >> 1
     sampleRate = Self.sampleRates[fscod]
     sampleCount = 1536
@@ -57,24 +65,25 @@ public struct AC3SyncFrame: Equatable, Sendable {
     size = 2 * (words + (fscod == 1 ? frmsizecod & 1 : 0))
   }
 
-  private init?(enhanced field: BitField) {
-    var field = field
-    guard let strmtyp = field.read(2), field.read(3) != nil, let frmsiz = field.read(11),
-      let fscod = field.read(2), let code = field.read(2), let acmod = field.read(3),
-      let lfeon = field.read(1), let bsid = field.read(5), bsid <= 16, fscod < 3 || code < 3
-    else { return nil }
-    (self.fscod, self.bsid, self.acmod, self.lfeon) = (fscod, bsid, acmod, lfeon)
-    size = (frmsiz + 1) * 2
+  /// `strmtyp` and what follows it in `bsi()`.
+  private init(enhanced reader: BitReader) throws(SyntaxError) {
+    var reader = reader
+    isDependent = try reader.u(2, "strmtyp") == 1
+    try reader.skip(3, "substreamid")
+    size = try (reader.u(11, "frmsiz") + 1) * 2
+    fscod = try reader.u(2, "fscod")
+    // With the last of the values, `fscod2` says half of a rate.
+    let code = try reader.u(2, "fscod2 or numblkscod", in: 0...(fscod < 3 ? 3 : 2))
     sampleRate = fscod < 3 ? Self.sampleRates[fscod] : Self.sampleRates[code] / 2
     sampleCount = fscod < 3 ? [256, 512, 768, 1536][code] : 1536
-    isDependent = strmtyp == 1
+    acmod = try reader.u(3, "acmod")
+    lfeon = try reader.u(1, "lfeon")
+    bsid = try reader.u(5, "bsid", in: 0...16)
     guard isDependent else { return }
-    _ = field.read(5)
-    if field.read(1) == 1 { _ = field.read(8) }
-    if acmod == 0 {
-      _ = field.read(5)
-      if field.read(1) == 1 { _ = field.read(8) }
+    for _ in 0..<(acmod == 0 ? 2 : 1) {
+      try reader.skip(5, "dialnorm")
+      if try reader.flag("compre") { try reader.skip(8, "compr") }
     }
-    if field.read(1) == 1 { channelMap = field.read(16) ?? 0 }
+    if try reader.flag("chanmape") { channelMap = try reader.u(16, "chanmap") }
   }
 }

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// Rows of big-endian numbers inside a larger array of bytes, read where they lie.
 struct BigEndianTable: Sendable {
   private let bytes: [UInt8]
@@ -24,10 +26,7 @@ struct BigEndianTable: Sendable {
     guard row >= 0, row < count, field >= 0, field + MemoryLayout<Integer>.size <= stride else {
       return 0
     }
-    return bytes.withUnsafeBytes {
-      Integer(
-        bigEndian: $0.loadUnaligned(fromByteOffset: start + row * stride + field, as: Integer.self))
-    }
+    return bytes.bigEndian(at: start + row * stride + field) ?? 0
   }
 }
 

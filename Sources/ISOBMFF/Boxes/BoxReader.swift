@@ -1,3 +1,5 @@
+internal import Bits
+
 /// Reads the content of one box, and the boxes in it, without ever leaving it.
 struct BoxReader: Sendable {
   /// What the box is part of; shared with every reader of the same bytes.
@@ -52,12 +54,12 @@ struct BoxReader: Sendable {
   mutating func read<Integer: FixedWidthInteger>(
     _ field: StaticString, as type: Integer.Type = Integer.self
   ) throws(ISOBMFFError) -> Integer {
-    try require(MemoryLayout<Integer>.size, field)
-    let value = bytes.withUnsafeBytes {
-      $0.loadUnaligned(fromByteOffset: position, as: Integer.self)
+    let size = MemoryLayout<Integer>.size
+    guard size <= remaining, let value = bytes.bigEndian(at: position, as: Integer.self) else {
+      throw shortage(of: size, field)
     }
-    position += MemoryLayout<Integer>.size
-    return Integer(bigEndian: value)
+    position += size
+    return value
   }
 
   mutating func readFourCC(_ field: StaticString) throws(ISOBMFFError) -> FourCC {
@@ -169,8 +171,24 @@ struct BoxReader: Sendable {
   }
 
   private func require(_ count: Int, _ field: StaticString) throws(ISOBMFFError) {
-    guard count >= 0, count <= remaining else {
-      throw error("\(field) needs \(count) bytes, but only \(remaining) are left in the box")
-    }
+    guard count >= 0, count <= remaining else { throw shortage(of: count, field) }
+  }
+
+  private func shortage(of count: Int, _ field: StaticString) -> ISOBMFFError {
+    error("\(field) needs \(count) bytes, but only \(remaining) are left in the box")
+  }
+}
+
+extension BoxReader {
+  /// What is left of the box, for fields that are not whole bytes.
+  func bits(_ structure: StaticString) -> BitReader {
+    BitReader(bytes, in: position..<end, structure: structure)
+  }
+
+  /// What was wrong with the fields that ``bits(_:)`` gave.
+  func error(_ error: SyntaxError) -> ISOBMFFError {
+    ISOBMFFError(
+      path: path, offset: base &+ UInt64(clamping: error.bitOffset / 8),
+      reason: error.problem)
   }
 }

@@ -1,3 +1,5 @@
+internal import Bits
+
 /// Appends boxes and their big-endian fields to a byte array.
 struct BoxWriter {
   private(set) var bytes: [UInt8] = []
@@ -9,8 +11,7 @@ struct BoxWriter {
   }
 
   mutating func write<Integer: FixedWidthInteger>(_ value: Integer) {
-    let bigEndian = value.bigEndian
-    withUnsafeBytes(of: bigEndian) { bytes.append(contentsOf: $0) }
+    bytes.append(bigEndian: value)
   }
 
   mutating func write(_ value: FourCC) {

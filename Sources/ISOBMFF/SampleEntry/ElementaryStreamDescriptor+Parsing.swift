@@ -1,67 +1,71 @@
+internal import Bits
+
 extension ElementaryStreamDescriptor {
   /// Reads the content of an `esds` box.
   init(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     _ = try box.readVersion()
+    do throws(SyntaxError) {
+      try self.init(box.bits("ES_Descriptor"))
+    } catch {
+      throw box.error(error)
+    }
+  }
+
+  private init(_ reader: BitReader) throws(SyntaxError) {
     objectTypeIndication = 0
     maximumBitRate = 0
     averageBitRate = 0
-    let (tag, end) = try Self.readHeader(&box, end: box.end)
+    var outer = reader
+    var (tag, content) = try Self.next(&outer)
     if tag == Self.esTag {
-      try box.skip(2, "ES_ID")
-      let flags: UInt8 = try box.read("stream flags")
-      try box.skip(flags & 0x80 != 0 ? 2 : 0, "dependsOn_ES_ID")
-      if flags & 0x40 != 0 {
-        try box.skip(Int(try box.read("URLlength", as: UInt8.self)), "URLstring")
-      }
-      try box.skip(flags & 0x20 != 0 ? 2 : 0, "OCR_ES_Id")
+      try content.skip(16, "ES_ID")
+      let dependsOnOther = try content.flag("streamDependenceFlag")
+      let hasURL = try content.flag("URL_Flag")
+      let hasClock = try content.flag("OCRstreamFlag")
+      try content.skip(5, "streamPriority")
+      if dependsOnOther { try content.skip(16, "dependsOn_ES_ID") }
+      if hasURL { try content.skip(content.u(8, "URLlength") * 8, "URLstring") }
+      if hasClock { try content.skip(16, "OCR_ES_Id") }
     } else {
       // Some writers leave the outer descriptor out.
-      box = box.rewound(to: 4)
+      content = reader
     }
-    while box.position < end {
-      let (tag, childEnd) = try Self.readHeader(&box, end: end)
-      if tag == Self.decoderConfigTag {
-        try readDecoderConfig(&box, end: childEnd)
-        return
-      }
-      try box.skip(max(0, childEnd - box.position), "descriptor")
+    while content.remaining > 0 {
+      let (tag, configuration) = try Self.next(&content)
+      guard tag == Self.decoderConfigTag else { continue }
+      try readDecoderConfig(configuration)
+      return
     }
-    throw box.error("the ES descriptor has no decoder configuration")
+    throw content.failure("decConfigDescr", .missing("a DecoderConfigDescriptor"))
   }
 
-  private mutating func readDecoderConfig(
-    _ box: inout BoxReader, end: Int
-  ) throws(ISOBMFFError) {
-    objectTypeIndication = try box.read("objectTypeIndication")
-    try box.skip(4, "streamType and bufferSizeDB")
-    maximumBitRate = try box.read("maxBitrate")
-    averageBitRate = try box.read("avgBitrate")
-    while box.position < end {
-      let (tag, childEnd) = try Self.readHeader(&box, end: end)
-      let content = try box.readBytes(max(0, childEnd - box.position), "descriptor")
+  private mutating func readDecoderConfig(_ reader: BitReader) throws(SyntaxError) {
+    var reader = reader
+    objectTypeIndication = UInt8(truncatingIfNeeded: try reader.u(8, "objectTypeIndication"))
+    try reader.skip(32, "streamType, upStream and bufferSizeDB")
+    maximumBitRate = UInt32(truncatingIfNeeded: try reader.u(32, "maxBitrate"))
+    averageBitRate = UInt32(truncatingIfNeeded: try reader.u(32, "avgBitrate"))
+    while reader.remaining > 0 {
+      var (tag, content) = try Self.next(&reader)
       if tag == Self.decoderSpecificInfoTag {
-        decoderSpecificInfo = content
+        decoderSpecificInfo = try content.bytes(content.remaining / 8, "DecoderSpecificInfo")
         return
       }
     }
   }
 
-  /// A descriptor's tag and size (ISO/IEC 14496-1 8.3.3): where its content ends.
-  private static func readHeader(
-    _ box: inout BoxReader, end: Int
-  ) throws(ISOBMFFError) -> (tag: UInt8, end: Int) {
-    let tag: UInt8 = try box.read("descriptor tag")
+  /// The next descriptor: its tag and its content (ISO/IEC 14496-1 8.3.3).
+  private static func next(
+    _ reader: inout BitReader
+  ) throws(SyntaxError) -> (tag: Int, content: BitReader) {
+    let tag = try reader.u(8, "tag")
     var size = 0
     for _ in 0..<4 {
-      let byte: UInt8 = try box.read("descriptor size")
-      size = size << 7 | Int(byte & 0x7F)
-      if byte & 0x80 == 0 { break }
+      let goesOn = try reader.flag("nextByte")
+      size = try size << 7 | reader.u(7, "sizeOfInstance")
+      if !goesOn { break }
     }
-    guard size <= end - box.position else {
-      throw box.error(
-        "descriptor \(tag) is \(size) bytes long, but only \(end - box.position) are left")
-    }
-    return (tag, box.position + size)
+    return (tag, try reader.part(size, "descriptor"))
   }
 }

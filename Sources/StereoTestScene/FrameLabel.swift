@@ -1,3 +1,5 @@
+internal import StereoVideo
+
 /// The eye's letter and the frame's number, in the upper left corner of the picture, at the
 /// screen's depth.
 struct FrameLabel {

@@ -1,3 +1,5 @@
+public import StereoVideo
+
 /// A moving synthetic stereo scene: a tiled floor under an evening sky, with balls and boxes at
 /// known disparities, the eye's letter and the frame's number drawn in.
 ///

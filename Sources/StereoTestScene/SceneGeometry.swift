@@ -1,3 +1,5 @@
+internal import StereoVideo
+
 /// Where things stand: the horizon, the floor's disparity row by row, the camera's sway.
 ///
 /// A floor seen from above has a disparity that is linear in the picture's row, and so is its

@@ -1,3 +1,5 @@
+internal import StereoVideo
+
 /// What stands behind the objects: sky, mountains and a tiled floor, painted once, a margin wider
 /// than the picture. A frame of an eye copies from each row, shifted by the row's depth.
 struct Landscape: Sendable {

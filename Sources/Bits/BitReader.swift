@@ -1,11 +1,12 @@
-/// Reads the syntax elements of a raw byte sequence payload (RBSP), H.265 (7.2).
+/// Reads coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
+/// standards share.
 ///
 /// Every read is checked: past the end of the data, or outside the range given, it throws a
 /// ``SyntaxError`` that names the element.
 public struct BitReader: Sendable {
-  /// The bytes read from, without emulation prevention.
+  /// The bytes read from; of a NAL unit, without emulation prevention.
   public let bytes: [UInt8]
-  /// Position of the next bit.
+  /// Position of the next bit, counted from the first of ``bytes``.
   public private(set) var position: Int
   /// The syntax structure being read, for error messages.
   public let structure: StaticString
@@ -18,6 +19,22 @@ public struct BitReader: Sendable {
     self.end = bytes.count << 3
     self.position = min(max(position, 0), end)
   }
+
+  /// A reader of `range`, as far as that lies inside `bytes`.
+  public init(_ bytes: [UInt8], in range: Range<Int>, structure: StaticString) {
+    let range = range.clamped(to: bytes.startIndex..<bytes.endIndex)
+    self.init(bytes, structure: structure, bits: range.lowerBound << 3..<range.upperBound << 3)
+  }
+
+  private init(_ bytes: [UInt8], structure: StaticString, bits: Range<Int>) {
+    self.bytes = bytes
+    self.structure = structure
+    position = bits.lowerBound
+    end = bits.upperBound
+  }
+
+  /// Number of bits that are left.
+  public var remaining: Int { end - position }
 
   /// `u(n)`: an unsigned integer of `count` bits, most significant first. `count` is 0 to 32.
   public mutating func u(_ count: Int, _ element: StaticString) throws(SyntaxError) -> Int {
@@ -86,10 +103,34 @@ public struct BitReader: Sendable {
     return value
   }
 
+  /// The next `count` whole bytes. The position is that of a byte: else they begin at the byte
+  /// that it lies in.
+  public mutating func bytes(
+    _ count: Int, _ element: StaticString
+  ) throws(SyntaxError) -> [UInt8] {
+    let start = position >> 3
+    try skip(bytes: count, element)
+    return Array(bytes[start..<start + count])
+  }
+
+  /// A reader of the next `count` bytes, which this one passes over.
+  public mutating func part(
+    _ count: Int, _ element: StaticString
+  ) throws(SyntaxError) -> BitReader {
+    let start = position
+    try skip(bytes: count, element)
+    return BitReader(bytes, structure: structure, bits: start..<position)
+  }
+
   /// Passes over `count` bits.
   public mutating func skip(_ count: Int, _ element: StaticString) throws(SyntaxError) {
     guard count >= 0, count <= end - position else { throw failure(element, .endOfData) }
     position += count
+  }
+
+  private mutating func skip(bytes count: Int, _ element: StaticString) throws(SyntaxError) {
+    guard count >= 0, count <= remaining >> 3 else { throw failure(element, .endOfData) }
+    position += count << 3
   }
 
   /// `byte_alignment()`: a one bit, then zeros to the next byte (7.3.2.12).
@@ -100,7 +141,7 @@ public struct BitReader: Sendable {
 
   /// Position of the stop bit of `rbsp_trailing_bits()`: the last one bit of the data.
   public var trailingBitsPosition: Int {
-    var index = bytes.count - 1
+    var index = end >> 3 - 1
     while index >= 0 {
       let byte = bytes[index]
       if byte != 0 { return index << 3 + 7 - byte.trailingZeroBitCount }

@@ -1,3 +1,4 @@
+import StereoTestScene
 import StereoVideo
 import Testing
 

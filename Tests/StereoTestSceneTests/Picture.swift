@@ -1,3 +1,4 @@
+import StereoTestScene
 import StereoVideo
 
 /// A picture rendered to memory of its own, brought to 8-bit planar whatever it was rendered as.

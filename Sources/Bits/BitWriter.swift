@@ -1,4 +1,5 @@
-/// Writes the syntax elements of a raw byte sequence payload (RBSP), H.265 (7.2).
+/// Writes coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
+/// standards share.
 public struct BitWriter: Sendable {
   /// The whole bytes written so far.
   public private(set) var bytes: [UInt8] = []
@@ -33,6 +34,15 @@ public struct BitWriter: Sendable {
     u(Int(truncatingIfNeeded: code), length)
   }
 
+  /// Whole bytes, as they are.
+  public mutating func write(_ content: [UInt8]) {
+    guard pendingCount > 0 else {
+      bytes += content
+      return
+    }
+    for byte in content { u(Int(byte), 8) }
+  }
+
   /// The bits `range` of `source`, as they are.
   ///
   /// - Precondition: `range` lies inside `source`.
@@ -49,18 +59,16 @@ public struct BitWriter: Sendable {
   /// `rbsp_trailing_bits()` or `byte_alignment()`: a one bit, then zeros to the next byte.
   public mutating func trailingBits() {
     u(1, 1)
+    alignWithZeros()
+  }
+
+  /// Zero bits up to the next byte.
+  public mutating func alignWithZeros() {
     u(0, (8 - pendingCount) & 7)
   }
 
   /// One bits up to the next byte, as before `vps_extension()`.
   public mutating func alignWithOnes() {
     u(0xFF, (8 - pendingCount) & 7)
-  }
-
-  /// The NAL unit of what was written: `header`, then the payload with emulation prevention.
-  ///
-  /// - Precondition: the payload is whole bytes; ``trailingBits()`` sees to that.
-  public func nalUnit(_ header: NALUnitHeader) -> [UInt8] {
-    RBSP.nalUnit(header, payload: bytes)
   }
 }

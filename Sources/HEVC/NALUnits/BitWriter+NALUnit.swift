@@ -1,0 +1,10 @@
+public import Bits
+
+extension BitWriter {
+  /// The NAL unit of what was written: `header`, then the payload with emulation prevention.
+  ///
+  /// - Precondition: the payload is whole bytes; ``trailingBits()`` sees to that.
+  public func nalUnit(_ header: NALUnitHeader) -> [UInt8] {
+    RBSP.nalUnit(header, payload: bytes)
+  }
+}
