@@ -28,7 +28,7 @@ struct MovieCommandTests {
     let data = try Data(contentsOf: ForeignMedia.url.appending(path: "golden.json"))
     let golden = try #require(
       JSONSerialization.jsonObject(with: data) as? [String: [String: Any]])
-    for (name, facts) in golden {
+    for (name, facts) in golden where !name.hasSuffix(".hevc") {
       let (status, found) = try info(ForeignMedia.path(name))
       #expect(status == 0 && found["stereo"] as? String == "mv-hevc")
       for (key, goldenKey) in [

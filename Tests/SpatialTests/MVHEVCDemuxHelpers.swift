@@ -20,7 +20,8 @@ enum ForeignMovies {
     (try? JSONDecoder().decode(
       [String: Facts].self, from: Data(contentsOf: folder.appending(path: "golden.json")))) ?? [:]
 
-  static let names = facts.keys.sorted()
+  /// The movies; there are elementary streams too.
+  static let names = facts.keys.filter { !$0.hasSuffix(".hevc") }.sorted()
 
   static func path(_ name: String) -> String { folder.appending(path: name).path }
 
