@@ -74,10 +74,15 @@ let package = Package(
       name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],
       swiftSettings: strict),
 
+    // The elements, one folder each.
+    .target(
+      name: "SpatialElements",
+      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
+      swiftSettings: strict),
+
     // libgstspatial.so: the Swift runtime inside, one symbol outside.
     .target(
-      name: "Spatial",
-      dependencies: ["GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoVideo"],
+      name: "Spatial", dependencies: ["GStreamer", "SpatialElements"],
       path: "Plugins/Spatial",
       exclude: ["exports.map", "Presets"],
       swiftSettings: strict,
@@ -104,9 +109,11 @@ let package = Package(
     .testTarget(
       name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],
       swiftSettings: strict),
-    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"], swiftSettings: strict),
+      name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
+    .testTarget(
+      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
+      swiftSettings: strict),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
@@ -134,11 +141,13 @@ let package = Package(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],
       exclude: ["Regressions", "Seeds"], swiftSettings: strict),
 
-    // Drives the built libgstspatial.so as any application would; links none of its code.
+    // Drives the built libgstspatial.so as any application would; scripts/test --static plays the
+    // same elements linked into the tests.
     .testTarget(
       name: "SpatialTests",
       dependencies: [
-        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoVideo",
+        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "SpatialElements",
+        "StereoVideo",
       ],
       swiftSettings: strict),
   ],
