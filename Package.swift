@@ -76,12 +76,17 @@ let package = Package(
       name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],
       swiftSettings: strict),
 
-    // libgstspatial.so: the Swift runtime inside, one symbol outside.
+    // The elements, one folder each.
     .target(
-      name: "Spatial",
+      name: "SpatialElements",
       dependencies: [
         "Bits", "GStreamer", "HEVC", "ISOBMFF", "StereoEncoder", "StereoTestScene", "StereoVideo",
       ],
+      swiftSettings: strict),
+
+    // libgstspatial.so: the Swift runtime inside, one symbol outside.
+    .target(
+      name: "Spatial", dependencies: ["GStreamer", "SpatialElements"],
       path: "Plugins/Spatial",
       exclude: ["exports.map", "Presets"],
       swiftSettings: strict,
@@ -144,11 +149,13 @@ let package = Package(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],
       exclude: ["Regressions", "Seeds"], swiftSettings: strict),
 
-    // Drives the built libgstspatial.so as any application would; links none of its code.
+    // Drives the built libgstspatial.so as any application would; scripts/test --static plays the
+    // same elements linked into the tests.
     .testTarget(
       name: "SpatialTests",
       dependencies: [
-        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "StereoTestScene",
+        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "SpatialElements",
+        "StereoTestScene",
         "StereoVideo",
       ],
       swiftSettings: strict),

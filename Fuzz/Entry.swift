@@ -1,9 +1,9 @@
 // What libFuzzer calls. The target is named by the environment variable FUZZ_TARGET; `damage` is
 // none of libFuzzer's, but runs the whole of a DamageCampaign.
-import CGStreamer
 import FuzzTargets
+import GStreamer
 import Glibc
-import Spatial
+import SpatialElements
 
 private func variable(_ name: String) -> String {
   getenv(name).map { String(cString: $0) } ?? ""
@@ -37,14 +37,8 @@ public func prepare(
 
 /// The plugin is linked into the fuzzer, with its coverage counted.
 private func registerPlugin() {
-  gst_init(nil, nil)
-  let plugin = pluginDescriptor().pointee
-  guard
-    gst_plugin_register_static(
-      plugin.major_version, plugin.minor_version, plugin.name, plugin.description,
-      plugin.plugin_init, plugin.version, plugin.license, plugin.source, plugin.package,
-      plugin.origin) != 0
-  else { fatalError("the plugin does not register") }
+  initialize()
+  guard spatialPlugin.registerStatically() else { fatalError("the plugin does not register") }
 }
 
 /// Plays every case of the movies at some paths, from the one whose number FUZZ_FIRST is. What is

@@ -149,7 +149,7 @@ import Testing
   func version() throws {
     let version = try Command.run(["--version"], in: folder).output
     let source = try String(
-      contentsOf: Repository.url.appending(path: "Plugins/Spatial/Plugin.swift"), encoding: .utf8)
+      contentsOf: Repository.url.appending(path: "Sources/SpatialElements/SpatialPlugin.swift"), encoding: .utf8)
     #expect(
       source.contains("version: \"\(version.trimmingCharacters(in: .whitespacesAndNewlines))\""))
   }

@@ -62,10 +62,11 @@ private final class TestFilter: ElementSubclass, HasSettings, @unchecked Sendabl
 
   static let isRegistered: Bool = {
     initialize()
-    return gst_plugin_register_static(
-      GST_VERSION_MAJOR, GST_VERSION_MINOR, "spatialtest", "Tests",
-      { plugin in plugin.map { TestFilter.declaration.register($0) } == true ? 1 : 0 }, "0", "LGPL",
-      "gst-spatial", "gst-spatial", "https://example.org") != 0
+    return PluginDeclaration(
+      name: "spatialtest", description: "Tests", version: "0", license: "LGPL",
+      source: "gst-spatial", package: "gst-spatial", origin: "https://example.org",
+      releaseDate: "2026-11-22", features: [TestFilter.declaration]
+    ).registerStatically()
   }()
 }
 

@@ -87,7 +87,8 @@ struct PluginTests {
     #expect(read.status == 0, "\(read.output)")
     let written = try run(
       ["gst-launch-1.0", "-q"] + LifeCycleTests.stream.words, environment: without)
-    #expect(written.output.contains("libx265, which encodes, cannot be loaded"), "\(written.output)")
+    #expect(
+      written.output.contains("libx265, which encodes, cannot be loaded"), "\(written.output)")
   }
 }
 

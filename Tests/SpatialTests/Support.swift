@@ -2,6 +2,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import SpatialElements
 import Testing
 
 struct Failure: Error, CustomStringConvertible {
@@ -10,13 +11,17 @@ struct Failure: Error, CustomStringConvertible {
   init(_ description: String) { self.description = description }
 }
 
-/// The plugin as it was built, found through GST_PLUGIN_PATH as in any application.
+/// The plugin as it was built, found through GST_PLUGIN_PATH as in any application; or, where
+/// GST_SPATIAL_STATIC is set, the same elements linked into the tests (`scripts/test --static`).
 enum BuiltPlugin {
   static let repository = URL(filePath: #filePath).deletingLastPathComponent()
     .deletingLastPathComponent().deletingLastPathComponent()
 
   private static let isFound: Bool = {
     initialize()
+    if ProcessInfo.processInfo.environment["GST_SPATIAL_STATIC"] != nil {
+      return spatialPlugin.registerStatically()
+    }
     return ["stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcmux"].allSatisfy {
       guard let factory = gst_element_factory_find($0) else { return false }
       gst_object_unref(UnsafeMutableRawPointer(factory))

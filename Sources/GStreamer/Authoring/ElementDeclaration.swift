@@ -1,7 +1,9 @@
 public import CGStreamer
 
 /// What an element is: the first page of its manual.
-public struct ElementDeclaration<Implementation: ElementSubclass>: @unchecked Sendable {
+public struct ElementDeclaration<Implementation: ElementSubclass>: PluginFeature,
+  @unchecked Sendable
+{
   public let name: String
   public let typeName: String
   public let baseClass: BaseClass
@@ -40,10 +42,10 @@ public struct ElementDeclaration<Implementation: ElementSubclass>: @unchecked Se
   }
 
   /// Registers the element with a plugin; false where GStreamer refuses the type.
-  public func register(_ plugin: OpaquePointer) -> Bool {
+  public func register(with plugin: PluginReference) -> Bool {
     let type = ElementClass.register(self)
     guard type != 0 else { return false }
-    return gst_element_register(plugin, name, rank.rawValue, type) != 0
+    return gst_element_register(plugin.pointer, name, rank.rawValue, type) != 0
   }
 }
 

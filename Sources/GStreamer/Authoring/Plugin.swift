@@ -1,6 +1,6 @@
-public import CGStreamer
+internal import CGStreamer
 
-/// What a plugin is: the fields of `GST_PLUGIN_DEFINE`.
+/// What a plugin is: the fields of `GST_PLUGIN_DEFINE`, and what it brings along.
 public struct PluginDeclaration: Sendable {
   public let name: String
   public let description: String
@@ -12,10 +12,12 @@ public struct PluginDeclaration: Sendable {
   public let origin: String
   /// ISO 8601, such as `2026-11-21`.
   public let releaseDate: String
+  /// All that is registered when the plugin is loaded, in this order.
+  public let features: [any PluginFeature]
 
   public init(
     name: String, description: String, version: String, license: String, source: String,
-    package: String, origin: String, releaseDate: String
+    package: String, origin: String, releaseDate: String, features: [any PluginFeature]
   ) {
     self.name = name
     self.description = description
@@ -25,23 +27,61 @@ public struct PluginDeclaration: Sendable {
     self.package = package
     self.origin = origin
     self.releaseDate = releaseDate
+    self.features = features
   }
 
-  /// The descriptor for `gst_plugin_NAME_get_desc`; it lives as long as the process.
-  public func makeDescriptor(_ initialise: GstPluginInitFunc) -> UnsafePointer<GstPluginDesc> {
+  /// The `GstPluginDesc` for the `gst_plugin_NAME_get_desc` of a shared object; it lives as long as
+  /// the process.
+  public func makeDescriptor() -> UnsafeRawPointer {
+    Self.described.withLock { $0[name] = self }
     let descriptor = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
     descriptor.initialize(to: GstPluginDesc())
     descriptor.pointee.major_version = GST_VERSION_MAJOR
     descriptor.pointee.minor_version = GST_VERSION_MINOR
     descriptor.pointee.name = permanent(name)
     descriptor.pointee.description = permanent(description)
-    descriptor.pointee.plugin_init = initialise
+    descriptor.pointee.plugin_init = initialisePlugin
     descriptor.pointee.version = permanent(version)
     descriptor.pointee.license = permanent(license)
     descriptor.pointee.source = permanent(source)
     descriptor.pointee.package = permanent(package)
     descriptor.pointee.origin = permanent(origin)
     descriptor.pointee.release_datetime = permanent(releaseDate)
-    return UnsafePointer(descriptor)
+    return UnsafeRawPointer(descriptor)
   }
+
+  /// Registers a plugin that is linked into the program, as `GST_PLUGIN_STATIC_REGISTER` does; false
+  /// where something of it is refused. Call it once, behind ``initialize()``.
+  public func registerStatically() -> Bool {
+    Self.described.withLock { $0[name] = self }
+    return gst_plugin_register_static(
+      GST_VERSION_MAJOR, GST_VERSION_MINOR, name, description, initialisePlugin, version, license,
+      source, package, origin) != 0
+  }
+
+  /// plugin_init gets nothing but the plugin, so its declaration is found by name.
+  fileprivate static let described = Locked<[String: PluginDeclaration]>([:])
+
+  fileprivate func register(with plugin: PluginReference) -> Bool {
+    // Also where one of them is refused, the others can be used.
+    features.map { $0.register(with: plugin) }.allSatisfy { $0 }
+  }
+}
+
+private let initialisePlugin: GstPluginInitFunc = { plugin in
+  guard let plugin, let name = gst_plugin_get_name(plugin).map({ String(cString: $0) }),
+    let declaration = PluginDeclaration.described.withLock({ $0[name] })
+  else { return 0 }
+  return declaration.register(with: PluginReference(pointer: plugin)) ? 1 : 0
+}
+
+/// The plugin that is being loaded.
+public struct PluginReference {
+  let pointer: OpaquePointer
+}
+
+/// Something that a plugin registers: an element, a tag, a kind of meta.
+public protocol PluginFeature: Sendable {
+  /// Registers it with the process; false where that is refused.
+  func register(with plugin: PluginReference) -> Bool
 }

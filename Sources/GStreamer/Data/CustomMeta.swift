@@ -2,7 +2,7 @@ internal import CGStreamer
 
 /// A kind of meta of one's own: named fields on a buffer that video decoders and filters carry
 /// along (`gst_meta_register_custom`).
-public struct CustomMeta: Sendable {
+public struct CustomMeta: PluginFeature {
   public let name: String
 
   /// A meta of this name. Call `register` once before the first use.
@@ -15,6 +15,11 @@ public struct CustomMeta: Sendable {
     guard gst_meta_get_info(name) == nil else { return }
     var tags: UnsafePointer<gchar>?
     gst_meta_register_custom(permanent(name), &tags, nil, nil, nil)
+  }
+
+  public func register(with plugin: PluginReference) -> Bool {
+    register()
+    return true
   }
 
   /// Sets fields on a buffer that nobody else holds; fields that are there already stay.

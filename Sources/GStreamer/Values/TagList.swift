@@ -64,16 +64,35 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
   public enum Kind: Sendable {
     case string, double
   }
+}
 
-  /// Registers a stream tag of one's own; a second registration of the name does nothing.
-  ///
+/// A stream tag of one's own.
+public struct TagDeclaration: PluginFeature {
+  public let name: String
+  public let kind: TagList.Kind
+  public let nick: String
+  public let blurb: String
+
   /// - Parameters:
   ///   - nick: a short name for people, translated where possible.
   ///   - blurb: one sentence with units and range.
-  public static func register(_ tag: String, _ kind: Kind, nick: String, blurb: String) {
-    guard gst_tag_exists(tag) == 0 else { return }
+  public init(_ name: String, _ kind: TagList.Kind, nick: String, blurb: String) {
+    self.name = name
+    self.kind = kind
+    self.nick = nick
+    self.blurb = blurb
+  }
+
+  /// Registers the tag with the process; a second registration of the name does nothing.
+  public func register() {
+    guard gst_tag_exists(name) == 0 else { return }
     let type = kind == .string ? cgst_type_string() : cgst_type_double()
     gst_tag_register_static(
-      permanent(tag), GST_TAG_FLAG_META, type, permanent(nick), permanent(blurb), nil)
+      permanent(name), GST_TAG_FLAG_META, type, permanent(nick), permanent(blurb), nil)
+  }
+
+  public func register(with plugin: PluginReference) -> Bool {
+    register()
+    return true
   }
 }

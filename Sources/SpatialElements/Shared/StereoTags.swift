@@ -10,24 +10,24 @@ enum StereoTags {
   static let disparityAdjustment = "stereo-disparity-adjustment"
   static let projection = "stereo-projection"
 
-  static func register() {
-    TagList.register(
+  static let declarations = [
+    TagDeclaration(
       heroEye, .string, nick: "stereo hero eye",
-      blurb: "the eye to show where only one can be shown: left or right")
-    TagList.register(
+      blurb: "the eye to show where only one can be shown: left or right"),
+    TagDeclaration(
       horizontalFieldOfView, .double, nick: "stereo horizontal field of view",
-      blurb: "what one eye's picture covers horizontally, in degrees, above 0 and up to 360")
-    TagList.register(
+      blurb: "what one eye's picture covers horizontally, in degrees, above 0 and up to 360"),
+    TagDeclaration(
       baseline, .double, nick: "stereo baseline",
-      blurb: "the distance between the two lenses' centres, in millimetres")
-    TagList.register(
+      blurb: "the distance between the two lenses' centres, in millimetres"),
+    TagDeclaration(
       disparityAdjustment, .double, nick: "stereo disparity adjustment",
-      blurb: "the shift of the two pictures against each other, in picture widths, -1 to 1")
-    TagList.register(
+      blurb: "the shift of the two pictures against each other, in picture widths, -1 to 1"),
+    TagDeclaration(
       projection, .string, nick: "stereo projection",
       blurb: "how the picture maps onto the viewer's surroundings: rectilinear, "
-        + "equirectangular, half-equirectangular, fisheye or parametric")
-  }
+        + "equirectangular, half-equirectangular, fisheye or parametric"),
+  ]
 }
 
 extension SpatialMetadata {
