@@ -23,15 +23,13 @@ let package = Package(
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
     .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
-    // x265's headers alone: the library is loaded when something encodes.
-    .systemLibrary(name: "CX265"),
 
     // Formats and models: no GStreamer, no Foundation.
     .target(name: "StereoVideo", swiftSettings: strict),
     .target(name: "HEVC", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
-      name: "StereoEncoder", dependencies: ["CX265", "HEVC", "StereoVideo"], swiftSettings: strict),
+      name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
 
     // The declarative format of pipelines: no GStreamer.
     .target(
@@ -94,7 +92,7 @@ let package = Package(
 
     // Run by `make bench`.
     .executableTarget(
-      name: "bench-encoder", dependencies: ["CX265", "StereoEncoder", "StereoVideo"],
+      name: "bench-encoder", dependencies: ["StereoEncoder", "StereoVideo"],
       path: "Benchmarks/bench-encoder", swiftSettings: strict),
     .executableTarget(
       name: "bench-bitstream", dependencies: ["HEVC", "StereoVideo"],
@@ -104,9 +102,11 @@ let package = Package(
     .testTarget(
       name: "HEVCTests", dependencies: ["HEVC", "StereoVideo"], exclude: ["Streams"],
       swiftSettings: strict),
-    .testTarget(name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"], swiftSettings: strict),
+      name: "ISOBMFFTests", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
+    .testTarget(
+      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
+      swiftSettings: strict),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
