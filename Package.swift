@@ -23,8 +23,6 @@ let package = Package(
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
     .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
-    // x265's headers alone: the library is loaded when something encodes.
-    .systemLibrary(name: "CX265"),
 
     // Formats and models: no GStreamer, no Foundation.
     .target(name: "StereoVideo", swiftSettings: strict),
@@ -33,7 +31,7 @@ let package = Package(
     .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
-      name: "StereoEncoder", dependencies: ["CX265", "HEVC", "StereoVideo"], swiftSettings: strict),
+      name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
 
     // The declarative format of pipelines: no GStreamer.
     .target(
@@ -103,7 +101,7 @@ let package = Package(
 
     // Run by `make bench`.
     .executableTarget(
-      name: "bench-encoder", dependencies: ["CX265", "StereoEncoder", "StereoVideo"],
+      name: "bench-encoder", dependencies: ["StereoEncoder", "StereoVideo"],
       path: "Benchmarks/bench-encoder", swiftSettings: strict),
     .executableTarget(
       name: "bench-bitstream", dependencies: ["HEVC", "StereoVideo"],
@@ -155,8 +153,7 @@ let package = Package(
       name: "SpatialTests",
       dependencies: [
         "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "SpatialElements",
-        "StereoTestScene",
-        "StereoVideo",
+        "StereoTestScene", "StereoVideo",
       ],
       swiftSettings: strict),
   ],

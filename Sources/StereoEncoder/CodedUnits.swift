@@ -1,5 +1,3 @@
-import CX265
-
 /// The NAL units of one coded picture, as x265 gave them.
 package struct CodedUnits: Sendable {
   /// All NAL units, each after its length in four bytes.
@@ -7,18 +5,18 @@ package struct CodedUnits: Sendable {
   /// Where each NAL unit lies in `bytes`.
   package let nalUnits: [Range<Int>]
 
-  /// Copies `count` NAL units. x265.h: their payloads lie one after the other, until the next call.
-  init(_ units: UnsafePointer<x265_nal>?, _ count: UInt32) {
-    let units = UnsafeBufferPointer(start: units, count: Int(count))
+  /// Copies `count` elements of `x265_nal`. x265.h: their payloads lie one after the other, until
+  /// the next call.
+  init(_ units: UnsafeMutableRawPointer, _ count: Int, _ layout: X265Layout.NALUnit) {
     var ranges: [Range<Int>] = []
-    ranges.reserveCapacity(units.count)
+    ranges.reserveCapacity(count)
     var size = 0
-    for unit in units {
+    for index in 0..<count {
       let start = size + 4
-      size += Int(unit.sizeBytes)
+      size += Int((units + index * layout.size)[layout.sizeBytes])
       ranges.append(start..<max(start, size))
     }
-    bytes = [UInt8](UnsafeBufferPointer(start: units.first?.payload, count: size))
+    bytes = [UInt8](UnsafeRawBufferPointer(start: units[layout.payload], count: size))
     nalUnits = ranges
   }
 }

@@ -18,7 +18,7 @@ package final class EncoderPair {
   private var isOpen = true
   private var isDraining = false
   /// What one encoder gave before the other did.
-  private var waiting: (left: [EyeEncoder.CodedPicture], right: [EyeEncoder.CodedPicture]) =
+  private var waiting: (left: [X265Encoder.CodedPicture], right: [X265Encoder.CodedPicture]) =
     ([], [])
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
@@ -29,7 +29,7 @@ package final class EncoderPair {
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     try configuration.validate()
     let options = try EncoderOption.list(configuration.optionString)
-    let library = try X265Library(bitDepth: Int32(configuration.bitDepth))
+    let library = try X265Library(bitDepth: configuration.bitDepth)
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
     let right = try EyeEncoder(
@@ -136,22 +136,22 @@ package final class EncoderPair {
   }
 
   private func take(
-    _ outcome: EyeThread.Outcome, into waiting: inout [EyeEncoder.CodedPicture]
+    _ outcome: EyeThread.Outcome, into waiting: inout [X265Encoder.CodedPicture]
   ) throws(StereoEncoderError) {
     if let error = outcome.error { throw error }
     waiting += outcome.pictures
   }
 
   private func pair(
-    _ left: EyeEncoder.CodedPicture, _ right: EyeEncoder.CodedPicture
+    _ left: X265Encoder.CodedPicture, _ right: X265Encoder.CodedPicture
   ) throws(StereoEncoderError) -> CodedPair {
-    guard left.frame == right.frame, left.type == right.type else {
+    guard left.pts == right.pts, left.type == right.type else {
       throw .outOfStep(
-        "x265 gave a picture of type \(left.type) for frame \(left.frame) of the left eye, and of "
-          + "type \(right.type) for frame \(right.frame) of the right eye")
+        "x265 gave a picture of type \(left.type) for frame \(left.pts) of the left eye, and of "
+          + "type \(right.type) for frame \(right.pts) of the right eye")
     }
-    guard let times = timeline.next(frame: left.frame) else {
-      throw .encoding(eye: .left, frame: left.frame, reason: "x265 gave it out of its order")
+    guard let times = timeline.next(frame: left.pts) else {
+      throw .encoding(eye: .left, frame: left.pts, reason: "x265 gave it out of its order")
     }
     return CodedPair(
       left: left.units, right: right.units, presentation: times.presentation,

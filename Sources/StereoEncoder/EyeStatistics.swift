@@ -1,5 +1,3 @@
-import CX265
-
 /// What one eye's encoder has made until now.
 public struct EyeStatistics: Equatable, Sendable {
   /// Coded pictures.
@@ -17,16 +15,22 @@ public struct EyeStatistics: Equatable, Sendable {
   /// Nil unless the option string has `ssim:log-level=info`.
   public let ssim: Double?
 
-  init(_ stats: x265_stats, bytes: Int, framesPerSecond: Double) {
-    let types = [stats.statsI, stats.statsP, stats.statsB]
-    let pictures = types.reduce(0) { $0 + Double($1.numPics) }
-    frames = Int(stats.encodedPictureCount)
+  /// - Parameter stats: an `x265_stats`.
+  init(
+    _ stats: UnsafeMutableRawPointer, _ layout: X265Layout.Statistics, bytes: Int,
+    framesPerSecond: Double
+  ) {
+    let types = [layout.statsI, layout.statsP, layout.statsB].map {
+      (quantizer: stats[$0.avgQp], pictures: Double(stats[$0.numPics]))
+    }
+    let pictures = types.reduce(0) { $0 + $1.pictures }
+    frames = Int(stats[layout.encodedPictureCount])
     self.bytes = bytes
     kilobitsPerSecond =
       frames > 0 ? Double(bytes) * 8 / 1000 * framesPerSecond / Double(frames) : 0
     averageQP =
-      pictures > 0 ? types.reduce(0) { $0 + $1.avgQp * Double($1.numPics) } / pictures : nil
-    psnr = stats.globalPsnr > 0 ? stats.globalPsnr : nil
-    ssim = stats.globalSsim > 0 ? stats.globalSsim : nil
+      pictures > 0 ? types.reduce(0) { $0 + $1.quantizer * $1.pictures } / pictures : nil
+    psnr = stats[layout.globalPsnr] > 0 ? stats[layout.globalPsnr] : nil
+    ssim = stats[layout.globalSsim] > 0 ? stats[layout.globalSsim] : nil
   }
 }

@@ -14,7 +14,7 @@ final class EyeThread {
 
   /// What the encoder gave, in coding order, and the error that ended its work.
   struct Outcome {
-    var pictures: [EyeEncoder.CodedPicture] = []
+    var pictures: [X265Encoder.CodedPicture] = []
     var error: StereoEncoderError?
     /// No jobs are left.
     var isIdle = true
@@ -76,7 +76,7 @@ final class EyeThread {
       }
     }
 
-    private func give(_ picture: EyeEncoder.CodedPicture) {
+    private func give(_ picture: X265Encoder.CodedPicture) {
       locked {
         outcome.pictures.append(picture)
         pthread_cond_broadcast(changed)
