@@ -32,6 +32,8 @@ let package = Package(
     .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
+    .target(
+      name: "MoviePlayer", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
 
     // The declarative format of pipelines: no GStreamer.
     .target(
@@ -121,6 +123,10 @@ let package = Package(
       name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
       swiftSettings: strict),
     .testTarget(
+      name: "MoviePlayerTests",
+      dependencies: ["FuzzTargets", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo", "TestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
     .target(
@@ -141,7 +147,8 @@ let package = Package(
       swiftSettings: strict),
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(
-      name: "FuzzTargets", dependencies: ["CGStreamer", "HEVC", "ISOBMFF", "StereoVideo"],
+      name: "FuzzTargets",
+      dependencies: ["CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo"],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],

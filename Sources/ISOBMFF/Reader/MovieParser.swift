@@ -23,7 +23,7 @@ public struct MovieParser: Sendable {
   /// What the parser came to, or what it needs to go on.
   public enum Event: Sendable {
     case fileType(FileType)
-    /// The index of the movie; the first, if there are more.
+    /// The index of the movie; the first, if there are more, unless later ones are asked for.
     case movie(Movie)
     /// The index of a fragment, whose data usually follow.
     case fragment(MovieFragment)
@@ -45,6 +45,8 @@ public struct MovieParser: Sendable {
   /// No more bytes are asked for at once, lest a lying size makes the caller allocate it.
   private static let maximumRequest: UInt64 = 1 << 22
 
+  /// Whether every index is given: a stream may begin anew with another one.
+  public var readsLaterMovies = false
   /// Where the next box begins, in bytes from the file's start.
   public private(set) var position: UInt64 = 0
   private var fileSize: UInt64?
@@ -70,7 +72,9 @@ public struct MovieParser: Sendable {
     // Behind a box without an end there is nothing; so large an offset stands for that.
     guard position <= UInt64(Int64.max) else { return try end() }
     guard let box = try header() else { return request(upTo: 16) }
-    guard Self.readTypes.contains(box.type), !(box.type == "moov" && hasMovie) else {
+    guard Self.readTypes.contains(box.type),
+      box.type != "moov" || !hasMovie || readsLaterMovies
+    else {
       return skip(box)
     }
     try check(box)

@@ -1,0 +1,208 @@
+import HEVC
+import StereoVideo
+
+/// H.265 without a container that is played: what an encoder or a transport stream gives.
+struct ElementaryPlayback: ~Copyable, Sendable {
+  /// So many bytes of a file are read at once.
+  private static let readSize: UInt64 = 64 * 1024
+
+  private(set) var streams: [PlayedStream] = []
+  /// When the last frame was shown.
+  private(set) var position: Nanoseconds = 0
+  private var input: ElementaryInput
+  private var description: VideoDescription
+  /// Takes precedence over what the stream says.
+  private let givenRate: Ratio?
+  /// How the eyes are had; nil before the first access unit, and where there are no two.
+  private var eyes: EyeSamples?
+  private var eyeFormat: EyeFormat?
+  /// The source's segment; nil where it has none.
+  private var segment: PlaybackSegment?
+  /// The streams have to be told the segment.
+  private var needsSegment = true
+  /// Where to read next, of a source that can be read anywhere.
+  private var nextRead: UInt64?
+  private var hasEnded = false
+  private var hasPlayed = false
+
+  /// A stream whose chunks come as they are.
+  init(_ source: ElementaryStreamSource, _ options: PlayerOptions) {
+    input = ElementaryInput(source)
+    description = VideoDescription(frameRate: options.frameRate ?? source.frameRate)
+    givenRate = options.frameRate
+  }
+
+  /// A byte stream in a file that can be read anywhere.
+  init(reading options: PlayerOptions) {
+    self.init(ElementaryStreamSource(), options)
+    nextRead = 0
+  }
+
+  /// Whether a stream that begins with these bytes is H.265 in start codes.
+  static func isByteStream(_ start: ByteSlice) -> Bool {
+    start.withBytes { $0.starts(with: [0, 0, 0, 1]) || $0.starts(with: [0, 0, 1]) }
+  }
+
+  // MARK: The source
+
+  mutating func append(_ slice: ByteSlice, _ times: ChunkTimes) throws(MoviePlayerError) {
+    try input.append(slice, times)
+  }
+
+  mutating func endInput() {
+    guard !hasEnded else { return }
+    hasEnded = true
+    input.finish()
+  }
+
+  /// Takes what the source says of times from now on.
+  mutating func begin(_ segment: PlaybackSegment) {
+    self.segment = segment
+    needsSegment = true
+  }
+
+  /// Takes parameter sets that come beside the stream from now on.
+  mutating func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
+    do {
+      try eyes?.add(parameterSets: parameterSets)
+    } catch {
+      throw .configuration("\(error)")
+    }
+  }
+
+  /// Forgets what is under way, as after a flush.
+  mutating func flush() {
+    input.reset()
+    eyes?.reset()
+    needsSegment = true
+    hasEnded = false
+    for stream in streams.indices { streams[stream].restart() }
+  }
+
+  mutating func select(_ stream: StreamID, _ isSelected: Bool) {
+    guard streams.indices.contains(stream.rawValue) else { return }
+    streams[stream.rawValue].isSelected = isSelected
+  }
+
+  // MARK: What comes next
+
+  /// Gives the next access unit.
+  ///
+  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  mutating func step(
+    _ answer: ReadAnswer?, _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    if let place = nextRead, let answer, answer.offset == place {
+      if let slice = answer.slice, slice.count > 0 {
+        nextRead = place + UInt64(slice.count)
+        try input.append(slice, ChunkTimes())
+      } else {
+        endInput()
+      }
+    }
+    if hasPlayed, !streams.contains(where: \.isSelected) {
+      return .wait(.end(.nothingSelected))
+    }
+    if let unit = input.next() {
+      give(unit, &outputs)
+      return .again
+    }
+    if hasEnded { return try end(&outputs) }
+    guard let place = nextRead else { return .wait(.awaitBytes) }
+    return .wait(.read(ReadRequest(range: place..<place + Self.readSize)))
+  }
+
+  private mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> Progress {
+    guard hasPlayed else { throw .nothingPlayable }
+    for stream in streams.indices {
+      streams[stream].drain(&eyes, &outputs)
+      guard !streams[stream].hasEnded else { continue }
+      streams[stream].hasEnded = true
+      outputs.append(.endOfStream(streams[stream].id))
+    }
+    return .wait(.end(.endOfStream))
+  }
+
+  private mutating func give(_ unit: LayeredSample, _ outputs: inout OutputQueue) {
+    var unit = unit
+    if streams.isEmpty {
+      guard !unit.flags.contains(.delta) else { return }
+      begin(unit, &outputs)
+    }
+    if let rate = givenRate ?? description.frameRate, segment == nil || givenRate != nil {
+      input.number(&unit, rate: rate)
+    }
+    if needsSegment { tellSegment(from: unit, &outputs) }
+    position = unit.presentationTime ?? unit.decodeTime ?? position
+    for stream in streams.indices {
+      guard streams[stream].isSelected else {
+        streams[stream].waitsForSync = true
+        continue
+      }
+      switch streams[stream].role {
+      case .eye(let eye):
+        streams[stream].give(eye, of: unit, from: &eyes, eyeFormat, &outputs)
+      case .samples:
+        let sample = Sample(
+          data: SampleData(unit.data), presentationTime: unit.presentationTime,
+          decodeTime: unit.decodeTime, duration: unit.duration, flags: unit.flags)
+        streams[stream].give(sample, &outputs)
+      }
+    }
+  }
+
+  /// Tells the source's segment; of a stream without timestamps one whose running time begins with
+  /// what is shown first.
+  private mutating func tellSegment(
+    from first: LayeredSample, _ outputs: inout OutputQueue
+  ) {
+    needsSegment = false
+    var own = PlaybackSegment()
+    own.start = first.presentationTime ?? 0
+    let told = segment ?? own
+    for stream in streams.indices {
+      streams[stream].segmentStart = told.start
+      outputs.append(.segment(streams[stream].id, SegmentStart(segment: told)))
+    }
+  }
+
+  /// Gives the streams, now that the first access unit says what they are.
+  private mutating func begin(_ first: LayeredSample, _ outputs: inout OutputQueue) {
+    hasPlayed = true
+    var format = ElementaryFormat(framing: input.framing)
+    var found: [(PlayerStream.Role, StreamFormat)] = []
+    switch LayeredContent(
+      parameterSets: input.parameterSets, framing: input.framing, first: first.data)
+    {
+    case .plain: break
+    case .unreadable(let warning): outputs.warn(warning)
+    case .layers(let layers):
+      if let warning = layers.warning { outputs.warn(warning) }
+      eyes = layers.eyes
+      format.viewCount = layers.viewCount
+      for eye in Eye.allCases {
+        guard let sets = layers.parameterSets[eye] else { continue }
+        let eyeFormat = EyeFormat(
+          parameterSets: sets, description: description, spatial: nil,
+          isMono: layers.viewCount == 1
+        ).with(sets)
+        description.frameRate = eyeFormat.description.frameRate
+        format.bitDepth = (try? HEVCDecoderConfigurationRecord(sets))?.bitDepthLuma
+        self.eyeFormat = eyeFormat
+        found.append((.eye(eye), .eye(eyeFormat)))
+      }
+      eyeFormat?.description = description
+    }
+    found.append((.samples, .elementary(format)))
+    outputs.append(
+      .streams(
+        found.enumerated().map { number, stream in
+          PlayerStream(
+            id: StreamID(rawValue: number), role: stream.0, kind: .video, number: 0, track: nil,
+            format: stream.1, isUnselected: false)
+        }))
+    streams = found.enumerated().map {
+      PlayedStream(id: StreamID(rawValue: $0.offset), role: $0.element.0)
+    }
+  }
+}

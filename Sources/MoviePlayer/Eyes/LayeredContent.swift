@@ -1,0 +1,124 @@
+import HEVC
+import ISOBMFF
+import StereoVideo
+
+/// What a layered stream turns out to be, by its parameter sets and its first access unit.
+enum LayeredContent {
+  /// One layer only.
+  case plain
+  /// More layers than the base layer, of which nothing can be had.
+  case unreadable(PlayerWarning)
+  /// Layers that are read, all of two eyes or the base layer alone.
+  case layers(Layers)
+
+  /// What the samples of a layered stream hold.
+  struct Layers {
+    /// How the eyes are had.
+    var eyes: EyeSamples
+    /// How many views, two or more; one where what is layered is something else.
+    var viewCount: Int
+    /// The parameter sets of the eyes that can be had.
+    var parameterSets: [Eye: SingleLayerParameterSets] = [:]
+    var warning: PlayerWarning?
+  }
+
+  /// NAL units of the records of a sample entry; empty where it has none that can be read.
+  static func parameterSets(of entry: VisualSampleEntry) -> [[UInt8]] {
+    let base = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
+    let layered = entry.lhvC.flatMap { try? LHEVCDecoderConfigurationRecord(bytes: $0) }
+    return (base?.nalUnits ?? []) + (layered?.nalUnits ?? [])
+  }
+
+  /// Whether the samples of a track may hold several layers, so that the first has to be looked at.
+  static func isPossible(in entry: VisualSampleEntry) -> Bool {
+    guard entry.hvcC != nil else { return false }
+    return entry.lhvC != nil || entry.codec == "hev1"
+      || parameterSets(of: entry).contains { layerCount($0) ?? 1 > 1 }
+  }
+
+  /// Looks at a track's sample entry and its first sample.
+  init(_ entry: VisualSampleEntry, first sample: ByteSlice?) {
+    guard let record = entry.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) }),
+      let sample
+    else {
+      self = .plain
+      return
+    }
+    self.init(
+      parameterSets: Self.parameterSets(of: entry),
+      framing: .lengthPrefixed(lengthSize: record.lengthSize), first: sample)
+  }
+
+  /// Looks at NAL units that came beside the stream, and at the first access unit.
+  init(parameterSets: [[UInt8]], framing: NALUnitFraming, first sample: ByteSlice) {
+    do {
+      self = try Self.inspect(parameterSets, framing, sample)
+    } catch {
+      let isLayered = parameterSets.contains { Self.layerCount($0) ?? 1 > 1 }
+      self =
+        isLayered
+        ? .unreadable(
+          PlayerWarning(
+            .layers,
+            "The eyes cannot be had, only the video as it is: the first frame is damaged "
+              + "(\(error))."))
+        : .plain
+    }
+  }
+
+  /// How many layers a VPS says there are; nil for any other NAL unit.
+  private static func layerCount(_ nalUnit: [UInt8]) -> Int? {
+    guard NALUnitHeader(nalUnit.span.bytes)?.type == .videoParameterSet else { return nil }
+    return (try? VideoParameterSet(nalUnit: nalUnit)).map { $0.maxLayersMinus1 + 1 }
+  }
+
+  private static func inspect(
+    _ beside: [[UInt8]], _ framing: NALUnitFraming, _ sample: ByteSlice
+  ) throws -> LayeredContent {
+    let sets = beside + (try sample.withSpan { try interestingUnits($0, framing) })
+    let sequence = sets.last { NALUnitHeader($0.span.bytes)?.type == .videoParameterSet }
+    guard let sequence, let vps = try? VideoParameterSet(nalUnit: sequence),
+      vps.maxLayersMinus1 > 0
+    else { return .plain }
+    let information = LayeredStreamInformation(
+      vps, displays: ThreeDReferenceDisplaysInformation(nalUnits: sets))
+    // Where there is one view only, one name is as good as the other.
+    let baseEye = information.baseEye ?? .left
+    var splitter = EyeSplitter(isBaseOnly: !information.isStereo)
+    try splitter.add(
+      parameterSets: beside.filter { NALUnitHeader($0.span.bytes)?.type.isParameterSet ?? false })
+    let eyes = EyeSamples(baseEye: baseEye, framing: framing, splitter: splitter)
+    var layers = Layers(
+      eyes: eyes, viewCount: information.viewCount,
+      warning: information.warning.map { PlayerWarning(.layers, sentence($0)) })
+    // A trial on a copy: what comes of it is thrown away but for the parameter sets.
+    var trial = eyes
+    for eye in information.isStereo ? [baseEye, baseEye.other] : [baseEye] {
+      do {
+        layers.parameterSets[eye] = try trial.split(LayeredSample(data: sample), for: eye)
+          .parameterSets
+      } catch {
+        guard eye != baseEye else { throw error }
+        layers.warning = PlayerWarning(.layers, "The \(eye) eye cannot be had: \(error).")
+      }
+    }
+    return .layers(layers)
+  }
+
+  /// The NAL units of an access unit that say what the stream is.
+  private static func interestingUnits(
+    _ bytes: RawSpan, _ framing: NALUnitFraming
+  ) throws(LengthPrefixed.Malformed) -> [[UInt8]] {
+    try framing.nalUnits(in: bytes).compactMap { range in
+      let unit = bytes.extracting(range)
+      guard let type = NALUnitHeader(unit)?.type, type.isParameterSet || type == .prefixSEI else {
+        return nil
+      }
+      return unit.withUnsafeBytes { Array($0) }
+    }
+  }
+
+  private static func sentence(_ text: String) -> String {
+    text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+}

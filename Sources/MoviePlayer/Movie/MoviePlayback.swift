@@ -1,0 +1,172 @@
+import HEVC
+import ISOBMFF
+import StereoVideo
+
+/// A movie that is played, wherever its bytes come from: what comes next of each track, and what is
+/// said about it.
+struct MoviePlayback: Sendable {
+  /// With its fragments so far.
+  var movie: Movie
+  let fileType: FileType?
+  /// No more fragments will come.
+  var isComplete: Bool
+  /// Where the fragments lie, as far as an index says so that comes before or behind them.
+  var fragments: FragmentIndex?
+  var tracks: [PlayedTrack]
+  /// The part of the movie that is played, on its own time line.
+  var segment = PlaybackSegment()
+  /// How far it has been played, on its own time line.
+  var position: Nanoseconds = 0
+  /// How far it has been played backwards; nil where it is played forwards.
+  var reverse: ReversePlayback?
+  /// What has been read since the last seek.
+  var budget = SampleBudget()
+  /// Something of the movie could be read.
+  var hasPlayed = false
+  /// Somebody has gone elsewhere in the movie, so that it is right if nothing is left to play.
+  var hasSought = false
+
+  /// The samples of a track, by its place among those that are played.
+  func samples(_ track: Int) -> TrackSamples { movie.tracks[tracks[track].index].samples }
+
+  /// How long the movie plays; nil where that is not known.
+  var duration: Nanoseconds? {
+    let isKnown = !movie.isFragmented || isComplete
+    if let length = length(ofMedia: isKnown), length > 0 { return length }
+    let declared =
+      fragments?.end
+      ?? (movie.fragmentedDuration ?? movie.duration).flatMap {
+        $0 > 0 ? scale($0, .second, UInt64(movie.timescale)) : nil
+      }
+    // What is still being written may have grown longer than its start says.
+    return declared.map { max($0, length(ofMedia: true) ?? 0) }
+  }
+
+  /// Where the last edit of all tracks ends.
+  ///
+  /// - Parameter isKnown: the media ends with what is there, for edits that go on to its end.
+  private func length(ofMedia isKnown: Bool) -> Nanoseconds? {
+    tracks.indices.compactMap { track in
+      let timeline = tracks[track].timeline
+      return timeline.end ?? (isKnown ? timeline.mediaEnd(samples(track)) : nil)
+    }.max()
+  }
+
+  mutating func select(_ stream: StreamID, _ isSelected: Bool) {
+    for track in tracks.indices {
+      for place in tracks[track].streams.indices where tracks[track].streams[place].id == stream {
+        tracks[track].streams[place].isSelected = isSelected
+      }
+    }
+  }
+
+  // MARK: What comes next
+
+  /// The next sample of a track, whose segments are told on the way; nil at its end, or where it
+  /// waits for more of the index.
+  mutating func next(
+    _ track: Int, _ outputs: inout OutputQueue, fileSize: UInt64
+  ) throws(MoviePlayerError) -> PlayedTrack.Item? {
+    if !tracks[track].hasEnded, tracks[track].isMuted(segment) {
+      silence(track, upTo: segment.start, &outputs)
+    }
+    while !tracks[track].hasEnded {
+      let index = tracks[track].index
+      let step = tracks[track].step(
+        movie.tracks[index].samples, in: segment, isComplete: isComplete)
+      if tracks[track].isInterrupted { interrupt(track, &outputs) }
+      switch step {
+      case .segment(let segment, let isEmpty): begin(track, segment, isEmpty: isEmpty, &outputs)
+      case .sample(let item):
+        if item.size > 0 { return item }
+        try pass(item, of: track, fileSize: fileSize)
+      case .wait: return nil
+      case .end:
+        tracks[track].drain(&outputs)
+        if reverse == nil { end(track, &outputs) }
+      }
+    }
+    return nil
+  }
+
+  /// Goes on behind a sample of a track.
+  mutating func pass(
+    _ item: PlayedTrack.Item, of track: Int, fileSize: UInt64
+  ) throws(MoviePlayerError) {
+    try count(item.size, at: item.record, of: track, fileSize: fileSize)
+    tracks[track].advance()
+  }
+
+  /// Sees to it that no more is read than a file of this size has.
+  mutating func count(
+    _ size: UInt64, at record: SampleRecord, of track: Int, fileSize: UInt64
+  ) throws(MoviePlayerError) {
+    do {
+      try budget.count(size, at: record, ofTrack: tracks[track].index, fileSize: fileSize)
+    } catch {
+      throw .unreadable(error)
+    }
+  }
+
+  private mutating func begin(
+    _ track: Int, _ segment: PlaybackSegment, isEmpty: Bool, _ outputs: inout OutputQueue
+  ) {
+    let followsAnother = tracks[track].kind == .video && tracks[track].hasBegun
+    tracks[track].hasBegun = true
+    tell(
+      SegmentStart(segment: segment, followsAnother: followsAnother, isEmpty: isEmpty), to: track,
+      &outputs)
+    if isEmpty, let stop = segment.stop {
+      gap(track, from: segment.start, to: stop, &outputs)
+      tracks[track].end = saturatingSum(segment.time, stop - segment.start)
+    } else {
+      let start = tracks[track].timeline.isUpstream ? segment.start : segment.time
+      tracks[track].end = max(tracks[track].end, start)
+    }
+  }
+
+  /// Tells the streams of a track what part of it comes.
+  mutating func tell(_ start: SegmentStart, to track: Int, _ outputs: inout OutputQueue) {
+    for stream in tracks[track].streams.indices {
+      tracks[track].streams[stream].segmentStart = start.segment.start
+      outputs.append(.segment(tracks[track].streams[stream].id, start))
+    }
+  }
+
+  /// Nothing more comes for a track.
+  private mutating func end(_ track: Int, _ outputs: inout OutputQueue) {
+    guard !segment.flags.contains(.endsWithSegmentDone) else { return }
+    for stream in tracks[track].streams.indices where !tracks[track].streams[stream].hasEnded {
+      tracks[track].streams[stream].hasEnded = true
+      outputs.append(.endOfStream(tracks[track].streams[stream].id))
+    }
+  }
+
+  // MARK: The end
+
+  /// How playing ends, when nothing comes any more.
+  mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> PlayerEnd {
+    guard hasPlayed || hasSought else { throw .nothingPlayable }
+    if segment.flags.contains(.endsWithSegmentDone) {
+      let end = segment.stop ?? duration ?? segment.start
+      return .segmentDone(at: segment.rate < 0 ? segment.start : end)
+    }
+    for track in tracks.indices { end(track, &outputs) }
+    return .endOfStream
+  }
+
+  /// Somebody takes any of the streams.
+  var isSelected: Bool { tracks.contains(where: \.isSelected) }
+
+  /// Nothing more comes for anybody: nobody takes anything, or what is taken has ended.
+  var isIdle: Bool {
+    !tracks.contains { $0.streams.contains { $0.isSelected && !$0.hasEnded } }
+  }
+}
+
+extension OutputQueue {
+  /// Says what is wrong with an unimportant part of a file.
+  mutating func note(_ issue: ISOBMFFError) {
+    append(.warning(PlayerWarning(.file, "\(issue)")))
+  }
+}

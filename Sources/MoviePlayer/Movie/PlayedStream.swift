@@ -1,0 +1,89 @@
+import StereoVideo
+
+/// How far a stream has come.
+struct PlayedStream: Sendable {
+  let id: StreamID
+  let role: PlayerStream.Role
+  /// Somebody takes its samples.
+  var isSelected = true
+  /// The next sample does not continue the last one.
+  private(set) var isDiscontinuous = true
+  /// It has been told that nothing more comes.
+  var hasEnded = false
+  /// An eye waits for a random access point.
+  var waitsForSync = true
+  /// Where the segment begins that has been told; nil before the first, and behind a flush.
+  var segmentStart: Nanoseconds?
+
+  init(id: StreamID, role: PlayerStream.Role) {
+    (self.id, self.role) = (id, role)
+  }
+
+  /// Back to before the first sample.
+  mutating func restart() {
+    isDiscontinuous = true
+    hasEnded = false
+    waitsForSync = true
+    segmentStart = nil
+  }
+
+  /// What comes next does not continue what came last.
+  mutating func interrupt() { isDiscontinuous = true }
+
+  /// Flags of the next sample that come from the stream's history.
+  mutating func takeDiscontinuity() -> Sample.Flags {
+    defer { isDiscontinuous = false }
+    return isDiscontinuous ? .discontinuity : []
+  }
+
+  /// Whether an eye's sample is wanted now, of an access unit that decoding can start at or not.
+  mutating func takes(isSync: Bool) -> Bool {
+    if waitsForSync, isSync { waitsForSync = false }
+    return !waitsForSync
+  }
+
+  // MARK: Giving samples
+
+  mutating func give(_ sample: Sample, _ outputs: inout OutputQueue) {
+    var sample = sample
+    sample.flags.formUnion(takeDiscontinuity())
+    outputs.append(.sample(id, sample))
+  }
+
+  /// Gives what of an access unit is for an eye.
+  ///
+  /// - Parameter format: what the eye's format says beside the parameter sets.
+  mutating func give(
+    _ eye: Eye, of unit: LayeredSample, from eyes: inout EyeSamples?, _ format: EyeFormat?,
+    _ outputs: inout OutputQueue
+  ) {
+    guard takes(isSync: !unit.flags.contains(.delta)) else { return }
+    let output: EyeSamples.Output?
+    do {
+      output = try eyes?.split(unit, for: eye, inSegmentFrom: segmentStart)
+    } catch {
+      outputs.warn(.damagedFrame(of: eye, "\(error)"))
+      interrupt()
+      return
+    }
+    guard let output else { return }
+    if let failure = output.failure { outputs.warn(.damagedFrame(of: eye, "\(failure)")) }
+    if let sets = output.parameterSets, let format {
+      outputs.append(.format(id, .eye(format.with(sets))))
+    }
+    for sample in output.samples { give(sample, &outputs) }
+  }
+
+  /// Gives what is held back of an eye.
+  mutating func drain(_ eyes: inout EyeSamples?, _ outputs: inout OutputQueue) {
+    guard case .eye(let eye) = role, isSelected else { return }
+    for sample in eyes?.drain(eye) ?? [] { give(sample, &outputs) }
+  }
+}
+
+extension PlayerWarning {
+  fileprivate static func damagedFrame(of eye: Eye, _ detail: String) -> PlayerWarning {
+    PlayerWarning(
+      .damaged, "A frame of the \(eye) eye is damaged and left out.", detail: detail)
+  }
+}

@@ -1,0 +1,141 @@
+import HEVC
+import ISOBMFF
+
+/// The first phase of a source that can be read anywhere: reads the index of the movie, and those
+/// of all its fragments.
+struct Opening: ~Copyable, Sendable {
+  private enum Stage {
+    /// What is it?
+    case start
+    case size(FileSizeSearch)
+    case index
+    /// The index is known; the first sample says what the layers are.
+    case firstSample(ReadRequest)
+  }
+
+  private var stage = Stage.start
+  private var fileSize: UInt64?
+  private var fileType: FileType?
+  private var movie: Movie?
+  /// The movie with its first fragment.
+  private var basis: Movie?
+  private var parser = MovieParser()
+
+  init(fileSize: UInt64?) {
+    self.fileSize = fileSize
+  }
+
+  /// Goes on until something is needed, or the streams are known.
+  ///
+  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  mutating func step(
+    _ answer: ReadAnswer?, _ options: PlayerOptions, _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    switch stage {
+    case .start:
+      guard let answer else { return .wait(.read(ReadRequest(range: 0..<16))) }
+      guard let start = answer.slice, start.count > 0 else { throw .empty }
+      if ElementaryPlayback.isByteStream(start) {
+        return .phase(.elementary(ElementaryPlayback(reading: options)))
+      }
+      if let fileSize { beginIndex(fileSize) } else { stage = .size(FileSizeSearch()) }
+      return .again
+    case .size(var search):
+      if let answer { search.take(isThere: answer.slice?.count ?? 0 > 0) }
+      stage = .size(search)
+      if let place = search.probe {
+        return .wait(.read(ReadRequest(range: place..<place + 1, isProbe: true)))
+      }
+      beginIndex(search.size)
+      return .again
+    case .index:
+      if let answer { supply(answer) }
+      return try readIndex(&outputs)
+    case .firstSample(let request):
+      guard let answer else { return .wait(.read(request)) }
+      return try expose(answer.slice, at: request.range.lowerBound, &outputs)
+    }
+  }
+
+  private mutating func beginIndex(_ size: UInt64) {
+    fileSize = size
+    parser = MovieParser(fileSize: size)
+    stage = .index
+  }
+
+  private mutating func supply(_ answer: ReadAnswer) {
+    if let slice = answer.slice, slice.count > 0 {
+      slice.withBytes { parser.supply($0, at: answer.offset) }
+    } else {
+      parser.endOfStream(at: answer.offset)
+    }
+  }
+
+  private mutating func readIndex(
+    _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    let event: MovieParser.Event
+    do {
+      event = try parser.next()
+    } catch {
+      guard movie != nil else { throw .unreadable(error) }
+      outputs.warn(.damagedIndex(error))
+      return try finish(&outputs)
+    }
+    switch event {
+    case .fileType(let type): fileType = type
+    case .movie(let found):
+      movie = found
+      if !found.isFragmented { return try finish(&outputs) }
+    case .fragment(let fragment):
+      movie?.append(fragment)
+      for issue in fragment.issues { outputs.note(issue) }
+      if basis == nil { basis = movie }
+    case .needBytes(let range): return .wait(.read(ReadRequest(range: range)))
+    case .end: return try finish(&outputs)
+    default: break
+    }
+    return .again
+  }
+
+  /// All is known that the index says.
+  private mutating func finish(
+    _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    guard let movie = basis ?? movie else { throw .nothingPlayable }
+    guard let track = MoviePlayback.layeredTrack(of: movie),
+      let record = movie.tracks[track].samples.sample(at: 0), record.size > 0,
+      record.offset < fileSize ?? 0, UInt64(record.size) <= (fileSize ?? 0) - record.offset
+    else { return try expose(nil, at: 0, &outputs) }
+    stage = .firstSample(
+      ReadRequest(range: record.offset..<record.offset + UInt64(record.size)))
+    return .again
+  }
+
+  private mutating func expose(
+    _ first: ByteSlice?, at offset: UInt64, _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    guard let movie else { throw .nothingPlayable }
+    let playback = try MoviePlayback(
+      movie, basis: basis ?? movie, fileType: fileType, isComplete: true, fragments: nil,
+      first: first, &outputs)
+    return .phase(
+      .readMovie(
+        ReadMovie(
+          playback, fileSize: fileSize ?? 0,
+          first: first.map { ReadAhead.Window(offset: offset, slice: $0) })))
+  }
+}
+
+extension PlayerWarning {
+  static func damagedIndex(_ error: ISOBMFFError) -> PlayerWarning {
+    PlayerWarning(
+      .cutOff, "The file is damaged or cut off; it is played up to there.", detail: "\(error)")
+  }
+
+  static func cutOff(_ track: PlayedTrack, at offset: UInt64) -> PlayerWarning {
+    PlayerWarning(
+      .cutOff, "The file is cut off; it is played up to there.",
+      detail: "track \(track.id.rawValue): a sample at byte \(offset)")
+  }
+}

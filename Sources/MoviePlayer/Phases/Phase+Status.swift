@@ -1,0 +1,51 @@
+/// What a phase knows of the movie.
+extension Phase {
+  private var playback: MoviePlayback? {
+    switch self {
+    case .readMovie(let movie): movie.playback
+    case .streamedMovie(let movie): movie.playback
+    default: nil
+    }
+  }
+
+  var segment: PlaybackSegment { playback?.segment ?? PlaybackSegment() }
+
+  var duration: Nanoseconds? { playback?.duration }
+
+  /// Where what lies in the movie; nil where it cannot be sought.
+  var seekMap: SeekMap? {
+    switch self {
+    case .readMovie(let movie):
+      return SeekMap(movie.playback, places: .samples, isStream: false)
+    case .streamedMovie(let movie):
+      guard movie.stream.input.isMovable, movie.upstream == nil else { return nil }
+      let playback = movie.playback
+      if let fragments = playback.fragments {
+        return SeekMap(playback, places: .fragments(fragments), isStream: true)
+      }
+      return playback.isComplete ? SeekMap(playback, places: .samples, isStream: true) : nil
+    default: return nil
+    }
+  }
+
+  /// Bytes that are kept since the index has not come that says what they are.
+  var heldByteCount: UInt64 {
+    switch self {
+    case .probing(let probing): probing.heldByteCount
+    default: 0
+    }
+  }
+}
+
+extension SeekMap {
+  init(_ playback: MoviePlayback, places: Places, isStream: Bool) {
+    tracks = playback.tracks.indices.map { index in
+      let track = playback.tracks[index]
+      return Track(
+        id: track.id, timeline: track.timeline, samples: playback.samples(index),
+        streams: track.streams.map(\.id))
+    }
+    self.places = places
+    self.isStream = isStream
+  }
+}

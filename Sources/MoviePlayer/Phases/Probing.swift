@@ -1,0 +1,169 @@
+import ISOBMFF
+
+/// The first phase of a stream: looks what it is, and for the index of the movie.
+struct Probing: ~Copyable, Sendable {
+  private enum Stage {
+    /// What is it?
+    case start
+    case index
+    /// The source is asked to go behind media data whose index has not come yet, or back to it.
+    case move(to: UInt64)
+    case search(IndexSearch)
+  }
+
+  private(set) var stream: IndexedStream
+  private var stage = Stage.start
+  private var fileType: FileType?
+  private var movie: Movie?
+  /// The movie before its first fragment.
+  private var bareMovie: Movie?
+  /// The movie with its first fragment.
+  private var basis: Movie?
+  private var isComplete = false
+  private var hasSearched = false
+
+  /// What upstream says of times; nil where it says nothing.
+  var upstream: PlaybackSegment?
+
+  init(_ source: StreamSource) {
+    stream = IndexedStream(StreamInput(source))
+  }
+
+  mutating func append(_ slice: ByteSlice, _ times: ChunkTimes) {
+    stream.append(slice, time: times.presentationTime)
+  }
+
+  mutating func endInput() { stream.endInput() }
+
+  /// What comes next in the stream belongs to this place of the file.
+  mutating func begin(at offset: UInt64) { stream.begin(at: offset) }
+
+  /// Bytes that are kept since the index has not come that says what they are.
+  var heldByteCount: UInt64 {
+    movie == nil ? stream.input.queue.end - stream.input.queue.start : 0
+  }
+
+  /// Goes on until something is needed, or the streams are known.
+  ///
+  /// - Parameter hasMoved: whether the source went where it was asked to; nil where it has not
+  ///   answered.
+  mutating func step(
+    hasMoved: Bool?, _ options: PlayerOptions, _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    switch stage {
+    case .start: return try probe(options)
+    case .move(let place):
+      guard let hasMoved else { return .wait(.moveSource(to: place)) }
+      if !hasMoved { stream.input.isMovable = false }
+      stage = .index
+      return .again
+    case .search(var search):
+      let step = try search.step(&stream, hasMoved: hasMoved)
+      stage = .search(search)
+      switch step {
+      case .move(let place): return .wait(.moveSource(to: place))
+      case .awaitBytes: return .wait(.awaitBytes)
+      case .found(let index):
+        stream.fragments = index
+        stage = .index
+        return .again
+      }
+    case .index: return try readIndex(&outputs)
+    }
+  }
+
+  private mutating func probe(
+    _ options: PlayerOptions
+  ) throws(MoviePlayerError) -> Progress {
+    let input = stream.input
+    if input.queue.start == 0 {
+      guard let start = input.queue.part(0, 4) else {
+        guard input.hasEnded else { return .wait(.awaitBytes) }
+        throw .nothingPlayable
+      }
+      if ElementaryPlayback.isByteStream(start.joined()) {
+        var elementary = ElementaryPlayback(ElementaryStreamSource(), options)
+        if let all = input.queue.part(0, Int(clamping: input.queue.end)) {
+          try elementary.append(all.joined(), ChunkTimes())
+        }
+        if input.hasEnded { elementary.endInput() }
+        return .phase(.elementary(elementary))
+      }
+    }
+    stage = .index
+    return .again
+  }
+
+  private mutating func readIndex(
+    _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    do {
+      while let box = try stream.nextBox() {
+        switch box {
+        case .fileType(let type): fileType = type
+        case .movie(let found):
+          (movie, bareMovie) = (found, found)
+          if !found.isFragmented { stream.stopReading() }
+        case .fragment(let fragment):
+          movie?.append(fragment)
+          for issue in fragment.issues { outputs.note(issue) }
+          if basis == nil { basis = movie }
+        case .mediaData(let range) where movie == nil && stream.input.isWorthLeaving(for: range):
+          stage = .move(to: range.upperBound)
+          return .again
+        default: break
+        }
+      }
+    } catch {
+      if let place = stream.input.deadEnd { throw .deadEnd(place) }
+      guard movie != nil else { throw .unreadable(error) }
+      outputs.warn(.damagedIndex(error))
+      stream.stopReading()
+    }
+    isComplete = stream.isParsed
+    return try expose(&outputs)
+  }
+
+  /// Gives the streams, once what they are is known: with the first sample of a layered track, and
+  /// the first fragment of a movie that consists of them.
+  private mutating func expose(
+    _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    guard let movie, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
+      return .wait(.awaitBytes)
+    }
+    let input = stream.input
+    if movie.isFragmented, !hasSearched, stream.fragments == nil, !isComplete,
+      let size = input.sizeToSearch
+    {
+      hasSearched = true
+      stage = .search(IndexSearch(fileSize: size, back: input.queue.start))
+      return .again
+    }
+    let described = basis ?? movie
+    var first: ByteSlice?
+    if let track = MoviePlayback.layeredTrack(of: described),
+      let record = described.tracks[track].samples.sample(at: 0), record.size > 0
+    {
+      first = input.queue.part(record.offset, Int(record.size))?.joined()
+      if first == nil, !input.hasEnded {
+        guard record.offset < input.queue.start else { return .wait(.awaitBytes) }
+        if input.isMovable {
+          stage = .move(to: Self.firstOffset(described))
+          return .again
+        }
+      }
+    }
+    let playback = try MoviePlayback(
+      movie, basis: described, fileType: fileType, isComplete: isComplete,
+      fragments: movie.isFragmented ? stream.fragments : nil, first: first, &outputs)
+    return .phase(
+      .streamedMovie(
+        StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream)))
+  }
+
+  /// Where the samples begin.
+  private static func firstOffset(_ movie: Movie) -> UInt64 {
+    movie.tracks.compactMap { $0.samples.sample(at: 0)?.offset }.min() ?? 0
+  }
+}

@@ -1,0 +1,122 @@
+import ISOBMFF
+
+/// A movie in a source that can be read anywhere: samples are given in the order of decoding.
+struct ReadMovie: ~Copyable, Sendable {
+  var playback: MoviePlayback
+  private var readAhead: ReadAhead
+  /// In bytes.
+  private let fileSize: UInt64
+
+  /// - Parameter first: what has been read of the first sample of the layered track.
+  init(_ playback: MoviePlayback, fileSize: UInt64, first: ReadAhead.Window?) {
+    self.playback = playback
+    self.fileSize = fileSize
+    readAhead = ReadAhead(trackCount: playback.tracks.count)
+    if let first, let track = playback.tracks.firstIndex(where: { $0.eyes != nil }) {
+      readAhead.keep(first, for: track)
+    }
+  }
+
+  /// Gives the sample that has to be decoded first of those that come next.
+  ///
+  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  mutating func step(
+    _ answer: ReadAnswer?, _ outputs: inout OutputQueue
+  ) throws(MoviePlayerError) -> Progress {
+    if playback.isIdle { return try end(&outputs) }
+    var chosen: (track: Int, item: PlayedTrack.Item)?
+    for track in playback.tracks.indices where !playback.tracks[track].hasEnded {
+      guard let item = try playback.next(track, &outputs, fileSize: fileSize) else { continue }
+      if chosen == nil || item.order < chosen?.item.order ?? .max { chosen = (track, item) }
+    }
+    guard let (track, item) = chosen else {
+      if try playback.nextGroup(&outputs, fileSize: fileSize) { return .again }
+      return try end(&outputs)
+    }
+    if playback.tracks[track].isSelected {
+      switch data(of: item, track, answer) {
+      case .here(let data):
+        try playback.pass(item, of: track, fileSize: fileSize)
+        playback.hand(item, data, of: track, &outputs)
+      case .missing(let request): return .wait(.read(request))
+      case .beyondEnd: return cutOff(track, item, &outputs)
+      }
+    } else {
+      // What nobody takes is not read, but ends with the file all the same.
+      guard item.end <= fileSize else { return cutOff(track, item, &outputs) }
+      playback.leaveOut(of: track)
+      try playback.pass(item, of: track, fileSize: fileSize)
+    }
+    if item.order > 0 {
+      try playback.fillGaps(upTo: Nanoseconds(item.order), &outputs, fileSize: fileSize)
+    }
+    return .again
+  }
+
+  private mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> Progress {
+    guard playback.isSelected else { return .wait(.end(.nothingSelected)) }
+    return .wait(.end(try playback.end(&outputs)))
+  }
+
+  private mutating func cutOff(
+    _ track: Int, _ item: PlayedTrack.Item, _ outputs: inout OutputQueue
+  ) -> Progress {
+    outputs.warn(.cutOff(playback.tracks[track], at: item.record.offset))
+    playback.tracks[track].finish()
+    return .again
+  }
+
+  // MARK: Bytes
+
+  private enum ItemData {
+    case here(SampleData)
+    case missing(ReadRequest)
+    case beyondEnd
+  }
+
+  private mutating func data(
+    of item: PlayedTrack.Item, _ track: Int, _ answer: ReadAnswer?
+  ) -> ItemData {
+    let offset = item.record.offset
+    guard let size = Int(exactly: item.size), item.end <= fileSize, item.end > offset else {
+      return .beyondEnd
+    }
+    if let part = readAhead.part(offset, size) { return .here(SampleData(part)) }
+    guard let answer, answer.offset == offset else {
+      readAhead.keep(nil, for: track)
+      return .missing(
+        ReadRequest(range: offset..<offset + readSize(item, track, limit: fileSize - offset)))
+    }
+    guard let slice = answer.slice, slice.count >= size else { return .beyondEnd }
+    readAhead.count(slice.count)
+    if slice.count == size { return .here(SampleData(slice)) }
+    readAhead.keep(ReadAhead.Window(offset: offset, slice: slice), for: track)
+    guard let part = slice.part(0..<size) else { return .beyondEnd }
+    return .here(SampleData(part))
+  }
+
+  /// How many bytes to read at a sample so that those behind it come along, as long as they lie
+  /// about as close as their sizes say.
+  private func readSize(
+    _ item: PlayedTrack.Item, _ track: Int, limit fileLimit: UInt64
+  ) -> UInt64 {
+    let largest = UInt64(ReadAhead.windowSize)
+    guard readAhead.isWorthwhile(fileSize: fileSize),
+      !playback.tracks[track].hasKeyUnitsOnly(playback.segment), item.size <= largest / 2
+    else { return item.size }
+    let samples = playback.samples(track)
+    let limit = item.record.offset.addingReportingOverflow(largest)
+    var size = item.size
+    var distance = item.count
+    while !limit.overflow, let other = samples.sample(at: playback.tracks[track].next + distance),
+      other.offset >= item.record.offset, other.offset < limit.partialValue,
+      (other.offset - item.record.offset) / 4 <= max(item.size, 256) * UInt64(clamping: distance)
+    {
+      let end = other.offset.addingReportingOverflow(UInt64(other.size)).partialValue
+      guard end <= limit.partialValue, end > item.record.offset else { break }
+      size = max(size, end - item.record.offset)
+      distance *= 2
+    }
+    return max(item.size, min(size, fileLimit))
+  }
+}

@@ -1,0 +1,8 @@
+/// How a movie is to be played, where the movie leaves that open.
+public struct PlayerOptions: Sendable {
+  /// Frames a second of an elementary stream without timestamps, whatever it says itself; nil for
+  /// what it says.
+  public var frameRate: Ratio?
+
+  public init() {}
+}

@@ -1,0 +1,149 @@
+import MoviePlayer
+import StereoVideo
+import TestKit
+
+/// How the bytes of a file come to a player.
+enum Delivery: CustomStringConvertible {
+  /// Each read gives memory of its own.
+  case read
+  /// Each read gives a part of one block of memory.
+  case memory
+  /// The player is not told how long the file is.
+  case readWithoutSize
+  /// In pieces of sizes from 1 to this.
+  case pushed(upTo: Int)
+  /// The same, by a source that goes to any byte.
+  case movable(upTo: Int)
+
+  var description: String {
+    switch self {
+    case .read: "read"
+    case .memory: "memory"
+    case .readWithoutSize: "read without size"
+    case .pushed(let size): "pushed in up to \(size)"
+    case .movable(let size): "pushed in up to \(size) by a source that moves"
+    }
+  }
+}
+
+/// A player, and what it is given and gives.
+struct Session: ~Copyable {
+  var player: MoviePlayer
+  let file: [UInt8]
+  let delivery: Delivery
+  private let whole: ByteSlice
+  private var place = 0
+  private var hasEnded = false
+  private var dice = Dice(17)
+  /// The bytes that were read or came.
+  private(set) var byteCount = 0
+  /// How often the source went elsewhere.
+  private(set) var moveCount = 0
+  /// Whether the source refuses to go elsewhere although it said that it would.
+  var refusesMoves = false
+
+  init(_ file: [UInt8], _ delivery: Delivery, isSlow: Bool = false) {
+    self.file = file
+    self.delivery = delivery
+    whole = ByteSlice(file)
+    let size = UInt64(file.count)
+    player =
+      switch delivery {
+      case .read, .memory: MoviePlayer(.file(size: size))
+      case .readWithoutSize: MoviePlayer(.file(size: nil))
+      case .pushed: MoviePlayer(.stream(StreamSource()))
+      case .movable:
+        MoviePlayer(.stream(StreamSource(isMovable: true, size: size, isSlow: isSlow)))
+      }
+  }
+
+  /// What comes next that is not asked of the source.
+  mutating func next() throws -> PlayerStep {
+    while true {
+      let step = try player.next()
+      switch step {
+      case .read(let request): player.supply(read(request))
+      case .awaitBytes: try push()
+      case .moveSource(let offset):
+        moveCount += 1
+        if refusesMoves {
+          player.sourceStays()
+        } else {
+          place = Int(offset)
+          hasEnded = false
+          player.sourceMoved()
+        }
+      case .output, .end: return step
+      }
+    }
+  }
+
+  private mutating func read(_ request: ReadRequest) -> ByteSlice? {
+    let start = Int(clamping: request.range.lowerBound)
+    let end = min(Int(clamping: request.range.upperBound), file.count)
+    guard start < end else { return nil }
+    byteCount += end - start
+    if case .memory = delivery { return whole.part(start..<end) }
+    return ByteSlice(Array(file[start..<end]))
+  }
+
+  private mutating func push() throws {
+    guard place < file.count else {
+      // A player that asks again behind the end would do so for ever.
+      guard !hasEnded else { throw Failure("the player waits for more than there is") }
+      hasEnded = true
+      player.endSource()
+      return
+    }
+    let limit =
+      switch delivery {
+      case .pushed(let size), .movable(let size): size
+      default: 1
+      }
+    let end = min(place + dice.next(below: limit) + 1, file.count)
+    try player.append(ByteSlice(Array(file[place..<end])))
+    byteCount += end - place
+    place = end
+  }
+
+  /// Seeks as the source of this session has it done.
+  mutating func seek(_ request: SeekRequest) -> Bool {
+    guard let plan = player.plan(request) else { return false }
+    place = Int(plan.offset)
+    hasEnded = false
+    player.begin(plan)
+    return true
+  }
+
+  /// Everything up to the end.
+  mutating func playToEnd() throws -> Recording {
+    var recording = Recording()
+    while true {
+      switch try next() {
+      case .output(let output): recording.add(output)
+      case .end(let end):
+        recording.end = end
+        return recording
+      default: break
+      }
+    }
+  }
+
+  /// Everything up to the end of a file.
+  static func play(_ file: [UInt8], _ delivery: Delivery) throws -> Recording {
+    var session = Session(file, delivery)
+    return try session.playToEnd()
+  }
+}
+
+/// Numbers that look random and are the same in every run.
+struct Dice {
+  private var state: UInt64
+
+  init(_ seed: UInt64) { state = seed }
+
+  mutating func next(below limit: Int) -> Int {
+    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+    return Int(state >> 33) % max(1, limit)
+  }
+}
