@@ -14,6 +14,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case flatten
   /// Weaving, on a layered byte stream whose layers are taken for the eyes.
   case weave
+  /// The player of movies, without GStreamer.
+  case player
   /// `mvhevcdemux` that is pushed a movie.
   case demuxPush = "demux-push"
   /// `mvhevcdemux` that reads a movie.
@@ -26,6 +28,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .slices: readSlices(bytes)
     case .flatten: flattenLayers(bytes)
     case .weave: weaveLayers(bytes)
+    case .player: playMovie(bytes)
     case .demuxPush: demux(bytes, byPulling: false)
     case .demuxPull: demux(bytes, byPulling: true)
     }

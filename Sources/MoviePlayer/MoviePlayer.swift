@@ -206,6 +206,10 @@ public struct MoviePlayer: ~Copyable, Sendable {
     phase.flush()
   }
 
+  /// Bytes of a stream that are kept because the index has not come yet that says what they are.
+  /// Their memory is up to the caller: from some size on, chunks may better lie in a file.
+  public var heldByteCount: UInt64 { phase.heldByteCount }
+
   // MARK: Seeks
 
   /// Where what lies in the movie, for seeks; nil where it cannot be sought.

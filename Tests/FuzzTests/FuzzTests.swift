@@ -52,7 +52,7 @@ struct FuzzTests {
   private func seeds(_ target: FuzzTarget) throws -> [[UInt8]] {
     let kind =
       switch target {
-      case .boxes, .demuxPush, .demuxPull: "movies"
+      case .boxes, .player, .demuxPush, .demuxPull: "movies"
       case .slices, .flatten, .weave: "streams"
       case .parameterSets: "parameter-sets"
       }

@@ -117,8 +117,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     for stream in streams.indices {
       streams[stream].drain(&eyes, &outputs)
       guard !streams[stream].hasEnded else { continue }
-      streams[stream].hasEnded = true
-      outputs.append(.endOfStream(streams[stream].id))
+      streams[stream].end(SegmentStart(segment: segment ?? PlaybackSegment()), &outputs)
     }
     return .wait(.end(.endOfStream))
   }
@@ -161,8 +160,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     own.start = first.presentationTime ?? 0
     let told = segment ?? own
     for stream in streams.indices {
-      streams[stream].segmentStart = told.start
-      outputs.append(.segment(streams[stream].id, SegmentStart(segment: told)))
+      streams[stream].begin(SegmentStart(segment: told), &outputs)
     }
   }
 

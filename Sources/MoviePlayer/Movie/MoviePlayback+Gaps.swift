@@ -60,10 +60,11 @@ extension MoviePlayback {
 
   /// Tells the streams of muted audio that nothing comes, up to behind a time of the movie.
   mutating func silence(_ track: Int, upTo time: Nanoseconds, _ outputs: inout OutputQueue) {
-    guard segment.rate > 0, tracks[track].end <= time else { return }
-    let end = saturatingSum(time, Self.silenceLength)
+    guard segment.rate > 0, tracks[track].end <= time || tracks[track].needsSegment else { return }
+    let start = tracks[track].end
+    let end = max(start, saturatingSum(time, Self.silenceLength))
     let limit = segment.stop ?? duration ?? segment.start
-    silence(track, from: tracks[track].end, to: min(end, limit), &outputs)
+    silence(track, from: start, to: min(end, limit), &outputs)
     tracks[track].end = end
   }
 

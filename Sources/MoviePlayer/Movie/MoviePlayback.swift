@@ -128,17 +128,24 @@ struct MoviePlayback: Sendable {
   /// Tells the streams of a track what part of it comes.
   mutating func tell(_ start: SegmentStart, to track: Int, _ outputs: inout OutputQueue) {
     for stream in tracks[track].streams.indices {
-      tracks[track].streams[stream].segmentStart = start.segment.start
-      outputs.append(.segment(tracks[track].streams[stream].id, start))
+      tracks[track].streams[stream].begin(start, &outputs)
     }
   }
 
-  /// Nothing more comes for a track.
+  /// Ends a track for good.
+  mutating func remove(_ track: Int, _ outputs: inout OutputQueue) {
+    tracks[track].drain(&outputs)
+    end(track, &outputs)
+    tracks.remove(at: track)
+  }
+
+  /// Nothing more comes for a track. What it would have been a part of is told even so.
   private mutating func end(_ track: Int, _ outputs: inout OutputQueue) {
     guard !segment.flags.contains(.endsWithSegmentDone) else { return }
+    var whole = segment
+    whole.duration = nil
     for stream in tracks[track].streams.indices where !tracks[track].streams[stream].hasEnded {
-      tracks[track].streams[stream].hasEnded = true
-      outputs.append(.endOfStream(tracks[track].streams[stream].id))
+      tracks[track].streams[stream].end(SegmentStart(segment: whole), &outputs)
     }
   }
 

@@ -42,6 +42,20 @@ struct PlayedStream: Sendable {
     return !waitsForSync
   }
 
+  /// Tells that nothing more comes; before that, what part of the stream ends, where that has not
+  /// been told.
+  mutating func end(_ start: SegmentStart, _ outputs: inout OutputQueue) {
+    if segmentStart == nil { begin(start, &outputs) }
+    hasEnded = true
+    outputs.append(.endOfStream(id))
+  }
+
+  /// Tells what part of the stream comes.
+  mutating func begin(_ start: SegmentStart, _ outputs: inout OutputQueue) {
+    segmentStart = start.segment.start
+    outputs.append(.segment(id, start))
+  }
+
   // MARK: Giving samples
 
   mutating func give(_ sample: Sample, _ outputs: inout OutputQueue) {

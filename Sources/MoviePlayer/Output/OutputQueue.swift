@@ -2,8 +2,8 @@
 struct OutputQueue: Sendable {
   private var outputs: [PlayerOutput?] = []
   private var head = 0
-  /// Warnings are given once each.
-  private var warned: Set<PlayerWarning> = []
+  /// Warnings are given once each, whatever their details.
+  private var warned: Set<String> = []
 
   /// More different warnings than these help nobody.
   private static let maximumWarningCount = 64
@@ -11,7 +11,7 @@ struct OutputQueue: Sendable {
   mutating func append(_ output: PlayerOutput) { outputs.append(output) }
 
   mutating func warn(_ warning: PlayerWarning) {
-    guard warned.count < Self.maximumWarningCount, warned.insert(warning).inserted else { return }
+    guard warned.count < Self.maximumWarningCount, warned.insert(warning.message).inserted else { return }
     append(.warning(warning))
   }
 

@@ -98,7 +98,8 @@ struct Probing: ~Copyable, Sendable {
     _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     do {
-      while let box = try stream.nextBox() {
+      // What is behind the first fragment may belong to another index.
+      while basis == nil, let box = try stream.nextBox() {
         switch box {
         case .fileType(let type): fileType = type
         case .movie(let found):
@@ -107,7 +108,7 @@ struct Probing: ~Copyable, Sendable {
         case .fragment(let fragment):
           movie?.append(fragment)
           for issue in fragment.issues { outputs.note(issue) }
-          if basis == nil { basis = movie }
+          basis = movie
         case .mediaData(let range) where movie == nil && stream.input.isWorthLeaving(for: range):
           stage = .move(to: range.upperBound)
           return .again

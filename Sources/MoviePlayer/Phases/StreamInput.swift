@@ -20,7 +20,7 @@ struct StreamInput: Sendable {
   private(set) var received: UInt64 = 0
   var hasEnded = false
   private var source: StreamSource
-  /// When what comes first is shown, as the source says; nil where it says nothing.
+  /// When what came first is shown, as the source says; nil where it has not said anything yet.
   private(set) var time: Nanoseconds?
   /// Nothing has come since the source was moved last.
   private var isFresh = true
@@ -39,7 +39,7 @@ struct StreamInput: Sendable {
   /// - Parameter time: when what begins there is shown, as the source says.
   mutating func append(_ slice: ByteSlice, time: Nanoseconds?) {
     received &+= UInt64(slice.count)
-    if isFresh { self.time = time }
+    if self.time == nil { self.time = time }
     isFresh = false
     queue.append(slice)
   }

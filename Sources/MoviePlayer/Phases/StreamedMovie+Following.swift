@@ -12,25 +12,42 @@ extension StreamedMovie {
   /// Goes on with a new index, now that all samples of the old one have been given. Tracks go on
   /// that have the same number and kind; streams stay what they are.
   mutating func follow(_ bare: Movie, _ movie: Movie, _ outputs: inout OutputQueue) {
-    bareMovie = bare
-    playback.movie = movie
     let known = Set(playback.tracks.map(\.id))
     for track in movie.tracks where !known.contains(track.id) {
       outputs.warn(.track(track.id, "begins in mid-stream and is left out"))
     }
+    for track in playback.tracks.indices.reversed() where movie.successor(of: track, playback) == nil {
+      outputs.warn(
+        .track(playback.tracks[track].id, "has no successor in the new index, and ends"))
+      playback.remove(track, &outputs)
+    }
+    bareMovie = bare
+    playback.movie = movie
     for track in playback.tracks.indices {
-      let old = playback.tracks[track]
-      let index = movie.tracks.firstIndex {
-        $0.id == old.id && PlayerStream.Kind(handlerType: $0.handlerType) == old.kind
-      }
-      if let index {
-        follow(index, with: track, &outputs)
-      } else {
-        outputs.warn(.track(old.id, "has no successor in the new index, and ends"))
-        playback.tracks[track].finish()
+      guard let index = movie.successor(of: track, playback) else { continue }
+      follow(index, with: track, &outputs)
+    }
+    goOnBehindWhatWasPlayed()
+    outputs.append(.statusChanged)
+  }
+
+  /// Where times begin anew, what is played goes on in running time all the same.
+  private mutating func goOnBehindWhatWasPlayed() {
+    guard upstream == nil, let end = playback.tracks.map(\.end).max() else { return }
+    let starts = playback.tracks.indices.compactMap { track in
+      playback.tracks[track].leastPTS(playback.samples(track), isComplete: true).map {
+        playback.tracks[track].movieTime(ofPTS: $0)
       }
     }
-    outputs.append(.statusChanged)
+    // Tracks do not end all at once.
+    guard let start = starts.min(), start < end, end - start > .second / 10 else { return }
+    playback.segment.base = playback.segment.runningTime(of: end)
+    (playback.segment.start, playback.segment.time) = (start, start)
+    playback.position = start
+    for track in playback.tracks.indices {
+      playback.tracks[track].end = start
+      playback.tracks[track].needsSegment = true
+    }
   }
 
   /// Goes on with a track of the new index.
@@ -44,6 +61,16 @@ extension StreamedMovie {
     guard !isSame, let format = new.formats.first else { return }
     for stream in playback.tracks[track].streams where stream.role == .samples {
       outputs.append(.format(stream.id, .samples(format)))
+    }
+  }
+}
+
+extension Movie {
+  /// The track that goes on where one that is played ends; nil where there is none.
+  fileprivate func successor(of track: Int, _ playback: MoviePlayback) -> Int? {
+    let old = playback.tracks[track]
+    return tracks.firstIndex {
+      $0.id == old.id && PlayerStream.Kind(handlerType: $0.handlerType) == old.kind
     }
   }
 }

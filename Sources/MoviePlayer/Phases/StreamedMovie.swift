@@ -58,6 +58,7 @@ struct StreamedMovie: ~Copyable, Sendable {
   mutating func flush() {
     for track in playback.tracks.indices {
       playback.tracks[track].repeatSegment()
+      playback.tracks[track].hasEnded = false
       playback.tracks[track].eyes?.reset()
       for stream in playback.tracks[track].streams.indices {
         playback.tracks[track].streams[stream].restart()

@@ -32,7 +32,8 @@ struct Session: ~Copyable {
   let file: [UInt8]
   let delivery: Delivery
   private let whole: ByteSlice
-  private var place = 0
+  /// Where the next bytes of a stream lie.
+  private(set) var place = 0
   private var hasEnded = false
   private var dice = Dice(17)
   /// The bytes that were read or came.
@@ -118,12 +119,30 @@ struct Session: ~Copyable {
   /// Everything up to the end.
   mutating func playToEnd() throws -> Recording {
     var recording = Recording()
+    try play(into: &recording)
+    return recording
+  }
+
+  /// Adds everything up to the end.
+  mutating func play(into recording: inout Recording) throws {
     while true {
       switch try next() {
       case .output(let output): recording.add(output)
       case .end(let end):
         recording.end = end
-        return recording
+        return
+      default: break
+      }
+    }
+  }
+
+  /// How playing ends; what comes before is dropped.
+  mutating func nextEnd() throws -> PlayerEnd {
+    var recording = Recording()
+    while true {
+      switch try next() {
+      case .output(.streams(let streams)): recording.add(.streams(streams))
+      case .end(let end): return end
       default: break
       }
     }

@@ -1,0 +1,131 @@
+import FuzzTargets
+import ISOBMFF
+import MoviePlayer
+import TestKit
+import Testing
+
+/// Tracks of which an edit list says what plays when.
+struct EditTests {
+  /// An edit list, in frames: how many are shown, from which on; nil shows nothing.
+  struct List: CustomTestStringConvertible, Sendable {
+    let testDescription: String
+    let edits: [(count: Int, from: Int?)]
+
+    /// What is shown when: frames of the media, and of the movie.
+    var expected: [[Int]] {
+      var time = 0
+      return edits.flatMap { count, from in
+        defer { time += count }
+        guard let from else { return [[Int]]() }
+        return (0..<count).map { [from + $0, time + $0] }
+      }
+    }
+  }
+
+  private static let lists = [
+    List(testDescription: "a later start", edits: [(12, nil), (30, 0)]),
+    List(testDescription: "a start that is cut off", edits: [(20, 15)]),
+    List(testDescription: "both", edits: [(6, nil), (20, 15)]),
+    List(testDescription: "parts with a gap in the media", edits: [(8, 0), (10, 23)]),
+    List(testDescription: "a pause", edits: [(8, 0), (15, nil), (10, 8)]),
+    List(testDescription: "media that plays again", edits: [(12, 10), (14, 3), (8, 30), (5, 34)]),
+    List(
+      testDescription: "several pauses",
+      edits: [(6, 0), (3, nil), (8, 6), (2, nil), (1, nil), (2, 14), (30, nil), (9, 20)]),
+  ]
+
+  /// The media time of the first frame in the movies made here.
+  private func make(_ list: List) throws -> [UInt8] {
+    let bytes = try WovenMovie().bytes()
+    let video = try #require(bytes.movie?.tracks.first)
+    let first = video.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
+    let edits = list.edits.map { count, from in
+      Edit(duration: UInt64(count) * 3000, mediaTime: from.map { first + Int64($0) * 3000 })
+    }
+    return SeedMovie.editing(bytes) { $0.setEdits(edits, ofTrack: 0) }
+  }
+
+  /// The frames that are shown inside their segments, and when, in frames.
+  private func shown(_ stream: Recording.Played, media: [[UInt8]: Int]) -> [[Int]] {
+    var segments = stream.segments[...]
+    var segment = PlaybackSegment()
+    var samples = stream.samples[...]
+    var all: [[Int]] = []
+    for line in stream.lines {
+      if line.hasPrefix("segment") { segment = segments.popFirst() ?? segment }
+      guard let first = samples.first, line == first.line else { continue }
+      samples.removeFirst()
+      guard let time = first.presentationTime, time + 1000 >= segment.start,
+        time + 1000 < segment.stop ?? .max, let frame = media[first.data.bytes]
+      else { continue }
+      all.append([frame, Int((segment.streamTime(of: time) + 1_000_000) * 30 / 1_000_000_000)])
+    }
+    return all.sorted { $0[1] < $1[1] }
+  }
+
+  @Test("edit lists show the right frames at the right times", arguments: lists)
+  func edits(list: List) throws {
+    let plain = try Session.play(try WovenMovie().bytes(), .read)["video_0"]
+    let order = plain.samples.indices.sorted {
+      plain.samples[$0].presentationTime ?? 0 < plain.samples[$1].presentationTime ?? 0
+    }
+    // Frames of the repetitions are equal: the first that is as far in the group will do.
+    var media: [[UInt8]: Int] = [:]
+    for (frame, sample) in order.enumerated() where frame < 12 {
+      media[plain.contents[sample]] = frame
+    }
+    let bytes = try make(list)
+    for delivery in [Delivery.read, .pushed(upTo: 1000), .pushed(upTo: 1)] {
+      let recording = try Session.play(bytes, delivery)
+      let frames = shown(recording["video_0"], media: media)
+      #expect(frames == list.expected.map { [$0[0] % 12, $0[1]] }, "\(delivery)")
+      #expect(recording.warnings.isEmpty && recording.disorder.isEmpty)
+      #expect(recording["left"].segments == recording["video_0"].segments)
+      let empty = list.edits.filter { $0.from == nil }
+      #expect(recording["video_0"].gaps.isEmpty == empty.isEmpty)
+    }
+  }
+
+  @Test("each edit plays at its own speed, which the segment says")
+  func speeds() throws {
+    let edits = [
+      Edit(duration: 12 * 3000, mediaTime: 0, rate: 0x2_0000),
+      Edit(duration: 24 * 3000, mediaTime: 24 * 3000, rate: 0x8000),
+    ]
+    let bytes = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(edits, ofTrack: 0) }
+    let recording = try Session.play(bytes, .read)
+    let segments = recording["video_0"].segments
+    #expect(segments.map(\.rate) == [2, 0.5])
+    #expect(segments.map(\.appliedRate) == [0.5, 2])
+    #expect(segments.map(\.time) == [0, 400_000_000])
+    #expect(segments.map(\.base) == [0, 400_000_000])
+  }
+
+  @Test("edits that cannot be played as they say are named")
+  func warnings() throws {
+    let strange = [Edit(duration: 3000, mediaTime: 0, rate: 0)]
+    let bytes = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(strange, ofTrack: 0) }
+    #expect(try Session.play(bytes, .read).warnings.map(\.kind) == [.edits])
+    let again = (0..<20).map { Edit(duration: 3000, mediaTime: Int64(20 - $0) * 3000) }
+    let back = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(again, ofTrack: 0) }
+    #expect(try Session.play(back, .read).warnings.map(\.kind) == [.edits])
+  }
+}
+
+extension [UInt8] {
+  /// The movie that these bytes are.
+  var movie: Movie? {
+    var parser = MovieParser(fileSize: UInt64(count))
+    while let event = try? parser.next() {
+      switch event {
+      case .movie(let movie): return movie
+      case .needBytes(let range):
+        parser.supply(
+          Array(self[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+      case .end: return nil
+      default: break
+      }
+    }
+    return nil
+  }
+}

@@ -1,0 +1,74 @@
+import FuzzTargets
+import ISOBMFF
+import MoviePlayer
+import TestKit
+import Testing
+
+/// Saying that nothing comes for a while: where that is so, and nowhere else.
+struct GapTests {
+  @Test("slow movies with B pictures have no gaps", arguments: [30_000, 90_000, 180_000])
+  func slow(frameDuration: UInt32) throws {
+    let movie = WovenMovie(frameDuration: frameDuration, hasSound: true)
+    let bytes = try movie.bytes()
+    let fragmented = try #require(SeedMovie(bytes)).fragmented(length: 5)
+    for (bytes, delivery) in [
+      (bytes, Delivery.read), (bytes, .pushed(upTo: 700)), (fragmented, .read),
+      (fragmented, .pushed(upTo: 700)),
+    ] {
+      let recording = try Session.play(bytes, delivery)
+      for stream in recording.streams {
+        #expect(stream.gaps.isEmpty, "\(stream.name), \(delivery): \(stream.gaps)")
+      }
+      #expect(recording["left"].shown.count == movie.frameCount)
+      #expect(recording.disorder == [])
+    }
+  }
+
+  /// A movie of which the second track, of sound, has its first tenth alone.
+  private func withShortSound(_ repetitions: Int) throws -> [UInt8] {
+    let movie = WovenMovie(repetitions: repetitions, hasSound: true)
+    return SeedMovie.editing(try movie.bytes()) { moov in
+      moov.setEdits(
+        [
+          Edit(duration: 90_000 / 10, mediaTime: 0),
+          Edit(duration: 90_000 * 5, mediaTime: nil),
+          Edit(duration: 90_000 / 10, mediaTime: 1000),
+        ], ofTrack: 1)
+    }
+  }
+
+  @Test("an edit that shows nothing is a gap, whatever is played of it")
+  func emptyEdits() throws {
+    for delivery in [Delivery.read, .pushed(upTo: 1000)] {
+      var session = Session(try withShortSound(20), delivery)
+      let whole = try session.playToEnd()
+      #expect(whole["audio_0"].gaps.map(\.count) == [5_000_000_000])
+      #expect(whole["audio_0"].segments.count == 3)
+      #expect(whole.disorder == [])
+    }
+  }
+
+  @Test("sound that is muted is told to be silent before others come there, and again behind a flush")
+  func muted() throws {
+    var session = Session(try WovenMovie(repetitions: 20, hasSound: true).bytes(), .movable(upTo: 999))
+    var recording = try session.playToEnd()
+    var seek = SeekRequest(to: 0)
+    seek.flags.insert(.withoutAudio)
+    guard session.seek(seek) else { throw Failure("the seek is refused") }
+    recording = Recording(behind: recording)
+    // Up to somewhere in the midst, where all is dropped.
+    while recording["video_0"].samples.count < 100 {
+      if case .output(let output) = try session.next() { recording.add(output) }
+    }
+    let told = try #require(recording["audio_0"].gaps.last?.upperBound)
+    let shown = try #require(recording["video_0"].streamTimes.last)
+    #expect(told > shown && told <= shown + 2_000_000_000)
+    session.player.flush()
+    var rest = Recording(behind: recording)
+    session.player.continueSource(at: UInt64(session.place))
+    try session.play(into: &rest)
+    #expect(rest.disorder == [])
+    #expect(rest["audio_0"].segments.count == 1 && rest["audio_0"].samples.isEmpty)
+    #expect(rest["video_0"].segments.count == 1 && !rest["video_0"].samples.isEmpty)
+  }
+}

@@ -1,0 +1,233 @@
+import FuzzTargets
+import MoviePlayer
+import TestKit
+import Testing
+
+/// Going elsewhere in a movie, backwards, and over a part of it.
+struct SeekTests {
+  static let frame: Nanoseconds = 1_000_000_000 / 30
+
+  /// What a seek gives, up to the end.
+  private func play(
+    _ session: inout Session, _ seek: SeekRequest, behind whole: Recording
+  ) throws -> Recording {
+    guard session.seek(seek) else { throw Failure("the seek is refused") }
+    var recording = Recording(behind: whole)
+    try session.play(into: &recording)
+    #expect(recording.disorder == [])
+    return recording
+  }
+
+  @Test(
+    "an exact seek begins with the key frame that decodes to what is shown then",
+    arguments: [Delivery.read, .memory, .movable(upTo: 3000)])
+  func exact(delivery: Delivery) throws {
+    let bytes = try WovenMovie(hasSound: true).bytes()
+    var session = Session(bytes, delivery)
+    let whole = try session.playToEnd()
+    var dice = Dice(7)
+    for _ in 0..<100 {
+      let time = Nanoseconds(dice.next(below: 1_590_000_000)) + 2
+      let rest = try play(&session, SeekRequest(to: time), behind: whole)
+      let shown = Int(time * 30 / 1_000_000_000)
+      let key = shown / WovenStream.keyInterval * WovenStream.keyInterval
+      for name in ["left", "right", "video_0"] {
+        let all = whole[name].contents
+        let distance = all.count - rest[name].samples.count
+        #expect(rest[name].contents == Array(all.dropFirst(distance)), "\(name) at \(time)")
+        #expect(rest[name].shown.count == 48 - key, "\(name) at \(time)")
+        #expect(rest[name].samples.first?.flags.isSuperset(of: .discontinuity) == true)
+        let segment = try #require(rest[name].segments.first)
+        #expect(segment.time == time && segment.base == 0)
+        #expect(rest[name].streamTimes.contains { $0 <= time && $0 + Self.frame + 2 > time })
+      }
+      let sound = rest["audio_0"].contents.flatMap { $0 }
+      #expect(sound == Array(whole["audio_0"].contents.flatMap { $0 }.suffix(sound.count)))
+      #expect(rest["audio_0"].streamTimes.first.map { $0 <= time } == true)
+      #expect(session.player.position >= time)
+    }
+  }
+
+  @Test("a seek to a key unit begins with the one before, after or nearest")
+  func keyUnits() throws {
+    var session = Session(try WovenMovie().bytes(), .read)
+    let whole = try session.playToEnd()
+    #expect(session.player.duration == 48 * 1_000_000_000 / 30)
+    for (snap, frame) in [(SeekRequest.Snap.before, 12), (.after, 18), (.nearest, 18)] {
+      var seek = SeekRequest(to: 16 * Self.frame)
+      seek.precision = .keyUnit(snap)
+      let rest = try play(&session, seek, behind: whole)
+      let first = try #require(rest["video_0"].streamTimes.first)
+      #expect(first / (Self.frame - 1) == Nanoseconds(frame), "\(snap)")
+      #expect(rest["video_0"].segments.first?.time == first)
+      #expect(rest["video_0"].samples.count == 48 - frame)
+    }
+  }
+
+  @Test("backwards, every sample comes once, group by group")
+  func reverse() throws {
+    var session = Session(try WovenMovie(hasSound: true).bytes(), .read)
+    let whole = try session.playToEnd()
+    var seek = SeekRequest(to: 0)
+    seek.rate = -1
+    let back = try play(&session, seek, behind: whole)
+    for name in ["left", "right", "video_0"] {
+      #expect(
+        back[name].contents.sorted { $0.lexicographicallyPrecedes($1) }
+          == whole[name].contents.sorted { $0.lexicographicallyPrecedes($1) }, "\(name)")
+      let starts = back[name].samples.filter { $0.flags.contains(.discontinuity) }
+      #expect(starts.count == 8, "\(name)")
+      let times = starts.compactMap(\.presentationTime)
+      #expect(times == times.sorted(by: >), "\(name)")
+    }
+    let bytes = { (recording: Recording) in recording["audio_0"].contents.flatMap { $0 }.count }
+    #expect(bytes(back) == bytes(whole))
+    #expect(back.end == .endOfStream)
+  }
+
+  @Test("a part is played up to its end, which is told as that of a segment where that is wanted")
+  func segments() throws {
+    var session = Session(try WovenMovie(hasSound: true).bytes(), .read)
+    let whole = try session.playToEnd()
+    var seek = SeekRequest(
+      start: .at(400_000_002), stop: .at(800_000_000))
+    let part = try play(&session, seek, behind: whole)
+    #expect(part.end == .endOfStream)
+    #expect(part["video_0"].hasEnded)
+    #expect((12...14).contains(part["video_0"].samples.count))
+    seek.flags.insert(.endsWithSegmentDone)
+    let segment = try play(&session, seek, behind: whole)
+    #expect(segment.end == .segmentDone(at: 800_000_000))
+    #expect(segment.streams.allSatisfy { !$0.hasEnded })
+    // What follows without a flush goes on in running time.
+    let next = SeekRequest(start: .at(0), stop: .at(6 * Self.frame))
+    var looped = next
+    looped.flags = [.endsWithSegmentDone]
+    let loop = try play(&session, looped, behind: segment)
+    let base = try #require(loop["video_0"].segments.first?.base)
+    #expect(base >= 11 * Self.frame && base <= 12 * Self.frame)
+    looped.flags = [.reset]
+    #expect(try play(&session, looped, behind: segment)["video_0"].segments.first?.base == 0)
+  }
+
+  @Test("key units come alone, each up to the next one, and nothing else is read; sound is a gap")
+  func trickModes() throws {
+    let bytes = try WovenMovie(hasSound: true).bytes()
+    for rate in [4.0, -4.0] {
+      var session = Session(bytes, .read)
+      let whole = try session.playToEnd()
+      let read = session.byteCount
+      var seek = SeekRequest(to: 0)
+      seek.rate = rate
+      seek.flags.formUnion([.trickMode, .keyUnitsOnly, .withoutAudio])
+      let fast = try play(&session, seek, behind: whole)
+      #expect(session.byteCount - read < bytes.count / 2)
+      let keys = Array(stride(from: 0, to: 48, by: WovenStream.keyInterval))
+      for name in ["left", "right", "video_0"] {
+        let frames = fast[name].streamTimes.map { Int(($0 + 1_000_000) / Self.frame) }
+        #expect(frames == (rate > 0 ? keys : keys.reversed()), "\(name)")
+        #expect(fast[name].samples.allSatisfy { $0.duration ?? 0 >= 6 * Self.frame })
+        #expect(fast[name].samples.allSatisfy { $0.flags.contains(.discontinuity) })
+      }
+      let sound = fast["audio_0"]
+      #expect(sound.samples.isEmpty && sound.segments.count == 1)
+      for (one, next) in zip(sound.gaps, sound.gaps.dropFirst()) {
+        #expect(rate > 0 ? one.upperBound == next.lowerBound : one.lowerBound == next.upperBound)
+      }
+      #expect((rate > 0 ? sound.gaps.first : sound.gaps.last)?.lowerBound == 0)
+      let end = (rate > 0 ? sound.gaps.last : sound.gaps.first)?.upperBound ?? 0
+      #expect(end == 48 * 1_000_000_000 / 30)
+      // A seek without them brings back all.
+      let normal = try play(&session, SeekRequest(to: 0), behind: whole)
+      #expect(normal["audio_0"].contents == whole["audio_0"].contents)
+    }
+  }
+
+  @Test("fragments of a stream are sought by the index before or behind them")
+  func fragments() throws {
+    let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
+    let both = movie.fragmented(length: WovenStream.keyInterval)
+    var boxes = BoxTree.read(both)
+    boxes.removeAll { $0.type == "sidx" }
+    let sidxSize = both.count - boxes.flatMap(\.bytes).count
+    let mfra = try #require(boxes.lastIndex { $0.type == "mfra" })
+    // Places move with what is taken away in front of them.
+    var entries = try #require(boxes[mfra]["tfra"])
+    for row in stride(from: 16, to: entries.content.count, by: 11) {
+      let range = row + 4..<row + 8
+      let place = entries.content[range].reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+      entries.content.replaceSubrange(range, with: big(place - UInt32(sidxSize)))
+    }
+    boxes[mfra]["tfra"] = entries
+    var withoutTail = BoxTree.read(both)
+    withoutTail.removeAll { $0.type == "mfra" }
+    for (bytes, name) in [(withoutTail.flatMap(\.bytes), "sidx"), (boxes.flatMap(\.bytes), "mfra")]
+    {
+      var session = Session(bytes, .movable(upTo: 500))
+      // Before the movie is known to its end.
+      var whole = Recording()
+      while whole.streams.isEmpty {
+        if case .output(let output) = try session.next() { whole.add(output) }
+      }
+      let complete = try Session.play(bytes, .read)
+      for frame in [40, 3, 20, 47, 0, 13] as [Nanoseconds] {
+        let time = frame * 1_000_000_000 / 30 + 1_000_000
+        let rest = try play(&session, SeekRequest(to: time), behind: whole)
+        let key = Int(frame) / WovenStream.keyInterval * WovenStream.keyInterval
+        let expected = complete["video_0"].contents.dropFirst(key)
+        #expect(rest["video_0"].contents == Array(expected), "\(name), \(frame)")
+        #expect(rest["video_0"].segments.first?.time == time)
+      }
+      #expect(session.moveCount > (name == "mfra" ? 1 : -1))
+    }
+  }
+
+  @Test("a seek that makes no sense is none")
+  func refused() throws {
+    var session = Session(try WovenMovie().bytes(), .read)
+    #expect(session.player.plan(SeekRequest(to: 0)) == nil)
+    _ = try session.playToEnd()
+    for rate in [0, Double.nan, .infinity, -.infinity] {
+      #expect(session.player.plan(SeekRequest(rate: rate, start: .at(0))) == nil)
+    }
+    #expect(session.player.plan(SeekRequest(start: .at(2), stop: .at(1))) == nil)
+    var stream = Session(try WovenMovie().bytes(), .pushed(upTo: 1000))
+    _ = try stream.playToEnd()
+    #expect(stream.player.plan(SeekRequest(to: 0)) == nil)
+    var movable = Session(try WovenMovie().bytes(), .movable(upTo: 1000))
+    _ = try movable.playToEnd()
+    #expect(movable.player.plan(SeekRequest(rate: -1, start: .at(0))) == nil)
+    #expect(movable.player.plan(SeekRequest(to: 0)) != nil)
+  }
+
+  @Test("seeks to anywhere at any speed end")
+  func storm() throws {
+    let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasSound: true).bytes()))
+    let times = [0, 1, 100_000_000, 399_999_999, 400_000_000, 1 << 40, .max - 1, .max] as [Nanoseconds]
+    let rates = [
+      1, -1, 0.5, -2, 1000, -1e9, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
+      .greatestFiniteMagnitude, -.greatestFiniteMagnitude,
+    ]
+    var dice = Dice(5)
+    for bytes in [movie.bytes, movie.indexFirst, movie.fragmented()] {
+      var session = Session(bytes, .read)
+      let whole = try session.playToEnd()
+      for _ in 0..<200 {
+        var seek = SeekRequest(
+          rate: rates[dice.next(below: rates.count)], start: .at(times[dice.next(below: 8)]))
+        if dice.next(below: 2) == 0 { seek.stop = .at(times[dice.next(below: 8)]) }
+        if dice.next(below: 3) == 0 { seek.start = .fromEnd(-Int64(dice.next(below: 500_000_000))) }
+        seek.flags = PlaybackSegment.Flags(rawValue: UInt32(dice.next(below: 64)))
+        if dice.next(below: 2) == 0 { seek.precision = .keyUnit(.nearest) }
+        guard session.seek(seek) else { continue }
+        var recording = Recording(behind: whole)
+        if dice.next(below: 2) == 0 {
+          try session.play(into: &recording)
+          #expect(recording.disorder == [])
+        } else {
+          for _ in 0..<dice.next(below: 10) { _ = try session.next() }
+        }
+      }
+    }
+  }
+}
