@@ -43,7 +43,8 @@ private struct PlayingSession: ~Copyable {
     var fast = SeekRequest(rate: 8, start: .at(0))
     fast.flags.formUnion([.keyUnitsOnly, .withoutAudio])
     return [
-      SeekRequest(to: 0), SeekRequest(to: time), keyUnit, SeekRequest(rate: -1, start: .at(0)), fast,
+      SeekRequest(to: 0), SeekRequest(to: time), keyUnit, SeekRequest(rate: -1, start: .at(0)),
+      fast,
       SeekRequest(rate: 2, start: .fromEnd(-1_000_000_000), stop: .at(time)),
     ]
   }

@@ -48,9 +48,11 @@ struct GapTests {
     }
   }
 
-  @Test("sound that is muted is told to be silent before others come there, and again behind a flush")
+  @Test(
+    "sound that is muted is told to be silent before others come there, and again behind a flush")
   func muted() throws {
-    var session = Session(try WovenMovie(repetitions: 20, hasSound: true).bytes(), .movable(upTo: 999))
+    var session = Session(
+      try WovenMovie(repetitions: 20, hasSound: true).bytes(), .movable(upTo: 999))
     var recording = try session.playToEnd()
     var seek = SeekRequest(to: 0)
     seek.flags.insert(.withoutAudio)

@@ -203,7 +203,8 @@ struct SeekTests {
   @Test("seeks to anywhere at any speed end")
   func storm() throws {
     let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasSound: true).bytes()))
-    let times = [0, 1, 100_000_000, 399_999_999, 400_000_000, 1 << 40, .max - 1, .max] as [Nanoseconds]
+    let times =
+      [0, 1, 100_000_000, 399_999_999, 400_000_000, 1 << 40, .max - 1, .max] as [Nanoseconds]
     let rates = [
       1, -1, 0.5, -2, 1000, -1e9, .leastNonzeroMagnitude, -.leastNonzeroMagnitude,
       .greatestFiniteMagnitude, -.greatestFiniteMagnitude,

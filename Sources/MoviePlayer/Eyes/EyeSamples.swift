@@ -101,7 +101,9 @@ private struct PictureTimes {
     var lead: Nanoseconds = 0
     if isReference {
       lead = (unit.frameDuration ?? 2) / 2
-      if let time = unit.presentationTime, let start, time >= start { lead = min(lead, time - start) }
+      if let time = unit.presentationTime, let start, time >= start {
+        lead = min(lead, time - start)
+      }
     }
     presentation = unit.presentationTime.map { $0 - min($0, lead) }
     decode = unit.decodeTime.map { $0 - min($0, lead) }

@@ -11,7 +11,9 @@ struct OutputQueue: Sendable {
   mutating func append(_ output: PlayerOutput) { outputs.append(output) }
 
   mutating func warn(_ warning: PlayerWarning) {
-    guard warned.count < Self.maximumWarningCount, warned.insert(warning.message).inserted else { return }
+    guard warned.count < Self.maximumWarningCount, warned.insert(warning.message).inserted else {
+      return
+    }
     append(.warning(warning))
   }
 

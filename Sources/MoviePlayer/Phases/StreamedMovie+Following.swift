@@ -16,7 +16,8 @@ extension StreamedMovie {
     for track in movie.tracks where !known.contains(track.id) {
       outputs.warn(.track(track.id, "begins in mid-stream and is left out"))
     }
-    for track in playback.tracks.indices.reversed() where movie.successor(of: track, playback) == nil {
+    for track in playback.tracks.indices.reversed()
+    where movie.successor(of: track, playback) == nil {
       outputs.warn(
         .track(playback.tracks[track].id, "has no successor in the new index, and ends"))
       playback.remove(track, &outputs)
@@ -89,7 +90,9 @@ extension PlayedTrack {
     guard !isSame else { return }
     sampleEntryIndex = 0
     eyeFormat = eyeFormat.map { old in
-      guard let format = new.formats.first, case .video(let entry) = format.entry else { return old }
+      guard let format = new.formats.first, case .video(let entry) = format.entry else {
+        return old
+      }
       var changed = old
       changed.description = format.description
       changed.spatial = entry.spatialMetadata

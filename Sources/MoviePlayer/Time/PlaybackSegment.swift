@@ -63,7 +63,8 @@ public struct PlaybackSegment: Hashable, Sendable {
     let place = min(max(timestamp, start), stop ?? .max)
     let distance = rate > 0 ? place - start : (stop ?? place) - place
     let played = distance - min(distance, offset)
-    return saturatingSum(base, rate.magnitude == 1 ? played : Self.scaled(played, by: 1 / rate.magnitude))
+    return saturatingSum(
+      base, rate.magnitude == 1 ? played : Self.scaled(played, by: 1 / rate.magnitude))
   }
 
   /// A length times a factor, as near as there is such a time.
