@@ -4,9 +4,9 @@ public enum PlayerStep: Sendable {
   /// These bytes of a source that can be read anywhere: answer with
   /// ``MoviePlayer/supply(_:)``. Until then the player asks again.
   case read(ReadRequest)
-  /// The next bytes of a stream: go on when they have been given to ``MoviePlayer/append(_:)``.
+  /// The next bytes of a stream: go on when they have been given to ``MoviePlayer/append(_:_:)``.
   case awaitBytes
-  /// A stream has to go on at this byte: answer with ``MoviePlayer/sourceMoved(to:)`` or
+  /// A stream has to go on at this byte: answer with ``MoviePlayer/sourceMoved()`` or
   /// ``MoviePlayer/sourceStays()``. Until then the player asks again.
   case moveSource(to: UInt64)
   /// Nothing more comes, but for a seek.
