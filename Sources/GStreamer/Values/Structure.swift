@@ -19,13 +19,16 @@ public struct StructureView {
     gst_structure_get_value(pointer, field).flatMap { Value($0) }
   }
 
+  /// The names of all fields, in order.
+  public var fieldNames: [String] {
+    (0..<gst_structure_n_fields(pointer)).compactMap { index in
+      gst_structure_nth_field_name(pointer, UInt32(index)).map { String(cString: $0) }
+    }
+  }
+
   /// All fields of types that `Value` knows, in order.
   public var allFields: [(key: String, value: Value)] {
-    (0..<gst_structure_n_fields(pointer)).compactMap { index in
-      guard let name = gst_structure_nth_field_name(pointer, UInt32(index)) else { return nil }
-      let field = String(cString: name)
-      return self[field].map { (field, $0) }
-    }
+    fieldNames.compactMap { field in self[field].map { (field, $0) } }
   }
 
   public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }

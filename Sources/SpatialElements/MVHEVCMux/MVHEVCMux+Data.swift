@@ -10,8 +10,11 @@ extension MVHEVCMux {
     guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
       throw FlowReturn.needData
     }
-    let pads = try MuxPads(all)
+    let pads = try MuxPads(all, hasBegun: movie != nil)
     let movie = try self.movie ?? begin(pads)
+    try endReleased(all, of: movie)
+    // What comes for an eye whose partner has been released has no place in the movie.
+    _ = pads.orphan?.pop()
     guard let source = pads.earliest() else {
       try finish()
       throw FlowReturn.eos
@@ -28,6 +31,12 @@ extension MVHEVCMux {
     }
     if pads.eyesAreAtEnd { try endEyes(of: movie) }
     postProgress(of: movie)
+  }
+
+  /// A pad that is released has ended, as if by an end of stream: nothing waits for it.
+  private func endReleased(_ pads: [AggregatorPad], of movie: MovieInProgress) throws {
+    let names = Set(pads.map(\.name))
+    for (name, track) in tracks where !names.contains(name) { try movie.end(track) }
   }
 
   private func postProgress(of movie: MovieInProgress, isFinal: Bool = false) {

@@ -8,6 +8,8 @@ extension MVHEVCMux: MovieOutput {
   func begin(_ pads: MuxPads) throws -> MovieInProgress {
     try checkSeekable()
     hasBegun.withLock { $0 = true }
+    let names = Set(sinkPads.map(\.name))
+    padTags = padTags.filter { names.contains($0.key) }
     let metadata = spatialMetadata
     if pads.hasEyes { stereo = try makeStereo(baseEye: metadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []

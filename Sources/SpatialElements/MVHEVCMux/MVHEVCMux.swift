@@ -75,9 +75,13 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     forget()
   }
 
-  override func flush() throws {
-    guard movie != nil else { return }
-    throw ElementError(.seek, "A movie that is being written cannot be seeked in.")
+  /// Nobody seeks in a movie that is being written: the sink would begin the file anew.
+  override func sourceEvent(_ event: Event) -> Bool {
+    guard event.type != GST_EVENT_SEEK else {
+      Self.log.info(self, "refusing a seek: what has been written stays")
+      return false
+    }
+    return forwardSourceEvent(event)
   }
 
   private func forget() {
@@ -143,7 +147,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     let name = pad.name
     if let eye = Eye(rawValue: name) {
       try stereo?.setCaps(caps, of: eye)
-    } else if movie != nil, let old = padCaps[name], !old.isEqual(to: caps) {
+    } else if movie != nil, let old = padCaps[name], !caps.continues(old) {
       throw ElementError(
         .format, "The format of \(name) changed in mid stream, which a movie cannot follow.",
         debug: "\(old) became \(caps)")

@@ -7,6 +7,8 @@ struct MuxPads {
 
   let left: AggregatorPad?
   let right: AggregatorPad?
+  /// The pad of an eye whose partner has been released.
+  let orphan: AggregatorPad?
   /// Video, then audio, then all else, by name.
   let streams: [AggregatorPad]
 
@@ -26,13 +28,17 @@ struct MuxPads {
     case stream(AggregatorPad)
   }
 
-  /// Throws where one eye has a pad and the other has none.
-  init(_ pads: [AggregatorPad]) throws {
+  /// Throws where one eye has a pad and the other has none, unless the movie has begun: the other
+  /// has been released then, which ends both.
+  init(_ pads: [AggregatorPad], hasBegun: Bool) throws {
     let named = pads.map { (name: $0.name, pad: $0) }
-    left = named.first { $0.name == Eye.left.rawValue }?.pad
-    right = named.first { $0.name == Eye.right.rawValue }?.pad
-    guard (left == nil) == (right == nil) else {
-      let missing: Eye = left == nil ? .left : .right
+    let eyes = Eye.allCases.compactMap { eye in named.first { $0.name == eye.rawValue } }
+    let isPair = eyes.count == 2
+    left = isPair ? eyes.first { $0.name == Eye.left.rawValue }?.pad : nil
+    right = isPair ? eyes.first { $0.name == Eye.right.rawValue }?.pad : nil
+    orphan = isPair ? nil : eyes.first?.pad
+    if let orphan, !hasBegun {
+      let missing: Eye = orphan.name == Eye.left.rawValue ? .right : .left
       throw ElementError(
         .mux,
         "Only the \(missing.other) eye is linked; link the pad \(missing) too, "
@@ -46,9 +52,9 @@ struct MuxPads {
 
   var hasEyes: Bool { left != nil }
 
-  /// Whether both eyes have ended.
+  /// Whether both eyes have ended, or there are none (any more).
   var eyesAreAtEnd: Bool {
-    guard let left, let right else { return false }
+    guard let left, let right else { return true }
     return left.isAtEnd && right.isAtEnd
   }
 

@@ -42,18 +42,12 @@ final class StereoInput {
   /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
   func setCaps(_ caps: Caps, of eye: Eye) throws {
     let stream = try EyeStreamCaps(caps, eye)
-    if maker != nil, let old = streams[eye], !Self.isContinuation(old.caps, caps) {
+    if maker != nil, let old = streams[eye], !caps.continues(old.caps) {
       throw ElementError(
         .format, "The \(eye) eye's format changed in mid stream; a movie has one size and format.",
         debug: "\(old.caps) became \(caps)")
     }
     streams[eye] = stream
-  }
-
-  /// Caps may say new things of rate and tags, but not of what the encoder or the samples are.
-  private static func isContinuation(_ old: Caps, _ new: Caps) -> Bool {
-    let free = ["framerate", "multiview-mode", "multiview-flags", "views", "max-framerate"]
-    return old.with(removing: free).isEqual(to: new.with(removing: free))
   }
 
   /// The caps of an eye's stream, once they are known.

@@ -1,0 +1,202 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// What may happen to `mvhevcmux` while it records, and must not cost the recording.
+@Suite(.timeLimit(.minutes(2)))
+struct MuxRecordingTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Two live eyes and live sound, each through a tee that goes on where nobody takes its data.
+  private func live(_ sound: Bool = true) throws -> Pipeline {
+    let tee = "queue ! tee allow-not-linked=true name="
+    return try pipeline(
+      "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+        + "sbssplit name=s s.left ! \(tee)l ! mux.left s.right ! \(tee)r ! mux.right "
+        + (sound
+          ? "audiotestsrc is-live=true ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! "
+            + "\(tee)a ! mux.audio_0 " : "")
+        + "mvhevcmux name=mux speed-preset=ultrafast tune=zerolatency ! filesink location=\(path)")
+  }
+
+  /// Waits for so many further buffers to pass; fails the test where they do not come.
+  private func more(_ count: Int, of tap: Tap) async throws {
+    let wanted = tap.buffers.count + count
+    for _ in 0..<1000 where tap.buffers.count < wanted {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try #require(tap.buffers.count >= wanted, "the file does not grow")
+  }
+
+  /// Unlinks and releases a pad of the muxer, as an application does that takes a source away.
+  private func release(_ name: String, of pipeline: Pipeline) throws {
+    let mux = try #require(pipeline.element(named: "mux"))
+    let pad = try #require(mux.staticPad(name))
+    let peer = try #require(pad.peer)
+    gst_pad_unlink(peer.pointer, pad.pointer)
+    gst_element_release_request_pad(mux.pointer, pad.pointer)
+  }
+
+  @Test("a seek is refused, and what has been written stays")
+  func seek() async throws {
+    let pipeline = try live()
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await more(20, of: tap)
+    #expect(!pipeline.seek(to: 0, flags: GST_SEEK_FLAG_NONE))
+    let query = Query.seeking(GST_FORMAT_TIME)
+    let mux = try #require(pipeline.element(named: "mux")?.staticPad("src"))
+    #expect(mux.peer?.queryPeer(query) == true)
+    let isSeekable = query.isSeekable
+    #expect(!isSeekable)
+    try await more(10, of: tap)
+    pipeline.send(.endOfStream)
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count > 10)
+    let offsets = try [file.video(), file.audio()].compactMap { $0.allSamples.first?.offset }
+    #expect(offsets.min() ?? .max < 100)
+  }
+
+  @Test("releasing the sound's pad ends its track, and the movie goes on")
+  func releaseSound() async throws {
+    let pipeline = try live()
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await more(20, of: tap)
+    try release("audio_0", of: pipeline)
+    try await more(45, of: tap)
+    pipeline.send(.endOfStream)
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    let (video, audio) = (try file.video(), try file.audio())
+    let pictures = Double(video.mediaDuration ?? 0) / Double(video.timescale)
+    let sound = Double(audio.mediaDuration ?? 0) / Double(audio.timescale)
+    #expect(sound > 0)
+    #expect(pictures > sound + 1)
+  }
+
+  @Test("releasing an eye ends both eyes' track, and the sound goes on")
+  func releaseEye() async throws {
+    let pipeline = try live()
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await more(20, of: tap)
+    try release("left", of: pipeline)
+    try await more(45, of: tap)
+    pipeline.send(.endOfStream)
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    let (video, audio) = (try file.video(), try file.audio())
+    let pictures = Double(video.mediaDuration ?? 0) / Double(video.timescale)
+    let sound = Double(audio.mediaDuration ?? 0) / Double(audio.timescale)
+    #expect(pictures > 0)
+    #expect(sound > pictures + 0.5)
+  }
+
+  @Test(
+    "releasing an eye where there is nothing else finishes the movie", arguments: ["left", "right"])
+  func releaseLast(eye: String) async throws {
+    let pipeline = try live(false)
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    pipeline.setState(GST_STATE_PLAYING)
+    try await more(20, of: tap)
+    try release(eye, of: pipeline)
+    for _ in 0..<1000 where !tap.events.contains(where: { $0.type == GST_EVENT_EOS }) {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(tap.events.contains { $0.type == GST_EVENT_EOS })
+    try await play(pipeline)
+    #expect(try MovieFile(path).video().samples.count > 10)
+  }
+
+  // MARK: Caps
+
+  /// Sends caps with further fields behind the fifth buffer of a pad.
+  private func refine(_ pad: Pad?, _ fields: Fields) throws {
+    final class Refinement: Sendable {
+      let caps: @Sendable (Caps) -> Caps
+      let count = Locked(0)
+      init(_ caps: @escaping @Sendable (Caps) -> Caps) { self.caps = caps }
+    }
+    let pad = try #require(pad)
+    let news = Locked(Array(fields))
+    let refinement = Refinement { caps in
+      news.current.reduce(caps) { $0.with([$1.key: $1.value]) }
+    }
+    gst_pad_add_probe(
+      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+      { pad, _, data in
+        guard let pad, let data else { return GST_PAD_PROBE_OK }
+        let refinement = Unmanaged<Refinement>.fromOpaque(data).takeUnretainedValue()
+        let number = refinement.count.withLock { count in
+          count += 1
+          return count
+        }
+        if number == 6, let caps = Pad(retaining: pad).currentCaps {
+          Pad(retaining: pad).push(.caps(refinement.caps(caps)))
+        }
+        return GST_PAD_PROBE_OK
+      }, Unmanaged.passRetained(refinement).toOpaque()
+    ) { data in
+      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+    }
+  }
+
+  @Test("caps of coded video that get more exact in mid stream change nothing")
+  func refinedVideo() async throws {
+    let pipeline = try pipeline(
+      eyes(20, "width=128,height=64").replacing("mux.", with: "enc.")
+        + "mvhevcenc name=enc speed-preset=ultrafast ! queue ! mux.video_0 "
+        + "mvhevcmux name=mux ! filesink location=\(path)")
+    try refine(
+      pipeline.element(named: "enc")?.staticPad("src"),
+      ["framerate": .fraction(Fraction(60, 1)), "colorimetry": "bt709", "level": "6.1"])
+    try await play(pipeline)
+    #expect(try MovieFile(path).video().samples.count == 20)
+  }
+
+  @Test("caps of raw eyes that get more exact in mid stream change nothing")
+  func refinedEyes() async throws {
+    let pipeline = try pipeline(
+      eyes(20, "width=128,height=64")
+        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
+    try refine(
+      pipeline.element(named: "s")?.staticPad("left"),
+      ["max-framerate": .fraction(Fraction(60, 1)), "chroma-site": "mpeg2"])
+    try await play(pipeline)
+    #expect(try MovieFile(path).video().samples.count == 20)
+  }
+
+  @Test("caps of sound that get more exact in mid stream change nothing")
+  func refinedSound() async throws {
+    let pipeline = try pipeline(
+      "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
+        + "avenc_aac ! aacparse name=parse ! queue ! mux.audio_0 "
+        + "mvhevcmux name=mux ! filesink location=\(path)")
+    try refine(
+      pipeline.element(named: "parse")?.staticPad("src"), ["level": "4", "bitrate": .int(128_000)])
+    try await play(pipeline)
+    #expect(try MovieFile(path).audio().samples.count > 15)
+  }
+
+  @Test("a codec's configuration that changes in mid stream is still an error")
+  func changedSound() async throws {
+    let pipeline = try pipeline(
+      "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
+        + "avenc_aac ! aacparse name=parse ! queue ! mux.audio_0 "
+        + "mvhevcmux name=mux ! filesink location=\(path)")
+    try refine(
+      pipeline.element(named: "parse")?.staticPad("src"),
+      ["codec_data": .buffer(Buffer([0x11, 0x88]))])
+    let failure = try await failure(of: pipeline)
+    #expect(failure.message.contains("audio_0 changed"), "\(failure)")
+  }
+}
