@@ -16,12 +16,12 @@ let package = Package(
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/jpsim/Yams", from: "6.2.2"),
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
   ],
   targets: [
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
+    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1"),
     .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
 
     // Formats and models: no GStreamer, no Foundation.
@@ -37,8 +37,7 @@ let package = Package(
 
     // The declarative format of pipelines: no GStreamer.
     .target(
-      name: "PipelineFile", dependencies: [.product(name: "Yams", package: "Yams")],
-      swiftSettings: strict),
+      name: "PipelineFile", dependencies: ["CYAML"], swiftSettings: strict),
 
     // The Swift layer over GStreamer.
     .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
@@ -61,9 +60,10 @@ let package = Package(
       linkerSettings: [
         .unsafeFlags(
           [
-            "-static-stdlib", "-lCoreFoundation", "-l_FoundationICU", "-l_FoundationCShims",
-            "-l_FoundationCollections", "-lstdc++", "-Xlinker", "--gc-sections",
-          ], .when(configuration: .release))
+            "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
+            "-use-ld=lld", "-Xlinker", "--gc-sections",
+          ],
+          .when(configuration: .release))
       ]),
 
     // What an application does that embeds the host.

@@ -1,5 +1,3 @@
-import Yams
-
 /// Says what a YAML parser found in words for people, and finds what it did not come to.
 ///
 /// The parser stops at its first error. Each entry of the file is therefore parsed once more by
@@ -18,20 +16,16 @@ struct YAMLSyntaxErrors {
   /// Entries that are looked at by themselves; further ones would only take time.
   private static let entryLimit = 2000
 
-  func report(_ error: any Error) {
+  func report(_ error: YAMLError) {
     var found = entries().compactMap { entry -> Found? in
-      do {
-        let parser = try Parser(yaml: entry, resolver: .basic, encoding: .utf8)
-        _ = try parser.singleRoot()
-        return nil
-      } catch YamlError.duplicatedKeysInMapping {
+      do throws(YAMLError) {
+        try YAMLEvents.check(entry)
         return nil
       } catch {
         return describe(error)
       }
     }
-    let whole = describe(error)
-    if found.isEmpty { found = [whole] }
+    if found.isEmpty { found = [describe(error)] }
     for item in found {
       reporter.error(
         item.message, at: item.location, help: item.help, notes: item.note.map { [$0] } ?? [])
@@ -68,26 +62,14 @@ struct YAMLSyntaxErrors {
     }
   }
 
-  private func describe(_ error: any Error) -> Found {
-    guard let error = error as? YamlError else {
-      return Found(location: location(nil), message: "\(error)", help: nil, note: nil)
+  private func describe(_ error: YAMLError) -> Found {
+    guard let mark = error.mark else {
+      return Found(location: location(nil), message: error.problem, help: nil, note: nil)
     }
-    switch error {
-    case .scanner(let context, let problem, let mark, _),
-      .parser(let context, let problem, let mark, _),
-      .composer(let context, let problem, let mark, _):
-      return describe(problem, context, mark)
-    case .reader(let problem, _, _, _):
-      return Found(location: location(nil), message: problem, help: nil, note: nil)
-    default:
-      return Found(location: location(nil), message: "\(error)", help: nil, note: nil)
-    }
-  }
-
-  private func describe(_ problem: String, _ context: YamlError.Context?, _ mark: Mark) -> Found {
-    let what = context?.text ?? ""
+    let problem = error.problem
+    let what = error.context ?? ""
     // What is never closed is best shown where it was opened.
-    if let opened = context?.mark, opened.line != mark.line, let (thing, sign) = Self.opened(what),
+    if let opened = error.contextMark, opened.line != mark.line, let (thing, sign) = Self.opened(what),
       problem.contains("expected '") || problem.contains("end of stream")
     {
       return Found(
@@ -99,12 +81,12 @@ struct YAMLSyntaxErrors {
     }
     if what == "while scanning an alias" || what == "while scanning an anchor" {
       return Found(
-        location: location(context?.mark), message: "a value cannot begin with '*' or '&'",
+        location: location(error.contextMark), message: "a value cannot begin with '*' or '&'",
         help: "put the text in quotes", note: nil)
     }
     let (message, help) = Self.words(problem)
     var note: Diagnostic.Note?
-    if let opened = context?.mark, opened.line != mark.line, what.contains("block") {
+    if let opened = error.contextMark, opened.line != mark.line, what.contains("block") {
       note = .init(
         message: "the \(what.contains("mapping") ? "mapping" : "list") begins here",
         location: location(opened))
@@ -120,7 +102,7 @@ struct YAMLSyntaxErrors {
 
   /// A ':' where a text is going on: in the same line, or because the line before has none, or
   /// because this line is indented below a value.
-  private func unexpectedColon(_ mark: Mark) -> Found {
+  private func unexpectedColon(_ mark: YAMLMark) -> Found {
     let line = file.scalars(line: mark.line) ?? []
     let colon: Unicode.Scalar = ":"
     var above = mark.line - 1
@@ -150,7 +132,7 @@ struct YAMLSyntaxErrors {
   }
 
   /// A place of the parser, moved to the end of the text where it lies behind it.
-  private func location(_ mark: Mark?) -> SourceLocation {
+  private func location(_ mark: YAMLMark?) -> SourceLocation {
     guard let mark else { return SourceLocation(file: file, line: 1, column: 1) }
     if let line = file.scalars(line: mark.line), !line.isEmpty || mark.column > 1 {
       return SourceLocation(
@@ -202,8 +184,8 @@ struct YAMLSyntaxErrors {
     case "but found another document":
       ("a second document begins here", "a pipeline file is one document; remove the '---'")
     default:
-      problem.hasPrefix("Maximum nesting level")
-        ? ("lists and mappings are nested too deep", nil) : ("YAML: \(problem)", nil)
+      problem.hasPrefix("nested more than")
+        ? ("lists and mappings are \(problem)", nil) : ("YAML: \(problem)", nil)
     }
   }
 }

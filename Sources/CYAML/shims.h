@@ -1,0 +1,3 @@
+// libyaml, the parser of YAML that every distribution carries. No logic.
+#pragma once
+#include <yaml.h>
