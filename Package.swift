@@ -30,6 +30,7 @@ let package = Package(
     .target(name: "HEVC", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
     .target(
@@ -119,6 +120,9 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
+    .testTarget(
+      name: "ReprojectionTests", dependencies: ["Reprojection", "StereoVideo"],
+      swiftSettings: strict),
     .testTarget(
       name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
       swiftSettings: strict),

@@ -1,0 +1,60 @@
+internal import StereoVideo
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// The sphere's map, or a part of it: linear in longitude and latitude.
+struct EquirectangularShape: Sendable {
+  /// From radians to pixels: a scale, and the position of straight ahead.
+  let scaleX, originX, scaleY, originY: Double
+  /// Whether the right edge meets the left one.
+  let isWholeTurn: Bool
+
+  init(_ bounds: SphereBounds, _ size: PictureSize) throws(GeometryError) {
+    guard bounds.leavesSomething else {
+      throw GeometryError("the bounds of the sphere leave no picture between them")
+    }
+    let width = size.width / (1 - bounds.leftPart - bounds.rightPart)
+    let height = size.height / (1 - bounds.topPart - bounds.bottomPart)
+    guard width < 0x1p24, height < 0x1p24 else {
+      throw GeometryError("the bounds of the sphere leave too little between them")
+    }
+    scaleX = width / (2 * .pi)
+    originX = (0.5 - bounds.leftPart) * width - 0.5
+    scaleY = height / .pi
+    originY = (0.5 - bounds.topPart) * height - 0.5
+    isWholeTurn = bounds.left == 0 && bounds.right == 0
+  }
+
+  func direction(of position: PicturePosition) -> Direction {
+    let longitude = (position.x - originX) / scaleX
+    let latitude = (position.y - originY) / scaleY
+    return Direction(
+      x: cos(latitude) * sin(longitude), y: sin(latitude), z: cos(latitude) * cos(longitude))
+  }
+
+  func position(of direction: Direction) -> PicturePosition {
+    let level = (direction.x * direction.x + direction.z * direction.z).squareRoot()
+    return PicturePosition(
+      x: atan2(direction.x, direction.z) * scaleX + originX,
+      y: atan2(direction.y, level) * scaleY + originY)
+  }
+
+  func positions(of ray: Rays) -> Positions {
+    let level = (ray.x * ray.x + ray.z * ray.z).squareRoot()
+    return Positions(
+      x: arcTangent(ray.x, ray.z) * Float(scaleX) + Float(originX),
+      y: arcTangent(ray.y, level) * Float(scaleY) + Float(originY),
+      isInside: Integers(repeating: -1))
+  }
+
+  /// How much a step along a row shows, in parts of what one along a column does.
+  func rowScale(atY y: Float) -> Float {
+    let latitude = abs(y - Float(originY)) * Float(1 / scaleY)
+    let toPole = max(0, 1 - latitude * Float(2 / Double.pi))
+    return min(1, toPole * (1.5708 - 0.55 * toPole * toPole))
+  }
+}

@@ -1,0 +1,102 @@
+/// Eight numbers, for eight neighbouring pixels.
+package typealias Floats = SIMD8<Float>
+package typealias Integers = SIMD8<Int32>
+
+// Comparisons are done on the sign bits: the masks of SIMD types, and conversions between floating
+// point and integers, go through generic code lane by lane.
+
+@inline(__always) func bits(_ value: Floats) -> Integers { unsafeBitCast(value, to: Integers.self) }
+
+@inline(__always) func floats(_ bits: Integers) -> Floats { unsafeBitCast(bits, to: Floats.self) }
+
+/// All bits of the lanes below 0.
+@inline(__always) func isNegative(_ value: Floats) -> Integers { bits(value) &>> 31 }
+
+/// `one` where all bits of the mask are set, `other` where none is.
+@inline(__always) func select(_ mask: Integers, _ one: Floats, _ other: Floats) -> Floats {
+  floats((bits(one) & mask) | (bits(other) & ~mask))
+}
+
+@inline(__always) func magnitude(_ value: Floats) -> Floats { floats(bits(value) & 0x7FFF_FFFF) }
+
+@inline(__always) func maximum(_ value: Floats, _ least: Float) -> Floats {
+  let least = Floats(repeating: least)
+  return select(isNegative(value - least), least, value)
+}
+
+@inline(__always) func minimum(_ value: Floats, _ most: Float) -> Floats {
+  let most = Floats(repeating: most)
+  return select(isNegative(most - value), most, value)
+}
+
+/// All bits of the lanes whose magnitude is below `limit`, of none that are no number.
+@inline(__always) func isBelow(_ limit: Float, _ value: Floats) -> Integers {
+  ((bits(value) & 0x7FFF_FFFF) &- Int32(bitPattern: limit.bitPattern)) &>> 31
+}
+
+/// 1.5 · 2²³: added to a number below 2²², it leaves the nearest integer in the lowest bits.
+private let magic: Float = 12_582_912
+
+/// The nearest integers of numbers below 2²².
+@inline(__always) func rounded(_ value: Floats) -> Integers {
+  bits(value + magic) &- Integers(repeating: 0x4B40_0000)
+}
+
+/// Of integers below 2²².
+@inline(__always) func floats(exactly value: Integers) -> Floats {
+  floats(value &+ Integers(repeating: 0x4B40_0000)) - magic
+}
+
+/// The angle of (x, y) in radians, to 2e-7: the polynomial of Abramowitz and Stegun 4.4.49.
+@inline(__always) func arcTangent(_ y: Floats, _ x: Floats) -> Floats {
+  let (across, up) = (magnitude(x), magnitude(y))
+  let isSteep = isNegative(across - up)
+  let ratio = select(isSteep, across, up) / (select(isSteep, up, across) + 1e-30)
+  let square = ratio * ratio
+  var sum = Floats(repeating: -0.004_054_058_0)
+  sum = sum * square + 0.021_861_228_8
+  sum = sum * square + -0.055_909_886_1
+  sum = sum * square + 0.096_420_044_1
+  sum = sum * square + -0.139_085_335_1
+  sum = sum * square + 0.199_465_359_9
+  sum = sum * square + -0.333_298_560_5
+  sum = sum * square + 0.999_999_332_9
+  var angle = sum * ratio
+  angle = select(isSteep, .pi / 2 - angle, angle)
+  angle = select(isNegative(x), .pi - angle, angle)
+  return floats(bits(angle) | (bits(y) & Int32.min))
+}
+
+/// Eight directions.
+package struct Rays {
+  package var x, y, z: Floats
+  /// The cell of the cube that they were taken from, 0 in all other pictures; -1 where it shows
+  /// nothing.
+  var face = Integers.zero
+
+  package init(x: Floats, y: Floats, z: Floats) {
+    (self.x, self.y, self.z) = (x, y, z)
+  }
+
+  @inline(__always) func turned(by rotation: Rotation) -> Rays {
+    var rays = Rays(
+      x: x * Float(rotation.x.x) + y * Float(rotation.y.x) + z * Float(rotation.z.x),
+      y: x * Float(rotation.x.y) + y * Float(rotation.y.y) + z * Float(rotation.z.y),
+      z: x * Float(rotation.x.z) + y * Float(rotation.y.z) + z * Float(rotation.z.z))
+    rays.face = face
+    return rays
+  }
+}
+
+/// Eight places in a picture.
+package struct Positions {
+  package var x, y: Floats
+  /// All bits where the picture shows the direction, as far as the projection goes.
+  package var isInside: Integers
+  /// The cell of a cube; 0 in all other pictures.
+  var face = Integers.zero
+
+  init(x: Floats, y: Floats, isInside: Integers) {
+    (self.x, self.y, self.isInside) = (x, y, isInside)
+  }
+}

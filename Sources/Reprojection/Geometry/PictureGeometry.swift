@@ -1,0 +1,102 @@
+public import StereoVideo
+
+/// Where each pixel of a picture looks, and where each direction lies in the picture.
+public struct PictureGeometry: Sendable {
+  public let projection: Projection
+  /// In pixels, 1 to 65,536.
+  public let width, height: Int
+  /// The width of a pixel divided by its height.
+  public let pixelAspectRatio: Double
+  let shape: Shape
+  /// The parts of the picture within which neighbouring pixels show neighbouring directions.
+  let charts: [Chart]
+
+  /// One eye's picture. Throws where the projection cannot be computed with: figures that are not
+  /// finite or out of range, a lens that shows nothing.
+  public init(
+    _ projection: Projection, width: Int, height: Int, pixelAspectRatio: Double = 1
+  ) throws(GeometryError) {
+    guard (1...65536).contains(width), (1...65536).contains(height) else {
+      throw GeometryError("a picture of \(width) by \(height) pixels; each is from 1 to 65536")
+    }
+    guard pixelAspectRatio.isFinite, pixelAspectRatio > 0.001, pixelAspectRatio < 1000 else {
+      throw GeometryError("pixels \(pixelAspectRatio) times as wide as high")
+    }
+    (self.projection, self.width, self.height) = (projection, width, height)
+    self.pixelAspectRatio = pixelAspectRatio
+    let size = PictureSize(Double(width), Double(height), pixelAspectRatio)
+    var charts = [Chart(left: 0, top: 0, right: width - 1, bottom: height - 1)]
+    switch projection {
+    case .rectilinear(let fieldOfView):
+      shape = .rectilinear(try RectilinearShape(horizontalFieldOfView: fieldOfView, size))
+    case .equirectangular(let bounds):
+      let map = try EquirectangularShape(bounds, size)
+      shape = .equirectangular(map)
+      charts[0].wraps = map.isWholeTurn
+      charts[0].crossesPoles = map.isWholeTurn && bounds.top == 0 && bounds.bottom == 0
+    case .fisheye(let lens):
+      shape = .fisheye(try FisheyeShape(lens, size))
+    case .parametric(let lens):
+      shape = .parametric(try ParametricShape(lens, size))
+    case .cubemap(let layout, let padding):
+      let cube = try CubemapShape(layout, padding: padding, width: width, height: height)
+      shape = .cubemap(cube)
+      charts = cube.charts
+    }
+    self.charts = charts
+  }
+
+  /// What the picture shows at a place, which may lie beyond its edges; nil where it shows nothing.
+  public func direction(of position: PicturePosition) -> Direction? {
+    guard position.x.isFinite, position.y.isFinite else { return nil }
+    switch shape {
+    case .rectilinear(let shape): return shape.direction(of: position)
+    case .equirectangular(let shape): return shape.direction(of: position)
+    case .fisheye(let shape): return shape.direction(of: position)
+    case .parametric(let shape): return shape.direction(of: position)
+    case .cubemap(let shape): return shape.direction(of: position)
+    }
+  }
+
+  /// Where in the picture a direction is seen; nil where it is not.
+  public func position(of direction: Direction) -> PicturePosition? {
+    guard let direction = direction.normalized else { return nil }
+    let position =
+      switch shape {
+      case .rectilinear(let shape): shape.position(of: direction)
+      case .equirectangular(let shape): shape.position(of: direction)
+      case .fisheye(let shape): shape.position(of: direction)
+      case .parametric(let shape): shape.position(of: direction)
+      case .cubemap(let shape): shape.position(of: direction)?.position
+      }
+    guard let position, position.x >= -0.5, position.x <= Double(width) - 0.5,
+      position.y >= -0.5, position.y <= Double(height) - 0.5
+    else { return nil }
+    return position
+  }
+
+  enum Shape: Sendable {
+    case rectilinear(RectilinearShape)
+    case equirectangular(EquirectangularShape)
+    case fisheye(FisheyeShape)
+    case parametric(ParametricShape)
+    case cubemap(CubemapShape)
+  }
+}
+
+/// A rectangle of pixels, edges included.
+struct Chart: Hashable, Sendable {
+  var left, top, right, bottom: Int
+  /// Behind the right edge comes the left one.
+  var wraps = false
+  /// Above the first row comes the first row, half a turn further.
+  var crossesPoles = false
+}
+
+struct PictureSize {
+  let width, height, pixelAspectRatio: Double
+
+  init(_ width: Double, _ height: Double, _ pixelAspectRatio: Double) {
+    (self.width, self.height, self.pixelAspectRatio) = (width, height, pixelAspectRatio)
+  }
+}

@@ -1,0 +1,80 @@
+public import StereoVideo
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+/// A rotation of directions, as a matrix.
+public struct Rotation: Hashable, Sendable {
+  /// The images of the axes x, y and z.
+  var x, y, z: Direction
+
+  public static let identity = Rotation(
+    x: Direction(x: 1, y: 0, z: 0), y: Direction(x: 0, y: 1, z: 0), z: Direction(x: 0, y: 0, z: 1))
+
+  init(x: Direction, y: Direction, z: Direction) {
+    (self.x, self.y, self.z) = (x, y, z)
+  }
+
+  /// From a view's own directions, in which z is its line of sight, to those of the surroundings.
+  /// An orientation that is not finite is taken for ``SphereOrientation/front``.
+  public init(view: SphereOrientation) {
+    guard view.isFinite else {
+      self = .identity
+      return
+    }
+    func sine(_ degrees: Double) -> (Double, Double) {
+      // Whole turns first: the sine of a large angle in radians is not that in degrees.
+      let radians = degrees.remainder(dividingBy: 360) * .pi / 180
+      return (sin(radians), cos(radians))
+    }
+    let ((sy, cy), (sp, cp), (sr, cr)) = (sine(view.yaw), sine(view.pitch), sine(view.roll))
+    x = Direction(x: cy * cr + sy * sp * sr, y: cp * sr, z: -sy * cr + cy * sp * sr)
+    y = Direction(x: -cy * sr + sy * sp * cr, y: cp * cr, z: sy * sr + cy * sp * cr)
+    z = Direction(x: sy * cp, y: -sp, z: cy * cp)
+  }
+
+  /// From the surroundings to a picture whose pose is `pose` (`prhd` of Spherical Video V2, whose
+  /// yaw counts counter-clockwise).
+  public init(intoPose pose: SphereOrientation) {
+    self =
+      Rotation(
+        view: SphereOrientation(yaw: -pose.yaw, pitch: pose.pitch, roll: pose.roll)
+      ).inverse
+  }
+
+  /// By a unit quaternion, of which this is the vector part; one that is longer than 1 is
+  /// shortened to 1, one that is not finite is no rotation.
+  init(quaternionX i: Double, _ j: Double, _ k: Double) {
+    let square = i * i + j * j + k * k
+    guard square.isFinite else {
+      self = .identity
+      return
+    }
+    let scale = square > 1 ? 1 / square.squareRoot() : 1
+    let (i, j, k, w) = (i * scale, j * scale, k * scale, max(0, 1 - square).squareRoot())
+    x = Direction(x: 1 - 2 * (j * j + k * k), y: 2 * (i * j + k * w), z: 2 * (i * k - j * w))
+    y = Direction(x: 2 * (i * j - k * w), y: 1 - 2 * (i * i + k * k), z: 2 * (j * k + i * w))
+    z = Direction(x: 2 * (i * k + j * w), y: 2 * (j * k - i * w), z: 1 - 2 * (i * i + j * j))
+  }
+
+  public var inverse: Rotation {
+    Rotation(
+      x: Direction(x: x.x, y: y.x, z: z.x), y: Direction(x: x.y, y: y.y, z: z.y),
+      z: Direction(x: x.z, y: y.z, z: z.z))
+  }
+
+  public func callAsFunction(_ direction: Direction) -> Direction {
+    let (a, b, c) = (direction.x, direction.y, direction.z)
+    return Direction(
+      x: x.x * a + y.x * b + z.x * c, y: x.y * a + y.y * b + z.y * c,
+      z: x.z * a + y.z * b + z.z * c)
+  }
+
+  /// `right` first, then `left`.
+  public static func * (left: Rotation, right: Rotation) -> Rotation {
+    Rotation(x: left(right.x), y: left(right.y), z: left(right.z))
+  }
+}
