@@ -1,3 +1,5 @@
+public import ISOBMFF
+
 /// Plays movies, and H.265 without a container: bytes in, streams of samples with their times out.
 ///
 /// It reads nothing itself and waits for nobody: ``next()`` says what comes next, be that something
@@ -209,6 +211,13 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// Bytes of a stream that are kept because the index has not come yet that says what they are.
   /// Their memory is up to the caller: from some size on, chunks may better lie in a file.
   public var heldByteCount: UInt64 { phase.heldByteCount }
+
+  /// The movie as its index says, with what has come of its fragments; nil before that is known,
+  /// and of a stream without a container.
+  public var movie: Movie? { phase.movie }
+
+  /// What the movie's file says that it is; nil where it does not.
+  public var fileType: FileType? { phase.fileType }
 
   // MARK: Seeks
 

@@ -67,6 +67,7 @@ struct MoviePlayback: Sendable {
   mutating func next(
     _ track: Int, _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) -> PlayedTrack.Item? {
+    if let item = tracks[track].ready { return item }
     if !tracks[track].hasEnded, tracks[track].isMuted(segment) {
       silence(track, upTo: segment.start, &outputs)
     }

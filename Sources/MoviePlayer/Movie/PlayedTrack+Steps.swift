@@ -19,7 +19,6 @@ extension PlayedTrack {
   mutating func step(
     _ samples: TrackSamples, in movie: PlaybackSegment, isComplete: Bool
   ) -> Step {
-    if !hasEnded, let candidate, candidate.isNext { return .sample(candidate.item) }
     while !hasEnded, let current = currentEdit {
       guard let segment = timeline.isUpstream ? movie : current.segment(in: movie) else {
         if movie.rate < 0 || current.movieStart >= movie.stop ?? .max { break }
@@ -43,6 +42,12 @@ extension PlayedTrack {
     }
     hasEnded = true
     return .end
+  }
+
+  /// The sample that comes next, where that has been found out.
+  var ready: Item? {
+    guard !hasEnded, let candidate, candidate.isNext else { return nil }
+    return candidate.item
   }
 
   /// Goes on behind the sample that came next.

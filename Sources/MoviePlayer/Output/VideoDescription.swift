@@ -21,13 +21,18 @@ public struct VideoDescription: Equatable, Sendable {
   /// What a sample entry says, in its boxes or in messages beside the stream (prefix SEI in
   /// `hvcC`).
   public init(_ entry: VisualSampleEntry) {
+    self.init(boxesOf: entry)
+    for unit in LayeredContent.parameterSets(of: entry) { fillGaps(fromSEI: unit) }
+  }
+
+  /// What a sample entry says in its boxes.
+  public init(boxesOf entry: VisualSampleEntry) {
     pixelAspectRatio = entry.pixelAspectRatio.flatMap {
       Ratio($0.horizontalSpacing, $0.verticalSpacing)
     }
     colour = entry.colour
     masteringDisplay = entry.masteringDisplay
     contentLightLevel = entry.contentLightLevel
-    for unit in LayeredContent.parameterSets(of: entry) { fillGaps(fromSEI: unit) }
   }
 
   private mutating func fillGaps(fromSEI nalUnit: [UInt8]) {

@@ -1,3 +1,5 @@
+import ISOBMFF
+
 /// What a phase knows of the movie.
 extension Phase {
   private var playback: MoviePlayback? {
@@ -7,6 +9,10 @@ extension Phase {
     default: nil
     }
   }
+
+  var movie: Movie? { playback?.movie }
+
+  var fileType: FileType? { playback?.fileType }
 
   var segment: PlaybackSegment { playback?.segment ?? PlaybackSegment() }
 

@@ -2,21 +2,11 @@ import CGStreamer
 import GStreamer
 import HEVC
 import ISOBMFF
+import MoviePlayer
 import StereoVideo
 
 /// The caps of video tracks and of their eyes.
 enum DemuxVideoCaps {
-  /// What is the same for all streams of a track.
-  struct Description {
-    /// The stream shows no eye in particular.
-    var isMono = false
-    var frameRate: Fraction?
-    var pixelAspectRatio: Fraction?
-    var colour: GstVideoColorimetry?
-    var masteringDisplay: MasteringDisplayColourVolume?
-    var contentLightLevel: ContentLightLevel?
-  }
-
   /// Coded video by the types of its sample entries.
   private static let codecs: [(types: [FourCC], media: String, fields: [(String, Value)])] = [
     (["hvc1"], "video/x-h265", [("stream-format", "hvc1"), ("alignment", "au")]),
@@ -41,7 +31,7 @@ enum DemuxVideoCaps {
   ///
   /// - Parameter viewCount: how many views the samples hold in layers.
   static func samples(
-    _ entry: VisualSampleEntry, _ description: Description, viewCount: Int
+    _ entry: VisualSampleEntry, _ description: VideoDescription, viewCount: Int
   ) -> Caps {
     let codec = codecs.first { $0.types.contains(entry.codec) }
     var fields: [(key: String, value: Value)] = (codec?.fields ?? []).map { ($0.0, $0.1) }
@@ -66,18 +56,33 @@ enum DemuxVideoCaps {
     var caps = Caps(codec?.media ?? opaque("video", entry.codec), fields)
     if let record = entry.hvcC { addProfile(record, to: caps) }
     if viewCount > 1 {
-      let depth = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }?
-        .bitDepthLuma
-      caps = caps.with([
-        "profile": .string(LayeredCaps.profiles[(depth ?? 8) > 8 ? 2 : 0]),
-        "views": .int(Int32(clamping: viewCount)),
-      ])
+      let record = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
+      caps = caps.with(views(viewCount, bitDepth: record?.bitDepthLuma))
     } else if let packing = entry.packing {
       caps = packing.adding(to: caps)
     } else if let mode = singleView(entry) {
       caps = caps.with(["multiview-mode": .string(mode)])
     }
     return description.adding(to: caps)
+  }
+
+  private static func views(_ count: Int, bitDepth: Int?) -> Fields {
+    [
+      "profile": .string(LayeredCaps.profiles[bitDepth ?? 8 > 8 ? 2 : 0]),
+      "views": .int(Int32(clamping: count)),
+    ]
+  }
+
+  /// The caps of H.265 without a container as it is.
+  ///
+  /// - Parameter upstream: what upstream says of it, if it does.
+  static func elementary(_ format: ElementaryFormat, upstream: Caps?) -> Caps {
+    let caps = (upstream ?? Caps("video/x-h265")).with([
+      "stream-format": format.framing == .annexB ? "byte-stream" : "hvc1", "alignment": "au",
+    ])
+    guard let count = format.viewCount else { return caps }
+    let layered = caps.with(["parsed": true])
+    return count > 1 ? layered.with(views(count, bitDepth: format.bitDepth)) : layered
   }
 
   /// Which eye alone the samples show, or that they are for both, where the sample entry says that.
@@ -89,10 +94,9 @@ enum DemuxVideoCaps {
     }
   }
 
-  /// The caps of one eye as a stream of its own with these parameter sets.
-  static func eye(
-    _ eye: Eye, _ sets: SingleLayerParameterSets, _ description: Description
-  ) throws -> Caps {
+  /// The caps of one eye as a stream of its own.
+  static func eye(_ eye: Eye, _ format: EyeFormat) throws -> Caps {
+    let sets = format.parameterSets
     let record = try HEVCDecoderConfigurationRecord(sets)
     guard let first = sets.sequenceParameterSets.first else { throw FlowReturn.notNegotiated }
     let sps = try SequenceParameterSet(nalUnit: first)
@@ -109,13 +113,11 @@ enum DemuxVideoCaps {
         "chroma-format": .string(chroma),
         "bit-depth-luma": .uint(UInt32(clamping: record.bitDepthLuma)),
         "bit-depth-chroma": .uint(UInt32(clamping: record.bitDepthChroma)),
-        "multiview-mode": .string(description.isMono ? "mono" : eye.rawValue),
+        "multiview-mode": .string(format.isMono ? "mono" : eye.rawValue),
         "codec_data": .buffer(Buffer(bytes)),
       ])
     addProfile(bytes, to: caps)
-    var description = description
-    description.complete(from: sps.vui)
-    return description.adding(to: caps)
+    return format.description.adding(to: caps)
   }
 
   /// The media type of something that GStreamer has no name for.
@@ -136,69 +138,17 @@ enum DemuxVideoCaps {
   }
 }
 
-extension DemuxVideoCaps.Description {
-  /// What a sample entry says.
-  init(_ entry: VisualSampleEntry, frameRate: Fraction?) {
-    self.frameRate = frameRate
-    if let ratio = entry.pixelAspectRatio,
-      let horizontal = Int32(exactly: ratio.horizontalSpacing),
-      let vertical = Int32(exactly: ratio.verticalSpacing), horizontal > 0, vertical > 0
-    {
-      pixelAspectRatio = Fraction(horizontal, vertical)
-    }
-    colour = entry.colour.map {
-      GstVideoColorimetry(
-        primaries: UInt32($0.primaries), transfer: UInt32($0.transferCharacteristics),
-        matrix: UInt32($0.matrixCoefficients), fullRange: $0.fullRange)
-    }
-    masteringDisplay = entry.masteringDisplay
-    contentLightLevel = entry.contentLightLevel
-  }
-
-  /// Fills gaps with what messages in the stream or beside it say.
-  mutating func complete(fromSEI nalUnits: [[UInt8]]) {
-    for unit in nalUnits where NALUnitHeader(unit.span.bytes)?.type == .prefixSEI {
-      for message in (try? SEIMessage.messages(in: unit.span.bytes)) ?? [] {
-        switch message.type {
-        case .masteringDisplayColourVolume where masteringDisplay == nil:
-          masteringDisplay = try? MasteringDisplayColourVolume(payload: message.payload)
-        case .contentLightLevel where contentLightLevel == nil:
-          contentLightLevel = try? ContentLightLevel(payload: message.payload)
-        default: continue
-        }
-      }
-    }
-  }
-
-  /// Fills gaps with what the stream itself says.
-  mutating func complete(from vui: VideoUsabilityInformation?) {
-    if pixelAspectRatio == nil, let ratio = vui?.sampleAspectRatio,
-      let width = Int32(exactly: ratio.width), let height = Int32(exactly: ratio.height),
-      width > 0, height > 0
-    {
-      pixelAspectRatio = Fraction(width, height)
-    }
-    if colour == nil, let signal = vui?.signalType {
-      colour = GstVideoColorimetry(
-        primaries: UInt32(clamping: signal.colour?.primaries ?? 2),
-        transfer: UInt32(clamping: signal.colour?.transfer ?? 2),
-        matrix: UInt32(clamping: signal.colour?.matrix ?? 2), fullRange: signal.fullRange)
-    }
-    if frameRate == nil, let timing = vui?.timing, timing.numUnitsInTick > 0,
-      let scale = Int32(exactly: timing.timeScale),
-      let units = Int32(exactly: timing.numUnitsInTick), scale > 0
-    {
-      frameRate = Fraction(scale, units)
-    }
-  }
-
+extension VideoDescription {
+  /// The caps with what is said of the pictures.
   func adding(to caps: Caps) -> Caps {
     var caps = caps
-    if let frameRate { caps = caps.with(["framerate": .fraction(frameRate)]) }
-    if let pixelAspectRatio {
-      caps = caps.with(["pixel-aspect-ratio": .fraction(pixelAspectRatio)])
+    if let rate = rate { caps = caps.with(["framerate": .fraction(rate)]) }
+    if let ratio = pixelAspectRatio {
+      let shape = Fraction(ratio.numerator, ratio.denominator)
+      caps = caps.with(["pixel-aspect-ratio": .fraction(shape)])
     }
-    if var colour, let name = gst_video_colorimetry_to_string(&colour) {
+    var colorimetry = colour.map { GstVideoColorimetry($0) } ?? GstVideoColorimetry()
+    if colour != nil, let name = gst_video_colorimetry_to_string(&colorimetry) {
       caps = caps.with(["colorimetry": .string(String(cString: name))])
       g_free(name)
     }
@@ -206,15 +156,25 @@ extension DemuxVideoCaps.Description {
     contentLightLevel?.add(to: caps)
     return caps
   }
+
+  /// Of frames that are not equally long, the usual rate that theirs is near to on average.
+  private var rate: Fraction? {
+    if let frameRate { return Fraction(frameRate.numerator, frameRate.denominator) }
+    guard let length = averageFrameDuration else { return nil }
+    var (numerator, denominator): (Int32, Int32) = (0, 1)
+    guard gst_video_guess_framerate(GstClockTime(length), &numerator, &denominator) != 0 else {
+      return nil
+    }
+    return Fraction(numerator, denominator)
+  }
 }
 
 extension GstVideoColorimetry {
-  /// Code points of ITU-T H.273.
-  fileprivate init(primaries: UInt32, transfer: UInt32, matrix: UInt32, fullRange: Bool) {
+  fileprivate init(_ colour: ColourInformation) {
     self.init()
-    self.primaries = gst_video_color_primaries_from_iso(primaries)
-    self.transfer = gst_video_transfer_function_from_iso(transfer)
-    self.matrix = gst_video_color_matrix_from_iso(matrix)
-    range = fullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+    primaries = gst_video_color_primaries_from_iso(guint(colour.primaries))
+    transfer = gst_video_transfer_function_from_iso(guint(colour.transferCharacteristics))
+    matrix = gst_video_color_matrix_from_iso(guint(colour.matrixCoefficients))
+    range = colour.fullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
   }
 }

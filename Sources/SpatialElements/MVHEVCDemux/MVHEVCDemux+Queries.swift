@@ -1,6 +1,6 @@
 import CGStreamer
 import GStreamer
-import ISOBMFF
+import MoviePlayer
 
 extension MVHEVCDemux {
   /// What a demuxer asks upstream to know whether the stream comes from one already.
@@ -13,13 +13,13 @@ extension MVHEVCDemux {
       return pad.forward(query)
     }
     let question = Query.custom(Self.outputQuestion)
-    query.answerAcceptCaps(!ElementaryInput.isPlain(caps) && !pad.queryPeer(question))
+    query.answerAcceptCaps(!caps.isSingleLayerH265 && !pad.queryPeer(question))
     return true
   }
 
   /// Answers what applications and sinks ask of a stream.
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    let now = status.current
+    let now = facts.current
     if query.isCustom(Self.outputQuestion) { return true }
     switch query.type {
     case GST_QUERY_POSITION:
@@ -33,18 +33,18 @@ extension MVHEVCDemux {
       query.answerDuration(duration)
       return true
     case GST_QUERY_SEEKING:
-      if isSoughtUpstream { return pad.forward(query) }
+      if now.isSoughtUpstream { return pad.forward(query) }
       guard query.format == GST_FORMAT_TIME else {
         query.answerSeeking(query.format, isSeekable: false, end: nil)
         return true
       }
-      query.answerSeeking(query.format, isSeekable: now.isSeekable, end: now.duration)
+      query.answerSeeking(query.format, isSeekable: now.seekMap != nil, end: now.duration)
       return true
     case GST_QUERY_SEGMENT:
       guard now.duration != nil else { return pad.forward(query) }
-      var segment = now.play
+      var segment = now.segment
       segment.duration = now.duration
-      query.answerSegment(segment)
+      query.answerSegment(Segment(segment))
       return true
     case GST_QUERY_CONVERT:
       guard let result = converted(query.conversion, for: pad) else { return pad.forward(query) }
@@ -81,5 +81,15 @@ extension MVHEVCDemux {
       return Int64(clamping: scale(value, rate.seconds * .second, rate.units))
     default: return nil
     }
+  }
+}
+
+extension Caps {
+  /// Whether they alone say that a stream has one layer only.
+  fileprivate var isSingleLayerH265: Bool {
+    guard first?.buffer(LayeredCaps.layeredCodecData) == nil,
+      let source = try? ElementaryStreamSource(self)
+    else { return false }
+    return source.isSingleLayer
   }
 }

@@ -1,7 +1,6 @@
 import CGStreamer
 import GStreamer
-import HEVC
-import ISOBMFF
+import MoviePlayer
 
 /// `mvhevcdemux`: reads movies, and gives each eye of layered H.265 as a stream of its own.
 let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
@@ -25,9 +24,10 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
 /// One sink, and sources for what the input turns out to hold: `left` and `right` for the first
 /// layered stereo track, and for every track its samples as they are.
 ///
-/// Where upstream can be read anywhere (pull mode), a task of the sink pad reads and hands out the
-/// samples in the order of decoding; else they are handed out in the order they come. What a pad
-/// says and carries is the same either way.
+/// A `MoviePlayer` does the work. This element is what stands between it and GStreamer: it gets the
+/// bytes that the player asks for, and makes pads, events and buffers of what the player gives.
+/// Where upstream can be read anywhere (pull mode), a task of the sink pad does that; else whoever
+/// pushes.
 final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
 
@@ -41,65 +41,53 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   static let eyeCaps = Caps(
     "video/x-h265", ["stream-format": "hvc1", "alignment": "au", "parsed": true])
 
-  /// What applications ask about from their own threads.
-  struct Status {
-    /// On the movie's time line.
+  /// What belongs to the streaming thread: to whoever holds the sink pad's stream lock.
+  struct Streaming: ~Copyable {
+    /// Nil before anything of the input has come.
+    var player: MoviePlayer?
+    /// By the player's numbers of their streams.
+    var outputs: [DemuxOutput] = []
+    let combiner = FlowCombiner()
+    /// The seek that is followed, for sequence numbers.
+    var cause: Event?
+    /// What ties the streams together, where upstream does not.
+    var ownGroup: UInt32?
+    var stepCount = 0
+    /// What large samples are read into.
+    let memory = RecycledMemory()
+  }
+
+  /// What other threads ask about, as it is now.
+  struct Facts: Sendable {
+    /// In the order of the player's streams.
+    var pads: [Pad] = []
+    /// How far the movie has been played, on its own time line.
     var position: ClockTime = 0
+    /// Nil where it is not known.
     var duration: ClockTime?
-    /// The part of the movie that is played.
-    var play = Segment()
-    var isSeekable = false
-    /// Where the fragments lie of a movie that is pushed, if it says that.
-    var fragments: FragmentIndex?
+    /// The part of the movie that is played, on its own time line.
+    var segment = PlaybackSegment()
+    /// Nil where nothing can be sought.
+    var seekMap: SeekMap?
+    /// Whoever wants to go elsewhere has to ask upstream.
+    var isSoughtUpstream = false
   }
 
-  /// Where the data comes from, and what it turned out to be.
-  enum Input {
-    /// Nothing is known yet.
-    case unknown
-    case movie
-    case elementaryStream(ElementaryInput)
+  /// Seeks that are under way, and the last.
+  struct Seeks: Sendable {
+    /// The one whose flush events upstream sends this element alone.
+    var own: UInt32?
+    /// The one that was done last, for all of the application's.
+    var followed: UInt32?
+    /// The one for which upstream has been asked to go to the right byte.
+    var pending: (plan: SeekPlan, event: Event)?
   }
 
-  let status = Locked(Status())
   let sink: Pad
-  let combiner = FlowCombiner()
-  /// The seek whose flush events upstream sends us alone.
-  let ownSeek = Locked<UInt32?>(nil)
-  /// The seek that was done last.
-  let followedSeek = Locked<UInt32?>(nil)
-  /// The seek in push mode that waits for upstream to go there.
-  let pendingSeek = Locked<PendingSeek?>(nil)
-
-  // What follows is used with the sink pad's stream lock held.
-
-  var input = Input.unknown
-  var movie: Movie?
-  /// The movie with its first fragment: what streams are described by, since a stream that is read
-  /// in order shows no more of itself before it plays.
-  var basis: Movie?
-  var fileType: FileType?
-  /// Whether all fragments are known.
-  var isComplete = false
-  /// In bytes; nil where it is not known, and in push mode.
-  var fileSize: UInt64?
-  var tracks: [DemuxTrack] = []
-  var elementaryStreams: [DemuxStream] = []
-  var globalTags: TagList?
-  /// The part of the movie that is played; stream time.
-  var play = Segment()
-  /// The seek that is followed, for sequence numbers.
-  var cause: Event?
-  var readAhead = ReadAhead(trackCount: 0)
-  /// What has been read since the last seek.
-  var budget = SampleBudget()
-  /// Something of the movie could be read.
-  var hasPlayed = false
-  var reverse: ReversePlay?
-  var push = PushInput()
-  /// Caps of the upstream stream in push mode.
-  var upstreamCaps: Caps?
-  var warned: Set<String> = []
+  /// Only with the sink pad's stream lock held, and never across a push: that may come back here.
+  var streaming = Streaming()
+  let facts = Locked(Facts())
+  let seeks = Locked(Seeks())
 
   required init(_ instance: ElementInstance) throws {
     sink = try Pad(
@@ -112,57 +100,16 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     add(sink)
   }
 
-  var streams: [DemuxStream] { tracks.flatMap(\.streams) + elementaryStreams }
-
   override func start() throws { forget() }
 
   override func stop() {
-    for stream in streams {
-      combiner.remove(stream.pad)
-      remove(stream.pad)
-    }
+    for output in streaming.outputs { remove(output.pad) }
     forget()
   }
 
   private func forget() {
-    status.withLock { $0 = Status() }
-    ownSeek.withLock { $0 = nil }
-    followedSeek.withLock { $0 = nil }
-    pendingSeek.withLock { $0 = nil }
-    combiner.reset()
-    input = .unknown
-    movie = nil
-    basis = nil
-    fileType = nil
-    isComplete = false
-    fileSize = nil
-    tracks = []
-    elementaryStreams = []
-    globalTags = nil
-    play = Segment()
-    cause = nil
-    readAhead = ReadAhead(trackCount: 0)
-    budget = SampleBudget()
-    hasPlayed = false
-    reverse = nil
-    push = PushInput()
-    upstreamCaps = nil
-    warned = []
-  }
-
-  /// Tells the application once what is left out or guessed.
-  func warn(_ message: String, debug: String = "") {
-    guard warned.count < 64, warned.insert(message).inserted else { return }
-    postWarning(ElementError(.demux, message, debug: debug))
-  }
-
-  /// What all streams are told.
-  func pushToAll(_ event: Event) {
-    for stream in streams { stream.pad.push(event) }
-  }
-
-  /// An event of this element's, as an answer to the seek that is followed.
-  func following(_ event: Event) -> Event {
-    cause.map { event.following($0) } ?? event
+    streaming = Streaming()
+    facts.withLock { $0 = Facts() }
+    seeks.withLock { $0 = Seeks() }
   }
 }

@@ -1,6 +1,7 @@
 import CGStreamer
 import GStreamer
 import ISOBMFF
+import MoviePlayer
 import StereoVideo
 
 extension MVHEVCMux: MovieOutput {

@@ -147,3 +147,9 @@ func saturatingDifference(_ a: Int64, _ b: Int64) -> Int64 {
   guard overflow else { return difference }
   return a < 0 ? .min : .max
 }
+
+/// `a + b`, as near as a ClockTime that is not `GST_CLOCK_TIME_NONE` gets.
+func saturatingSum(_ a: ClockTime, _ b: ClockTime) -> ClockTime {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? .max - 1 : min(sum, .max - 1)
+}

@@ -1,6 +1,7 @@
 import CGStreamer
 import GStreamer
 import ISOBMFF
+import MoviePlayer
 import StereoEncoder
 import StereoVideo
 
@@ -68,7 +69,7 @@ enum MuxVideoCaps {
       entry.fields = nil
       entry.add(OpaqueBox.all(in: boxes))
     }
-    let said = DemuxVideoCaps.Description(entry, frameRate: nil).adding(to: Caps("video/x-h265"))
+    let said = VideoDescription(boxesOf: entry).adding(to: Caps("video/x-h265"))
     func isNews(_ field: String) -> Bool {
       guard let text = caps.first?.string(field) else { return false }
       return said.first?.string(field) != text

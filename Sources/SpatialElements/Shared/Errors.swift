@@ -2,6 +2,7 @@ public import Bits
 public import GStreamer
 public import HEVC
 public import ISOBMFF
+public import MoviePlayer
 public import StereoEncoder
 
 // Where the errors of the lower targets belong among GStreamer's.
@@ -49,5 +50,17 @@ extension FlattenError: ElementErrorConvertible {
 extension LengthPrefixed.Malformed: ElementErrorConvertible {
   public var elementError: ElementError {
     ElementError(.format, "The H.265 stream is damaged: \(self).")
+  }
+}
+
+extension MoviePlayerError: ElementErrorConvertible {
+  public var elementError: ElementError {
+    switch self {
+    case .empty: ElementError(.wrongType, "\(self)")
+    case .unreadable(let error): error.elementError
+    case .configuration, .noByteStream: ElementError(.format, "\(self)")
+    case .sourceLost, .deadEnd: ElementError(.seek, "\(self)")
+    case .noTracks, .nothingPlayable: ElementError(.demux, "\(self)")
+    }
   }
 }

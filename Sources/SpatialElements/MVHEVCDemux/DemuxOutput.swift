@@ -1,0 +1,170 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+import MoviePlayer
+import StereoVideo
+
+/// One source pad, and what it says of its stream.
+final class DemuxOutput {
+  let role: PlayerStream.Role
+  let pad: Pad
+  let stream: GStreamer.Stream
+  private(set) var caps: Caps
+  /// Told once, behind the first segment.
+  private let tags: [TagList]
+  /// EOS has been pushed.
+  var hasEnded = false
+  /// Whether the pad was linked when that was looked at last.
+  private(set) var isTaken = true
+
+  /// A pad that has said what it is, not yet shown to anyone.
+  ///
+  /// - Parameters:
+  ///   - upstream: the caps of an elementary stream.
+  ///   - movieTags: those of the whole movie; nil where there is none.
+  ///   - group: what ties the streams of an input together.
+  init(
+    _ stream: PlayerStream, of element: MVHEVCDemux, upstream: Caps?, movieTags: TagList?,
+    group: UInt32
+  ) throws {
+    role = stream.role
+    let caps = try Self.caps(stream.role, stream.format, upstream: upstream)
+    self.caps = caps
+    pad = try Pad(
+      element, template: stream.padTemplate, name: stream.padName,
+      functions: PadFunctions<MVHEVCDemux>(
+        event: MVHEVCDemux.handleFromDownstream, query: MVHEVCDemux.answer))
+    self.stream = GStreamer.Stream(
+      id: pad.streamID(element, suffix: stream.idSuffix), caps: caps, type: stream.type,
+      flags: stream.flags)
+    let own = stream.track.map {
+      DemuxTags.stream($0, caps: caps, spatial: stream.format.spatialMetadata)
+    }
+    tags =
+      own.map { $0.isEmpty ? [] : [$0] + (movieTags.map { [$0] } ?? []) } ?? [TagList()]
+    self.stream.setTags(own ?? TagList())
+    pad.setActive(true)
+    pad.useFixedCaps()
+    pad.push(.streamStart(self.stream, group: group))
+    pad.push(.caps(caps))
+  }
+
+  private static func caps(
+    _ role: PlayerStream.Role, _ format: StreamFormat, upstream: Caps?
+  ) throws -> Caps {
+    switch format {
+    case .eye(let format): return try DemuxVideoCaps.eye(role.eye ?? .left, format)
+    case .samples(let format):
+      switch format.entry {
+      case .video(let entry):
+        return DemuxVideoCaps.samples(
+          entry, format.description, viewCount: format.viewCount)
+      case .audio(let entry): return DemuxAudioCaps.caps(entry)
+      case .other(let entry):
+        return Caps(
+          DemuxVideoCaps.opaque("meta", entry.type),
+          ["codec_data": .buffer(Buffer(entry.payload))])
+      }
+    case .elementary(let format): return DemuxVideoCaps.elementary(format, upstream: upstream)
+    }
+  }
+
+  /// Says what the stream consists of from now on.
+  func setFormat(_ format: StreamFormat) throws {
+    let caps = try Self.caps(role, format, upstream: nil)
+    guard !caps.isEqual(to: self.caps) else { return }
+    self.caps = caps
+    stream.setCaps(caps)
+    pad.push(.caps(caps))
+  }
+
+  /// Tells what part of the stream comes, and once what the stream is.
+  ///
+  /// - Parameter event: the SEGMENT event.
+  func begin(_ start: SegmentStart, _ event: Event) {
+    // Decoders would show in the new segment what they hold back of the old one (GStreamer 1.22).
+    if start.followsAnother { pad.push(.stillFrame(true)) }
+    pad.push(event)
+    if start.followsAnother, !start.isEmpty { pad.push(.stillFrame(false)) }
+    guard pad.stickyEvent(GST_EVENT_TAG) == nil else { return }
+    for tags in tags { pad.push(.tags(tags)) }
+  }
+
+  /// Looks whether the pad is linked; true where that is other than before.
+  func looksAround() -> Bool {
+    guard pad.isLinked != isTaken else { return false }
+    isTaken.toggle()
+    return true
+  }
+}
+
+extension PlayerStream {
+  fileprivate var padName: String {
+    switch role {
+    case .eye(let eye): eye.rawValue
+    case .samples: "\(kindName)_\(number)"
+    }
+  }
+
+  fileprivate var padTemplate: String {
+    switch role {
+    case .eye(let eye): eye.rawValue
+    case .samples: "\(kindName)_%u"
+    }
+  }
+
+  private var kindName: String {
+    switch kind {
+    case .video: "video"
+    case .audio: "audio"
+    case .other: "meta"
+    }
+  }
+
+  /// What makes the stream's id another than those beside it.
+  fileprivate var idSuffix: String {
+    let own = role.eye?.rawValue
+    guard let track else { return own ?? "0" }
+    return "\(track.id.rawValue)" + (own.map { "/\($0)" } ?? "")
+  }
+
+  fileprivate var type: GstStreamType {
+    switch kind {
+    case .video: GST_STREAM_TYPE_VIDEO
+    case .audio: GST_STREAM_TYPE_AUDIO
+    case .other: GST_STREAM_TYPE_UNKNOWN
+    }
+  }
+
+  fileprivate var flags: GstStreamFlags {
+    var flags = GST_STREAM_FLAG_NONE.rawValue
+    if kind == .other { flags |= GST_STREAM_FLAG_SPARSE.rawValue }
+    if isUnselected { flags |= GST_STREAM_FLAG_UNSELECT.rawValue }
+    return GstStreamFlags(flags)
+  }
+}
+
+extension PlayerStream.Role {
+  fileprivate var eye: Eye? {
+    if case .eye(let eye) = self { eye } else { nil }
+  }
+}
+
+extension StreamFormat {
+  fileprivate var spatialMetadata: SpatialMetadata? {
+    switch self {
+    case .eye(let format): return format.spatial
+    case .samples(let format):
+      if case .video(let entry) = format.entry { return entry.spatialMetadata }
+      return nil
+    case .elementary: return nil
+    }
+  }
+}
+
+extension Event {
+  /// The last picture stands still from now on, or no more: decoders give all that they have.
+  fileprivate static func stillFrame(_ begins: Bool) -> Event {
+    Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
+  }
+}
