@@ -2,23 +2,41 @@
 # make test                                        all tests
 # make plugin                                      .build/release/libgstspatial.so
 # make command                                     .build/release/gst-spatial, which runs pipeline files
-# make install [PREFIX=/usr/local] [DESTDIR=...]   the plugin where GStreamer looks; the command,
-#                                                  its pipelines, completions and man page
+# make install [PREFIX=/usr/local] [DESTDIR=...]   what was built: plugin, command, pipelines, presets,
+#                                                  completions, man page
+# make uninstall [PREFIX=/usr/local] [DESTDIR=...] takes all of it away
+# make deb                                         a Debian package, in .build/packages
+# make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the README's figures
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
 # make format                                      swift format, in place
 
-SWIFT_BUILD = swift build -c release
+SWIFT_BUILD = swift build -c release --disable-local-rpath
 PLUGIN = .build/release/libgstspatial.so
-PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
-PRESET_FOLDER ?= $(shell pkg-config --variable=prefix gstreamer-1.0)/share/gstreamer-1.0/presets
-PREFIX ?= /usr/local
 COMMAND = .build/release/gst-spatial
+VERSION_FILE = Sources/StereoVideo/ProjectVersion.swift
+VERSION := $(shell sed -n 's/.* current = "\(.*\)"/\1/p' $(VERSION_FILE))
+RELEASE_DATE := $(shell sed -n 's/.* releaseDate = "\(.*\)"/\1/p' $(VERSION_FILE))
+
+# Where packages and tarballs are put.
+PACKAGES ?= .build/packages
+
+PREFIX ?= /usr/local
+# Where GStreamer looks by itself, if that is where we install; else the same place below PREFIX.
+GSTREAMER_PREFIX = $(shell pkg-config --variable=prefix gstreamer-1.0 2>/dev/null)
+ifeq ($(PREFIX),$(GSTREAMER_PREFIX))
+PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
+endif
+PLUGIN_FOLDER ?= $(PREFIX)/lib/gstreamer-1.0
+PRESET_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/presets
+# What strips the installed programs; empty where a packager keeps the symbols.
+STRIP_OPTION ?= -s
+
 INPUT ?=
 OUTPUT ?=
 SECONDS ?= 600
 
-.PHONY: setup plugin command demo test bench fuzz install format
+.PHONY: setup plugin command demo test bench fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -45,25 +63,39 @@ bench: plugin
 fuzz: setup
 	@scripts/fuzz $(SECONDS)
 
-install: plugin command
-	install -d "$(DESTDIR)$(PLUGIN_FOLDER)"
-	install -m 644 -s $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
-	install -d "$(DESTDIR)$(PRESET_FOLDER)"
+install:
+	@for file in $(PLUGIN) $(COMMAND); do [ -e $$file ] || \
+	  { echo "install: $$file is not built yet; run 'make command' first" >&2; exit 1; }; done
+	install -D -m 644 $(STRIP_OPTION) $(PLUGIN) "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so"
+	install -d "$(DESTDIR)$(PRESET_FOLDER)" "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
 	install -m 644 Plugins/Spatial/Presets/*.prs "$(DESTDIR)$(PRESET_FOLDER)"
-	install -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
-	install -m 755 -s $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/gst-spatial"
+	install -D -m 755 $(STRIP_OPTION) $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/gst-spatial"
 	install -m 644 pipelines/*.yaml "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
-	install -d "$(DESTDIR)$(PREFIX)/share/man/man1" \
-	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions" \
-	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions" \
-	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
-	install -m 644 docs/gst-spatial.1 "$(DESTDIR)$(PREFIX)/share/man/man1"
-	$(COMMAND) --generate-completion-script bash \
-	  > "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial"
-	$(COMMAND) --generate-completion-script zsh \
-	  > "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gst-spatial"
-	$(COMMAND) --generate-completion-script fish \
-	  > "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gst-spatial.fish"
+	install -D -m 644 docs/gst-spatial.1 "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1"
+	install -d "$(DESTDIR)$(PREFIX)/share/metainfo"
+	sed 's/@VERSION@/$(VERSION)/; s/@DATE@/$(RELEASE_DATE)/' packaging/metainfo.xml \
+	  > "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml"
+	@scripts/completions "$(COMMAND)" "$(DESTDIR)$(PREFIX)/share"
+ifneq ($(PREFIX),$(GSTREAMER_PREFIX))
+	@echo "install: GStreamer does not look in $(PREFIX) by itself; for gst-launch-1.0 and other programs:"
+	@echo "  export GST_PLUGIN_PATH=$(PLUGIN_FOLDER) GST_PRESET_PATH=$(PRESET_FOLDER)"
+endif
+
+uninstall:
+	rm -f "$(DESTDIR)$(PLUGIN_FOLDER)/libgstspatial.so" "$(DESTDIR)$(PREFIX)/bin/gst-spatial" \
+	  $(foreach file,$(notdir $(wildcard Plugins/Spatial/Presets/*.prs)),"$(DESTDIR)$(PRESET_FOLDER)/$(file)") \
+	  "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1" \
+	  "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml" \
+	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial" \
+	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gst-spatial" \
+	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gst-spatial.fish"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/gst-spatial"
+
+deb: command
+	@packaging/deb $(VERSION) "$(PACKAGES)"
+
+tarball: command
+	@packaging/tarball $(VERSION) "$(PACKAGES)"
 
 format:
 	swift format -i -r Package.swift Sources Plugins Tests Benchmarks Fuzz

@@ -16,7 +16,7 @@ let package = Package(
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
   ],
   targets: [
     // C libraries: a module map and header-only shims each.
@@ -145,7 +145,7 @@ let package = Package(
       swiftSettings: strict),
     // Drives the built command, as a shell does.
     .testTarget(
-      name: "CommandTests", dependencies: ["ISOBMFF", "TestKit"],
+      name: "CommandTests", dependencies: ["ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],

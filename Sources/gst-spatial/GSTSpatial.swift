@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import PipelineFile
+internal import StereoVideo
 
 /// The command.
 struct GSTSpatial: AsyncParsableCommand {
@@ -23,7 +24,7 @@ struct GSTSpatial: AsyncParsableCommand {
         3 an output is there already, 4 the watchdog ended it, 64 wrong usage,
         130 ended by Ctrl-C
       """,
-    version: "0.1.0",
+    version: ProjectVersion.current,
     subcommands: [
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,

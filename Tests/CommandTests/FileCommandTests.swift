@@ -1,4 +1,5 @@
 import Foundation
+import StereoVideo
 import TestKit
 import Testing
 
@@ -145,13 +146,14 @@ import Testing
     #expect(text.contains("GST_SPATIAL_PIPELINES"), "\(text)")
   }
 
-  @Test("the program and the plugin have one version")
+  @Test("the program, the plugin and the changelog have one version")
   func version() throws {
     let version = try Command.run(["--version"], in: folder).output
-    let source = try String(
-      contentsOf: Repository.url.appending(path: "Sources/SpatialElements/SpatialPlugin.swift"), encoding: .utf8)
-    #expect(
-      source.contains("version: \"\(version.trimmingCharacters(in: .whitespacesAndNewlines))\""))
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    #expect(version == ProjectVersion.current)
+    let changelog = try String(
+      contentsOf: Repository.url.appending(path: "CHANGELOG.md"), encoding: .utf8)
+    #expect(changelog.contains("## \(version) - \(ProjectVersion.releaseDate)\n"))
   }
 
   @Test("wrong usage has its own exit code")

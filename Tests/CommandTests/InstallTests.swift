@@ -2,8 +2,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// `make install`.
-@Suite(.timeLimit(.minutes(2)))
+/// `make install`, the tarball and the Debian package.
+@Suite(.timeLimit(.minutes(5)))
 struct InstallTests {
   private let folder: TemporaryFolder
 
@@ -37,38 +37,96 @@ struct InstallTests {
     FileManager.default.isExecutableFile(atPath: "/usr/bin/" + program)
   }
 
-  @Test("everything is in its place, the shells take the completions, and the command runs there")
-  func install() throws {
+  /// `make`, as if nothing were older than its sources: building within a test would wait for the
+  /// test's own lock.
+  private func make(_ arguments: String...) throws {
     _ = try #require(Repository.built, "scripts/test builds what is installed")
-    // What is built is there: building within a test would wait for the test's own lock.
-    try run(
-      "make",
-      [
-        "-s", "-o", "setup", "-o", "plugin", "-o", "command", "install",
-        "DESTDIR=\(folder.url.path)", "PREFIX=/opt",
-        "PLUGIN_FOLDER=/plugins", "PRESET_FOLDER=/presets",
-      ])
-    let share = folder.path("opt/share")
-    let bash = share + "/bash-completion/completions/gst-spatial"
-    let zsh = share + "/zsh/site-functions/_gst-spatial"
-    let fish = share + "/fish/vendor_completions.d/gst-spatial.fish"
-    let manual = share + "/man/man1/gst-spatial.1"
-    for path in [
-      bash, zsh, fish, manual, folder.path("plugins/libgstspatial.so"),
-      folder.path("opt/bin/gst-spatial"), folder.path("presets/GstMVHEVCMux.prs"),
-    ] {
-      #expect(FileManager.default.fileExists(atPath: path), "\(path)")
-    }
+    try run("make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command"] + arguments)
+  }
+
+  /// The files below a folder, by their paths within it.
+  private func files(below path: String) throws -> [String] {
+    try run("find", [folder.path(path), "-type", "f", "-printf", "%P\\n"])
+      .split(separator: "\n").map(String.init).sorted()
+  }
+
+  private static let share = [
+    "share/bash-completion/completions/gst-spatial",
+    "share/fish/vendor_completions.d/gst-spatial.fish",
+    "share/gst-spatial/pipelines/sbs-to-mvhevc.yaml",
+    "share/gstreamer-1.0/presets/GstMVHEVCMux.prs",
+    "share/man/man1/gst-spatial.1",
+    "share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml",
+    "share/zsh/site-functions/_gst-spatial",
+  ]
+
+  @Test("everything is below PREFIX, the shells take the completions, and the command runs there")
+  func install() throws {
+    try make("install", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
+    let installed = try files(below: "opt")
+    let expected = ["bin/gst-spatial", "lib/gstreamer-1.0/libgstspatial.so"] + Self.share
+    #expect(Set(expected).subtracting(installed).isEmpty, "\(installed)")
     let bin = folder.path("opt/bin")
     #expect(try run("gst-spatial", ["list"], path: bin).contains("sbs-to-mvhevc  "))
-    let loaded = try run("bash", ["-c", "source '\(bash)' && complete -p gst-spatial"], path: bin)
+    // The plugin is found without being told where it is.
+    try run("gst-spatial", ["check", "sbs-to-mvhevc"], path: bin)
+    let completion = folder.path("opt/\(Self.share[0])")
+    let loaded = try run(
+      "bash", ["-c", "source '\(completion)' && complete -p gst-spatial"], path: bin)
     #expect(loaded.contains("-F _gst-spatial gst-spatial"))
-    if Self.has("zsh") { try run("zsh", ["-n", zsh]) }
-    if Self.has("fish") { try run("fish", ["--no-execute", fish]) }
+    if Self.has("zsh") { try run("zsh", ["-n", folder.path("opt/\(Self.share[6])")]) }
+    if Self.has("fish") { try run("fish", ["--no-execute", folder.path("opt/\(Self.share[1])")]) }
     if Self.has("man") {
-      let page = try run("man", ["--warnings", "-l", manual])
+      let page = try run("man", ["--warnings", "-l", folder.path("opt/\(Self.share[4])")])
       #expect(page.contains("GST-SPATIAL(1)") && !page.contains("warning:"))
     }
+    for program in ["bin/gst-spatial", "lib/gstreamer-1.0/libgstspatial.so"] {
+      let header = try run("readelf", ["-d", folder.path("opt/\(program)")])
+      #expect(!header.contains("RUNPATH") && !header.contains("RPATH"), "\(program)")
+    }
+    try make("uninstall", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
+    #expect(try files(below: "opt").isEmpty)
+  }
+
+  @Test("with GStreamer's own prefix, the plugin goes where GStreamer looks")
+  func installForGStreamer() throws {
+    let prefix = try run("pkg-config", ["--variable=prefix", "gstreamer-1.0"])
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    let plugins = try run("pkg-config", ["--variable=pluginsdir", "gstreamer-1.0"])
+      .trimmingCharacters(in: .whitespacesAndNewlines)
+    try make("install", "DESTDIR=\(folder.url.path)", "PREFIX=\(prefix)")
+    #expect(FileManager.default.fileExists(atPath: folder.path(plugins + "/libgstspatial.so")))
+    try make("uninstall", "DESTDIR=\(folder.url.path)", "PREFIX=\(prefix)")
+    #expect(try files(below: "").isEmpty)
+  }
+
+  @Test("the tarball installs, runs and goes away again")
+  func tarball() throws {
+    try make("tarball", "PACKAGES=\(folder.path("packages"))")
+    let archives = try files(below: "packages")
+    let name = try #require(
+      archives.first { $0.hasSuffix("-linux-x86_64.tar.xz") || $0.hasSuffix("-aarch64.tar.xz") })
+    try run("tar", ["-C", folder.url.path, "-xf", folder.path("packages/\(name)")])
+    let script = folder.path(name.replacing(".tar.xz", with: "/install.sh"))
+    let prefix = folder.path("a prefix")
+    try run(script, ["--prefix", prefix])
+    #expect(Set(Self.share).subtracting(try files(below: "a prefix")).isEmpty)
+    try run("gst-spatial", ["check", "sbs-to-mvhevc"], path: prefix + "/bin")
+    try run(script, ["--prefix", prefix, "--uninstall"])
+    #expect(try files(below: "a prefix").isEmpty)
+  }
+
+  @Test("the Debian package holds everything, and lintian finds no error")
+  func package() throws {
+    try make("deb", "PACKAGES=\(folder.path("packages"))")
+    let name = try #require(
+      try files(below: "packages").first { $0.hasPrefix("gst-spatial_") && $0.hasSuffix(".deb") })
+    let contents = try run("dpkg-deb", ["--contents", folder.path("packages/\(name)")])
+    for path in Self.share + ["bin/gst-spatial", "gstreamer-1.0/libgstspatial.so"] {
+      // dpkg compresses manual pages.
+      #expect(contents.contains(path), "\(path)")
+    }
+    try run("lintian", ["--fail-on", "error", folder.path("packages/\(name)")])
   }
 
   @Test("bash completes subcommands, ready pipelines and their parameters")

@@ -34,8 +34,10 @@ struct YAMLEvent {
     case alias(String)
     /// `isPlain`: written without quotes, and not as a block of text.
     case scalar(String, NodeProperties, isPlain: Bool)
-    case sequenceStart(NodeProperties), sequenceEnd
-    case mappingStart(NodeProperties), mappingEnd
+    case sequenceStart(NodeProperties)
+    case sequenceEnd
+    case mappingStart(NodeProperties)
+    case mappingEnd
   }
 
   let kind: Kind

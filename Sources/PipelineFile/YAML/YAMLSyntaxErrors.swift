@@ -69,7 +69,8 @@ struct YAMLSyntaxErrors {
     let problem = error.problem
     let what = error.context ?? ""
     // What is never closed is best shown where it was opened.
-    if let opened = error.contextMark, opened.line != mark.line, let (thing, sign) = Self.opened(what),
+    if let opened = error.contextMark, opened.line != mark.line,
+      let (thing, sign) = Self.opened(what),
       problem.contains("expected '") || problem.contains("end of stream")
     {
       return Found(

@@ -13,10 +13,18 @@ enum Installation {
     return String(cString: path).lastIndex(of: "/").map { String(String(cString: path)[..<$0]) }
   }()
 
-  /// Initialises GStreamer, with the plugin that lies beside the program, if there is one.
+  /// The plugin that belongs to the running program: beside it as built, below the same prefix as
+  /// installed; nil where GStreamer finds it by itself.
+  private static var plugin: String? {
+    guard let folder else { return nil }
+    return ["/libgstspatial.so", "/../lib/gstreamer-1.0/libgstspatial.so"].map { folder + $0 }
+      .first { access($0, R_OK) == 0 }
+  }
+
+  /// Initialises GStreamer, with the plugin that belongs to the program, if there is one.
   static func prepare() -> InstalledElements {
     let registry = InstalledElements()
-    if let plugin = folder.map({ $0 + "/libgstspatial.so" }), access(plugin, R_OK) == 0 {
+    if let plugin {
       do {
         try PluginFile.load(plugin)
       } catch {

@@ -1,0 +1,8 @@
+/// The version of gst-spatial: of the plugin, the command, the package and the tarball, which all
+/// take it from here.
+public enum ProjectVersion {
+  /// By semantic versioning.
+  public static let current = "0.2.0"
+  /// The day it was made, as GStreamer asks for it.
+  public static let releaseDate = "2026-11-22"
+}
