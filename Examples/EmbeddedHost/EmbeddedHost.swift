@@ -32,6 +32,7 @@ enum EmbeddedHost {
           // A movie of more than a minute is cut short, but finished.
           if let position = progress.position, position > 60 { run.stop() }
         case .warning(let warning): print("\(movie): \(warning.message)")
+        case .kept(let path): print("\(movie): a part of it is in \(path)")
         }
       }
       print("\(movie): wrote \(try await summary.outputs.joined(separator: ", "))")

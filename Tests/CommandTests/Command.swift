@@ -31,6 +31,9 @@ final class Command: @unchecked Sendable {
   }
 
   func interrupt() { process.interrupt() }
+  func kill() { Foundation.kill(process.processIdentifier, SIGKILL) }
+  func suspend() { _ = process.suspend() }
+  func resume() { _ = process.resume() }
 
   /// Waits for the first line of standard output that contains a text.
   func wait(for text: String) throws {

@@ -60,7 +60,7 @@ struct RunCommandTests {
     #expect(folder.names == ["out.mov"])
   }
 
-  @Test("a second Ctrl-C ends what does not finish by itself, and leaves nothing")
+  @Test("a second Ctrl-C before anything has come leaves nothing")
   func secondInterrupt() throws {
     // Never ends: the sink holds the only buffer for an hour.
     let file = try folder.write(
@@ -78,7 +78,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.yaml"])
   }
 
-  @Test("a file that cannot grow is an error of the sink's line, and leaves no movie")
+  @Test("a file that cannot grow is an error of the sink's line, and keeps what fits")
   func fullDisk() throws {
     let file = try folder.write(
       """
@@ -92,10 +92,13 @@ struct RunCommandTests {
     #expect(result.status == 1)
     #expect(result.errors.contains(":2:3: error: 'sink' (filesink): Could not write to resource."))
     #expect(result.errors.contains("File too large"))
-    #expect(folder.names == ["a.yaml"])
+    #expect(result.errors.contains("what was recorded is kept in 'out.incomplete.raw': 1.0 MB"))
+    #expect(folder.names == ["a.yaml", "out.incomplete.raw"])
   }
 
-  @Test("a movie that vanishes while it is read ends the run with an error, without an output")
+  @Test(
+    "a movie that vanishes while it is read ends the run with an error, not with a movie that seems whole"
+  )
   func vanishingInput() async throws {
     let input = folder.path("a.mp4")
     try await TestMovie.sideBySide(input, frames: 240)
@@ -116,10 +119,10 @@ struct RunCommandTests {
     let result = try command.result()
     #expect(result.status == 1, "\(result.output.suffix(400))")
     #expect(result.output.contains("\"line\":3") || result.output.contains("\"line\":2"))
-    #expect(folder.names == ["a.mp4", "a.yaml"])
+    #expect(folder.names == ["a.mp4", "a.yaml", "out.incomplete"])
   }
 
-  @Test("an element's error is told with the element's line, and leaves no movie")
+  @Test("an element's error is told with the element's line, and keeps what came before")
   func elementError() throws {
     let file = try folder.write(
       """
@@ -131,7 +134,7 @@ struct RunCommandTests {
     let result = try Command.run(["run", file], in: folder)
     #expect(result.status == 1)
     #expect(result.errors.contains("a.yaml:4:21: error: 'identity': Failed after iterations"))
-    #expect(folder.names == ["a.yaml"])
+    #expect(folder.names == ["a.yaml", "out.incomplete"])
   }
 
   @Test("a folder that vanishes under the output is an error of the output's line")

@@ -241,14 +241,14 @@ struct HostTests {
     async let summary = run.run()
     for await event in run.events {
       guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
-      #expect(!folder.names.contains("out") && folder.names.count == 2)
+      #expect(folder.names == ["out.incomplete", "test.yaml"])
       run.stop()
     }
     #expect(try await summary.wasStopped)
     #expect(folder.names == ["out", "test.yaml"])
   }
 
-  @Test("an aborted run leaves nothing")
+  @Test("an aborted run leaves what it has recorded, with a name that says so")
   func abort() async throws {
     let pipeline = try load(
       """
@@ -261,7 +261,87 @@ struct HostTests {
       guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
       task.cancel()
     }
-    await #expect(throws: RunFailure.self) { try await task.value }
+    let failure = await #expect(throws: RunFailure.self) { try await task.value }
+    #expect(failure?.kept == [folder.path("out.incomplete")])
+    #expect(folder.names == ["out.incomplete", "test.yaml"])
+  }
+
+  @Test("a second run to the same output is refused as long as the first one lasts")
+  func twoRuns() async throws {
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
+      links: ["videotestsrc(is-live=true) -> sink"]
+      """)
+    let first = PipelineRun(pipeline)
+    let running = Task { try await first.run() }
+    var isRefused = false
+    for await event in first.events {
+      guard !isRefused, case .progress(let progress) = event, progress.bytes > 0 else { continue }
+      isRefused = true
+      let failure = await #expect(throws: RunFailure.self) {
+        try await PipelineRun(pipeline).run()
+      }
+      #expect(failure?.kind == .wouldOverwrite)
+      #expect(failure?.description.contains("another run is writing") == true)
+      first.stop()
+    }
+    #expect(try await running.value.outputs == [folder.path("out")])
+    #expect(folder.names == ["out", "test.yaml"])
+  }
+
+  @Test("an output that appears during the run is not replaced")
+  func lateOutput() async throws {
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path("out.raw"))" } }
+      links: ["videotestsrc(is-live=true) -> sink"]
+      """)
+    let run = PipelineRun(pipeline)
+    let running = Task { try await run.run() }
+    var isStopped = false
+    for await event in run.events {
+      guard !isStopped, case .progress(let progress) = event, progress.bytes > 0 else { continue }
+      isStopped = true
+      _ = try folder.write("precious", to: "out.raw")
+      run.stop()
+    }
+    let failure = await #expect(throws: RunFailure.self) { try await running.value }
+    #expect(failure?.kind == .wouldOverwrite)
+    #expect(failure?.diagnostics.all.first?.help?.contains("out-2.raw") == true)
+    #expect(try String(contentsOfFile: folder.path("out.raw"), encoding: .utf8) == "precious")
+    #expect(try Data(contentsOf: URL(filePath: folder.path("out-2.raw"))).count > 10000)
+    #expect(folder.names == ["out-2.raw", "out.raw", "test.yaml"])
+  }
+
+  @Test("the takes of a run that starts anew have numbers, and there is a limit to them")
+  func takes() async throws {
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path("out.raw"))" } }
+      links: ["videotestsrc -> identity(error-after=3) -> sink"]
+      run: { on-error: restart, restarts: 2 }
+      """)
+    let failure = await #expect(throws: RunFailure.self) { try await PipelineRun(pipeline).run() }
+    #expect(failure?.description.contains("failed 3 times in a row") == true)
+    let names = ["out-2.raw", "out-3.raw", "out.raw"]
+    #expect(failure?.kept.map { URL(filePath: $0).lastPathComponent }.sorted() == names)
+    #expect(folder.names == names + ["test.yaml"])
+  }
+
+  @Test("an output without a frame is an error, of the link that should have brought it")
+  func emptyOutput() async throws {
+    let failure = try await failure(
+      """
+      elements:
+        sink: { type: filesink, location: "\(folder.path("out"))" }
+      links:
+        - videotestsrc(num-buffers=3) -> identity(drop-probability=1) -> sink
+      """)
+    #expect(failure.kind == .failed)
+    let message = failure.diagnostics.all.first?.message
+    #expect(message?.contains("holds nothing that can be shown") == true)
+    #expect(failure.diagnostics.all.first?.location?.line == 4)
     #expect(folder.names == ["test.yaml"])
   }
 
@@ -273,6 +353,7 @@ struct HostTests {
         "videotestsrc -> queue -> identity(sleep-time=5000000) -> fakesink",
         "'identity' does not get on"
       ),
+      ("videotestsrc -> compositor name=c ! fakesink\", \"appsrc -> c", "'appsrc' gives nothing"),
     ])
   func watchdog(link: String, culprit: String) async throws {
     let failure = try await failure(

@@ -15,15 +15,6 @@ extension Pipeline {
   /// Goes down to NULL, which waits for the streaming threads.
   public func end() { setState(GST_STATE_NULL) }
 
-  /// Ends the stream at its sources, once the pipeline has started.
-  ///
-  /// A source that is held up until the sinks have their first data takes no event, and the event
-  /// would hold the lock that the start needs when that data comes.
-  public func endStream() {
-    _ = waitForState(timeout: .max)
-    send(.endOfStream)
-  }
-
   /// Does what every application has to do on some messages: distributes a changed latency, and
   /// chooses another clock where one is lost.
   public func answer(_ message: Message) {

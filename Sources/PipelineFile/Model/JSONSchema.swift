@@ -48,6 +48,8 @@ extension Shape {
       fields.append(("enum", .array(choices.map { .string($0) })))
     case .text(.boolean):
       fields.append(("type", .string("boolean")))
+    case .text(.count):
+      fields.append(("type", .string("integer")))
     case .text(.duration):
       fields.append(("type", .string("string")))
     case .text(.any):

@@ -128,6 +128,8 @@ public struct RunSettings: Sendable, Equatable {
   }
 
   public var onError = OnError.stop
+  /// How often a run that fails again and again is started anew.
+  public var restarts = 10
   /// How long nothing may move before the run counts as frozen, in nanoseconds; nil for no limit.
   public var watchdog: Int64?
 }

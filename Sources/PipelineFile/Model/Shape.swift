@@ -19,6 +19,8 @@ indirect enum Shape: Sendable {
     case boolean
     case choice([String])
     case duration
+    /// A whole number from 0.
+    case count
   }
 }
 
@@ -129,6 +131,10 @@ extension Shape {
       .init(
         name: "on-error", help: "What an error does.",
         shape: .text(.choice(RunSettings.OnError.allCases.map(\.rawValue)))),
+      .init(
+        name: "restarts",
+        help: "How often in a row 'on-error: restart' starts anew; 10 where it is not said.",
+        shape: .text(.count)),
       .init(
         name: "watchdog", help: "How long nothing may move before the run counts as frozen.",
         shape: .text(.duration)),

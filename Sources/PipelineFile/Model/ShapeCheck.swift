@@ -110,6 +110,11 @@ struct ShapeCheck {
         "\(what) cannot be '\(value)'", at: text.location,
         help: reporter.didYouMean(value, among: choices)
           ?? "it is one of \(choices.joined(separator: ", "))")
+    case .count:
+      guard UInt16(value) == nil else { return }
+      reporter.error(
+        "\(what) must be a whole number from 0 to \(UInt16.max), not '\(value)'",
+        at: text.location)
     case .duration:
       guard Quantity.nanoseconds(value) == nil else { return }
       reporter.error(

@@ -119,6 +119,9 @@ struct UnitReader {
     if let text = node["on-error"]?.text, let onError = RunSettings.OnError(rawValue: text.text) {
       settings.onError = onError
     }
+    if let count = node["restarts"]?.text.flatMap({ UInt16($0.text) }) {
+      settings.restarts = Int(count)
+    }
     if let text = node["watchdog"]?.text, let time = Quantity.nanoseconds(text.text) {
       if time == 0 {
         reporter.error(

@@ -24,6 +24,7 @@ extension ResolvedGraph {
   private func runLines() -> [String] {
     guard run != RunSettings() else { return [] }
     var fields: [(String, String)] = [("on-error", run.onError.rawValue)]
+    if run.restarts != RunSettings().restarts { fields.append(("restarts", "\(run.restarts)")) }
     if let watchdog = run.watchdog { fields.append(("watchdog", "\(watchdog)ns")) }
     return ["run: \(YAMLText.mapping(fields))"]
   }

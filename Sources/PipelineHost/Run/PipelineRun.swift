@@ -18,11 +18,13 @@ public final class PipelineRun: Sendable {
     case progress(RunProgress)
     /// An element's warning, or the error behind which the file starts anew.
     case warning(Diagnostic)
+    /// The file of a take that ended with an error, behind which the file starts anew.
+    case kept(String)
   }
 
   public struct Summary: Sendable {
     public let progress: RunProgress
-    /// The finished files.
+    /// The files, those of earlier takes too.
     public let outputs: [String]
     /// The stream was ended early, by ``PipelineRun/stop()``.
     public let wasStopped: Bool
@@ -51,6 +53,8 @@ public final class PipelineRun: Sendable {
   }
 
   /// Runs to the end of the stream. To be called once. A cancelled task aborts the run.
+  ///
+  /// What a run that fails has recorded is kept: ``RunFailure/kept`` tells where.
   @discardableResult
   public func run() async throws(RunFailure) -> Summary {
     defer { eventSink.finish() }
@@ -62,23 +66,47 @@ public final class PipelineRun: Sendable {
           .error, "'\(existing.path)' is there already", at: existing.location,
           help: "choose another name, or allow it to be replaced (--force)"))
     }
-    do {
-      let progress = try await attempts(outputs)
-      let paths = try outputs.finish()
-      return Summary(
-        progress: progress, outputs: paths,
-        wasStopped: state.current.isStopping)
-    } catch let failure as RunFailure {
-      outputs.discard()
-      throw failure
-    } catch let problems as PipelineProblems {
-      throw RunFailure(.failed, problems.diagnostics)
-    } catch {
-      throw RunFailure(.failed, Diagnostic(.error, "\(error)", at: nil))
+    var paths: [String] = []
+    var restarts = Restarts(limit: pipeline.graph.run.restarts)
+    while true {
+      let take = try Take(outputs)
+      let (outcome, hasRecorded) = await attempt(take)
+      do throws(RunFailure) {
+        let progress = try outcome.result.get()
+        paths += try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
+        return Summary(
+          progress: progress, outputs: paths, wasStopped: state.current.isStopping)
+      } catch {
+        var failure = error
+        let goesOn = goesOn(behind: failure)
+        var recorded: [String]
+        if goesOn, outcome.isFinished {
+          recorded = try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
+        } else {
+          recorded = failure.kind == .wouldOverwrite ? [] : take.keep(hasRecorded)
+        }
+        paths += recorded
+        failure.kept = paths
+        guard goesOn else { throw failure }
+        for diagnostic in failure.diagnostics.all { eventSink.yield(.warning(diagnostic)) }
+        for path in recorded { eventSink.yield(.kept(path)) }
+        guard let pause = restarts.pause(after: outcome.elapsed) else {
+          failure.giveUp(after: restarts.limit)
+          throw failure
+        }
+        guard await wait(pause) else {
+          guard state.current.isStopping, !state.current.isAborted, !paths.isEmpty else {
+            failure.kind = .aborted
+            throw failure
+          }
+          return Summary(progress: RunProgress(), outputs: paths, wasStopped: true)
+        }
+      }
     }
   }
 
-  /// Ends the stream: what has come in is worked off and the outputs are finished.
+  /// Ends the stream: what has come in is worked off and the outputs are finished. Where an input
+  /// hangs, the outputs are finished without it.
   public func stop() {
     let attempt = state.withLock { state in
       state.isStopping = true
@@ -87,7 +115,7 @@ public final class PipelineRun: Sendable {
     attempt?.stop()
   }
 
-  /// Ends the run at once; outputs are removed.
+  /// Ends the run at once; what was recorded is kept as an incomplete file.
   public func abort() {
     let attempt = state.withLock { state in
       state.isAborted = true
@@ -102,36 +130,83 @@ public final class PipelineRun: Sendable {
   /// The graph as it was when the run ended or failed.
   public var graphAtEnd: String? { state.current.graph }
 
-  /// Starts anew after each error, where the file asks for that.
-  private func attempts(_ outputs: OutputFiles) async throws -> RunProgress {
-    while true {
-      let attempt = RunAttempt(pipeline, outputs, options, eventSink)
-      let (isStopping, isAborted) = state.withLock { state in
-        state.attempt = attempt
-        return (state.isStopping, state.isAborted)
-      }
-      if isAborted { attempt.abort() }
-      if isStopping { attempt.stop() }
-      do {
-        defer {
-          let graph = attempt.graphAtEnd
-          state.withLock { state in
-            state.attempt = nil
-            state.graph = graph
-          }
-        }
-        return try await withTaskCancellationHandler {
-          try await attempt.run()
-        } onCancel: {
-          abort()
-        }
-      } catch let failure as RunFailure
-        where failure.kind != .aborted && failure.kind != .notBuilt
-        && pipeline.graph.run.onError == .restart && !state.current.isStopping
-      {
-        for diagnostic in failure.diagnostics.all { eventSink.yield(.warning(diagnostic)) }
-        try await Task.sleep(for: .seconds(1))
-      }
+  private func attempt(
+    _ take: Take
+  ) async -> (outcome: RunAttempt.Outcome, hasRecorded: (Int) -> Bool) {
+    let attempt = RunAttempt(pipeline, take, options, eventSink)
+    let (isStopping, isAborted) = state.withLock { state in
+      state.attempt = attempt
+      return (state.isStopping, state.isAborted)
     }
+    if isAborted { attempt.abort() }
+    if isStopping { attempt.stop() }
+    // In a task of its own: a cancelled one could not wait until the files are finished.
+    let running = Task { await attempt.run() }
+    let outcome = await withTaskCancellationHandler {
+      await running.value
+    } onCancel: {
+      abort()
+    }
+    let graph = attempt.graphAtEnd
+    state.withLock { state in
+      state.attempt = nil
+      state.graph = graph
+    }
+    return (outcome, attempt.hasRecorded)
+  }
+
+  /// Whether the run starts anew, where the file asks for that.
+  private func goesOn(behind failure: RunFailure) -> Bool {
+    switch failure.kind {
+    case .aborted, .notBuilt, .wouldOverwrite: false
+    case .failed, .frozen:
+      pipeline.graph.run.onError == .restart && !state.current.isStopping
+    }
+  }
+
+  /// False where the run is to end in the meantime.
+  private func wait(_ pause: Duration) async -> Bool {
+    let end = ContinuousClock.now + pause
+    while ContinuousClock.now < end {
+      let (isStopping, isAborted) = (state.current.isStopping, state.current.isAborted)
+      guard !isStopping, !isAborted, !Task.isCancelled else { return false }
+      try? await Task.sleep(for: .milliseconds(50))
+    }
+    return true
+  }
+}
+
+/// How often, and after what pause, a run that fails starts anew.
+private struct Restarts {
+  let limit: Int
+  private var count = 0
+
+  /// An attempt that lasts as long as this, in seconds, begins a new count.
+  private static let success = 60.0
+
+  init(limit: Int) {
+    self.limit = limit
+  }
+
+  /// Longer from time to time, up to a minute; nil where it has failed too often.
+  mutating func pause(after elapsed: Double) -> Duration? {
+    count = elapsed >= Self.success ? 1 : count + 1
+    guard count <= limit else { return nil }
+    return .seconds(min(60, 1 << min(count - 1, 6)))
+  }
+}
+
+extension RunFailure {
+  fileprivate mutating func giveUp(after count: Int) {
+    let kept = self.kept
+    self = RunFailure(
+      kind,
+      diagnostics
+        + Diagnostics([
+          Diagnostic(
+            .error, "it failed \(count + 1) times in a row and is not started again", at: nil,
+            help: "the limit is 'restarts' in 'run'")
+        ]))
+    self.kept = kept
   }
 }

@@ -3,7 +3,8 @@ public import PipelineFile
 /// Why a run did not come to its end.
 public struct RunFailure: Error, Sendable, CustomStringConvertible {
   public enum Kind: Sendable {
-    /// An output is there already, and nobody said that it may be replaced.
+    /// An output is there already or is being written by another run, and nobody said that it may
+    /// be replaced.
     case wouldOverwrite
     /// An element could not be made, linked or set.
     case notBuilt
@@ -15,9 +16,11 @@ public struct RunFailure: Error, Sendable, CustomStringConvertible {
     case aborted
   }
 
-  public let kind: Kind
+  public internal(set) var kind: Kind
   /// What happened, with the line of the file.
   public let diagnostics: Diagnostics
+  /// The files that hold what was recorded until then.
+  public internal(set) var kept: [String] = []
 
   init(_ kind: Kind, _ diagnostic: Diagnostic) {
     self.init(kind, Diagnostics([diagnostic]))

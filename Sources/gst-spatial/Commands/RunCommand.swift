@@ -12,7 +12,8 @@ struct RunCommand: AsyncParsableCommand {
       'gst-spatial run FILE --help' shows the file's own parameters.
 
       Ctrl-C ends the stream, so that the output is finished and can be played; a second one \
-      stops at once and leaves no output. An output gets its name when it is finished.
+      stops at once. Until movie.mov is finished, it is called movie.incomplete.mov. What a run \
+      that fails has recorded stays there, and can be played where it could still be finished.
 
       EXAMPLES
         gst-spatial run sbs-to-mvhevc input=movie.mp4
@@ -71,6 +72,7 @@ struct RunCommand: AsyncParsableCommand {
           case .progress(let progress) where !quiet: display.show(progress)
           case .progress: break
           case .warning(let warning): display.show(warning)
+          case .kept(let path): display.show(KeptFile(path))
           }
         }
       }
@@ -86,6 +88,7 @@ struct RunCommand: AsyncParsableCommand {
       if interrupts.happened { throw ExitCode.interrupted }
     case .failure(let failure):
       report(failure.diagnostics)
+      report(failure.kept.map { KeptFile($0) })
       throw failure.exitCode
     }
   }
@@ -102,6 +105,16 @@ struct RunCommand: AsyncParsableCommand {
         JSON.object([
           ("event", .string(diagnostic.severity.rawValue)), ("diagnostic", JSON(diagnostic)),
         ]).line)
+    }
+  }
+
+  private func report(_ kept: [KeptFile]) {
+    for file in kept {
+      if json {
+        Terminal.output.line(JSON.object(file.fields).line)
+      } else {
+        Terminal.error.line(file.text)
+      }
     }
   }
 

@@ -5,6 +5,7 @@ internal import PipelineHost
 protocol ProgressDisplay {
   mutating func show(_ progress: RunProgress)
   mutating func show(_ warning: Diagnostic)
+  mutating func show(_ kept: KeptFile)
   /// Said once, between the progress.
   mutating func note(_ text: String)
   /// Clears what is not to stay.
@@ -43,6 +44,7 @@ struct ProgressBar: ProgressDisplay {
     interrupt(Diagnostics([warning]).text(color: terminal.hasColor))
   }
 
+  mutating func show(_ kept: KeptFile) { note(kept.text) }
   mutating func note(_ text: String) { interrupt(text + "\n") }
 
   mutating func end() {
@@ -98,6 +100,7 @@ struct ProgressLines: ProgressDisplay {
   }
 
   mutating func show(_ warning: Diagnostic) { terminal.write(Diagnostics([warning]).text()) }
+  mutating func show(_ kept: KeptFile) { note(kept.text) }
   mutating func note(_ text: String) { terminal.line(text) }
   mutating func end() {}
 }
@@ -113,6 +116,8 @@ struct ProgressEvents: ProgressDisplay {
   mutating func show(_ warning: Diagnostic) {
     terminal.line(JSON.object([("event", "warning"), ("diagnostic", JSON(warning))]).line)
   }
+
+  mutating func show(_ kept: KeptFile) { terminal.line(JSON.object(kept.fields).line) }
 
   mutating func note(_ text: String) {
     terminal.line(JSON.object([("event", "note"), ("message", .string(text))]).line)

@@ -1,0 +1,150 @@
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// What a run that fails, hangs or is killed has recorded is not lost.
+@Suite(.timeLimit(.minutes(2)))
+struct KeepingTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let scene =
+    "scene -> video/x-raw,width=640,height=180,framerate=30/1 -> split"
+
+  /// A live movie with a sound track that comes from a pipe to which nobody writes.
+  private func hangingSound(watchdog: String) throws -> String {
+    try folder.write(
+      """
+      elements:
+        source: { type: fdsrc, fd: 3 }
+        scene: { type: stereotestsrc, is-live: true }
+        split: { type: sbssplit }
+        mux: { type: mvhevcmux, speed-preset: ultrafast }
+        sink: { type: filesink, location: out.mov }
+      links:
+        - \(Self.scene)
+        - split.left -> queue(max-size-time=0, max-size-bytes=0) -> mux.left
+        - split.right -> queue(max-size-time=0, max-size-bytes=0) -> mux.right
+        - source -> audio/x-raw,format=S16LE,rate=48000,channels=1,layout=interleaved -> audioconvert -> mux.audio_0
+        - mux -> sink
+      run: { watchdog: \(watchdog) }
+      """, to: "a.yaml")
+  }
+
+  private let pipe = "mkfifo p; exec 3<>p; "
+
+  private func frames(_ name: String) throws -> Int {
+    try MovieFile(folder.path(name)).track("vide").samples.count
+  }
+
+  @Test("a movie whose one branch fails is finished with what came before, and can be played")
+  func failingBranch() throws {
+    let file = try folder.write(
+      """
+      elements:
+        scene: { type: stereotestsrc, is-live: true }
+        split: { type: sbssplit }
+        mux: { type: mvhevcmux, speed-preset: ultrafast }
+        sink: { type: filesink, location: out.mov }
+      links:
+        - \(Self.scene)
+        - split.left -> queue -> mux.left
+        - split.right -> identity(error-after=45) -> queue -> mux.right
+        - mux -> sink
+      """, to: "a.yaml")
+    for name in ["out.incomplete.mov", "out.incomplete-2.mov"] {
+      let result = try Command.run(["run", file], in: folder)
+      #expect(result.status == 1)
+      #expect(result.errors.contains(":9:20: error: 'identity': Failed after iterations"))
+      #expect(result.errors.contains("what was recorded is kept in '\(name)': 1.5 s, "))
+      #expect((40...45).contains(try frames(name)))
+    }
+    #expect(folder.names == ["a.yaml", "out.incomplete-2.mov", "out.incomplete.mov"])
+  }
+
+  @Test("Ctrl-C finishes a movie within five seconds where an input hangs")
+  func hangingInput() throws {
+    let file = try hangingSound(watchdog: "60s")
+    let command = try Command(["run", file, "--json"], in: folder, shell: pipe)
+    try command.wait(for: "progress")
+    Thread.sleep(forTimeInterval: 2.5)
+    let start = ContinuousClock.now
+    command.interrupt()
+    let result = try command.result()
+    #expect(start.duration(to: .now) < .seconds(5))
+    #expect(result.status == 130, "\(result.output.suffix(600))")
+    #expect(result.output.contains("'source' (fdsrc) gives nothing"))
+    #expect(try frames("out.mov") >= 40)
+    #expect(folder.names == ["a.yaml", "out.mov", "p"])
+  }
+
+  @Test("what the watchdog ends is finished and kept")
+  func frozen() throws {
+    let file = try hangingSound(watchdog: "2s")
+    // The queues are full after 200 frames of each eye; from then on nothing moves.
+    let result = try Command.run(["run", file], in: folder, shell: pipe)
+    #expect(result.status == 4)
+    #expect(result.errors.contains("nothing has moved for 2.0 s: 'source' (fdsrc) gives nothing"))
+    #expect(try frames("out.incomplete.mov") >= 200)
+  }
+
+  @Test("a second Ctrl-C keeps the partial file")
+  func secondInterrupt() throws {
+    let file = try folder.write(
+      """
+      elements: { sink: { type: filesink, location: out } }
+      links: ["videotestsrc -> identity(sleep-time=2000000) -> sink"]
+      """, to: "a.yaml")
+    let command = try Command(["run", file, "--json"], in: folder)
+    try command.wait(for: "\"frames\":2")
+    command.interrupt()
+    Thread.sleep(forTimeInterval: 0.4)
+    command.interrupt()
+    let result = try command.result()
+    #expect(result.status == 130, "\(result.output.suffix(600))")
+    #expect(result.output.contains("\"path\":\"out.incomplete\""))
+    #expect(folder.names == ["a.yaml", "out.incomplete"])
+  }
+
+  @Test("a machine that sleeps does not wake the watchdog")
+  func suspended() throws {
+    let file = try folder.write(
+      """
+      elements: { sink: { type: filesink, location: out } }
+      links: ["videotestsrc(is-live=true, num-buffers=60) -> video/x-raw,framerate=10/1 -> sink"]
+      run: { watchdog: 1s }
+      """, to: "a.yaml")
+    let command = try Command(["run", file, "--json"], in: folder)
+    try command.wait(for: "\"frames\":5")
+    for _ in 0..<4 {
+      command.suspend()
+      Thread.sleep(forTimeInterval: 1.3)
+      command.resume()
+      Thread.sleep(forTimeInterval: 0.25)
+    }
+    let result = try command.result()
+    #expect(result.status == 0, "\(result.output.suffix(600))")
+    #expect(folder.names == ["a.yaml", "out"])
+  }
+
+  @Test("a killed run leaves a file that says what it is, and no lock")
+  func killed() throws {
+    let arguments = ["run", "live-test-to-mvhevc", "output=out.mov", "--json"]
+    let first = try Command(arguments, in: folder)
+    try first.wait(for: "\"frames\":1")
+    let refused = try Command.run(arguments, in: folder)
+    #expect(refused.status == 3)
+    #expect(refused.output.contains("another run is writing 'out.mov'"))
+    first.kill()
+    #expect(try first.result().status == 128 + 9)
+    #expect(folder.names == ["out.incomplete.mov"])
+    let second = try Command.run(arguments + ["frames=5", "live=no"], in: folder)
+    #expect(second.status == 0)
+    #expect(folder.names == ["out.incomplete.mov", "out.mov"])
+    #expect(try frames("out.mov") == 5)
+  }
+}
