@@ -74,6 +74,12 @@ package final class EncoderPair {
     try timeline.check(timestamp)
   }
 
+  /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.
+  package func restart(_ rateControl: RateControl) {
+    left.submit(.restart(rateControl))
+    right.submit(.restart(rateControl))
+  }
+
   /// Takes no more pictures.
   package func close() {
     isOpen = false

@@ -5,9 +5,14 @@ import StereoVideo
 /// Used by one thread at a time.
 final class EyeEncoder {
   let eye: Eye
-  private let encoder: X265Encoder
+  private let library: X265Library
+  private var configuration: StereoEncoderConfiguration
+  private let options: [EncoderOption]
+  private var encoder: X265Encoder
   private let framesPerSecond: Double
   private var bytes = 0
+  /// What the encoders before this one have made.
+  private var past: EyeStatistics?
   /// The picture that went in last.
   private var lastFrame: Int64 = 0
   /// How many pictures, at most, come before a picture in coding order and after it in display
@@ -22,13 +27,11 @@ final class EyeEncoder {
     options: [EncoderOption]
   ) throws(StereoEncoderError) {
     self.eye = eye
-    let parameters = try EyeParameters(
-      library: library, configuration: configuration, eye: eye, options: options)
-    guard let encoder = X265Encoder(parameters.values) else {
-      throw try Self.reason(
-        eye: eye, library: library, configuration: configuration, options: options)
-    }
-    self.encoder = encoder
+    self.library = library
+    self.configuration = configuration
+    self.options = options
+    encoder = try Self.open(
+      eye: eye, library: library, configuration: configuration, options: options)
     let used = encoder.parameters
     framesPerSecond = Double(used[\.fpsNum]) / Double(used[\.fpsDenom])
     delay =
@@ -36,7 +39,20 @@ final class EyeEncoder {
       ? Int(used[\.frameNumThreads]) - 1
       : Int(used[\.lookaheadDepth]) + Int(used[\.bframes]) + Int(used[\.frameNumThreads])
     reorderDepth = used[\.bframes] == 0 ? 0 : used[\.bframes] > 1 && used[\.bBPyramid] != 0 ? 2 : 1
+  }
+
+  private static func open(
+    eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
+    options: [EncoderOption]
+  ) throws(StereoEncoderError) -> X265Encoder {
+    let parameters = try EyeParameters(
+      library: library, configuration: configuration, eye: eye, options: options)
+    guard let encoder = X265Encoder(parameters.values) else {
+      throw try Self.reason(
+        eye: eye, library: library, configuration: configuration, options: options)
+    }
     try parameters.checkFixedPattern()
+    return encoder
   }
 
   /// Of several options that x265 parsed and then refused, finds the first with which it refuses.
@@ -53,6 +69,19 @@ final class EyeEncoder {
       }
     }
     return .notOpened(eye: eye)
+  }
+
+  /// Goes on with another rate control, after `flush` has given all that was inside. The next
+  /// picture is a keyframe.
+  ///
+  /// It takes a new encoder of x265's: x265 3.5 says that it reconfigures one that runs, and does
+  /// not.
+  func restart(_ rateControl: RateControl) throws(StereoEncoderError) {
+    past = statistics()
+    bytes = 0
+    configuration.rateControl = rateControl
+    encoder = try Self.open(
+      eye: eye, library: library, configuration: configuration, options: options)
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
@@ -88,8 +117,9 @@ final class EyeEncoder {
 
   /// What this encoder has made until now.
   func statistics() -> EyeStatistics {
-    encoder.withStatistics {
+    let now = encoder.withStatistics {
       EyeStatistics($0, $1, bytes: bytes, framesPerSecond: framesPerSecond)
     }
+    return past?.adding(now) ?? now
   }
 }

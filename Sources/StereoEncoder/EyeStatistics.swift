@@ -14,6 +14,7 @@ public struct EyeStatistics: Equatable, Sendable {
   public let psnr: Double?
   /// Nil unless the option string has `ssim:log-level=info`.
   public let ssim: Double?
+  private let framesPerSecond: Double
 
   /// - Parameter stats: an `x265_stats`.
   init(
@@ -26,11 +27,34 @@ public struct EyeStatistics: Equatable, Sendable {
     let pictures = types.reduce(0) { $0 + $1.pictures }
     frames = Int(stats[layout.encodedPictureCount])
     self.bytes = bytes
-    kilobitsPerSecond =
-      frames > 0 ? Double(bytes) * 8 / 1000 * framesPerSecond / Double(frames) : 0
+    kilobitsPerSecond = Self.rate(bytes, frames, framesPerSecond)
     averageQP =
       pictures > 0 ? types.reduce(0) { $0 + $1.quantizer * $1.pictures } / pictures : nil
+    self.framesPerSecond = framesPerSecond
     psnr = stats[layout.globalPsnr] > 0 ? stats[layout.globalPsnr] : nil
     ssim = stats[layout.globalSsim] > 0 ? stats[layout.globalSsim] : nil
+  }
+  private init(_ first: EyeStatistics, _ second: EyeStatistics) {
+    func mean(_ value: KeyPath<EyeStatistics, Double?>) -> Double? {
+      let parts = [first, second].compactMap { part in
+        part[keyPath: value].map { ($0, Double(part.frames)) }
+      }
+      let frames = parts.reduce(0) { $0 + $1.1 }
+      return frames > 0 ? parts.reduce(0) { $0 + $1.0 * $1.1 } / frames : nil
+    }
+    frames = first.frames + second.frames
+    bytes = first.bytes + second.bytes
+    framesPerSecond = second.framesPerSecond
+    kilobitsPerSecond = Self.rate(bytes, frames, framesPerSecond)
+    averageQP = mean(\.averageQP)
+    psnr = mean(\.psnr)
+    ssim = mean(\.ssim)
+  }
+
+  /// These pictures and those of `next` behind them.
+  func adding(_ next: EyeStatistics) -> EyeStatistics { EyeStatistics(self, next) }
+
+  private static func rate(_ bytes: Int, _ frames: Int, _ framesPerSecond: Double) -> Double {
+    frames > 0 ? Double(bytes) * 8 / 1000 * framesPerSecond / Double(frames) : 0
   }
 }

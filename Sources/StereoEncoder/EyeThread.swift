@@ -8,6 +8,8 @@ import StereoVideo
 final class EyeThread {
   enum Job {
     case encode(Picture, frame: Int64, isKeyframe: Bool)
+    /// Codes all that is inside, then goes on with another rate control.
+    case restart(RateControl)
     /// Codes all that is inside.
     case flush
   }
@@ -59,6 +61,9 @@ final class EyeThread {
           case .encode(let picture, let frame, let isKeyframe):
             let coded = try encoder.encode(picture, frame: frame, isKeyframe: isKeyframe)
             if let coded { give(coded) }
+          case .restart(let rateControl):
+            while let coded = try encoder.flush() { give(coded) }
+            try encoder.restart(rateControl)
           case .flush:
             while let coded = try encoder.flush() { give(coded) }
           }

@@ -2,8 +2,9 @@ import Glibc
 
 /// How much the two eyes together may cost.
 public enum RateControl: Equatable, Sendable {
-  /// Constant quality (x265's CRF), from 0, the best, to 51.
-  case quality(Double)
+  /// Constant quality (x265's CRF), from 0, the best, to 51. With `buffer`, quality is given up
+  /// where it would cost more than the buffer allows.
+  case quality(Double, buffer: VideoBuffer? = nil)
   /// An average rate with a limited peak, in kbit/s for both eyes together. Without `buffer`, the
   /// peak is one and a half times the average, and the buffer holds one second of the peak.
   case bitrate(kilobitsPerSecond: Int, buffer: VideoBuffer? = nil)
@@ -28,28 +29,18 @@ extension RateControl {
 
   func validate() throws(StereoEncoderError) {
     switch self {
-    case .quality(let crf):
+    case .quality(let crf, let buffer):
       guard (0...51).contains(crf) else {
         throw .setting(name: "quality", reason: "\(crf) is outside 0...51")
       }
+      try buffer?.validate(name: "quality", leastRate: 16)
     case .bitrate(let rate, let buffer):
       // One eye's share of less than a few kbit/s rounds to nothing.
       guard (16...Self.highestRate).contains(rate) else {
         throw .setting(
           name: "bitrate", reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)")
       }
-      guard let buffer else { return }
-      guard (rate...(2 * Self.highestRate)).contains(buffer.maximumRate) else {
-        throw .setting(
-          name: "bitrate",
-          reason: "the maximum rate, \(buffer.maximumRate) kbit/s, is outside "
-            + "\(rate)...\(2 * Self.highestRate)")
-      }
-      guard (16...(100 * Self.highestRate)).contains(buffer.size) else {
-        throw .setting(
-          name: "bitrate",
-          reason: "the buffer of \(buffer.size) kbit is outside 16...\(100 * Self.highestRate)")
-      }
+      try buffer?.validate(name: "bitrate", leastRate: rate)
     }
   }
 
@@ -57,20 +48,37 @@ extension RateControl {
   ///
   /// Six steps of QP halve the rate, so an offset of the dependent eye becomes its share.
   func options(dependent: Bool, qualityOffset: Double) -> [(name: String, value: String)] {
+    let ratio = exp2(-qualityOffset / 6)
+    let share = dependent ? ratio / (1 + ratio) : 1 / (1 + ratio)
+    let part = { (both: Int) in "\(max(1, Int((Double(both) * share).rounded())))" }
+    let options = { (buffer: VideoBuffer) in
+      [("vbv-maxrate", part(buffer.maximumRate)), ("vbv-bufsize", part(buffer.size))]
+    }
     switch self {
-    case .quality(let crf):
+    case .quality(let crf, let buffer):
       let value = dependent ? min(max(crf + qualityOffset, 0), 51) : crf
-      return [("crf", "\(value)")]
+      return [("crf", "\(value)")] + (buffer.map(options) ?? [])
     case .bitrate(let rate, let buffer):
-      let ratio = exp2(-qualityOffset / 6)
-      let share = dependent ? ratio / (1 + ratio) : 1 / (1 + ratio)
-      let peak = buffer?.maximumRate ?? rate * 3 / 2
-      let part = { (both: Int) in "\(max(1, Int((Double(both) * share).rounded())))" }
-      return [
-        ("bitrate", part(rate)),
-        ("vbv-maxrate", part(peak)),
-        ("vbv-bufsize", part(buffer?.size ?? peak)),
-      ]
+      let peak = rate * 3 / 2
+      return [("bitrate", part(rate))] + options(buffer ?? .init(maximumRate: peak, size: peak))
+    }
+  }
+}
+
+extension RateControl.VideoBuffer {
+  fileprivate func validate(name: String, leastRate: Int) throws(StereoEncoderError) {
+    let rates = leastRate...(2 * RateControl.highestRate)
+    guard rates.contains(maximumRate) else {
+      throw .setting(
+        name: name,
+        reason: "the maximum rate, \(maximumRate) kbit/s, is outside "
+          + "\(rates.lowerBound)...\(rates.upperBound)")
+    }
+    let sizes = 16...(100 * RateControl.highestRate)
+    guard sizes.contains(size) else {
+      throw .setting(
+        name: name,
+        reason: "the buffer of \(size) kbit is outside \(sizes.lowerBound)...\(sizes.upperBound)")
     }
   }
 }

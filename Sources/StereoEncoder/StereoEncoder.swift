@@ -17,12 +17,14 @@ public import StereoVideo
 /// To be used by one thread at a time. It has threads of its own and reads pictures while the
 /// caller goes on; see ``Picture/owner``.
 public final class StereoEncoder {
-  public let configuration: StereoEncoderConfiguration
+  public private(set) var configuration: StereoEncoderConfiguration
   private let pair: EncoderPair
   private var weaver: Weaver
   private var sceneCuts: SceneCutDetector?
   /// Pictures since the last keyframe; the first picture of all becomes one.
   private var keyframeAge: Int
+  /// What waits for the next keyframe.
+  private var wantedRateControl: RateControl?
 
   /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` where the configuration
   ///   cannot be; `library` or `notOpened` where x265 cannot make it.
@@ -35,7 +37,7 @@ public final class StereoEncoder {
       sceneCuts = SceneCutDetector(
         width: configuration.width, height: configuration.height,
         bitDepth: configuration.bitDepth,
-        minimumDistance: min(max(configuration.keyframeDistance / 10, 2), 25))
+        minimumDistance: configuration.leastKeyframeDistance)
     }
   }
 
@@ -55,14 +57,30 @@ public final class StereoEncoder {
   ) throws(StereoEncoderError) -> [LayeredAccessUnit] {
     try pair.check(left: left, right: right, timestamp: timestamp)
     let isCut = sceneCuts?.isCut(configuration.baseEye == .left ? left.luma : right.luma) ?? false
-    let isKeyframe = forceKeyframe || isCut
     keyframeAge += 1
+    let isChange =
+      wantedRateControl != nil && keyframeAge >= configuration.leastKeyframeDistance
+    let isKeyframe = forceKeyframe || isCut || isChange
     if isKeyframe || keyframeAge >= configuration.keyframeDistance {
       keyframeAge = 0
       sceneCuts?.keyframeWasPlaced()
+      if let rateControl = wantedRateControl {
+        pair.restart(rateControl)
+        wantedRateControl = nil
+      }
     }
     return try weave(
       pair.encode(left: left, right: right, timestamp: timestamp, isKeyframe: isKeyframe))
+  }
+
+  /// Sets the rate control anew, in both eyes: from the next keyframe on, which is made for it as
+  /// soon as the least distance of keyframes allows.
+  ///
+  /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
+  public func change(to rateControl: RateControl) throws(StereoEncoderError) {
+    try rateControl.validate()
+    configuration.rateControl = rateControl
+    wantedRateControl = rateControl
   }
 
   /// Waits for what comes next of what is still inside, in decoding order; nil when that was all.

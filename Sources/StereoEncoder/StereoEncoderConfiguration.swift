@@ -20,6 +20,10 @@ public struct StereoEncoderConfiguration: Sendable {
   public var tune: Tune?
   /// The distance between two keyframes, in pictures, at most, from 1.
   public var keyframeDistance: Int
+  /// The distance at which a scene cut becomes a keyframe at the earliest, in pictures, from 1 to
+  /// `keyframeDistance`; where it is equal to that, all groups of pictures have this length. Nil
+  /// for a tenth of `keyframeDistance`, but 2 to 25.
+  public var minimumKeyframeDistance: Int?
   /// Added to the dependent eye's CRF, -24 to 24. At a given bitrate it moves the share of the
   /// two eyes instead: 6 gives the dependent eye half as much as the base eye.
   public var dependentEyeQualityOffset: Double
@@ -43,6 +47,7 @@ public struct StereoEncoderConfiguration: Sendable {
     preset = .medium
     tune = nil
     keyframeDistance = 60
+    minimumKeyframeDistance = nil
     dependentEyeQualityOffset = 0
     optionString = ""
     detectsSceneCuts = true
@@ -79,6 +84,11 @@ public struct StereoEncoderConfiguration: Sendable {
 }
 
 extension StereoEncoderConfiguration {
+  /// The distance of a keyframe that was not asked for to the one before, at least.
+  var leastKeyframeDistance: Int {
+    minimumKeyframeDistance ?? min(max(keyframeDistance / 10, 2), 25, keyframeDistance)
+  }
+
   func validate() throws(StereoEncoderError) {
     guard bitDepth == 8 || bitDepth == 10 else {
       throw .setting(name: "bit depth", reason: "\(bitDepth) is neither 8 nor 10")
@@ -92,6 +102,14 @@ extension StereoEncoderConfiguration {
     guard (1...1_000_000).contains(keyframeDistance) else {
       throw .setting(
         name: "keyframe distance", reason: "\(keyframeDistance) is outside 1...1000000")
+    }
+    if let minimumKeyframeDistance {
+      guard (1...keyframeDistance).contains(minimumKeyframeDistance) else {
+        throw .setting(
+          name: "minimum keyframe distance",
+          reason: "\(minimumKeyframeDistance) is outside 1...\(keyframeDistance), "
+            + "the maximum")
+      }
     }
     guard (-24...24).contains(dependentEyeQualityOffset) else {
       throw .setting(

@@ -212,8 +212,10 @@ struct ErrorTests {
       try await play(
         "videotestsrc num-buffers=3 \(source) ! video/x-raw,format=I420,width=64,height=64,\(caps) ! "
           + "tee name=t t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
-      // Without a rate, videotestsrc gives one frame.
-      #expect(try MovieFile(path).video().samples.count == (caps == "framerate=0/1" ? 1 : 3))
+      // Without a rate, videotestsrc gives one frame; at more than one a nanosecond, all have one
+      // time, and the first is kept.
+      let isOne = ["framerate=0/1", "framerate=2147483647/1"].contains(caps)
+      #expect(try MovieFile(path).video().samples.count == (isOne ? 1 : 3))
     } catch let failure as PipelineFailure {
       #expect(failure.element == "mux", "\(failure)")
     }

@@ -116,7 +116,11 @@ import Testing
             kilobitsPerSecond: 1000, buffer: .init(maximumRate: 500, size: 500))
         }
       ),
+      ("quality", { $0.rateControl = .quality(20, buffer: .init(maximumRate: 0, size: 500)) }),
+      ("quality", { $0.rateControl = .quality(20, buffer: .init(maximumRate: 500, size: .max)) }),
       ("keyframe distance", { $0.keyframeDistance = 0 }),
+      ("minimum keyframe distance", { $0.minimumKeyframeDistance = 0 }),
+      ("minimum keyframe distance", { $0.minimumKeyframeDistance = 61 }),
       ("dependent eye's quality offset", { $0.dependentEyeQualityOffset = .infinity }),
       ("colour primaries", { $0.signal.colourPrimaries = 22 }),
       ("transfer characteristics", { $0.signal.transferCharacteristics = 3 }),

@@ -39,6 +39,18 @@ public final class Event: MiniObject, @unchecked Sendable {
   /// Whether the event asks for a keyframe (`GstForceKeyUnit`).
   public var isForceKeyUnit: Bool { gst_video_event_is_force_key_unit(pointer) != 0 }
 
+  /// The running time at which an event asks for a keyframe; nil for at once, and for other events.
+  public var keyUnitTime: ClockTime? {
+    guard isForceKeyUnit else { return nil }
+    var time = GstClockTime.max
+    if type == GST_EVENT_CUSTOM_UPSTREAM {
+      gst_video_event_parse_upstream_force_key_unit(pointer, &time, nil, nil)
+    } else {
+      gst_video_event_parse_downstream_force_key_unit(pointer, nil, nil, &time, nil, nil)
+    }
+    return ClockTime(cValue: time)
+  }
+
   /// The event's fields.
   public var structure: StructureView? {
     gst_event_get_structure(pointer).map { StructureView($0, in: self) }

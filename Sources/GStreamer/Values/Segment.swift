@@ -56,6 +56,12 @@ public struct Segment: @unchecked Sendable {
   /// How fast the segment is played; below 0 backwards, never 0.
   public var rate: Double { segment.rate }
 
+  /// How much faster than normal the stream was made before it came here.
+  public var appliedRate: Double {
+    get { segment.applied_rate }
+    set { segment.applied_rate = newValue }
+  }
+
   /// Whether it ends with SEGMENT_DONE in place of EOS.
   public var endsWithSegmentDone: Bool {
     segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0

@@ -27,24 +27,22 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
 
 /// Two sinks and one source that are always there.
 final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
-  struct Settings {
+  struct Settings: HasEncoderSettings {
     var encoder = EncoderSettings()
     var heroEye = EyeChoice.none
   }
 
   static let log = DebugCategory("mvhevcenc", "MV-HEVC encoder")
-  /// Where the output's segment starts: with B frames, the first decode times lie before the first
-  /// presentation times, and a timestamp cannot be negative. GstVideoEncoder's elements leave
-  /// themselves the same room.
-  private static let segmentStart = ClockTime.second * 3600 * 1000
 
   let settings = Locked(Settings())
-  /// Whether downstream or the application wants the next frame to be a keyframe.
-  private let keyframeWanted = Locked(false)
+  private let keyframes = KeyframeRequests()
 
   // What follows is used by the source pad's thread alone.
 
   private var stereo: StereoInput?
+  private var streamTime = StreamTime()
+  /// Whether a seek came since the start: the streams may then end without a frame.
+  private var hasBeenFlushed = false
   private var padCaps: [Eye: Caps] = [:]
   private var tags = TagList()
   private var hasSentCaps = false
@@ -66,6 +64,9 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   override func flush() throws {
     stereo = nil
+    streamTime = StreamTime()
+    keyframes.forget()
+    hasBeenFlushed = true
     // What follows may be of another size.
     hasSentCaps = false
     latency = nil
@@ -74,6 +75,10 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   private func forget() {
     stereo = nil
+    streamTime = StreamTime()
+    keyframes.forget()
+    hasBeenFlushed = false
+    latency = nil
     padCaps = [:]
     tags = TagList()
     hasSentCaps = false
@@ -95,18 +100,16 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       return true
     }
     if let newTags = event.tags {
-      tags = tags.merging(newTags)
+      tags = tags.merging(newTags.withoutCoding)
       if !newTags.isGlobal, hasSentCaps { sourcePad.push(.tags(tags)) }
       return true
     }
-    if event.isForceKeyUnit { keyframeWanted.withLock { $0 = true } }
+    _ = keyframes.add(event)
     return forwardSinkEvent(pad, event)
   }
 
   override func sourceEvent(_ event: Event) -> Bool {
-    guard event.isForceKeyUnit else { return forwardSourceEvent(event) }
-    keyframeWanted.withLock { $0 = true }
-    return true
+    keyframes.add(event) || forwardSourceEvent(event)
   }
 
   // MARK: Data
@@ -122,11 +125,9 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       throw FlowReturn.eos
     }
     let stereo = try self.stereo ?? begin()
-    let wanted = keyframeWanted.withLock { wanted in
-      defer { wanted = false }
-      return wanted
-    }
-    try push(try stereo.take(left: left, right: right, forceKeyframe: wanted))
+    followSettings(stereo)
+    enterSegment(of: stereo.baseEye == .left ? left : right)
+    try push(try stereo.take(left: left, right: right))
     if latency == nil, let latency = stereo.latency {
       self.latency = latency
       setLatency(min: latency, max: nil)
@@ -143,18 +144,22 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   private func begin() throws -> StereoInput {
     let hero = settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
-    let input = StereoInput(settings: settings.current.encoder, baseEye: hero ?? .left)
+    let input = StereoInput(
+      settings: settings.current.encoder, keyframes: keyframes, baseEye: hero ?? .left)
     for (eye, caps) in padCaps { try input.setCaps(caps, of: eye) }
-    var segment = Segment()
-    segment.segment.start = guint64(Self.segmentStart)
-    segment.segment.position = guint64(Self.segmentStart)
-    updateSegment(segment)
     stereo = input
     return input
   }
 
+  /// Where stream time jumps, the frames before and behind may not need each other.
+  private func enterSegment(of base: AggregatorPad) {
+    guard let time = base.peek().flatMap({ base.runningTime($0) }) else { return }
+    if streamTime.enter(base.segment, at: time) { keyframes.add(time) }
+  }
+
   private func end() throws {
     guard let stereo else {
+      if hasBeenFlushed { return }
       throw ElementError(.encode, "The streams ended before the first pair of frames.")
     }
     while let frames = try stereo.drain() {
@@ -175,9 +180,10 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
   private func push(_ frames: [LayeredFrame]) throws {
     for frame in frames {
       try sendCaps()
+      if let segment = streamTime.segment(at: frame.presentationTime) { updateSegment(segment) }
       let buffer = frame.buffer
-      buffer.pts = Self.timestamp(frame.presentationTime)
-      buffer.dts = Self.timestamp(frame.decodeTime)
+      buffer.pts = StreamTime.timestamp(frame.presentationTime)
+      buffer.dts = StreamTime.timestamp(frame.decodeTime)
       buffer.duration = frame.duration > 0 ? frame.duration : nil
       buffer.flags = frame.isSync ? [] : frame.isReference ? .deltaUnit : [.deltaUnit, .droppable]
       frameCount += 1
@@ -185,12 +191,6 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       lastRunningTime = frame.presentationTime
       try finish(buffer)
     }
-  }
-
-  private static func timestamp(_ runningTime: Int64) -> ClockTime {
-    let start = Int64(segmentStart)
-    let (sum, overflow) = start.addingReportingOverflow(runningTime)
-    return overflow || sum < 0 ? 0 : ClockTime(sum)
   }
 
   private func sendCaps() throws {

@@ -22,6 +22,7 @@ extension MVHEVCMux {
     switch source {
     case .eyes(let left, let right):
       guard let stereo else { throw FlowReturn.error }
+      followSettings(stereo)
       try write(try stereo.take(left: left, right: right), to: movie)
       reportDrops(stereo)
     case .stream(let pad): try copy(pad, to: movie)
@@ -54,7 +55,10 @@ extension MVHEVCMux {
         frame.buffer,
         MovieInProgress.Timing(
           presentationTime: frame.presentationTime, decodeTime: frame.decodeTime,
-          duration: frame.duration, isSync: frame.isSync, dependency: dependency),
+          // The movie takes the duration of its last picture alone.
+          duration: frame.duration > 0 || framesWritten > 0
+            ? frame.duration : LayeredFrame.stillDuration, isSync: frame.isSync,
+          dependency: dependency),
         to: MuxPads.eyesTrack)
       lastRunningTime = frame.presentationTime
       framesWritten += 1

@@ -64,7 +64,8 @@ extension MVHEVCMux: MovieOutput {
   }
 
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
-    let input = StereoInput(settings: settings.current.encoder, baseEye: baseEye)
+    let input = StereoInput(
+      settings: settings.current.encoder, keyframes: keyframes, baseEye: baseEye)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {
         throw ElementError(

@@ -29,7 +29,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of the movie comes at its end, so that memory does not grow with what the file
 /// holds; the source pad's peer has to be seekable, as filesink is.
 final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
-  struct Settings {
+  struct Settings: HasEncoderSettings {
     var encoder = EncoderSettings()
     var container = ContainerChoice.quickTime
     /// What the properties say; it wins over tags.
@@ -39,6 +39,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
 
   let settings = Locked(Settings())
+  let keyframes = KeyframeRequests()
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
 
@@ -81,11 +82,12 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
       Self.log.info(self, "refusing a seek: what has been written stays")
       return false
     }
-    return forwardSourceEvent(event)
+    return keyframes.add(event) || forwardSourceEvent(event)
   }
 
   private func forget() {
     hasBegun.withLock { $0 = false }
+    keyframes.forget()
     padCaps = [:]
     globalTags = TagList()
     padTags = [:]
@@ -140,6 +142,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
         padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
       }
     }
+    _ = keyframes.add(event)
     return forwardSinkEvent(pad, event)
   }
 

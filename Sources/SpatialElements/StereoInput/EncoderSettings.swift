@@ -1,6 +1,11 @@
 import GStreamer
 import StereoEncoder
 
+/// The settings of an element that encodes.
+protocol HasEncoderSettings {
+  var encoder: EncoderSettings { get }
+}
+
 /// What the encoder's properties set, in every element that encodes.
 struct EncoderSettings {
   var quality = 22.0
@@ -10,6 +15,7 @@ struct EncoderSettings {
   var preset = PresetChoice.medium
   var tune = TuneChoice.none
   var keyframeDistance: Int32 = 60
+  var minimumKeyframeDistance: Int32 = 0
   var dependentEyeQualityOffset = 0.0
   var optionString: String?
   var detectsSceneCuts = true
@@ -22,22 +28,23 @@ struct EncoderSettings {
       .double(
         "quality", nick: "Quality",
         blurb: "Constant quality (x265's CRF): 0 is the best, 51 the smallest; "
-          + "not used where bitrate is set",
-        in: 0...51, default: 22, at: path.appending(path: \.quality)),
+          + "not used where bitrate is set; a change while playing holds from a keyframe on",
+        in: 0...51, default: 22, mutable: .playing, at: path.appending(path: \.quality)),
       .int(
         "bitrate", nick: "Bitrate",
-        blurb: "Average rate of both eyes together, in kbit/s (0 = constant quality)",
-        in: 0...1_600_000, default: 0, at: path.appending(path: \.bitrate)),
+        blurb: "Average rate of both eyes together, in kbit/s (0 = constant quality); a "
+          + "change while playing holds from a keyframe on",
+        in: 0...1_600_000, default: 0, mutable: .playing, at: path.appending(path: \.bitrate)),
       .int(
         "max-bitrate", nick: "Maximum bitrate",
-        blurb: "Peak rate of both eyes together, in kbit/s, with bitrate (0 = one and a half "
-          + "times bitrate)",
-        in: 0...3_200_000, default: 0, at: path.appending(path: \.maximumBitrate)),
+        blurb: "Peak rate of both eyes together, in kbit/s, which quality keeps to as well "
+          + "(0 = one and a half times bitrate; with quality, vbv-buffer-size a second)",
+        in: 0...3_200_000, default: 0, mutable: .playing, at: path.appending(path: \.maximumBitrate)
+      ),
       .int(
         "vbv-buffer-size", nick: "VBV buffer size",
-        blurb: "The decoder's buffer for both eyes together, in kbit, with bitrate "
-          + "(0 = one second of the peak)",
-        in: 0...160_000_000, default: 0, at: path.appending(path: \.bufferSize)),
+        blurb: "The decoder's buffer for both eyes together, in kbit (0 = one second of the peak)",
+        in: 0...160_000_000, default: 0, mutable: .playing, at: path.appending(path: \.bufferSize)),
       .choice(
         "speed-preset", nick: "Speed preset",
         blurb: "x265's preset: how much time to spend on compression", default: .medium,
@@ -49,6 +56,13 @@ struct EncoderSettings {
         "key-int-max", nick: "Maximum keyframe distance",
         blurb: "The distance between two keyframes, in frames, at most", in: 1...1_000_000,
         default: 60, at: path.appending(path: \.keyframeDistance)),
+      .int(
+        "key-int-min", nick: "Minimum keyframe distance",
+        blurb: "The distance, in frames, at which a scene cut or a change of quality or bitrate "
+          + "becomes a keyframe at the earliest; "
+          + "with key-int-max's value, all groups of pictures have this length "
+          + "(0 = a tenth of key-int-max, but 2 to 25)",
+        in: 0...1_000_000, default: 0, at: path.appending(path: \.minimumKeyframeDistance)),
       .double(
         "dependent-eye-quality-offset", nick: "Dependent eye's quality offset",
         blurb: "Added to the quality of the eye that is not the base; above 0 saves bits",
@@ -64,20 +78,27 @@ struct EncoderSettings {
     ]
   }
 
+  /// How much both eyes may cost.
+  var rateControl: RateControl {
+    let given = maximumBitrate > 0 || bufferSize > 0
+    let rate = Int(bitrate)
+    let peak =
+      maximumBitrate > 0 ? Int(maximumBitrate) : rate > 0 ? rate * 3 / 2 : Int(bufferSize)
+    let buffer = RateControl.VideoBuffer(
+      maximumRate: peak, size: bufferSize > 0 ? Int(bufferSize) : peak)
+    return rate > 0
+      ? .bitrate(kilobitsPerSecond: rate, buffer: buffer)
+      : .quality(quality, buffer: given ? buffer : nil)
+  }
+
   /// Puts the settings into an encoder's configuration.
   func apply(to configuration: inout StereoEncoderConfiguration) {
-    if bitrate > 0 {
-      let peak = maximumBitrate > 0 ? Int(maximumBitrate) : Int(bitrate) * 3 / 2
-      let buffer = bufferSize > 0 ? Int(bufferSize) : peak
-      configuration.rateControl = .bitrate(
-        kilobitsPerSecond: Int(bitrate),
-        buffer: RateControl.VideoBuffer(maximumRate: peak, size: buffer))
-    } else {
-      configuration.rateControl = .quality(quality)
-    }
+    configuration.rateControl = rateControl
     configuration.preset = preset.preset
     configuration.tune = tune.tune
     configuration.keyframeDistance = Int(keyframeDistance)
+    configuration.minimumKeyframeDistance =
+      minimumKeyframeDistance > 0 ? Int(minimumKeyframeDistance) : nil
     configuration.dependentEyeQualityOffset = dependentEyeQualityOffset
     configuration.optionString = optionString ?? ""
     configuration.detectsSceneCuts = detectsSceneCuts

@@ -10,6 +10,8 @@ struct LayeredFrame {
   let decodeTime: Int64
   /// 0 where it is not known.
   let duration: ClockTime
+  /// How long a picture is shown that is the only one and does not say how long it lasts.
+  static let stillDuration = ClockTime.second
   let isSync: Bool
   /// Whether other pictures need this one.
   let isReference: Bool

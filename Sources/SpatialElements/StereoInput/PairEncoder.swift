@@ -15,6 +15,9 @@ final class PairEncoder: LayeredFrameMaker {
   private let frameDuration: ClockTime?
   /// Where the rate varies: how long the frames inside the encoder last, by their times.
   private var durations: [Int64: ClockTime] = [:]
+  private var previousTime: Int64?
+  private var pairCount = 0
+  private var isDraining = false
 
   /// Throws where the eyes differ, or where there is no such encoder.
   ///
@@ -66,14 +69,28 @@ final class PairEncoder: LayeredFrameMaker {
     guard let leftPicture = format.picture(try VideoFrame(pair.left, left)),
       let rightPicture = format.picture(try VideoFrame(pair.right, right))
     else { throw FlowReturn.notNegotiated }
-    if frameDuration == nil { durations[pair.presentationTime] = pair.duration }
+    if frameDuration == nil {
+      // Without a duration it lasts, as far as anybody knows, as long as the frame before it.
+      durations[pair.presentationTime] =
+        pair.duration ?? previousTime.map { ClockTime(clamping: pair.presentationTime - $0) }
+      previousTime = pair.presentationTime
+    }
+    pairCount += 1
     return try frames(
       encoder.encode(
         left: leftPicture, right: rightPicture, timestamp: pair.presentationTime,
         forceKeyframe: pair.forceKeyframe))
   }
 
-  func drain() throws -> [LayeredFrame]? { try encoder.drain().map(frames) }
+  func drain() throws -> [LayeredFrame]? {
+    isDraining = true
+    return try encoder.drain().map(frames)
+  }
+
+  /// Sets the rate control anew, from the next pair on.
+  func change(to rateControl: RateControl) throws(StereoEncoderError) {
+    try encoder.change(to: rateControl)
+  }
 
   /// How long a frame stays inside at most; nil where the rate is not known.
   var latency: ClockTime? {
@@ -96,7 +113,8 @@ final class PairEncoder: LayeredFrameMaker {
         throw FlowReturn.error
       }
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
-      let duration = frameDuration ?? durations.removeValue(forKey: unit.presentation)
+      var duration = frameDuration ?? durations.removeValue(forKey: unit.presentation)
+      if isDraining, pairCount == 1 { duration = duration ?? LayeredFrame.stillDuration }
       return LayeredFrame(
         buffer: buffer, presentationTime: unit.presentation, decodeTime: unit.decoding,
         duration: duration ?? 0, isSync: unit.isSync, isReference: unit.woven.isReference)

@@ -10,33 +10,32 @@ import StereoVideo
 /// Frames are paired by running time. One without a partner is dropped and counted, so the eyes
 /// never slip against each other.
 final class StereoInput {
-  private let settings: EncoderSettings
+  private var settings: EncoderSettings
+  private let keyframes: KeyframeRequests
   /// The eye in the base layer.
   let baseEye: Eye
   private var streams: [Eye: EyeStreamCaps] = [:]
   /// What makes access units of the eyes; nil until the caps of both are known.
   private var maker: (any LayeredFrameMaker)?
-  private(set) var drops = DropCount()
+  private(set) var drops = FrameLosses()
+  /// The running time of the pair that was encoded last.
+  private var lastTime: Int64?
 
-  /// How many frames had no partner.
-  struct DropCount: Equatable {
-    var left = 0
-    var right = 0
-    var total: Int { left + right }
-
-    /// Tells the application what is missing.
-    var warning: ElementError {
-      ElementError(
-        .failedStream,
-        "Frames of one eye without a partner of the same time were dropped: \(left) of the left, "
-          + "\(right) of the right eye so far.")
-    }
+  /// - Parameters:
+  ///   - keyframes: the requests for keyframes that frames to be encoded answer.
+  ///   - baseEye: the eye in the base layer, the one that players for one eye show.
+  init(settings: EncoderSettings, keyframes: KeyframeRequests, baseEye: Eye) {
+    self.settings = settings
+    self.keyframes = keyframes
+    self.baseEye = baseEye
   }
 
-  /// - Parameter baseEye: the eye in the base layer, the one that players for one eye show.
-  init(settings: EncoderSettings, baseEye: Eye) {
-    self.settings = settings
-    self.baseEye = baseEye
+  /// Takes in what the settings say of rate control now. Throws where that cannot be, and goes on
+  /// as before.
+  func change(to new: EncoderSettings) throws(StereoEncoderError) {
+    guard new.rateControl != settings.rateControl else { return }
+    defer { settings = new }
+    try (maker as? PairEncoder)?.change(to: new.rateControl)
   }
 
   /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
@@ -67,9 +66,7 @@ final class StereoInput {
   // MARK: Frames
 
   /// Takes the next frames of the two pads, which have one each or are at their end.
-  func take(
-    left: AggregatorPad, right: AggregatorPad, forceKeyframe: Bool = false
-  ) throws -> [LayeredFrame] {
+  func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
     switch (left.peek(), right.peek()) {
     case (nil, nil): return []
     case (.some, nil):
@@ -95,12 +92,19 @@ final class StereoInput {
         guard let time = base.0.pts.flatMap({ base.1.segment.signedRunningTime($0) }) else {
           throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
         }
+        if case .raw = streams[baseEye] {
+          guard lastTime.map({ time > $0 }) ?? true else {
+            drops.late += 1
+            return []
+          }
+          lastTime = time
+        }
         return try make(
           FramePair(
             left: leftBuffer, right: rightBuffer, presentationTime: time,
             decodeTime: base.0.dts.flatMap { base.1.segment.signedRunningTime($0) } ?? time,
             duration: base.0.duration ?? streams[baseEye]?.frameDuration,
-            forceKeyframe: forceKeyframe))
+            forceKeyframe: keyframes.answer(at: time)))
       }
       return []
     }
@@ -118,7 +122,7 @@ final class StereoInput {
         + "picture by picture.")
   }
 
-  private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<DropCount, Int>) {
+  private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<FrameLosses, Int>) {
     _ = pad.pop()
     drops[keyPath: counter] += 1
   }
@@ -174,5 +178,16 @@ extension AggregatorPad {
   /// The running time of a buffer in nanoseconds; nil where it has no timestamp.
   func runningTime(_ buffer: Buffer) -> Int64? {
     (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
+  }
+}
+
+extension HasSettings where Self: AggregatorSubclass, Settings: HasEncoderSettings {
+  /// Hands on what properties say of rate control now. What cannot be is a warning, once.
+  func followSettings(_ stereo: StereoInput) {
+    do throws(StereoEncoderError) {
+      try stereo.change(to: settings.current.encoder)
+    } catch {
+      postWarning(error.elementError)
+    }
   }
 }

@@ -1,0 +1,229 @@
+import CGStreamer
+import GStreamer
+import GStreamerCheck
+import ISOBMFF
+import StereoVideo
+import Testing
+
+/// What `mvhevcenc` and `mvhevcmux` make of times, requests and tags.
+@Suite(.timeLimit(.minutes(2)))
+struct EncoderTimeTests {
+  private static let frame = EncoderHarness.frameDuration
+
+  private func segment(_ start: ClockTime, time: ClockTime, base: ClockTime = 0) -> Event {
+    var segment = Segment()
+    (segment.start, segment.time, segment.base) = (start, time, base)
+    return .segment(segment)
+  }
+
+  /// The running times of keyframes, in frames.
+  private func keyframes(_ buffers: [Buffer]) -> [UInt64] {
+    buffers.filter { !$0.flags.contains(.deltaUnit) }
+      .compactMap { ($0.pts ?? 0) - 3_600_000 * .second }.map { $0 / Self.frame }
+  }
+
+  private func keyUnit(at time: ClockTime?) throws -> Event {
+    Event(
+      adopting: try #require(
+        gst_video_event_new_upstream_force_key_unit(time.map { GstClockTime($0) } ?? .max, 1, 0)))
+  }
+
+  @Test("stream time is that of the input, also behind a further segment")
+  func streamTime() throws {
+    let harness = try EncoderHarness(["key-int-max": "100", "scene-cuts": "false"])
+    harness.push(segment(10 * .second, time: 70 * .second))
+    for index in 0..<12 as Range<UInt64> { try harness.push(10 * .second + index * Self.frame) }
+    harness.push(segment(3 * .second, time: 20 * .second, base: 12 * Self.frame))
+    for index in 0..<12 as Range<UInt64> { try harness.push(3 * .second + index * Self.frame) }
+    let buffers = harness.finish()
+    #expect(buffers.count == 24)
+    // Where the segment changes, a keyframe begins a group.
+    #expect(keyframes(buffers) == [0, 12])
+    harness.noteEvents()
+    let segments = harness.events.compactMap(\.segment)
+    try #require(segments.count == 2)
+    let times = buffers.compactMap(\.pts).sorted().enumerated().map { index, pts in
+      segments[index / 12].streamTime(pts)
+    }
+    let starts: [ClockTime] = [70 * .second, 20 * .second]
+    #expect(times == (0..<24).map { starts[$0 / 12] + UInt64($0 % 12) * Self.frame })
+    let running = buffers.compactMap(\.pts).sorted().enumerated().map { index, pts in
+      segments[index / 12].runningTime(pts)
+    }
+    #expect(running == (0..<24).map { UInt64($0) * Self.frame })
+  }
+
+  @Test("what is played at another speed keeps its stream time")
+  func fastForward() throws {
+    let harness = try EncoderHarness()
+    var fast = Segment()
+    (fast.start, fast.time, fast.segment.rate) = (0, 5 * .second, 4)
+    harness.push(.segment(fast))
+    for index in 0..<8 as Range<UInt64> { try harness.push(index * 4 * Self.frame) }
+    let buffers = harness.finish()
+    harness.noteEvents()
+    let made = try #require(harness.events.compactMap(\.segment).last)
+    let times = buffers.compactMap(\.pts).sorted()
+    #expect(times.map { made.runningTime($0) } == (0..<8).map { UInt64($0) * Self.frame })
+    #expect(
+      times.map { made.streamTime($0) } == (0..<8).map { 5 * .second + UInt64($0) * 4 * Self.frame }
+    )
+  }
+
+  @Test("after a seek, the output says the time that was sought")
+  func seek() async throws {
+    let pipeline = try pipeline(LifeCycleTests.stream.replacing("=6", with: "=100"))
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+    pipeline.setState(GST_STATE_PAUSED)
+    #expect(pipeline.waitForState(timeout: 20 * .second))
+    #expect(pipeline.seek(to: 2 * .second, flags: GST_SEEK_FLAG_ACCURATE))
+    try await play(pipeline)
+    let segment = try #require(tap.events.compactMap(\.segment).last)
+    let first = try #require(
+      tap.buffers.last { !$0.buffer.flags.contains(.deltaUnit) }?.buffer.pts)
+    #expect(segment.streamTime(first) == 2 * .second)
+  }
+
+  @Test(
+    "frames with equal or earlier timestamps are dropped and counted, and the recording goes on")
+  func lateFrames() throws {
+    let harness = try EncoderHarness(caps: "framerate=0/1")
+    for frame in [0, 2, 2, 1, 3, 0, 4] as [UInt64] { try harness.push(frame * Self.frame) }
+    let buffers = harness.finish()
+    #expect(
+      buffers.compactMap(\.pts).sorted().map { ($0 - 3_600_000 * .second) / Self.frame } == [
+        0, 2, 3, 4,
+      ])
+    let warnings = harness.messages().warnings
+    #expect(warnings.last?.contains("do not come after those of the pair before") == true)
+    #expect(warnings.last?.contains("3 so far") == true, "\(warnings)")
+  }
+
+  @Test("a still picture lasts a second")
+  func still() async throws {
+    let harness = try EncoderHarness(caps: "framerate=0/1")
+    try harness.push(0)
+    #expect(harness.finish().map(\.duration) == [.second])
+    let folder = try TemporaryFolder()
+    for tune in ["none", "zerolatency"] {
+      let source = "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=64,framerate=0/1 ! "
+      try await play(
+        "\(source) mux.left \(source) mux.right mvhevcmux name=mux speed-preset=ultrafast "
+          + "tune=\(tune) ! filesink location=\(folder.path("still.mov"))")
+      let video = try MovieFile(folder.path("still.mov")).video()
+      #expect(video.allSamples.map { UInt64($0.duration) } == [UInt64(video.timescale)])
+    }
+  }
+
+  @Test("the last frame of a varying rate lasts as long as the one before")
+  func lastFrame() throws {
+    let harness = try EncoderHarness(caps: "framerate=0/1")
+    for time in [0, 100, 350] as [UInt64] { try harness.push(time * 1_000_000) }
+    let frames = harness.finish().sorted { $0.pts ?? 0 < $1.pts ?? 0 }
+    #expect(frames.last?.duration == 250_000_000)
+  }
+
+  @Test("a keyframe that is asked for a later time waits for it")
+  func futureKeyframe() throws {
+    let harness = try EncoderHarness(["tune": "zerolatency", "scene-cuts": "false"])
+    harness.left.pushUpstream(try keyUnit(at: 7 * Self.frame))
+    harness.left.pushUpstream(try keyUnit(at: 4 * Self.frame - 5))
+    for index in 0..<12 as Range<UInt64> { try harness.push(index * Self.frame) }
+    #expect(keyframes(harness.finish()) == [0, 4, 7])
+  }
+
+  @Test("a request for a keyframe outlives the frames that are dropped")
+  func droppedKeyframe() throws {
+    let harness = try EncoderHarness(["tune": "zerolatency", "scene-cuts": "false"])
+    try harness.push(0)
+    try harness.push(Self.frame)
+    // Only what is asked for once the first pairs are through concerns those behind them.
+    while harness.left.pull()?.pts != 3_600_000 * .second + Self.frame {}
+    harness.left.pushUpstream(try keyUnit(at: nil))
+    try harness.push(Self.frame)
+    try harness.push(2 * Self.frame)
+    try harness.push(3 * Self.frame)
+    #expect(keyframes(harness.finish()) == [2])
+  }
+
+  @Test("mvhevcmux makes keyframes where they are asked for")
+  func muxKeyframes() async throws {
+    let folder = try TemporaryFolder()
+    let pipeline = try pipeline(
+      eyes(40, "width=128,height=64,framerate=25/1")
+        + "mvhevcmux name=mux speed-preset=ultrafast scene-cuts=false ! filesink location="
+        + folder.path("movie.mov"))
+    let mux = try #require(pipeline.element(named: "mux"))
+    let pad = try #require(mux.staticPad("left"))
+    gst_pad_add_probe(
+      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+      { pad, info, _ in
+        guard let pad, let data = info?.pointee.data,
+          data.assumingMemoryBound(to: GstBuffer.self).pointee.pts == 0,
+          let mux = gst_pad_get_parent_element(pad)
+        else { return GST_PAD_PROBE_OK }
+        for time in [13, 22] as [GstClockTime] {
+          gst_element_send_event(
+            mux, gst_video_event_new_upstream_force_key_unit(time * 40_000_000, 1, 0))
+        }
+        gst_object_unref(mux)
+        return GST_PAD_PROBE_OK
+      }, nil, nil)
+    try await play(pipeline)
+    let samples = try MovieFile(folder.path("movie.mov")).video().allSamples
+    #expect(samples.indices.filter { samples[$0].isSync } == [0, 13, 22])
+  }
+
+  @Test("a seek to the end is no error")
+  func flushThenEnd() throws {
+    let harness = try EncoderHarness()
+    try harness.push(0)
+    harness.push(.flushStart)
+    harness.push(.flushStop())
+    harness.push(segment(10 * .second, time: 10 * .second))
+    _ = harness.finish()
+    let errors = harness.messages().filter { if case .error = $0.content { true } else { false } }
+    #expect(errors.isEmpty)
+  }
+
+  @Test("the source's codec, container and bitrate are not the output's")
+  func codecTags() throws {
+    let harness = try EncoderHarness()
+    let tags = TagList()
+    tags.set("video-codec", "Motion JPEG")
+    tags.set("container-format", "Matroska")
+    tags.set("encoder", "camera")
+    tags.set("title", "Film")
+    harness.push(.tags(tags))
+    for index in 0..<4 as Range<UInt64> { try harness.push(index * Self.frame) }
+    _ = harness.finish()
+    let sent = try #require(harness.events.compactMap(\.tags).last)
+    #expect(sent.string("title") == "Film")
+    for name in ["video-codec", "container-format", "encoder"] {
+      #expect(sent[name] == nil, "\(name)")
+    }
+  }
+
+  @Test("quality changes while playing; what cannot be is a warning, and encoding goes on")
+  func changedQuality() throws {
+    let harness = try EncoderHarness(["tune": "zerolatency", "quality": "12"])
+    func sizes(_ frames: Range<UInt64>) throws -> [Int] {
+      for index in frames { try harness.push(index * Self.frame, seed: UInt32(index)) }
+      return try frames.map { _ in try #require(harness.left.pull()).size }
+    }
+    let fine = try sizes(0..<10).reduce(0, +)
+    harness.left.element.set("quality", "40")
+    let coarse = try sizes(10..<20).reduce(0, +)
+    #expect(coarse * 3 < fine)
+    harness.left.element.set("bitrate", "2000")
+    _ = try sizes(20..<30)
+    #expect(harness.messages().warnings.isEmpty)
+    harness.left.element.set("max-bitrate", "1000")
+    _ = try sizes(30..<40)
+    #expect(harness.messages().warnings.count == 1)
+    harness.left.element.set("max-bitrate", "3000")
+    _ = try sizes(40..<50)
+    #expect(harness.finish().isEmpty)
+    #expect(harness.messages().warnings.isEmpty)
+  }
+}
