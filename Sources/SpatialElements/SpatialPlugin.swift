@@ -24,4 +24,7 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcDec,
     mvhevcMux,
     mvhevcDemux,
+
+    layerFlattening.part,
+    eyePairing.part,
   ])

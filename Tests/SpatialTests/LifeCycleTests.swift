@@ -32,6 +32,25 @@ struct LifeCycleTests {
     }
   }
 
+  @Test("decoders that start in many threads at once all start")
+  func manyDecoders() throws {
+    try BuiltPlugin.require()
+    // Loads the plugin, which brings the parts of the decoder along.
+    _ = try Element("stereotestsrc")
+    #expect(g_type_from_name("GstMVHEVCFlattening") != 0)
+    #expect(g_type_from_name("GstMVHEVCPairing") != 0)
+    let failures = Locked(0)
+    DispatchQueue.concurrentPerform(iterations: 4) { _ in
+      guard let decoder = try? Element("mvhevcdec"), decoder.setState(GST_STATE_PAUSED),
+        decoder.setState(GST_STATE_NULL)
+      else {
+        failures.withLock { $0 += 1 }
+        return
+      }
+    }
+    #expect(failures.current == 0)
+  }
+
   @Test("a pipeline makes the same movie twice")
   func movieTwice() async throws {
     let folder = try TemporaryFolder()

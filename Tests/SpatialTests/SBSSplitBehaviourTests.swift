@@ -103,6 +103,83 @@ struct SBSSplitBehaviourTests {
     #expect(left.push(frame()) == .error)
   }
 
+  @Test(
+    "a frame that is smaller than its caps or its meta say is an error, referred to or copied",
+    arguments: ["GRAY8", "RGB", "I420", "NV12", "I420_10LE"], [true, false])
+  func cutOff(format: String, takesReferences: Bool) throws {
+    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    let caps = "video/x-raw,format=\(format),width=64,height=16,framerate=25/1"
+    let info = try #require(Caps(parsing: caps).flatMap { VideoInfo($0) })
+    // Within the last plane, at its last byte, and before it.
+    for size in [info.size - 1, info.size * 9 / 10, info.size / 2, 1] {
+      for isDescribed in [true, false] {
+        left.play()
+        left.setSourceCaps(caps)
+        let packed = Buffer([UInt8](repeating: 7, count: size))
+        if isDescribed { packed.setVideoLayout(VideoLayout(info), format: info.format) }
+        #expect(left.push(packed) == .error, "\(size) of \(info.size) bytes")
+        for harness in [left, right] { #expect(harness.tryPull() == nil) }
+        left.element.setState(GST_STATE_NULL)
+      }
+    }
+    left.play()
+    left.setSourceCaps(caps)
+    #expect(left.push(Buffer([UInt8](repeating: 7, count: info.size))) == .ok)
+  }
+
+  @Test("a frame in several memories is split all the same", arguments: [true, false])
+  func severalMemories(takesReferences: Bool) throws {
+    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let whole = frame()
+    let packed = Buffer(Array(whole.bytes.prefix(500)))
+    packed.append(Array(whole.bytes.dropFirst(500)))
+    #expect(packed.memoryCount == 2)
+    #expect(left.push(packed) == .ok)
+    #expect(left.push(whole) == .ok)
+    let eye = Caps(parsing: "video/x-raw,format=I420,width=32,height=16")
+    let info = try #require(eye.flatMap { VideoInfo($0) })
+    for harness in [left, right] {
+      let (first, second) = (try #require(harness.pull()), try #require(harness.pull()))
+      var rows: [[UInt8]] = []
+      for buffer in [first, second] {
+        let frame = try VideoFrame(buffer, info)
+        rows.append(
+          (0..<16).flatMap { row -> [UInt8] in
+            guard let plane = frame.plane(0) else { return [] }
+            return Array(
+              UnsafeRawBufferPointer(start: plane + row * frame.stride(0), count: 32))
+          })
+      }
+      #expect(rows[0] == rows[1])
+      #expect(rows[0].count == 512)
+    }
+  }
+
+  @Test("a flush that comes back in the thread that pushes neither traps nor stops the stream")
+  func flushFromDownstream() throws {
+    left.play()
+    left.setSourceCaps(Self.caps)
+    let sink = try #require(left.element.staticPad("sink"))
+    let source = try #require(left.element.staticPad("left"))
+    gst_pad_add_probe(
+      source.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+      { _, _, data in
+        guard let sink = data?.assumingMemoryBound(to: GstPad.self) else {
+          return GST_PAD_PROBE_REMOVE
+        }
+        gst_pad_send_event(sink, gst_event_new_flush_start())
+        gst_pad_send_event(sink, gst_event_new_flush_stop(1))
+        return GST_PAD_PROBE_REMOVE
+      }, UnsafeMutableRawPointer(sink.pointer), nil)
+    _ = left.push(frame())
+    for harness in [left, right] { while harness.tryPull() != nil {} }
+    left.push(.segment(Segment()))
+    #expect(left.push(frame()) == .ok)
+    for harness in [left, right] { #expect(harness.pull() != nil) }
+  }
+
   @Test("a meta with offsets outside the memory is an error, not a trap")
   func lyingMeta() throws {
     left.play()

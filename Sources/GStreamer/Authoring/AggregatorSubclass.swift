@@ -150,7 +150,7 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     let aggregatorClass = klass.assumingMemoryBound(to: GstAggregatorClass.self)
     aggregatorClass.pointee.start = { AggregatorSubclass.of($0)?.runStart() == true ? 1 : 0 }
     aggregatorClass.pointee.stop = { pointer in
-      AggregatorSubclass.of(pointer)?.stop()
+      AggregatorSubclass.of(pointer)?.runStop()
       return 1
     }
     aggregatorClass.pointee.aggregate = { pointer, timeout in

@@ -48,7 +48,7 @@ open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
     let transformClass = klass.assumingMemoryBound(to: GstBaseTransformClass.self)
     transformClass.pointee.start = { BaseTransformSubclass.of($0)?.runStart() == true ? 1 : 0 }
     transformClass.pointee.stop = { pointer in
-      BaseTransformSubclass.of(pointer)?.stop()
+      BaseTransformSubclass.of(pointer)?.runStop()
       return 1
     }
     transformClass.pointee.transform_caps = { pointer, direction, caps, filter in

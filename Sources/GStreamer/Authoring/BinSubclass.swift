@@ -26,7 +26,7 @@ public final class GhostPad: Pad, @unchecked Sendable {
   /// A ghost of nothing yet, made from a template of the bin's class.
   public convenience init(_ instance: ElementInstance, template name: String) throws {
     guard
-      let template = gst_element_class_get_pad_template(instance.element.elementClass, name),
+      let template = gst_element_class_get_pad_template(instance.pointer.elementClass, name),
       let pad = gst_ghost_pad_new_no_target_from_template(name, template)
     else {
       throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(name) could not be made.")
@@ -55,10 +55,9 @@ extension Element {
 }
 
 extension ElementDeclaration {
-  /// An element of the declared type that no plugin offers: a part of a bin.
+  /// An element of the declared type, which the plugin has registered as a ``part``.
   public func makePart() throws -> Element {
-    let known = g_type_from_name(typeName)
-    let type = known != 0 ? known : ElementClass.register(self)
+    let type = g_type_from_name(typeName)
     guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
       throw ElementError(.core(GST_CORE_ERROR_FAILED), "\(name) could not be made.")
     }
@@ -72,5 +71,12 @@ extension Element {
     _: Implementation.Type
   ) -> Implementation? {
     ElementSubclass.of(cast(pointer)) as? Implementation
+  }
+
+  /// The Swift object of an element of this layer's making; nil for any other.
+  public func implementation<Implementation: ElementImplementation>(
+    _: Implementation.Type
+  ) -> Implementation? {
+    ElementCore<Implementation>.of(ElementSubclass.of(cast(pointer)))?.implementation
   }
 }

@@ -1,12 +1,11 @@
 public import CGStreamer
 
 /// What an element is: the first page of its manual.
-public struct ElementDeclaration<Implementation: ElementSubclass>: PluginFeature,
+public struct ElementDeclaration<Implementation: AnyObject & ElementObject>: PluginFeature,
   @unchecked Sendable
 {
   public let name: String
   public let typeName: String
-  public let baseClass: BaseClass
   public let longName: String
   public let klass: String
   public let description: String
@@ -15,31 +14,10 @@ public struct ElementDeclaration<Implementation: ElementSubclass>: PluginFeature
   public let padTemplates: [PadTemplate]
   public let properties: [Property<Implementation>]
   public let interfaces: [ElementInterface]
-
-  /// - Parameters:
-  ///   - name: as in gst-launch, such as `sbssplit`.
-  ///   - typeName: the GType, such as `GstSBSSplit`.
-  ///   - longName: for people, in title case.
-  ///   - klass: GStreamer's class keywords, such as `Codec/Muxer`.
-  ///   - rank: how willing autopluggers are to use the element.
-  public init(
-    name: String, typeName: String, baseClass: BaseClass, longName: String, klass: String,
-    description: String, author: String, rank: GstRank = GST_RANK_NONE,
-    padTemplates: [PadTemplate], properties: [Property<Implementation>] = [],
-    interfaces: [ElementInterface] = []
-  ) {
-    self.name = name
-    self.typeName = typeName
-    self.baseClass = baseClass
-    self.longName = longName
-    self.klass = klass
-    self.description = description
-    self.author = author
-    self.rank = rank
-    self.padTemplates = padTemplates
-    self.properties = properties
-    self.interfaces = interfaces
-  }
+  let baseClass: BaseClass
+  let make: (ElementInstance) throws -> ElementSubclass
+  /// The Swift object whose properties are set.
+  let owner: (ElementSubclass) -> Implementation?
 
   /// Registers the element with a plugin; false where GStreamer refuses the type.
   public func register(with plugin: PluginReference) -> Bool {
@@ -47,6 +25,51 @@ public struct ElementDeclaration<Implementation: ElementSubclass>: PluginFeature
     guard type != 0 else { return false }
     return gst_element_register(plugin.pointer, name, rank.rawValue, type) != 0
   }
+
+  /// The type alone, for a part of other elements that no plugin offers.
+  public var part: any PluginFeature { PartDeclaration { ElementClass.register(self) != 0 } }
+}
+
+extension ElementDeclaration where Implementation: ElementImplementation {
+  /// - Parameters:
+  ///   - name: as in gst-launch, such as `sbssplit`.
+  ///   - typeName: the GType, such as `GstSBSSplit`.
+  ///   - longName: for people, in title case.
+  ///   - klass: GStreamer's class keywords, such as `Codec/Muxer`.
+  ///   - rank: how willing autopluggers are to use the element.
+  public init(
+    name: String, typeName: String, longName: String, klass: String, description: String,
+    author: String, rank: GstRank = GST_RANK_NONE, padTemplates: [PadTemplate],
+    properties: [Property<Implementation>] = [], interfaces: [ElementInterface] = []
+  ) {
+    let superclass = Implementation.superclass
+    self.init(
+      name: name, typeName: typeName, longName: longName, klass: klass, description: description,
+      author: author, rank: rank, padTemplates: padTemplates, properties: properties,
+      interfaces: interfaces, baseClass: superclass.base, make: superclass.makeBox,
+      owner: { ElementCore<Implementation>.of($0)?.implementation })
+  }
+}
+
+extension ElementDeclaration where Implementation: ElementSubclass {
+  public init(
+    name: String, typeName: String, baseClass: BaseClass, longName: String, klass: String,
+    description: String, author: String, rank: GstRank = GST_RANK_NONE,
+    padTemplates: [PadTemplate], properties: [Property<Implementation>] = [],
+    interfaces: [ElementInterface] = []
+  ) {
+    self.init(
+      name: name, typeName: typeName, longName: longName, klass: klass, description: description,
+      author: author, rank: rank, padTemplates: padTemplates, properties: properties,
+      interfaces: interfaces, baseClass: baseClass, make: { try Implementation($0) },
+      owner: { $0 as? Implementation })
+  }
+}
+
+private struct PartDeclaration: PluginFeature, @unchecked Sendable {
+  let register: () -> Bool
+
+  func register(with plugin: PluginReference) -> Bool { register() }
 }
 
 /// GObject interfaces that need no code of the element.
@@ -73,57 +96,50 @@ final class ElementClass: @unchecked Sendable {
   /// The class structure of the base class, once the class is there.
   private(set) var parentClass: UnsafeMutableRawPointer?
 
-  private init<Implementation: ElementSubclass>(
-    _ declaration: ElementDeclaration<Implementation>
-  ) {
+  private init<Implementation>(_ declaration: ElementDeclaration<Implementation>) {
     declare = { Self.fill($0, declaration) }
-    make = { try Implementation($0) }
+    make = declaration.make
     let properties = declaration.properties
+    let owner = declaration.owner
     getProperty = { index, object, value in
-      guard properties.indices.contains(index), let owner = object as? Implementation else {
-        return
-      }
+      guard properties.indices.contains(index), let owner = owner(object) else { return }
       properties[index].get(owner, value)
     }
     setProperty = { index, object, value in
-      guard properties.indices.contains(index), let owner = object as? Implementation else {
-        return
-      }
+      guard properties.indices.contains(index), let owner = owner(object) else { return }
       properties[index].set?(owner, value)
     }
   }
 
-  private static let quark = g_quark_from_static_string(permanent("gst-spatial-element-class"))
-
-  static func of(_ type: GType) -> ElementClass? {
-    g_type_get_qdata(type, quark).map {
-      Unmanaged<ElementClass>.fromOpaque($0).takeUnretainedValue()
-    }
+  /// What the layer knows of the class of an object.
+  static func of(_ object: UnsafeMutablePointer<GObject>) -> ElementClass? {
+    object.pointee.g_type_instance.g_class.flatMap { ClassSlot.of($0).load() }
   }
 
   /// Registers a type of its own for the declaration and returns it; 0 on failure.
-  static func register<Implementation: ElementSubclass>(
+  static func register<Implementation>(
     _ declaration: ElementDeclaration<Implementation>
   ) -> GType {
     let base = declaration.baseClass
     let shared = Unmanaged.passRetained(ElementClass(declaration))
     var info = GTypeInfo()
-    info.class_size = UInt16(truncatingIfNeeded: base.query.class_size)
+    info.class_size = UInt16(truncatingIfNeeded: ClassSlot.classSize)
     info.class_init = { klass, data in
       guard let klass, let data else { return }
       let shared = Unmanaged<ElementClass>.fromOpaque(data).takeUnretainedValue()
+      ClassSlot.of(klass).store(data)
       shared.parentClass = g_type_class_peek_parent(klass)
       shared.declare(klass)
     }
     info.class_data = UnsafeRawPointer(shared.toOpaque())
     info.instance_size = UInt16(truncatingIfNeeded: InstanceSlot.instanceSize)
     info.instance_init = { instance, klass in
-      guard let instance, let klass, let shared = ElementClass.of(cgst_type_of_class(klass)),
+      guard let instance, let klass, let shared = ClassSlot.of(klass).load(),
         let parentClass = shared.parentClass
       else { return }
       let object = UnsafeMutableRawPointer(instance)
       let element = object.assumingMemoryBound(to: GstElement.self)
-      let born = ElementInstance(element: element, parentClass: parentClass)
+      let born = ElementInstance(element, parentClass: parentClass)
       guard let implementation = try? shared.make(born) else { return }
       InstanceSlot.of(object).store(implementation)
     }
@@ -132,7 +148,6 @@ final class ElementClass: @unchecked Sendable {
       shared.release()
       return 0
     }
-    g_type_set_qdata(type, quark, shared.toOpaque())
     for interface in declaration.interfaces {
       var info = GInterfaceInfo()
       g_type_add_interface_static(type, interface.type, &info)
@@ -140,7 +155,7 @@ final class ElementClass: @unchecked Sendable {
     return type
   }
 
-  private static func fill<Implementation: ElementSubclass>(
+  private static func fill<Implementation>(
     _ klass: UnsafeMutableRawPointer, _ declaration: ElementDeclaration<Implementation>
   ) {
     let objectClass = klass.assumingMemoryBound(to: GObjectClass.self)
@@ -161,18 +176,20 @@ final class ElementClass: @unchecked Sendable {
     }
 
     switch declaration.baseClass {
-    case .element, .bin: elementClass.pointee.change_state = changeElementState
-    case .baseTransform: (Implementation.self as? BaseTransformSubclass.Type)?.fill(klass)
-    case .pushSource: (Implementation.self as? PushSourceSubclass.Type)?.fill(klass)
-    case .aggregator: (Implementation.self as? AggregatorSubclass.Type)?.fill(klass)
+    case .element, .bin: break
+    case .baseTransform: BaseTransformSubclass.fill(klass)
+    case .pushSource: PushSourceSubclass.fill(klass)
+    case .aggregator: AggregatorSubclass.fill(klass)
     }
+    ElementSubclass.fillChangeState(
+      elementClass, startsHere: [.element, .bin].contains(declaration.baseClass))
   }
 }
 
 private let finalizeElement: @convention(c) (UnsafeMutablePointer<GObject>?) -> Void = { object in
   guard let object else { return }
   let slot = InstanceSlot.of(UnsafeMutableRawPointer(object))
-  let parentClass = ElementClass.of(cgst_type_of(object))?.parentClass
+  let parentClass = ElementClass.of(object)?.parentClass
   slot.release()
   parentClass?.assumingMemoryBound(to: GObjectClass.self).pointee.finalize(object)
 }
@@ -183,7 +200,7 @@ private let getElementProperty:
     UnsafeMutablePointer<GParamSpec>?
   ) -> Void = { object, id, value, _ in
     guard let object, let value, let element = ElementSubclass.of(cast(object)) else { return }
-    ElementClass.of(cgst_type_of(object))?.getProperty(Int(id) - 1, element, value)
+    ElementClass.of(object)?.getProperty(Int(id) - 1, element, value)
   }
 
 private let setElementProperty:
@@ -191,21 +208,6 @@ private let setElementProperty:
     UnsafeMutablePointer<GObject>?, guint, UnsafePointer<GValue>?, UnsafeMutablePointer<GParamSpec>?
   ) -> Void = { object, id, value, _ in
     guard let object, let value, let element = ElementSubclass.of(cast(object)) else { return }
-    ElementClass.of(cgst_type_of(object))?.setProperty(Int(id) - 1, element, value)
+    ElementClass.of(object)?.setProperty(Int(id) - 1, element, value)
     element.settingsChanged()
-  }
-
-private let changeElementState:
-  @convention(c) (UnsafeMutablePointer<GstElement>?, GstStateChange) -> GstStateChangeReturn = {
-    pointer, transition in
-    guard let pointer, let element = ElementSubclass.of(cast(pointer)) else {
-      return GST_STATE_CHANGE_FAILURE
-    }
-    if transition == GST_STATE_CHANGE_READY_TO_PAUSED, !element.runStart() {
-      return GST_STATE_CHANGE_FAILURE
-    }
-    let parent = element.parentClass.assumingMemoryBound(to: GstElementClass.self)
-    let result = parent.pointee.change_state(pointer, transition)
-    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { element.stop() }
-    return result
   }

@@ -12,6 +12,12 @@ public protocol EnumType: RawRepresentable, CaseIterable, Sendable where RawValu
   static var type: GType { get }
 }
 
+/// Options of GStreamer's own that are a property's type.
+public protocol FlagsType: OptionSet, Sendable where RawValue == UInt32 {
+  /// The GType.
+  static var type: GType { get }
+}
+
 extension EnumType {
   /// The registered GType, registering it the first time.
   public static var type: GType {

@@ -1,7 +1,7 @@
-public import CGStreamer
+internal import CGStreamer
 
 /// An element that keeps its settings in one struct behind one lock, where properties find them.
-public protocol HasSettings: ElementSubclass {
+public protocol HasSettings: AnyObject {
   associatedtype Settings
   var settings: Locked<Settings> { get }
 }
@@ -25,14 +25,14 @@ public enum Mutability: Sendable {
 }
 
 /// A GObject property of an element.
-public struct Property<Owner: ElementSubclass>: @unchecked Sendable {
+public struct Property<Owner: AnyObject>: @unchecked Sendable {
   let makeSpec: () -> UnsafeMutablePointer<GParamSpec>?
   let get: (Owner, UnsafeMutablePointer<GValue>) -> Void
   /// nil for a property that can only be read.
   let set: ((Owner, UnsafePointer<GValue>) -> Void)?
 }
 
-private func flags(_ mutability: Mutability?) -> GParamFlags {
+private func paramFlags(_ mutability: Mutability?) -> GParamFlags {
   var flags = UInt32(G_PARAM_READABLE.rawValue) | cgst_param_static_strings
   if let mutability { flags |= UInt32(G_PARAM_WRITABLE.rawValue) | mutability.flags }
   return GParamFlags(rawValue: Int32(bitPattern: flags))
@@ -65,7 +65,8 @@ extension Property where Owner: HasSettings {
     let (get, set) = setting(path) as ((Owner) -> Bool, (Owner, Bool) -> Void)
     return Property {
       g_param_spec_boolean(
-        permanent(name), permanent(nick), permanent(blurb), defaultValue ? 1 : 0, flags(mutable))
+        permanent(name), permanent(nick), permanent(blurb), defaultValue ? 1 : 0,
+        paramFlags(mutable))
     } get: {
       g_value_set_boolean($1, get($0) ? 1 : 0)
     } set: {
@@ -98,7 +99,7 @@ extension Property where Owner: HasSettings {
     Property {
       g_param_spec_int(
         permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
-        defaultValue, flags(mutable))
+        defaultValue, paramFlags(mutable))
     } get: {
       g_value_set_int($1, access.get($0))
     } set: {
@@ -131,7 +132,7 @@ extension Property where Owner: HasSettings {
     Property {
       g_param_spec_double(
         permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
-        defaultValue, flags(mutable))
+        defaultValue, paramFlags(mutable))
     } get: {
       g_value_set_double($1, access.get($0))
     } set: {
@@ -148,7 +149,7 @@ extension Property where Owner: HasSettings {
     return Property {
       g_param_spec_string(
         permanent(name), permanent(nick), permanent(blurb), defaultValue.map(permanent),
-        flags(mutable))
+        paramFlags(mutable))
     } get: {
       g_value_set_string($1, get($0) ?? defaultValue)
     } set: {
@@ -178,46 +179,27 @@ extension Property where Owner: HasSettings {
     Property {
       g_param_spec_enum(
         permanent(name), permanent(nick), permanent(blurb), Choice.type, defaultValue.rawValue,
-        flags(mutable))
+        paramFlags(mutable))
     } get: {
       g_value_set_enum($1, access.get($0).rawValue)
     } set: { owner, value in
       if let choice = Choice(rawValue: g_value_get_enum(value)) { access.set(owner, choice) }
     }
   }
-}
 
-// Enums and flags that are GStreamer's own.
-extension Property where Owner: HasSettings {
-  /// - Parameter type: the GType of the enum; the setting holds its number.
-  public static func choice(
-    _ name: String, nick: String, blurb: String, type: GType, default defaultValue: Int32,
-    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Int32>
+  public static func flags<Flags: FlagsType>(
+    _ name: String, nick: String, blurb: String, default defaultValue: Flags = [],
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Flags>
   ) -> Self {
-    let (get, set) = setting(path) as ((Owner) -> Int32, (Owner, Int32) -> Void)
-    return Property {
-      g_param_spec_enum(
-        permanent(name), permanent(nick), permanent(blurb), type, defaultValue, flags(mutable))
-    } get: {
-      g_value_set_enum($1, get($0))
-    } set: {
-      set($0, g_value_get_enum($1))
-    }
-  }
-
-  /// - Parameter type: the GType of the flags; the setting holds their bits.
-  public static func flagSet(
-    _ name: String, nick: String, blurb: String, type: GType, default defaultValue: UInt32,
-    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, UInt32>
-  ) -> Self {
-    let (get, set) = setting(path) as ((Owner) -> UInt32, (Owner, UInt32) -> Void)
+    let (get, set) = setting(path) as ((Owner) -> Flags, (Owner, Flags) -> Void)
     return Property {
       g_param_spec_flags(
-        permanent(name), permanent(nick), permanent(blurb), type, defaultValue, flags(mutable))
+        permanent(name), permanent(nick), permanent(blurb), Flags.type, defaultValue.rawValue,
+        paramFlags(mutable))
     } get: {
-      g_value_set_flags($1, get($0))
+      g_value_set_flags($1, get($0).rawValue)
     } set: {
-      set($0, g_value_get_flags($1))
+      set($0, Flags(rawValue: g_value_get_flags($1)))
     }
   }
 }

@@ -54,7 +54,7 @@ open class PushSourceSubclass: ElementSubclass, @unchecked Sendable {
     let sourceClass = klass.assumingMemoryBound(to: GstBaseSrcClass.self)
     sourceClass.pointee.start = { PushSourceSubclass.of($0)?.runStart() == true ? 1 : 0 }
     sourceClass.pointee.stop = { pointer in
-      PushSourceSubclass.of(pointer)?.stop()
+      PushSourceSubclass.of(pointer)?.runStop()
       return 1
     }
     sourceClass.pointee.fixate = { pointer, caps in

@@ -14,32 +14,37 @@ public struct DebugCategory: @unchecked Sendable {
   }
 
   public func error(
-    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
+    file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_ERROR, object, message, file, function, line) }
 
   public func warning(
-    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
+    file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_WARNING, object, message, file, function, line) }
 
   public func info(
-    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
+    file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_INFO, object, message, file, function, line) }
 
   public func debug(
-    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
+    file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_DEBUG, object, message, file, function, line) }
 
   public func trace(
-    _ object: ElementSubclass?, _ message: @autoclosure () -> String, file: StaticString = #fileID,
+    _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
+    file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_TRACE, object, message, file, function, line) }
 
   private func log(
-    _ level: GstDebugLevel, _ object: ElementSubclass?, _ message: () -> String,
+    _ level: GstDebugLevel, _ object: (any ElementObject)?, _ message: () -> String,
     _ file: StaticString, _ function: StaticString, _ line: Int32
   ) {
     guard let pointer, cgst_debug_enabled(pointer, level) != 0 else { return }
@@ -49,7 +54,7 @@ public struct DebugCategory: @unchecked Sendable {
         gst_debug_log_literal(
           pointer, level, UnsafeRawPointer(file.baseAddress)?.assumingMemoryBound(to: CChar.self),
           UnsafeRawPointer(function.baseAddress)?.assumingMemoryBound(to: CChar.self), line,
-          object.map { cast($0.pointer) }, text)
+          object.map { cast($0.gstElement) }, text)
       }
     }
   }

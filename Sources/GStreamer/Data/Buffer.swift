@@ -131,6 +131,13 @@ public final class Buffer: MiniObject, @unchecked Sendable {
       .map { Buffer(adopting: $0) }
   }
 
+  /// A new buffer with all bytes of this one in one memory, without timestamps, flags and metas.
+  public func merged() -> Buffer? {
+    let what = GST_BUFFER_COPY_MEMORY.rawValue | GST_BUFFER_COPY_MERGE.rawValue
+    return gst_buffer_copy_region(pointer, GstBufferCopyFlags(what), 0, .max)
+      .map { Buffer(adopting: $0) }
+  }
+
   /// This buffer if nobody else holds it, else a copy that shares its memory.
   public func writable() -> Buffer {
     isWritable ? self : Buffer(adopting: gst_buffer_copy(pointer))

@@ -4,15 +4,19 @@ internal import CGStreamer
 public final class VideoFrame: @unchecked Sendable {
   private var frame: GstVideoFrame
 
-  /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit.
+  /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit, or say
+  /// more than the buffer holds.
   public init(_ buffer: Buffer, _ info: VideoInfo, writing: Bool = false) throws {
-    var info = info.info
+    let layout = try info.layout(of: buffer)
+    var cInfo = info.info
     frame = GstVideoFrame()
     let mode = writing ? GST_MAP_WRITE : GST_MAP_READ
-    guard gst_video_frame_map(&frame, &info, buffer.pointer, mode) != 0 else {
+    guard buffer.videoFormat == nil || info.isContiguous(layout, in: buffer),
+      gst_video_frame_map(&frame, &cInfo, buffer.pointer, mode) != 0
+    else {
       throw ElementError(
-        .failedStream, "A video frame is smaller than its caps say, or cannot be mapped.",
-        debug: "\(buffer.size) bytes for \(info.width)x\(info.height)")
+        .failedStream, "A video frame cannot be mapped.",
+        debug: "\(buffer.size) bytes for \(info.width)x\(info.height) \(info.formatName)")
     }
   }
 

@@ -35,9 +35,10 @@ public struct VideoInfo: @unchecked Sendable {
   public var colorimetry: GstVideoColorimetry { info.colorimetry }
   public var isInterlaced: Bool { info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE }
 
-  public var multiviewMode: GstVideoMultiviewMode { info.ABI.abi.multiview_mode }
-  /// The bits of GstVideoMultiviewFlags.
-  public var multiviewFlags: UInt32 { info.ABI.abi.multiview_flags.rawValue }
+  public var multiviewMode: MultiviewMode { info.ABI.abi.multiview_mode }
+  public var multiviewFlags: MultiviewFlags {
+    MultiviewFlags(rawValue: info.ABI.abi.multiview_flags.rawValue)
+  }
 
   /// How the samples of one plane lie against the pixels of the picture.
   public struct SampleGrid: Sendable {
@@ -103,54 +104,4 @@ public struct VideoInfo: @unchecked Sendable {
   }
   /// What the format is made of: components, planes, bits, subsampling.
   public var formatInfo: GstVideoFormatInfo? { info.finfo?.pointee }
-}
-
-/// How the planes of one buffer lie in its memory: `GstVideoMeta`.
-public struct VideoLayout: Sendable {
-  public var width: Int
-  public var height: Int
-  public var offsets: [Int]
-  public var strides: [Int]
-
-  public init(width: Int, height: Int, offsets: [Int], strides: [Int]) {
-    self.width = width
-    self.height = height
-    self.offsets = offsets
-    self.strides = strides
-  }
-
-  /// The layout that caps alone imply.
-  public init(_ info: VideoInfo) {
-    self.init(
-      width: info.width, height: info.height, offsets: info.offsets, strides: info.strides)
-  }
-}
-
-extension Buffer {
-  /// What the buffer's GstVideoMeta says, or nil where it has none.
-  public var videoLayout: VideoLayout? {
-    guard let meta = gst_buffer_get_video_meta(pointer) else { return nil }
-    let count = min(Int(meta.pointee.n_planes), 4)
-    let offsets = withUnsafeBytes(of: meta.pointee.offset) {
-      $0.bindMemory(to: gsize.self).prefix(count).map { Int(clamping: $0) }
-    }
-    let strides = withUnsafeBytes(of: meta.pointee.stride) {
-      $0.bindMemory(to: gint.self).prefix(count).map { Int($0) }
-    }
-    return VideoLayout(
-      width: Int(meta.pointee.width), height: Int(meta.pointee.height), offsets: offsets,
-      strides: strides)
-  }
-
-  /// Describes the planes by a GstVideoMeta, in place of one that is there.
-  public func setVideoLayout(_ layout: VideoLayout, format: GstVideoFormat) {
-    if let old = gst_buffer_get_video_meta(pointer) {
-      gst_buffer_remove_meta(pointer, cast(old))
-    }
-    var offsets = layout.offsets.map { gsize(clamping: $0) } + [gsize](repeating: 0, count: 4)
-    var strides = layout.strides.map { gint(clamping: $0) } + [gint](repeating: 0, count: 4)
-    gst_buffer_add_video_meta_full(
-      pointer, GST_VIDEO_FRAME_FLAG_NONE, format, UInt32(clamping: layout.width),
-      UInt32(clamping: layout.height), UInt32(clamping: layout.offsets.count), &offsets, &strides)
-  }
 }

@@ -15,6 +15,11 @@ public final class Event: MiniObject, @unchecked Sendable {
   public var type: GstEventType { pointer.pointee.type }
   public var name: String { String(cString: gst_event_type_get_name(type)) }
 
+  /// Whether the event stays in its place between the buffers; others overtake them.
+  public var isSerialized: Bool {
+    gst_event_type_get_flags(type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0
+  }
+
   /// The number that ties an answer to its cause.
   public var sequenceNumber: UInt32 {
     get { gst_event_get_seqnum(pointer) }

@@ -14,17 +14,26 @@ extension Pad {
   /// until the task is paused or stopped. A task that is there goes on with the body it has.
   ///
   /// The element is not kept alive by its task: it stops it when the pad is deactivated.
-  public func startTask<Owner: ElementSubclass>(
+  public func startTask<Owner: AnyObject>(
     _ owner: Owner, _ body: @escaping (Owner) -> () -> Void
   ) -> Bool {
-    // GStreamer drops the context that it is given for a task that is there, but not its reference.
-    let isNew = pointer.pointee.task == nil
+    guard pointer.pointee.task == nil else { return resumeTask() }
     let context = Callback<() -> Void> { [unowned owner] in body(owner)() }
+    return gst_pad_start_task(pointer, runTask, context.retained(), releaseCallback) != 0
+  }
+
+  func startTask(_ body: @escaping () -> Void) -> Bool {
+    // GStreamer drops the context that it is given for a task that is there, but not its reference.
+    guard pointer.pointee.task == nil else { return resumeTask() }
     return gst_pad_start_task(
-      pointer,
-      { context in
-        if let context { Callback<() -> Void>.from(context).call() }
-      }, isNew ? context.retained() : nil, isNew ? releaseCallback : nil) != 0
+      pointer, runTask, Callback<() -> Void>(body).retained(), releaseCallback) != 0
+  }
+
+  /// Lets a paused task go on; false where the pad has none.
+  @discardableResult
+  public func resumeTask() -> Bool {
+    guard pointer.pointee.task != nil else { return false }
+    return gst_pad_start_task(pointer, runTask, nil, nil) != 0
   }
 
   /// Lets the task rest after the call of its body that runs now, for which it waits, unless it is
@@ -49,4 +58,8 @@ extension Pad {
     let query = Query.scheduling()
     return queryPeer(query) && query.allowsPulling
   }
+}
+
+private let runTask: GstTaskFunction = { context in
+  if let context { Callback<() -> Void>.from(context).call() }
 }

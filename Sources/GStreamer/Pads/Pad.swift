@@ -94,8 +94,8 @@ public class Pad: @unchecked Sendable {
   public func checkReconfigure() -> Bool { gst_pad_check_reconfigure(pointer) != 0 }
 
   /// The stream id for a stream of an element, tied to that of its upstream.
-  public func streamID(_ element: ElementSubclass, suffix: String?) -> String {
-    adopt(gst_pad_create_stream_id(pointer, element.pointer, suffix)) ?? ""
+  public func streamID(_ element: any ElementObject, suffix: String?) -> String {
+    adopt(gst_pad_create_stream_id(pointer, element.gstElement, suffix)) ?? ""
   }
 
   /// Handles an event as GStreamer does by itself.

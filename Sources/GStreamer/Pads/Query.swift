@@ -21,6 +21,11 @@ public struct Query: ~Copyable {
 
   public var type: GstQueryType { pointer.pointee.type }
 
+  /// Whether the query stays in its place between the buffers; others overtake them.
+  public var isSerialized: Bool {
+    gst_query_type_get_flags(type).rawValue & GST_QUERY_TYPE_SERIALIZED.rawValue != 0
+  }
+
   // MARK: ACCEPT_CAPS and CAPS
 
   /// The caps of an ACCEPT_CAPS query.

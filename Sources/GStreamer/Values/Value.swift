@@ -138,3 +138,17 @@ extension Value {
     }
   }
 }
+
+extension Fraction {
+  /// The product in lowest terms; this fraction where it does not fit.
+  public func multiplied(by other: Fraction) -> Fraction {
+    var numerator: Int32 = 0
+    var denominator: Int32 = 0
+    guard
+      gst_util_fraction_multiply(
+        self.numerator, max(self.denominator, 1), other.numerator, other.denominator, &numerator,
+        &denominator) != 0
+    else { return self }
+    return Fraction(numerator, denominator)
+  }
+}

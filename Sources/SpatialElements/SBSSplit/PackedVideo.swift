@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -30,20 +29,14 @@ struct PackedVideo {
   private static func findLayout(
     _ info: VideoInfo, _ settings: SBSSplit.Settings
   ) throws -> (PackingLayout, Source) {
-    if settings.inputMode != GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE.rawValue {
-      let mode = GstVideoMultiviewMode(rawValue: settings.inputMode)
+    if settings.inputMode != .none {
+      let mode = settings.inputMode.mode
       var layout = try layout(mode, settings.inputFlags)
-      let par = info.pixelAspectRatio
-      if gst_video_multiview_guess_half_aspect(
-        mode, UInt32(info.width), UInt32(info.height), UInt32(clamping: par.numerator),
-        UInt32(clamping: par.denominator)) != 0
-      {
-        layout.halfAspect = true
-      }
+      if info.isLikelyHalfAspect(mode) { layout.halfAspect = true }
       return (layout, .property)
     }
     // Decoders write "mono" where the stream says nothing.
-    let saysNothing = [GST_VIDEO_MULTIVIEW_MODE_NONE, GST_VIDEO_MULTIVIEW_MODE_MONO]
+    let saysNothing = [MultiviewMode.none, .mono]
     if !saysNothing.contains(info.multiviewMode) {
       return (try layout(info.multiviewMode, info.multiviewFlags), .caps)
     }
@@ -51,23 +44,22 @@ struct PackedVideo {
   }
 
   private static func layout(
-    _ mode: GstVideoMultiviewMode, _ flags: UInt32
+    _ mode: MultiviewMode, _ flags: MultiviewFlags
   ) throws -> PackingLayout {
     let arrangement: PackingLayout.Arrangement
     switch mode {
-    case GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE: arrangement = .sideBySide
-    case GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM: arrangement = .topBottom
-    case GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME: arrangement = .frameByFrame
+    case .sideBySide: arrangement = .sideBySide
+    case .topBottom: arrangement = .topBottom
+    case .frameByFrame: arrangement = .frameByFrame
     default:
-      let name = gst_video_multiview_mode_to_caps_string(mode).map { String(cString: $0) }
       throw ElementError(
         .format,
-        "Video packed as \(name ?? "mode \(mode.rawValue)") cannot be split; "
+        "Video packed as \(mode.capsName ?? "an unknown mode") cannot be split; "
           + "side-by-side, top-bottom and frame-by-frame can.")
     }
     return PackingLayout(
-      arrangement, rightViewFirst: flags & GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue != 0,
-      halfAspect: flags & GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue != 0)
+      arrangement, rightViewFirst: flags.contains(.rightViewFirst),
+      halfAspect: flags.contains(.halfAspect))
   }
 
   /// A frame much wider than a cinema's is two pictures beside each other; one that is nearly
@@ -161,19 +153,5 @@ struct PackedVideo {
       }
     }
     return region
-  }
-}
-
-extension Fraction {
-  /// The product in lowest terms; this fraction where it does not fit.
-  func multiplied(by other: Fraction) -> Fraction {
-    var numerator: Int32 = 0
-    var denominator: Int32 = 0
-    guard
-      gst_util_fraction_multiply(
-        self.numerator, max(self.denominator, 1), other.numerator, other.denominator, &numerator,
-        &denominator) != 0
-    else { return self }
-    return Fraction(numerator, denominator)
   }
 }

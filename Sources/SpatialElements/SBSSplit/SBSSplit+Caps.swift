@@ -1,29 +1,30 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
 extension SBSSplit {
-  func handle(_ pad: Pad, _ event: Event) throws -> Bool {
-    switch event.type {
-    case GST_EVENT_STREAM_START:
-      for eyePad in [left, right] {
-        let start = Event.streamStart(id: eyePad.pad.streamID(self, suffix: eyePad.eye.rawValue))
-        eyePad.pad.push(start.takingGroup(of: event).following(event))
+  func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .streamStart:
+      for eye in Eye.allCases {
+        let source = self.pad(of: eye)
+        let start = Event.streamStart(id: source.streamID(self, suffix: eye.rawValue))
+        source.push(start.takingGroup(of: event).following(event))
       }
       return true
-    case GST_EVENT_CAPS:
-      guard let caps = event.caps else { return false }
-      return try setCaps(caps, following: event)
-    case GST_EVENT_FLUSH_STOP:
-      combiner.reset()
-      sequence = FrameSequence()
+    case .caps(let caps):
+      return try setCaps(caps, following: event, &streaming)
+    case .flushStop:
+      streaming.combiner.reset()
+      streaming.sequence = FrameSequence()
       return pad.forward(event)
     default:
       return pad.forward(event)
     }
   }
 
-  private func setCaps(_ caps: Caps, following event: Event) throws -> Bool {
+  private func setCaps(
+    _ caps: Caps, following event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
     let packed = try PackedVideo(caps, settings: settings.current)
     let size = packed.eyeSize
     let found = "\(packed.layout) from \(caps): \(size.width)x\(size.height) an eye"
@@ -36,41 +37,43 @@ extension SBSSplit {
         "nothing says how the eyes are packed; guessed \(found) "
           + "(set input-mode-override if that is wrong)")
     }
-    input = packed
-    for eyePad in [left, right] {
-      let eyeCaps = packed.caps(for: eyePad.eye)
+    streaming.input = packed
+    for eye in Eye.allCases {
+      let eyeCaps = packed.caps(for: eye)
       guard let info = VideoInfo(eyeCaps) else { return false }
-      eyePad.info = info
-      eyePad.pad.push(Event.caps(eyeCaps).following(event))
-      try negotiateMemory(eyePad, packed)
+      streaming[eye].info = info
+      self.pad(of: eye).push(Event.caps(eyeCaps).following(event))
+      try negotiateMemory(of: eye, packed, &streaming)
     }
     return true
   }
 
   /// Asks downstream whether an eye may be a reference into the packed frame.
-  func negotiateMemory(_ eyePad: EyePad, _ packed: PackedVideo) throws {
-    guard let info = eyePad.info else { return }
+  func negotiateMemory(
+    of eye: Eye, _ packed: PackedVideo, _ streaming: inout Streaming
+  ) throws {
+    guard let info = streaming[eye].info else { return }
+    let pad = self.pad(of: eye)
     let query = Query.allocation(info.caps, needsPool: false)
-    let takesReferences = eyePad.pad.queryPeer(query) && query.acceptsVideoMeta
-    eyePad.pool = takesReferences || !eyePad.pad.isLinked ? nil : try VideoBufferPool(info)
+    let takesReferences = pad.queryPeer(query) && query.acceptsVideoMeta
+    let pool = takesReferences || !pad.isLinked ? nil : try VideoBufferPool(info)
+    streaming[eye].pool = pool
     Self.log.info(
       self,
-      "\(eyePad.eye): \(eyePad.pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")"
-    )
+      "\(eye): \(pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")")
   }
 
   // MARK: Queries
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    switch query.type {
-    case GST_QUERY_CAPS:
+    switch query.kind {
+    case .caps:
       query.answerCaps(acceptableCaps().intersection(pad.templateCaps))
       return true
-    case GST_QUERY_ACCEPT_CAPS:
-      guard let caps = query.acceptCaps else { return false }
+    case .acceptCaps(let caps):
       query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
       return true
-    case GST_QUERY_ALLOCATION:
+    case .allocation:
       query.offerVideoMeta()
       return true
     default:
@@ -79,16 +82,14 @@ extension SBSSplit {
   }
 
   func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard query.type == GST_QUERY_ALLOCATION else { return pad.forward(query) }
+    guard case .allocation = query.kind else { return pad.forward(query) }
     return false
   }
 
   /// The packed video whose eyes both peers take.
   private func acceptableCaps() -> Caps {
     let unsaid = ["multiview-mode", "multiview-flags", "views", "pixel-aspect-ratio", "framerate"]
-    let eyes = [left, right].map { eyePad in
-      eyePad.pad.peerCaps(filter: nil).with(removing: unsaid)
-    }
+    let eyes = Eye.allCases.map { pad(of: $0).peerCaps(filter: nil).with(removing: unsaid) }
     let common = eyes[0].intersection(eyes[1])
     guard !common.isAny else { return sink.templateCaps }
     return common.intersection(sink.templateCaps).packings()

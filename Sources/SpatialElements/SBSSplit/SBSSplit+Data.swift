@@ -1,45 +1,53 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
 extension SBSSplit {
-  func receive(_ pad: Pad, _ buffer: Buffer) throws {
-    guard let input else {
+  func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    guard let input = streaming.input else {
       throw ElementError(.negotiation, "Data came before its caps.")
     }
     if input.layout.arrangement == .frameByFrame {
-      try pass(buffer, to: sequence.eye(of: buffer, in: input.layout))
+      try pass(buffer, to: streaming.sequence.eye(of: buffer, in: input.layout), streaming)
       return
     }
-    for eyePad in [left, right] where eyePad.pad.checkReconfigure() {
-      try negotiateMemory(eyePad, input)
+    for eye in Eye.allCases where self.pad(of: eye).checkReconfigure() {
+      try negotiateMemory(of: eye, input, &streaming)
     }
-    let frame = buffer.videoLayout ?? VideoLayout(input.info)
-    guard frame.offsets.count == input.info.planeCount else {
-      throw ElementError(
-        .format,
-        "A frame's GstVideoMeta has \(frame.offsets.count) planes; its caps say "
-          + "\(input.info.planeCount).")
-    }
-    for eyePad in [left, right] {
-      let eyeBuffer = try cut(eyePad, from: buffer, input.region(of: eyePad.eye, in: frame))
-      try combiner.update(eyePad.pad, eyePad.pad.push(eyeBuffer)).check()
+    let layout = try input.info.layout(of: buffer)
+    // Who maps a frame with a GstVideoMeta takes each plane for one piece of memory.
+    let memory = input.info.isContiguous(layout, in: buffer) ? buffer : buffer.merged()
+    guard let memory else { throw ElementError(.failedStream, "A frame could not be copied.") }
+    let frame = PackedFrame(header: buffer, memory: memory)
+    for eye in Eye.allCases {
+      let view = try cut(frame, input.region(of: eye, in: layout), streaming[eye])
+      let pad = self.pad(of: eye)
+      try streaming.combiner.update(pad, pad.push(view)).check()
     }
   }
 
+  /// A frame of both eyes.
+  private struct PackedFrame {
+    /// What has its times, flags and metas.
+    let header: Buffer
+    /// What has its pixels.
+    let memory: Buffer
+  }
+
   /// One eye of a packed frame, as a reference to it where the peer takes that.
-  private func cut(_ eyePad: EyePad, from packed: Buffer, _ region: VideoLayout) throws -> Buffer {
-    guard let info = eyePad.info else { throw FlowReturn.notNegotiated }
+  private func cut(
+    _ frame: PackedFrame, _ region: VideoLayout, _ output: EyeMemory
+  ) throws -> Buffer {
+    guard let info = output.info else { throw FlowReturn.notNegotiated }
     let view = Buffer()
-    takeHeader(view, from: packed)
-    view.append(packed, offset: 0, size: packed.size)
+    takeHeader(view, from: frame.header)
+    view.append(frame.memory, offset: 0, size: frame.memory.size)
     view.setVideoLayout(region, format: info.format)
-    guard let pool = eyePad.pool else {
-      view.keepAlive(packed)
+    guard let pool = output.pool else {
+      view.keepAlive(frame.header)
       return view
     }
     let copy = try pool.acquire()
-    takeHeader(copy, from: packed)
+    takeHeader(copy, from: frame.header)
     let target = try VideoFrame(copy, info, writing: true)
     guard target.copyPixels(from: try VideoFrame(view, info)) else {
       throw ElementError(.failedStream, "A frame could not be copied.")
@@ -54,13 +62,15 @@ extension SBSSplit {
     view.flags.subtract([.multipleView, .firstInBundle])
   }
 
-  private func pass(_ buffer: Buffer, to place: FrameSequence.Place) throws {
-    let eyePad = eyePad(place.eye)
+  private func pass(
+    _ buffer: Buffer, to place: FrameSequence.Place, _ streaming: Streaming
+  ) throws {
+    let pad = pad(of: place.eye)
     let view = buffer.writable()
     view.flags.subtract([.multipleView, .firstInBundle])
     view.pts = place.pts
     view.duration = place.duration
-    try combiner.update(eyePad.pad, eyePad.pad.push(view)).check()
+    try streaming.combiner.update(pad, pad.push(view)).check()
   }
 }
 

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -6,7 +5,6 @@ import StereoVideo
 let sbsSplit = ElementDeclaration<SBSSplit>(
   name: "sbssplit",
   typeName: "GstSBSSplit",
-  baseClass: .element,
   longName: "Stereo frame splitter",
   klass: "Filter/Converter/Video",
   description: "Cuts side-by-side, top-bottom or frame-by-frame stereo video into its two eyes "
@@ -21,13 +19,12 @@ let sbsSplit = ElementDeclaration<SBSSplit>(
     .choice(
       "input-mode-override", nick: "Input mode override",
       blurb: "How the two eyes are packed, where the caps do not say it or are wrong",
-      type: gst_video_multiview_frame_packing_get_type(),
-      default: GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE.rawValue, at: \.inputMode),
-    .flagSet(
+      default: .none, at: \.inputMode),
+    .flags(
       "input-flags-override", nick: "Input flags override",
       blurb: "What else is to be known of the packing that input-mode-override names: "
         + "right-view-first, half-aspect",
-      type: gst_video_multiview_flags_get_type(), default: 0, at: \.inputFlags),
+      at: \.inputFlags),
   ])
 
 /// One sink, two sources that are always there; either may stay unlinked.
@@ -35,76 +32,62 @@ let sbsSplit = ElementDeclaration<SBSSplit>(
 /// Where the peer of an eye's pad takes GstVideoMeta, the eye's buffers refer to the packed
 /// frame's memory by offsets and strides; a filter that works in place then copies before it
 /// writes. Where it does not, the eye is copied into a pool of its own.
-final class SBSSplit: ElementSubclass, HasSettings, @unchecked Sendable {
+final class SBSSplit: ElementImplementation {
   struct Settings {
-    var inputMode = GST_VIDEO_MULTIVIEW_FRAME_PACKING_NONE.rawValue
-    var inputFlags: UInt32 = 0
+    var inputMode = MultiviewFramePacking.none
+    var inputFlags = MultiviewFlags()
+  }
+
+  struct Streaming {
+    let combiner = FlowCombiner()
+    /// nil until the first caps.
+    var input: PackedVideo?
+    /// Frame by frame: which eye comes next, and when the pair started.
+    var sequence = FrameSequence()
+    /// How the eyes' buffers are made.
+    var left = EyeMemory()
+    var right = EyeMemory()
+
+    subscript(eye: Eye) -> EyeMemory {
+      get { eye == .left ? left : right }
+      set { if eye == .left { left = newValue } else { right = newValue } }
+    }
   }
 
   static let log = DebugCategory("sbssplit", "stereo frame splitter")
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
   let sink: Pad
-  /// The eyes' source pads. Only the sink pad's thread uses what follows.
-  let left: EyePad
-  let right: EyePad
-  let combiner = FlowCombiner()
-  /// nil until the first caps.
-  var input: PackedVideo?
-  /// Frame by frame: which eye comes next, and when the pair started.
-  var sequence = FrameSequence()
+  private let left: Pad
+  private let right: Pad
 
-  required init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      functions: PadFunctions<SBSSplit>(
-        chain: SBSSplit.receive, event: SBSSplit.handle, query: SBSSplit.answer))
-    let functions = PadFunctions<SBSSplit>(query: SBSSplit.answerDownstream)
-    left = EyePad(.left, try Pad(instance, template: "left", functions: functions))
-    right = EyePad(.right, try Pad(instance, template: "right", functions: functions))
-    try super.init(instance)
-    add(sink)
-    for eyePad in [left, right] {
-      eyePad.pad.useFixedCaps()
-      add(eyePad.pad)
-      combiner.add(eyePad.pad)
-    }
+      .sink(chain: SBSSplit.receive, event: SBSSplit.handle, query: SBSSplit.answer))
+    let functions = PadFunctions<SBSSplit>.source(query: SBSSplit.answerDownstream)
+    left = try Pad(instance, template: "left", functions)
+    right = try Pad(instance, template: "right", functions)
+    for pad in [sink, left, right] { add(pad) }
+    for pad in [left, right] { pad.useFixedCaps() }
   }
 
-  func eyePad(_ eye: Eye) -> EyePad { eye == .left ? left : right }
+  /// The source pad of an eye.
+  func pad(of eye: Eye) -> Pad { eye == .left ? left : right }
 
-  override func start() throws {
-    reset()
-  }
-
-  override func stop() {
-    reset()
-  }
-
-  private func reset() {
-    input = nil
-    sequence = FrameSequence()
-    combiner.reset()
-    left.reset()
-    right.reset()
+  func start() throws -> Streaming {
+    let streaming = Streaming()
+    for pad in [left, right] { streaming.combiner.add(pad) }
+    return streaming
   }
 }
 
-/// The source pad of one eye, and how its buffers are made.
-final class EyePad {
-  let eye: Eye
-  let pad: Pad
+/// How the buffers of one eye are made.
+struct EyeMemory {
+  /// nil until the first caps.
+  var info: VideoInfo?
   /// Where frames are copied to; nil while the peer takes references.
   var pool: VideoBufferPool?
-  var info: VideoInfo?
-
-  init(_ eye: Eye, _ pad: Pad) {
-    self.eye = eye
-    self.pad = pad
-  }
-
-  func reset() {
-    pool = nil
-    info = nil
-  }
 }

@@ -2,7 +2,7 @@ import GStreamer
 import StereoEncoder
 import StereoVideo
 
-extension ElementSubclass {
+extension ElementObject {
   /// Says at the end what each eye cost: an element message `stereo-encoder-statistics` an eye,
   /// and a line in the log.
   func postStatistics(_ stereo: StereoInput, log: DebugCategory) {

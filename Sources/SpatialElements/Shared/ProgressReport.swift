@@ -14,7 +14,7 @@ struct ProgressReport {
 
   /// Posts a message if a second has passed since the last one, or if `isFinal`.
   mutating func post(
-    from element: ElementSubclass, runningTime: Int64, frames: Int, bytes: UInt64,
+    from element: any ElementObject, runningTime: Int64, frames: Int, bytes: UInt64,
     isFinal: Bool = false
   ) {
     let now = ClockTime(gst_util_get_timestamp())

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -6,7 +5,6 @@ import StereoVideo
 let stereoTagger = ElementDeclaration<StereoTagger>(
   name: "stereotagger",
   typeName: "GstStereoTagger",
-  baseClass: .baseTransform,
   longName: "Stereo tagger",
   klass: "Formatter/Metadata/Video",
   description: "Says which eye a video stream shows and how the stereo pair was shot",
@@ -49,7 +47,7 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
   ])
 
 /// Changes caps, tags and metas only: no pixel or sample is read, and no memory is copied.
-final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendable {
+final class StereoTagger: TransformImplementation {
   struct Settings {
     var eye = EyeChoice.none
     var spatial = SpatialSettings()
@@ -59,16 +57,22 @@ final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendabl
     var marksBuffers: Bool { eye != .none || viewID >= 0 || layerID >= 0 }
   }
 
-  let settings = Locked(Settings())
-  /// What data in flight is marked with; fixed when the caps are.
-  private var marking = Settings()
-  private var hasSentTags = false
-
-  override func start() throws {
-    hasSentTags = false
+  struct Streaming {
+    /// What data in flight is marked with; fixed when the caps are.
+    var marking = Settings()
+    var hasSentTags = false
   }
 
-  override func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+  }
+
+  func start() throws -> Streaming { Streaming() }
+
+  func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
     guard let eye = settings.current.eye.eye else { return caps }
     let fields = ["multiview-mode", "multiview-flags"]
     return switch direction {
@@ -77,33 +81,39 @@ final class StereoTagger: BaseTransformSubclass, HasSettings, @unchecked Sendabl
     }
   }
 
-  override func setCaps(input: Caps, output: Caps) throws {
-    marking = settings.current
-    setPassthrough(!marking.marksBuffers)
+  func setCaps(input: Caps, output: Caps, _ streaming: inout Streaming) throws {
+    streaming.marking = settings.current
+    setPassthrough(!streaming.marking.marksBuffers)
   }
 
-  override func transformInPlace(_ buffer: Buffer) throws {
+  func transformInPlace(_ buffer: Buffer, _ streaming: inout Streaming) throws {
+    let marking = streaming.marking
     StereoViewMeta.set(
       eye: marking.eye.eye, viewID: marking.viewID >= 0 ? marking.viewID : nil,
       layerID: marking.layerID >= 0 ? marking.layerID : nil, on: buffer)
   }
 
-  override func sinkEvent(_ event: Event) throws -> Bool {
-    // A new stream starts without tags.
-    if event.type == GST_EVENT_STREAM_START { hasSentTags = false }
-    if let tags = event.tags, !tags.isGlobal {
-      return forwardSinkEvent(.tags(adding(to: tags)).following(event))
+  func sinkEvent(_ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .streamStart:
+      // A new stream starts without tags.
+      streaming.hasSentTags = false
+    case .tags(let tags) where !tags.isGlobal:
+      streaming.hasSentTags = true
+      return forwardSinkEvent(.tags(adding(to: tags)).following(event), &streaming)
+    case .segment where !streaming.hasSentTags:
+      streaming.hasSentTags = true
+      let forwarded = forwardSinkEvent(event, &streaming)
+      let own = adding(to: TagList())
+      if !own.isEmpty { sourcePad.push(.tags(own)) }
+      return forwarded
+    default: break
     }
-    guard event.segment != nil, !hasSentTags else { return forwardSinkEvent(event) }
-    let forwarded = forwardSinkEvent(event)
-    let own = adding(to: TagList())
-    if !own.isEmpty { sourcePad.push(.tags(own)) }
-    return forwarded
+    return forwardSinkEvent(event, &streaming)
   }
 
   /// The tags of the stream with this element's own, which win.
   private func adding(to tags: TagList) -> TagList {
-    hasSentTags = true
     let own = TagList()
     settings.current.spatial.metadata.write(to: own)
     return tags.merging(own)

@@ -1,0 +1,130 @@
+/// What an element does: the Swift class behind it. Conform to this protocol for an element with pads
+/// of its own, and to one that refines it for an element on one of GStreamer's base classes.
+///
+/// Threads come in from everywhere: applications set properties, sinks ask, streams flow. What an
+/// element keeps is therefore of three kinds, and the compiler holds it to them:
+///
+/// - constants, such as its pads;
+/// - what several threads share, in a ``Locked``: the settings, and whatever it adds;
+/// - ``Streaming``: what the thread alone uses that data flows in. `start` makes it, `stop` gets it
+///   back, and each function for data, serialized events and serialized queries is handed it
+///   meanwhile. No other function is.
+public protocol ElementImplementation: HasSettings, ElementObject, Sendable
+where Settings: Sendable {
+  /// What exists between `start` and `stop`, for the streaming thread.
+  associatedtype Streaming = Void
+  associatedtype Settings = NoSettings
+
+  /// The element's GObject.
+  var instance: ElementInstance { get }
+
+  /// Called when the GObject is made. Makes its pads and adds them.
+  init(_ instance: ElementInstance) throws
+
+  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
+  func start() throws -> Streaming
+
+  /// Called once for each `start` that did not throw, when data has stopped or where the change of
+  /// state failed after all.
+  func stop(_ streaming: consuming Streaming)
+
+  /// Called when a property has been set, in the thread that sets it.
+  func settingsChanged()
+
+  /// The C class that the element derives from; each protocol says it.
+  static var superclass: ElementSuperclass<Self> { get }
+}
+
+/// Of an element without properties.
+public struct NoSettings: Sendable {
+  public init() {}
+}
+
+extension ElementImplementation {
+  public func stop(_ streaming: consuming Streaming) {}
+  public func settingsChanged() {}
+
+  public static var superclass: ElementSuperclass<Self> {
+    ElementSuperclass(.element) { try PlainBox<Self>($0) }
+  }
+
+  /// Runs `body` with the state of the streaming thread, and with the stream lock of the sink pad
+  /// where data comes in, for which it waits: for a seek that comes from downstream. Throws
+  /// `.flushing` where the element has stopped, or the caller is the streaming thread itself.
+  public func withStreaming<Result>(
+    _ sink: Pad, _ body: (inout Streaming) throws -> Result
+  ) throws -> Result {
+    guard let core = ElementCore<Self>.of(ElementSubclass.of(cast(gstElement))) else {
+      throw FlowReturn.flushing
+    }
+    return try sink.withStreamLock { try core.streaming.call(body) }
+  }
+}
+
+extension ElementImplementation where Streaming == Void {
+  public func start() throws {}
+}
+
+extension ElementImplementation where Settings == NoSettings {
+  public var settings: Locked<NoSettings> { Locked(NoSettings()) }
+}
+
+/// A C class that a Swift element derives from.
+public struct ElementSuperclass<Implementation: ElementImplementation> {
+  let base: BaseClass
+  let makeBox: (ElementInstance) throws -> ElementSubclass
+
+  init(_ base: BaseClass, makeBox: @escaping (ElementInstance) throws -> ElementSubclass) {
+    self.base = base
+    self.makeBox = makeBox
+  }
+}
+
+/// An element's Swift object, and the state of its streaming thread.
+final class ElementCore<Implementation: ElementImplementation> {
+  let implementation: Implementation
+  let streaming = StreamingSlot<Implementation.Streaming>()
+
+  init(_ instance: ElementInstance) throws {
+    implementation = try Implementation(instance)
+  }
+
+  func start() throws { streaming.begin(with: try implementation.start()) }
+
+  func stop() {
+    if let ended = streaming.end() { implementation.stop(ended) }
+  }
+
+  /// Hands over a serialized event, behind the call that it came back in from if there is one.
+  func take(
+    _ box: ElementSubclass,
+    _ event: @escaping (Implementation, inout Implementation.Streaming) throws -> Bool
+  ) throws -> Bool {
+    let implementation = self.implementation
+    return try streaming.callOrDefer {
+      try event(implementation, &$0)
+    } failed: { error in
+      if !(error is FlowReturn) { box.post(error) }
+    }
+  }
+
+  static func of(_ element: ElementSubclass?) -> ElementCore? { element?.core as? ElementCore }
+}
+
+/// Between the trampolines of GstElement and an implementation.
+private final class PlainBox<Implementation: ElementImplementation>: ElementSubclass,
+  @unchecked Sendable
+{
+  private let owned: ElementCore<Implementation>
+
+  required init(_ instance: ElementInstance) throws {
+    owned = try ElementCore(instance)
+    try super.init(instance)
+  }
+
+  override var core: AnyObject? { owned }
+  override func start() throws { try owned.start() }
+  override func stop() { owned.stop() }
+  override func settingsChanged() { owned.implementation.settingsChanged() }
+  override func whileIdle(_ body: () -> Void) { owned.streaming.whileIdle(body) }
+}

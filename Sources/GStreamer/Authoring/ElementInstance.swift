@@ -1,0 +1,119 @@
+internal import CGStreamer
+import Synchronization
+
+/// An element as its Swift object knows it: what that is born with, and keeps.
+///
+/// GStreamer owns the GObject, and the GObject owns the Swift object. So the GObject is not retained
+/// from here: it lives for as long as the Swift object is called.
+public final class ElementInstance: @unchecked Sendable {
+  let pointer: UnsafeMutablePointer<GstElement>
+  /// The class structure of the C base class, for chaining up.
+  let parentClass: UnsafeMutableRawPointer
+  /// Whether an error has been posted since the element started.
+  let refusesData = Atomic(false)
+
+  init(_ pointer: UnsafeMutablePointer<GstElement>, parentClass: UnsafeMutableRawPointer) {
+    self.pointer = pointer
+    self.parentClass = parentClass
+  }
+}
+
+/// A Swift object behind an element: what all of them can do, from any thread.
+public protocol ElementObject {
+  var instance: ElementInstance { get }
+}
+
+extension ElementObject {
+  var gstElement: UnsafeMutablePointer<GstElement> { instance.pointer }
+
+  public var name: String { adopt(gst_object_get_name(cast(gstElement))) ?? "" }
+
+  /// Whether an error has been posted since the element started; it then takes no more data.
+  public var hasFailed: Bool { instance.refusesData.load(ordering: .acquiring) }
+
+  // MARK: Pads
+
+  /// Adds a pad to the element, active if data flows.
+  public func add(_ pad: Pad) {
+    gst_element_add_pad(gstElement, pad.pointer)
+  }
+
+  public func remove(_ pad: Pad) {
+    gst_element_remove_pad(gstElement, pad.pointer)
+  }
+
+  public func noMorePads() {
+    gst_element_no_more_pads(gstElement)
+  }
+
+  // MARK: Tags
+
+  /// A stream's tags with those that an application set through GstTagSetter, merged as it wishes.
+  public func mergingSetterTags(with tags: TagList) -> TagList {
+    let setter = OpaquePointer(gstElement)
+    guard cgst_is_a(gstElement, gst_tag_setter_get_type()) != 0,
+      let own = gst_tag_setter_get_tag_list(setter)
+    else { return tags }
+    let mode = gst_tag_setter_get_tag_merge_mode(setter)
+    return TagList(
+      adopting: gst_tag_list_merge(own, tags.pointer, mode) ?? gst_tag_list_new_empty())
+  }
+
+  // MARK: Messages
+
+  /// Posts an error once, and refuses data from then on.
+  public func post(_ error: any Error) {
+    guard !instance.refusesData.exchange(true, ordering: .acquiringAndReleasing) else { return }
+    post(ElementError(error), GST_MESSAGE_ERROR)
+  }
+
+  /// Posts a warning: something was left out or guessed, and work goes on.
+  public func postWarning(_ warning: ElementError) {
+    post(warning, GST_MESSAGE_WARNING)
+  }
+
+  private func post(_ error: ElementError, _ type: GstMessageType) {
+    let (domain, code) = error.code.domainAndCode
+    gst_element_message_full(
+      gstElement, type, domain, code, g_strdup(error.message),
+      error.debug.isEmpty ? nil : g_strdup(error.debug), error.file, error.function,
+      Int32(clamping: error.line))
+  }
+
+  /// Posts an element message with these fields.
+  public func postMessage(_ name: String, _ fields: Fields) {
+    guard let structure = makeStructure(name, Array(fields)) else { return }
+    gst_element_post_message(gstElement, gst_message_new_element(cast(gstElement), structure))
+  }
+
+  /// Tells the application which streams there are.
+  public func post(_ collection: StreamCollection) {
+    gst_element_post_message(
+      gstElement, gst_message_new_stream_collection(cast(gstElement), collection.pointer))
+  }
+
+  /// Tells the application that a segment it asked for begins to play.
+  public func postSegmentStart(at position: ClockTime, following cause: Event?) {
+    post(
+      gst_message_new_segment_start(cast(gstElement), GST_FORMAT_TIME, gint64(clamping: position)),
+      following: cause)
+  }
+
+  /// Tells the application that a segment it asked for has been played.
+  public func postSegmentDone(at position: Int64, following cause: Event?) {
+    post(
+      gst_message_new_segment_done(cast(gstElement), GST_FORMAT_TIME, gint64(position)),
+      following: cause)
+  }
+
+  /// Tells the application to ask for the duration again.
+  public func postDurationChanged() {
+    gst_element_post_message(gstElement, gst_message_new_duration_changed(cast(gstElement)))
+  }
+
+  private func post(_ message: UnsafeMutablePointer<GstMessage>?, following cause: Event?) {
+    guard let message else { return }
+    if let cause { gst_message_set_seqnum(message, cause.sequenceNumber) }
+    gst_element_post_message(gstElement, message)
+  }
+}

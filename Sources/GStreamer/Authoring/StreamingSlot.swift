@@ -1,0 +1,89 @@
+internal import CGStreamer
+
+/// Where the state of an element's streaming thread is while nobody uses it.
+///
+/// A call takes the state out and puts it back when it is over, so that one call at a time has it. A
+/// call from another thread waits, as it does for a pad's stream lock, which such calls hold anyway.
+/// A call that comes back into the element from within one (downstream seeks, and upstream flushes,
+/// in the thread that pushes) finds the state gone.
+final class StreamingSlot<State>: @unchecked Sendable {
+  private let lock: UnsafeMutablePointer<GRecMutex>
+  private var state: State?
+  private var isTaken = false
+  /// What came back into the element during a call, for when that is over.
+  private var deferred: [(inout State) -> Void] = []
+
+  init() {
+    lock = .allocate(capacity: 1)
+    lock.initialize(to: GRecMutex())
+    g_rec_mutex_init(lock)
+  }
+
+  deinit {
+    g_rec_mutex_clear(lock)
+    lock.deallocate()
+  }
+
+  func begin(with state: consuming State) {
+    g_rec_mutex_lock(lock)
+    defer { g_rec_mutex_unlock(lock) }
+    self.state = state
+  }
+
+  /// Gives the state up, waiting for calls in other threads; nil where there is none.
+  func end() -> State? {
+    g_rec_mutex_lock(lock)
+    defer { g_rec_mutex_unlock(lock) }
+    return state.take()
+  }
+
+  /// Runs `body` unless a thread has the state; until it is over, others wait.
+  func whileIdle(_ body: () -> Void) {
+    guard g_rec_mutex_trylock(lock) != 0 else { return }
+    defer { g_rec_mutex_unlock(lock) }
+    if !isTaken { body() }
+  }
+
+  /// Runs `body` with the state; throws `.flushing` between `end` and `begin`, and inside a call.
+  func call<Result>(_ body: (inout State) throws -> Result) throws -> Result {
+    g_rec_mutex_lock(lock)
+    defer { g_rec_mutex_unlock(lock) }
+    guard var taken = state.take() else { throw FlowReturn.flushing }
+    isTaken = true
+    defer {
+      while !deferred.isEmpty { deferred.removeFirst()(&taken) }
+      isTaken = false
+      state = taken
+    }
+    return try body(&taken)
+  }
+
+  /// The same for a serialized event; but inside a call, `body` runs behind it, what it throws goes
+  /// to `failed`, and the event counts as handled.
+  func callOrDefer(
+    _ body: @escaping (inout State) throws -> Bool, failed: @escaping (any Error) -> Void
+  ) throws -> Bool {
+    g_rec_mutex_lock(lock)
+    defer { g_rec_mutex_unlock(lock) }
+    guard isTaken else { return try call(body) }
+    deferred.append { state in
+      do {
+        _ = try body(&state)
+      } catch {
+        failed(error)
+      }
+    }
+    return true
+  }
+
+  /// Puts the state back for as long as `body` runs, which comes back into the element.
+  func lend<Result>(_ taken: inout State, during body: () -> Result) -> Result {
+    state = taken
+    isTaken = false
+    defer {
+      if let returned = state.take() { taken = returned }
+      isTaken = true
+    }
+    return body()
+  }
+}

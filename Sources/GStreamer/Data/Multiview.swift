@@ -1,0 +1,88 @@
+public import CGStreamer
+
+/// How the views of stereo video lie in its frames: `GstVideoMultiviewMode`, the caps field
+/// `multiview-mode`.
+public typealias MultiviewMode = GstVideoMultiviewMode
+
+extension GstVideoMultiviewMode {
+  /// `GST_VIDEO_MULTIVIEW_MODE_NONE`: not said.
+  public static let none = GST_VIDEO_MULTIVIEW_MODE_NONE
+  public static let mono = GST_VIDEO_MULTIVIEW_MODE_MONO
+  public static let left = GST_VIDEO_MULTIVIEW_MODE_LEFT
+  public static let right = GST_VIDEO_MULTIVIEW_MODE_RIGHT
+  public static let sideBySide = GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE
+  public static let topBottom = GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM
+  public static let rowInterleaved = GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED
+  public static let frameByFrame = GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME
+
+  /// As the caps field says it; nil for `none`.
+  public var capsName: String? {
+    gst_video_multiview_mode_to_caps_string(self).map { String(cString: $0) }
+  }
+}
+
+/// What else is to be known of the views in a frame: `GstVideoMultiviewFlags`, the caps field
+/// `multiview-flags`.
+public struct MultiviewFlags: OptionSet, Sendable, FlagsType {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// The right view comes left, above, or first.
+  public static let rightViewFirst = MultiviewFlags(
+    rawValue: GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue)
+  /// Each view has half the size along which they are packed.
+  public static let halfAspect = MultiviewFlags(
+    rawValue: GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue)
+
+  public static var type: GType { gst_video_multiview_flags_get_type() }
+}
+
+/// The multiview modes that an application may say where the stream does not:
+/// `GstVideoMultiviewFramePacking`.
+public enum MultiviewFramePacking: Int32, EnumType {
+  case none = -1
+  case mono = 0
+  case left = 1
+  case right = 2
+  case sideBySide = 3
+  case sideBySideQuincunx = 4
+  case columnInterleaved = 5
+  case rowInterleaved = 6
+  case topBottom = 7
+  case checkerboard = 8
+
+  public static let typeName = "GstVideoMultiviewFramePacking"
+  public static var type: GType { gst_video_multiview_frame_packing_get_type() }
+  public var nick: String { mode.capsName ?? "none" }
+  public var description: String { nick }
+
+  public var mode: MultiviewMode { MultiviewMode(rawValue: rawValue) }
+}
+
+extension VideoInfo {
+  /// Whether frames of this shape, packed as `mode`, more likely hold squeezed views than whole
+  /// ones.
+  public func isLikelyHalfAspect(_ mode: MultiviewMode) -> Bool {
+    gst_video_multiview_guess_half_aspect(
+      mode, guint(clamping: info.width), guint(clamping: info.height),
+      guint(clamping: info.par_n), guint(clamping: info.par_d)) != 0
+  }
+}
+
+extension Caps {
+  /// A copy that says how two views are in the frames; `mono` says that there is but one.
+  public func withMultiview(_ mode: MultiviewMode, _ flags: MultiviewFlags = []) -> Caps {
+    guard mode != .mono, let name = mode.capsName else { return with(["multiview-mode": "mono"]) }
+    let tagged = with(["multiview-mode": .string(name), "views": 2])
+    var value = GValue()
+    g_value_init(&value, gst_video_multiview_flagset_get_type())
+    defer { g_value_unset(&value) }
+    // With any other mask, the caps would not be fixed.
+    gst_value_set_flagset(&value, flags.rawValue, .max)
+    gst_caps_set_value(tagged.pointer, "multiview-flags", &value)
+    return tagged
+  }
+}
