@@ -167,7 +167,7 @@ let package = Package(
         "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "SpatialElements",
         "StereoTestScene", "StereoVideo",
       ],
-      swiftSettings: strict),
+      swiftSettings: strict + [.unsafeFlags(["-Onone"])]),
   ],
   swiftLanguageModes: [.v6]
 )

@@ -5,18 +5,8 @@ import Testing
 /// Runs what README.md tells people to copy.
 @Suite("README")
 struct ReadmeTests {
-  /// The commands of the README's `sh` blocks, continued lines joined.
-  private static let commands: [String] = {
-    let path = BuiltPlugin.repository.appending(path: "README.md")
-    let text = (try? String(contentsOf: path, encoding: .utf8)) ?? ""
-    var commands: [String] = []
-    for (index, part) in text.components(separatedBy: "```").enumerated() {
-      guard !index.isMultiple(of: 2), part.hasPrefix("sh\n") else { continue }
-      let joined = part.dropFirst(3).replacing("\\\n", with: " ")
-      commands += joined.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
-    }
-    return commands
-  }()
+  private static let commands =
+    (try? DocumentedLines(BuiltPlugin.repository.appending(path: "README.md")).commands) ?? []
 
   private static let pipelines = commands.filter { $0.hasPrefix("gst-launch-1.0") }
 
@@ -83,7 +73,7 @@ struct ReadmeTests {
   }
 
   /// A folder with the files that the README's lines read.
-  private static func folderWithMovies() throws -> TemporaryFolder {
+  static func folderWithMovies() throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "

@@ -1,0 +1,49 @@
+import Foundation
+import ISOBMFF
+import Testing
+
+/// `docs/elements`: a page for each element.
+@Suite struct ElementPageTests {
+  private static let folder = BuiltPlugin.repository.appending(path: "docs/elements")
+
+  private static let names = [
+    "mvhevcdec", "mvhevcdemux", "mvhevcenc", "mvhevcmux", "sbssplit", "stereopack",
+    "stereotagger", "stereotestsrc",
+  ]
+
+  @Test("every element of the plugin has its page, and there is no other")
+  func pages() throws {
+    let pages = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).sorted()
+    #expect(pages == Self.names.map { $0 + ".md" })
+    let elements = try run([
+      "bash", "-c", "gst-inspect-1.0 spatial | sed -nE 's/^  ([a-z0-9]+): .*/\\1/p'",
+    ])
+    .output.split(separator: "\n").map(String.init).sorted()
+    #expect(elements == Self.names)
+  }
+
+  @Test("a page names all pads", arguments: names)
+  func pads(_ name: String) throws {
+    let page = try DocumentedLines(Self.folder.appending(path: name + ".md"))
+    let inspected = try run(["gst-inspect-1.0", name]).output
+    for match in inspected.matches(of: /(?:SRC|SINK) template: '([^']+)'/) {
+      #expect(page.text.contains("`\(match.output.1)`"), "\(match.output.1)")
+    }
+  }
+
+  @Test("every line of a page runs", arguments: names)
+  func lines(_ name: String) throws {
+    let page = try DocumentedLines(Self.folder.appending(path: name + ".md"))
+    let folder = try ReadmeTests.folderWithMovies()
+    #expect(!page.commands.isEmpty)
+    for command in page.commands {
+      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+      #expect(result.status == 0 && !result.output.contains("ERROR"), "\(result.output)")
+      let output = try #require(
+        command.firstMatch(of: /filesink location=(\S+)/)?.output.1, "no filesink")
+      #expect(
+        try MovieFile(folder.path(String(output))).video().samples.count
+          == (name == "mvhevcdemux" ? 30 : 60))
+    }
+  }
+}
