@@ -127,7 +127,10 @@ struct MovieRemuxTests {
       $0.sphericalVideo = SphericalVideo(.halfEquirectangular, metadataSource: "somebody")
     }
     let (old, new) = (try MovieFile(path), try await remux(path))
-    #expect(try new.videoEntry() == old.videoEntry())
+    var expected = try old.videoEntry()
+    // QuickTime's form of colr says nothing of the range.
+    expected.colour?.fullRange = nil
+    #expect(try new.videoEntry() == expected)
     guard mode != .monoscopic else { return }
     let entry = try await remux(path, mux: "baseline=64").videoEntry()
     #expect(entry.stereoscopicMode == mode)

@@ -103,6 +103,53 @@ struct StereoMovieTests {
     #expect(try MovieFile(path).videoEntry().colour == expected)
   }
 
+  /// What a movie's demuxed streams say of their colours.
+  private func demuxedColorimetry(_ movie: String) async throws -> [String?] {
+    let streams = try await record(
+      "filesrc location=\(movie) ! mvhevcdemux name=d d.left ! queue ! fakesink name=l "
+        + "d.right ! queue ! fakesink name=r d.video_0 ! queue ! fakesink name=v",
+      sinks: ["l", "r", "v"])
+    return streams.map { $0.first?.caps.first?.string("colorimetry") }
+  }
+
+  @Test("full range is in the file, and comes out again", arguments: ["mov", "mp4"])
+  func fullRange(container: String) async throws {
+    try await play(
+      "stereotestsrc num-buffers=2 ! video/x-raw,format=I420,width=128,height=64 ! "
+        + "capssetter caps=video/x-raw,colorimetry=1:3:5:1 ! sbssplit name=s "
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux("container=\(container)"))
+    let colour = try #require(try MovieFile(path).videoEntry().colour)
+    #expect(colour.fullRange == true)
+    #expect(colour.primaries == 1)
+    let bytes = try MovieFile(path).bytes
+    #expect(bytes.firstRange(of: Array("colrnclx".utf8)) != nil)
+    let said = try await demuxedColorimetry(path)
+    #expect(said == Array(repeating: "1:3:5:1", count: 3))
+  }
+
+  @Test("full range that only the stream says is not lost")
+  func fullRangeOfStream() async throws {
+    let source =
+      "stereotestsrc num-buffers=2 ! video/x-raw,format=I420,width=128,height=64 ! "
+      + "capssetter caps=video/x-raw,colorimetry=1:3:5:1 ! sbssplit name=s "
+      + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
+      + "mvhevcenc name=enc speed-preset=ultrafast ! "
+    let encoder = try await record(source + "fakesink name=sink")
+    let caps = try #require(encoder.first?.first?.caps.with(removing: ["colorimetry"]))
+    try await play(
+      source + "capssetter replace=true caps=\"\(caps)\" ! queue ! mux.video_0 " + mux())
+    #expect(try MovieFile(path).videoEntry().colour?.fullRange == true)
+    // As movies of other writers are, that have the form of QuickTime.
+    var bytes = try MovieFile(path).bytes
+    let place = try #require(bytes.firstRange(of: Array("colrnclx".utf8)))
+    bytes[place.upperBound - 1] = UInt8(ascii: "c")
+    let other = folder.path("other.mov")
+    try Data(bytes).write(to: URL(filePath: other))
+    #expect(try MovieFile(other).videoEntry().colour?.fullRange == nil)
+    let said = try await demuxedColorimetry(other)
+    #expect(said.allSatisfy { $0?.hasPrefix("1:") == true }, "\(said)")
+  }
+
   @Test("HDR10 caps become mdcv, clli and SEI messages")
   func highDynamicRange() async throws {
     try await play(

@@ -7,12 +7,13 @@ public struct ColourInformation: Equatable, Sendable {
   public var transferCharacteristics: UInt16
   /// H.273 8.3: 1 BT.709, 9 BT.2020 and so on; 2 is not known.
   public var matrixCoefficients: UInt16
-  /// Full range; `nclc` cannot say it and means video range.
-  public var fullRange: Bool
+  /// Whether samples use the whole range of their bits; nil where the box cannot say it (`nclc`):
+  /// the stream itself does then.
+  public var fullRange: Bool?
 
   public init(
     primaries: UInt16, transferCharacteristics: UInt16, matrixCoefficients: UInt16,
-    fullRange: Bool = false
+    fullRange: Bool? = nil
   ) {
     self.primaries = primaries
     self.transferCharacteristics = transferCharacteristics
@@ -20,14 +21,20 @@ public struct ColourInformation: Equatable, Sendable {
     self.fullRange = fullRange
   }
 
+  /// Colours of which nothing is known.
+  public static let unknown = ColourInformation(
+    primaries: 2, transferCharacteristics: 2, matrixCoefficients: 2)
+
+  /// QuickTime's own form has no place for the range: full range takes the other one there, too.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
+    let statesRange = container == .mp4 || fullRange == true
     writer.box("colr") {
-      $0.write(container == .quickTime ? "nclc" as FourCC : "nclx")
+      $0.write(statesRange ? "nclx" as FourCC : "nclc")
       $0.write(primaries)
       $0.write(transferCharacteristics)
       $0.write(matrixCoefficients)
-      if container == .mp4 {
-        $0.write(fullRange ? 0x80 : 0 as UInt8)
+      if statesRange {
+        $0.write(fullRange == true ? 0x80 : 0 as UInt8)
       }
     }
   }

@@ -104,7 +104,7 @@ extension ColourInformation {
     // Writers exist that leave the flag out.
     fullRange =
       type == "nclx" && box.remaining > 0
-      ? try box.read("full_range_flag", as: UInt8.self) & 0x80 != 0 : false
+      ? try box.read("full_range_flag", as: UInt8.self) & 0x80 != 0 : nil
   }
 }
 

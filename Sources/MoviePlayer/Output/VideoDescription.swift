@@ -31,6 +31,9 @@ public struct VideoDescription: Equatable, Sendable {
       Ratio($0.horizontalSpacing, $0.verticalSpacing)
     }
     colour = entry.colour
+    if colour != nil, colour?.fullRange == nil {
+      colour?.fullRange = entry.hvcC.flatMap { HEVCDecoderConfigurationRecord.isFullRange($0) }
+    }
     masteringDisplay = entry.masteringDisplay
     contentLightLevel = entry.contentLightLevel
   }

@@ -175,6 +175,6 @@ extension GstVideoColorimetry {
     primaries = gst_video_color_primaries_from_iso(guint(colour.primaries))
     transfer = gst_video_transfer_function_from_iso(guint(colour.transferCharacteristics))
     matrix = gst_video_color_matrix_from_iso(guint(colour.matrixCoefficients))
-    range = colour.fullRange ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+    range = colour.fullRange == true ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
   }
 }

@@ -1,5 +1,6 @@
 import CGStreamer
 import GStreamer
+import HEVC
 import ISOBMFF
 import MoviePlayer
 import StereoEncoder
@@ -65,7 +66,8 @@ enum MuxVideoCaps {
   private static func describe(
     _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
   ) {
-    if let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes {
+    let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes
+    if let boxes {
       entry.fields = nil
       entry.add(OpaqueBox.all(in: boxes))
     }
@@ -75,6 +77,14 @@ enum MuxVideoCaps {
       return said.first?.string(field) != text
     }
     if isNews("colorimetry") { entry.colour = colour(caps) ?? entry.colour }
+    if entry.colour?.fullRange == nil, boxes == nil || entry.colour != nil,
+      entry.hvcC.flatMap({ HEVCDecoderConfigurationRecord.isFullRange($0) }) == true
+    {
+      // Only the stream says it: where nothing is said, players take the range for limited.
+      var colour = entry.colour ?? .unknown
+      colour.fullRange = true
+      entry.colour = colour
+    }
     if let par = pixelAspectRatio,
       par != said.first?.fraction("pixel-aspect-ratio") ?? Fraction(1, 1),
       par.numerator > 0, par.denominator > 0
