@@ -78,6 +78,22 @@ extension MVHEVCMux {
     return (start?.streamFlags.rawValue ?? 0) & GST_STREAM_FLAG_UNSELECT.rawValue == 0
   }
 
+  /// Makes several tracks of sound, of which no movie says how they go together, alternatives to
+  /// each other, of which players play one: the first that is to be played unasked.
+  func makeAlternatives(of tracks: inout [TrackDescription]) {
+    let own = self.tracks.filter { name, _ in
+      MuxPads.Kind(name) == .audio && padTags[name].flatMap { PrivateTrack($0) } == nil
+    }.sorted { $0.value < $1.value }
+    guard own.count > 1 else { return }
+    let taken = Set(tracks.map(\.alternateGroup))
+    let group = (1...UInt16.max).first { !taken.contains($0) } ?? 1
+    let played = own.first { tracks[$0.value].isEnabled } ?? own[0]
+    for (_, track) in own {
+      tracks[track].alternateGroup = group
+      tracks[track].isEnabled = track == played.value
+    }
+  }
+
   /// Lets tracks that come from one movie refer to each other as they did there.
   func addReferences(to tracks: inout [TrackDescription]) {
     var origins: [(track: Int, movie: String, origin: PrivateTrack)] = []

@@ -37,6 +37,7 @@ extension MVHEVCMux: MovieOutput {
       tracks.append(try describe(pad))
     }
     addReferences(to: &tracks)
+    makeAlternatives(of: &tracks)
     let times = pads.firstTimes
     guard let earliest = times.min() else {
       throw ElementError(

@@ -41,12 +41,12 @@ enum MuxAudioCaps {
       uniquingKeysWith: { first, _ in first })
   }()
 
+  /// Encoders do not say that each of their buffers is one frame, as parsers do, so that caps do
+  /// not ask for it.
   static let template: Caps = {
-    let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw", "framed": true])
-    caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3), ("parsed", true)])
-    for media in ["audio/x-ac3", "audio/x-eac3", "audio/x-flac"] {
-      caps.append(media, [("framed", true)])
-    }
+    let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw"])
+    caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3)])
+    for media in ["audio/x-ac3", "audio/x-eac3", "audio/x-flac"] { caps.append(media, []) }
     caps.append("audio/x-opus", [("channel-mapping-family", .intRange(0...255))])
     caps.append("audio/x-alac", [])
     caps.append(
@@ -71,6 +71,11 @@ enum MuxAudioCaps {
     _ caps: Caps, pad: String, container: MovieContainer, first: Buffer?
   ) throws -> AudioSampleEntry {
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
+    guard structure.bool("framed") != false, structure.bool("parsed") != false else {
+      throw ElementError(
+        .format, "The audio on \(pad) is not cut into frames; put a parser before the pad.",
+        debug: "\(caps)")
+    }
     let coding = try coding(structure, pad: pad, container: container, first: first)
     let recorded = coding.recordedFormat
     guard
