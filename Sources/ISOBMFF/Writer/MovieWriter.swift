@@ -83,10 +83,8 @@ public struct MovieWriter: Sendable {
     _ entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
     let index = try index(of: track)
-    switch (tracks[index].description.sampleEntry, entry) {
-    case (.video, .video), (.audio, .audio): break
-    case (.other(let old), .other(let new)) where old.handlerType == new.handlerType: break
-    default: throw .mediaKindChanged(track)
+    guard tracks[index].description.sampleEntry.isOfKind(of: entry) else {
+      throw .mediaKindChanged(track)
     }
     tracks[index].description.sampleEntry = entry
   }

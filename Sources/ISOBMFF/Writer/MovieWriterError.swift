@@ -20,6 +20,10 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   case tooManySamples(TrackID)
   /// A sample unlike the others in a track with runs.
   case unevenRun(TrackID, sample: UInt32)
+  /// A first picture that is shown before the start of a movie that has no edit list to cut it.
+  case beforeStart(TrackID, time: Int64)
+  /// A fragment whose samples have too many bytes for its offsets.
+  case fragmentTooLarge(UInt64)
   /// Media data beyond 2^63 bytes.
   case fileTooLarge
   /// A movie whose times have no unit.
@@ -55,6 +59,10 @@ extension MovieWriterError: CustomStringConvertible {
     case .unevenRun(let track, let sample):
       "\(track), sample \(sample): in a track with runs of samples all have to be of one size"
         + " and sync samples"
+    case .beforeStart(let track, let time):
+      "\(track): its first sample is presented \(time.magnitude) time units before the movie starts"
+    case .fragmentTooLarge(let size):
+      "a fragment would have \(size) bytes of samples; at most a gigabyte goes into one"
     case .fileTooLarge:
       "the file would be larger than 2^63 bytes"
     case .movieTimescaleZero:

@@ -32,7 +32,7 @@ struct SampleTableBoxes {
 
   /// `roll`: how many samples before the wanted one have to be decoded (ISO/IEC 14496-12 10.1).
   private func writePreroll(to writer: inout BoxWriter) {
-    guard case .audio(let entry) = track.description.sampleEntry,
+    guard case .audio(let entry) = track.description.sampleEntry, tables.sampleCount > 0,
       let distance = entry.rollDistance
     else { return }
     writer.fullBox("sgpd", version: 1) {
@@ -51,7 +51,7 @@ struct SampleTableBoxes {
 
   private func writeDecodeTimes(to writer: inout BoxWriter) {
     var durations = tables.durations
-    durations.append(tables.lastDuration)
+    if tables.sampleCount > 0 { durations.append(tables.lastDuration) }
     writer.fullBox("stts") {
       $0.write(UInt32(clamping: durations.runs.count))
       for run in durations.runs {

@@ -72,6 +72,7 @@ struct TrackBoxes {
 
   /// ISO/IEC 14496-12 8.6.6.
   private func writeEdits(to writer: inout BoxWriter) {
+    guard timing.hasEdits else { return }
     var edits: [(duration: UInt64, mediaTime: Int64)] = []
     if timing.emptyDuration > 0 {
       edits.append((timing.emptyDuration, -1))

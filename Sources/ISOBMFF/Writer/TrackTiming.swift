@@ -7,6 +7,17 @@ struct TrackTiming {
   var mediaTime: UInt64
   /// What has to be taken off each composition offset, so that the first picture is at 0.
   var compositionShift: Int64
+  /// Whether there is anything to say in an edit list.
+  var hasEdits = true
+
+  /// Of a track whose samples are in fragments, as many as will come.
+  ///
+  /// - Parameter mediaTime: what it begins with.
+  init(fragmentedFrom mediaTime: Int64) {
+    (emptyDuration, editDuration, compositionShift) = (0, 0, 0)
+    self.mediaTime = UInt64(clamping: mediaTime)
+    hasEdits = mediaTime > 0
+  }
 
   init(_ tables: TrackTables, timescale: UInt32, movieTimescale: UInt32) {
     let start = max(0, tables.presentationStart)

@@ -1,0 +1,120 @@
+/// One track of a fragmented movie, and its samples of the fragment that is open.
+struct FragmentTrack: Sendable {
+  let id: TrackID
+  var description: TrackDescription
+  /// In decoding order.
+  private(set) var samples: [SampleDescription] = []
+  private(set) var sampleCount: UInt32 = 0
+  /// When the last sample is decoded, of a run the last one of it.
+  private var lastDecodeTime: Int64?
+  /// What is added to decode times, so that none is negative; nil before the first sample.
+  private(set) var decodeShift: Int64?
+  /// What is taken off composition offsets.
+  private(set) var offsetShift: Int64 = 0
+
+  /// What the edit list begins with: where on the written time line the movie's start is.
+  var mediaTime: Int64 { (decodeShift ?? 0) - offsetShift }
+
+  private static let maximumTime: Int64 = 1 << 61
+  private static let maximumCompositionOffset: Int32 = 1 << 30
+
+  init(id: TrackID, description: TrackDescription) {
+    self.id = id
+    self.description = description
+  }
+
+  /// Adds the next sample; throws without having changed anything.
+  ///
+  /// - Parameter isFixed: the edit list has been written, as none for a track without samples.
+  mutating func append(
+    _ sample: SampleDescription, format: FragmentFormat, isFixed: Bool
+  ) throws(MovieWriterError) {
+    let number = sampleCount &+ 1
+    let (count, overflow) = sampleCount.addingReportingOverflow(sample.count)
+    guard !overflow else { throw .tooManySamples(id) }
+    let length = UInt64(sample.count) * UInt64(sample.duration)
+    guard sample.decodeTime.magnitude < Self.maximumTime.magnitude,
+      length < Self.maximumTime.magnitude
+    else { throw .timeTooLarge(id, sample: number) }
+    guard sample.compositionOffset.magnitude <= Self.maximumCompositionOffset.magnitude else {
+      throw .compositionOffsetTooLarge(id, sample: number, offset: sample.compositionOffset)
+    }
+    if let lastDecodeTime {
+      let distance = sample.decodeTime - lastDecodeTime
+      guard distance >= 0 else {
+        throw .decodeTimeBackwards(
+          id, sample: number, previous: lastDecodeTime, this: sample.decodeTime)
+      }
+      guard distance <= UInt32.max else {
+        throw .durationTooLarge(id, sample: sampleCount, duration: distance.magnitude)
+      }
+    }
+    guard sample.count > 0 else { return }
+    if decodeShift == nil { try place(sample, format, isFixed: isFixed) }
+    samples.append(sample)
+    sampleCount = count
+    lastDecodeTime = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
+  }
+
+  /// Decides how the track lies on the written time line.
+  private mutating func place(
+    _ first: SampleDescription, _ format: FragmentFormat, isFixed: Bool
+  ) throws(MovieWriterError) {
+    switch format {
+    case .cmaf:
+      let offset = Int64(first.compositionOffset)
+      guard first.decodeTime + offset >= 0 else {
+        throw .beforeStart(id, time: first.decodeTime + offset)
+      }
+      (decodeShift, offsetShift) = (offset, offset)
+    case .movie:
+      let shift = max(0, -first.decodeTime)
+      (decodeShift, offsetShift) = (shift, isFixed ? shift : 0)
+    }
+  }
+
+  /// Ends the fragment.
+  mutating func removeSamples() { samples.removeAll(keepingCapacity: true) }
+
+  /// Samples of the open fragment that are alike, as a `trun` box has them.
+  struct Row: Equatable {
+    var count: UInt32
+    var duration: UInt32
+    var size: UInt32
+    var flags: UInt32
+    var compositionOffset: Int32
+  }
+
+  /// - Parameter end: when the first sample of the next fragment is decoded, where that is known.
+  func rows(until end: Int64?) -> [Row] {
+    var rows: [Row] = []
+    rows.reserveCapacity(samples.count)
+    for (index, sample) in samples.enumerated() {
+      let next = index + 1 < samples.count ? samples[index + 1].decodeTime : end
+      let last = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
+      let lastDuration = next.map { UInt32(clamping: $0 - last) } ?? sample.duration
+      var row = Row(
+        count: sample.count, duration: sample.duration, size: sample.size, flags: sample.flags,
+        compositionOffset: Int32(clamping: Int64(sample.compositionOffset) - offsetShift))
+      if lastDuration != sample.duration {
+        if sample.count > 1 {
+          row.count -= 1
+          rows.append(row)
+        }
+        (row.count, row.duration) = (1, lastDuration)
+      }
+      rows.append(row)
+    }
+    return rows
+  }
+}
+
+extension SampleDescription {
+  /// `sample_flags` of fragments (ISO/IEC 14496-12 8.8.3.1): the byte of `sdtp`, and whether
+  /// decoding cannot start here.
+  fileprivate var flags: UInt32 {
+    let known: SampleDependency = isSync ? .independent : .dependent
+    let byte = dependency.rawValue != 0 ? dependency.rawValue : known.rawValue
+    return UInt32(byte) << 20 | (isSync ? 0 : 0x1_0000)
+  }
+}

@@ -1,0 +1,197 @@
+/// Writes the boxes of a fragmented movie whose sample bytes somebody else writes
+/// (ISO/IEC 14496-12 8.8): an initialization segment, then fragments, each with an index of its own,
+/// so that the file plays while it grows, and wherever it ends.
+///
+/// ```swift
+/// var movie = FragmentWriter(format: .movie(.mp4))
+/// let video = try movie.addTrack(TrackDescription(.video(entry), timescale: 90_000))
+/// for group in groupsOfPictures {
+///   for picture in group { try movie.append(picture.description, to: video) }
+///   if isFirst { output.write(try movie.initializationSegment()) }
+///   guard let fragment = try movie.finishFragment() else { continue }
+///   output.write(fragment.header)
+///   for picture in group { output.write(picture.bytes) }
+/// }
+/// ```
+///
+/// Times are given on the movie's time line, as to ``MovieWriter``. The writer keeps nothing of a
+/// fragment that is finished but where it lies, for ``randomAccessIndex()``.
+public struct FragmentWriter: Sendable {
+  public let format: FragmentFormat
+  /// Units a second of the movie's edit lists.
+  public let movieTimescale: UInt32
+  /// May be completed until ``initializationSegment(hasFileType:)``.
+  public var metadata: MovieMetadata
+  /// Where the next bytes have to be written, in bytes from the file's start.
+  public private(set) var position: UInt64
+  var tracks: [FragmentTrack] = []
+  private(set) var isInitialized = false
+  private var sequenceNumber: UInt32
+  private var hasFragments = false
+  private var syncPoints = SyncPoints()
+
+  /// - Parameters:
+  ///   - movieTimescale: units a second of the edit lists.
+  ///   - firstSequenceNumber: of the first fragment.
+  ///   - position: where the initialization segment is written, in bytes from the file's start.
+  public init(
+    format: FragmentFormat, movieTimescale: UInt32 = 90_000,
+    metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1, position: UInt64 = 0
+  ) {
+    self.format = format
+    self.movieTimescale = max(movieTimescale, 1)
+    self.metadata = metadata
+    sequenceNumber = firstSequenceNumber
+    self.position = position
+  }
+
+  /// Adds a track. All tracks have to be added before the initialization segment.
+  ///
+  /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``.
+  public mutating func addTrack(
+    _ track: TrackDescription
+  ) throws(MovieWriterError) -> TrackID {
+    let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
+    guard track.timescale > 0 else { throw .timescaleZero(id) }
+    guard !isInitialized else { throw .trackAddedTooLate }
+    tracks.append(FragmentTrack(id: id, description: track))
+    return id
+  }
+
+  /// Replaces a track's sample entry by one of the same kind, before the initialization segment.
+  ///
+  /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``,
+  ///   ``MovieWriterError/trackAddedTooLate``.
+  public mutating func setSampleEntry(
+    _ entry: SampleEntry, of track: TrackID
+  ) throws(MovieWriterError) {
+    let index = try index(of: track)
+    guard !isInitialized else { throw .trackAddedTooLate }
+    guard tracks[index].description.sampleEntry.isOfKind(of: entry) else {
+      throw .mediaKindChanged(track)
+    }
+    tracks[index].description.sampleEntry = entry
+  }
+
+  /// Adds the next sample of a track, in decoding order, to the fragment that is open.
+  ///
+  /// - Throws: a ``MovieWriterError``; nothing has been added then.
+  public mutating func append(
+    _ sample: SampleDescription, to track: TrackID
+  ) throws(MovieWriterError) {
+    try tracks[try index(of: track)].append(sample, format: format, isFixed: isInitialized)
+  }
+
+  /// How many samples a track has in the fragment that is open; 0 for a track that was not added.
+  public func openSampleCount(of track: TrackID) -> Int {
+    (try? index(of: track)).map { tracks[$0].samples.count } ?? 0
+  }
+
+  /// `ftyp` and `moov`, to be written before the first fragment. Call it when every track that
+  /// begins with the movie has its first sample: what the edit lists say depends on them.
+  ///
+  /// - Parameter hasFileType: begins with `ftyp`.
+  /// - Throws: ``MovieWriterError/boxTooLarge(_:)``.
+  public mutating func initializationSegment(
+    hasFileType: Bool = true
+  ) throws(MovieWriterError) -> [UInt8] {
+    var writer = BoxWriter()
+    if hasFileType { format.writeFileType(to: &writer) }
+    writeMovie(to: &writer)
+    if let type = writer.oversizedBox { throw .boxTooLarge(type) }
+    isInitialized = true
+    position += UInt64(writer.bytes.count)
+    return writer.bytes
+  }
+
+  /// Ends the fragment that is open; nil where it has no sample.
+  ///
+  /// - Parameter nextDecodeTimes: when the next sample of each track is decoded, in its units, where
+  ///   that is known: the last one here lasts until then.
+  /// - Throws: ``MovieWriterError/fragmentTooLarge(_:)``; the fragment stays open then.
+  public mutating func finishFragment(
+    _ options: FragmentOptions = FragmentOptions(), nextDecodeTimes: [TrackID: Int64] = [:]
+  ) throws(MovieWriterError) -> Fragment? {
+    let filled = tracks.filter { !$0.samples.isEmpty }
+    guard !filled.isEmpty else { return nil }
+    let boxes = filled.map { track in
+      TrackFragmentBoxes(
+        track: track.id, rows: track.rows(until: nextDecodeTimes[track.id]),
+        decodeTime: UInt64(
+          clamping: (track.samples.first?.decodeTime ?? 0) + (track.decodeShift ?? 0)),
+        hasSignedOffsets: format == .cmaf)
+    }
+    let dataSize = boxes.reduce(0) { $0 + $1.dataSize }
+    // Offsets in it have 31 bits, and its header takes a part of them.
+    guard dataSize < UInt64(Int32.max) / 2 else { throw .fragmentTooLarge(dataSize) }
+    let number =
+      hasFragments && !options.continuesFragment ? sequenceNumber &+ 1 : sequenceNumber
+    var writer = BoxWriter()
+    if options.startsSegment {
+      FragmentFormat.writeSegmentType(isLast: options.isLastSegment, to: &writer)
+    }
+    if let first = boxes.first {
+      options.producerTime?.write(track: first.track, mediaTime: first.decodeTime, to: &writer)
+    }
+    let prefix = writer.bytes.count
+    let index = Self.movieFragment(number, boxes)
+    writer.write(index)
+    writer.write(UInt32(clamping: dataSize + 8))
+    writer.write("mdat" as FourCC)
+    let fragment = Fragment(
+      header: writer.bytes, dataSize: dataSize, offset: position,
+      indexOffset: position + UInt64(prefix), sequenceNumber: number,
+      parts: zip(filled, boxes).map { Fragment.Part($0, $1) })
+    (sequenceNumber, hasFragments) = (number, true)
+    position += fragment.size
+    syncPoints.add(fragment)
+    for index in tracks.indices { tracks[index].removeSamples() }
+    return fragment
+  }
+
+  /// `mfra`, which may end the file: where decoding can start (ISO/IEC 14496-12 8.8.9).
+  public func randomAccessIndex() -> [UInt8] {
+    var writer = BoxWriter()
+    syncPoints.write(to: &writer)
+    return writer.bytes
+  }
+
+  /// `moof`, whose size its own offsets depend on.
+  private static func movieFragment(_ number: UInt32, _ boxes: [TrackFragmentBoxes]) -> [UInt8] {
+    func written(dataAt start: Int) -> [UInt8] {
+      var writer = BoxWriter()
+      var offset = UInt64(start)
+      writer.box("moof") { moof in
+        moof.fullBox("mfhd") { $0.write(number) }
+        for box in boxes {
+          box.write(dataOffset: Int32(clamping: offset), to: &moof)
+          offset += box.dataSize
+        }
+      }
+      return writer.bytes
+    }
+    return written(dataAt: written(dataAt: 0).count + 8)
+  }
+
+  private func index(of track: TrackID) throws(MovieWriterError) -> Int {
+    guard let number = Int(exactly: track.rawValue), number >= 1, number <= tracks.count else {
+      throw .unknownTrack(track)
+    }
+    return number - 1
+  }
+}
+
+extension Fragment.Part {
+  fileprivate init(_ track: FragmentTrack, _ boxes: TrackFragmentBoxes) {
+    var time = Int64(clamping: boxes.decodeTime)
+    var earliest = Int64.max
+    for row in boxes.rows {
+      earliest = min(earliest, time + Int64(row.compositionOffset))
+      time += Int64(row.count) * Int64(row.duration)
+    }
+    self.init(
+      track: track.id, sampleCount: boxes.sampleCount,
+      startsWithSync: track.samples.first?.isSync ?? false, decodeTime: boxes.decodeTime,
+      presentationTime: earliest, duration: boxes.mediaDuration)
+  }
+}
