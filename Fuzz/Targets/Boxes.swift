@@ -42,7 +42,6 @@ private func ask(_ movie: Movie) {
       _ = samples.run(at: index, maximumCount: .max)
       _ = samples.syncSample(atOrBefore: index)
       _ = samples.syncSample(after: index)
-      for group in track.sampleGroups { _ = group.descriptionIndex(ofSample: index) }
     }
     for time in [Int64.min, -1, 0, 1, samples.endDecodeTime / 2, samples.endDecodeTime, .max] {
       _ = samples.index(atDecodeTime: time)

@@ -53,6 +53,30 @@ import Testing
     #expect(inside?.length == nil)
   }
 
+  @Test("more NAL units than any access unit has are refused, however small they are")
+  func tooMany() throws {
+    let most = NALUnitFraming.maximumUnitCount
+    func stream(_ count: Int) -> [UInt8] { (0..<count).flatMap { _ in [0, 0, 1, 2] as [UInt8] } }
+    func sample(_ count: Int) -> [UInt8] {
+      (0..<count).flatMap { _ in [0, 0, 0, 1, 2] as [UInt8] }
+    }
+    let lengths = NALUnitFraming.lengthPrefixed(lengthSize: 4)
+    #expect(try NALUnitFraming.annexB.nalUnits(in: stream(most).span.bytes).count == most)
+    #expect(try lengths.nalUnits(in: sample(most).span.bytes).count == most)
+    for count in [most + 1, 1_000_000] {
+      #expect {
+        try NALUnitFraming.annexB.nalUnits(in: stream(count).span.bytes)
+      } throws: { ($0 as? LengthPrefixed.Malformed)?.hasTooManyUnits == true }
+      #expect {
+        try lengths.nalUnits(in: sample(count).span.bytes)
+      } throws: { ($0 as? LengthPrefixed.Malformed)?.hasTooManyUnits == true }
+    }
+    // Parameter sets, of which any number may come before a picture.
+    var assembler = AccessUnitAssembler()
+    let sets = (0..<most * 2).flatMap { _ in [0, 0, 1, 0x42, 1, 0xFF] as [UInt8] }
+    #expect(throws: AccessUnitAssembler.TooLarge.self) { try assembler.append(sets.span.bytes) }
+  }
+
   @Test("emulation prevention goes in and comes out", arguments: [0, 1, 2, 3, 4])
   func emulation(last: UInt8) {
     let payload: [UInt8] = [0, 0, last, 0, 0, 0, 0, 0, 3, 1, 0, 0, 1, 0x80]

@@ -79,7 +79,6 @@ struct CorruptionTests {
         _ = samples.run(at: index, maximumCount: .max)
         _ = samples.syncSample(atOrBefore: index)
         _ = samples.syncSample(after: index)
-        _ = track.sampleGroups.map { $0.descriptionIndex(ofSample: index) }
       }
       for index in 0..<min(count, 20) {
         _ = samples.sample(at: index)

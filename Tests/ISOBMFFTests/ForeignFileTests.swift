@@ -119,14 +119,4 @@ struct ForeignFileTests {
       #expect(pushed.otherBoxes == pulled.otherBoxes)
     }
   }
-
-  @Test("the sync sample group of AVFoundation's files says NAL unit type 21 for sample 0")
-  func sampleGroups() throws {
-    let file = try ParsedFile(pulling: try Media.bytes(Media.rightBase))
-    let group = try #require(file.movie?.tracks.first?.sampleGroups.first)
-    #expect(group.groupingType == "sync")
-    #expect(group.descriptions == [[21]])
-    #expect(group.descriptionIndex(ofSample: 0) == 0)
-    #expect(group.descriptionIndex(ofSample: 1) == nil)
-  }
 }

@@ -54,6 +54,30 @@ struct ISOBMFFErrorTests {
     #expect(text?.contains("stts: the durations add up to more than 2^61") == true)
   }
 
+  @Test("samples in another file")
+  func externalData() throws {
+    let here = fullBox("url ", flags: 1)
+    let there = fullBox("url ", Array("file:///etc/passwd\0".utf8))
+    func error(_ references: [UInt8]...) -> String? {
+      let count = UInt32(references.count)
+      return self.error {
+        $0.dataInformation = box(
+          "dinf", fullBox("dref", number(count), references.flatMap { $0 }))
+        // The entry's reference is the first one.
+        $0.sampleEntries = [
+          box("hvc1", [0, 0, 0, 0, 0, 0, 0, 1], Array(MovieFixture.videoEntry.dropFirst(16)))
+        ]
+      }
+    }
+    #expect(error(here) == nil)
+    #expect(error(fullBox("alis", flags: 1)) == nil)
+    // As writers have it that know no flags.
+    #expect(error(fullBox("url ")) == nil)
+    #expect(error(here, there) == nil)
+    #expect(error(there, here)?.contains("samples are in another file") == true)
+    #expect(error(there)?.hasPrefix("\(stbl)/stsd/hvc1[0]: ") == true)
+  }
+
   @Test("a missing table, sample entry or header")
   func missing() {
     #expect(error { $0.tables.removeFirst() }?.contains("not all of stts, stsc") == true)

@@ -10,7 +10,7 @@ import Testing
 
   /// Known boxes, with unknown ones between and in them.
   private static let payload =
-    box("must", [1, 2, 3])
+    box("must", [0, 0, 0, 0] + Array("eyesproj".utf8))
     + box(
       "eyes",
       box("stri", [0, 0, 0, 0, 3]) + box("zzzz", [9])
@@ -39,6 +39,62 @@ import Testing
     let eyes = OpaqueBox.all(in: boxes[0].payload)
     #expect(eyes.map(\.type) == ["stri", "hero", "cams", "zzzz"])
     #expect(OpaqueBox.all(in: eyes[2].payload).map(\.type) == ["blin", "lnsc"])
+  }
+
+  @Test(
+    "a box that has to be known to understand the others, and is not, makes the whole unusable",
+    arguments: ["", "eyes", "eyes/cams", "eyes/cmfy", "proj", "pack"])
+  func must(place: String) throws {
+    let known: [String: String] = [
+      "": "eyes", "eyes": "stri", "eyes/cams": "blin", "eyes/cmfy": "dadj", "proj": "prji",
+      "pack": "pkin",
+    ]
+    func payload(_ type: String) -> [UInt8] {
+      let must = Self.box("must", [0, 0, 0, 0] + Array(type.utf8))
+      func content(_ path: String, _ others: [UInt8]) -> [UInt8] {
+        (path == place ? must : []) + others
+      }
+      let eyes =
+        Self.box("stri", [0, 0, 0, 0, 3])
+        + Self.box("cams", content("eyes/cams", Self.box("blin", [0, 0, 0, 0, 0, 0, 0x4B, 0x28])))
+        + Self.box("cmfy", content("eyes/cmfy", Self.box("dadj", [0, 0, 0, 0, 0, 0, 0, 9])))
+      return content(
+        "",
+        Self.box("eyes", content("eyes", eyes))
+          + Self.box(
+            "proj",
+            content("proj", Self.box("prji", [0, 0, 0, 0] + Array("rect".utf8))))
+          + Self.box(
+            "pack",
+            content("pack", Self.box("pkin", [0, 0, 0, 0] + Array("side".utf8)))))
+    }
+    let usage = try VideoExtendedUsage(payload: payload(try #require(known[place])))
+    #expect(usage.views == [.leftEye, .rightEye])
+    #expect(usage.viewPackingKind == "side")
+    #expect {
+      try VideoExtendedUsage(payload: payload("lnsc"))
+    } throws: {
+      "\($0)".contains("lnsc")
+    }
+  }
+
+  @Test("what cannot be understood is left out of a sample entry's meaning, and kept as it is")
+  func mustInMovie() throws {
+    let must = Self.box("must", [0, 0, 0, 0] + Array("lnsc".utf8))
+    let vexu = must + Self.box("eyes", Self.box("stri", [0, 0, 0, 0, 3]))
+    var fixture = MovieFixture()
+    fixture.sampleEntries = [
+      ISOBMFFTests.box(
+        "hvc1", Array(MovieFixture.videoEntry.dropFirst(8)), Self.box("vexu", vexu))
+    ]
+    let movie = try fixture.movie()
+    guard case .video(let entry)? = movie.tracks.first?.sampleEntries.first else {
+      Issue.record("no video")
+      return
+    }
+    #expect(entry.extendedUsage == nil)
+    #expect(entry.otherBoxes == [OpaqueBox("vexu", payload: vexu)])
+    #expect(movie.issues.first?.path.hasSuffix("hvc1[0]/vexu/must") == true)
   }
 
   @Test("a damaged box is an error that says where")

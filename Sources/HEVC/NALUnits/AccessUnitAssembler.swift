@@ -7,7 +7,8 @@ public struct AccessUnitAssembler: Sendable {
     public var limit: Int
 
     public var description: String {
-      "byte stream: no access unit ends within \(limit) bytes; is this an H.265 byte stream?"
+      "byte stream: no access unit ends within \(limit) bytes or "
+        + "\(NALUnitFraming.maximumUnitCount) NAL units; is this an H.265 byte stream?"
     }
   }
 
@@ -32,6 +33,7 @@ public struct AccessUnitAssembler: Sendable {
       endUnit(at: code, &complete, &consumed)
       unitStart = code + 3
       scanned = code + 3
+      guard units.count <= NALUnitFraming.maximumUnitCount else { throw TooLarge(limit: limit) }
     }
     // The last two bytes may be the beginning of a start code.
     scanned = max(scanned, buffer.count - 2)

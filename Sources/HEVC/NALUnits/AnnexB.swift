@@ -4,7 +4,9 @@ public enum AnnexB {
   ///
   /// The last NAL unit ends where the stream does. Bytes in front of the first start code belong
   /// to no NAL unit. Nothing is copied.
-  public static func nalUnits(in stream: RawSpan) -> [Range<Int>] {
+  ///
+  /// - Parameter maximumCount: of units; those behind them are left out.
+  public static func nalUnits(in stream: RawSpan, maximumCount: Int = .max) -> [Range<Int>] {
     var units: [Range<Int>] = []
     guard var code = startCode(in: stream, from: 0) else { return units }
     while true {
@@ -12,7 +14,7 @@ public enum AnnexB {
       let next = startCode(in: stream, from: begin)
       let end = endOfNALUnit(in: stream, begin..<(next ?? stream.byteCount))
       if end > begin { units.append(begin..<end) }
-      guard let next else { return units }
+      guard let next, units.count < maximumCount else { return units }
       code = next
     }
   }

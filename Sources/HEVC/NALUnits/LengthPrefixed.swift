@@ -1,15 +1,21 @@
 /// NAL units behind their lengths, as in samples of ISO base media files (ISO/IEC 14496-15 4.3.3).
 public enum LengthPrefixed {
-  /// A sample whose lengths do not add up.
+  /// A sample whose lengths do not add up, or that has more NAL units than any picture.
   public struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
     /// Offset of the length that is wrong, in bytes from the start of the sample.
     public var offset: Int
     /// The length found there; nil where the sample ends inside the length.
     public var length: Int?
+    /// The lengths add up, but there are more than ``NALUnitFraming/maximumUnitCount``.
+    public var hasTooManyUnits = false
     /// Size of the sample in bytes.
     public var sampleSize: Int
 
     public var description: String {
+      if hasTooManyUnits {
+        return "access unit of \(sampleSize) bytes: more than \(NALUnitFraming.maximumUnitCount) "
+          + "NAL units up to byte \(offset)"
+      }
       guard let length else {
         return "length-prefixed sample: ends inside the NAL unit length at byte \(offset)"
       }
@@ -40,6 +46,10 @@ public enum LengthPrefixed {
         throw Malformed(offset: offset, length: length, sampleSize: sample.byteCount)
       }
       if length > 0 { units.append(begin..<begin + length) }
+      guard units.count <= NALUnitFraming.maximumUnitCount else {
+        throw Malformed(
+          offset: offset, length: length, hasTooManyUnits: true, sampleSize: sample.byteCount)
+      }
       offset = begin + length
     }
     return units

@@ -6,7 +6,12 @@ struct BoxReader: Sendable {
   let bytes: [UInt8]
   private(set) var position: Int
   let end: Int
-  let path: String
+  /// The boxes that this one is in.
+  private let ancestors: BoxPath?
+  private let name: BoxPath.Name
+  /// This box as what others are in; made when the first of them is read.
+  private var own: BoxPath?
+  private var childCount = 0
   /// Where `bytes` begins in the file.
   let base: UInt64
   /// Where the box's header begins in `bytes`.
@@ -15,12 +20,17 @@ struct BoxReader: Sendable {
   private let contentStart: Int
   let type: FourCC
 
+  /// How many boxes a box may hold. More are no movie's, but would cost many times the bytes that
+  /// they have in the file.
+  static let maximumChildCount = 1 << 16
+
   /// A reader of a whole array that holds a box's content, which begins at `base` in the file.
   init(_ bytes: [UInt8], type: FourCC, path: String, base: UInt64 = 0) {
     self.bytes = bytes
     position = 0
     end = bytes.count
-    self.path = path
+    ancestors = nil
+    name = .text(path)
     self.base = base
     start = 0
     contentStart = 0
@@ -28,18 +38,34 @@ struct BoxReader: Sendable {
   }
 
   private init(
-    of parent: BoxReader, start: Int, contentStart: Int, position: Int, end: Int, type: FourCC,
-    path: String
+    of parent: BoxReader, start: Int, contentStart: Int, end: Int, type: FourCC,
+    in ancestors: BoxPath?
   ) {
     bytes = parent.bytes
     base = parent.base
     self.start = start
     self.contentStart = contentStart
-    self.position = position
+    position = contentStart
     self.end = end
     self.type = type
-    self.path = path
+    self.ancestors = ancestors
+    name = .type(type, number: nil)
   }
+
+  private init(_ other: BoxReader, name: BoxPath.Name, position: Int) {
+    bytes = other.bytes
+    base = other.base
+    start = other.start
+    contentStart = other.contentStart
+    self.position = position
+    end = other.end
+    type = other.type
+    ancestors = other.ancestors
+    self.name = name
+  }
+
+  /// The names of the boxes that this one is in, and its own.
+  var path: String { BoxPath.text(name, in: ancestors) }
 
   var remaining: Int { end - position }
 
@@ -128,41 +154,52 @@ struct BoxReader: Sendable {
       return nil
     }
     let boxType = try readFourCC("type")
-    let boxPath = "\(path)/\(boxType)"
     var size = UInt64(shortSize)
     if shortSize == 1 {
       size = try read("64-bit size")
     }
     let header = position - boxStart
     guard size >= UInt64(header) else {
-      throw ISOBMFFError(
-        path: boxPath, offset: base &+ UInt64(clamping: boxStart),
-        reason: "its size \(size) is smaller than its own header of \(header) bytes")
+      throw childError(
+        boxType, at: boxStart,
+        "its size \(size) is smaller than its own header of \(header) bytes")
     }
     guard let length = Int(exactly: size), length <= end - boxStart else {
-      throw ISOBMFFError(
-        path: boxPath, offset: base &+ UInt64(clamping: boxStart),
-        reason: "its size is \(size) bytes, but only \(end - boxStart) are left in \(path)")
+      throw childError(
+        boxType, at: boxStart,
+        "its size is \(size) bytes, but only \(end - boxStart) are left in \(path)")
     }
-    let content = position..<boxStart + length
-    position = content.upperBound
+    childCount += 1
+    guard childCount <= Self.maximumChildCount else {
+      throw error("it holds more than \(Self.maximumChildCount) boxes")
+    }
+    let contentStart = position
+    position = boxStart + length
     return BoxReader(
-      of: self, start: boxStart, contentStart: content.lowerBound, position: content.lowerBound,
-      end: content.upperBound, type: boxType, path: boxPath)
+      of: self, start: boxStart, contentStart: contentStart, end: position, type: boxType,
+      in: asAncestor())
   }
 
-  /// This box under another name, such as `trak[1]`.
-  func renamed(_ path: String) -> BoxReader {
-    BoxReader(
-      of: self, start: start, contentStart: contentStart, position: position, end: end,
-      type: type, path: path)
+  private mutating func asAncestor() -> BoxPath {
+    if let own { return own }
+    let made = BoxPath(name, in: ancestors)
+    own = made
+    return made
+  }
+
+  private func childError(_ type: FourCC, at start: Int, _ reason: String) -> ISOBMFFError {
+    ISOBMFFError(
+      path: "\(path)/\(type)", offset: base &+ UInt64(clamping: start), reason: reason)
+  }
+
+  /// This box with its number among boxes of its type in its path, such as `trak[1]`.
+  func numbered(_ number: Int) -> BoxReader {
+    BoxReader(self, name: .type(type, number: number), position: position)
   }
 
   /// This box from `offset` bytes behind its header's end on, or from its end.
   func rewound(to offset: Int) -> BoxReader {
-    BoxReader(
-      of: self, start: start, contentStart: contentStart,
-      position: min(end, contentStart + max(0, offset)), end: end, type: type, path: path)
+    BoxReader(self, name: name, position: min(end, contentStart + max(0, offset)))
   }
 
   /// The box as it is, from the reader's position on.

@@ -15,7 +15,7 @@ extension Movie {
       case "mvhd":
         try readHeader(child)
       case "trak":
-        let box = child.renamed("moov/trak[\(trackCount)]")
+        let box = child.numbered(trackCount)
         trackCount += 1
         do throws(ISOBMFFError) {
           tracks.append(try Track(box, issues: &log))

@@ -18,7 +18,6 @@ extension MovieFragment {
     var decodeTimes = decodeTimes
     // Without a word on it a track's data begins where that of the track before it ended.
     var dataEnd = offset
-    var log = IssueLog()
     while var child = try box.nextBox() {
       switch child.type {
       case "mfhd":
@@ -27,8 +26,7 @@ extension MovieFragment {
       case "traf":
         var reader = TrackPartReader(
           fragmentOffset: offset, dataEnd: dataEnd, defaults: defaults, decodeTimes: decodeTimes)
-        let part = try reader.read(
-          child.renamed("moof/traf[\(tracks.count)]"), issues: &log)
+        let part = try reader.read(child.numbered(tracks.count))
         dataEnd = reader.dataEnd
         if let end = part.runs.last?.end {
           decodeTimes[part.trackID] = end
@@ -38,7 +36,6 @@ extension MovieFragment {
         otherBoxes.append(child.opaque)
       }
     }
-    issues = log.issues
   }
 }
 
@@ -65,22 +62,16 @@ private struct TrackPartReader {
     self.decodeTimes = decodeTimes
   }
 
-  mutating func read(
-    _ traf: BoxReader, issues: inout IssueLog
-  ) throws(ISOBMFFError) -> MovieFragment.TrackPart {
+  mutating func read(_ traf: BoxReader) throws(ISOBMFFError) -> MovieFragment.TrackPart {
     var box = traf
     var runs: [BoxReader] = []
-    var groupDescriptions: [BoxReader] = []
-    var groupAssignments: [BoxReader] = []
     var header: BoxReader?
     var time: BoxReader?
     while let child = try box.nextBox() {
       switch child.type {
       case "tfhd": header = header ?? child
       case "tfdt": time = time ?? child
-      case "trun": runs.append(child.renamed("\(traf.path)/trun[\(runs.count)]"))
-      case "sgpd": groupDescriptions.append(child)
-      case "sbgp": groupAssignments.append(child)
+      case "trun": runs.append(child.numbered(runs.count))
       default: part.otherBoxes.append(child.opaque)
       }
     }
@@ -93,8 +84,6 @@ private struct TrackPartReader {
     for run in runs {
       try readRun(run)
     }
-    part.sampleGroups = SampleGroup.groups(
-      descriptions: groupDescriptions, assignments: groupAssignments, issues: &issues)
     return part
   }
 

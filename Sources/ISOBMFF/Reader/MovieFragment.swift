@@ -5,8 +5,6 @@ public struct MovieFragment: Sendable {
     public internal(set) var trackID: TrackID
     /// In decoding order. Sample entry indexes are into the track's sample entries.
     public internal(set) var runs: [TrackRun] = []
-    /// Samples are counted from the first of this part.
-    public internal(set) var sampleGroups: [SampleGroup] = []
     /// Every other box, such as `senc` and `saiz`, in the file's order.
     public internal(set) var otherBoxes: [OpaqueBox] = []
   }
@@ -19,6 +17,4 @@ public struct MovieFragment: Sendable {
   public internal(set) var tracks: [TrackPart] = []
   /// Every other box, in the file's order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
-  /// What is wrong with the fragment but can be done without.
-  public internal(set) var issues: [ISOBMFFError] = []
 }

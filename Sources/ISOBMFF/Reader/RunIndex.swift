@@ -1,5 +1,5 @@
-/// Finds the run that a sample belongs to in a table of (count, value) rows, such as `stts`,
-/// `ctts` or `sbgp`, by a few remembered positions.
+/// Finds the run that a sample belongs to in a table of (count, value) rows, such as `stts`
+/// or `ctts`, by a few remembered positions.
 struct RunIndex: Sendable {
   struct Run {
     var row: Int

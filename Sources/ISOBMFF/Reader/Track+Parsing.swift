@@ -134,16 +134,18 @@ extension Track {
   ) throws(ISOBMFFError) {
     var box = box
     var table: BoxReader?
+    var references = DataReferences()
     while let child = try box.nextBox() {
       switch child.type {
       case "stbl" where table == nil: table = child
-      // The kind of media is known by the handler, and data references are looked at nowhere.
-      case "vmhd", "smhd", "nmhd", "hdlr", "dinf": break
+      case "dinf": references = try DataReferences(child)
+      // The kind of media is known by the handler.
+      case "vmhd", "smhd", "nmhd", "hdlr": break
       default: otherBoxes.append(child.opaque)
       }
     }
     guard let table else { throw box.error("the track has no stbl box") }
-    try readSampleTable(table, issues: &issues)
+    try readSampleTable(table, references: references, issues: &issues)
   }
 
   /// A duration, or nil for the value that says it is not known.

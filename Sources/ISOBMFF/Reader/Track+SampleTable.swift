@@ -1,23 +1,20 @@
 extension Track {
   /// Reads an `stbl` box (ISO/IEC 14496-12 8.5).
   mutating func readSampleTable(
-    _ stbl: BoxReader, issues: inout IssueLog
+    _ stbl: BoxReader, references: DataReferences, issues: inout IssueLog
   ) throws(ISOBMFFError) {
     var boxes: [FourCC: BoxReader] = [:]
-    var groupDescriptions: [BoxReader] = []
-    var groupAssignments: [BoxReader] = []
     var box = stbl
     while let child = try box.nextBox() {
       switch child.type {
-      case "sgpd": groupDescriptions.append(child)
-      case "sbgp": groupAssignments.append(child)
       case "stsd", "stts", "ctts", "stss", "sdtp", "stsc", "stsz", "stz2", "stco", "co64":
         boxes[child.type] = boxes[child.type] ?? child
       default: otherBoxes.append(child.opaque)
       }
     }
     if let stsd = boxes["stsd"] {
-      sampleEntries = try SampleEntry.entries(stsd, handlerType: handlerType, issues: &issues)
+      sampleEntries = try SampleEntry.entries(
+        stsd, handlerType: handlerType, references: references, issues: &issues)
     }
     for index in sampleEntries.indices {
       // Rates that do not fit the field are left 0, and are then those of the time scale.
@@ -32,8 +29,6 @@ extension Track {
     if let table = try sampleTable(boxes, stbl: stbl, issues: &issues) {
       samples = TrackSamples(table)
     }
-    sampleGroups = SampleGroup.groups(
-      descriptions: groupDescriptions, assignments: groupAssignments, issues: &issues)
   }
 
   /// The table of samples, or nil where the movie's index has none.

@@ -33,7 +33,6 @@ public struct Track: Sendable {
   public internal(set) var sampleEntries: [SampleEntry] = []
   /// Where the samples lie and when they play.
   public internal(set) var samples = TrackSamples(nil)
-  public internal(set) var sampleGroups: [SampleGroup] = []
   /// Tracks that this one refers to, by the kind of reference (`tref`).
   public internal(set) var references: [(type: FourCC, tracks: [TrackID])] = []
   /// The items of the track's own `meta` and `udta`.

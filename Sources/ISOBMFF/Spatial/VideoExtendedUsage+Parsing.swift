@@ -1,7 +1,10 @@
 internal import StereoVideo
 
 extension VideoExtendedUsage {
-  /// Reads everything behind a `vexu` box's header. Throws what is wrong with a box that is known.
+  /// Reads everything behind a `vexu` box's header.
+  ///
+  /// - Throws: what is wrong with a box that is known, or which box would have to be known to
+  ///   understand the others (`must`).
   public init(payload: [UInt8]) throws(ISOBMFFError) {
     try self.init(BoxReader(payload, type: "vexu", path: "vexu"))
   }
@@ -15,6 +18,7 @@ extension VideoExtendedUsage {
       case "eyes": try readEyes(&child)
       case "proj": projectionKind = try Self.code(in: &child, type: "prji") ?? projectionKind
       case "pack": viewPackingKind = try Self.code(in: &child, type: "pkin") ?? viewPackingKind
+      case "must": try Self.requireKnown(&child, ["eyes", "proj", "pack"])
       default: break
       }
     }
@@ -31,19 +35,36 @@ extension VideoExtendedUsage {
         heroEyeIndicator = try child.read("hero_eye_indicator", as: UInt8.self)
       case "cams":
         while var camera = try child.nextBox() {
+          if camera.type == "must" { try Self.requireKnown(&camera, ["blin"]) }
           guard camera.type == "blin" else { continue }
           _ = try camera.readVersion()
           baseline = Baseline(micrometres: try camera.read("baseline_value"))
         }
       case "cmfy":
         while var comfort = try child.nextBox() {
+          if comfort.type == "must" { try Self.requireKnown(&comfort, ["dadj"]) }
           guard comfort.type == "dadj" else { continue }
           _ = try comfort.readVersion()
           disparityAdjustment = DisparityAdjustment(
             tenThousandths: try comfort.read("disparity_adjustment"))
         }
+      case "must": try Self.requireKnown(&child, ["stri", "hero", "cams", "cmfy"])
       default:
         break
+      }
+    }
+  }
+
+  /// Throws where a `must` box lists a type that is not known here: whoever does not know it is
+  /// not to use what the box around says.
+  private static func requireKnown(
+    _ must: inout BoxReader, _ known: Set<FourCC>
+  ) throws(ISOBMFFError) {
+    _ = try must.readVersion()
+    while must.remaining >= 4 {
+      let type = try must.readFourCC("required box type")
+      guard known.contains(type) else {
+        throw must.error("it takes to know \(type) to understand the others, which is unknown here")
       }
     }
   }
@@ -51,11 +72,13 @@ extension VideoExtendedUsage {
   private static func code(
     in box: inout BoxReader, type: FourCC
   ) throws(ISOBMFFError) -> FourCC? {
+    var code: FourCC?
     while var child = try box.nextBox() {
-      guard child.type == type else { continue }
+      if child.type == "must" { try requireKnown(&child, [type]) }
+      guard child.type == type, code == nil else { continue }
       _ = try child.readVersion()
-      return try child.readFourCC("kind")
+      code = try child.readFourCC("kind")
     }
-    return nil
+    return code
   }
 }

@@ -89,7 +89,6 @@ struct Opening: ~Copyable, Sendable {
       if !found.isFragmented { return try finish(&outputs) }
     case .fragment(let fragment):
       movie?.append(fragment)
-      for issue in fragment.issues { outputs.note(issue) }
       if basis == nil { basis = movie }
     case .needBytes(let range): return .wait(.read(ReadRequest(range: range)))
     case .end: return try finish(&outputs)

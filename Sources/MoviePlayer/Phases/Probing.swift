@@ -107,7 +107,6 @@ struct Probing: ~Copyable, Sendable {
           if !found.isFragmented { stream.stopReading() }
         case .fragment(let fragment):
           movie?.append(fragment)
-          for issue in fragment.issues { outputs.note(issue) }
           basis = movie
         case .mediaData(let range) where movie == nil && stream.input.isWorthLeaving(for: range):
           stage = .move(to: range.upperBound)

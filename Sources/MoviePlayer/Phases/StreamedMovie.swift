@@ -193,7 +193,6 @@ struct StreamedMovie: ~Copyable, Sendable {
   }
 
   private mutating func append(_ fragment: MovieFragment, _ outputs: inout OutputQueue) {
-    for issue in fragment.issues { outputs.note(issue) }
     if var movie = laterMovie?.bare {
       movie.append(fragment)
       laterMovie?.withFragment = movie

@@ -27,6 +27,8 @@ struct MovieFixture {
   var timescale: UInt32 = 600
   var handler = "vide"
   var sampleEntries = [Self.videoEntry]
+  /// What `stsd` says of their number; nil for the truth.
+  var entryCount: UInt32?
   /// Three samples of 10, 20 and 30 bytes, each of 5 time units, at byte 1000.
   var tables: [[UInt8]] = [
     fullBox("stts", numbers(1, 3, 5)),
@@ -35,6 +37,8 @@ struct MovieFixture {
     fullBox("stco", numbers(1, 1000)),
   ]
   var edits: [UInt8] = []
+  /// `dinf`, or nothing.
+  var dataInformation: [UInt8] = []
   /// Boxes behind the track.
   var extras: [UInt8] = []
 
@@ -66,9 +70,9 @@ struct MovieFixture {
     let hdlr = fullBox(
       "hdlr", numbers(0), Array(handler.utf8), numbers(0, 0, 0), Array("name\0".utf8))
     let stsd = fullBox(
-      "stsd", number(UInt32(sampleEntries.count)), sampleEntries.flatMap { $0 })
+      "stsd", number(entryCount ?? UInt32(sampleEntries.count)), sampleEntries.flatMap { $0 })
     let stbl = box("stbl", stsd, tables.flatMap { $0 })
-    return box("trak", tkhd, edits, box("mdia", mdhd, hdlr, box("minf", stbl)))
+    return box("trak", tkhd, edits, box("mdia", mdhd, hdlr, box("minf", dataInformation, stbl)))
   }
 
   var content: [UInt8] { header + track + extras }

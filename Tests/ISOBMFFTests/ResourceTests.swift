@@ -1,0 +1,151 @@
+import Foundation
+import ISOBMFF
+import Testing
+
+/// What files of megabytes that say nothing may cost: time in proportion to their size, and little
+/// of it.
+@Suite struct ResourceTests {
+  /// The processor time of this thread that something takes, in seconds.
+  private func seconds(_ body: () throws -> Void) rethrows -> Double {
+    func now() -> Double {
+      var time = timespec()
+      clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+      return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+    let start = now()
+    try body()
+    return now() - start
+  }
+
+  /// So many boxes of eight bytes.
+  private func emptyBoxes(_ count: Int, _ type: String = "abcd") -> [UInt8] {
+    let box = box(type)
+    var bytes: [UInt8] = []
+    bytes.reserveCapacity(count * 8)
+    for _ in 0..<count { bytes += box }
+    return bytes
+  }
+
+  @Test("a sample description of a million entries is refused")
+  func entries() throws {
+    var fixture = MovieFixture()
+    fixture.sampleEntries = [emptyBoxes(1_000_000, "hvc1")]
+    // As many as the number says are read.
+    fixture.entryCount = .max
+    let content = fixture.content
+    let time = seconds {
+      #expect { try Movie(content: content) } throws: {
+        "\($0)".hasPrefix("moov/trak[0]/mdia/minf/stbl/stsd: 64 of its entries cannot be read")
+      }
+    }
+    #expect(time < 0.5)
+  }
+
+  @Test("a million entries in as many tracks as it takes are refused")
+  func entriesOfTracks() throws {
+    var fixture = MovieFixture()
+    fixture.sampleEntries = [emptyBoxes(65_536, "hvc1")]
+    fixture.entryCount = .max
+    let track = fixture.track
+    let content = fixture.header + (0..<16).flatMap { _ in track } + MovieFixture().track
+    var movie: Movie?
+    let time = try seconds { movie = try Movie(content: content) }
+    #expect(movie?.tracks.count == 1)
+    #expect(movie?.issues.count == 64)
+    #expect(time < 0.5)
+  }
+
+  @Test("sample groups of 20 MB, which nothing needs, are not taken apart")
+  func sampleGroups() throws {
+    var fixture = MovieFixture()
+    let count = 20_000_000
+    fixture.tables.append(
+      fullBox(
+        "sgpd", version: 1, Array("roll".utf8), numbers(1, UInt32(count)),
+        [UInt8](repeating: 0, count: count)))
+    let content = fixture.content
+    let time = try seconds { _ = try Movie(content: content) }
+    #expect(time < 0.5)
+  }
+
+  @Test("four million empty boxes are refused, wherever they are")
+  func emptyBoxesInside() throws {
+    let boxes = emptyBoxes(4_000_000)
+    var inTable = MovieFixture()
+    inTable.tables.append(boxes)
+    let contents = [
+      boxes + MovieFixture().content, MovieFixture().content + box("udta", boxes), inTable.content,
+    ]
+    for content in contents {
+      let time = seconds { _ = try? Movie(content: content) }
+      #expect(time < 0.5)
+    }
+    let spread =
+      MovieFixture().content
+      + (0..<61).flatMap { _ in
+        box("udta", Array(boxes.prefix(8 * 65_536)))
+      }
+    var movie: Movie?
+    let time = try seconds { movie = try Movie(content: spread) }
+    #expect(movie?.userData.count == 61 * 65_536)
+    #expect(time < 1.5)
+  }
+
+  @Test("four million empty boxes one behind the other are passed over")
+  func emptyBoxesOutside() throws {
+    let file = emptyBoxes(4_000_000, "free") + box("moov", MovieFixture().content)
+    var parser = MovieParser(fileSize: UInt64(file.count))
+    var movie: Movie?
+    let time = try seconds {
+      reading: while true {
+        switch try parser.next() {
+        case .needBytes(let range):
+          file.withUnsafeBytes {
+            parser.supply(
+              UnsafeRawBufferPointer(rebasing: $0[Int(range.lowerBound)..<Int(range.upperBound)]),
+              at: range.lowerBound)
+          }
+        case .movie(let found): movie = found
+        case .end: break reading
+        default: break
+        }
+      }
+    }
+    #expect(movie != nil)
+    #expect(time < 1.5)
+  }
+
+  @Test(
+    "damaged files of a megabyte take no longer than whole ones", arguments: 0..<40 as Range<UInt64>
+  )
+  func damaged(seed: UInt64) throws {
+    var random = SeededGenerator(seed: seed)
+    var fixture = MovieFixture()
+    let rows = 30_000
+    fixture.tables = [
+      fullBox("stts", numbers(UInt32(rows)), (0..<rows).flatMap { _ in numbers(1, 5) }),
+      fullBox("ctts", numbers(UInt32(rows)), (0..<rows).flatMap { _ in numbers(1, 3) }),
+      fullBox("stss", numbers(UInt32(rows)), (0..<rows).flatMap { number(UInt32($0 + 1)) }),
+      fullBox("stsc", numbers(UInt32(rows)), (0..<rows).flatMap { numbers(UInt32($0 + 1), 1, 1) }),
+      fullBox("stsz", numbers(0, UInt32(rows)), (0..<rows).flatMap { _ in numbers(10) }),
+      fullBox("stco", numbers(UInt32(rows)), (0..<rows).flatMap { number(UInt32($0 * 10)) }),
+    ]
+    var content = fixture.content
+    for _ in 0..<Int.random(in: 1...2000, using: &random) {
+      content[Int.random(in: 0..<content.count, using: &random)] = UInt8.random(
+        in: 0...255, using: &random)
+    }
+    let time = seconds {
+      guard let movie = try? Movie(content: content) else { return }
+      for track in movie.tracks {
+        let samples = track.samples
+        for index in stride(from: 0, to: min(samples.count, rows), by: 1000) {
+          _ = samples.sample(at: index)
+          _ = samples.syncSample(atOrBefore: index)
+          _ = samples.index(atPresentationTime: Int64(index))
+        }
+      }
+    }
+    #expect(time < 1)
+  }
+}
