@@ -16,7 +16,7 @@ struct MuxSoundTests {
 
   private static let encoders = [
     "voaacenc": "aac", "avenc_aac": "aac", "lamemp3enc": "mp3", "avenc_ac3": "ac3",
-    "avenc_eac3": "eac3", "flacenc": "flac", "opusenc": "opus", "avenc_alac": "alac",
+    "avenc_eac3": "eac3", "opusenc": "opus", "avenc_alac": "alac",
     "mulawenc": "pcm_mulaw", "alawenc": "pcm_alaw", "identity": "pcm_s16le",
   ]
 
