@@ -110,6 +110,9 @@ let package = Package(
     .executableTarget(
       name: "bench-bitstream", dependencies: ["HEVC", "StereoVideo"],
       path: "Benchmarks/bench-bitstream", swiftSettings: strict),
+    .executableTarget(
+      name: "bench-reprojection", dependencies: ["Reprojection", "StereoVideo"],
+      path: "Benchmarks/bench-reprojection", swiftSettings: strict),
 
     .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
@@ -122,7 +125,7 @@ let package = Package(
     .testTarget(
       name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "ReprojectionTests", dependencies: ["Reprojection", "StereoVideo"],
+      name: "ReprojectionTests", dependencies: ["FuzzTargets", "Reprojection", "StereoVideo"],
       swiftSettings: strict),
     .testTarget(
       name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
@@ -153,7 +156,9 @@ let package = Package(
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(
       name: "FuzzTargets",
-      dependencies: ["CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo"],
+      dependencies: [
+        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Reprojection", "StereoVideo",
+      ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],

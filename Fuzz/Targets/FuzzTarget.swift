@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case weave
   /// The player of movies, without GStreamer.
   case player
+  /// Projections and lenses of any figures, and pictures drawn with them.
+  case geometry
   /// `mvhevcdemux` that is pushed a movie.
   case demuxPush = "demux-push"
   /// `mvhevcdemux` that reads a movie.
@@ -29,6 +31,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .flatten: flattenLayers(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
+    case .geometry: drawProjections(bytes)
     case .demuxPush: demux(bytes, byPulling: false)
     case .demuxPull: demux(bytes, byPulling: true)
     }

@@ -67,6 +67,19 @@ private let magic: Float = 12_582_912
   return floats(bits(angle) | (bits(y) & Int32.min))
 }
 
+/// A rotation of eight directions.
+struct LaneRotation {
+  /// The images of the axes.
+  let x, y, z: SIMD3<Float>
+
+  init(_ rotation: Rotation) {
+    func axis(_ axis: Direction) -> SIMD3<Float> {
+      SIMD3(Float(axis.x), Float(axis.y), Float(axis.z))
+    }
+    (x, y, z) = (axis(rotation.x), axis(rotation.y), axis(rotation.z))
+  }
+}
+
 /// Eight directions.
 package struct Rays {
   package var x, y, z: Floats
@@ -78,11 +91,11 @@ package struct Rays {
     (self.x, self.y, self.z) = (x, y, z)
   }
 
-  @inline(__always) func turned(by rotation: Rotation) -> Rays {
+  @inline(__always) func turned(by rotation: LaneRotation) -> Rays {
+    let (right, down, ahead) = (rotation.x, rotation.y, rotation.z)
     var rays = Rays(
-      x: x * Float(rotation.x.x) + y * Float(rotation.y.x) + z * Float(rotation.z.x),
-      y: x * Float(rotation.x.y) + y * Float(rotation.y.y) + z * Float(rotation.z.y),
-      z: x * Float(rotation.x.z) + y * Float(rotation.y.z) + z * Float(rotation.z.z))
+      x: x * right.x + y * down.x + z * ahead.x, y: x * right.y + y * down.y + z * ahead.y,
+      z: x * right.z + y * down.z + z * ahead.z)
     rays.face = face
     return rays
   }

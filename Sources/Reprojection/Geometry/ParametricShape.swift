@@ -11,6 +11,7 @@ internal import StereoVideo
 struct ParametricShape: Sendable {
   /// Into the camera's own directions.
   private let rotation: Rotation
+  private let lanes: LaneRotation
   /// In pixels of the picture.
   private let focalX, focalY, skew, centreX, centreY: Double
   private let offset, k1, k2, p1, p2: Double
@@ -44,6 +45,7 @@ struct ParametricShape: Sendable {
       Rotation(
         quaternionX: lens.rotationX, lens.rotationY, lens.rotationZ
       ).inverse
+    lanes = LaneRotation(rotation)
     (focalX, focalY) = (lens.focalLengthX * scaleX, lens.focalLengthY * scaleY)
     skew = lens.skew * scaleX
     (centreX, centreY) = (lens.principalPointX * scaleX, lens.principalPointY * scaleY)
@@ -162,7 +164,7 @@ struct ParametricShape: Sendable {
   }
 
   func positions(of ray: Rays) -> Positions {
-    let own = ray.turned(by: rotation)
+    let own = ray.turned(by: lanes)
     let inverse = 1 / (own.x * own.x + own.y * own.y + own.z * own.z + 1e-30).squareRoot()
     let ahead = own.z * inverse
     let scale = inverse / maximum(ahead + Float(offset), 1e-4)

@@ -10,6 +10,8 @@ public struct PictureGeometry: Sendable {
   let shape: Shape
   /// The parts of the picture within which neighbouring pixels show neighbouring directions.
   let charts: [Chart]
+  /// The chart of each cell of a cube; of all other pictures, one.
+  let chartOfCell: [Int]
 
   /// One eye's picture. Throws where the projection cannot be computed with: figures that are not
   /// finite or out of range, a lens that shows nothing.
@@ -44,6 +46,11 @@ public struct PictureGeometry: Sendable {
       charts = cube.charts
     }
     self.charts = charts
+    if case .cubemap(let cube) = shape {
+      chartOfCell = cube.faces.map(\.chart)
+    } else {
+      chartOfCell = [0]
+    }
   }
 
   /// What the picture shows at a place, which may lie beyond its edges; nil where it shows nothing.

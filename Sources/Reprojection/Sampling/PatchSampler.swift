@@ -1,0 +1,104 @@
+internal import StereoVideo
+
+/// Takes samples near edges and outside, one by one: across the map's seam and its poles, and
+/// nothing from beyond a chart.
+struct PatchSampler {
+  let source: UnsafeRawPointer
+  /// From a row to the next, in bytes.
+  let stride: Int
+  let width: Int
+  let charts: [Chart]
+  /// The index of the first chart of the level.
+  let firstChart: Int
+  let plane: PictureFormat.Plane
+  let interpolation: Interpolation
+
+  /// Draws the first `count` samples of a patch.
+  func draw(_ patch: CoordinateBand.Patch, to target: UnsafeMutableRawPointer, count: Int) {
+    for lane in 0..<count {
+      let place = target + lane * plane.unit
+      let index = Int(patch.chart[lane])
+      guard !patch.isEmpty, index >= 0 else {
+        for component in 0..<plane.components {
+          write(
+            plane.fill.indices.contains(component) ? Int(plane.fill[component]) : 0, component,
+            place)
+        }
+        continue
+      }
+      draw(x: patch.x[lane], y: patch.y[lane], charts[firstChart + index], to: place)
+    }
+  }
+
+  private func draw(x: Float, y: Float, _ chart: Chart, to place: UnsafeMutableRawPointer) {
+    // Positions are finite and below 2²⁰; see PictureGeometry.positions.
+    if interpolation == .nearest {
+      let sample = self.sample(Int(x.rounded()), Int(y.rounded()), chart)
+      for component in 0..<plane.components { write(read(sample, component), component, place) }
+      return
+    }
+    let (column, line) = (x.rounded(.down), y.rounded(.down))
+    let weights = interpolation.table
+    let across = weights.values + phase(x - column) * 8
+    let down = weights.values + phase(y - line) * 8
+    let most = (1 << plane.depth) - 1
+    for component in 0..<plane.components {
+      var sum = 0
+      for row in 0..<weights.taps {
+        for tap in 0..<weights.taps {
+          let sample = self.sample(
+            Int(column) + tap - interpolation.before, Int(line) + row - interpolation.before, chart)
+          sum += read(sample, component) * Int(across[tap]) * Int(down[row])
+        }
+      }
+      write(min(max((sum + (1 << 23)) >> 24, 0), most), component, place)
+    }
+  }
+
+  private func phase(_ fraction: Float) -> Int { min(255, max(0, Int(fraction * 256 + 0.5))) }
+
+  /// The sample that stands for a place which may lie outside the chart.
+  private func sample(_ x: Int, _ y: Int, _ chart: Chart) -> UnsafeRawPointer {
+    var (x, y) = (x, y)
+    if chart.crossesPoles, y < chart.top || y > chart.bottom {
+      y = y < chart.top ? 2 * chart.top - 1 - y : 2 * chart.bottom + 1 - y
+      x += width / 2
+    }
+    if chart.wraps {
+      // At most half a turn and some taps outside, but for a picture of few columns.
+      while x < 0 { x += width }
+      while x >= width { x -= width }
+    }
+    x = min(max(x, chart.left), chart.right)
+    y = min(max(y, chart.top), chart.bottom)
+    return source + y * stride + x * plane.unit
+  }
+
+  private func read(_ sample: UnsafeRawPointer, _ component: Int) -> Int {
+    plane.bytes == 1
+      ? Int(sample.load(fromByteOffset: component, as: UInt8.self))
+      : Int(sample.loadUnaligned(fromByteOffset: component * 2, as: UInt16.self)) >> plane.shift
+  }
+
+  private func write(_ value: Int, _ component: Int, _ place: UnsafeMutableRawPointer) {
+    if plane.bytes == 1 {
+      place.storeBytes(
+        of: UInt8(truncatingIfNeeded: value), toByteOffset: component, as: UInt8.self)
+    } else {
+      place.storeBytes(
+        of: UInt16(truncatingIfNeeded: value << plane.shift), toByteOffset: component * 2,
+        as: UInt16.self)
+    }
+  }
+}
+
+extension Interpolation {
+  /// The weights of its taps; those of ``linear`` where there is one tap.
+  var table: TapWeights {
+    switch self {
+    case .nearest, .linear: .linear
+    case .cubic: .cubic
+    case .lanczos: .lanczos
+    }
+  }
+}
