@@ -16,6 +16,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case weave
   /// The player of movies, without GStreamer.
   case player
+  /// Spherical metadata of Apple and Google, on one box's content.
+  case immersive
   /// Projections and lenses of any figures, and pictures drawn with them.
   case geometry
   /// `mvhevcdemux` that is pushed a movie.
@@ -31,6 +33,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .flatten: flattenLayers(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
+    case .immersive: readImmersive(bytes)
     case .geometry: drawProjections(bytes)
     case .demuxPush: demux(bytes, byPulling: false)
     case .demuxPull: demux(bytes, byPulling: true)

@@ -1,5 +1,5 @@
 /// How two eyes share one frame, or one sequence of frames.
-public struct PackingLayout: Equatable, Sendable {
+public struct PackingLayout: Hashable, Sendable {
   public enum Arrangement: Sendable, CaseIterable {
     /// The eyes beside each other in one frame.
     case sideBySide

@@ -55,6 +55,7 @@ struct FuzzTests {
       case .boxes, .player, .demuxPush, .demuxPull: "movies"
       case .slices, .flatten, .weave: "streams"
       case .parameterSets: "parameter-sets"
+      case .immersive: "immersive"
       case .geometry: "geometry"
       }
     return try Self.files(Self.folder.appending(path: "Seeds/\(kind)")).map(Self.bytes)

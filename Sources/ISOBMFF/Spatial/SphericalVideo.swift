@@ -33,17 +33,37 @@ public struct SphericalVideo: Equatable, Sendable {
     case .halfEquirectangular: edge = 0x4000_0000
     default: return nil
     }
+    self.init(
+      .equirectangular(top: 0, bottom: 0, left: edge, right: edge), pose: (0, 0, 0),
+      metadataSource: metadataSource)
+  }
+
+  /// The box of a picture of any part of the sphere, or of a cube; a mesh is left out.
+  ///
+  /// - Parameter pose: in 16.16 fixed-point degrees.
+  public init(
+    _ projection: Projection, pose: (yaw: Int32, pitch: Int32, roll: Int32), metadataSource: String
+  ) {
     self.metadataSource = metadataSource
-    pose = (0, 0, 0)
-    projection = .equirectangular(top: 0, bottom: 0, left: edge, right: edge)
+    self.pose = pose
+    self.projection = projection
     var writer = BoxWriter()
     writer.fullBox("svhd") { $0.write(cString: metadataSource) }
     writer.box("proj") { proj in
-      proj.fullBox("prhd") { $0.write(zeros: 12) }
-      proj.fullBox("equi") {
-        $0.write(zeros: 8)
-        $0.write(edge)
-        $0.write(edge)
+      proj.fullBox("prhd") {
+        for angle in [pose.yaw, pose.pitch, pose.roll] { $0.write(angle) }
+      }
+      switch projection {
+      case .equirectangular(let top, let bottom, let left, let right):
+        proj.fullBox("equi") {
+          for bound in [top, bottom, left, right] { $0.write(bound) }
+        }
+      case .cubemap(let layout, let padding):
+        proj.fullBox("cbmp") {
+          $0.write(layout)
+          $0.write(padding)
+        }
+      case .mesh: break
       }
     }
     payload = writer.bytes

@@ -16,11 +16,23 @@ extension VideoExtendedUsage {
     while var child = try box.nextBox() {
       switch child.type {
       case "eyes": try readEyes(&child)
-      case "proj": projectionKind = try Self.code(in: &child, type: "prji") ?? projectionKind
+      case "proj":
+        readLenses(in: child)
+        projectionKind = try Self.code(in: &child, type: "prji", "lnsc") ?? projectionKind
+      case "lnsc": lensCollection = lensCollection ?? (try? LensCollection(child))
       case "pack": viewPackingKind = try Self.code(in: &child, type: "pkin") ?? viewPackingKind
-      case "must": try Self.requireKnown(&child, ["eyes", "proj", "pack"])
+      case "must": try Self.requireKnown(&child, ["eyes", "proj", "pack", "lnsc"])
       default: break
       }
+    }
+  }
+
+  /// Lenses are where files have them: in `vexu` or in `proj`. What is wrong with them is no error:
+  /// the layout of these boxes has been published in part only, and the bytes are kept.
+  private mutating func readLenses(in projection: BoxReader) {
+    var projection = projection
+    while lensCollection == nil, let child = try? projection.nextBox() {
+      if child.type == "lnsc" { lensCollection = try? LensCollection(child) }
     }
   }
 
@@ -58,7 +70,7 @@ extension VideoExtendedUsage {
   /// Throws where a `must` box lists a type that is not known here: whoever does not know it is
   /// not to use what the box around says.
   private static func requireKnown(
-    _ must: inout BoxReader, _ known: Set<FourCC>
+    _ must: inout BoxReader, _ known: [FourCC]
   ) throws(ISOBMFFError) {
     _ = try must.readVersion()
     while must.remaining >= 4 {
@@ -70,11 +82,11 @@ extension VideoExtendedUsage {
   }
 
   private static func code(
-    in box: inout BoxReader, type: FourCC
+    in box: inout BoxReader, type: FourCC, _ others: FourCC...
   ) throws(ISOBMFFError) -> FourCC? {
     var code: FourCC?
     while var child = try box.nextBox() {
-      if child.type == "must" { try requireKnown(&child, [type]) }
+      if child.type == "must" { try requireKnown(&child, [type] + others) }
       guard child.type == type, code == nil else { continue }
       _ = try child.readVersion()
       code = try child.readFourCC("kind")

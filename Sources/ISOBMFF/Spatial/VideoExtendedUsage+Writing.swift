@@ -61,7 +61,9 @@ extension VideoExtendedUsage {
         for box in others[path] ?? [] { $0.box(box) }
       }
     }
-    container("eyes", "eyes", isNeeded: true, in: &writer) { eyes in
+    let isPair =
+      views != nil || heroEyeIndicator != nil || baseline != nil || disparityAdjustment != nil
+    container("eyes", "eyes", isNeeded: isPair, in: &writer) { eyes in
       if let views { eyes.fullBox("stri") { $0.write(views.rawValue) } }
       if let heroEyeIndicator { eyes.fullBox("hero") { $0.write(heroEyeIndicator) } }
       container("eyes/cams", "cams", isNeeded: baseline != nil, in: &eyes) { cams in

@@ -18,6 +18,9 @@ public struct VideoExtendedUsage: Equatable, Sendable {
   public internal(set) var disparityAdjustment: DisparityAdjustment?
   /// `proj/prji`: one of ``ProjectionKind``'s codes, or one that is newer than this type.
   public internal(set) var projectionKind: FourCC?
+  /// `lnsc` or `proj/lnsc`: the lenses of a projection of kind `prim`; nil where there are none
+  /// that can be read.
+  public internal(set) var lensCollection: LensCollection?
   /// `pack/pkin`: `side`, `over`, or a newer one.
   public internal(set) var viewPackingKind: FourCC?
 
@@ -25,7 +28,10 @@ public struct VideoExtendedUsage: Equatable, Sendable {
   ///
   /// Every field that is nil is left out. `horizontalFieldOfView` has a box of its own (`hfov`).
   /// Packing is written for side by side and top-bottom; frame by frame has no code.
-  public init(_ metadata: SpatialMetadata, packing: PackingLayout? = nil) {
+  /// - Parameter lenses: of a projection of kind `prim`.
+  public init(
+    _ metadata: SpatialMetadata, packing: PackingLayout? = nil, lenses: LensCollection? = nil
+  ) {
     var views: StereoViews = [.leftEye, .rightEye]
     if let packing, packing.rightViewFirst {
       views.insert(.reversed)
@@ -41,8 +47,24 @@ public struct VideoExtendedUsage: Equatable, Sendable {
       case .topBottom: "over"
       case .frameByFrame, nil: nil
       }
+    lensCollection = lenses
     payload = []
-    payload = writtenPayload(others: [:])
+    payload = writtenPayload(others: Self.others(lenses))
+  }
+
+  /// The box of a picture that is no pair: its projection alone, without `eyes`.
+  ///
+  /// - Parameter lenses: of a projection of kind `prim`.
+  public init(monoscopic projection: ProjectionKind, lenses: LensCollection? = nil) {
+    projectionKind = FourCC(exactly: projection.fourCC)
+    lensCollection = lenses
+    payload = []
+    payload = writtenPayload(others: Self.others(lenses))
+  }
+
+  private static func others(_ lenses: LensCollection?) -> [String: [OpaqueBox]] {
+    guard let lenses else { return [:] }
+    return ["": [OpaqueBox("lnsc", payload: lenses.payload)]]
   }
 
   /// What the box says of how the pair was shot, without the field of view.

@@ -1,0 +1,32 @@
+import ISOBMFF
+import StereoVideo
+
+/// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses and for the text of Spherical
+/// Video V1, and writes what it finds in each container's words.
+func readImmersive(_ bytes: [UInt8]) {
+  var found: [ImmersiveMetadata] = []
+  if let usage = try? VideoExtendedUsage(payload: bytes) {
+    if let metadata = usage.immersiveMetadata(width: 640, height: 320) { found.append(metadata) }
+    let updated = usage.updated(
+      with: SpatialMetadata(heroEye: .left, projection: .equirectangular), packing: nil)
+    _ = try? VideoExtendedUsage(payload: updated.payload)
+  }
+  var entry = VisualSampleEntry(codec: "hvc1", width: 640, height: 320)
+  entry.add([OpaqueBox("sv3d", payload: bytes)])
+  if let metadata = entry.sphericalVideo?.immersiveMetadata(.leftRight) { found.append(metadata) }
+  if let metadata = SphericalVideoV1(text: bytes)?.immersiveMetadata { found.append(metadata) }
+  if let collection = try? LensCollection(payload: bytes) {
+    for lens in collection.lenses {
+      guard let calibration = lens.calibration(width: 640, height: 320) else { continue }
+      found.append(ImmersiveMetadata(.known(.parametric(calibration))))
+    }
+  }
+  for metadata in found {
+    let apple = VideoExtendedUsage.make(metadata, pair: SpatialMetadata())
+    if let box = apple.box { _ = try? VideoExtendedUsage(payload: box.payload) }
+    let google = SphericalVideo.make(metadata, metadataSource: "fuzz")
+    let text = SphericalVideoV1.make(metadata, width: 640, height: 320, software: "fuzz")
+    _ = text.box?.immersiveMetadata
+    _ = (apple.losses + google.losses + text.losses).map(\.description)
+  }
+}
