@@ -26,6 +26,10 @@ static inline gboolean cgst_is_a(gconstpointer instance, GType type) {
   return G_TYPE_CHECK_INSTANCE_TYPE(instance, type);
 }
 
+static inline gboolean cgst_value_holds(const GValue *value, GType type) {
+  return G_VALUE_HOLDS(value, type);
+}
+
 static inline GstElementFactoryListType cgst_factory_type_video_decoder(void) {
   return GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO;
 }

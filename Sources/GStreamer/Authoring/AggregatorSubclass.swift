@@ -11,11 +11,13 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
   public var sourcePad: Pad { Pad(retaining: aggregator.pointee.srcpad) }
 
   /// The sink pads that are there now.
-  public var sinkPads: [AggregatorPad] {
+  public var sinkPads: [AggregatorPad] { Self.sinkPads(of: pointer) }
+
+  static func sinkPads(of element: UnsafeMutablePointer<GstElement>) -> [AggregatorPad] {
     var pads: [AggregatorPad] = []
     withUnsafeMutablePointer(to: &pads) { pads in
       _ = gst_element_foreach_sink_pad(
-        pointer,
+        element,
         { _, pad, data in
           if let pad {
             data?.assumingMemoryBound(to: [AggregatorPad].self).pointee
@@ -74,10 +76,16 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
 
   /// Adds a sink pad that is always there. Call it at creation.
   public func addAlwaysPad(_ template: String) throws {
-    guard let created = makePad(template: template, name: template) else {
+    try Self.addAlwaysPad(template, to: pointer)
+  }
+
+  static func addAlwaysPad(
+    _ template: String, to element: UnsafeMutablePointer<GstElement>
+  ) throws {
+    guard let created = makePad(of: element, template: template, name: template) else {
       throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(template) could not be made.")
     }
-    gst_element_add_pad(pointer, cast(created))
+    gst_element_add_pad(element, cast(created))
   }
 
   /// Sets the caps of the output.
@@ -102,10 +110,11 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)
   }
 
-  private func makePad(template templateName: String, name padName: String)
-    -> UnsafeMutablePointer<GstAggregatorPad>?
-  {
-    guard let template = gst_element_class_get_pad_template(pointer.elementClass, templateName)
+  private static func makePad(
+    of element: UnsafeMutablePointer<GstElement>, template templateName: String,
+    name padName: String
+  ) -> UnsafeMutablePointer<GstAggregatorPad>? {
+    guard let template = gst_element_class_get_pad_template(element.elementClass, templateName)
     else { return nil }
     var name = GValue()
     g_value_init(&name, cgst_type_string())
@@ -170,7 +179,8 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
       else { return nil }
       let requested = requested.map { String(cString: $0) }
       guard let name = try? element.padName(template: template, requested: requested),
-        let pad = element.makePad(template: template, name: name)
+        let pad = AggregatorSubclass.makePad(
+          of: element.pointer, template: template, name: name)
       else { return nil }
       return pad
     }

@@ -1,10 +1,9 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
 /// The last part of `mvhevcdec`: decoded pictures of both eyes in, one stream for each eye out.
 let eyePairing = ElementDeclaration<EyePairing>(
-  name: "mvhevcpairing", typeName: "GstMVHEVCPairing", baseClass: .element,
+  name: "mvhevcpairing", typeName: "GstMVHEVCPairing",
   longName: "Eye pairing", klass: "Filter/Video",
   description: "Sends decoded pictures to the pads of their eyes, in pairs", author: author,
   padTemplates: [
@@ -13,91 +12,68 @@ let eyePairing = ElementDeclaration<EyePairing>(
     PadTemplate("right", .source, caps: Caps("video/x-raw")),
   ])
 
-final class EyePairing: ElementSubclass, @unchecked Sendable {
+final class EyePairing: ElementImplementation {
+  let instance: ElementInstance
   private let sink: Pad
   private let left: Pad
   private let right: Pad
-  private let combiner = FlowCombiner()
-
-  // What follows is used by the sink pad's thread alone.
-
-  private var waiting = PairQueue<Buffer>()
-  private var stretch: UInt64 = 0
-  private var played = Segment()
-  /// The pictures of a stretch that is played backwards, first to last.
-  private var held: [StereoPicture<Buffer>] = []
   /// The eye that has no pictures in this stream, once its pad has been told so.
-  private var absentEye: Eye?
+  private let absentEye = Locked<Eye?>(nil)
 
-  required init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      functions: PadFunctions<EyePairing>(
-        chain: EyePairing.receive, event: EyePairing.handle, query: EyePairing.answer))
-    let functions = PadFunctions<EyePairing>(event: EyePairing.handleUpstream)
-    left = try Pad(instance, template: "left", functions: functions)
-    right = try Pad(instance, template: "right", functions: functions)
-    try super.init(instance)
+      .sink(chain: EyePairing.receive, event: EyePairing.handle, query: EyePairing.answer))
+    let functions = PadFunctions<EyePairing>.source(event: EyePairing.handleUpstream)
+    left = try Pad(instance, template: "left", functions)
+    right = try Pad(instance, template: "right", functions)
     for pad in [sink, left, right] { add(pad) }
-    for pad in [left, right] {
-      pad.useFixedCaps()
-      combiner.add(pad)
-    }
+    for pad in [left, right] { pad.useFixedCaps() }
   }
 
-  override func start() throws {
-    forget()
-    played = Segment()
-  }
-
-  override func stop() { forget() }
-
-  /// Whether the stretches of the stream come last first.
-  private var playsBackwards: Bool { played.rate < 0 }
-
-  private func forget() {
-    waiting = PairQueue()
-    held = []
-    absentEye = nil
-    combiner.reset()
+  func start() throws -> Streaming {
+    absentEye.withLock { $0 = nil }
+    let streaming = Streaming(element: self)
+    for pad in [left, right] { streaming.combiner.add(pad) }
+    return streaming
   }
 
   private func pad(of eye: Eye) -> Pad { eye == .left ? left : right }
 
   // MARK: Events and queries
 
-  private func handle(_ pad: Pad, _ event: Event) throws -> Bool {
-    switch event.type {
-    case GST_EVENT_STREAM_START:
-      endStretch()
-      absentEye = nil
+  private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .streamStart:
+      streaming.endStretch()
+      absentEye.withLock { $0 = nil }
       for eye in Eye.allCases {
         let pad = self.pad(of: eye)
         let start = Event.streamStart(id: pad.streamID(self, suffix: eye.rawValue))
         pad.push(start.takingGroup(of: event).following(event))
       }
       return true
-    case GST_EVENT_CAPS:
-      guard let caps = event.caps else { return false }
-      endStretch()
+    case .caps(let caps):
+      streaming.endStretch()
       for eye in Eye.allCases {
         self.pad(of: eye).push(Event.caps(Self.caps(caps, of: eye)).following(event))
       }
       return true
-    case GST_EVENT_SEGMENT:
+    case .segment:
       // The decoder's own: the one that is played comes behind it.
       return true
-    case GST_EVENT_CUSTOM_DOWNSTREAM:
+    case .custom:
       guard let segment = PlayedSegment.segment(of: event) else { return pad.forward(event) }
       // Played forwards, pictures that wait are of the sequence that goes on.
-      if playsBackwards { endStretch() }
-      played = segment
+      if streaming.playsBackwards { streaming.endStretch() }
+      streaming.played = segment
       return pad.forward(Event.segment(segment).following(event))
-    case GST_EVENT_GAP, GST_EVENT_SEGMENT_DONE, GST_EVENT_EOS:
-      endStretch()
+    case .gap, .segmentDone, .endOfStream:
+      streaming.endStretch()
       return pad.forward(event)
-    case GST_EVENT_FLUSH_STOP:
-      forget()
+    case .flushStop:
+      streaming.forget()
       return pad.forward(event)
     default:
       return pad.forward(event)
@@ -106,14 +82,13 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
 
   private func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
     // A decoder that skips late pictures would break up pairs.
-    if event.type == GST_EVENT_QOS { return true }
+    if case .qualityOfService = event.kind { return true }
     return pad.forward(event)
   }
 
   private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard query.type == GST_QUERY_ALLOCATION, let caps = query.allocationCaps else {
-      return pad.forward(query)
-    }
+    guard case .allocation(let caps?) = query.kind else { return pad.forward(query) }
+    let absentEye = absentEye.current
     for eye in Eye.allCases where eye != absentEye {
       let question = Query.allocation(Self.caps(caps, of: eye), needsPool: false)
       guard self.pad(of: eye).queryPeer(question), question.acceptsVideoMeta else { return false }
@@ -126,72 +101,107 @@ final class EyePairing: ElementSubclass, @unchecked Sendable {
     caps.with(["multiview-mode": .string(eye.rawValue)], removing: ["views", "multiview-flags"])
   }
 
-  // MARK: Pictures
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try streaming.receive(buffer)
+  }
+}
 
-  private func receive(_ pad: Pad, _ buffer: Buffer) throws {
-    guard let meta = AccessUnitMeta(buffer) else {
-      throw ElementError(
-        .decode,
-        "The decoder does not carry metas from coded buffers to pictures, "
-          + "so the eyes cannot be told apart.")
+// MARK: Pictures
+
+extension EyePairing {
+  struct Streaming {
+    let element: EyePairing
+    let combiner = FlowCombiner()
+    var played = Segment()
+    private var waiting = PairQueue<Buffer>()
+    private var stretch: UInt64 = 0
+    /// The pictures of a stretch that is played backwards, first to last.
+    private var held: [StereoPicture<Buffer>] = []
+
+    init(element: EyePairing) {
+      self.element = element
     }
-    if meta.stretch != stretch {
-      try finishStretch()
-      stretch = meta.stretch
+
+    /// Whether the stretches of the stream come last first.
+    var playsBackwards: Bool { played.rate < 0 }
+
+    mutating func forget() {
+      waiting = PairQueue()
+      held = []
+      element.absentEye.withLock { $0 = nil }
+      combiner.reset()
     }
-    let picture = buffer.writable()
-    picture.pts = meta.pts ?? buffer.pts
-    picture.duration = meta.duration ?? buffer.duration
-    picture.dts = nil
-    if meta.isPaired {
-      absentEye = nil
-      try show(
-        waiting.add(picture, accessUnit: meta.number, eye: meta.eye, order: meta.order))
-    } else {
-      end(meta.eye.other)
-      try show([StereoPicture(meta.eye, picture)])
+
+    fileprivate mutating func receive(_ buffer: Buffer) throws {
+      guard let meta = AccessUnitMeta(buffer) else {
+        throw ElementError(
+          .decode,
+          "The decoder does not carry metas from coded buffers to pictures, "
+            + "so the eyes cannot be told apart.")
+      }
+      if meta.stretch != stretch {
+        try finishStretch()
+        stretch = meta.stretch
+      }
+      let picture = buffer.writable()
+      picture.pts = meta.pts ?? buffer.pts
+      picture.duration = meta.duration ?? buffer.duration
+      picture.dts = nil
+      if meta.isPaired {
+        element.absentEye.withLock { $0 = nil }
+        try show(
+          waiting.add(picture, accessUnit: meta.number, eye: meta.eye, order: meta.order))
+      } else {
+        end(meta.eye.other)
+        try show([StereoPicture(meta.eye, picture)])
+      }
     }
-  }
 
-  /// Tells the pad of an eye without pictures that none will come.
-  private func end(_ eye: Eye) {
-    guard absentEye != eye else { return }
-    absentEye = eye
-    pad(of: eye).push(.endOfStream)
-    _ = combiner.update(pad(of: eye), .eos)
-  }
+    /// Tells the pad of an eye without pictures that none will come.
+    private func end(_ eye: Eye) {
+      let isNew = element.absentEye.withLock { absent in
+        defer { absent = eye }
+        return absent != eye
+      }
+      guard isNew else { return }
+      let pad = element.pad(of: eye)
+      pad.push(.endOfStream)
+      _ = combiner.update(pad, .eos)
+    }
 
-  private func show(_ pictures: [StereoPicture<Buffer>]) throws {
-    if playsBackwards { held += pictures } else { try push(pictures) }
-  }
+    private mutating func show(_ pictures: [StereoPicture<Buffer>]) throws {
+      if playsBackwards { held += pictures } else { try push(pictures) }
+    }
 
-  /// Sends what waits for more pictures of the same stretch.
-  private func finishStretch() throws {
-    try show(waiting.drain())
-    let pictures = held
-    held = []
-    try push(pictures.reversed())
-  }
+    /// Sends what waits for more pictures of the same stretch.
+    private mutating func finishStretch() throws {
+      try show(waiting.drain())
+      let pictures = held
+      held = []
+      try push(pictures.reversed())
+    }
 
-  /// The same in front of an event: that the next pad takes no pictures does not hold up the event.
-  private func endStretch() { try? finishStretch() }
+    /// The same in front of an event: that the next pad takes no pictures does not hold up the event.
+    fileprivate mutating func endStretch() { try? finishStretch() }
 
-  private func push(_ pictures: [StereoPicture<Buffer>]) throws {
-    for picture in pictures where isInSegment(picture) {
-      for eye in Eye.allCases where eye != absentEye {
-        let pad = self.pad(of: eye)
-        if let buffer = picture[eye] {
-          try combiner.update(pad, pad.push(buffer)).check()
-        } else if let other = picture[eye.other], let time = other.pts {
-          pad.push(.gap(at: time, duration: other.duration))
+    private func push(_ pictures: [StereoPicture<Buffer>]) throws {
+      for picture in pictures where isInSegment(picture) {
+        let absentEye = element.absentEye.current
+        for eye in Eye.allCases where eye != absentEye {
+          let pad = element.pad(of: eye)
+          if let buffer = picture[eye] {
+            try combiner.update(pad, pad.push(buffer)).check()
+          } else if let other = picture[eye.other], let time = other.pts {
+            pad.push(.gap(at: time, duration: other.duration))
+          }
         }
       }
     }
-  }
 
-  /// What is decoded only for later pictures lies in front of the segment.
-  private func isInSegment(_ picture: StereoPicture<Buffer>) -> Bool {
-    guard let buffer = picture.left ?? picture.right, let time = buffer.pts else { return true }
-    return played.overlaps(time, duration: buffer.duration)
+    /// What is decoded only for later pictures lies in front of the segment.
+    private func isInSegment(_ picture: StereoPicture<Buffer>) -> Bool {
+      guard let buffer = picture.left ?? picture.right, let time = buffer.pts else { return true }
+      return played.overlaps(time, duration: buffer.duration)
+    }
   }
 }

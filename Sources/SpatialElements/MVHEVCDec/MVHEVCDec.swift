@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -6,7 +5,6 @@ import StereoVideo
 let mvhevcDec = ElementDeclaration<MVHEVCDec>(
   name: "mvhevcdec",
   typeName: "GstMVHEVCDec",
-  baseClass: .bin,
   longName: "MV-HEVC decoder",
   klass: "Codec/Decoder/Video",
   description: "Decodes both eyes of MV-HEVC with the highest-ranking decoder for plain H.265",
@@ -25,49 +23,58 @@ let mvhevcDec = ElementDeclaration<MVHEVCDec>(
 
 /// A bin of three: the layered stream is flattened into one of single layer, a plain decoder decodes
 /// it, and its pictures are paired again. That costs two pictures for each stereo frame.
-final class MVHEVCDec: BinSubclass, HasSettings, @unchecked Sendable {
+final class MVHEVCDec: BinImplementation {
   struct Settings {
     var view = ViewChoice.both
   }
 
+  /// The parts.
+  typealias Streaming = [Element]
+
   static let log = DebugCategory("mvhevcdec", "MV-HEVC decoder")
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
   private let sink: GhostPad
   private let left: GhostPad
   private let right: GhostPad
-  private var parts: [Element] = []
 
-  required init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     sink = try GhostPad(instance, template: "sink")
     left = try GhostPad(instance, template: "left")
     right = try GhostPad(instance, template: "right")
-    try super.init(instance)
     for pad in [sink, left, right] { add(pad) }
   }
 
-  override func start() throws {
+  func start() throws -> Streaming {
     let decoder = try Self.findDecoder()
     Self.log.info(self, "decoding with \(decoder.name)")
     let flattening = try layerFlattening.makePart()
     let pairing = try eyePairing.makePart()
     let view = settings.current.view
     flattening.implementation(LayerFlattening.self)?.view.withLock { $0 = view }
-    for part in [flattening, decoder, pairing] {
-      try addPart(part)
-      parts.append(part)
+    var parts: [Element] = []
+    do {
+      for part in [flattening, decoder, pairing] {
+        try addPart(part)
+        parts.append(part)
+      }
+      try flattening.link("src", to: decoder, "sink")
+      try decoder.link("src", to: pairing, "sink")
+      try sink.setTarget(flattening.staticPad("sink"))
+      try left.setTarget(pairing.staticPad("left"))
+      try right.setTarget(pairing.staticPad("right"))
+    } catch {
+      stop(parts)
+      throw error
     }
-    try flattening.link("src", to: decoder, "sink")
-    try decoder.link("src", to: pairing, "sink")
-    try sink.setTarget(flattening.staticPad("sink"))
-    try left.setTarget(pairing.staticPad("left"))
-    try right.setTarget(pairing.staticPad("right"))
+    return parts
   }
 
-  override func stop() {
+  func stop(_ parts: consuming Streaming) {
     for pad in [sink, left, right] { try? pad.setTarget(nil) }
     for part in parts { removePart(part) }
-    parts = []
   }
 
   /// The highest-ranking decoder that starts: a hardware decoder may be there without its device.
@@ -75,11 +82,11 @@ final class MVHEVCDec: BinSubclass, HasSettings, @unchecked Sendable {
     let caps = Caps("video/x-h265", ["alignment": "au"])
     for factory in ElementFactory.videoDecoders(for: caps) {
       guard let decoder = factory.make(), decoder.staticPad("sink") != nil else { continue }
-      if decoder.setState(GST_STATE_READY) {
-        decoder.setState(GST_STATE_NULL)
+      if decoder.setState(.ready) {
+        decoder.setState(.null)
         return decoder
       }
-      decoder.setState(GST_STATE_NULL)
+      decoder.setState(.null)
     }
     throw ElementError(
       .missingPlugin,

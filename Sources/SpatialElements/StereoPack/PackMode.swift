@@ -48,10 +48,13 @@ enum PackMode: Int32, EnumType {
   }
 
   /// The caps field `multiview-mode` of the output.
-  var multiviewMode: String {
+  var multiviewMode: MultiviewMode {
     switch self {
-    case .sideBySide, .topBottom, .rowInterleaved, .frameByFrame: nick
-    case .left, .right, .anaglyph: "mono"
+    case .sideBySide: .sideBySide
+    case .topBottom: .topBottom
+    case .rowInterleaved: .rowInterleaved
+    case .frameByFrame: .frameByFrame
+    case .left, .right, .anaglyph: .mono
     }
   }
 }

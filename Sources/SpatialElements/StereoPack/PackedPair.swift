@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -77,8 +76,10 @@ final class PackedPair {
       ], removing: ["multiview-mode", "multiview-flags", "views", "max-framerate"])
     let isHalf =
       settings.half && [.sideBySide, .topBottom, .rowInterleaved].contains(settings.mode)
-    return sized.withMultiview(
-      settings.mode.multiviewMode, rightViewFirst: settings.rightViewFirst, halfAspect: isHalf)
+    var flags = MultiviewFlags()
+    if settings.rightViewFirst { flags.insert(.rightViewFirst) }
+    if isHalf { flags.insert(.halfAspect) }
+    return sized.withMultiview(settings.mode.multiviewMode, flags)
   }
 
   private static func places(_ format: String) throws -> (red: Int, green: Int, blue: Int) {

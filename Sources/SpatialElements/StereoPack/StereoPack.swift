@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -6,7 +5,6 @@ import StereoVideo
 let stereoPack = ElementDeclaration<StereoPack>(
   name: "stereopack",
   typeName: "GstStereoPack",
-  baseClass: .aggregator,
   longName: "Stereo frame packer",
   klass: "Filter/Converter/Video",
   description: "Puts two eyes into frames: side by side, top-bottom, row-interleaved, "
@@ -36,7 +34,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
 /// a partner is dropped.
-final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
+final class StereoPack: AggregatorImplementation {
   struct Settings {
     var mode = PackMode.sideBySide
     var half = false
@@ -44,52 +42,46 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
     var anaglyph = AnaglyphChoice.redCyanDubois
   }
 
+  struct Streaming {
+    var packer: PackedPair?
+    var sentSegment: Segment?
+    var tags = TagList()
+    var dropped = 0
+  }
+
   static let log = DebugCategory("stereopack", "stereo frame packer")
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
 
-  // What follows is used by the source pad's thread alone.
-
-  private var packer: PackedPair?
-  private var sentSegment: Segment?
-  private var tags = TagList()
-  private var dropped = 0
-
-  required init(_ instance: ElementInstance) throws {
-    try super.init(instance)
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     for eye in Eye.allCases { try addAlwaysPad(eye.rawValue) }
   }
 
-  override func start() throws { forget() }
-  override func stop() { forget() }
-  override func flush() throws {
-    packer = nil
-    sentSegment = nil
+  func start() throws -> Streaming {
+    padCaps.withLock { $0 = [:] }
+    return Streaming()
   }
 
-  private func forget() {
-    packer = nil
-    sentSegment = nil
-    tags = TagList()
-    dropped = 0
-    padCaps.withLock { $0 = [:] }
+  func flush(_ streaming: inout Streaming) throws {
+    streaming.packer = nil
+    streaming.sentSegment = nil
   }
 
   // MARK: Events and queries
 
-  override func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    switch query.type {
-    case GST_QUERY_CAPS:
-      let caps = possibleCaps(pad)
-      query.answerCaps(query.capsFilter.map { $0.intersection(caps) } ?? caps)
+  func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+    switch query.kind {
+    case .caps:
+      query.answerCaps(possibleCaps(pad))
       return true
-    case GST_QUERY_ACCEPT_CAPS:
-      guard let caps = query.acceptCaps else { return false }
+    case .acceptCaps(let caps):
       query.answerAcceptCaps(caps.canIntersect(possibleCaps(pad)))
       return true
-    case GST_QUERY_ALLOCATION:
+    case .allocation:
       // Frames are read where they lie.
       query.offerVideoMeta()
       return true
@@ -110,22 +102,25 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
     ])
   }
 
-  override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
-    if let caps = event.caps, let eye = Eye(rawValue: pad.name) {
+  func sinkEvent(
+    _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    switch event.kind {
+    case .caps(let caps):
+      guard let eye = Eye(rawValue: pad.name) else { return false }
       padCaps.withLock { $0[eye] = caps }
-      packer = nil
+      streaming.packer = nil
       return true
-    }
-    if let newTags = event.tags {
-      tags = tags.merging(newTags)
+    case .tags(let tags):
+      streaming.tags = streaming.tags.merging(tags)
       return true
+    default: return forwardSinkEvent(pad, event, &streaming)
     }
-    return forwardSinkEvent(pad, event)
   }
 
   // MARK: Data
 
-  override func aggregate(timeout: Bool) throws {
+  func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     let pads = sinkPads
     guard pads.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
     guard let left = pads.first(where: { $0.name == "left" }),
@@ -134,23 +129,23 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
     if left.isAtEnd, right.isAtEnd { throw FlowReturn.eos }
     guard let one = left.peek(), let other = right.peek() else {
       // One eye has ended; the other's frames have no partner.
-      drop([left, right].filter(\.hasBuffer))
+      drop([left, right].filter(\.hasBuffer), &streaming)
       return
     }
     let times = (left.runningTime(one), right.runningTime(other))
-    let packer = try self.packer ?? makePacker()
+    let packer = try streaming.packer ?? makePacker(&streaming)
     switch FramePairing.decide(
       left: times.0, right: times.1,
       tolerance: FramePairing.tolerance(frameDuration: packer.frameDuration ?? one.duration))
     {
-    case .dropLeft: drop([left])
-    case .dropRight: drop([right])
+    case .dropLeft: drop([left], &streaming)
+    case .dropRight: drop([right], &streaming)
     case .pair:
       _ = (left.pop(), right.pop())
       guard let (pad, time) = one.pts.map({ (left, $0) }) ?? other.pts.map({ (right, $0) }) else {
         throw ElementError(.failedStream, "A frame has no timestamp.")
       }
-      follow(pad.segment)
+      follow(pad.segment, &streaming)
       for frame in try packer.frames(one, other) {
         frame.buffer.pts = time &+ frame.delay
         frame.buffer.dts = nil
@@ -161,27 +156,27 @@ final class StereoPack: AggregatorSubclass, HasSettings, @unchecked Sendable {
   }
 
   /// The output has the times of the input, behind a seek too.
-  private func follow(_ segment: Segment) {
-    guard sentSegment?.covers(segment) != true else { return }
-    sentSegment = segment
+  private func follow(_ segment: Segment, _ streaming: inout Streaming) {
+    guard streaming.sentSegment?.covers(segment) != true else { return }
+    streaming.sentSegment = segment
     updateSegment(segment)
   }
 
-  private func drop(_ pads: [AggregatorPad]) {
-    for pad in pads where pad.pop() != nil { dropped += 1 }
-    if dropped == 1 {
+  private func drop(_ pads: [AggregatorPad], _ streaming: inout Streaming) {
+    for pad in pads where pad.pop() != nil { streaming.dropped += 1 }
+    if streaming.dropped == 1 {
       postWarning(
         ElementError(.failedStream, "Frames of one eye have no partner of the same time."))
     }
   }
 
-  private func makePacker() throws -> PackedPair {
+  private func makePacker(_ streaming: inout Streaming) throws -> PackedPair {
     let caps = padCaps.current
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }
     let made = try PackedPair(left: left, right: right, settings: settings.current)
     setSourceCaps(made.caps)
-    if !tags.isEmpty { sourcePad.push(.tags(tags)) }
-    packer = made
+    if !streaming.tags.isEmpty { sourcePad.push(.tags(streaming.tags)) }
+    streaming.packer = made
     return made
   }
 }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoTestScene
 import StereoVideo
@@ -7,7 +6,6 @@ import StereoVideo
 let stereoTestSource = ElementDeclaration<StereoTestSource>(
   name: "stereotestsrc",
   typeName: "GstStereoTestSrc",
-  baseClass: .pushSource,
   longName: "Stereo test source",
   klass: "Source/Video",
   description: "Draws a moving stereo scene with objects at known disparities",
@@ -30,47 +28,44 @@ let stereoTestSource = ElementDeclaration<StereoTestSource>(
       default: false, at: \.isLive)
   ])
 
-final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendable {
+final class StereoTestSource: PushSourceImplementation {
   struct Settings {
     var isLive = false
+  }
+
+  struct Streaming {
+    /// What the caps ask for; nil before them.
+    var output: Output?
+    var frameNumber = 0
+  }
+
+  struct Output {
+    let mode: Mode
+    let scene: StereoTestScene
+    let pool: VideoBufferPool
   }
 
   static let formats = [
     "I420", "NV12", "I420_10LE", "RGB", "BGR", "RGBx", "BGRx", "xRGB", "xBGR",
   ]
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
-  /// What the caps ask for; nil before them.
-  private var output: Output?
-  private var frameNumber = 0
 
-  private struct Output {
-    let mode: Mode
-    let scene: StereoTestScene
-    let pool: VideoBufferPool
-  }
-
-  required init(_ instance: ElementInstance) throws {
-    try super.init(instance)
-    setFormat(GST_FORMAT_TIME)
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
   }
 
   // The base class looks at this before it starts.
-  override func settingsChanged() {
-    isLive = settings.current.isLive
+  func settingsChanged() {
+    setLive(settings.current.isLive)
   }
 
-  override func start() throws {
-    frameNumber = 0
-  }
+  func start() throws -> Streaming { Streaming() }
 
-  override func stop() {
-    output = nil
-  }
+  func fixate(_ caps: Caps) -> Caps { Self.complete(caps) }
 
-  override func fixate(_ caps: Caps) -> Caps { Self.complete(caps) }
-
-  override func setCaps(_ caps: Caps) throws {
+  func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws {
     guard let info = VideoInfo(caps), let name = caps.first?.string("multiview-mode"),
       let mode = Self.modes.first(where: { $0.name == name })
     else {
@@ -85,22 +80,23 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
         .negotiation,
         "A \(mode.name) frame of \(packed) does not hold eyes of equal size, 16x16 or larger.")
     }
-    output = Output(mode: mode, scene: scene, pool: try VideoBufferPool(info))
+    streaming.output = Output(mode: mode, scene: scene, pool: try VideoBufferPool(info))
   }
 
   // MARK: Frames
 
-  override func create() throws -> Buffer {
-    guard let output else { throw FlowReturn.notNegotiated }
+  func create(_ streaming: inout Streaming) throws -> Buffer {
+    guard let output = streaming.output else { throw FlowReturn.notNegotiated }
+    let number = streaming.frameNumber
     let buffer = try output.pool.acquire()
     do {
       let frame = try VideoFrame(buffer, output.pool.info, writing: true)
-      for view in output.mode.views(frameNumber) {
+      for view in output.mode.views(number) {
         try draw(view, of: output.scene, into: frame, output.pool.info)
       }
     }
-    stamp(buffer, output)
-    frameNumber &+= 1
+    stamp(buffer, number, output)
+    streaming.frameNumber = number &+ 1
     return buffer
   }
 
@@ -127,13 +123,13 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
     try scene.render(eye: view.eye, frame: view.frame, into: destination)
   }
 
-  private func stamp(_ buffer: Buffer, _ output: Output) {
-    buffer.pts = time(of: frameNumber, output)
-    if let start = buffer.pts { buffer.duration = time(of: frameNumber &+ 1, output) - start }
-    buffer.offset = UInt64(clamping: frameNumber)
+  private func stamp(_ buffer: Buffer, _ number: Int, _ output: Output) {
+    buffer.pts = time(of: number, output)
+    if let start = buffer.pts { buffer.duration = time(of: number &+ 1, output) - start }
+    buffer.offset = UInt64(clamping: number)
     if output.mode.isFrameByFrame {
       buffer.flags.insert(.multipleView)
-      if frameNumber.isMultiple(of: 2) { buffer.flags.insert(.firstInBundle) }
+      if number.isMultiple(of: 2) { buffer.flags.insert(.firstInBundle) }
     }
   }
 
@@ -144,20 +140,20 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
       UInt64(clamping: rate.numerator))
   }
 
-  override func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? {
+  func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? {
     guard settings.current.isLive, let start = buffer.pts else { return nil }
     return (start, start + (buffer.duration ?? 0))
   }
 
   // MARK: Seeking
 
-  override var isSeekable: Bool { !settings.current.isLive }
+  var isSeekable: Bool { !settings.current.isLive }
 
-  override func seek(to segment: Segment) throws {
+  func seek(to segment: Segment, _ streaming: inout Streaming) throws {
     // Not backwards.
-    guard segment.segment.rate > 0 else { throw FlowReturn.error }
-    guard let output else {
-      frameNumber = 0
+    guard segment.rate > 0 else { throw FlowReturn.error }
+    guard let output = streaming.output else {
+      streaming.frameNumber = 0
       return
     }
     let rate = output.pool.info.frameRate
@@ -166,6 +162,6 @@ final class StereoTestSource: PushSourceSubclass, HasSettings, @unchecked Sendab
       clamping: scale(
         position, UInt64(clamping: rate.numerator), UInt64(clamping: rate.denominator) * .second))
     // Times are rounded down, so that of the next frame may be this position.
-    frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
+    streaming.frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
   }
 }

@@ -1,0 +1,46 @@
+internal import CGStreamer
+
+/// An element made of elements: `GstBin`.
+///
+/// Put the parts in when the bin starts, and take them out when it stops: they change state with
+/// the bin. `Streaming` is what the bin keeps between the two; no other function is handed it, since
+/// data passes through the parts alone.
+public protocol BinImplementation: ElementImplementation {}
+
+extension BinImplementation {
+  public static var superclass: ElementSuperclass<Self> {
+    ElementSuperclass(.bin) { try BinBox<Self>($0) }
+  }
+
+  private var bin: UnsafeMutablePointer<GstBin> { cast(gstElement) }
+
+  /// Takes an element in.
+  public func addPart(_ element: Element) throws {
+    guard gst_bin_add(bin, element.pointer) != 0 else {
+      throw ElementError(.core(GST_CORE_ERROR_FAILED), "\(element.name) could not be put in.")
+    }
+  }
+
+  /// Stops an element and takes it out.
+  public func removePart(_ element: Element) {
+    element.setState(GST_STATE_NULL)
+    gst_bin_remove(bin, element.pointer)
+  }
+}
+
+/// Between the trampolines of GstBin and an implementation.
+private final class BinBox<Implementation: BinImplementation>: ElementSubclass,
+  @unchecked Sendable
+{
+  private let owned: ElementCore<Implementation>
+
+  required init(_ instance: ElementInstance) throws {
+    owned = try ElementCore(instance)
+    try super.init(instance)
+  }
+
+  override var core: AnyObject? { owned }
+  override func start() throws { try owned.start() }
+  override func stop() { owned.stop() }
+  override func settingsChanged() { owned.implementation.settingsChanged() }
+}
