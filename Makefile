@@ -9,6 +9,7 @@
 # make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the README's figures
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
+# make campaign                                    does to the ready pipelines what happens to recordings
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release --disable-local-rpath
@@ -36,7 +37,7 @@ INPUT ?=
 OUTPUT ?=
 SECONDS ?= 600
 
-.PHONY: setup plugin command demo test bench fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo test bench campaign fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -60,6 +61,9 @@ bench: plugin
 	@scripts/setup python
 	@scripts/bench
 
+campaign: command
+	@scripts/campaign
+
 fuzz: setup
 	@scripts/fuzz $(SECONDS)
 
@@ -71,6 +75,8 @@ install:
 	install -m 644 Plugins/Spatial/Presets/*.prs "$(DESTDIR)$(PRESET_FOLDER)"
 	install -D -m 755 $(STRIP_OPTION) $(COMMAND) "$(DESTDIR)$(PREFIX)/bin/gst-spatial"
 	install -m 644 pipelines/*.yaml "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines"
+	install -d "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines/parts"
+	install -m 644 pipelines/parts/*.yaml "$(DESTDIR)$(PREFIX)/share/gst-spatial/pipelines/parts"
 	install -D -m 644 docs/gst-spatial.1 "$(DESTDIR)$(PREFIX)/share/man/man1/gst-spatial.1"
 	install -d "$(DESTDIR)$(PREFIX)/share/metainfo"
 	sed 's/@VERSION@/$(VERSION)/; s/@DATE@/$(RELEASE_DATE)/' packaging/metainfo.xml \

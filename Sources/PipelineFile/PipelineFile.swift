@@ -9,6 +9,9 @@ public struct PipelineFile: Sendable {
   /// The files that make it up: the one that was read, and each include, depth first.
   let units: [IncludedUnit]
 
+  /// The version of the format that is read.
+  static let formatVersion = "1"
+
   /// What the pipeline does, in a sentence.
   public var description: String? { units.first?.unit.description }
   /// What can be given from outside.

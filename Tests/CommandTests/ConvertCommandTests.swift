@@ -50,7 +50,8 @@ struct ConvertCommandTests {
         == "gst-spatial run mvhevc-to-two-files input=a.mov left=l.mp4 right=r.mp4")
     #expect(
       try convert(["l.mp4", "r.mp4", "b.mov", "preset=ultrafast"])
-        == "gst-spatial run two-files-to-mvhevc left=l.mp4 right=r.mp4 output=b.mov preset=ultrafast"
+        == "gst-spatial run two-files-to-mvhevc left=l.mp4 right=r.mp4 output=b.mov fov=63.400 "
+        + "preset=ultrafast"
     )
     #expect(try MovieFile(folder.path("b.mov")).videoEntry().lhvC != nil)
   }

@@ -187,4 +187,50 @@ struct RunCommandTests {
     #expect(result.errors.hasPrefix("out.mov: 0.2 s of video in "))
     #expect(!result.errors.contains("\u{1B}") && !result.errors.contains("\r"))
   }
+
+  @Test("a movie of one eye is refused where two are needed, before anything runs")
+  func oneEye() throws {
+    for line in [
+      ["live-test-to-mvhevc", "live=no", "frames=6", "output=a.mov"],
+      ["mvhevc-to-2d", "input=a.mov", "output=flat.mp4"],
+      ["mvhevc-to-sbs", "input=a.mov", "output=packed.mp4"],
+    ] {
+      try #require(try Command.run(["run"] + line, in: folder).status == 0)
+    }
+    for name in [
+      "mvhevc-to-sbs", "mvhevc-to-2d", "mvhevc-to-two-files", "mvhevc-to-frames", "playback",
+    ] {
+      let result = try Command.run(["run", name, "input=flat.mp4"], in: folder)
+      #expect(result.status == 2)
+      #expect(result.errors.contains("'flat.mp4' is no spatial movie: it shows one eye only"))
+    }
+    let packed = try Command.run(["run", "mvhevc-to-2d", "input=packed.mp4"], in: folder)
+    #expect(packed.errors.contains("is no spatial movie"), "\(packed.errors)")
+    #expect(folder.names == ["a.mov", "flat.mp4", "packed.mp4"])
+  }
+
+  @Test("percent signs in names stand for themselves")
+  func percent() throws {
+    for line in [
+      ["live-test-to-mvhevc", "live=no", "frames=3", "output=100%sure.mov"],
+      ["mvhevc-to-frames", "input=100%sure.mov"], ["retag", "input=100%sure.mov"],
+    ] {
+      let result = try Command.run(["run"] + line, in: folder)
+      #expect(result.status == 0, "\(result.errors)")
+    }
+    #expect(
+      folder.names == [
+        "100%sure-00000.png", "100%sure-00001.png", "100%sure-00002.png", "100%sure.mov",
+        "100%sure_retagged.mov",
+      ])
+  }
+
+  @Test("a guess of how the eyes are packed is told")
+  func guess() async throws {
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 8)
+    let result = try Command.run(
+      ["run", "sbs-to-mvhevc", "input=a.mp4", "preset=ultrafast"], in: folder)
+    #expect(result.status == 0)
+    #expect(result.errors.contains("Nothing says how the eyes are packed"), "\(result.errors)")
+  }
 }

@@ -31,13 +31,13 @@ struct Mistakes: Error, Equatable {
 }
 
 extension ResolvedGraph {
-  /// `source.pad(caps) -[filter]-> sink.pad`, with `?` where optional.
+  /// `source.pad[caps] -[filter]-> sink.pad`, with `?` where optional.
   var linkTexts: [String] {
     links.map { link in
       func end(_ end: End) -> String {
         elements[end.element].name + (end.pad.map { "." + $0 } ?? "")
       }
-      let caps = link.padCaps.map { "(\($0.text))" } ?? ""
+      let caps = link.padCaps.map { "[\($0.text)]" } ?? ""
       let filter = link.filter.map { " -[\($0.text)]->" } ?? " ->"
       return end(link.source) + caps + (link.isOptional ? "?" : "") + filter + " " + end(link.sink)
     }

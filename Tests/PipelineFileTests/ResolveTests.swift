@@ -21,10 +21,10 @@ import Testing
         chain: [queue, { type: stereotagger, eye: "${name}", horizontal-field-of-view: "${fov}" }]
     links:
       - source -> decode
-      - decode(video/x-raw) -> split
+      - decode[video/x-raw] -> split
       - split.left  -> eye(name=left)  -> mux.left
       - split.right -> eye(name=right) -> mux.right
-      - decode(audio/x-raw)? -> audioconvert -> avenc_aac -> mux.audio_%u
+      - decode[audio/x-raw]? -> audioconvert -> avenc_aac -> mux.audio_%u
       - mux -> sink
     run: { on-error: stop, watchdog: 10s }
     """
@@ -49,14 +49,14 @@ import Testing
     #expect(
       graph.linkTexts == [
         "source -> decode",
-        "decode(video/x-raw) -> split",
+        "decode[video/x-raw] -> split",
         "split.left -> eye-queue-1",
         "eye-queue-1 -> eye-stereotagger-1",
         "eye-stereotagger-1 -> mux.left",
         "split.right -> eye-queue-2",
         "eye-queue-2 -> eye-stereotagger-2",
         "eye-stereotagger-2 -> mux.right",
-        "decode(audio/x-raw)? -> audioconvert-1",
+        "decode[audio/x-raw]? -> audioconvert-1",
         "audioconvert-1? -> avenc_aac-1",
         "avenc_aac-1? -> mux.audio_%u",
         "mux -> sink",
@@ -77,7 +77,7 @@ import Testing
         both: { type: funnel }
         always: { type: audiotestsrc }
       links:
-        - decode(audio/x-raw)? -> sound
+        - decode[audio/x-raw]? -> sound
         - sound -> queue -> one
         - sound -> both
         - always -> both

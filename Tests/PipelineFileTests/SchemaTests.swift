@@ -13,7 +13,7 @@ import Testing
     let properties = try #require(try schema()["properties"] as? [String: Any])
     #expect(
       Set(properties.keys) == [
-        "description", "parameters", "include", "elements", "templates", "links", "run",
+        "version", "description", "parameters", "include", "elements", "templates", "links", "run",
       ])
     #expect(try schema()["additionalProperties"] as? Bool == false)
   }

@@ -121,9 +121,9 @@ struct HostTests {
         video: { type: filesink, location: "\(folder.path("v"))" }
       links:
         - source -> decode
-        - decode(video/x-raw) -> queue -> video
-        - decode(audio/x-raw)? -> queue -> audioconvert -> wavenc -> filesink(location=\(folder.path("s.wav")))
-        - decode(text/x-raw)? -> queue -> filesink(location=\(folder.path("t")))
+        - decode[video/x-raw] -> queue -> video
+        - decode[audio/x-raw]? -> queue -> audioconvert -> wavenc -> filesink(location=\(folder.path("s.wav")))
+        - decode[text/x-raw]? -> queue -> filesink(location=\(folder.path("t")))
       """
     try await PipelineRun(try load(text)).run()
     #expect(folder.names == ["a.mp4", "s.wav", "test.yaml", "v"])
@@ -144,8 +144,8 @@ struct HostTests {
         two: { type: filesink, location: "\(folder.path("two"))" }
       links:
         - source -> decode
-        - decode(video/x-raw) -> queue -> video
-        - decode(audio/x-raw)? -> sound
+        - decode[video/x-raw] -> queue -> video
+        - decode[audio/x-raw]? -> sound
         - sound -> queue -> one
         - sound -> audioconvert -> join
         - sound -> queue -> join
@@ -163,6 +163,74 @@ struct HostTests {
     #expect(!one.isEmpty && two.count == 2 * one.count)
   }
 
+  @Test("a branch with '*' is made for each pad, and what no link takes is told")
+  func eachPad() async throws {
+    let movie = folder.path("a.mkv")
+    let tone = "audiotestsrc num-buffers=20 ! audio/x-raw,channels="
+    try await TestMovie.play(
+      "videotestsrc num-buffers=10 ! x264enc ! h264parse ! queue ! m. "
+        + "\(tone)1 ! vorbisenc ! queue ! m. \(tone)2 ! vorbisenc ! queue ! m. "
+        + "\(tone)1 ! flacenc ! flacparse ! queue ! m. matroskamux name=m ! filesink location=\(movie)"
+    )
+    let run = PipelineRun(
+      try load(
+        """
+        elements:
+          source: { type: filesrc, location: "\(movie)" }
+          parse: { type: parsebin }
+          copies: { type: tee }
+          mux: { type: matroskamux }
+          sink: { type: filesink, location: "\(folder.path("out.mkv"))" }
+        links:
+          - source -> parse
+          - parse[video/*] -> queue -> mux.video_%u
+          - parse[audio/x-vorbis]* -> copies
+          - copies -> queue -> mux.audio_%u
+          - copies -> queue -> mux.audio_%u
+          - mux -> sink
+        """))
+    let running = Task { try await run.run() }
+    var warnings: [String] = []
+    for await event in run.events {
+      if case .warning(let warning) = event { warnings.append(warning.message) }
+    }
+    _ = try await running.value
+    #expect(warnings == ["the track 'src_3' is left out: nothing takes audio/x-flac"])
+    let tracks =
+      try String(
+        decoding: Data(contentsOf: URL(filePath: folder.path("out.mkv"))), as: UTF8.self
+      ).components(separatedBy: "A_VORBIS").count - 1
+    #expect(tracks == 4)
+  }
+
+  @Test("durations and sizes are numbers in the unit that the element says")
+  func units() async throws {
+    let graph = try await graph(
+      """
+      links:
+        - videotestsrc(num-buffers=2) -> queue(max-size-time=1.5s, max-size-bytes=2MB) -> identity(sleep-time=2ms) -> fakesink
+      """)
+    for value in ["max-size-time=1500000000", "max-size-bytes=2000000", "sleep-time=2000"] {
+      #expect(graph.contains(value), "\(value)")
+    }
+    let problems = #expect(throws: PipelineProblems.self) {
+      try load("links: [\"videotestsrc(num-buffers=2s) -> fakesink\"]")
+    }
+    #expect(problems?.description.contains("takes a whole number, not '2s'") == true)
+  }
+
+  @Test("a file's name may hold what stands for numbers in others")
+  func percent() async throws {
+    let output = folder.path("100%d %s.raw")
+    let pipeline = try load(
+      """
+      elements: { sink: { type: filesink, location: "\(output)" } }
+      links: ["videotestsrc(num-buffers=1) -> sink"]
+      """)
+    #expect(try await PipelineRun(pipeline).run().outputs == [output])
+    #expect(folder.names == ["100%d %s.raw", "test.yaml"])
+  }
+
   @Test("a pad that never comes is an error of the line that waits for it")
   func missingPad() async throws {
     let sound = folder.path("a.wav")
@@ -174,7 +242,7 @@ struct HostTests {
         decode: { type: decodebin }
       links:
         - source -> decode
-        - decode(video/x-raw) -> fakesink
+        - decode[video/x-raw] -> fakesink
       """)
     let diagnostic = try #require(failure.diagnostics.all.first)
     #expect(diagnostic.message == "the pad that line 6 waits for never came")
@@ -429,7 +497,7 @@ struct HostTests {
       elements:
         source: { type: filesrc, location: "\(movie)" }
         decode: { type: decodebin, caps: video/x-raw }
-      links: [source -> decode, "decode(video/x-raw) -> fakesink"]
+      links: [source -> decode, "decode[video/x-raw] -> fakesink"]
       """)
     let summary = try await PipelineRun(pipeline).run()
     #expect(summary.progress.frames == 30)
@@ -472,5 +540,13 @@ struct HostTests {
     ] as [(String, String, String?)])
   func converters(source: String, sink: String, element: String?) {
     #expect(InstalledElements().converter(from: source, to: sink) == element)
+  }
+
+  @Test(
+    "what is no caps is told, without a word of GStreamer's own",
+    arguments: ["/x", "1video/raw", "video/x-raw;/y", "\"video/x-raw", "video/ x"])
+  func brokenCaps(text: String) {
+    // G_DEBUG=fatal-criticals would end the tests.
+    #expect(InstalledElements().problem(inCaps: text) != nil)
   }
 }

@@ -29,6 +29,8 @@ public struct PropertySpecification: Sendable {
 
   public let name: String
   public let kind: Kind
+  /// What the property is for, in a sentence.
+  public let blurb: String
   /// It can be set once the object exists.
   public let isWritable: Bool
 
@@ -54,6 +56,7 @@ public struct PropertySpecification: Sendable {
     name = String(cString: spec.pointee.name)
     isWritable =
       flags & G_PARAM_WRITABLE.rawValue != 0 && flags & G_PARAM_CONSTRUCT_ONLY.rawValue == 0
+    blurb = g_param_spec_get_blurb(spec).map { String(cString: $0) } ?? ""
     kind = Kind(g_param_spec_get_redirect_target(spec) ?? spec)
   }
 }

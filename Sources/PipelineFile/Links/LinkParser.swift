@@ -1,7 +1,7 @@
 /// Reads links and the items of chains:
 ///
 ///     link  = step { "->" step }
-///     step  = name [ "." pad ] [ "(" arguments ")" ] [ "?" ]
+///     step  = name [ "." pad ] [ "[" caps "]" ] [ "(" arguments ")" ] [ "?" | "*" ]
 ///           | caps
 ///           | launch { "!" launch }
 ///     launch = type { property "=" value } | caps
@@ -75,8 +75,15 @@ struct LinkParser {
     let launch = scanner.split(range, by: "!").map(scanner.trimmed)
     let words = scanner.words(range)
     let hasProperty = words.dropFirst().contains { scanner.first("=", in: $0) != nil }
-    if launch.count > 1 || (hasProperty && !isCaps(words[0], scanner)) {
+    let isQuotedCaps = scanner.quoted(range).map { isCaps($0, scanner) } ?? false
+    if launch.count > 1 || (hasProperty && !isQuotedCaps && !isCaps(words[0], scanner)) {
       return LaunchParser(reporter: reporter, scanner: scanner).steps(launch)
+    }
+    if let inner = scanner.quoted(range), isCaps(inner, scanner) {
+      let text = scanner.placed.part(inner)
+      return [
+        LinkStep(content: .caps(InterpolatedText(text, reporter)), location: text.location)
+      ]
     }
     let text = scanner.placed.part(range)
     if isCaps(range, scanner) {
@@ -91,16 +98,16 @@ struct LinkParser {
   /// Caps begin with a media type, which has a slash; or are nothing but a reference.
   private func isCaps(_ range: Range<Int>, _ scanner: LinkScanner) -> Bool {
     let scalars = scanner.placed.scalars[range]
-    let name = scalars.prefix { $0 != "(" && $0 != "," && $0 != " " }
+    let name = scalars.prefix { $0 != "(" && $0 != "[" && $0 != "," && $0 != " " }
     return name.contains("/") || (scalars.starts(with: "${".unicodeScalars) && scalars.last == "}")
   }
 
   private func named(_ range: Range<Int>, _ scanner: LinkScanner) -> NamedStep? {
     let placed = scanner.placed
     var range = range
-    var isOptional = false
-    if placed.scalars[range.upperBound - 1] == "?" {
-      isOptional = true
+    var repetition = Repetition.once
+    if let mark = Self.repetitions[placed.scalars[range.upperBound - 1]] {
+      repetition = mark
       range = scanner.trimmed(range.lowerBound..<(range.upperBound - 1))
     }
     var arguments: LocatedText?
@@ -108,10 +115,19 @@ struct LinkParser {
       guard placed.scalars[range.upperBound - 1] == ")",
         scanner.split((open + 1)..<(range.upperBound - 1), by: ")").count == 1
       else {
-        reporter.error("nothing may follow ')' but '?'", at: placed.location(range))
+        reporter.error("nothing may follow ')' but '?' or '*'", at: placed.location(range))
         return nil
       }
       arguments = placed.part(scanner.trimmed((open + 1)..<(range.upperBound - 1)))
+      range = scanner.trimmed(range.lowerBound..<open)
+    }
+    var caps: LocatedText?
+    if let open = scanner.first("[", in: range) {
+      guard placed.scalars[range.upperBound - 1] == "]" else {
+        reporter.error("nothing may follow ']' but '?' or '*'", at: placed.location(range))
+        return nil
+      }
+      caps = placed.part(scanner.trimmed((open + 1)..<(range.upperBound - 1)))
       range = scanner.trimmed(range.lowerBound..<open)
     }
     let dot = scanner.first(".", in: range)
@@ -135,11 +151,14 @@ struct LinkParser {
       }
       pad = part
     }
-    return NamedStep(name: name, pad: pad, arguments: arguments, isOptional: isOptional)
+    return NamedStep(
+      name: name, pad: pad, caps: caps, arguments: arguments, repetition: repetition)
   }
 
+  private static let repetitions: [Unicode.Scalar: Repetition] = ["?": .optional, "*": .each]
+
   private func help(forName text: String) -> String? {
-    if text.isEmpty || text.hasPrefix(".") { return "a name stands before '(', '.' and '?'" }
+    if text.isEmpty || text.hasPrefix(".") { return "a name stands before '.', '[', '(' and '?'" }
     if text.hasSuffix("-") || text.hasSuffix(">") || text.hasPrefix(">") {
       return "a link is written with '->'"
     }

@@ -90,6 +90,15 @@ struct LinkScanner {
     scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
   }
 
+  /// What stands within the quotes of a range that is nothing but quoted; nil for any other.
+  func quoted(_ range: Range<Int>) -> Range<Int>? {
+    guard range.count >= 2, let mark = scalars[range].first, mark == "\"" || mark == "'",
+      scalars[(range.lowerBound + 1)..<range.upperBound].firstIndex(of: mark)
+        == range.upperBound - 1
+    else { return nil }
+    return trimmed((range.lowerBound + 1)..<(range.upperBound - 1))
+  }
+
   /// The text of the range without the quotes and backslashes that protect parts of it.
   func unquoted(_ range: Range<Int>) -> LocatedText {
     let part = placed.part(range)

@@ -10,9 +10,9 @@ extension ModelCheck {
         checkLaunched(specification)
         if let name { linked.insert(name.text) }
       case .named(let named):
-        if named.isOptional, !place.isFirst {
+        if named.repetition != .once, !place.isFirst {
           reporter.error(
-            "'?' belongs to the first end of a link", at: step.location,
+            "'\(named.repetition.mark)' belongs to the first end of a link", at: step.location,
             help: "it says that the link is made only if that pad appears")
         }
         check(named, step, place, scope)
@@ -50,6 +50,7 @@ extension ModelCheck {
     _ named: NamedStep, _ step: LinkStep, _ place: Place, _ scope: ParameterScope
   ) {
     let name = named.name.text
+    if let caps = named.caps { checkPadCaps(named, caps, place, scope) }
     switch names[name] {
     case .element, .launched:
       linked.insert(name)
@@ -59,9 +60,10 @@ extension ModelCheck {
     case nil:
       checkNewElement(named, step, scope)
     }
-    if named.isOptional, place.isFirst, !elementNames.contains(name) {
+    if named.repetition != .once, place.isFirst, !elementNames.contains(name) {
       reporter.error(
-        "'?' follows an element of the file, and '\(name)' is none", at: step.location)
+        "'\(named.repetition.mark)' follows an element of the file, and '\(name)' is none",
+        at: step.location)
     }
   }
 
@@ -79,20 +81,41 @@ extension ModelCheck {
       }
     }
     guard let arguments = named.arguments else { return }
-    let caps = InterpolatedText(arguments, reporter)
-    scope.check(caps)
-    if let literal = caps.literal, !literal.contains("/") {
-      let hasProperty = literal.contains("=")
+    guard arguments.text.contains("/"), named.caps == nil else {
+      let hasProperty = arguments.text.contains("=")
       reporter.error(
         hasProperty
           ? "the properties of '\(name)' stand in 'elements:'"
-          : "'\(literal)' is no caps", at: arguments.location,
+          : "'\(arguments.text)' is no caps", at: arguments.location,
         help: hasProperty
-          ? "parentheses after an element of the file hold caps"
-          : "caps begin with a media type, as in \(name)(video/x-raw)")
-    } else if place.isLast {
+          ? "brackets after an element of the file hold caps"
+          : "caps begin with a media type, as in \(name)[video/x-raw]")
+      return
+    }
+    checkPadCaps(named, arguments, place, scope)
+    warnOfOldCaps(named, arguments)
+  }
+
+  /// Caps that choose among the pads of an element of the file.
+  private func checkPadCaps(
+    _ named: NamedStep, _ text: LocatedText, _ place: Place, _ scope: ParameterScope
+  ) {
+    let caps = InterpolatedText(text, reporter)
+    scope.check(caps)
+    let name = named.name.text
+    guard elementNames.contains(name) else {
+      if case .template? = names[name] {
+        reporter.error("'\(name)' is a template, which has no pads to choose", at: text.location)
+      }
+      return
+    }
+    if let literal = caps.literal, !literal.contains("/") {
       reporter.error(
-        "caps in parentheses choose a pad that a link begins at", at: arguments.location,
+        "'\(literal)' is no caps", at: text.location,
+        help: "caps begin with a media type, as in \(name)[video/x-raw]")
+    } else if !place.isFirst, place.isLast {
+      reporter.error(
+        "caps in brackets choose a pad that a link begins at", at: text.location,
         help: "write '-> \(literal(caps)) -> \(name)' to restrict what arrives there")
     }
   }
@@ -134,6 +157,12 @@ extension ModelCheck {
           ?? "'elements:' names elements; a pad belongs to one of them")
       return
     }
+    if let caps = named.caps {
+      return reporter.error(
+        "no element is named '\(name)'", at: named.name.location,
+        help: reporter.didYouMean(name, among: elementNames)
+          ?? "'[\(caps.text)]' chooses a pad of an element of the file")
+    }
     guard let text = named.arguments else { return }
     if text.text.contains("/"),
       !text.text.contains("=") || text.text.hasPrefix("video/")
@@ -142,7 +171,7 @@ extension ModelCheck {
       reporter.error(
         "no element is named '\(name)'", at: named.name.location,
         help: reporter.didYouMean(name, among: elementNames)
-          ?? "caps in parentheses choose a pad of an element of the file")
+          ?? "caps in brackets choose a pad of an element of the file")
       return
     }
     for argument in ArgumentParser(reporter: reporter).arguments(text) {

@@ -13,8 +13,9 @@ extension ModelCheck {
     case .element(let specification, _): checkLaunched(specification)
     case .named(let named):
       let name = named.name.text
-      if named.isOptional {
-        reporter.error("'?' belongs to the first end of a link", at: step.location)
+      if named.repetition != .once {
+        reporter.error(
+          "'\(named.repetition.mark)' belongs to the first end of a link", at: step.location)
       }
       switch names[name] {
       case .template(let inner, _): checkTemplateUse(named, inner, scope)

@@ -1,3 +1,14 @@
+extension Repetition {
+  /// As a link writes it.
+  var mark: String {
+    switch self {
+    case .once: ""
+    case .optional: "?"
+    case .each: "*"
+    }
+  }
+}
+
 /// Stage 2, the part that needs the whole file: names, references, cycles, what is not used.
 final class ModelCheck {
   let file: PipelineFile
@@ -136,6 +147,15 @@ final class ModelCheck {
       reporter.error(
         "\(what) needs a value for '\(parameter.name)'", at: location,
         notes: [.init(message: "it is required here", location: parameter.location)])
+    }
+  }
+
+  /// Parentheses hold values, and brackets caps; they held both once.
+  func warnOfOldCaps(_ named: NamedStep, _ caps: LocatedText) {
+    warnings.append { [reporter] in
+      reporter.warning(
+        "caps that choose a pad stand in brackets", at: caps.location,
+        help: "write \(named.name.text)\(named.pad.map { ".\($0.text)" } ?? "")[\(caps.text)]")
     }
   }
 

@@ -18,10 +18,12 @@ struct ParameterReader {
           : "a name is made of letters, digits, '_' and '-', and does not begin with a digit")
     }
     let type = node["type"]?.text.flatMap { ParameterType(rawValue: $0.text) }
+    let (choices, meanings) = choices(node, type)
     let parameter = Parameter(
       name: name.text, type: type ?? .string, help: node["help"]?.text?.text,
       unit: node["unit"]?.text?.text, minimum: limit(node["minimum"], type, "minimum"),
-      maximum: limit(node["maximum"], type, "maximum"), choices: choices(node, type),
+      maximum: limit(node["maximum"], type, "maximum"), choices: choices,
+      meanings: meanings, endings: endings(node, type),
       defaultValue: node["default"]?.text.map { InterpolatedText($0, reporter) },
       environment: environment(node["environment"]?.text),
       isRequired: node["required"]?.text.flatMap { Quantity.boolean($0.text) } ?? false,
@@ -46,19 +48,39 @@ struct ParameterReader {
     return text.text
   }
 
-  private func choices(_ node: YAMLNode, _ type: ParameterType?) -> [String] {
+  private func endings(_ node: YAMLNode, _ type: ParameterType?) -> [String] {
+    guard let list = node["endings"] else { return [] }
+    if let type, type != .path {
+      reporter.error(
+        "a parameter of type \(type.rawValue) has no endings", at: list.location,
+        help: "its type would be 'path'")
+    }
+    return (list.sequence ?? []).compactMap { item in
+      item.text.map { $0.text.hasPrefix(".") ? String($0.text.dropFirst()) : $0.text }
+    }
+  }
+
+  private func choices(
+    _ node: YAMLNode, _ type: ParameterType?
+  ) -> (choices: [String], meanings: [String: String]) {
     guard let list = node["choices"] else {
       if type == .choice {
         reporter.error(
           "a parameter of type choice needs 'choices'", at: node["type"]?.location,
           help: "write 'choices: [left, right]'")
       }
-      return []
+      return ([], [:])
     }
     if let type, type != .choice {
       reporter.error(
         "a parameter of type \(type.rawValue) has no choices", at: list.location,
         help: "its type would be 'choice'")
+    }
+    if let entries = list.mapping {
+      let meanings = entries.compactMap { entry in
+        entry.value.text.map { (entry.key.text, $0.text) }
+      }
+      return (entries.map(\.key.text), Dictionary(meanings) { first, _ in first })
     }
     var choices: [String] = []
     for case let text? in list.sequence?.map(\.text) ?? [] {
@@ -71,7 +93,7 @@ struct ParameterReader {
     if list.sequence?.isEmpty == true {
       reporter.error("there is nothing to choose from", at: list.location)
     }
-    return choices
+    return (choices, [:])
   }
 
   private func environment(_ text: LocatedText?) -> String? {
@@ -118,6 +140,7 @@ extension Parameter {
           ?? "it is one of \(choices.joined(separator: ", "))"
       )
     }
+    if type == .path, let problem = endingProblem(with: text) { return (problem, nil) }
     guard type.normalized(text) != nil else {
       return ("'\(name)' must be \(type.expectation), not '\(text)'", nil)
     }
@@ -130,5 +153,21 @@ extension Parameter {
       return ("'\(name)' must be at most \(maximum)\(suffix), not \(text)", nil)
     }
     return nil
+  }
+
+  private func endingProblem(with path: String) -> String? {
+    let ending = PathPart.extension(of: path)
+    guard !endings.isEmpty, !endings.contains(ending) else { return nil }
+    let known = endings.map { ".\($0)" }
+    let list =
+      known.count > 1
+      ? known.dropLast().joined(separator: ", ") + " or \(known[known.count - 1])" : known[0]
+    return
+      "'\(name)' must end in \(list), not \(ending.isEmpty ? "as '\(path)' does" : "in .\(ending)")"
+  }
+
+  /// The value as elements take it; nil if the text is none.
+  func normalized(_ text: String) -> String? {
+    type == .choice ? meanings[text] ?? text : type.normalized(text)
   }
 }

@@ -12,6 +12,10 @@ public struct Parameter: Sendable {
   public let maximum: String?
   /// The values of a `choice`.
   public let choices: [String]
+  /// What elements get for a choice, where that is not the choice itself.
+  let meanings: [String: String]
+  /// What the name of a path may end with, without the dot; anything where there are none.
+  public let endings: [String]
   /// The value where none is given.
   public let defaultValue: InterpolatedText?
   /// The environment variable that is asked where no value is given.
@@ -85,7 +89,7 @@ struct LinkDeclaration: Sendable {
 /// What stands between two arrows of a link, or is an item of a chain.
 struct LinkStep: Sendable {
   enum Content: Sendable {
-    /// `name`, `name.pad`, `name(arguments)`, `name?`: an element of the file, a template, or a
+    /// `name`, `name.pad`, `name[caps]`, `name(arguments)`, `name?`: an element of the file, a template, or a
     /// new element of that type.
     case named(NamedStep)
     /// Caps that the buffers must have here.
@@ -101,9 +105,21 @@ struct LinkStep: Sendable {
 struct NamedStep: Sendable {
   let name: LocatedText
   let pad: LocatedText?
+  /// The caps within the brackets.
+  let caps: LocatedText?
   /// The text within the parentheses.
   let arguments: LocatedText?
-  let isOptional: Bool
+  let repetition: Repetition
+}
+
+/// For how many pads a link is made.
+public enum Repetition: Sendable, Equatable {
+  /// One, which has to be there.
+  case once
+  /// `?`: one, if it appears.
+  case optional
+  /// `*`: each that appears.
+  case each
 }
 
 /// Another file whose elements, templates and links belong to this one.

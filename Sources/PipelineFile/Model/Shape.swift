@@ -47,6 +47,9 @@ extension Shape {
     what: "a pipeline file", help: "A GStreamer pipeline for gst-spatial.",
     keys: [
       .init(
+        name: "version", help: "The version of the format: 1, also where it is not said.",
+        shape: .text(.choice([PipelineFile.formatVersion]))),
+      .init(
         name: "description", help: "What the pipeline does, in a sentence.", shape: .text(.any)),
       .init(
         name: "parameters", help: "What can be given on the command line as name=value.",
@@ -79,7 +82,12 @@ extension Shape {
       .init(name: "minimum", help: "The least value.", shape: .text(.any)),
       .init(name: "maximum", help: "The greatest value.", shape: .text(.any)),
       .init(
-        name: "choices", help: "The values of a choice.", shape: .list(of: .text(.any))),
+        name: "choices",
+        help: "The values of a choice: a list, or a mapping of them to what they stand for.",
+        shape: .either(.list(of: .text(.any)), .map(keys: "choices", of: .text(.any)))),
+      .init(
+        name: "endings", help: "What the name of a path may end with: [mov, mp4].",
+        shape: .list(of: .text(.any))),
       .init(
         name: "default", help: "The value where none is given; may refer to other parameters.",
         shape: .text(.any)),

@@ -58,11 +58,52 @@ public struct PropertyDescription: Sendable {
   public let name: String
   public let type: PropertyType
   public let isWritable: Bool
+  /// What a whole number counts, where the element says so.
+  public let unit: PropertyUnit?
 
-  public init(name: String, type: PropertyType, isWritable: Bool = true) {
+  public init(
+    name: String, type: PropertyType, isWritable: Bool = true, unit: PropertyUnit? = nil
+  ) {
     self.name = name
     self.type = type
     self.isWritable = isWritable
+    self.unit = unit
+  }
+}
+
+/// What a property's number counts.
+public enum PropertyUnit: Sendable, Equatable {
+  case bytes
+  /// Of so many nanoseconds.
+  case time(Int64)
+
+  /// As elements describe it: "Max. amount of data in the queue (in ns, 0=disable)".
+  public init?(describedBy text: String) {
+    let words = text.lowercased().split { !$0.isLetter }
+    let units: [(Set<Substring>, PropertyUnit)] = [
+      (["ns", "nanosecond", "nanoseconds", "nanosec"], .time(1)),
+      (["us", "microsecond", "microseconds"], .time(1000)),
+      (["ms", "millisecond", "milliseconds", "milisecond"], .time(1_000_000)),
+      (["second", "seconds", "sec", "secs"], .time(1_000_000_000)),
+      (["byte", "bytes"], .bytes),
+    ]
+    let named = units.filter { unit in words.contains { unit.0.contains($0) } }
+    // Rates, such as bytes in a second, have two.
+    let rates: Set<Substring> = [
+      "bit", "bits", "kbit", "kbits", "bitrate", "rate", "per", "frames",
+    ]
+    guard named.count == 1, rates.isDisjoint(with: words) else { return nil }
+    self = named[0].1
+  }
+
+  /// A quantity with its unit (`10s`, `100MB`) as the number that the property takes; nil where it
+  /// is none, or none of this kind.
+  public func number(_ text: String) -> String? {
+    guard text.contains(where: { $0.isLetter || $0 == ":" }) else { return nil }
+    switch self {
+    case .bytes: return Quantity.bytes(text).map { String($0) }
+    case .time(let unit): return Quantity.nanoseconds(text).map { String($0 / unit) }
+    }
   }
 }
 

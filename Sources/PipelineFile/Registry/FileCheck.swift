@@ -8,17 +8,22 @@ struct FileCheck {
     // By canonical path.
     var inputs: [String: SourceLocation] = [:]
     var outputs: [String: SourceLocation] = [:]
-    for (element, type) in zip(elements.graph.elements, elements.types) {
-      guard let type, let property = element.properties.first(where: { $0.name == "location" }),
-        case .text(.known(let path), _) = property.value, isPath(path)
-      else { continue }
+    let repeated = repeatedElements
+    for (index, element) in elements.graph.elements.enumerated() {
+      guard let type = elements.types[index], let (path, place) = element.namedFile else {
+        continue
+      }
       let directions = Set(type.padTemplates.map(\.direction))
-      let place = property.location
       if directions == [.source] {
         checkInput(path, place)
         inputs[files.canonicalPath(of: path)] = place
       } else if directions == [.sink] {
         checkOutput(path, place)
+        if repeated.contains(index) {
+          reporter.error(
+            "'\(path)' would be written once for each pad", at: place,
+            help: "'*' makes the branch for each pad; '?' makes it for one")
+        }
         if let first = outputs.updateValue(place, forKey: files.canonicalPath(of: path)) {
           reporter.error(
             "'\(path)' is written twice", at: place,
@@ -34,9 +39,12 @@ struct FileCheck {
     }
   }
 
-  /// Numbered files and addresses are not looked for.
-  private func isPath(_ text: String) -> Bool {
-    !text.isEmpty && !text.contains("%") && !text.contains("://")
+  /// What is made for each pad that appears.
+  private var repeatedElements: Set<Int> {
+    let links = elements.graph.links
+    return Set(
+      links.indices.filter { links[$0].repetition == .each }
+        .flatMap { elements.graph.parts(ofBranch: $0).elements })
   }
 
   private func checkInput(_ path: String, _ location: SourceLocation) {

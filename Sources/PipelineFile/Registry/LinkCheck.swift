@@ -23,7 +23,7 @@ struct LinkCheck {
         !sources.contains(where: { $0.presence == .sometimes })
       {
         reporter.warning(
-          "'?' has no effect: '\(name(link.source))' always has this pad",
+          "'\(link.repetition.mark)' has no effect: '\(name(link.source))' always has this pad",
           at: link.source.location)
       }
       checkCaps(link, sources, sinks, caps)

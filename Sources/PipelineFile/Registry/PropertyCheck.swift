@@ -63,7 +63,12 @@ struct PropertyCheck {
 
   private typealias Problem = (message: String, help: String?)
 
-  private func problem(with text: String, _ property: PropertyDescription) -> Problem? {
+  private func problem(with written: String, _ property: PropertyDescription) -> Problem? {
+    var text = written
+    switch property.type {
+    case .integer, .unsigned: text = property.unit?.number(written) ?? written
+    default: break
+    }
     func wrong(help: String? = nil) -> Problem {
       ("'\(property.name)' takes \(property.type.expectation), not '\(text)'", help)
     }
@@ -127,7 +132,7 @@ struct PropertyCheck {
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// Properties count times in nanoseconds and sizes in bytes.
+  /// Where the element does not say what a number counts, a unit would be a guess.
   private static func unitHelp(_ text: String) -> String? {
     if let time = Quantity.nanoseconds(text) { return "in nanoseconds, that is \(time)" }
     return Quantity.bytes(text).map { "in bytes, that is \($0)" }

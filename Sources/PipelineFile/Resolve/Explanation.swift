@@ -25,7 +25,9 @@ extension ResolvedGraph {
     guard run != RunSettings() else { return [] }
     var fields: [(String, String)] = [("on-error", run.onError.rawValue)]
     if run.restarts != RunSettings().restarts { fields.append(("restarts", "\(run.restarts)")) }
-    if let watchdog = run.watchdog { fields.append(("watchdog", "\(watchdog)ns")) }
+    if let watchdog = run.watchdog {
+      fields.append(("watchdog", Quantity.text(nanoseconds: watchdog)))
+    }
     return ["run: \(YAMLText.mapping(fields))"]
   }
 
@@ -34,7 +36,7 @@ extension ResolvedGraph {
     var branches: [String] = []
     for (index, link) in links.enumerated() {
       if index == 0 || links[index - 1].branch != link.branch {
-        branches.append(end(link.source, link.padCaps) + (link.isOptional ? "?" : ""))
+        branches.append(end(link.source, link.padCaps) + link.repetition.mark)
       }
       let next = links.dropFirst(index + 1).first
       let padCaps = next?.branch == link.branch ? next?.padCaps : nil
@@ -46,7 +48,7 @@ extension ResolvedGraph {
 
   private func end(_ end: End, _ caps: Text?) -> String {
     elements[end.element].name + (end.pad.map { "." + $0 } ?? "")
-      + (caps.map { "(\(Self.source($0)))" } ?? "")
+      + (caps.map { "[\(Self.source($0))]" } ?? "")
   }
 
   private static func field(_ property: Property) -> (String, String) {

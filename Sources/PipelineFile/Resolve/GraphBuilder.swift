@@ -112,8 +112,8 @@ final class GraphBuilder {
   }
 
   private func add(_ link: LinkDeclaration, _ scope: ValueScope, branch: Int) {
-    var isOptional = false
-    if case .named(let first)? = link.steps.first?.content { isOptional = first.isOptional }
+    var repetition = Repetition.once
+    if case .named(let first)? = link.steps.first?.content { repetition = first.repetition }
     var previous: (end: ResolvedGraph.End, padCaps: ResolvedGraph.Text?)?
     var filter: (text: ResolvedGraph.Text, location: SourceLocation)?
     for part in link.steps.flatMap({ parts($0, scope, prefix: "") }) {
@@ -124,7 +124,7 @@ final class GraphBuilder {
           graph.links.append(
             .init(
               source: previous.end, sink: end, padCaps: previous.padCaps, filter: filter?.text,
-              filterLocation: filter?.location, branch: branch, isOptional: isOptional,
+              filterLocation: filter?.location, branch: branch, repetition: repetition,
               location: link.text.location))
         }
         previous = (end, padCaps)
@@ -150,7 +150,9 @@ final class GraphBuilder {
         return parts(template, unit, named, scope, prefix: prefix)
       }
       if prefix.isEmpty, let element = indexes[named.name.text] {
-        let caps = named.arguments.flatMap { text(InterpolatedText($0, reporter), scope) }
+        let caps = (named.caps ?? named.arguments).flatMap {
+          text(InterpolatedText($0, reporter), scope)
+        }
         let end = ResolvedGraph.End(
           element: element, pad: named.pad?.text, location: step.location)
         return [.element(end, padCaps: caps)]

@@ -40,7 +40,8 @@ struct ParameterValues {
       let type = parameters.first { $0.name == argument.name.text }?.type
       given[argument.name.text] = Given(
         value: value,
-        isNormalized: type != nil && scope.parameter(behind: argument.value)?.type == type,
+        isNormalized: type != nil && type != .choice
+          && scope.parameter(behind: argument.value)?.type == type,
         location: argument.value.location)
     }
     return given
@@ -64,7 +65,8 @@ struct ParameterValues {
     }
     if let text = parameter.defaultValue {
       guard let value = known.evaluate(text, reporter) else { return nil }
-      let isNormalized = known.parameter(behind: text)?.type == parameter.type
+      let isNormalized =
+        parameter.type != .choice && known.parameter(behind: text)?.type == parameter.type
       return checked(value, parameter, isNormalized, text.location, " (from its default)")
     }
     guard parameter.isRequired else { return .unset }
@@ -85,7 +87,7 @@ struct ParameterValues {
       reporter.error(problem.message + origin, at: location, help: problem.help)
       return nil
     }
-    return parameter.type.normalized(text).map { .text($0) }
+    return parameter.normalized(text).map { .text($0) }
   }
 }
 

@@ -72,10 +72,13 @@ public struct ResolvedGraph: Sendable {
     public let filterLocation: SourceLocation?
     /// The links of one line of the file have one number; they follow each other.
     public let branch: Int
-    /// The branch is made only if its first pad appears.
-    public let isOptional: Bool
+    /// For how many pads the branch is made.
+    public let repetition: Repetition
     /// The line of the file.
     public let location: SourceLocation
+
+    /// The branch is made only if its first pad appears.
+    public var isOptional: Bool { repetition != .once }
   }
 
   public let description: String?

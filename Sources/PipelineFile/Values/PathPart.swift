@@ -6,8 +6,10 @@ enum PathPart: String, Sendable, CaseIterable {
   case name
   /// `movies`; `.` where the path names no folder.
   case directory
-  /// `mp4`; nothing where the name has no dot.
+  /// `mp4`, in small letters; nothing where the name has no dot.
   case `extension`
+  /// The path with each `%` doubled, as elements want it that number their files.
+  case pattern
 
   func callAsFunction(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
@@ -20,7 +22,8 @@ enum PathPart: String, Sendable, CaseIterable {
     case .directory:
       if directory.isEmpty { return "." }
       return directory.count == 1 ? "/" : String(directory.dropLast())
-    case .extension: return dot.map { String(name[name.index(after: $0)...]) } ?? ""
+    case .extension: return dot.map { name[name.index(after: $0)...].lowercased() } ?? ""
+    case .pattern: return path.replacing("%", with: "%%")
     }
   }
 }

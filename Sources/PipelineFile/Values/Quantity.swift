@@ -10,6 +10,13 @@ enum Quantity {
     return scaled(text, units)
   }
 
+  /// A duration in the largest unit that it is a whole number of.
+  static func text(nanoseconds: Int64) -> String {
+    let units: [(String, Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
+    let unit = units.first { nanoseconds.isMultiple(of: $0.1) } ?? ("ns", 1)
+    return "\(nanoseconds / unit.1)\(unit.0)"
+  }
+
   /// `10MB`, `1.5 GiB`, `4096` in bytes; nil if it is none, or is above 9 exabytes.
   static func bytes(_ text: String) -> Int64? {
     let units: [(String, Double)] = [

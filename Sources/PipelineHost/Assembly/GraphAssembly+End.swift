@@ -12,6 +12,7 @@ extension GraphAssembly {
   func endAtMuxers(onlyWhereNothingComes: Bool) {
     for index in graph.elements.indices where type(index)?.isSink == true {
       for pad in lastPads(before: index) where !(onlyWhereNothingComes && pad.isStreaming) {
+        if !onlyWhereNothingComes { pad.dropBuffers() }
         Blocking.start { pad.send(.endOfStream) }
       }
     }
@@ -91,5 +92,14 @@ extension GraphAssembly {
       template.direction == .sink && (end.pad.map(template.matches) ?? true)
     }
     return templates.contains { $0.caps.hasPrefix("video/") || $0.caps.hasPrefix("image/") }
+  }
+}
+
+extension Pad {
+  /// Lets no further buffer pass: the end of the stream would have to wait for them.
+  fileprivate func dropBuffers() {
+    let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+    gst_pad_add_probe(
+      pointer, GstPadProbeType(what), { _, _, _ in GST_PAD_PROBE_DROP }, nil, nil)
   }
 }

@@ -18,20 +18,38 @@ extension GraphAssembly {
       if let asked = link.source.pad {
         guard asked == name || asked == pad.templateName else { return false }
       }
-      return wantedCaps(index)?.canIntersect(caps) ?? true
+      return wantedCaps(index)?.admits(caps) ?? true
     }
     let claimed = state.withLock { state -> Int? in
       guard let index = fitting.first(where: state.waiting.contains) else { return nil }
       state.waiting.removeAll { $0 == index }
       return index
     }
-    guard let claimed else { return }
+    guard let claimed else { return warnOfTrack(name, caps, of: element) }
     do {
       try configure(pad, of: element, asked: graph.links[claimed].source.pad)
       if startsOptionalBranch(claimed) { try makeBranch(behind: claimed) }
       try connect(pad, claimed)
     } catch {
       report(error.diagnostic)
+    }
+  }
+
+  /// Tells of a track that no link takes, where the graph makes movies with sound.
+  private func warnOfTrack(_ pad: String, _ caps: Caps, of element: Int) {
+    // Both eyes and what they are made of are one track.
+    guard !["left", "right", "video_0"].contains(pad), makesMoviesWithSound else { return }
+    warn(
+      Diagnostic(
+        .warning, "the track '\(pad)' is left out: nothing takes \(caps.mediaType ?? "it")",
+        at: graph.elements[element].location))
+  }
+
+  private var makesMoviesWithSound: Bool {
+    graph.elements.indices.contains { index in
+      type(index)?.padTemplates.contains {
+        $0.direction == .sink && $0.presence == .request && $0.name.hasPrefix("audio_")
+      } == true
     }
   }
 

@@ -30,7 +30,7 @@ extension GraphAssembly {
       pad.direction == .source && !pad.isLinked
         && (link.source.pad.map { $0 == pad.name } ?? true)
     }
-    if let pad = fitting.first(where: { wanted?.canIntersect($0.possibleCaps) ?? true })
+    if let pad = fitting.first(where: { wanted?.admits($0.possibleCaps) ?? true })
       ?? fitting.first
     {
       return .ready(pad)
@@ -47,15 +47,37 @@ extension GraphAssembly {
   }
 
   /// What the link's source pad must be able to give; nil for anything.
-  func wantedCaps(_ index: Int) -> Caps? {
+  func wantedCaps(_ index: Int) -> PadChoice? {
+    var index = index
+    if let text = graph.links[index].padCaps?.text { return PadChoice(text) }
+    // What queues and tees take is what the elements behind them take.
+    for _ in graph.links.indices {
+      let link = graph.links[index]
+      if let text = link.filter?.text { return PadChoice(text) }
+      guard passesAnything(link.sink.element),
+        let next = graph.links.firstIndex(where: { $0.source.element == link.sink.element })
+      else { break }
+      index = next
+    }
     let link = graph.links[index]
-    if let text = (link.padCaps ?? link.filter)?.text { return Caps(parsing: text) }
     let sinks = (type(link.sink.element)?.padTemplates ?? []).filter {
       $0.direction == .sink && (link.sink.pad.map($0.matches) ?? true)
     }
     let all = Caps.empty
     for sink in sinks { Caps(parsing: sink.caps).map(all.append) }
-    return all.isEmpty ? nil : all
+    return all.isEmpty || all.isAny ? nil : PadChoice(all)
+  }
+
+  /// Whether an element gives what it takes, whatever that is.
+  private func passesAnything(_ element: Int) -> Bool {
+    guard let templates = type(element)?.padTemplates,
+      templates.filter({ $0.direction == .sink }).count == 1
+    else { return false }
+    return templates.contains { $0.direction == .source }
+      && templates.allSatisfy { template in
+        template.caps == "ANY" && template.presence != .sometimes
+          && (template.direction == .source || template.presence == .always)
+      }
   }
 
   private func request(

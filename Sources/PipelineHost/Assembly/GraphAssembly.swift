@@ -23,18 +23,25 @@ final class GraphAssembly: Sendable {
   private let locations: [Int: String]
   /// Called with what goes wrong while the pipeline runs, in any thread.
   let report: @Sendable (Diagnostic) -> Void
+  /// Called with what is likely not meant, in any thread.
+  let warn: @Sendable (Diagnostic) -> Void
   let state = Locked(State())
 
   init(
     _ graph: ResolvedGraph, registry: InstalledElements, locations: [Int: String],
-    report: @escaping @Sendable (Diagnostic) -> Void
+    report: @escaping @Sendable (Diagnostic) -> Void,
+    warn: @escaping @Sendable (Diagnostic) -> Void
   ) {
-    self.graph = graph
+    self.graph = graph.repeating(Self.mostPads)
     self.registry = registry
     self.locations = locations
     self.report = report
+    self.warn = warn
     pipeline = Pipeline()
   }
+
+  /// For how many pads a branch can be made.
+  private static let mostPads = 32
 
   /// Builds what is there from the start. Throws all that fails.
   func build() throws(PipelineProblems) {
@@ -118,9 +125,9 @@ final class GraphAssembly: Sendable {
     let known = type(index)?.properties
     for property in description.properties {
       let text = property.name == "location" ? locations[index] : nil
-      let type = known?.first { $0.name == property.name }?.type
+      let described = known?.first { $0.name == property.name }
       do {
-        try element.set(property.name, parsing: text ?? PropertyText.text(property, type))
+        try element.set(property.name, parsing: text ?? PropertyText.text(property, described))
       } catch {
         throw Mistake("\(description.title): \(error)", at: property.location)
       }
@@ -141,9 +148,9 @@ final class GraphAssembly: Sendable {
       let template = type(element)?.padTemplates.first { $0.matches(name) }
       let known = template.flatMap { type(element)?.properties(ofPads: $0) }
       for property in declared.properties {
-        let type = known?.first { $0.name == property.name }?.type
+        let described = known?.first { $0.name == property.name }
         do {
-          try pad.set(property.name, parsing: PropertyText.text(property, type))
+          try pad.set(property.name, parsing: PropertyText.text(property, described))
         } catch {
           throw Mistake("the pad '\(name)': \(error)", at: property.location)
         }

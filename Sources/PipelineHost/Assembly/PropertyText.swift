@@ -2,10 +2,14 @@ internal import PipelineFile
 
 /// Values of a pipeline file in the syntax that GStreamer reads.
 enum PropertyText {
-  /// - Parameter type: of the property, where it is known.
-  static func text(_ property: ResolvedGraph.Property, _ type: PropertyType?) -> String {
+  /// - Parameter description: of the property, where it is known.
+  static func text(
+    _ property: ResolvedGraph.Property, _ description: PropertyDescription?
+  ) -> String {
+    let type = description?.type
     switch property.value {
     case .text(let text, _):
+      if let number = description?.unit?.number(text.text), type?.isWhole == true { return number }
       if case .boolean = type { return boolean(text.text) }
       return text.text
     case .list(let items):
@@ -47,5 +51,14 @@ enum PropertyText {
       result.append(character)
     }
     return result + "\""
+  }
+}
+
+extension PropertyType {
+  fileprivate var isWhole: Bool {
+    switch self {
+    case .integer, .unsigned: true
+    default: false
+    }
   }
 }

@@ -35,7 +35,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
   }
 
   public func problem(inCaps caps: String) -> String? {
-    guard self.caps(caps) == nil else { return nil }
+    guard PadChoice(caps) == nil else { return nil }
     let type = caps.prefix { $0 != "," && $0 != "(" && $0 != ";" }
     return type.contains("/")
       ? "after the media type, fields are written as ', name=value'"
@@ -50,7 +50,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
   public func capsIntersect(_ one: String, _ other: String) -> Bool {
     let key = "\(one)\u{0}\(other)"
     if let known = cache.withLock({ $0.intersections[key] }) { return known }
-    guard let first = caps(one), let second = caps(other) else { return false }
+    guard let first = PadChoice(one), let second = PadChoice(other) else { return false }
     let result = first.canIntersect(second)
     cache.withLock { $0.intersections[key] = result }
     return result
@@ -63,7 +63,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
 
   private func caps(_ text: String) -> Caps? {
     if let known = cache.withLock({ $0.caps[text] }) { return known }
-    guard let caps = Caps(parsing: text) else { return nil }
+    guard let caps = Caps(written: text) else { return nil }
     cache.withLock { $0.caps[text] = caps }
     return caps
   }
@@ -104,7 +104,9 @@ extension PropertyDescription {
       case .array: .array
       case .other(let name): .other(name)
       }
-    self.init(name: specification.name, type: type, isWritable: specification.isWritable)
+    self.init(
+      name: specification.name, type: type, isWritable: specification.isWritable,
+      unit: PropertyUnit(describedBy: specification.blurb))
   }
 }
 

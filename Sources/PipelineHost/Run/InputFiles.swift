@@ -17,7 +17,7 @@ struct InputFiles: Sendable {
     inputs = graph.elements.compactMap { element in
       let directions = registry.elementType(element.type.text)?.padTemplates.map(\.direction)
       guard let directions, directions.allSatisfy({ $0 == .source }),
-        let (path, location) = element.file, let size = Self.size(of: path)
+        let (path, location) = element.regularFile, let size = Self.size(of: path)
       else { return nil }
       return Input(path: path, size: size, location: location)
     }

@@ -19,7 +19,7 @@ struct OutputFiles: Sendable {
     var outputs: [Output] = []
     for (index, element) in graph.elements.enumerated() {
       guard let type = registry.elementType(element.type.text), type.isSink,
-        let (path, location) = element.file
+        let (path, location) = element.regularFile
       else { continue }
       // A link's target is the one that gets the file.
       let target = Self.isLink(path) ? LocalFiles().canonicalPath(of: path) : path
@@ -43,15 +43,11 @@ extension ElementType {
 }
 
 extension ResolvedGraph.Element {
-  /// The file that its `location` names, with the place that names it. Numbered files, addresses,
-  /// devices and pipes are none.
-  var file: (path: String, location: SourceLocation)? {
-    guard let property = properties.first(where: { $0.name == "location" }),
-      case .text(.known(let path), _) = property.value, !path.isEmpty, !path.contains("%"),
-      !path.contains("://")
-    else { return nil }
+  /// The file that its `location` names; devices and pipes are none.
+  var regularFile: (path: String, location: SourceLocation)? {
+    guard let file = namedFile else { return nil }
     var status = stat()
-    guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
-    return (path, property.location)
+    guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }
+    return file
   }
 }

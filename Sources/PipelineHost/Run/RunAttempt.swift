@@ -46,8 +46,8 @@ final class RunAttempt: Sendable {
     let (inbox, outbox) = AsyncStream.makeStream(of: Signal.self)
     (self.inbox, self.outbox) = (inbox, outbox)
     assembly = GraphAssembly(
-      pipeline.graph, registry: pipeline.registry, locations: take.locations
-    ) { outbox.yield(.failed($0)) }
+      pipeline.graph, registry: pipeline.registry, locations: take.locations,
+      report: { outbox.yield(.failed($0)) }, warn: { events.yield(.warning($0)) })
   }
 
   func stop() { outbox.yield(.stop) }

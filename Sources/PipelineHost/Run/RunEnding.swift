@@ -31,6 +31,9 @@ struct RunEnding {
   /// How long a graph has to start before its sources can be told to end, in seconds.
   private static let startPatience = 0.8
 
+  /// How long what has come through may be worked off where an input hangs, in seconds.
+  private static let hangPatience = 2.6
+
   init(_ reason: Reason) {
     self.reason = reason
   }
@@ -69,6 +72,12 @@ struct RunEnding {
     if !hasTold, !hasEndedBehindSources, elapsed >= Self.startPatience {
       hasEndedBehindSources = true
       return .endBehindSources
+    }
+    if case .stopped = reason, hasEndedBehindSources || isCut, step < 2,
+      elapsed >= Self.hangPatience
+    {
+      (rest, standstill, step) = (0, 0, 2)
+      return .endAtMuxers
     }
     standstill = state == .moves ? 0 : standstill + interval
     rest = state == .rests ? rest + interval : 0

@@ -35,7 +35,7 @@ final class RunWatch {
     self.events = events
     outputs = OutputFiles(of: pipeline.graph, registry: pipeline.registry)
     inputs = InputFiles(of: pipeline.graph, registry: pipeline.registry)
-    meter = ProgressMeter(of: pipeline.graph)
+    meter = ProgressMeter(of: assembly.graph)
     watchdog = Watchdog(assembly)
     self.beat = max(0.001, beat.seconds)
     ticksPerReport = max(1, Int((options.interval.seconds / self.beat).rounded()))

@@ -36,6 +36,11 @@ extension SBSSplit {
         self,
         "nothing says how the eyes are packed; guessed \(found) "
           + "(set input-mode-override if that is wrong)")
+      postWarning(
+        ElementError(
+          .format,
+          "Nothing says how the eyes are packed: by the frame's shape, it is taken for "
+            + "\(packed.layout). Set input-mode-override if that is wrong."))
     }
     streaming.input = packed
     for eye in Eye.allCases {

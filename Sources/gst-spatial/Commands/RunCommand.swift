@@ -51,6 +51,11 @@ struct RunCommand: AsyncParsableCommand {
       report(error.diagnostics)
       throw ExitCode.mistakes
     }
+    let problems = StereoInputs.problems(pipeline.graph)
+    guard !problems.hasErrors else {
+      report(problems)
+      throw ExitCode.mistakes
+    }
     guard !dryRun else { return describe(pipeline) }
     try await run(pipeline)
   }

@@ -1,0 +1,60 @@
+import Foundation
+import ISOBMFF
+import TestKit
+import Testing
+
+/// The files that docs/pipeline-files.md shows.
+@Suite(.timeLimit(.minutes(2)))
+struct DocumentTests {
+  /// The text of each block of YAML; the path of those that begin with one, which others include.
+  private static let files: [(path: String?, text: String)] = {
+    let page = Repository.url.appending(path: "docs/pipeline-files.md")
+    let text = (try? String(contentsOf: page, encoding: .utf8)) ?? ""
+    return text.components(separatedBy: "```yaml\n").dropFirst().map { part in
+      let block = String(part.components(separatedBy: "```")[0])
+      let path = block.prefixMatch(of: /# (\S+\.yaml)\n/).map { String($0.1) }
+      return (path, block)
+    }
+  }()
+
+  @Test("every file of the reference is without mistakes, and runs")
+  func examples() async throws {
+    let folder = try TemporaryFolder()
+    try FileManager.default.createDirectory(
+      atPath: folder.path("parts"), withIntermediateDirectories: false)
+    try await TestMovie.sideBySide(folder.path("movie.mp4"), frames: 8)
+    #expect(Self.files.count >= 7)
+    for (path, text) in Self.files where path != nil { _ = try folder.write(text, to: path ?? "") }
+    for (number, file) in Self.files.enumerated() where file.path == nil {
+      let name = try folder.write(file.text, to: "\(number).yaml")
+      let check = try Command.run(["check", name], in: folder)
+      #expect(check.status == 0 && check.errors.isEmpty, "\(file.text)\n\(check.errors)")
+      let input = file.text.contains("  input:") ? ["input=movie.mp4"] : []
+      let result = try Command.run(["run", name, "--force"] + input, in: folder)
+      #expect(result.status == 0, "\(file.text)\n\(result.errors)")
+    }
+    for name in ["scene.mov", "copy.mp4", "movie_copy.mov"] {
+      #expect(try MovieFile(folder.path(name)).track("vide").samples.count >= 8)
+    }
+  }
+
+  @Test("every key of the format is in the reference")
+  func keys() throws {
+    let page = try String(
+      contentsOf: Repository.url.appending(path: "docs/pipeline-files.md"), encoding: .utf8)
+    let schema = try Command.run(["schema"], in: try TemporaryFolder()).output
+    let json = try JSONSerialization.jsonObject(with: Data(schema.utf8))
+    var names: Set<String> = []
+    func collect(_ value: Any) {
+      guard let object = value as? [String: Any] else { return }
+      names.formUnion((object["properties"] as? [String: Any] ?? [:]).keys)
+      for (_, value) in object { collect(value) }
+      for item in object["anyOf"] as? [Any] ?? [] { collect(item) }
+    }
+    collect(json)
+    #expect(names.count > 20)
+    for name in names {
+      #expect(page.contains("`\(name)`") || page.contains("\(name):"), "\(name)")
+    }
+  }
+}
