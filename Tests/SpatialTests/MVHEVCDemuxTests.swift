@@ -199,8 +199,9 @@ struct MVHEVCDemuxTests {
     // A name for people, which goes with the container.
     (one.compressorName, two.compressorName) = ("", "")
     // QuickTime's `nclc`, which the copy has, cannot say that the range is the usual one.
-    one.colour?.fullRange = one.colour?.fullRange ?? false
-    two.colour?.fullRange = two.colour?.fullRange ?? false
+    let ranges = (one.colour?.fullRange ?? false, two.colour?.fullRange ?? false)
+    one.colour?.fullRange = ranges.0
+    two.colour?.fullRange = ranges.1
     #expect(one == two)
     #expect(one.extendedUsage?.payload == two.extendedUsage?.payload)
     for (a, b) in zip(
