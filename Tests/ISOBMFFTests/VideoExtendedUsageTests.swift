@@ -72,15 +72,15 @@ import Testing
     #expect(usage.views == [.leftEye, .rightEye])
     #expect(usage.viewPackingKind == "side")
     #expect {
-      try VideoExtendedUsage(payload: payload("lnsc"))
+      try VideoExtendedUsage(payload: payload("zzzz"))
     } throws: {
-      "\($0)".contains("lnsc")
+      "\($0)".contains("zzzz")
     }
   }
 
   @Test("what cannot be understood is left out of a sample entry's meaning, and kept as it is")
   func mustInMovie() throws {
-    let must = Self.box("must", [0, 0, 0, 0] + Array("lnsc".utf8))
+    let must = Self.box("must", [0, 0, 0, 0] + Array("zzzz".utf8))
     let vexu = must + Self.box("eyes", Self.box("stri", [0, 0, 0, 0, 3]))
     var fixture = MovieFixture()
     fixture.sampleEntries = [
