@@ -140,6 +140,23 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// A time in nanoseconds, up to the longest that there is.
+  public static func time(
+    _ name: String, nick: String, blurb: String, default defaultValue: ClockTime = 0,
+    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, ClockTime>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> ClockTime, (Owner, ClockTime) -> Void)
+    return Property {
+      g_param_spec_uint64(
+        permanent(name), permanent(nick), permanent(blurb), 0, .max - 1, guint64(defaultValue),
+        paramFlags(mutable))
+    } get: {
+      g_value_set_uint64($1, guint64(get($0)))
+    } set: {
+      set($0, ClockTime(g_value_get_uint64($1)))
+    }
+  }
+
   /// A string that is nil in the settings until somebody sets it.
   public static func string(
     _ name: String, nick: String, blurb: String, default defaultValue: String? = nil,

@@ -44,6 +44,11 @@ public final class Event: MiniObject, @unchecked Sendable {
   /// Whether the event asks for a keyframe (`GstForceKeyUnit`).
   public var isForceKeyUnit: Bool { gst_video_event_is_force_key_unit(pointer) != 0 }
 
+  /// Asks upstream for a keyframe, with its parameter sets, at a running time.
+  public static func forceKeyUnit(at time: ClockTime) -> Event {
+    Event(adopting: gst_video_event_new_upstream_force_key_unit(GstClockTime(time), 1, 0))
+  }
+
   /// The running time at which an event asks for a keyframe; nil for at once, and for other events.
   public var keyUnitTime: ClockTime? {
     guard isForceKeyUnit else { return nil }

@@ -36,6 +36,8 @@ public struct MovieWriter: Sendable {
   /// Where the bytes of the next sample have to be written, in bytes from the file's start.
   public private(set) var position: UInt64
   private var lastTrack: TrackID?
+  /// Whether fragments stand where media data will be.
+  private let isFinalising: Bool
 
   /// - Parameter movieTimescale: units a second of the movie's duration and its edit lists. A
   ///   track's start is rounded to it.
@@ -46,20 +48,52 @@ public struct MovieWriter: Sendable {
     self.container = container
     self.movieTimescale = movieTimescale
     self.metadata = metadata
+    isFinalising = false
+    position = 0
+    position = UInt64(header.count)
+  }
+
+  /// A movie that is a file of fragments until ``finish()`` makes an ordinary one of it: what
+  /// ``FragmentWriter`` writes stands behind the header, and disappears in `mdat`.
+  ///
+  /// ``skip(_:)`` says how many bytes of it there are, ``append(_:to:)`` where samples lie.
+  public init(
+    finalising container: MovieContainer, movieTimescale: UInt32 = 90_000,
+    metadata: MovieMetadata = MovieMetadata()
+  ) {
+    self.container = container
+    self.movieTimescale = movieTimescale
+    self.metadata = metadata
+    isFinalising = true
     position = 0
     position = UInt64(header.count)
   }
 
   /// What has to stand at offset 0: `ftyp`, eight spare bytes and the header of `mdat`, whose
-  /// size is open until ``MovieTail/patch`` is written.
+  /// size is open until ``MovieTail/patch`` is written. Of a movie that is finalised, the header is
+  /// that of a `free` box, which has a second `ftyp` in it, for whoever finds the fragments later.
   public var header: [UInt8] {
     var writer = BoxWriter()
-    writeFileType(to: &writer)
+    if isFinalising {
+      FragmentFormat.movie(container).writeFileType(to: &writer)
+    } else {
+      writeFileType(to: &writer)
+    }
     // Eight bytes that become part of the mdat header if its size needs 64 bits.
     writer.box(container == .quickTime ? "wide" : "free") { _ in }
-    writer.write(UInt32(0))
-    writer.write("mdat" as FourCC)
+    if isFinalising {
+      writer.box("free") { FragmentFormat.movie(container).writeFileType(to: &$0) }
+    } else {
+      writer.write(UInt32(0))
+      writer.write("mdat" as FourCC)
+    }
     return writer.bytes
+  }
+
+  /// Passes over bytes that are no sample's, such as the index of a fragment.
+  public mutating func skip(_ count: UInt64) {
+    position += count
+    lastTrack = lastTrack.map { _ in TrackID(rawValue: 0) }
   }
 
   /// Adds a track. All tracks have to be added before the first sample.
@@ -134,16 +168,25 @@ public struct MovieWriter: Sendable {
   }
 
   private var mediaDataPatch: MovieTail.Patch {
-    let headerSize = UInt64(header.count)
+    let start = mediaDataStart
     var writer = BoxWriter()
-    if let size = UInt32(exactly: position - headerSize + 8) {
+    if let size = UInt32(exactly: position - start + 8) {
       writer.write(size)
-      return MovieTail.Patch(offset: headerSize - 8, bytes: writer.bytes)
+      if isFinalising { writer.write("mdat" as FourCC) }
+      return MovieTail.Patch(offset: start - 8, bytes: writer.bytes)
     }
     writer.write(UInt32(1))
     writer.write("mdat" as FourCC)
-    writer.write(position - headerSize + 16)
-    return MovieTail.Patch(offset: headerSize - 16, bytes: writer.bytes)
+    writer.write(position - start + 16)
+    return MovieTail.Patch(offset: start - 16, bytes: writer.bytes)
+  }
+
+  /// Where the content of `mdat` begins, behind its header.
+  private var mediaDataStart: UInt64 {
+    guard isFinalising else { return UInt64(header.count) }
+    var writer = BoxWriter()
+    FragmentFormat.movie(container).writeFileType(to: &writer)
+    return UInt64(writer.bytes.count) + 16
   }
 
   private func writeFileType(to writer: inout BoxWriter) {

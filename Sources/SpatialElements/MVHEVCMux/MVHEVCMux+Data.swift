@@ -23,6 +23,7 @@ extension MVHEVCMux {
     case .eyes(let left, let right):
       guard let stereo else { throw FlowReturn.error }
       followSettings(stereo)
+      if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
       reportDrops(stereo)
     case .stream(let pad): try copy(pad, to: movie)
@@ -48,6 +49,11 @@ extension MVHEVCMux {
 
   /// Layered access units into the track of the eyes.
   private func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
+    // A file of fragments says first what is in them.
+    if !frames.isEmpty, !areEyesDescribed, let stereo {
+      areEyesDescribed = true
+      try describeEyes(stereo, of: movie)
+    }
     for frame in frames {
       let dependency: SampleDependency =
         frame.isSync ? .independent : frame.isReference ? .dependent : .disposable
@@ -106,6 +112,7 @@ extension MVHEVCMux {
         ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
       lastRunningTime = time
       framesWritten += 1
+      requestKeyframes(at: time)
     }
     let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
     if sample.size > 0 { try movie.append(sample, timing, to: track) }

@@ -7,12 +7,12 @@ import StereoVideo
 extension MVHEVCMux: MovieOutput {
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   func begin(_ pads: MuxPads) throws -> MovieInProgress {
-    try checkSeekable()
+    let fragments = settings.current.fragments
+    if fragments.duration == 0 || fragments.isFinalised { try checkSeekable() }
     hasBegun.withLock { $0 = true }
     let names = Set(sinkPads.map(\.name))
     padTags = padTags.filter { names.contains($0.key) }
-    let metadata = spatialMetadata
-    if pads.hasEyes { stereo = try makeStereo(baseEye: metadata.heroEye ?? .left) }
+    if pads.hasEyes { stereo = try makeStereo(baseEye: spatialMetadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []
     if let stereo, let base = stereo.stream(stereo.baseEye) {
       let rate = base.frameRate ?? Fraction(0, 1)
@@ -43,13 +43,13 @@ extension MVHEVCMux: MovieOutput {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
-    setSourceCaps(settings.current.container.caps)
-    updateSegment(Segment(GST_FORMAT_BYTES))
-    let opened = try MovieInProgress(
-      container: settings.current.container.container,
-      metadata: movieMetadata(
-        isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage)),
-      origin: max(earliest, 0), tracks: tracks, output: self)
+    setSourceCaps(fileCaps)
+    let isStreamed = fragments.duration > 0 && !fragments.isFinalised
+    updateSegment(isStreamed ? Segment() : Segment(GST_FORMAT_BYTES))
+    let metadata = movieMetadata(
+      isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage))
+    let opened = MovieInProgress(
+      try makeFile(tracks, metadata: metadata), origin: max(earliest, 0), tracks: tracks)
     movie = opened
     return opened
   }
@@ -60,7 +60,8 @@ extension MVHEVCMux: MovieOutput {
       throw ElementError(
         .seek,
         "mvhevcmux needs a sink that can be seeked in, such as filesink to a regular file: "
-          + "it completes the start of the file when it knows the end.")
+          + "it completes the start of the file when it knows the end. With fragment-duration "
+          + "it writes to any sink.")
     }
   }
 
@@ -144,11 +145,7 @@ extension MVHEVCMux: MovieOutput {
   // MARK: Output
 
   func write(_ buffer: Buffer) throws {
-    let piece = buffer.writable()
-    piece.pts = nil
-    piece.dts = nil
-    piece.duration = nil
-    try finish(piece)
+    try finish(buffer)
   }
 
   func patch(at offset: UInt64, _ buffer: Buffer) throws {

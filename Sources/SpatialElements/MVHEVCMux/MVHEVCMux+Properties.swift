@@ -5,11 +5,24 @@ import ISOBMFF
 enum ContainerChoice: Int32, EnumType {
   case quickTime = 0
   case mp4 = 1
+  case cmaf = 2
 
   static let typeName = "GstMVHEVCMuxContainer"
 
-  var nick: String { self == .quickTime ? "mov" : "mp4" }
-  var description: String { self == .quickTime ? "QuickTime" : "MP4" }
+  var nick: String {
+    switch self {
+    case .quickTime: "mov"
+    case .mp4: "mp4"
+    case .cmaf: "cmaf"
+    }
+  }
+  var description: String {
+    switch self {
+    case .quickTime: "QuickTime"
+    case .mp4: "MP4"
+    case .cmaf: "CMAF: fragments of one track, for HLS and DASH"
+    }
+  }
   var container: MovieContainer { self == .quickTime ? .quickTime : .mp4 }
 
   /// What the source pad says of the file.

@@ -21,17 +21,20 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     PadTemplate("meta_%u", .sink, .request, caps: MuxMetaCaps.template),
     PadTemplate("src", .source, caps: Caps("video/quicktime")),
   ],
-  properties: MVHEVCMux.movieProperties + EncoderSettings.properties(at: \.encoder),
+  properties: MVHEVCMux.movieProperties + FragmentSettings.properties(at: \.fragments)
+    + EncoderSettings.properties(at: \.encoder),
   interfaces: [.tagSetter, .preset])
 
 /// Sink pads on request, one source of a file's bytes.
 ///
 /// The index of the movie comes at its end, so that memory does not grow with what the file
-/// holds; the source pad's peer has to be seekable, as filesink is.
+/// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
+/// any peer.
 final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   struct Settings: HasEncoderSettings {
     var encoder = EncoderSettings()
     var container = ContainerChoice.quickTime
+    var fragments = FragmentSettings()
     /// What the properties say; it wins over tags.
     var spatial = SpatialSettings()
   }
@@ -60,6 +63,10 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   /// Of pads with coded video that has its parameter sets inside.
   var inBandVideo: [String: InBandVideo] = [:]
   var stereo: StereoInput?
+  /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
+  var nextKeyframe: Int64?
+  /// Whether the movie knows the parameter sets of the eyes.
+  var areEyesDescribed = false
   /// Whether the encoders have given all they had.
   var eyesHaveEnded = false
   var progress = ProgressReport("mvhevcmux-progress")
@@ -70,6 +77,9 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
 
   override func start() throws {
     forget()
+    // What is in a fragment leaves when the fragment is whole.
+    let duration = settings.current.fragments.duration
+    if duration > 0 { setLatency(min: duration, max: nil) }
   }
 
   override func stop() {
@@ -97,6 +107,8 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     inBandVideo = [:]
     stereo = nil
     eyesHaveEnded = false
+    nextKeyframe = nil
+    areEyesDescribed = false
     progress = ProgressReport("mvhevcmux-progress")
     framesWritten = 0
     lastRunningTime = 0

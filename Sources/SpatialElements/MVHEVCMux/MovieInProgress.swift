@@ -1,55 +1,36 @@
 import GStreamer
 import ISOBMFF
 
-/// A movie while it is written: its tracks, the samples that wait for their place in the file, and
-/// where the next byte goes.
+/// A movie while it is written: the times of its tracks' samples, counted in their units.
 final class MovieInProgress {
-  /// A sample whose place in the file is not decided yet.
-  private struct Sample {
-    let buffer: Buffer
-    let description: SampleDescription
-  }
-
   /// One track and the times of its samples.
   private struct Track {
-    let id: TrackID
     let clock: TrackClock
     var lastDecodeTime: Int64?
   }
 
-  private var writer: MovieWriter
-  private var tracks: [Track] = []
-  private var interleaver = SampleInterleaver<Sample>(trackCount: 0)
+  private let file: any MovieFile
+  private var tracks: [Track]
   /// The running time that is the movie's start.
   private let origin: Int64
-  /// Owns this object.
-  private unowned let output: any MovieOutput
   private(set) var sampleCount = 0
 
   /// How many bytes the file has.
-  var byteCount: UInt64 { writer.position }
+  var byteCount: UInt64 { file.byteCount }
 
   /// - Parameters:
   ///   - origin: the running time of the movie's start, in nanoseconds.
-  ///   - output: where the bytes go.
-  init(
-    container: MovieContainer, metadata: MovieMetadata, origin: Int64, tracks: [TrackDescription],
-    output: any MovieOutput
-  ) throws {
-    writer = MovieWriter(container: container, metadata: metadata)
+  ///   - tracks: what is written to the file.
+  init(_ file: any MovieFile, origin: Int64, tracks: [TrackDescription]) {
+    self.file = file
     self.origin = origin
-    self.output = output
-    for track in tracks {
-      self.tracks.append(
-        Track(id: try writer.addTrack(track), clock: TrackClock(timescale: track.timescale)))
-    }
-    interleaver = SampleInterleaver(trackCount: tracks.count)
+    self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
   }
 
   /// Says what a track's samples are, once that is known.
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     guard tracks.indices.contains(track) else { return }
-    try writer.setSampleEntry(entry, of: tracks[track].id)
+    try file.setSampleEntry(entry, of: track)
   }
 
   /// What a sample is, with times in nanoseconds of running time.
@@ -82,63 +63,40 @@ final class MovieInProgress {
     }
     let duration = clock.units(Int64(clamping: timing.duration)) / Int64(timing.count)
     tracks[index].lastDecodeTime = decode &+ duration &* (Int64(timing.count) - 1)
-    let description = SampleDescription(
+    var description = SampleDescription(
       size: size, decodeTime: decode, duration: UInt32(clamping: duration),
       compositionOffset: Int32(clamping: saturatingDifference(presentation, decode)),
       isSync: timing.isSync, dependency: timing.dependency)
-    var run = description
-    run.count = timing.count
-    interleaver.append(
-      Sample(buffer: buffer, description: run), decodeTime: timing.decodeTime, to: index)
-    try writeReady()
+    description.count = timing.count
+    sampleCount += 1
+    try file.append(
+      PendingSample(
+        buffer: buffer, description: description, decodeTime: timing.decodeTime,
+        presentationTime: timing.presentationTime), to: index)
   }
 
   /// No samples come for a track up to a running time.
   func pass(_ time: Int64, of track: Int) throws {
-    interleaver.pass(time, of: track)
-    try writeReady()
+    try file.pass(time, of: track)
   }
 
   /// No more samples will come for a track.
   func end(_ track: Int) throws {
-    interleaver.end(track)
-    try writeReady()
+    try file.end(track)
   }
 
-  private func writeReady() throws {
-    while let item = interleaver.next() {
-      if sampleCount == 0 { try output.write(Buffer(writer.header)) }
-      try writer.append(item.payload.description, to: tracks[item.track].id)
-      sampleCount += 1
-      try output.write(item.payload.buffer)
-    }
-  }
-
-  /// Writes what waits, then the index, so that the file is complete. Throws where no sample was
-  /// ever written: there is no movie then.
+  /// Writes what waits, so that the file is complete. Throws where no sample was ever added: there
+  /// is no movie then.
   ///
-  /// - Parameter isUrgent: Has the file on disk when this returns. `filesink` keeps the last bytes
-  ///   back until the end of the stream, and drops them where it is stopped at just that moment.
+  /// - Parameter isUrgent: has the file on disk when this returns.
   func finish(isUrgent: Bool = false) throws {
     for track in tracks.indices { try end(track) }
     guard sampleCount > 0 else {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
-    let tail = try writer.finish()
-    try output.write(Buffer(tail.index))
-    let patch = Buffer(tail.patch.bytes)
-    if isUrgent { patch.flags.insert(.syncAfter) }
-    try output.patch(at: tail.patch.offset, patch)
+    try file.finish(isUrgent: isUrgent)
   }
-}
-
-/// Where the bytes of a file go: a seekable pad.
-protocol MovieOutput: AnyObject {
-  /// Writes behind what has been written.
-  func write(_ buffer: Buffer) throws
-  /// Writes over what stands at an offset. Nothing follows.
-  func patch(at offset: UInt64, _ buffer: Buffer) throws
 }
 
 /// `a - b`, as near as an Int64 gets.

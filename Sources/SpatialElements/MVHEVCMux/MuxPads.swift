@@ -58,6 +58,11 @@ struct MuxPads {
     return left.isAtEnd && right.isAtEnd
   }
 
+  /// The running time of the eyes' next frames; nil where there are none.
+  var eyesTime: Int64? {
+    [left, right].compactMap { pad in pad.flatMap { $0.peek().flatMap($0.runningTime) } }.min()
+  }
+
   /// Running times of the first buffers of all pads.
   var firstTimes: [Int64] {
     ([left, right].compactMap { $0 } + streams).compactMap { pad in

@@ -1,0 +1,203 @@
+import GStreamer
+import ISOBMFF
+
+/// A file in fragments, each with an index of its own, so that it plays while it grows and wherever
+/// it ends; and, where it is to be finished, an ordinary movie with one index in the end.
+final class FragmentedMovieFile: MovieFile {
+  struct Options {
+    let format: FragmentFormat
+    /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
+    let duration: ClockTime
+    /// Becomes a progressive movie at its end, for which the output has to be seekable.
+    var isFinalised = false
+    /// Ends with a list of where decoding can start (`mfra`).
+    var hasRandomAccessIndex = false
+  }
+
+  /// Where a fragment ends: in front of a sample of the leading track, and at its time in others.
+  private struct Cut {
+    let track: Int
+    let index: Int
+    /// The running time at which the next fragment is presented.
+    let time: Int64
+    /// Memory is short, so that others are not waited for.
+    var isForced = false
+  }
+
+  private struct Track {
+    let id: TrackID
+    var samples: [PendingSample] = []
+    /// How many of them are known not to begin a fragment.
+    var scanned = 1
+    var hasEnded = false
+    /// No sample comes that is decoded before.
+    var silentUntil = Int64.min
+
+    func isComplete(until time: Int64) -> Bool {
+      hasEnded || silentUntil >= time || (samples.last.map { $0.decodeTime >= time } ?? false)
+    }
+  }
+
+  /// So many bytes of samples are a fragment, whether decoding can start behind them or not.
+  private static let maximumSize = 1 << 28
+
+  private let options: Options
+  private var writer: FragmentWriter
+  /// The index of the finished movie.
+  private var whole: MovieWriter?
+  private var tracks: [Track]
+  private var size = 0
+  /// When the fragment that is open begins.
+  private var start: Int64?
+  private var isInitialized = false
+  private unowned let output: any MovieOutput
+
+  var byteCount: UInt64 { whole?.position ?? writer.position }
+
+  init(
+    _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
+    output: any MovieOutput
+  ) throws {
+    self.options = options
+    self.output = output
+    if options.isFinalised {
+      whole = MovieWriter(finalising: options.format.container, metadata: metadata)
+    }
+    var writer = FragmentWriter(
+      format: options.format, metadata: metadata, position: whole?.position ?? 0)
+    self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
+    self.writer = writer
+    for track in tracks { _ = try whole?.addTrack(track) }
+  }
+
+  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+    if !isInitialized { try writer.setSampleEntry(entry, of: tracks[track].id) }
+    try whole?.setSampleEntry(entry, of: tracks[track].id)
+  }
+
+  func append(_ sample: PendingSample, to track: Int) throws {
+    tracks[track].samples.append(sample)
+    size += sample.buffer.size
+    try writeReady()
+  }
+
+  func pass(_ time: Int64, of track: Int) throws {
+    tracks[track].silentUntil = max(tracks[track].silentUntil, time)
+    try writeReady()
+  }
+
+  func end(_ track: Int) throws {
+    tracks[track].hasEnded = true
+    try writeReady()
+  }
+
+  func finish(isUrgent: Bool) throws {
+    try write(until: nil, isUrgent: isUrgent)
+    if let whole {
+      try output.write(try whole.finish(), isUrgent: isUrgent)
+    } else if options.hasRandomAccessIndex {
+      try output.write(Buffer(writer.randomAccessIndex()))
+    }
+  }
+
+  private func writeReady() throws {
+    while let cut = nextCut() {
+      guard cut.isForced || tracks.allSatisfy({ $0.isComplete(until: cut.time) }) else { return }
+      try write(until: cut, isUrgent: false)
+    }
+  }
+
+  /// The first track that goes on leads: video, where there is any.
+  private func nextCut() -> Cut? {
+    guard let index = tracks.firstIndex(where: { !$0.hasEnded }),
+      let first = tracks[index].samples.first
+    else { return nil }
+    let start = self.start ?? first.presentationTime
+    self.start = start
+    let wanted = saturatingSum(start, Int64(clamping: options.duration))
+    let samples = tracks[index].samples
+    while tracks[index].scanned < samples.count {
+      let sample = samples[tracks[index].scanned]
+      if sample.description.isSync, sample.presentationTime >= wanted {
+        return Cut(track: index, index: tracks[index].scanned, time: sample.presentationTime)
+      }
+      tracks[index].scanned += 1
+    }
+    guard size > Self.maximumSize, samples.count > 1, let last = samples.last else { return nil }
+    return Cut(
+      track: index, index: samples.count - 1, time: last.presentationTime, isForced: true)
+  }
+
+  /// Writes a fragment of the samples up to a cut, or of all.
+  private func write(until cut: Cut?, isUrgent: Bool) throws {
+    var data: [Buffer] = []
+    var next: [TrackID: Int64] = [:]
+    var starts: [Int64] = []
+    let counts = tracks.indices.map { index in
+      guard let cut, index != cut.track else { return cut?.index ?? tracks[index].samples.count }
+      return tracks[index].samples.firstIndex { $0.decodeTime >= cut.time }
+        ?? tracks[index].samples.count
+    }
+    for (index, count) in counts.enumerated() {
+      let id = tracks[index].id
+      for sample in tracks[index].samples.prefix(count) {
+        try writer.append(sample.description, to: id)
+        data.append(sample.buffer)
+        starts.append(sample.presentationTime)
+      }
+      if tracks[index].samples.count > count {
+        next[id] = tracks[index].samples[count].description.decodeTime
+      }
+    }
+    let written = tracks.indices.map { tracks[$0].samples.prefix(counts[$0]) }
+    if !data.isEmpty { try initialize() }
+    if let fragment = try writer.finishFragment(nextDecodeTimes: next) {
+      try register(fragment, written)
+      let header = Buffer(fragment.header)
+      header.flags.insert(.header)
+      if !(fragment.parts.first?.startsWithSync ?? true) { header.flags.insert(.deltaUnit) }
+      if !options.isFinalised { header.pts = starts.min().map { ClockTime(clamping: $0) } }
+      header.offset = UInt64(fragment.sequenceNumber)
+      try output.write(header)
+      for (index, buffer) in data.enumerated() {
+        let content = buffer.asFileContent
+        content.flags.insert(.deltaUnit)
+        if index == data.count - 1 {
+          content.flags.insert(.marker)
+          if options.isFinalised || isUrgent { content.flags.insert(.syncAfter) }
+        }
+        try output.write(content)
+      }
+    }
+    for (index, count) in counts.enumerated() {
+      size -= tracks[index].samples.prefix(count).reduce(0) { $0 + $1.buffer.size }
+      tracks[index].samples.removeFirst(count)
+      tracks[index].scanned = 1
+    }
+    start = cut?.time ?? start
+  }
+
+  /// Writes what comes before the first fragment.
+  private func initialize() throws {
+    guard !isInitialized else { return }
+    isInitialized = true
+    let segment = try writer.initializationSegment(hasFileType: !options.isFinalised)
+    if let header = whole?.header { try output.write(Buffer(header)) }
+    whole?.skip(UInt64(segment.count))
+    let buffer = Buffer(segment)
+    buffer.flags.insert([.header, .discont])
+    if !options.isFinalised { try output.announce(streamHeader: buffer) }
+    try output.write(buffer)
+  }
+
+  /// Notes for the finished movie where the samples of a fragment lie.
+  private func register(
+    _ fragment: Fragment, _ samples: [ArraySlice<PendingSample>]
+  ) throws {
+    guard whole != nil else { return }
+    whole?.skip(UInt64(fragment.header.count))
+    for (track, samples) in zip(tracks, samples) {
+      for sample in samples { try whole?.append(sample.description, to: track.id) }
+    }
+  }
+}

@@ -1,0 +1,118 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+
+/// What becomes of the fragments at the end, as a property: names and numbers are those of
+/// `mp4mux`.
+enum FragmentMode: Int32, EnumType {
+  case dashOrMSS = 0
+  case firstMoovThenFinalise = 1
+
+  static let typeName = "GstMVHEVCMuxFragmentMode"
+
+  var nick: String { self == .dashOrMSS ? "dash-or-mss" : "first-moov-then-finalise" }
+  var description: String {
+    self == .dashOrMSS
+      ? "Fragments for streaming"
+      : "Fragments while recording, one index at the end: a crash costs the last fragment at most"
+  }
+}
+
+/// How a movie is cut into fragments, if it is.
+struct FragmentSettings {
+  /// In nanoseconds; 0 for none.
+  var duration: UInt64 = 0
+  var mode = FragmentMode.dashOrMSS
+  var hasRandomAccessIndex = false
+  var sendsKeyframeRequests = true
+
+  /// The file is finished by writing over its start.
+  var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
+
+  static func properties<Owner: HasSettings>(
+    at path: WritableKeyPath<Owner.Settings, FragmentSettings>
+  ) -> [Property<Owner>] {
+    [
+      .time(
+        "fragment-duration", nick: "Fragment duration",
+        blurb: "How long fragments are at least, which begin with a keyframe each, "
+          + "in nanoseconds (0 = one index at the end of the file)",
+        at: path.appending(path: \.duration)),
+      .choice(
+        "fragment-mode", nick: "Fragment mode",
+        blurb: "What becomes of the fragments at the end of the file",
+        default: .dashOrMSS, at: path.appending(path: \.mode)),
+      .bool(
+        "write-mfra", nick: "Write mfra",
+        blurb: "Whether a list of the places where decoding can start ends a file of fragments",
+        default: false, at: path.appending(path: \.hasRandomAccessIndex)),
+      .bool(
+        "send-force-keyunit", nick: "Send force-keyunit events",
+        blurb: "Whether encoders are asked for keyframes where fragments are to begin",
+        default: true, at: path.appending(path: \.sendsKeyframeRequests)),
+    ]
+  }
+}
+
+extension MVHEVCMux {
+  /// The file that the settings ask for.
+  func makeFile(_ tracks: [TrackDescription], metadata: MovieMetadata) throws -> any MovieFile {
+    let settings = settings.current
+    guard settings.fragments.duration > 0 else {
+      guard settings.container != .cmaf else {
+        throw ElementError(
+          .mux, "CMAF is written in fragments; set fragment-duration, such as to 2000000000.")
+      }
+      return try ProgressiveMovieFile(
+        container: settings.container.container, metadata: metadata, tracks: tracks, output: self)
+    }
+    guard settings.container != .cmaf || tracks.count == 1 else {
+      throw ElementError(
+        .mux, "A CMAF file has one track, but there are \(tracks.count); write a file for each.")
+    }
+    return try FragmentedMovieFile(
+      FragmentedMovieFile.Options(
+        format: settings.container == .cmaf ? .cmaf : .movie(settings.container.container),
+        duration: settings.fragments.duration, isFinalised: settings.fragments.isFinalised,
+        hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex),
+      metadata: metadata, tracks: tracks, output: self)
+  }
+
+  /// What the source pad says of the file, before the initialization segment is known.
+  var fileCaps: Caps {
+    let settings = settings.current
+    guard settings.fragments.duration > 0, !settings.fragments.isFinalised else {
+      return settings.container.caps
+    }
+    return Caps(
+      "video/quicktime", ["variant": settings.container == .cmaf ? "cmaf" : "iso-fragmented"])
+  }
+
+  func announce(streamHeader: Buffer) throws {
+    setSourceCaps(fileCaps.with(["streamheader": .array([.buffer(streamHeader)])]))
+  }
+
+  /// Asks encoders, here and upstream, for keyframes up to one fragment ahead of a running time.
+  func requestKeyframes(at time: Int64) {
+    let fragments = settings.current.fragments
+    guard fragments.duration > 0, fragments.sendsKeyframeRequests else { return }
+    let distance = Int64(clamping: fragments.duration)
+    var next = nextKeyframe ?? saturatingSum(max(time, 0), distance)
+    // After a gap of any length, one request is enough.
+    if next < time { next = time }
+    while next <= saturatingSum(time, distance) {
+      keyframes.add(next)
+      for pad in sinkPads where MuxPads.Kind(pad.name) == .video {
+        pad.push(.forceKeyUnit(at: ClockTime(clamping: next)))
+      }
+      next = saturatingSum(next, max(distance, 1))
+    }
+    nextKeyframe = next
+  }
+}
+
+/// `a + b`, as near as an Int64 gets.
+func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? (a < 0 ? .min : .max) : sum
+}

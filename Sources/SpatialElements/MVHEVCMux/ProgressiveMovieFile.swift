@@ -1,0 +1,59 @@
+import GStreamer
+import ISOBMFF
+
+/// A file whose index comes at its end: tracks in stretches of half a second.
+final class ProgressiveMovieFile: MovieFile {
+  private var writer: MovieWriter
+  private let tracks: [TrackID]
+  private var interleaver: SampleInterleaver<PendingSample>
+  private var hasHeader = false
+  /// Owns this object.
+  private unowned let output: any MovieOutput
+
+  var byteCount: UInt64 { writer.position }
+
+  init(
+    container: MovieContainer, metadata: MovieMetadata, tracks: [TrackDescription],
+    output: any MovieOutput
+  ) throws {
+    var writer = MovieWriter(container: container, metadata: metadata)
+    self.tracks = try tracks.map { try writer.addTrack($0) }
+    self.writer = writer
+    interleaver = SampleInterleaver(trackCount: tracks.count)
+    self.output = output
+  }
+
+  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+    try writer.setSampleEntry(entry, of: tracks[track])
+  }
+
+  func append(_ sample: PendingSample, to track: Int) throws {
+    interleaver.append(sample, decodeTime: sample.decodeTime, to: track)
+    try writeReady()
+  }
+
+  func pass(_ time: Int64, of track: Int) throws {
+    interleaver.pass(time, of: track)
+    try writeReady()
+  }
+
+  func end(_ track: Int) throws {
+    interleaver.end(track)
+    try writeReady()
+  }
+
+  func finish(isUrgent: Bool) throws {
+    try output.write(try writer.finish(), isUrgent: isUrgent)
+  }
+
+  private func writeReady() throws {
+    while let item = interleaver.next() {
+      if !hasHeader {
+        try output.write(Buffer(writer.header))
+        hasHeader = true
+      }
+      try writer.append(item.payload.description, to: tracks[item.track])
+      try output.write(item.payload.buffer.asFileContent)
+    }
+  }
+}

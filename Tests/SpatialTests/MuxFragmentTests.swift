@@ -1,0 +1,190 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// `mvhevcmux` in fragments: streamed to any sink, or finished to an ordinary movie.
+@Suite(.timeLimit(.minutes(3)))
+struct MuxFragmentTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let third = "fragment-duration=333333333"
+
+  /// Forty frames with a keyframe every tenth, and sound.
+  private func movie(_ properties: String, _ sink: String, sound: Bool = true) -> String {
+    eyes(40, "width=256,height=128")
+      + (sound
+        ? "audiotestsrc num-buffers=64 samplesperbuffer=1024 ! "
+          + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! mux.audio_0 "
+        : "")
+      + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=10 scene-cuts=false "
+      + "option-string=bframes=2 quality=18 \(properties) ! \(sink)"
+  }
+
+  /// What leaves the muxer for a sink that cannot be seeked in.
+  private func streamed(_ properties: String, sound: Bool = true) async throws -> [PassedBuffer] {
+    let pipeline = try pipeline(movie(properties, "fakesink", sound: sound))
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    try await play(pipeline)
+    return tap.buffers
+  }
+
+  private func write(_ buffers: [PassedBuffer], _ name: String) throws -> String {
+    let path = folder.path(name)
+    try Data(buffers.flatMap(\.buffer.bytes)).write(to: URL(filePath: path))
+    return path
+  }
+
+  private func expectSame(_ one: MovieFile, _ other: MovieFile) throws {
+    for (old, new) in zip(one.movie.tracks, other.movie.tracks) {
+      #expect(new.sampleEntries == old.sampleEntries)
+      #expect(new.samples.count == old.samples.count)
+      #expect(one.content(of: old) == other.content(of: new))
+      #expect(old.presentationNanoseconds == new.presentationNanoseconds)
+      #expect(old.allSamples.map(\.isSync) == new.allSamples.map(\.isSync))
+    }
+    #expect(one.movie.tracks.count == other.movie.tracks.count)
+  }
+
+  @Test(
+    "a stream of fragments holds what a progressive movie holds, for a sink that cannot be seeked in",
+    arguments: ["mov", "mp4"])
+  func streamed(container: String) async throws {
+    let buffers = try await streamed("container=\(container) \(Self.third)")
+    let file = try MovieFile(try write(buffers, "stream.\(container)"))
+    #expect(file.movie.isFragmented)
+    try await play(movie("container=\(container)", "filesink location=\(path)"))
+    try expectSame(try MovieFile(path), file)
+  }
+
+  @Test(
+    "an independent decoder finds both eyes in fragments", Judge.isThere,
+    arguments: ["mov", "mp4", "cmaf"])
+  func judged(container: String) async throws {
+    let buffers = try await streamed(
+      "container=\(container) \(Self.third)", sound: container != "cmaf")
+    let path = try write(buffers, "stream.mp4")
+    try await Judge.expectEyes(path, folder, count: 40, width: 128, height: 128)
+  }
+
+  @Test("caps say what the stream is, and hold what begins it; buffers say what they are")
+  func caps() async throws {
+    let buffers = try await streamed("container=mp4 \(Self.third)")
+    let caps = try #require(buffers.first?.caps.first)
+    #expect(caps.string("variant") == "iso-fragmented")
+    guard case .array(let headers)? = caps["streamheader"],
+      case .buffer(let header)? = headers.first
+    else { throw Failure("no streamheader: \(caps)") }
+    #expect(header.bytes == buffers.first?.buffer.bytes)
+    let starts = buffers.dropFirst().filter { $0.buffer.flags.contains(.header) }
+    #expect(starts.count == 4)
+    #expect(starts.allSatisfy { !$0.buffer.flags.contains(.deltaUnit) })
+    #expect(
+      starts.map { ($0.buffer.pts ?? 0 + 500_000) / 1_000_000 } == [0, 333, 666, 1000])
+    #expect(buffers.filter { $0.buffer.flags.contains(.marker) }.count == 4)
+  }
+
+  @Test("fragments begin with keyframes that encoders are asked for", arguments: ["mux", "enc"])
+  func keyframes(element: String) async throws {
+    let encoder =
+      element == "mux"
+      ? "" : "mvhevcenc name=enc speed-preset=ultrafast scene-cuts=false ! mux.video_0 "
+    let pipeline = try pipeline(
+      eyes(60, "width=128,height=64").replacing("mux.", with: "\(element).") + encoder
+        + "mvhevcmux name=mux speed-preset=ultrafast scene-cuts=false fragment-duration=500000000 ! "
+        + "fakesink")
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    try await play(pipeline)
+    let path = try write(tap.buffers, "stream.mov")
+    let samples = try MovieFile(path).video().allSamples
+    #expect(samples.count == 60)
+    #expect(samples.indices.filter { samples[$0].isSync } == [0, 15, 30, 45])
+    let starts = tap.buffers.dropFirst().filter { $0.buffer.flags.contains(.header) }
+    #expect(starts.count == 4)
+  }
+
+  @Test("mfra ends the file where it is wanted")
+  func randomAccess() async throws {
+    let buffers = try await streamed("container=mp4 write-mfra=true \(Self.third)")
+    let bytes = buffers.flatMap(\.buffer.bytes)
+    #expect(FragmentRandomAccess.size(fromTail: Array(bytes.suffix(16))) != nil)
+  }
+
+  @Test("CMAF has one track, and fragments")
+  func cmafErrors() async throws {
+    let two = try await failure(of: movie("container=cmaf \(Self.third)", "fakesink"))
+    #expect(two.message.contains("one track"), "\(two)")
+    let none = try await failure(
+      of: movie("container=cmaf", "filesink location=\(path)", sound: false))
+    #expect(none.message.contains("fragment-duration"), "\(none)")
+  }
+
+  // MARK: Crash-safe recording
+
+  private static let recorder = "fragment-mode=first-moov-then-finalise \(third)"
+
+  @Test("a recording that is finished is a progressive movie", arguments: ["mov", "mp4"])
+  func finalised(container: String) async throws {
+    try await play(
+      movie("container=\(container) \(Self.recorder)", "filesink location=\(path)"))
+    let other = folder.path("progressive.\(container)")
+    try await play(movie("container=\(container)", "filesink location=\(other)"))
+    let file = try MovieFile(path)
+    #expect(!file.movie.isFragmented)
+    try expectSame(try MovieFile(other), file)
+    let boxes = try topLevelBoxes(file.bytes)
+    #expect(boxes == ["ftyp", container == "mov" ? "wide" : "free", "mdat", "moov"])
+  }
+
+  private func topLevelBoxes(_ bytes: [UInt8]) throws -> [String] {
+    var types: [String] = []
+    var place = 0
+    while place + 8 <= bytes.count {
+      let size = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      types.append(String(decoding: bytes[place + 4..<place + 8], as: UTF8.self))
+      try #require(size >= 8)
+      place += size
+    }
+    return types
+  }
+
+  @Test("a recording that ends anywhere plays up to its last whole fragment", Judge.isThere)
+  func torn() async throws {
+    let pipeline = try pipeline(
+      movie("container=mp4 \(Self.recorder)", "filesink location=\(path)"))
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    try await play(pipeline)
+    // Without the index, and without what makes it count.
+    let recorded = tap.buffers.dropLast(2).flatMap(\.buffer.bytes)
+    let whole = try write(Array(tap.buffers.dropLast(2)), "recorded.mp4")
+    try await Judge.expectEyes(whole, folder, count: 40, width: 128, height: 128)
+    let unpatched = try write(Array(tap.buffers.dropLast()), "unpatched.mp4")
+    try await Judge.expectEyes(unpatched, folder, count: 40, width: 128, height: 128)
+    // Every buffer that ends a fragment is on the disk before the next one begins.
+    let ends = tap.buffers.filter { $0.buffer.flags.contains(.marker) }
+    #expect(ends.count == 4)
+    #expect(ends.allSatisfy { $0.buffer.flags.contains(.syncAfter) })
+    var starts: [Int] = []
+    var place = 0
+    for buffer in tap.buffers.dropLast(2) {
+      if buffer.buffer.flags.contains(.header), place > 0 { starts.append(place) }
+      place += buffer.buffer.size
+    }
+    // The first is the initialization segment.
+    let fragments = starts.dropFirst()
+    for cut in stride(from: recorded.count / 3, to: recorded.count, by: recorded.count / 7) {
+      let torn = folder.path("torn.mp4")
+      try Data(recorded.prefix(cut)).write(to: URL(filePath: torn))
+      let complete = max(0, fragments.filter { $0 <= cut }.count - 1) * 10
+      let shown = try await record(
+        "filesrc location=\(torn) ! mvhevcdemux name=d d.left ! queue ! fakesink name=sink")
+      #expect(shown[0].count >= complete, "\(cut) of \(recorded.count)")
+    }
+  }
+}
