@@ -67,8 +67,13 @@ extension MVHEVCMux {
           dependency: dependency),
         to: MuxPads.eyesTrack)
       lastRunningTime = frame.presentationTime
+      note(end: frame.presentationTime, duration: frame.duration)
       framesWritten += 1
     }
+  }
+
+  private func note(end time: Int64, duration: ClockTime) {
+    endTime = max(endTime, saturatingSum(time, Int64(clamping: duration)))
   }
 
   /// A buffer of audio or coded video as it is.
@@ -103,6 +108,9 @@ extension MVHEVCMux {
       let (count, duration) = try packets(in: buffer, on: pad) ?? (1, buffer.duration ?? 0)
       timing = MovieInProgress.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
+    case .subtitle:
+      try copySubtitle(buffer, pad.name, at: time, to: movie, track)
+      return
     case .meta:
       timing.isSync = !buffer.flags.contains(.deltaUnit)
     case .video:
@@ -114,8 +122,28 @@ extension MVHEVCMux {
       framesWritten += 1
       requestKeyframes(at: time)
     }
+    note(end: time, duration: timing.duration)
     let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
+  }
+
+  /// A text, and before it the time in which there was none.
+  private func copySubtitle(
+    _ buffer: Buffer, _ pad: String, at time: Int64, to movie: MovieInProgress, _ track: Int
+  ) throws {
+    if let end = subtitleEnds[pad], end < time {
+      try movie.append(
+        MuxSubtitles.silence,
+        MovieInProgress.Timing(
+          presentationTime: end, decodeTime: end, duration: ClockTime(clamping: time - end)),
+        to: track)
+    }
+    let duration = buffer.duration ?? MuxSubtitles.usualDuration
+    try movie.append(
+      MuxSubtitles.sample(buffer),
+      MovieInProgress.Timing(presentationTime: time, decodeTime: time, duration: duration),
+      to: track)
+    subtitleEnds[pad] = saturatingSum(time, Int64(clamping: duration))
   }
 
   /// Takes what waits if it is a time without data that nothing has to wait for: between the eyes'
@@ -192,6 +220,7 @@ extension MVHEVCMux {
     guard let movie else { return }
     try endEyes(of: movie)
     if let stereo { try describeEyes(stereo, of: movie) }
+    try writeSideTracks(to: movie)
     try movie.finish()
     postProgress(of: movie, isFinal: true)
     if let stereo { postStatistics(stereo, log: Self.log) }
@@ -209,6 +238,7 @@ extension MVHEVCMux {
       if let movie {
         attempt { try endEyes(of: movie) }
         attempt { if let stereo { try describeEyes(stereo, of: movie) } }
+        attempt { try writeSideTracks(to: movie) }
         attempt { try movie.finish(isUrgent: true) }
         self.movie = nil
       }

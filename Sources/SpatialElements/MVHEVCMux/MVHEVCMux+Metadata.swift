@@ -78,11 +78,11 @@ extension MVHEVCMux {
     return (start?.streamFlags.rawValue ?? 0) & GST_STREAM_FLAG_UNSELECT.rawValue == 0
   }
 
-  /// Makes several tracks of sound, of which no movie says how they go together, alternatives to
+  /// Makes several tracks of a kind, of which no movie says how they go together, alternatives to
   /// each other, of which players play one: the first that is to be played unasked.
-  func makeAlternatives(of tracks: inout [TrackDescription]) {
+  func makeAlternatives(of kind: MuxPads.Kind, in tracks: inout [TrackDescription]) {
     let own = self.tracks.filter { name, _ in
-      MuxPads.Kind(name) == .audio && padTags[name].flatMap { PrivateTrack($0) } == nil
+      MuxPads.Kind(name) == kind && padTags[name].flatMap { PrivateTrack($0) } == nil
     }.sorted { $0.value < $1.value }
     guard own.count > 1 else { return }
     let taken = Set(tracks.map(\.alternateGroup))

@@ -37,19 +37,23 @@ extension MVHEVCMux: MovieOutput {
       tracks.append(try describe(pad))
     }
     addReferences(to: &tracks)
-    makeAlternatives(of: &tracks)
+    makeAlternatives(of: .audio, in: &tracks)
+    makeAlternatives(of: .subtitle, in: &tracks)
     let times = pads.firstTimes
     guard let earliest = times.min() else {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
+    let origin = max(earliest, 0)
+    addSideTracks(to: &tracks, pads, origin: origin)
     setSourceCaps(fileCaps)
     let isStreamed = fragments.duration > 0 && !fragments.isFinalised
     updateSegment(isStreamed ? Segment() : Segment(GST_FORMAT_BYTES))
     let metadata = movieMetadata(
       isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage))
     let opened = MovieInProgress(
-      try makeFile(tracks, metadata: metadata), origin: max(earliest, 0), tracks: tracks)
+      try makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks)
+    for side in sideTracks { try opened.end(side.track) }
     movie = opened
     return opened
   }
@@ -89,6 +93,11 @@ extension MVHEVCMux: MovieOutput {
         caps, pad: name, container: settings.current.container.container, first: first)
       packets[name] = entry.packet
       return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
+    }
+    if MuxPads.Kind(name) == .subtitle {
+      return described(
+        TrackDescription(.other(TimedText.subtitles), timescale: MuxSubtitles.timescale),
+        by: [name])
     }
     if MuxPads.Kind(name) == .meta {
       let track = PrivateTrack(padTags[name] ?? TagList())

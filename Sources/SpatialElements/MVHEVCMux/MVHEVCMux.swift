@@ -18,6 +18,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     PadTemplate("right", .sink, .request, caps: StereoEyeCaps.any),
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
     PadTemplate("audio_%u", .sink, .request, caps: MuxAudioCaps.template),
+    PadTemplate("subtitle_%u", .sink, .request, caps: MuxSubtitles.template),
     PadTemplate("meta_%u", .sink, .request, caps: MuxMetaCaps.template),
     PadTemplate("src", .source, caps: Caps("video/quicktime")),
   ],
@@ -62,6 +63,13 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
   var packets: [String: AudioSampleEntry.Packet] = [:]
   /// Of pads with coded video that has its parameter sets inside.
   var inBandVideo: [String: InBandVideo] = [:]
+  /// When the last text of each pad of subtitles ends.
+  var subtitleEnds: [String: Int64] = [:]
+  /// What streams say of the parts that the movie has.
+  var chapters: [Chapter] = []
+  var sideTracks: [SideTrack] = []
+  /// When the last sample so far ends.
+  var endTime: Int64 = 0
   var stereo: StereoInput?
   /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
   var nextKeyframe: Int64?
@@ -105,6 +113,10 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     tracks = [:]
     packets = [:]
     inBandVideo = [:]
+    subtitleEnds = [:]
+    chapters = []
+    sideTracks = []
+    endTime = 0
     stereo = nil
     eyesHaveEnded = false
     nextKeyframe = nil
@@ -154,6 +166,7 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
         padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
       }
     }
+    if let chapters = event.chapters, !chapters.isEmpty { self.chapters = chapters }
     _ = keyframes.add(event)
     return forwardSinkEvent(pad, event)
   }

@@ -9,15 +9,18 @@ struct MuxPads {
   let right: AggregatorPad?
   /// The pad of an eye whose partner has been released.
   let orphan: AggregatorPad?
-  /// Video, then audio, then all else, by name.
+  /// Video, then audio, then subtitles, then all else, by name.
   let streams: [AggregatorPad]
 
   /// What the pads are for whose buffers go to a track as they are, by their names.
   enum Kind: Int {
-    case video, audio, meta
+    case video, audio, subtitle, meta
 
     init(_ name: String) {
-      self = name.hasPrefix("video") ? .video : name.hasPrefix("audio") ? .audio : .meta
+      let kinds: [(prefix: String, kind: Kind)] = [
+        ("video", .video), ("audio", .audio), ("subtitle", .subtitle),
+      ]
+      self = kinds.first { name.hasPrefix($0.prefix) }?.kind ?? .meta
     }
   }
 

@@ -1,0 +1,64 @@
+internal import Bits
+
+/// Texts as samples of a track: subtitles (3GPP TS 26.245) and QuickTime's chapters.
+public enum TimedText {
+  /// The sample entry of subtitles (`tx3g`): white, in the middle of the bottom, on nothing.
+  public static let subtitles: OtherSampleEntry = {
+    var writer = BoxWriter()
+    writer.write(UInt32(0))
+    // Horizontally in the middle, vertically at the bottom.
+    writer.write([1, 0xFF])
+    // The background, transparent.
+    writer.write(UInt32(0))
+    // The box around the text: as large as the track.
+    writer.write(zeros: 8)
+    // Characters 0 to 0 in font 1, 18 pixels high, white.
+    writer.write(UInt32(0))
+    writer.write(UInt16(1))
+    writer.write([0, 18])
+    writer.write(UInt32.max)
+    writer.box("ftab") {
+      $0.write(UInt16(1))
+      $0.write(UInt16(1))
+      $0.write(pascalString: "Sans-Serif")
+    }
+    return OtherSampleEntry(handlerType: "sbtl", type: "tx3g", payload: writer.bytes)
+  }()
+
+  /// The sample entry of chapters (QuickTime File Format, "Text media").
+  public static let chapters: OtherSampleEntry = {
+    var writer = BoxWriter()
+    writer.write(UInt32(0))
+    // Text in the middle.
+    writer.write(UInt32(1))
+    writer.write(zeros: 35)
+    return OtherSampleEntry(handlerType: "text", type: "text", payload: writer.bytes)
+  }()
+
+  /// The media header of a chapter track: `gmhd` with a `text` box that leaves texts where they are.
+  public static let chapterHeader = OpaqueBox.mediaHeader { writer in
+    writer.box("text") { TransformMatrix.identity.write(to: &$0) }
+  }
+
+  /// A sample of subtitles: the text, cut off behind 65535 bytes of UTF-8.
+  public static func subtitle(_ text: String) -> [UInt8] {
+    var bytes = Array(text.utf8)
+    if bytes.count > Int(UInt16.max) {
+      bytes.removeLast(bytes.count - Int(UInt16.max))
+      // Not in the middle of a character.
+      while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
+      if bytes.last.map({ $0 >= 0xC0 }) == true { bytes.removeLast() }
+    }
+    var sample: [UInt8] = []
+    sample.append(bigEndian: UInt16(clamping: bytes.count))
+    return sample + bytes
+  }
+
+  /// A sample of a chapter track: its title, which is said to be UTF-8.
+  public static func chapter(_ title: String) -> [UInt8] {
+    var writer = BoxWriter()
+    writer.write(subtitle(title))
+    writer.box("encd") { $0.write(UInt32(0x100)) }
+    return writer.bytes
+  }
+}

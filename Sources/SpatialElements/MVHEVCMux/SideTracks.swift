@@ -1,0 +1,104 @@
+import CGStreamer
+import GStreamer
+import ISOBMFF
+import StereoVideo
+
+/// A track that the muxer makes of what streams say beside their data: its samples are written when
+/// the length of the movie is known.
+struct SideTrack {
+  enum Content {
+    case timeCode(TimeCodeTrack)
+    /// In the order of time.
+    case chapters([Chapter])
+  }
+
+  /// Its place among the movie's tracks.
+  let track: Int
+  let content: Content
+  /// The running time of the movie's first picture, or of its start.
+  let start: Int64
+}
+
+extension MVHEVCMux {
+  /// Adds tracks for the time codes of the pictures and for chapters, where there are any and the
+  /// movie has no such tracks yet. Fragments that are streamed have no place for them.
+  func addSideTracks(to tracks: inout [TrackDescription], _ pads: MuxPads, origin: Int64) {
+    let fragments = settings.current.fragments
+    guard fragments.duration == 0 || fragments.isFinalised else { return }
+    let main = tracks.firstIndex { $0.isVideo } ?? (tracks.isEmpty ? nil : 0)
+    guard let main else { return }
+    func isNew(_ type: FourCC) -> Bool { !tracks[main].references.contains { $0.type == type } }
+    func add(_ track: TrackDescription, _ type: FourCC, _ content: SideTrack.Content, _ start: Int64) {
+      let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
+      tracks[main].references.append(TrackReference(type: type, track: id))
+      sideTracks.append(SideTrack(track: tracks.count, content: content, start: start))
+      tracks.append(track)
+    }
+    if isNew("tmcd"), let first = pads.firstPicture, let code = first.buffer.timeCode,
+      let timeCode = TimeCodeTrack(code)
+    {
+      var track = TrackDescription(
+        .other(timeCode.sampleEntry), timescale: timeCode.frameRate.numerator)
+      track.mediaHeader = TimeCodeTrack.mediaHeader
+      add(track, "tmcd", .timeCode(timeCode), first.time)
+    }
+    if isNew("chap"), !chapters.isEmpty {
+      var track = TrackDescription(.other(TimedText.chapters), timescale: 1000)
+      track.mediaHeader = TimedText.chapterHeader
+      track.isEnabled = false
+      add(track, "chap", .chapters(chapters.sorted { $0.start < $1.start }), origin)
+    }
+  }
+
+  /// Writes the samples of these tracks, now that the end of the movie is known.
+  func writeSideTracks(to movie: MovieInProgress) throws {
+    defer { sideTracks = [] }
+    for side in sideTracks {
+      switch side.content {
+      case .timeCode(let code):
+        try append(code.sample, from: side.start, to: endTime, of: side.track, movie)
+      case .chapters(let chapters):
+        for (index, chapter) in chapters.enumerated() {
+          let start = saturatingSum(side.start, Int64(clamping: chapter.start))
+          guard start < endTime else { break }
+          let next = index + 1 < chapters.count ? chapters[index + 1].start : chapter.stop
+          let stop = next.map { saturatingSum(side.start, Int64(clamping: $0)) } ?? endTime
+          try append(
+            TimedText.chapter(chapter.title), from: start, to: min(stop, endTime), of: side.track,
+            movie)
+        }
+      }
+    }
+  }
+
+  private func append(
+    _ sample: [UInt8], from start: Int64, to stop: Int64, of track: Int, _ movie: MovieInProgress
+  ) throws {
+    try movie.append(
+      Buffer(sample),
+      MovieInProgress.Timing(
+        presentationTime: start, decodeTime: start,
+        duration: ClockTime(clamping: saturatingDifference(stop, start))), to: track)
+  }
+}
+
+extension TimeCodeTrack {
+  fileprivate init?(_ code: TimeCode) {
+    guard let numerator = UInt32(exactly: code.frameRate.numerator),
+      let denominator = UInt32(exactly: code.frameRate.denominator),
+      let frame = UInt32(exactly: code.frame)
+    else { return nil }
+    self.init(
+      frameRate: (numerator, denominator), isDropFrame: code.isDropFrame, firstFrame: frame)
+  }
+}
+
+extension MuxPads {
+  /// What waits at the first pad with pictures, and its running time.
+  fileprivate var firstPicture: (buffer: Buffer, time: Int64)? {
+    for pad in [left, right].compactMap({ $0 }) + streams where Kind(pad.name) == .video || pad.name == left?.name || pad.name == right?.name {
+      if let buffer = pad.peek(), let time = pad.runningTime(buffer) { return (buffer, time) }
+    }
+    return nil
+  }
+}

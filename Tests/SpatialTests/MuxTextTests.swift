@@ -1,0 +1,145 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// Texts, time codes and chapters that `mvhevcmux` makes tracks of.
+@Suite(.timeLimit(.minutes(2)))
+struct MuxTextTests {
+  let folder: TemporaryFolder
+  var path: String { folder.path("movie.mov") }
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func mux(_ properties: String = "") -> String {
+    "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
+  }
+
+  private func texts(_ file: MovieFile, _ track: Track) -> [String] {
+    track.allSamples.map { sample in
+      let bytes = file.bytes[Int(sample.offset)..<Int(sample.offset) + Int(sample.size)]
+      let length = bytes.prefix(2).reduce(0) { $0 << 8 | Int($1) }
+      return String(decoding: bytes.dropFirst(2).prefix(length), as: UTF8.self)
+    }
+  }
+
+  @Test("subtitles become a track of timed text, with nothing between them", arguments: ["mov", "mp4"])
+  func subtitles(container: String) async throws {
+    let source = folder.path("text.srt")
+    try Data(
+      """
+      1
+      00:00:00,500 --> 00:00:01,000
+      Hello
+
+      2
+      00:00:01,500 --> 00:00:01,900
+      Über den Wolken
+
+      """.utf8
+    ).write(to: URL(filePath: source))
+    try await play(
+      eyes(60, "width=128,height=64")
+        + "filesrc location=\(source) ! subparse ! text/x-raw,format=utf8 ! queue ! mux.subtitle_0 "
+        + mux("container=\(container)"))
+    let file = try MovieFile(path)
+    let track = try #require(file.tracks("sbtl").first)
+    #expect(texts(file, track) == ["Hello", "", "Über den Wolken"])
+    #expect(track.allSamples.map(\.duration) == [45_000, 45_000, 36_000])
+    #expect(track.edits.first?.mediaTime == nil)
+    #expect(Double(track.edits.first?.duration ?? 0) / Double(file.movie.timescale) == 0.5)
+    let said = try Python.output([
+      "-c",
+      """
+      import av, sys
+      with av.open(sys.argv[1]) as movie:
+          s = movie.streams.subtitles[0]
+          print(s.codec_context.name, [float(p.pts * p.time_base) for p in movie.demux(s) if p.size > 2])
+      """, path,
+    ])
+    #expect(said == ["mov_text [0.5, 1.5]"])
+  }
+
+  @Test("time codes of frames become a track that the video refers to", arguments: [false, true])
+  func timeCode(dropFrame: Bool) async throws {
+    let rate = dropFrame ? "30000/1001" : "25/1"
+    try await play(
+      "stereotestsrc num-buffers=10 ! video/x-raw,width=128,height=64,framerate=\(rate) ! "
+        + "timecodestamper drop-frame=\(dropFrame) timecode-offset=9000 ! sbssplit name=s "
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux())
+    let file = try MovieFile(path)
+    let track = try #require(file.tracks("tmcd").first)
+    #expect(try file.video().references.map(\.type) == ["tmcd"])
+    #expect(try file.video().references.first?.tracks == [track.id])
+    let sample = try #require(track.allSamples.first)
+    #expect(track.samples.count == 1)
+    #expect(
+      file.bytes[Int(sample.offset)..<Int(sample.offset) + 4].reduce(0) { $0 << 8 | Int($1) }
+        == 9000)
+    #expect(sample.duration == (dropFrame ? 10_010 : 10))
+    let said = try Python.output([
+      "-c",
+      """
+      import av, sys
+      with av.open(sys.argv[1]) as movie: print(movie.streams.video[0].metadata.get("timecode"))
+      """, path,
+    ])
+    // 9000 frames: six minutes, or five and the numbers that were left out.
+    #expect(said == [dropFrame ? "00:05:00;10" : "00:06:00:00"])
+  }
+
+  @Test("chapters of a table of contents become a track that players list")
+  func chapters() async throws {
+    let pipeline = try pipeline(eyes(90, "width=128,height=64") + mux())
+    let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL)
+    for (index, name) in ["Beginning", "Äußerstes", "End"].enumerated() {
+      let entry = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "\(index)")
+      let tags = TagList()
+      tags.set(GST_TAG_TITLE, name)
+      gst_toc_entry_set_tags(entry, gst_tag_list_ref(tags.pointer))
+      gst_toc_entry_set_start_stop_times(
+        entry, gint64(index) * 1_000_000_000, gint64(index + 1) * 1_000_000_000)
+      gst_toc_append_entry(toc, entry)
+    }
+    pipeline.setState(GST_STATE_READY)
+    let mux = try #require(pipeline.element(named: "mux")?.staticPad("left"))
+    final class Once: Sendable { let event: Locked<Event?>; init(_ e: Event) { event = Locked(e) } }
+    let once = Once(Event(adopting: gst_event_new_toc(toc, 0)))
+    gst_toc_unref(toc)
+    let peer = try #require(mux.peer)
+    gst_pad_add_probe(
+      peer.pointer, GST_PAD_PROBE_TYPE_BUFFER,
+      { pad, _, data in
+        guard let pad, let data else { return GST_PAD_PROBE_OK }
+        let once = Unmanaged<Once>.fromOpaque(data).takeUnretainedValue()
+        let event = once.event.withLock { event in
+          defer { event = nil }
+          return event
+        }
+        if let event { Pad(retaining: pad).push(event) }
+        return GST_PAD_PROBE_OK
+      }, Unmanaged.passRetained(once).toOpaque()
+    ) { data in
+      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+    }
+    try await play(pipeline)
+    let file = try MovieFile(path)
+    let track = try #require(file.tracks("text").first)
+    #expect(texts(file, track) == ["Beginning", "Äußerstes", "End"])
+    #expect(track.allSamples.map(\.duration) == [1000, 1000, 1000])
+    #expect(!track.isEnabled)
+    #expect(try file.video().references.map(\.type) == ["chap"])
+    let said = try Python.output([
+      "-c",
+      """
+      import av, sys
+      with av.open(sys.argv[1]) as movie:
+          for c in movie.chapters(): print(c["metadata"]["title"], c["start"] * c["time_base"])
+      """, path,
+    ])
+    #expect(said == ["Beginning 0", "Äußerstes 1", "End 2"])
+  }
+}
