@@ -20,7 +20,7 @@ struct MuxFragmentTests {
   private func movie(_ properties: String, _ sink: String, sound: Bool = true) -> String {
     eyes(40, "width=256,height=128")
       + (sound
-        ? "audiotestsrc num-buffers=64 samplesperbuffer=1024 ! "
+        ? "audiotestsrc num-buffers=60 samplesperbuffer=1024 ! "
           + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! mux.audio_0 "
         : "")
       + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=10 scene-cuts=false "

@@ -26,7 +26,8 @@ struct MuxTextTests {
     }
   }
 
-  @Test("subtitles become a track of timed text, with nothing between them", arguments: ["mov", "mp4"])
+  @Test(
+    "subtitles become a track of timed text, with nothing between them", arguments: ["mov", "mp4"])
   func subtitles(container: String) async throws {
     let source = folder.path("text.srt")
     try Data(
@@ -98,7 +99,7 @@ struct MuxTextTests {
     for (index, name) in ["Beginning", "Äußerstes", "End"].enumerated() {
       let entry = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "\(index)")
       let tags = TagList()
-      tags.set(GST_TAG_TITLE, name)
+      tags.set(GST_TAG_TITLE, .string(name))
       gst_toc_entry_set_tags(entry, gst_tag_list_ref(tags.pointer))
       gst_toc_entry_set_start_stop_times(
         entry, gint64(index) * 1_000_000_000, gint64(index + 1) * 1_000_000_000)
@@ -106,22 +107,25 @@ struct MuxTextTests {
     }
     pipeline.setState(GST_STATE_READY)
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("left"))
-    final class Once: Sendable { let event: Locked<Event?>; init(_ e: Event) { event = Locked(e) } }
+    final class Once: Sendable {
+      let event: Locked<Event?>
+      init(_ e: Event) { event = Locked(e) }
+    }
     let once = Once(Event(adopting: gst_event_new_toc(toc, 0)))
-    gst_toc_unref(toc)
+    gst_mini_object_unref(toc.map { UnsafeMutablePointer($0) })
     let peer = try #require(mux.peer)
+    let push: GstPadProbeCallback = { pad, _, data in
+      guard let pad, let data else { return GST_PAD_PROBE_OK }
+      let once = Unmanaged<Once>.fromOpaque(data).takeUnretainedValue()
+      let event = once.event.withLock { event in
+        defer { event = nil }
+        return event
+      }
+      if let event { Pad(retaining: pad).push(event) }
+      return GST_PAD_PROBE_OK
+    }
     gst_pad_add_probe(
-      peer.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, _, data in
-        guard let pad, let data else { return GST_PAD_PROBE_OK }
-        let once = Unmanaged<Once>.fromOpaque(data).takeUnretainedValue()
-        let event = once.event.withLock { event in
-          defer { event = nil }
-          return event
-        }
-        if let event { Pad(retaining: pad).push(event) }
-        return GST_PAD_PROBE_OK
-      }, Unmanaged.passRetained(once).toOpaque()
+      peer.pointer, GST_PAD_PROBE_TYPE_BUFFER, push, Unmanaged.passRetained(once).toOpaque()
     ) { data in
       if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
     }

@@ -16,7 +16,7 @@ extension Event {
     var toc: OpaquePointer?
     gst_event_parse_toc(pointer, &toc, nil)
     guard let toc else { return nil }
-    defer { gst_toc_unref(toc) }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
     var entries = gst_toc_get_entries(toc)
     if let first = entries?.pointee.data.map({ OpaquePointer($0) }),
       gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION

@@ -28,7 +28,9 @@ extension MVHEVCMux {
     let main = tracks.firstIndex { $0.isVideo } ?? (tracks.isEmpty ? nil : 0)
     guard let main else { return }
     func isNew(_ type: FourCC) -> Bool { !tracks[main].references.contains { $0.type == type } }
-    func add(_ track: TrackDescription, _ type: FourCC, _ content: SideTrack.Content, _ start: Int64) {
+    func add(
+      _ track: TrackDescription, _ type: FourCC, _ content: SideTrack.Content, _ start: Int64
+    ) {
       let id = TrackID(rawValue: UInt32(clamping: tracks.count + 1))
       tracks[main].references.append(TrackReference(type: type, track: id))
       sideTracks.append(SideTrack(track: tracks.count, content: content, start: start))
@@ -96,7 +98,8 @@ extension TimeCodeTrack {
 extension MuxPads {
   /// What waits at the first pad with pictures, and its running time.
   fileprivate var firstPicture: (buffer: Buffer, time: Int64)? {
-    for pad in [left, right].compactMap({ $0 }) + streams where Kind(pad.name) == .video || pad.name == left?.name || pad.name == right?.name {
+    for pad in [left, right].compactMap({ $0 }) + streams
+    where Kind(pad.name) == .video || pad.name == left?.name || pad.name == right?.name {
       if let buffer = pad.peek(), let time = pad.runningTime(buffer) { return (buffer, time) }
     }
     return nil
