@@ -67,8 +67,7 @@ private final class CountingFilter: ElementImplementation {
   /// A seek sets the count, as one that moves a demuxer would.
   func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
     guard case .seek = event.kind else { return pad.forward(event) }
-    try withStreaming(sink) { $0.count = 100 }
-    return true
+    return withStreaming(sink) { $0.count = 100 }
   }
 
   static let declaration = ElementDeclaration<CountingFilter>(
@@ -284,7 +283,7 @@ struct ElementImplementationTests {
     let before = CountingFilter.diary.current.flushes
     let inside = Locked<[FlowReturn]>([])
     once(at: source) {
-      // A seek that cannot be done here, and one that upstream does.
+      // A seek for this element, and one that upstream has done.
       func send(_ event: Event, _ pad: Pad) {
         gst_pad_send_event(pad.pointer, gst_event_ref(event.pointer))
       }

@@ -49,15 +49,21 @@ extension ElementImplementation {
   }
 
   /// Runs `body` with the state of the streaming thread, and with the stream lock of the sink pad
-  /// where data comes in, for which it waits: for a seek that comes from downstream. Throws
-  /// `.flushing` where the element has stopped, or the caller is the streaming thread itself.
-  public func withStreaming<Result>(
-    _ sink: Pad, _ body: (inout Streaming) throws -> Result
-  ) throws -> Result {
+  /// where data comes in, for which it waits: for a seek that comes from downstream. Where the
+  /// caller is the streaming thread itself, `body` runs behind what that does now. False, and nothing
+  /// is done, where the element has stopped.
+  public func withStreaming(_ sink: Pad, _ body: @escaping (inout Streaming) -> Void) -> Bool {
     guard let core = ElementCore<Self>.of(ElementSubclass.of(cast(gstElement))) else {
-      throw FlowReturn.flushing
+      return false
     }
-    return try sink.withStreamLock { try core.streaming.call(body) }
+    return sink.withStreamLock {
+      let isDone = try? core.streaming.callOrDefer {
+        body(&$0)
+        return true
+      } failed: { _ in
+      }
+      return isDone ?? false
+    }
   }
 }
 

@@ -116,4 +116,36 @@ extension ElementObject {
     if let cause { gst_message_set_seqnum(message, cause.sequenceNumber) }
     gst_element_post_message(gstElement, message)
   }
+
+  // MARK: Errors
+
+  /// Runs the element's code for a C function that returns a flow: the one place where errors
+  /// become messages.
+  func flow(_ body: () throws -> Void) -> GstFlowReturn {
+    if hasFailed { return GST_FLOW_ERROR }
+    do {
+      try body()
+      return GST_FLOW_OK
+    } catch let flow as FlowReturn {
+      return flow.cValue
+    } catch {
+      post(error)
+      return GST_FLOW_ERROR
+    }
+  }
+
+  /// Runs `body`, posting an error that it throws. Gives how the stream goes on.
+  public func run(_ body: () throws -> Void) -> FlowReturn { FlowReturn(flow(body)) }
+
+  /// The same for a C function that returns whether something was done.
+  func answer(_ body: () throws -> Bool) -> gboolean {
+    do {
+      return try body() ? 1 : 0
+    } catch is FlowReturn {
+      return 0
+    } catch {
+      post(error)
+      return 0
+    }
+  }
 }

@@ -34,36 +34,6 @@ open class ElementSubclass: ElementObject, @unchecked Sendable {
 
   // MARK: Trampolines
 
-  /// Runs the element's code for a C function that returns a flow: the one place where errors
-  /// become messages.
-  func flow(_ body: () throws -> Void) -> GstFlowReturn {
-    if hasFailed { return GST_FLOW_ERROR }
-    do {
-      try body()
-      return GST_FLOW_OK
-    } catch let flow as FlowReturn {
-      return flow.cValue
-    } catch {
-      post(error)
-      return GST_FLOW_ERROR
-    }
-  }
-
-  /// The same for the body of a pad's task. Gives what stops it, `ok` to go on.
-  public func run(_ body: () throws -> Void) -> FlowReturn { FlowReturn(flow(body)) }
-
-  /// The same for a C function that returns whether something was done.
-  func answer(_ body: () throws -> Bool) -> gboolean {
-    do {
-      return try body() ? 1 : 0
-    } catch is FlowReturn {
-      return 0
-    } catch {
-      post(error)
-      return 0
-    }
-  }
-
   /// Begins, or begins anew.
   func runStart() -> Bool {
     runStop()

@@ -12,6 +12,8 @@ final class StreamingSlot<State>: @unchecked Sendable {
   private var isTaken = false
   /// What came back into the element during a call, for when that is over.
   private var deferred: [(inout State) -> Void] = []
+  /// Whether something did in the call that was last.
+  private(set) var hasRunDeferred = false
 
   init() {
     lock = .allocate(capacity: 1)
@@ -50,8 +52,12 @@ final class StreamingSlot<State>: @unchecked Sendable {
     defer { g_rec_mutex_unlock(lock) }
     guard var taken = state.take() else { throw FlowReturn.flushing }
     isTaken = true
+    hasRunDeferred = false
     defer {
-      while !deferred.isEmpty { deferred.removeFirst()(&taken) }
+      while !deferred.isEmpty {
+        hasRunDeferred = true
+        deferred.removeFirst()(&taken)
+      }
       isTaken = false
       state = taken
     }

@@ -64,6 +64,7 @@ extension ElementError.Code {
   public static let settings = Self.library(GST_LIBRARY_ERROR_SETTINGS)
   public static let seek = Self.resource(GST_RESOURCE_ERROR_SEEK)
   public static let negotiation = Self.core(GST_CORE_ERROR_NEGOTIATION)
+  public static let pad = Self.core(GST_CORE_ERROR_PAD)
   public static let missingPlugin = Self.core(GST_CORE_ERROR_MISSING_PLUGIN)
 
   var domainAndCode: (GQuark, Int32) {

@@ -94,6 +94,11 @@ public final class Event: MiniObject, @unchecked Sendable {
     return flags
   }
 
+  /// Whether a STREAM_START event is of a stream that is not to be played unasked.
+  public var isUnselected: Bool {
+    streamFlags.rawValue & GST_STREAM_FLAG_UNSELECT.rawValue != 0
+  }
+
   /// The group of a STREAM_START event.
   public var group: UInt32? {
     var group: guint = 0
@@ -132,6 +137,11 @@ public final class Event: MiniObject, @unchecked Sendable {
   /// - Parameter position: where the segment ends, in time.
   public static func segmentDone(at position: Int64) -> Event {
     Event(adopting: gst_event_new_segment_done(GST_FORMAT_TIME, gint64(position)))
+  }
+
+  /// The last picture stands still from now on, or no more: decoders give all that they have.
+  public static func stillFrame(_ begins: Bool) -> Event {
+    Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
   }
 
   /// A seek of an upstream element to a place in its bytes, dropping what is under way.
@@ -193,3 +203,6 @@ public struct Seek: Sendable {
 
   public func has(_ flag: GstSeekFlags) -> Bool { flags.rawValue & flag.rawValue == flag.rawValue }
 }
+
+/// A number for streams that belong together, which no others in this process have.
+public func nextStreamGroup() -> UInt32 { gst_util_group_id_next() }

@@ -9,6 +9,8 @@ extension Event {
     case tags(TagList)
     case gap
     case segmentDone
+    case streamCollection
+    case tableOfContents
     case endOfStream
     case flushStart
     case flushStop
@@ -30,6 +32,8 @@ extension Event {
     case GST_EVENT_TAG: tags.map { .tags($0) } ?? .other
     case GST_EVENT_GAP: .gap
     case GST_EVENT_SEGMENT_DONE: .segmentDone
+    case GST_EVENT_STREAM_COLLECTION: .streamCollection
+    case GST_EVENT_TOC: .tableOfContents
     case GST_EVENT_EOS: .endOfStream
     case GST_EVENT_FLUSH_START: .flushStart
     case GST_EVENT_FLUSH_STOP: .flushStop

@@ -1,5 +1,15 @@
 public import CGStreamer
 
+/// How data passes a pad: `GstPadMode`.
+public typealias PadMode = GstPadMode
+
+extension GstPadMode {
+  /// Upstream brings data.
+  public static let push = GST_PAD_MODE_PUSH
+  /// The pad's element fetches data.
+  public static let pull = GST_PAD_MODE_PULL
+}
+
 /// What drives data: the modes of a pad, and the thread that a pad which pulls has of its own.
 extension Pad {
   /// How data passes the pad now.

@@ -81,6 +81,15 @@ public class Pad: @unchecked Sendable {
     gst_pad_get_sticky_event(pointer, type, 0).map { Event(adopting: $0) }
   }
 
+  /// The STREAM_START event of the stream that the pad carries.
+  public var streamStart: Event? { stickyEvent(GST_EVENT_STREAM_START) }
+
+  /// The segment of the last SEGMENT event.
+  public var currentSegment: Segment? { stickyEvent(GST_EVENT_SEGMENT)?.segment }
+
+  /// Whether a TAG event has passed in this stream.
+  public var hasTags: Bool { stickyEvent(GST_EVENT_TAG) != nil }
+
   @discardableResult
   public func setActive(_ active: Bool) -> Bool { gst_pad_set_active(pointer, active ? 1 : 0) != 0 }
 

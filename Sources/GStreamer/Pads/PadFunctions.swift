@@ -108,7 +108,8 @@ extension PadFunctions where Owner: ElementImplementation {
         let flow = element.run {
           try core.streaming.call { try step(core.implementation)(&$0) }
         }
-        guard flow != .ok else { return }
+        // A flushing seek that was done behind the step has more to read.
+        guard flow != .ok, flow != .flushing || !core.streaming.hasRunDeferred else { return }
         gst_pad_pause_task(padPointer)
         try? core.streaming.call { ended(core.implementation)(flow, &$0) }
       }

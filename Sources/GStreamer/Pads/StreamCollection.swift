@@ -1,14 +1,28 @@
 public import CGStreamer
 
+/// What a stream carries: `GstStreamType`.
+public typealias StreamType = GstStreamType
+
+extension GstStreamType {
+  public static let unknown = GST_STREAM_TYPE_UNKNOWN
+  public static let audio = GST_STREAM_TYPE_AUDIO
+  public static let video = GST_STREAM_TYPE_VIDEO
+}
+
 /// One of the streams that an element offers: `GstStream`.
 public final class Stream: @unchecked Sendable {
   public let pointer: UnsafeMutablePointer<GstStream>
 
-  /// - Parameter flags: whether the stream is sparse, or not one to play unasked.
+  /// - Parameters:
+  ///   - isSparse: whether there are long times without data.
+  ///   - isUnselected: whether it is not to be played unasked.
   public init(
-    id: String, caps: Caps, type: GstStreamType, flags: GstStreamFlags = GST_STREAM_FLAG_NONE
+    id: String, caps: Caps, type: StreamType, isSparse: Bool = false, isUnselected: Bool = false
   ) {
-    pointer = gst_stream_new(id, caps.pointer, type, flags)
+    var flags = GST_STREAM_FLAG_NONE.rawValue
+    if isSparse { flags |= GST_STREAM_FLAG_SPARSE.rawValue }
+    if isUnselected { flags |= GST_STREAM_FLAG_UNSELECT.rawValue }
+    pointer = gst_stream_new(id, caps.pointer, type, GstStreamFlags(flags))
   }
 
   deinit {

@@ -31,3 +31,9 @@ public func scaleRounded(_ value: UInt64, _ numerator: UInt64, _ denominator: UI
     ? 0
     : UInt64(gst_util_uint64_scale_round(guint64(value), guint64(numerator), guint64(denominator)))
 }
+
+/// The time of a clock that never jumps, from a start of its own.
+public func monotonicTime() -> ClockTime { ClockTime(gst_util_get_timestamp()) }
+
+/// The time of the wall clock, in seconds since 1 January 1970.
+public func secondsSince1970() -> Int64 { Int64(g_get_real_time() / 1_000_000) }

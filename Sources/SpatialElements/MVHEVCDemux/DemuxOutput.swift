@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import MoviePlayer
@@ -31,12 +30,11 @@ final class DemuxOutput {
     let caps = try Self.caps(stream.role, stream.format, upstream: upstream)
     self.caps = caps
     pad = try Pad(
-      element, template: stream.padTemplate, name: stream.padName,
-      functions: PadFunctions<MVHEVCDemux>(
-        event: MVHEVCDemux.handleFromDownstream, query: MVHEVCDemux.answer))
+      element.instance, template: stream.padTemplate, name: stream.padName,
+      .source(query: MVHEVCDemux.answer, event: MVHEVCDemux.handleFromDownstream))
     self.stream = GStreamer.Stream(
       id: pad.streamID(element, suffix: stream.idSuffix), caps: caps, type: stream.type,
-      flags: stream.flags)
+      isSparse: stream.kind == .other, isUnselected: stream.isUnselected)
     let own = stream.track.map {
       DemuxTags.stream($0, caps: caps, spatial: stream.format.spatialMetadata)
     }
@@ -86,7 +84,7 @@ final class DemuxOutput {
     if start.followsAnother { pad.push(.stillFrame(true)) }
     pad.push(event)
     if start.followsAnother, !start.isEmpty { pad.push(.stillFrame(false)) }
-    guard pad.stickyEvent(GST_EVENT_TAG) == nil else { return }
+    guard !pad.hasTags else { return }
     for tags in tags { pad.push(.tags(tags)) }
   }
 
@@ -128,19 +126,12 @@ extension PlayerStream {
     return "\(track.id.rawValue)" + (own.map { "/\($0)" } ?? "")
   }
 
-  fileprivate var type: GstStreamType {
+  fileprivate var type: StreamType {
     switch kind {
-    case .video: GST_STREAM_TYPE_VIDEO
-    case .audio: GST_STREAM_TYPE_AUDIO
-    case .other: GST_STREAM_TYPE_UNKNOWN
+    case .video: .video
+    case .audio: .audio
+    case .other: .unknown
     }
-  }
-
-  fileprivate var flags: GstStreamFlags {
-    var flags = GST_STREAM_FLAG_NONE.rawValue
-    if kind == .other { flags |= GST_STREAM_FLAG_SPARSE.rawValue }
-    if isUnselected { flags |= GST_STREAM_FLAG_UNSELECT.rawValue }
-    return GstStreamFlags(flags)
   }
 }
 
@@ -159,12 +150,5 @@ extension StreamFormat {
       return nil
     case .elementary: return nil
     }
-  }
-}
-
-extension Event {
-  /// The last picture stands still from now on, or no more: decoders give all that they have.
-  fileprivate static func stillFrame(_ begins: Bool) -> Event {
-    Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
   }
 }

@@ -10,7 +10,7 @@ enum DemuxTags {
     let tags = TagList()
     tags.isGlobal = true
     let isQuickTime = fileType?.isQuickTime ?? true
-    tags.set(GST_TAG_CONTAINER_FORMAT, .string(isQuickTime ? "Quicktime" : "ISO MP4/M4A"))
+    tags.set(Tag.containerFormat, .string(isQuickTime ? "Quicktime" : "ISO MP4/M4A"))
     MetadataTags.add(movie, to: tags)
     return tags
   }
@@ -25,16 +25,16 @@ enum DemuxTags {
     }
     if track.language != "und", !track.language.isEmpty, !track.language.contains("\0") {
       let code = gst_tag_get_language_code_iso_639_1(track.language).map { String(cString: $0) }
-      tags.set(GST_TAG_LANGUAGE_CODE, .string(code ?? track.language))
+      tags.set(Tag.languageCode, .string(code ?? track.language))
     }
     if case .audio(let entry)? = track.sampleEntries.first {
-      if entry.averageBitRate > 0 { tags.set(GST_TAG_BITRATE, .uint(entry.averageBitRate)) }
-      if entry.maximumBitRate > 0 { tags.set(GST_TAG_MAXIMUM_BITRATE, .uint(entry.maximumBitRate)) }
+      if entry.averageBitRate > 0 { tags.set(Tag.bitrate, .uint(entry.averageBitRate)) }
+      if entry.maximumBitRate > 0 { tags.set(Tag.maximumBitrate, .uint(entry.maximumBitRate)) }
     }
     if let orientation = track.matrix.orientation, orientation != .upright {
-      tags.set(GST_TAG_IMAGE_ORIENTATION, .string(orientation.tag))
+      tags.set(Tag.imageOrientation, .string(orientation.tag))
     }
-    if let name = track.name { tags.set(GST_TAG_TITLE, .string(name)) }
+    if let name = track.name { tags.set(Tag.title, .string(name)) }
     PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
     PrivateTrack(track).write(to: tags)
     spatial?.write(to: tags)
@@ -43,8 +43,8 @@ enum DemuxTags {
 
   private static func codecTag(_ handler: FourCC) -> String? {
     switch handler {
-    case "vide": GST_TAG_VIDEO_CODEC
-    case "soun": GST_TAG_AUDIO_CODEC
+    case "vide": Tag.videoCodec
+    case "soun": Tag.audioCodec
     default: nil
     }
   }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import MoviePlayer
 
@@ -20,33 +19,28 @@ extension MVHEVCDemux {
   /// Answers what applications and sinks ask of a stream.
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let now = facts.current
-    if query.isCustom(Self.outputQuestion) { return true }
-    switch query.type {
-    case GST_QUERY_POSITION:
-      guard query.format == GST_FORMAT_TIME else { return pad.forward(query) }
+    switch query.kind {
+    case .custom(let name) where name == Self.outputQuestion: return true
+    case .position(.time):
       query.answerPosition(now.position)
       return true
-    case GST_QUERY_DURATION:
-      guard query.format == GST_FORMAT_TIME, let duration = now.duration else {
-        return pad.forward(query)
-      }
+    case .duration(.time):
+      guard let duration = now.duration else { return pad.forward(query) }
       query.answerDuration(duration)
       return true
-    case GST_QUERY_SEEKING:
+    case .seeking(let format):
       if now.isSoughtUpstream { return pad.forward(query) }
-      guard query.format == GST_FORMAT_TIME else {
-        query.answerSeeking(query.format, isSeekable: false, end: nil)
-        return true
-      }
-      query.answerSeeking(query.format, isSeekable: now.seekMap != nil, end: now.duration)
+      let isSeekable = format == .time && now.seekMap != nil
+      query.answerSeeking(
+        format, isSeekable: isSeekable, end: format == .time ? now.duration : nil)
       return true
-    case GST_QUERY_SEGMENT:
+    case .segment:
       guard now.duration != nil else { return pad.forward(query) }
       var segment = now.segment
       segment.duration = now.duration
       query.answerSegment(Segment(segment))
       return true
-    case GST_QUERY_CONVERT:
+    case .convert:
       guard let result = converted(query.conversion, for: pad) else { return pad.forward(query) }
       query.answerConversion(result)
       return true
@@ -58,7 +52,7 @@ extension MVHEVCDemux {
   /// Between time on the stream and the number of a frame (video) or of an audio frame, which is
   /// what the default format means.
   private func converted(
-    _ conversion: (from: GstFormat, value: Int64, to: GstFormat), for pad: Pad
+    _ conversion: (from: Format, value: Int64, to: Format), for pad: Pad
   ) -> Int64? {
     if conversion.from == conversion.to { return conversion.value }
     guard let value = UInt64(exactly: conversion.value), let caps = pad.currentCaps?.first else {
@@ -75,9 +69,9 @@ extension MVHEVCDemux {
       return nil
     }
     switch (conversion.from, conversion.to) {
-    case (GST_FORMAT_TIME, GST_FORMAT_DEFAULT):
+    case (.time, .stream):
       return Int64(clamping: scale(value, rate.units, rate.seconds * .second))
-    case (GST_FORMAT_DEFAULT, GST_FORMAT_TIME):
+    case (.stream, .time):
       return Int64(clamping: scale(value, rate.seconds * .second, rate.units))
     default: return nil
     }

@@ -1,14 +1,13 @@
-import CGStreamer
 import GStreamer
 import MoviePlayer
 
 /// Going elsewhere, as threads of applications and sinks ask for it.
 extension MVHEVCDemux {
   func handleFromDownstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    switch event.type {
-    case GST_EVENT_SEEK: return facts.current.isSoughtUpstream ? pad.forward(event) : seek(event)
+    switch event.kind {
+    case .seek: return facts.current.isSoughtUpstream ? pad.forward(event) : seek(event)
     // Which pads are linked is looked at again and again.
-    case GST_EVENT_RECONFIGURE: return true
+    case .reconfigure: return true
     default: return pad.forward(event)
     }
   }
@@ -19,11 +18,9 @@ extension MVHEVCDemux {
     guard seeks.current.followed != event.sequenceNumber else { return true }
     // What cannot be done is refused before anything is dropped for it.
     guard let plan = plan(request) else { return false }
-    if sink.mode == GST_PAD_MODE_PULL {
-      pullSeek(request, plan, event)
-    } else {
-      guard pushSeek(plan, event) else { return false }
-    }
+    let isDone =
+      sink.mode == .pull ? pullSeek(request, plan, event) : pushSeek(plan, event)
+    guard isDone else { return false }
     seeks.withLock { $0.followed = event.sequenceNumber }
     return true
   }
@@ -38,7 +35,7 @@ extension MVHEVCDemux {
   }
 
   /// - Parameter plan: what the seek came to when it was asked for.
-  private func pullSeek(_ request: SeekRequest, _ plan: SeekPlan, _ event: Event) {
+  private func pullSeek(_ request: SeekRequest, _ plan: SeekPlan, _ event: Event) -> Bool {
     let isFlushing = request.flags.contains(.reset)
     if isFlushing {
       sink.push(Event.flushStart.following(event))
@@ -46,7 +43,7 @@ extension MVHEVCDemux {
     } else {
       sink.pauseTask()
     }
-    sink.withStreamLock {
+    return withStreaming(sink) { [self] streaming in
       sink.pauseTask()
       if isFlushing {
         sink.push(Event.flushStop().following(event))
@@ -54,11 +51,11 @@ extension MVHEVCDemux {
       }
       // Without a flush, the new part follows all that has been played up to here.
       let plan = isFlushing ? plan : self.plan(request) ?? plan
-      begin(plan, event)
+      streaming.begin(plan, event)
       if request.flags.contains(.endsWithSegmentDone) {
         postSegmentStart(at: plan.segment.start, following: event)
       }
-      _ = sink.startTask(self, MVHEVCDemux.loop)
+      sink.resumeTask()
     }
   }
 
@@ -70,21 +67,23 @@ extension MVHEVCDemux {
     return isDone
   }
 
-  /// Plays what a seek came to from now on; in the streaming thread.
-  func begin(_ plan: SeekPlan, _ event: Event) {
-    streaming.combiner.reset()
-    for output in streaming.outputs { output.hasEnded = false }
-    streaming.cause = event
-    streaming.player?.begin(plan)
-    let position = streaming.player?.position ?? 0
-    facts.withLock {
-      $0.segment = plan.segment
-      $0.position = position
-    }
-  }
-
   /// What all streams are told.
   private func pushToAll(_ event: Event) {
     for pad in facts.current.pads { pad.push(event) }
+  }
+}
+
+extension MVHEVCDemux.Streaming {
+  /// Plays what a seek came to from now on.
+  mutating func begin(_ plan: SeekPlan, _ event: Event) {
+    combiner.reset()
+    for output in outputs { output.hasEnded = false }
+    cause = event
+    player?.begin(plan)
+    let position = player?.position ?? 0
+    element.facts.withLock {
+      $0.segment = plan.segment
+      $0.position = position
+    }
   }
 }

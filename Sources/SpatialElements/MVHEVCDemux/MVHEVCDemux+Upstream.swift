@@ -1,151 +1,149 @@
-import CGStreamer
 import GStreamer
 import MoviePlayer
 
-/// Where the bytes come from.
+/// What comes from upstream.
 extension MVHEVCDemux {
-  // MARK: Pull mode
-
-  /// Pulls where upstream allows it.
-  func activate(_ pad: Pad) throws -> Bool {
-    if pad.peerAllowsRandomAccess, pad.activate(GST_PAD_MODE_PULL) { return true }
-    return pad.activate(GST_PAD_MODE_PUSH)
-  }
-
-  func activateMode(_ pad: Pad, _ mode: GstPadMode, _ active: Bool) throws -> Bool {
-    guard mode == GST_PAD_MODE_PULL else { return true }
-    if !active { return pad.stopTask() }
-    return pad.startTask(self, MVHEVCDemux.loop)
-  }
-
-  /// The body of the sink pad's task.
-  func loop() {
-    if streaming.player == nil { streaming.player = MoviePlayer(.file(size: sizeInBytes)) }
-    let flow = run { _ = try step() }
-    guard flow != .ok else { return }
-    sink.pauseTask()
-    finish(flow)
-  }
-
-  /// As far as upstream says it.
-  private var sizeInBytes: UInt64? {
-    let query = Query.duration(GST_FORMAT_BYTES)
-    return sink.queryPeer(query) ? query.duration : nil
-  }
-
-  // MARK: Push mode
-
-  func receive(_ pad: Pad, _ buffer: Buffer) throws {
-    try beginIfNew()
-    // The first bytes of a file are at time 0 to sources that know no times.
-    let times = isInTime ? ChunkTimes(buffer) : ChunkTimes()
-    try streaming.player?.append(ByteSlice(try MappedBuffer(buffer)), times)
-    while try step() {}
-  }
-
-  private var isInTime: Bool {
-    sink.stickyEvent(GST_EVENT_SEGMENT)?.segment?.isInTime ?? true
-  }
-
-  private func beginIfNew() throws {
-    guard streaming.player == nil else { return }
-    let segment = sink.stickyEvent(GST_EVENT_SEGMENT)?.segment
-    streaming.player = MoviePlayer(try source)
-    if let segment { follow(segment) }
-  }
-
-  private var source: MoviePlayer.Source {
-    get throws {
-      if let caps = sink.stickyEvent(GST_EVENT_CAPS)?.caps, caps.mediaType == "video/x-h265" {
-        return .elementaryStream(try ElementaryStreamSource(caps))
-      }
-      let seeking = Query.seeking(GST_FORMAT_BYTES)
-      let isSeekable = sink.queryPeer(seeking) && seeking.isSeekable
-      return .stream(StreamSource(isMovable: isSeekable, size: sizeInBytes))
+  /// The body of the sink pad's task, where upstream can be read anywhere.
+  func pull(_ streaming: inout Streaming) throws {
+    if streaming.player == nil {
+      streaming.player = MoviePlayer(.file(size: sink.peerSizeInBytes))
     }
+    _ = try streaming.step()
   }
 
-  /// Goes on as a segment of upstream's says.
-  private func follow(_ segment: Segment) {
-    if segment.format == GST_FORMAT_BYTES {
-      streaming.player?.continueSource(at: segment.start)
-    } else if segment.isInTime {
-      streaming.player?.continueSource(in: PlaybackSegment(segment))
-      facts.withLock { $0.isSoughtUpstream = true }
-    }
+  func finish(_ flow: FlowReturn, _ streaming: inout Streaming) { streaming.finish(flow) }
+
+  func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try streaming.receive(buffer)
   }
 
-  /// Makes upstream go on somewhere else, unseen by downstream; false where somebody else's seek
-  /// will do that.
-  func moveUpstream(to place: UInt64) -> Bool {
-    let event = Event.byteSeek(to: place)
-    let number = event.sequenceNumber
-    let isFree = seeks.withLock { seeks in
-      guard seeks.pending == nil else { return false }
-      seeks.own = number
-      return true
-    }
-    guard isFree else { return false }
-    let isDone = sink.push(event)
-    seeks.withLock { $0.own = nil }
-    if isDone { streaming.player?.sourceMoved() } else { streaming.player?.sourceStays() }
-    return true
-  }
-
-  // MARK: Events
-
-  func handle(_ pad: Pad, _ event: Event) throws -> Bool {
-    switch event.type {
-    case GST_EVENT_CAPS: try takeCaps(event)
-    case GST_EVENT_SEGMENT: takeSegment(event)
-    case GST_EVENT_FLUSH_START, GST_EVENT_FLUSH_STOP: flush(event)
-    case GST_EVENT_EOS: endOfInput()
-    case GST_EVENT_STREAM_START, GST_EVENT_TAG, GST_EVENT_GAP, GST_EVENT_STREAM_COLLECTION,
-      GST_EVENT_TOC:
-      break
+  func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .caps(let caps): try streaming.takeCaps(caps)
+    case .segment(let segment): streaming.take(segment, event)
+    case .flushStop: streaming.endFlush(event)
+    case .endOfStream: streaming.endOfInput()
+    case .streamStart, .tags, .gap, .streamCollection, .tableOfContents: break
     default: return pad.forward(event)
     }
     return true
   }
 
-  /// Takes what new caps say of an elementary stream that has begun.
-  private func takeCaps(_ event: Event) throws {
-    guard let caps = event.caps, caps.mediaType == "video/x-h265",
-      let old = sink.stickyEvent(GST_EVENT_CAPS)?.caps, !old.isEqual(to: caps)
-    else { return }
-    try streaming.player?.add(parameterSets: try ElementaryStreamSource(caps).parameterSets)
+  /// Passes on the start of upstream's flush, but for one that this element alone asked for.
+  func handleAtOnce(_ pad: Pad, _ event: Event) throws -> Bool {
+    guard case .flushStart = event.kind else { return pad.forward(event) }
+    guard seeks.current.own != event.sequenceNumber else { return true }
+    for pad in facts.current.pads { pad.push(event) }
+    return true
+  }
+}
+
+extension MVHEVCDemux.Streaming {
+  fileprivate mutating func receive(_ buffer: Buffer) throws {
+    try beginIfNew()
+    // The first bytes of a file are at time 0 to sources that know no times.
+    let times = isInTime ? ChunkTimes(buffer) : ChunkTimes()
+    try player?.append(ByteSlice(try MappedBuffer(buffer)), times)
+    while try step() {}
   }
 
-  private func takeSegment(_ event: Event) {
-    guard let segment = event.segment else { return }
-    let pending = segment.format == GST_FORMAT_BYTES ? seeks.withLock { $0.pending.take() } : nil
+  private var isInTime: Bool { element.sink.currentSegment?.isInTime ?? true }
+
+  private mutating func beginIfNew() throws {
+    guard player == nil else { return }
+    let segment = element.sink.currentSegment
+    player = MoviePlayer(try source)
+    if let segment { follow(segment) }
+  }
+
+  private var source: MoviePlayer.Source {
+    get throws {
+      let sink = element.sink
+      if let caps = sink.currentCaps, caps.mediaType == "video/x-h265" {
+        return .elementaryStream(try ElementaryStreamSource(caps))
+      }
+      let seeking = Query.seeking(.bytes)
+      let isSeekable = sink.queryPeer(seeking) && seeking.isSeekable
+      return .stream(StreamSource(isMovable: isSeekable, size: sink.peerSizeInBytes))
+    }
+  }
+
+  /// Goes on as a segment of upstream's says.
+  private mutating func follow(_ segment: Segment) {
+    if segment.format == .bytes {
+      player?.continueSource(at: segment.start)
+    } else if segment.isInTime {
+      player?.continueSource(in: PlaybackSegment(segment))
+      element.facts.withLock { $0.isSoughtUpstream = true }
+    }
+  }
+
+  /// Makes upstream go on somewhere else, unseen by downstream; false where somebody else's seek
+  /// will do that.
+  mutating func moveUpstream(to place: UInt64) -> Bool {
+    let event = Event.byteSeek(to: place)
+    let number = event.sequenceNumber
+    let isFree = element.seeks.withLock { seeks in
+      guard seeks.pending == nil else { return false }
+      // Until the end of the flush, which may come back in this thread and then waits for this step.
+      seeks.own = number
+      return true
+    }
+    guard isFree else { return false }
+    if element.sink.push(event) { player?.sourceMoved() } else { player?.sourceStays() }
+    return true
+  }
+
+  // MARK: Events
+
+  /// Takes what new caps say of an elementary stream that has begun.
+  fileprivate mutating func takeCaps(_ caps: Caps) throws {
+    guard caps.mediaType == "video/x-h265", let old = element.sink.currentCaps,
+      !old.isEqual(to: caps)
+    else { return }
+    try player?.add(parameterSets: try ElementaryStreamSource(caps).parameterSets)
+  }
+
+  fileprivate mutating func take(_ segment: Segment, _ event: Event) {
+    let pending =
+      segment.format == .bytes ? element.seeks.withLock { $0.pending.take() } : nil
     if let pending {
       begin(pending.plan, pending.event)
       guard segment.start != pending.plan.offset else { return }
     }
-    if segment.isInTime { streaming.cause = event }
+    if segment.isInTime { cause = event }
     follow(segment)
   }
 
-  /// Passes on a flush of upstream's, but for one that this element alone asked for.
-  private func flush(_ event: Event) {
-    guard seeks.current.own != event.sequenceNumber else { return }
-    if event.type == GST_EVENT_FLUSH_STOP {
-      streaming.combiner.reset()
-      for output in streaming.outputs { output.hasEnded = false }
-      streaming.player?.flush()
+  /// Passes on the end of upstream's flush, but for one that this element alone asked for.
+  fileprivate mutating func endFlush(_ event: Event) {
+    let isOwn = element.seeks.withLock { seeks in
+      defer { if seeks.own == event.sequenceNumber { seeks.own = nil } }
+      return seeks.own == event.sequenceNumber
     }
-    for pad in facts.current.pads { pad.push(event) }
+    guard !isOwn else { return }
+    combiner.reset()
+    for output in outputs { output.hasEnded = false }
+    player?.flush()
+    for output in outputs { output.pad.push(event) }
   }
 
-  private func endOfInput() {
-    let flow = run {
+  fileprivate mutating func endOfInput() {
+    let flow = element.run {
       try beginIfNew()
-      streaming.player?.endSource()
+      player?.endSource()
       while try step() {}
     }
     // The player may have gone elsewhere in the input instead.
     if flow != .ok { finish(flow) }
+  }
+}
+
+extension Pad {
+  /// How many bytes upstream says that it has.
+  fileprivate var peerSizeInBytes: UInt64? {
+    let query = Query.duration(.bytes)
+    return queryPeer(query) ? query.duration : nil
   }
 }
 

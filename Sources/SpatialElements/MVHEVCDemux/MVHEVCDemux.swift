@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import MoviePlayer
 
@@ -6,7 +5,6 @@ import MoviePlayer
 let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
   name: "mvhevcdemux",
   typeName: "GstMVHEVCDemux",
-  baseClass: .element,
   longName: "MV-HEVC movie demuxer",
   klass: "Codec/Demuxer/Video",
   description: "Reads MV-HEVC (spatial) and other movies and layered H.265 streams, "
@@ -28,7 +26,7 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
 /// bytes that the player asks for, and makes pads, events and buffers of what the player gives.
 /// Where upstream can be read anywhere (pull mode), a task of the sink pad does that; else whoever
 /// pushes.
-final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
+final class MVHEVCDemux: ElementImplementation {
   static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
 
   static let sinkCaps: Caps = {
@@ -41,10 +39,9 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
   static let eyeCaps = Caps(
     "video/x-h265", ["stream-format": "hvc1", "alignment": "au", "parsed": true])
 
-  /// What belongs to the streaming thread: to whoever holds the sink pad's stream lock.
-  struct Streaming: ~Copyable {
-    /// Nil before anything of the input has come.
-    var player: MoviePlayer?
+  struct Streaming {
+    let element: MVHEVCDemux
+    private let owned = OwnedPlayer()
     /// By the player's numbers of their streams.
     var outputs: [DemuxOutput] = []
     let combiner = FlowCombiner()
@@ -55,6 +52,21 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     var stepCount = 0
     /// What large samples are read into.
     let memory = RecycledMemory()
+
+    init(element: MVHEVCDemux) {
+      self.element = element
+    }
+
+    /// Nil before anything of the input has come.
+    var player: MoviePlayer? {
+      _read { yield owned.player }
+      nonmutating _modify { yield &owned.player }
+    }
+
+    /// A player cannot be copied, as the state of a streaming thread has to be.
+    private final class OwnedPlayer {
+      var player: MoviePlayer?
+    }
   }
 
   /// What other threads ask about, as it is now.
@@ -83,32 +95,30 @@ final class MVHEVCDemux: ElementSubclass, @unchecked Sendable {
     var pending: (plan: SeekPlan, event: Event)?
   }
 
+  let instance: ElementInstance
   let sink: Pad
-  /// Only with the sink pad's stream lock held, and never across a push: that may come back here.
-  var streaming = Streaming()
   let facts = Locked(Facts())
   let seeks = Locked(Seeks())
 
-  required init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      functions: PadFunctions<MVHEVCDemux>(
+      .sink(
         chain: MVHEVCDemux.receive, event: MVHEVCDemux.handle,
-        query: MVHEVCDemux.answerUpstream, activate: MVHEVCDemux.activate,
-        activateMode: MVHEVCDemux.activateMode))
-    try super.init(instance)
+        unserializedEvent: MVHEVCDemux.handleAtOnce, query: MVHEVCDemux.answerUpstream
+      ).pulling(step: MVHEVCDemux.pull, ended: MVHEVCDemux.finish))
     add(sink)
   }
 
-  override func start() throws { forget() }
-
-  override func stop() {
-    for output in streaming.outputs { remove(output.pad) }
-    forget()
+  func start() throws -> Streaming {
+    facts.withLock { $0 = Facts() }
+    seeks.withLock { $0 = Seeks() }
+    return Streaming(element: self)
   }
 
-  private func forget() {
-    streaming = Streaming()
+  func stop(_ streaming: consuming Streaming) {
+    for output in streaming.outputs { remove(output.pad) }
     facts.withLock { $0 = Facts() }
     seeks.withLock { $0 = Seeks() }
   }

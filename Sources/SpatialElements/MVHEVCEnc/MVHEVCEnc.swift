@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
 
@@ -6,7 +5,6 @@ import StereoVideo
 let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   name: "mvhevcenc",
   typeName: "GstMVHEVCEnc",
-  baseClass: .aggregator,
   longName: "MV-HEVC encoder",
   klass: "Codec/Encoder/Video",
   description: "Encodes two eyes into one MV-HEVC stream with two x265 encoders in step",
@@ -26,46 +24,93 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   interfaces: [.preset])
 
 /// Two sinks and one source that are always there.
-final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
+final class MVHEVCEnc: AggregatorImplementation {
   struct Settings: HasEncoderSettings {
     var encoder = EncoderSettings()
     var heroEye = EyeChoice.none
   }
 
+  struct Streaming {
+    let element: MVHEVCEnc
+    private var stereo: StereoInput?
+    private var streamTime = StreamTime()
+    /// Whether a seek came since the start: the streams may then end without a frame.
+    private var hasBeenFlushed = false
+    private var padCaps: [Eye: Caps] = [:]
+    private var tags = TagList()
+    private var hasSentCaps = false
+    /// How long frames stay inside, once downstream has been told.
+    private var latency: ClockTime?
+    private var reportedDrops = 0
+    private var progress = ProgressReport("mvhevcenc-progress")
+    private var frameCount = 0
+    private var byteCount: UInt64 = 0
+    private var lastRunningTime: Int64 = 0
+
+    init(element: MVHEVCEnc) {
+      self.element = element
+    }
+  }
+
   static let log = DebugCategory("mvhevcenc", "MV-HEVC encoder")
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
-  private let keyframes = KeyframeRequests()
+  fileprivate let keyframes = KeyframeRequests()
 
-  // What follows is used by the source pad's thread alone.
-
-  private var stereo: StereoInput?
-  private var streamTime = StreamTime()
-  /// Whether a seek came since the start: the streams may then end without a frame.
-  private var hasBeenFlushed = false
-  private var padCaps: [Eye: Caps] = [:]
-  private var tags = TagList()
-  private var hasSentCaps = false
-  /// How long frames stay inside, once downstream has been told.
-  private var latency: ClockTime?
-  private var reportedDrops = 0
-  private var progress = ProgressReport("mvhevcenc-progress")
-  private var frameCount = 0
-  private var byteCount: UInt64 = 0
-  private var lastRunningTime: Int64 = 0
-
-  required init(_ instance: ElementInstance) throws {
-    try super.init(instance)
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
     for eye in Eye.allCases { try addAlwaysPad(eye.rawValue) }
   }
 
-  override func start() throws { forget() }
-  override func stop() { forget() }
+  func start() throws -> Streaming {
+    keyframes.forget()
+    return Streaming(element: self)
+  }
 
-  override func flush() throws {
+  func flush(_ streaming: inout Streaming) throws {
+    keyframes.forget()
+    streaming.flush()
+  }
+
+  func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
+    try streaming.aggregate()
+  }
+
+  // MARK: Events and queries
+
+  func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+    StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
+  }
+
+  func sinkEvent(
+    _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    switch event.kind {
+    case .caps(let caps):
+      guard let eye = Eye(rawValue: pad.name) else { return false }
+      try streaming.setCaps(caps, of: eye)
+      return true
+    case .tags(let tags):
+      streaming.add(tags)
+      return true
+    default:
+      _ = keyframes.add(event)
+      return forwardSinkEvent(pad, event, &streaming)
+    }
+  }
+
+  func sourceEvent(_ event: Event) -> Bool {
+    keyframes.add(event) || forwardSourceEvent(event)
+  }
+}
+
+// MARK: Data
+
+extension MVHEVCEnc.Streaming {
+  fileprivate mutating func flush() {
     stereo = nil
     streamTime = StreamTime()
-    keyframes.forget()
     hasBeenFlushed = true
     // What follows may be of another size.
     hasSentCaps = false
@@ -73,49 +118,18 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
     reportedDrops = 0
   }
 
-  private func forget() {
-    stereo = nil
-    streamTime = StreamTime()
-    keyframes.forget()
-    hasBeenFlushed = false
-    latency = nil
-    padCaps = [:]
-    tags = TagList()
-    hasSentCaps = false
-    reportedDrops = 0
-    progress = ProgressReport("mvhevcenc-progress")
-    (frameCount, byteCount, lastRunningTime) = (0, 0, 0)
+  fileprivate mutating func setCaps(_ caps: Caps, of eye: Eye) throws {
+    try stereo?.setCaps(caps, of: eye)
+    padCaps[eye] = caps
   }
 
-  // MARK: Events and queries
-
-  override func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
+  fileprivate mutating func add(_ newTags: TagList) {
+    tags = tags.merging(newTags.withoutCoding)
+    if !newTags.isGlobal, hasSentCaps { element.sourcePad.push(.tags(tags)) }
   }
 
-  override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
-    if let caps = event.caps, let eye = Eye(rawValue: pad.name) {
-      try stereo?.setCaps(caps, of: eye)
-      padCaps[eye] = caps
-      return true
-    }
-    if let newTags = event.tags {
-      tags = tags.merging(newTags.withoutCoding)
-      if !newTags.isGlobal, hasSentCaps { sourcePad.push(.tags(tags)) }
-      return true
-    }
-    _ = keyframes.add(event)
-    return forwardSinkEvent(pad, event)
-  }
-
-  override func sourceEvent(_ event: Event) -> Bool {
-    keyframes.add(event) || forwardSourceEvent(event)
-  }
-
-  // MARK: Data
-
-  override func aggregate(timeout: Bool) throws {
-    let pads = sinkPads
+  fileprivate mutating func aggregate() throws {
+    let pads = element.sinkPads
     guard pads.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })
@@ -125,39 +139,39 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       throw FlowReturn.eos
     }
     let stereo = try self.stereo ?? begin()
-    followSettings(stereo)
+    element.followSettings(stereo)
     enterSegment(of: stereo.baseEye == .left ? left : right)
     try push(try stereo.take(left: left, right: right))
     if latency == nil, let latency = stereo.latency {
       self.latency = latency
-      setLatency(min: latency, max: nil)
+      element.setLatency(min: latency, max: nil)
     }
     if stereo.drops.total > 0, reportedDrops == 0 { reportDrops(stereo) }
     postProgress()
   }
 
-  private func postProgress(isFinal: Bool = false) {
+  private mutating func postProgress(isFinal: Bool = false) {
     progress.post(
-      from: self, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount,
+      from: element, runningTime: lastRunningTime, frames: frameCount, bytes: byteCount,
       isFinal: isFinal)
   }
 
-  private func begin() throws -> StereoInput {
-    let hero = settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
+  private mutating func begin() throws -> StereoInput {
+    let hero = element.settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
     let input = StereoInput(
-      settings: settings.current.encoder, keyframes: keyframes, baseEye: hero ?? .left)
+      settings: element.settings.current.encoder, keyframes: element.keyframes, baseEye: hero ?? .left)
     for (eye, caps) in padCaps { try input.setCaps(caps, of: eye) }
     stereo = input
     return input
   }
 
   /// Where stream time jumps, the frames before and behind may not need each other.
-  private func enterSegment(of base: AggregatorPad) {
+  private mutating func enterSegment(of base: AggregatorPad) {
     guard let time = base.peek().flatMap({ base.runningTime($0) }) else { return }
-    if streamTime.enter(base.segment, at: time) { keyframes.add(time) }
+    if streamTime.enter(base.segment, at: time) { element.keyframes.add(time) }
   }
 
-  private func end() throws {
+  private mutating func end() throws {
     guard let stereo else {
       if hasBeenFlushed { return }
       throw ElementError(.encode, "The streams ended before the first pair of frames.")
@@ -168,19 +182,19 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
     }
     if stereo.drops.total > reportedDrops { reportDrops(stereo) }
     postProgress(isFinal: true)
-    postStatistics(stereo, log: Self.log)
+    element.postStatistics(stereo, log: MVHEVCEnc.log)
     self.stereo = nil
   }
 
-  private func reportDrops(_ stereo: StereoInput) {
+  private mutating func reportDrops(_ stereo: StereoInput) {
     reportedDrops = stereo.drops.total
-    postWarning(stereo.drops.warning)
+    element.postWarning(stereo.drops.warning)
   }
 
-  private func push(_ frames: [LayeredFrame]) throws {
+  private mutating func push(_ frames: [LayeredFrame]) throws {
     for frame in frames {
       try sendCaps()
-      if let segment = streamTime.segment(at: frame.presentationTime) { updateSegment(segment) }
+      if let segment = streamTime.segment(at: frame.presentationTime) { element.updateSegment(segment) }
       let buffer = frame.buffer
       buffer.pts = StreamTime.timestamp(frame.presentationTime)
       buffer.dts = StreamTime.timestamp(frame.decodeTime)
@@ -189,15 +203,15 @@ final class MVHEVCEnc: AggregatorSubclass, HasSettings, @unchecked Sendable {
       frameCount += 1
       byteCount += UInt64(clamping: buffer.size)
       lastRunningTime = frame.presentationTime
-      try finish(buffer)
+      try element.finish(buffer)
     }
   }
 
-  private func sendCaps() throws {
+  private mutating func sendCaps() throws {
     guard !hasSentCaps, let configuration = stereo?.configuration else { return }
     hasSentCaps = true
     let base = stereo.flatMap { $0.stream($0.baseEye) }
-    setSourceCaps(LayeredCaps.caps(configuration, like: base?.caps, frameRate: base?.frameRate))
-    if !tags.isEmpty { sourcePad.push(.tags(tags)) }
+    element.setSourceCaps(LayeredCaps.caps(configuration, like: base?.caps, frameRate: base?.frameRate))
+    if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }
   }
 }

@@ -1,12 +1,11 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
 
-extension MVHEVCMux {
+extension MVHEVCMux.Streaming {
   /// Takes what is earliest among what waits at the pads.
-  func step() throws {
-    let all = sinkPads
+  mutating func step() throws {
+    let all = element.sinkPads
     guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
       throw FlowReturn.needData
     }
@@ -22,7 +21,7 @@ extension MVHEVCMux {
     switch source {
     case .eyes(let left, let right):
       guard let stereo else { throw FlowReturn.error }
-      followSettings(stereo)
+      element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
       reportDrops(stereo)
@@ -41,14 +40,14 @@ extension MVHEVCMux {
     for (name, track) in tracks where !names.contains(name) { try movie.end(track) }
   }
 
-  private func postProgress(of movie: MovieInProgress, isFinal: Bool = false) {
+  private mutating func postProgress(of movie: MovieInProgress, isFinal: Bool = false) {
     progress.post(
-      from: self, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
+      from: element, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
       isFinal: isFinal)
   }
 
   /// Layered access units into the track of the eyes.
-  private func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
+  private mutating func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
     // A file of fragments says first what is in them.
     if !frames.isEmpty, !areEyesDescribed, let stereo {
       areEyesDescribed = true
@@ -72,12 +71,12 @@ extension MVHEVCMux {
     }
   }
 
-  private func note(end time: Int64, duration: ClockTime) {
+  private mutating func note(end time: Int64, duration: ClockTime) {
     endTime = max(endTime, saturatingSum(time, Int64(clamping: duration)))
   }
 
   /// A buffer of audio or coded video as it is.
-  private func copy(_ pad: AggregatorPad, to movie: MovieInProgress) throws {
+  private mutating func copy(_ pad: AggregatorPad, to movie: MovieInProgress) throws {
     guard let track = tracks[pad.name] else {
       throw ElementError(
         .mux,
@@ -128,7 +127,7 @@ extension MVHEVCMux {
   }
 
   /// A text, and before it the time in which there was none.
-  private func copySubtitle(
+  private mutating func copySubtitle(
     _ buffer: Buffer, _ pad: String, at time: Int64, to movie: MovieInProgress, _ track: Int
   ) throws {
     if let end = subtitleEnds[pad], end < time {
@@ -192,16 +191,16 @@ extension MVHEVCMux {
     return (count, scale(UInt64(count) * UInt64(packet.frames), .second, max(rate, 1)))
   }
 
-  private func reportDrops(_ stereo: StereoInput) {
+  private mutating func reportDrops(_ stereo: StereoInput) {
     guard stereo.drops.total > 0, reportedDrops == 0 else { return }
     reportedDrops = stereo.drops.total
-    postWarning(stereo.drops.warning)
+    element.postWarning(stereo.drops.warning)
   }
 
   // MARK: The end
 
   /// Writes what the encoders still hold. Once.
-  private func endEyes(of movie: MovieInProgress) throws {
+  private mutating func endEyes(of movie: MovieInProgress) throws {
     guard let stereo, !eyesHaveEnded else { return }
     eyesHaveEnded = true
     while let frames = try stereo.drain() {
@@ -213,33 +212,33 @@ extension MVHEVCMux {
       throw ElementError(
         .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
     }
-    if stereo.drops.total > reportedDrops { postWarning(stereo.drops.warning) }
+    if stereo.drops.total > reportedDrops { element.postWarning(stereo.drops.warning) }
   }
 
-  private func finish() throws {
+  private mutating func finish() throws {
     guard let movie else { return }
     try endEyes(of: movie)
     if let stereo { try describeEyes(stereo, of: movie) }
     try writeSideTracks(to: movie)
     try movie.finish()
     postProgress(of: movie, isFinal: true)
-    if let stereo { postStatistics(stereo, log: Self.log) }
+    if let stereo { element.postStatistics(stereo, log: MVHEVCMux.log) }
     self.movie = nil
   }
 
   /// Runs work on the data; where that fails, completes the file with what it has so far, so that
   /// it can be played, and passes the error on.
-  func saving(_ work: () throws -> Void) throws {
+  mutating func saving(_ work: (inout Self) throws -> Void) throws {
     do {
-      try work()
+      try work(&self)
     } catch let flow as FlowReturn {
       throw flow
     } catch {
       if let movie {
-        attempt { try endEyes(of: movie) }
-        attempt { if let stereo { try describeEyes(stereo, of: movie) } }
-        attempt { try writeSideTracks(to: movie) }
-        attempt { try movie.finish(isUrgent: true) }
+        attempt { try $0.endEyes(of: movie) }
+        attempt { if let stereo = $0.stereo { try $0.describeEyes(stereo, of: movie) } }
+        attempt { try $0.writeSideTracks(to: movie) }
+        attempt { _ in try movie.finish(isUrgent: true) }
         self.movie = nil
       }
       throw error
@@ -247,11 +246,11 @@ extension MVHEVCMux {
   }
 
   /// Part of completing a file after an error, which is the one to be told.
-  private func attempt(_ work: () throws -> Void) {
+  private mutating func attempt(_ work: (inout Self) throws -> Void) {
     do {
-      try work()
+      try work(&self)
     } catch {
-      Self.log.warning(self, "completing the file: \(error)")
+      MVHEVCMux.log.warning(element, "completing the file: \(error)")
     }
   }
 }

@@ -1,12 +1,11 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
 
-extension MVHEVCMux {
+extension MVHEVCMux.Streaming {
   /// What properties and tags say of how the pair was shot; properties win.
   var spatialMetadata: SpatialMetadata {
-    settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(movieTags))
+    element.settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(movieTags))
   }
 
   /// The same with the values that make a movie spatial for Apple's players where nothing is said.
@@ -21,24 +20,24 @@ extension MVHEVCMux {
   /// What properties and one pad's tags say.
   func spatialMetadata(of pad: String) -> SpatialMetadata {
     let tags = globalTags.merging(padTags[pad] ?? TagList())
-    return settings.current.spatial.metadata.fillingGaps(
-      from: SpatialMetadata(mergingSetterTags(with: tags)))
+    return element.settings.current.spatial.metadata.fillingGaps(
+      from: SpatialMetadata(element.mergingSetterTags(with: tags)))
   }
 
   /// What is said of the movie, merged with the application's tags as the application wants it:
   /// what streams say of all of them, or else of themselves.
   private var movieTags: TagList {
     // What belongs to a stream whoever else speaks.
-    var others = [GST_TAG_ENCODER, GST_TAG_PRIVATE_DATA]
-    if !globalTags.isEmpty { others.append(GST_TAG_TITLE) }
+    var others = [Tag.encoder, Tag.privateData]
+    if !globalTags.isEmpty { others.append(Tag.title) }
     let streams = padTags.sorted { $0.key < $1.key }.reduce(TagList()) { $0.merging($1.value) }
-    return mergingSetterTags(with: streams.removing(others).merging(globalTags))
+    return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
   }
 
   /// - Parameter isSpatial: whether a track is for the eyes in particular.
   func movieMetadata(isSpatial: Bool) -> MovieMetadata {
     var metadata = MetadataTags.metadata(movieTags, defaultSoftware: "gst-spatial")
-    metadata.creationTime = metadata.creationTime ?? Int64(g_get_real_time() / 1_000_000)
+    metadata.creationTime = metadata.creationTime ?? secondsSince1970()
     if isSpatial {
       let said = Set(metadata.items.map(\.key))
       metadata.items += MovieMetadata.spatialItems.filter { !said.contains($0.key) }
@@ -50,14 +49,14 @@ extension MVHEVCMux {
   func described(_ track: TrackDescription, by pads: [String]) -> TrackDescription {
     let tags = pads.reduce(TagList()) { $0.merging(padTags[$1] ?? TagList()) }
     var track = track
-    if let language = tags.string(GST_TAG_LANGUAGE_CODE) {
+    if let language = tags.string(Tag.languageCode) {
       let primary = language.prefix { $0 != "-" }
       track.language =
         TagList.languageCode(language) ?? TagList.languageCode(String(primary)) ?? "und"
       if primary != language { track.languageTag = language }
     }
-    if let orientation = mergingSetterTags(with: globalTags.merging(tags))
-      .string(GST_TAG_IMAGE_ORIENTATION).flatMap(PictureOrientation.init(tag:)), track.isVideo
+    if let orientation = element.mergingSetterTags(with: globalTags.merging(tags))
+      .string(Tag.imageOrientation).flatMap(PictureOrientation.init(tag:)), track.isVideo
     {
       track.orientation = orientation
     }
@@ -66,7 +65,7 @@ extension MVHEVCMux {
     let others = PrivateMetadata(tags)
     (track.metadata, track.userData) = (others.items, others.userData)
     // Where nobody speaks of the whole, a stream's title is the movie's.
-    if !globalTags.isEmpty, let name = tags.string(GST_TAG_TITLE) {
+    if !globalTags.isEmpty, let name = tags.string(Tag.title) {
       track.userData.append(OpaqueBox("name", payload: Array(name.utf8)))
     }
     return track
@@ -74,8 +73,8 @@ extension MVHEVCMux {
 
   /// Whether a pad's stream is meant to be played unasked.
   private func isSelected(_ pad: String) -> Bool {
-    let start = sinkPads.first { $0.name == pad }?.stickyEvent(GST_EVENT_STREAM_START)
-    return (start?.streamFlags.rawValue ?? 0) & GST_STREAM_FLAG_UNSELECT.rawValue == 0
+    let start = element.sinkPads.first { $0.name == pad }?.streamStart
+    return start?.isUnselected != true
   }
 
   /// Makes several tracks of a kind, of which no movie says how they go together, alternatives to
@@ -97,11 +96,11 @@ extension MVHEVCMux {
   /// Lets tracks that come from one movie refer to each other as they did there.
   func addReferences(to tracks: inout [TrackDescription]) {
     var origins: [(track: Int, movie: String, origin: PrivateTrack)] = []
-    for pad in sinkPads {
+    for pad in element.sinkPads {
       let name = pad.name
       guard let track = Eye(rawValue: name) == nil ? self.tracks[name] : MuxPads.eyesTrack,
         let origin = padTags[name].flatMap({ PrivateTrack($0) }),
-        let stream = pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID
+        let stream = pad.streamStart?.streamID
       else { continue }
       // The eyes' streams have their names behind the track's number.
       let parts = stream.split(separator: "/", omittingEmptySubsequences: false)

@@ -1,16 +1,15 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import MoviePlayer
 import StereoVideo
 
-extension MVHEVCMux: MovieOutput {
+extension MVHEVCMux.Streaming {
   /// Opens the movie: every pad has its first buffer, or has ended without one.
-  func begin(_ pads: MuxPads) throws -> MovieInProgress {
-    let fragments = settings.current.fragments
+  mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
+    let fragments = element.settings.current.fragments
     if fragments.duration == 0 || fragments.isFinalised { try checkSeekable() }
-    hasBegun.withLock { $0 = true }
-    let names = Set(sinkPads.map(\.name))
+    element.hasBegun.withLock { $0 = true }
+    let names = Set(element.sinkPads.map(\.name))
     padTags = padTags.filter { names.contains($0.key) }
     if pads.hasEyes { stereo = try makeStereo(baseEye: spatialMetadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []
@@ -26,7 +25,7 @@ extension MVHEVCMux: MovieOutput {
     }
     for pad in pads.streams {
       if pad.isAtEnd, padCaps[pad.name] == nil {
-        postWarning(
+        element.postWarning(
           ElementError(
             .mux,
             "The stream on \(pad.name) ended before it said what it is; the movie goes without it."
@@ -46,21 +45,21 @@ extension MVHEVCMux: MovieOutput {
     }
     let origin = max(earliest, 0)
     addSideTracks(to: &tracks, pads, origin: origin)
-    setSourceCaps(fileCaps)
+    element.setSourceCaps(element.fileCaps)
     let isStreamed = fragments.duration > 0 && !fragments.isFinalised
-    updateSegment(isStreamed ? Segment() : Segment(GST_FORMAT_BYTES))
+    element.updateSegment(isStreamed ? Segment() : Segment(.bytes))
     let metadata = movieMetadata(
       isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage))
     let opened = MovieInProgress(
-      try makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks)
+      try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks)
     for side in sideTracks { try opened.end(side.track) }
     movie = opened
     return opened
   }
 
   private func checkSeekable() throws {
-    let query = Query.seeking(GST_FORMAT_BYTES)
-    guard sourcePad.queryPeer(query), query.isSeekable else {
+    let query = Query.seeking(.bytes)
+    guard element.sourcePad.queryPeer(query), query.isSeekable else {
       throw ElementError(
         .seek,
         "mvhevcmux needs a sink that can be seeked in, such as filesink to a regular file: "
@@ -71,7 +70,7 @@ extension MVHEVCMux: MovieOutput {
 
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
     let input = StereoInput(
-      settings: settings.current.encoder, keyframes: keyframes, baseEye: baseEye)
+      settings: element.settings.current.encoder, keyframes: element.keyframes, baseEye: baseEye)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {
         throw ElementError(
@@ -82,7 +81,7 @@ extension MVHEVCMux: MovieOutput {
     return input
   }
 
-  private func describe(_ pad: AggregatorPad) throws -> TrackDescription {
+  private mutating func describe(_ pad: AggregatorPad) throws -> TrackDescription {
     let name = pad.name
     guard let caps = padCaps[name] else {
       throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")
@@ -90,7 +89,7 @@ extension MVHEVCMux: MovieOutput {
     let first = pad.peek().flatMap { $0.isGap ? nil : $0 }
     if name.hasPrefix("audio") {
       let entry = try MuxAudioCaps.sampleEntry(
-        caps, pad: name, container: settings.current.container.container, first: first)
+        caps, pad: name, container: element.settings.current.container.container, first: first)
       packets[name] = entry.packet
       return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
     }
@@ -150,16 +149,16 @@ extension MVHEVCMux: MovieOutput {
       entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     }
   }
+}
 
-  // MARK: Output
-
+extension MVHEVCMux: MovieOutput {
   func write(_ buffer: Buffer) throws {
     try finish(buffer)
   }
 
   func patch(at offset: UInt64, _ buffer: Buffer) throws {
-    var segment = Segment(GST_FORMAT_BYTES)
-    segment.segment.start = guint64(offset)
+    var segment = Segment(.bytes)
+    segment.start = offset
     updateSegment(segment)
     try finish(buffer)
   }

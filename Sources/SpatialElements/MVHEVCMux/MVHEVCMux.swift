@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
@@ -7,7 +6,6 @@ import StereoVideo
 let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   name: "mvhevcmux",
   typeName: "GstMVHEVCMux",
-  baseClass: .aggregator,
   longName: "MV-HEVC movie muxer",
   klass: "Codec/Muxer",
   description: "Writes an MV-HEVC (spatial) movie: encodes two raw eyes, weaves two H.265 eyes, "
@@ -31,7 +29,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of the movie comes at its end, so that memory does not grow with what the file
 /// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
 /// any peer.
-final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
+final class MVHEVCMux: AggregatorImplementation {
   struct Settings: HasEncoderSettings {
     var encoder = EncoderSettings()
     var container = ContainerChoice.quickTime
@@ -40,97 +38,71 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
     var spatial = SpatialSettings()
   }
 
+  struct Streaming {
+    let element: MVHEVCMux
+    /// The caps of each sink pad, by its name.
+    var padCaps: [String: Caps] = [:]
+    /// What streams say of the whole that they are of.
+    var globalTags = TagList()
+    /// What each says of itself.
+    var padTags: [String: TagList] = [:]
+    /// What is being written; nil before the first data.
+    var movie: MovieInProgress?
+    /// The track of each pad but the eyes', fixed when the movie begins.
+    var tracks: [String: Int] = [:]
+    /// Of pads whose sound comes in packets of one size, any number of them in a buffer.
+    var packets: [String: AudioSampleEntry.Packet] = [:]
+    /// Of pads with coded video that has its parameter sets inside.
+    var inBandVideo: [String: InBandVideo] = [:]
+    /// When the last text of each pad of subtitles ends.
+    var subtitleEnds: [String: Int64] = [:]
+    /// What streams say of the parts that the movie has.
+    var chapters: [Chapter] = []
+    var sideTracks: [SideTrack] = []
+    /// When the last sample so far ends.
+    var endTime: Int64 = 0
+    var stereo: StereoInput?
+    /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
+    var nextKeyframe: Int64?
+    /// Whether the movie knows the parameter sets of the eyes.
+    var areEyesDescribed = false
+    /// Whether the encoders have given all they had.
+    var eyesHaveEnded = false
+    var progress = ProgressReport("mvhevcmux-progress")
+    var framesWritten = 0
+    var lastRunningTime: Int64 = 0
+    /// How many frames without a partner the application has been told of.
+    var reportedDrops = 0
+  }
+
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
   let keyframes = KeyframeRequests()
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
 
-  // What follows is used by the source pad's thread alone.
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+  }
 
-  /// The caps of each sink pad, by its name.
-  var padCaps: [String: Caps] = [:]
-  /// What streams say of the whole that they are of.
-  var globalTags = TagList()
-  /// What each says of itself.
-  var padTags: [String: TagList] = [:]
-  /// What is being written; nil before the first data.
-  var movie: MovieInProgress?
-  /// The track of each pad but the eyes', fixed when the movie begins.
-  var tracks: [String: Int] = [:]
-  /// Of pads whose sound comes in packets of one size, any number of them in a buffer.
-  var packets: [String: AudioSampleEntry.Packet] = [:]
-  /// Of pads with coded video that has its parameter sets inside.
-  var inBandVideo: [String: InBandVideo] = [:]
-  /// When the last text of each pad of subtitles ends.
-  var subtitleEnds: [String: Int64] = [:]
-  /// What streams say of the parts that the movie has.
-  var chapters: [Chapter] = []
-  var sideTracks: [SideTrack] = []
-  /// When the last sample so far ends.
-  var endTime: Int64 = 0
-  var stereo: StereoInput?
-  /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
-  var nextKeyframe: Int64?
-  /// Whether the movie knows the parameter sets of the eyes.
-  var areEyesDescribed = false
-  /// Whether the encoders have given all they had.
-  var eyesHaveEnded = false
-  var progress = ProgressReport("mvhevcmux-progress")
-  var framesWritten = 0
-  var lastRunningTime: Int64 = 0
-  /// How many frames without a partner the application has been told of.
-  var reportedDrops = 0
-
-  override func start() throws {
-    forget()
+  func start() throws -> Streaming {
+    keyframes.forget()
     // What is in a fragment leaves when the fragment is whole.
     let duration = settings.current.fragments.duration
     if duration > 0 { setLatency(min: duration, max: nil) }
+    return Streaming(element: self)
   }
 
-  override func stop() {
-    forget()
-  }
-
-  /// Nobody seeks in a movie that is being written: the sink would begin the file anew.
-  override func sourceEvent(_ event: Event) -> Bool {
-    guard event.type != GST_EVENT_SEEK else {
-      Self.log.info(self, "refusing a seek: what has been written stays")
-      return false
-    }
-    return keyframes.add(event) || forwardSourceEvent(event)
-  }
-
-  private func forget() {
+  func stop(_ streaming: consuming Streaming) {
     hasBegun.withLock { $0 = false }
-    keyframes.forget()
-    padCaps = [:]
-    globalTags = TagList()
-    padTags = [:]
-    movie = nil
-    tracks = [:]
-    packets = [:]
-    inBandVideo = [:]
-    subtitleEnds = [:]
-    chapters = []
-    sideTracks = []
-    endTime = 0
-    stereo = nil
-    eyesHaveEnded = false
-    nextKeyframe = nil
-    areEyesDescribed = false
-    progress = ProgressReport("mvhevcmux-progress")
-    framesWritten = 0
-    lastRunningTime = 0
-    reportedDrops = 0
   }
 
-  override func padName(template: String, requested: String?) throws -> String {
+  func padName(template: String, requested: String?) throws -> String {
     guard !hasBegun.current else {
       Self.log.warning(self, "no further pad: the movie's tracks are fixed since it began")
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "The movie's tracks are fixed.")
+      throw ElementError(.pad, "The movie's tracks are fixed.")
     }
     let taken = Set(sinkPads.map(\.name))
     var name = requested ?? template
@@ -141,37 +113,47 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
       }
     }
     guard !taken.contains(name) else {
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "There is a pad \(name) already.")
+      throw ElementError(.pad, "There is a pad \(name) already.")
     }
     return name
   }
 
-  override func aggregate(timeout: Bool) throws {
-    try saving { try step() }
+  func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
+    try streaming.saving { try $0.step() }
   }
 
-  override func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+  // MARK: Events and queries
+
+  /// Nobody seeks in a movie that is being written: the sink would begin the file anew.
+  func sourceEvent(_ event: Event) -> Bool {
+    if case .seek = event.kind {
+      Self.log.info(self, "refusing a seek: what has been written stays")
+      return false
+    }
+    return keyframes.add(event) || forwardSourceEvent(event)
+  }
+
+  func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
   }
 
-  override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
-    if let caps = event.caps {
-      try saving { try setCaps(caps, of: pad) }
+  func sinkEvent(
+    _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    if let chapters = event.chapters, !chapters.isEmpty { streaming.chapters = chapters }
+    switch event.kind {
+    case .caps(let caps):
+      try streaming.saving { try $0.setCaps(caps, of: pad) }
       return true
+    case .tags(let tags): streaming.add(tags, of: pad)
+    default: _ = keyframes.add(event)
     }
-    if let newTags = event.tags {
-      if newTags.isGlobal {
-        globalTags = globalTags.merging(newTags)
-      } else {
-        padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(newTags)
-      }
-    }
-    if let chapters = event.chapters, !chapters.isEmpty { self.chapters = chapters }
-    _ = keyframes.add(event)
-    return forwardSinkEvent(pad, event)
+    return forwardSinkEvent(pad, event, &streaming)
   }
+}
 
-  private func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
+extension MVHEVCMux.Streaming {
+  fileprivate mutating func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
     let name = pad.name
     if let eye = Eye(rawValue: name) {
       try stereo?.setCaps(caps, of: eye)
@@ -181,5 +163,13 @@ final class MVHEVCMux: AggregatorSubclass, HasSettings, @unchecked Sendable {
         debug: "\(old) became \(caps)")
     }
     padCaps[name] = caps
+  }
+
+  fileprivate mutating func add(_ tags: TagList, of pad: AggregatorPad) {
+    if tags.isGlobal {
+      globalTags = globalTags.merging(tags)
+    } else {
+      padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(tags)
+    }
   }
 }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -92,17 +91,20 @@ extension MVHEVCMux {
     setSourceCaps(fileCaps.with(["streamheader": .array([.buffer(streamHeader)])]))
   }
 
+}
+
+extension MVHEVCMux.Streaming {
   /// Asks encoders, here and upstream, for keyframes up to one fragment ahead of a running time.
-  func requestKeyframes(at time: Int64) {
-    let fragments = settings.current.fragments
+  mutating func requestKeyframes(at time: Int64) {
+    let fragments = element.settings.current.fragments
     guard fragments.duration > 0, fragments.sendsKeyframeRequests else { return }
     let distance = Int64(clamping: fragments.duration)
     var next = nextKeyframe ?? saturatingSum(max(time, 0), distance)
     // After a gap of any length, one request is enough.
     if next < time { next = time }
     while next <= saturatingSum(time, distance) {
-      keyframes.add(next)
-      for pad in sinkPads where MuxPads.Kind(pad.name) == .video {
+      element.keyframes.add(next)
+      for pad in element.sinkPads where MuxPads.Kind(pad.name) == .video {
         pad.push(.forceKeyUnit(at: ClockTime(clamping: next)))
       }
       next = saturatingSum(next, max(distance, 1))

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
@@ -19,11 +18,11 @@ struct SideTrack {
   let start: Int64
 }
 
-extension MVHEVCMux {
+extension MVHEVCMux.Streaming {
   /// Adds tracks for the time codes of the pictures and for chapters, where there are any and the
   /// movie has no such tracks yet. Fragments that are streamed have no place for them.
-  func addSideTracks(to tracks: inout [TrackDescription], _ pads: MuxPads, origin: Int64) {
-    let fragments = settings.current.fragments
+  mutating func addSideTracks(to tracks: inout [TrackDescription], _ pads: MuxPads, origin: Int64) {
+    let fragments = element.settings.current.fragments
     guard fragments.duration == 0 || fragments.isFinalised else { return }
     let main = tracks.firstIndex { $0.isVideo } ?? (tracks.isEmpty ? nil : 0)
     guard let main else { return }
@@ -53,7 +52,7 @@ extension MVHEVCMux {
   }
 
   /// Writes the samples of these tracks, now that the end of the movie is known.
-  func writeSideTracks(to movie: MovieInProgress) throws {
+  mutating func writeSideTracks(to movie: MovieInProgress) throws {
     defer { sideTracks = [] }
     for side in sideTracks {
       switch side.content {

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -6,18 +5,18 @@ import ISOBMFF
 enum MetadataTags {
   /// QuickTime's key, then the names of the same in `ilst` and in user data.
   private static let texts: [(names: [String], tag: String)] = [
-    (["com.apple.quicktime.title", "\u{A9}nam"], GST_TAG_TITLE),
-    (["com.apple.quicktime.artist", "\u{A9}ART"], GST_TAG_ARTIST),
-    (["com.apple.quicktime.album", "\u{A9}alb"], GST_TAG_ALBUM),
-    (["com.apple.quicktime.genre", "\u{A9}gen"], GST_TAG_GENRE),
-    (["com.apple.quicktime.comment", "\u{A9}cmt"], GST_TAG_COMMENT),
-    (["com.apple.quicktime.description", "desc"], GST_TAG_DESCRIPTION),
-    (["com.apple.quicktime.copyright", "cprt", "\u{A9}cpy"], GST_TAG_COPYRIGHT),
-    (["com.apple.quicktime.keywords", "keyw"], GST_TAG_KEYWORDS),
-    ([softwareKey, "\u{A9}too", "\u{A9}swr"], GST_TAG_ENCODER),
-    (["com.apple.quicktime.make", "\u{A9}mak"], GST_TAG_DEVICE_MANUFACTURER),
-    (["com.apple.quicktime.model", "\u{A9}mod"], GST_TAG_DEVICE_MODEL),
-    (["com.apple.quicktime.location.name"], GST_TAG_GEO_LOCATION_NAME),
+    (["com.apple.quicktime.title", "\u{A9}nam"], Tag.title),
+    (["com.apple.quicktime.artist", "\u{A9}ART"], Tag.artist),
+    (["com.apple.quicktime.album", "\u{A9}alb"], Tag.album),
+    (["com.apple.quicktime.genre", "\u{A9}gen"], Tag.genre),
+    (["com.apple.quicktime.comment", "\u{A9}cmt"], Tag.comment),
+    (["com.apple.quicktime.description", "desc"], Tag.description),
+    (["com.apple.quicktime.copyright", "cprt", "\u{A9}cpy"], Tag.copyright),
+    (["com.apple.quicktime.keywords", "keyw"], Tag.keywords),
+    ([softwareKey, "\u{A9}too", "\u{A9}swr"], Tag.encoder),
+    (["com.apple.quicktime.make", "\u{A9}mak"], Tag.deviceManufacturer),
+    (["com.apple.quicktime.model", "\u{A9}mod"], Tag.deviceModel),
+    (["com.apple.quicktime.location.name"], Tag.geoLocationName),
   ]
   private static let softwareKey = "com.apple.quicktime.software"
   private static let dates = ["com.apple.quicktime.creationdate", "\u{A9}day"]
@@ -43,29 +42,29 @@ enum MetadataTags {
     }
     tell(dates) { text in
       guard let date = DateTime(text) else { return false }
-      tags.set(GST_TAG_DATE_TIME, date)
+      tags.set(Tag.dateTime, date)
       return true
     }
     tell(locations) { text in
       guard let location = GeographicLocation(iso6709: text) else { return false }
-      tags.set(GST_TAG_GEO_LOCATION_LATITUDE, .double(location.latitude))
-      tags.set(GST_TAG_GEO_LOCATION_LONGITUDE, .double(location.longitude))
+      tags.set(Tag.geoLocationLatitude, .double(location.latitude))
+      tags.set(Tag.geoLocationLongitude, .double(location.longitude))
       if let altitude = location.altitude {
-        tags.set(GST_TAG_GEO_LOCATION_ELEVATION, .double(altitude))
+        tags.set(Tag.geoLocationElevation, .double(altitude))
       }
       return true
     }
     tell(accuracies) { text in
       guard let metres = Double(text), metres >= 0, metres.isFinite else { return false }
-      tags.set(GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR, .double(metres))
+      tags.set(Tag.geoLocationHorizontalError, .double(metres))
       return true
     }
-    if tags.dateTime(GST_TAG_DATE_TIME) == nil, movie.creationTime > 0,
+    if tags.dateTime(Tag.dateTime) == nil, movie.creationTime > 0,
       let date = Int64(exactly: movie.creationTime).flatMap({
         DateTime(secondsSince1970: $0.subtractingReportingOverflow(2_082_844_800).partialValue)
       })
     {
-      tags.set(GST_TAG_DATE_TIME, date)
+      tags.set(Tag.dateTime, date)
     }
     PrivateMetadata(movie.metadata, userData: movie.userData, without: told).write(to: tags)
   }
@@ -82,17 +81,17 @@ enum MetadataTags {
     for (names, tag) in texts {
       add(names, tags.string(tag) ?? (names.first == softwareKey ? defaultSoftware : nil))
     }
-    let date = tags.dateTime(GST_TAG_DATE_TIME)
+    let date = tags.dateTime(Tag.dateTime)
     add(dates, date?.text)
-    if let latitude = tags.double(GST_TAG_GEO_LOCATION_LATITUDE),
-      let longitude = tags.double(GST_TAG_GEO_LOCATION_LONGITUDE)
+    if let latitude = tags.double(Tag.geoLocationLatitude),
+      let longitude = tags.double(Tag.geoLocationLongitude)
     {
       let location = GeographicLocation(
         latitude: latitude, longitude: longitude,
-        altitude: tags.double(GST_TAG_GEO_LOCATION_ELEVATION))
+        altitude: tags.double(Tag.geoLocationElevation))
       add(locations, location?.iso6709)
     }
-    add(accuracies, tags.double(GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR).map { "\($0)" })
+    add(accuracies, tags.double(Tag.geoLocationHorizontalError).map { "\($0)" })
     let others = PrivateMetadata(tags)
     let told = Set(items.map(\.key))
     return MovieMetadata(

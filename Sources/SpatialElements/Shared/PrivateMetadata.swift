@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -24,7 +23,7 @@ struct PrivateMetadata {
 
   /// What tags of another movie's stream carry.
   init(_ tags: TagList) {
-    for (content, information) in tags.samples(GST_TAG_PRIVATE_DATA) {
+    for (content, information) in tags.samples(Tag.privateData) {
       func code(_ field: String) -> FourCC? {
         information.int(field).flatMap(UInt32.init(exactly:)).map(FourCC.init(rawValue:))
       }
@@ -50,7 +49,7 @@ struct PrivateMetadata {
     func append(_ bytes: [UInt8], _ name: String, _ fields: [(key: String, value: Value)]) {
       (count, size) = (count + 1, size + bytes.count)
       guard count <= Self.maximumCount, size <= Self.maximumSize else { return }
-      tags.append(GST_TAG_PRIVATE_DATA, Buffer(bytes), name: name, fields)
+      tags.append(Tag.privateData, Buffer(bytes), name: name, fields)
     }
     for item in items where !item.key.contains("\0") {
       append(

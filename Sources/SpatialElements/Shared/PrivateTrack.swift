@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -31,7 +30,7 @@ struct PrivateTrack: Equatable {
   /// Nil where the tags are not those of a movie's track.
   init?(_ tags: TagList) {
     guard
-      let (content, information) = tags.samples(GST_TAG_PRIVATE_DATA).first(where: {
+      let (content, information) = tags.samples(Tag.privateData).first(where: {
         $0.information.name == Self.name
       })
     else { return nil }
@@ -56,7 +55,7 @@ struct PrivateTrack: Equatable {
   func write(to tags: TagList) {
     let known = references.prefix(64)
     tags.append(
-      GST_TAG_PRIVATE_DATA, Buffer(mediaHeader?.bytes ?? []), name: Self.name,
+      Tag.privateData, Buffer(mediaHeader?.bytes ?? []), name: Self.name,
       [
         ("id", .uint(id.rawValue)), ("handler", .uint(handlerType.rawValue)),
         ("timescale", .uint(timescale)), ("alternate-group", .uint(UInt32(alternateGroup))),

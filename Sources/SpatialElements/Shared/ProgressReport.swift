@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 
 /// Tells the application, once a second, how far long work has come: an element message with
@@ -17,7 +16,7 @@ struct ProgressReport {
     from element: any ElementObject, runningTime: Int64, frames: Int, bytes: UInt64,
     isFinal: Bool = false
   ) {
-    let now = ClockTime(gst_util_get_timestamp())
+    let now = monotonicTime()
     let started = self.started ?? now
     self.started = started
     guard isFinal || now &- lastPost >= .second else { return }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoEncoder
 

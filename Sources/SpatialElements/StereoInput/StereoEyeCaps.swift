@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 
 /// What the pad of one eye takes.
@@ -24,15 +23,14 @@ enum StereoEyeCaps {
 
   /// Answers what an eye's pad answers by itself; nil for any other query.
   static func answer(_ query: borrowing Query, to pad: AggregatorPad) -> Bool? {
-    switch query.type {
-    case GST_QUERY_CAPS:
+    switch query.kind {
+    case .caps:
       query.answerCaps(pad.templateCaps)
       return true
-    case GST_QUERY_ACCEPT_CAPS:
-      guard let caps = query.acceptCaps else { return false }
+    case .acceptCaps(let caps):
       query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
       return true
-    case GST_QUERY_ALLOCATION:
+    case .allocation:
       // Frames are read where they lie.
       query.offerVideoMeta()
       return true

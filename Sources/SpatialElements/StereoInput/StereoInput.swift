@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import HEVC
 import StereoEncoder
@@ -181,7 +180,7 @@ extension AggregatorPad {
   }
 }
 
-extension HasSettings where Self: AggregatorSubclass, Settings: HasEncoderSettings {
+extension HasSettings where Self: ElementObject, Settings: HasEncoderSettings {
   /// Hands on what properties say of rate control now. What cannot be is a warning, once.
   func followSettings(_ stereo: StereoInput) {
     do throws(StereoEncoderError) {
