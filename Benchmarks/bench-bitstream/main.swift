@@ -84,12 +84,20 @@ let flattening = try rate {
   var flattener = Flattener(output: .bothEyes)
   try flattener.add(parameterSets: sets)
   var total = 0
-  for unit in woven {
-    let span = unit.span.bytes
-    for picture in try flattener.flatten(span, nalUnits: framing.nalUnits(in: span)).pictures {
-      picture.write(framing: framing, source: span, into: output)
+  for index in 0...woven.count {
+    var pictures: [SingleLayerAccessUnit] = []
+    if index < woven.count {
+      let unit = woven[index]
+      let span = unit.span.bytes
+      pictures = try flattener.flatten(span, nalUnits: framing.nalUnits(in: span)).pictures
+      total += unit.count
+    } else {
+      pictures = flattener.drain()
     }
-    total += unit.count
+    for picture in pictures {
+      let unit = woven[picture.accessUnit]
+      picture.write(framing: framing, source: unit.span.bytes, into: output)
+    }
   }
   return total
 }

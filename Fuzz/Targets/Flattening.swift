@@ -4,28 +4,84 @@ import StereoVideo
 /// Takes a layered stream apart in each way there is, and writes what comes of it.
 func flattenLayers(_ bytes: [UInt8]) {
   let units = accessUnits(bytes)
-  var both = Flattener(output: .bothEyes)
-  var dependent = Flattener(output: .dependentEye)
+  var both = FlattenedOutput(.bothEyes)
+  var dependent = FlattenedOutput(.dependentEye)
   var unweaver = Unweaver()
   var base = BaseLayerExtractor()
   for (index, unit) in units.enumerated() {
     let span = unit.bytes.span.bytes
     // As after a seek.
     if index == units.count / 2 {
-      both.reset()
+      both.flattener.reset()
       unweaver.reset()
     }
-    if let flat = try? both.flatten(span, nalUnits: unit.nalUnits) {
-      write(flat.pictures, flat.parameterSets, unit.bytes)
-    }
-    if let flat = try? dependent.flatten(span, nalUnits: unit.nalUnits) {
-      write(flat.pictures, flat.parameterSets, unit.bytes)
-    }
+    both.flatten(unit)
+    dependent.flatten(unit)
     if let alone = try? unweaver.unweave(span, nalUnits: unit.nalUnits) {
-      write(alone.picture.map { [$0] } ?? [], alone.parameterSets, unit.bytes)
+      if let picture = alone.picture { write(picture, unit.bytes) }
+      _ = try? HEVCDecoderConfigurationRecord(alone.parameterSets).bytes
     }
     if let alone = try? base.extract(span, nalUnits: unit.nalUnits) {
-      write([alone.picture], alone.parameterSets, unit.bytes)
+      write(alone.picture, unit.bytes)
+      _ = try? HEVCDecoderConfigurationRecord(alone.parameterSets).bytes
+    }
+  }
+  both.finish()
+  dependent.finish()
+}
+
+/// Splits a layered stream into its eyes, with seeks to any place.
+func splitIntoEyes(_ bytes: [UInt8]) {
+  var splitter = EyeSplitter()
+  var sources = AccessUnitSources<[UInt8]>()
+  func writeAll(_ pictures: [SingleLayerAccessUnit]) {
+    for picture in pictures {
+      guard let source = sources[picture.accessUnit] else {
+        preconditionFailure("access unit \(picture.accessUnit) was given up too early")
+      }
+      write(picture, source)
+    }
+  }
+  for (index, unit) in accessUnits(bytes).enumerated() {
+    let span = unit.bytes.span.bytes
+    if index % 13 == 12 {
+      writeAll(splitter.drain())
+      splitter.reset()
+      sources.removeAll()
+    }
+    if let base = try? splitter.baseEye(span, nalUnits: unit.nalUnits) {
+      for picture in base.pictures { write(picture, unit.bytes) }
+    }
+    guard let output = try? splitter.dependentEye(span, nalUnits: unit.nalUnits) else { continue }
+    sources.keep(unit.bytes, as: output.number)
+    writeAll(output.pictures)
+    sources.drop(before: output.oldestNeeded)
+  }
+  writeAll(splitter.drain())
+}
+
+/// A flattener, and the access units that its pictures are of.
+private struct FlattenedOutput {
+  var flattener: Flattener
+  private var sources = AccessUnitSources<[UInt8]>()
+
+  init(_ output: Flattener.Output) { flattener = Flattener(output: output) }
+
+  mutating func flatten(_ unit: AccessUnit) {
+    guard let flat = try? flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits) else {
+      return
+    }
+    sources.keep(unit.bytes, as: flat.number)
+    for picture in flat.pictures {
+      if let source = sources[picture.accessUnit] { write(picture, source) }
+    }
+    sources.drop(before: flat.oldestNeeded)
+    _ = try? HEVCDecoderConfigurationRecord(flat.parameterSets).bytes
+  }
+
+  mutating func finish() {
+    for picture in flattener.drain() {
+      if let source = sources[picture.accessUnit] { write(picture, source) }
     }
   }
 }
@@ -43,16 +99,11 @@ func accessUnits(_ bytes: [UInt8]) -> [AccessUnit] {
   return units + assembler.finish()
 }
 
-private func write(
-  _ pictures: [SingleLayerAccessUnit], _ sets: SingleLayerParameterSets, _ source: [UInt8]
-) {
-  _ = try? HEVCDecoderConfigurationRecord(sets).bytes
-  for picture in pictures {
-    for framing in [NALUnitFraming.annexB, .lengthPrefixed(lengthSize: 4)] {
-      var output = [UInt8](repeating: 0, count: picture.byteCount(framing: framing))
-      output.withUnsafeMutableBytes {
-        picture.write(framing: framing, source: source.span.bytes, into: $0)
-      }
+private func write(_ picture: SingleLayerAccessUnit, _ source: [UInt8]) {
+  for framing in [NALUnitFraming.annexB, .lengthPrefixed(lengthSize: 4)] {
+    var output = [UInt8](repeating: 0, count: picture.byteCount(framing: framing))
+    output.withUnsafeMutableBytes {
+      picture.write(framing: framing, source: source.span.bytes, into: $0)
     }
   }
 }

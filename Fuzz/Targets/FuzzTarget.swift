@@ -12,6 +12,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case slices
   /// Flattening and its relatives, on a layered byte stream.
   case flatten
+  /// Splitting into eyes, on a layered byte stream.
+  case splitEyes = "split-eyes"
   /// Weaving, on a layered byte stream whose layers are taken for the eyes.
   case weave
   /// The player of movies, without GStreamer.
@@ -31,6 +33,7 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .parameterSets: readParameterSets(bytes)
     case .slices: readSlices(bytes)
     case .flatten: flattenLayers(bytes)
+    case .splitEyes: splitIntoEyes(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
     case .immersive: readImmersive(bytes)

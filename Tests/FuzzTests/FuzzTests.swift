@@ -53,7 +53,7 @@ struct FuzzTests {
     let kind =
       switch target {
       case .boxes, .player, .demuxPush, .demuxPull: "movies"
-      case .slices, .flatten, .weave: "streams"
+      case .slices, .flatten, .splitEyes, .weave: "streams"
       case .parameterSets: "parameter-sets"
       case .immersive: "immersive"
       case .geometry: "geometry"

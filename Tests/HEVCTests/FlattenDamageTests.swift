@@ -55,17 +55,27 @@ import Testing
     }
   }
 
-  @Test("a CRA picture behind a jump is a BLA picture, in mid-stream it is not")
+  @Test(
+    "a CRA picture behind a jump is a BLA picture, with leading pictures in mid-stream it is none")
   func cleanRandomAccess() throws {
     let units = try woven(.main10)
+    let random = units.indices.dropFirst().first { index in
+      units[index].nalUnits.contains { units[index].bytes[$0.lowerBound] >> 1 == 21 }
+    }
+    let index = try #require(random)
     var flattener = Flattener(output: .bothEyes)
     let flat = try units.map { try flatten(&flattener, $0) }
-    let index = try #require(flat.firstIndex { $0.pictures[0].type == .cra })
+    // Its leading pictures refer across it, and the other layer's pictures are between them.
+    #expect(flat[index].pictures[0].type == .trailR)
     #expect(!flat[index].beginsSequence)
     flattener.reset()
     let jumped = try flatten(&flattener, units[index])
     #expect(jumped.pictures[0].type == .blaWLP)
     #expect(jumped.beginsSequence)
     #expect(jumped.pictures[1].type == .trailR)
+    // Its leading picture refers to what is not there.
+    let leading = try flatten(&flattener, units[index + 1])
+    #expect(leading.pictures.isEmpty)
+    #expect(leading.dependentFailure == nil)
   }
 }

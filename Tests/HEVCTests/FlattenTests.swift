@@ -13,17 +13,54 @@ func bytes(of picture: SingleLayerAccessUnit, source: [UInt8]) -> [UInt8] {
   }
 }
 
-/// Flattens access units and gives the byte stream.
+/// A flattened stream.
+struct FlattenedStream {
+  var bytes: [UInt8] = []
+  /// By how many access units dependent pictures came late, at the most.
+  var delay = 0
+  var isStrict = true
+  var pictureCount = 0
+  var warnings: [FlattenWarning] = []
+}
+
+/// Flattens access units and gives the byte stream, which a strict decoder takes.
 func flatten(
   _ units: [AccessUnit], parameterSets: [[UInt8]] = [], output: Flattener.Output
 ) throws -> [UInt8] {
+  let stream = try flattened(units, parameterSets: parameterSets, output: output)
+  #expect(stream.isStrict)
+  return stream.bytes
+}
+
+/// Flattens access units. Where that is strict, a strict decoder finds nothing wrong with it.
+func flattened(
+  _ units: [AccessUnit], parameterSets: [[UInt8]] = [], output: Flattener.Output
+) throws -> FlattenedStream {
   var flattener = Flattener(output: output)
   try flattener.add(parameterSets: parameterSets)
-  var stream: [UInt8] = []
+  var stream = FlattenedStream()
+  var sources = AccessUnitSources<[UInt8]>()
+  func append(_ pictures: [SingleLayerAccessUnit]) throws {
+    for picture in pictures {
+      stream.bytes += bytes(of: picture, source: try #require(sources[picture.accessUnit]))
+    }
+    stream.pictureCount += pictures.count { $0.isOutput }
+  }
   for unit in units {
     let flat = try flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
     if let failure = flat.dependentFailure { throw failure }
-    for picture in flat.pictures { stream += bytes(of: picture, source: unit.bytes) }
+    if let warning = flat.warning { stream.warnings.append(warning) }
+    sources.keep(unit.bytes, as: flat.number)
+    try append(flat.pictures)
+    sources.drop(before: flat.oldestNeeded)
+  }
+  try append(flattener.drain())
+  stream.delay = flattener.delay
+  stream.isStrict = flattener.isStrict
+  if stream.isStrict {
+    let decoder = try StrictDecoder(stream.bytes, ordersOutput: output == .dependentEye)
+    #expect(decoder.violations == [])
+    #expect(decoder.outputs.count + decoder.discardedCount == stream.pictureCount)
   }
   return stream
 }

@@ -21,16 +21,24 @@ struct SplitMix64: RandomNumberGenerator {
   /// Gives access units to everything that reads layered ones; counts what was not refused.
   static func readLayered(_ units: [AccessUnit]) -> Int {
     var flattener = Flattener(output: .bothEyes)
+    var sources = AccessUnitSources<[UInt8]>()
     var unweaver = Unweaver()
     var extractor = BaseLayerExtractor()
     var accepted = 0
+    defer {
+      for picture in flattener.drain() {
+        if let source = sources[picture.accessUnit] { _ = bytes(of: picture, source: source) }
+      }
+    }
     for unit in units {
       let span = unit.bytes.span.bytes
       if let flat = try? flattener.flatten(span, nalUnits: unit.nalUnits) {
         accepted += 1
+        sources.keep(unit.bytes, as: flat.number)
         for picture in flat.pictures {
-          _ = bytes(of: picture, source: unit.bytes)
+          if let source = sources[picture.accessUnit] { _ = bytes(of: picture, source: source) }
         }
+        sources.drop(before: flat.oldestNeeded)
         _ = try? HEVCDecoderConfigurationRecord(flat.parameterSets).bytes
       }
       if let alone = try? unweaver.unweave(span, nalUnits: unit.nalUnits).picture {

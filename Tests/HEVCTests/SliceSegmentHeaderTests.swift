@@ -274,11 +274,12 @@ import Testing
     ])
     var flattener = Flattener(output: .dependentEye)
     let flat = try flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
-    #expect(flat.pictures.map(\.isOutput) == [false, true])
-    #expect(flat.pictures.map(\.pictureOrderCount) == [20, 20 + 16384])
+    let pictures = flat.pictures + flattener.drain()
+    #expect(pictures.map(\.isOutput) == [false, true])
+    #expect(pictures.map(\.pictureOrderCount) == [20, 20 + 16384])
     var store = ParameterSetStore()
     for set in flat.parameterSets.nalUnits { #expect(try store.add(set.span.bytes)) }
-    let slices = try flat.pictures.map { picture in
+    let slices = try pictures.map { picture in
       let stream = bytes(of: picture, source: unit.bytes)
       return try AnnexB.nalUnits(in: stream.span.bytes).suffix(2).map { range in
         let nalUnit = Array(stream[range])

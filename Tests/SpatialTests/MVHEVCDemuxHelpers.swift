@@ -10,6 +10,7 @@ enum ForeignMovies {
     let width: Int
     let height: Int
     let access_units: Int
+    let base_layer_eye: String
     let frame_md5_i420_presentation_order: [String: [String]]
   }
 
@@ -192,15 +193,16 @@ enum DemuxRun {
     }
   }
 
-  /// The MD5 of each frame that an ordinary decoder makes of a pad, with its PTS.
+  /// The MD5 of each frame that an ordinary decoder makes of a pad, with its running time
+  /// and PTS.
   static func decoded(
     _ path: String, _ pad: String, between: String = "",
     decoder: String = "avdec_h265 max-threads=1"
-  ) async throws -> [(md5: String, pts: ClockTime?)] {
+  ) async throws -> [(md5: String, time: ClockTime?, pts: ClockTime?)] {
     let frames = try await record(
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
         + "d.\(pad) ! queue ! \(decoder) ! fakesink name=sink")
-    return try frames[0].map { (md5(try $0.pixels()), $0.buffer.pts) }
+    return try frames[0].map { (md5(try $0.pixels()), $0.runningTime, $0.buffer.pts) }
   }
 }
 

@@ -25,7 +25,7 @@ struct MVHEVCDemuxTests {
     for (eye, expected) in facts.frame_md5_i420_presentation_order {
       let frames = try await DemuxRun.decoded(ForeignMovies.path(name), eye)
       #expect(frames.map(\.md5) == expected, "\(eye)")
-      #expect(frames.compactMap(\.pts) == frames.compactMap(\.pts).sorted())
+      #expect(frames.compactMap(\.time) == frames.compactMap(\.time).sorted())
     }
   }
 
@@ -55,7 +55,7 @@ struct MVHEVCDemuxTests {
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func times(name: String) async throws {
     let path = ForeignMovies.path(name)
-    let plain = try await DemuxRun.decoded(path, "left").map(\.pts)
+    let plain = try await DemuxRun.decoded(path, "left").map(\.time)
     #expect(plain.allSatisfy { $0 != nil })
     for eye in Eye.allCases {
       let expected = try #require(
@@ -64,7 +64,7 @@ struct MVHEVCDemuxTests {
         "avdec_h265", "h265parse ! avdec_h265", "h265parse ! avdec_h265 max-threads=1",
       ] {
         let frames = try await DemuxRun.decoded(path, eye.rawValue, decoder: decoder)
-        #expect(frames.map(\.pts) == plain, "\(eye), \(decoder)")
+        #expect(frames.map(\.time) == plain, "\(eye), \(decoder)")
         #expect(frames.map(\.md5) == expected, "\(eye), \(decoder)")
       }
     }

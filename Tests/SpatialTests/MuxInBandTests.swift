@@ -139,7 +139,7 @@ struct MuxInBandTests {
       // And each eye has its times.
       for eye in ["left", "right"] {
         let frames = try await DemuxRun.decoded(stream, eye, between: between)
-        let times = frames.compactMap(\.pts)
+        let times = frames.compactMap(\.time)
         #expect(times.count == 24 && times == times.sorted())
       }
     }

@@ -14,9 +14,7 @@ public struct BaseLayerExtractor: Sendable {
   }
 
   private var stream = LayeredStream(highestLayerID: 0)
-  private var parameterSets: SingleLayerParameterSets?
-  /// The generation of the stream's sets that ``parameterSets`` was made of.
-  private var madeOf = 0
+  private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
 
   /// An extractor at the start of a stream.
   public init() {}
@@ -44,21 +42,17 @@ public struct BaseLayerExtractor: Sendable {
   private mutating func updateParameterSets() throws(FlattenError) -> (
     SingleLayerParameterSets, changed: Bool
   ) {
-    if let parameterSets, madeOf == stream.sets.generation { return (parameterSets, false) }
-    guard let sps = stream.sets.sps[0].compactMap({ $0?.set }).first else {
+    let store = stream.sets
+    if let sets = parameterSets.current(from: [store.generation]) { return (sets, false) }
+    guard let sps = store.sps[0].compactMap({ $0?.set }).first else {
       throw .missingParameterSet("an SPS of the base layer")
     }
     let id = sps.videoParameterSetID
-    guard let vps = stream.sets.videoParameterSet(id) else {
-      throw .missingParameterSet("VPS \(id)")
-    }
+    guard let vps = store.videoParameterSet(id) else { throw .missingParameterSet("VPS \(id)") }
     var sets = SingleLayerParameterSets()
     sets.videoParameterSet = vps.baseLayerOnly().nalUnit()
-    sets.sequenceParameterSets = stream.sets.sps[0].compactMap { $0?.nalUnit }
-    sets.pictureParameterSets = stream.sets.pps[0].compactMap { $0?.nalUnit }
-    let changed = sets != parameterSets
-    parameterSets = sets
-    madeOf = stream.sets.generation
-    return (sets, changed)
+    sets.sequenceParameterSets = store.sps[0].compactMap { $0?.nalUnit }
+    sets.pictureParameterSets = store.pps[0].compactMap { $0?.nalUnit }
+    return (sets, parameterSets.update(sets, from: [store.generation]))
   }
 }

@@ -20,6 +20,8 @@ public enum FlattenError: Error, Hashable, Sendable {
   case pictureOrderCountReset
   /// The layer takes scaling lists from the base layer's picture parameter set.
   case inferredScalingList
+  /// The layer refers to a part of the base layer's pictures, or to one between samples.
+  case resampledReferenceLayer
   /// Slices of one picture differ in `inter_layer_pred_enabled_flag`.
   case mixedInterLayerPrediction
   /// The dependent layer refers to the base layer, so that it cannot be taken out alone.
@@ -34,6 +36,26 @@ public enum FlattenError: Error, Hashable, Sendable {
   case rangeOutsideData
   /// A parameter set or slice header cannot be read.
   case syntax(SyntaxError)
+}
+
+/// What decoders may stumble over in a flattened stream.
+public enum FlattenWarning: Hashable, Sendable {
+  /// From here on the stream uses long-term reference pictures as short-term ones, against H.265
+  /// 8.3.2: references live longer than sixteen picture buffers allow. FFmpeg and libde265 decode
+  /// that all the same, stateless decoders and the reference decoder do not.
+  case remarkedReferences
+}
+
+extension FlattenWarning: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .remarkedReferences:
+      return
+        "the reference pictures of both layers live longer than sixteen picture buffers allow, "
+        + "so the dependent eye needs a decoder that takes long-term pictures for short-term ones, "
+        + "as FFmpeg's does"
+    }
+  }
 }
 
 extension FlattenError: CustomStringConvertible {
@@ -60,13 +82,16 @@ extension FlattenError: CustomStringConvertible {
     case .pictureOrderCountReset: return "the stream resets picture order counts in mid-sequence"
     case .inferredScalingList:
       return "the dependent layer takes scaling lists from the base layer"
+    case .resampledReferenceLayer:
+      return
+        "the dependent layer refers to a region of the base layer or to resampled pictures of it"
     case .mixedInterLayerPrediction:
       return "slices of one picture differ in inter-layer prediction"
     case .interLayerPrediction:
       return "the dependent layer is predicted from the base layer; it must be flattened"
     case .tooManyReferencePictures(let count):
-      return "both layers keep \(count) reference pictures together, more than the 15 that a "
-        + "single-layer decoder holds"
+      return "both layers keep \(count) reference pictures together or more, which a single-layer "
+        + "decoder does not hold"
     case .tooManyParameterSets:
       return "both layers together have more parameter sets than H.265 has numbers for"
     case .missingParameterSet(let what):

@@ -1,30 +1,15 @@
 internal import Bits
 
-/// What the slice segments of a flattened picture share.
-struct FlattenedPicture {
-  /// NAL unit header in the flattened stream.
-  var header: NALUnitHeader
-  /// POC in the flattened stream.
-  var poc: Int
-  /// Reference pictures in the flattened stream.
-  var references: ReferencePictures
-  /// `pic_output_flag`
-  var isOutput: Bool
-  /// RefPicListTemp0 and RefPicListTemp1 that the layered picture had, in POCs of the flattened
-  /// stream.
-  var layeredLists: ([Int], [Int])
-  /// `sps_temporal_mvp_enabled_flag`
-  var temporalMVPEnabled: Bool
-}
-
 extension SliceSegmentHeader {
   /// The beginning of the slice segment's NAL unit as one of `picture`: all in front of the slice
   /// data.
-  func flattenedBeginning(_ picture: FlattenedPicture, pictureParameterSetID: Int) -> [UInt8] {
+  func flattenedBeginning(
+    _ slice: FlattenedPicture.Slice, _ picture: FlattenedPicture, _ references: ReferencePictures
+  ) -> [UInt8] {
     var writer = BitWriter()
     writer.flag(isFirstInPicture)
     if picture.header.type.isIRAP { writer.flag(noOutputOfPriorPictures) }
-    writer.ue(pictureParameterSetID)
+    writer.ue(slice.pictureParameterSetID)
     writer.copy(layout.pictureParameterSetID.upperBound..<layout.extraBits.lowerBound, of: rbsp)
     if isDependent {
       writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
@@ -32,9 +17,9 @@ extension SliceSegmentHeader {
       writer.copy(layout.extraBits.upperBound..<layout.outputFlag.lowerBound, of: rbsp)
       writer.flag(picture.isOutput)
       writer.copy(layout.outputFlag.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
-      if !picture.header.type.isIDR { writeReferences(picture, to: &writer) }
+      if !picture.header.type.isIDR { writeReferences(picture, references, to: &writer) }
       writer.copy(layout.interLayer.upperBound..<layout.referenceLists.lowerBound, of: rbsp)
-      if sliceType != .i { writeReferenceLists(picture, to: &writer) }
+      if sliceType != .i { writeReferenceLists(picture, references, to: &writer) }
       writer.copy(layout.referenceLists.upperBound..<layout.end, of: rbsp)
     }
     writer.trailingBits()
@@ -42,16 +27,18 @@ extension SliceSegmentHeader {
   }
 
   /// From `slice_pic_order_cnt_lsb` to `slice_temporal_mvp_enabled_flag`.
-  private func writeReferences(_ picture: FlattenedPicture, to writer: inout BitWriter) {
+  private func writeReferences(
+    _ picture: FlattenedPicture, _ references: ReferencePictures, to writer: inout BitWriter
+  ) {
     writer.u(picture.poc, 16)
     writer.flag(false)
     let set = ShortTermReferencePictureSet(
-      picture.references.shortTerm.map {
+      references.shortTerm.map {
         .init(deltaPOC: $0.poc &- picture.poc, isUsedByCurrentPicture: $0.isUsed)
       })
     set.write(to: &writer, hasCandidates: false)
-    writer.ue(picture.references.longTerm.count)
-    for entry in picture.references.longTerm {
+    writer.ue(references.longTerm.count)
+    for entry in references.longTerm {
       writer.u(entry.poc, 16)
       writer.flag(entry.isUsed)
       writer.flag(false)
@@ -61,11 +48,13 @@ extension SliceSegmentHeader {
 
   /// From `num_ref_idx_active_override_flag` to the end of `ref_pic_lists_modification()`, so that
   /// the lists are those of the layered picture.
-  private func writeReferenceLists(_ picture: FlattenedPicture, to writer: inout BitWriter) {
+  private func writeReferenceLists(
+    _ picture: FlattenedPicture, _ references: ReferencePictures, to writer: inout BitWriter
+  ) {
     writer.flag(true)
     writer.ue(activeCountL0 - 1)
     if sliceType == .b { writer.ue(activeCountL1 - 1) }
-    let (initial0, initial1) = picture.references.initialLists(poc: picture.poc)
+    let (initial0, initial1) = references.initialLists(poc: picture.poc)
     guard initial0.count > 1 else { return }
     let bits = Int.bitWidth - (initial0.count - 1).leadingZeroBitCount
     let lists = [

@@ -1,10 +1,14 @@
 /// Makes an MV-HEVC stream of two layers into one single-layer stream that any H.265 decoder
 /// decodes to exactly the pictures of the layered stream.
 ///
-/// Each access unit gives two: the base picture, then the dependent picture, whose inter-layer
-/// reference has become a long-term reference. Base pictures keep their POC, dependent pictures
-/// get theirs plus 2^14: distances inside a layer stay what they were, and so does motion vector
-/// scaling.
+/// Each access unit gives two: that of its base picture, and that of its dependent picture, whose
+/// inter-layer reference has become a long-term reference. Base pictures keep their POC, dependent
+/// pictures get theirs plus 2^14: distances inside a layer stay what they were, and so does motion
+/// vector scaling.
+///
+/// A dependent picture comes some access units after its base picture, when no later base picture
+/// refers to that any more: ``FlattenedOrder`` says why. So keep the bytes of the access units from
+/// ``AccessUnit/oldestNeeded`` on, and call ``drain()`` at the end.
 ///
 /// ```swift
 /// var flattener = Flattener(output: .dependentEye)
@@ -16,16 +20,24 @@ public struct Flattener: Sendable {
   public enum Output: Sendable {
     /// Those of the dependent layer; base pictures are decoded only.
     case dependentEye
-    /// Those of both layers. Base pictures come out in decoding order, so pair the eyes by what
-    /// travels with the buffers, not by time.
+    /// Those of both layers. They come out in another order than they are shown in, so pair the
+    /// eyes by what travels with the buffers, not by time.
     case bothEyes
   }
 
-  /// A flattened access unit.
+  /// What comes of an access unit.
   public struct AccessUnit: Sendable {
-    /// The base picture, then the dependent picture if there is one: an access unit each.
+    /// The number of the access unit.
+    public internal(set) var number: Int
+    /// In decoding order: dependent pictures of access units before, the base picture, and what can
+    /// be coded behind it. Nothing where the base picture cannot be decoded, since decoding began
+    /// behind what it refers to.
     public internal(set) var pictures: [SingleLayerAccessUnit]
-    /// The parameter sets that hold for them.
+    /// How many of the pictures belong in front of the new parameter sets, where they change.
+    public internal(set) var earlierCount: Int
+    /// The number of the oldest access unit whose bytes are still needed.
+    public internal(set) var oldestNeeded: Int
+    /// The parameter sets that hold from the base picture on.
     public internal(set) var parameterSets: SingleLayerParameterSets
     /// Whether they differ from those of the access unit before; true for the first.
     public internal(set) var parameterSetsChanged: Bool
@@ -34,6 +46,8 @@ public struct Flattener: Sendable {
     /// Why the dependent picture was left out, where it is there but damaged. The base picture is
     /// not affected.
     public internal(set) var dependentFailure: FlattenError?
+    /// What decoders may stumble over from here on.
+    public internal(set) var warning: FlattenWarning?
   }
 
   /// What is added to the POC of dependent pictures.
@@ -41,38 +55,78 @@ public struct Flattener: Sendable {
 
   /// Which pictures are output.
   public let output: Output
+  /// By how many access units a dependent picture has come later than its base picture, at the most
+  /// so far.
+  public private(set) var delay = 0
+  /// Whether the stream obeys H.265 8.3.2 so far: see ``FlattenWarning/remarkedReferences``.
+  public var isStrict: Bool { order.isStrict }
 
-  private var stream = LayeredStream()
+  var stream = LayeredStream()
   private var ppsNumbers = DependentNumbering(count: 64)
-  private var parameterSets: SingleLayerParameterSets?
-  /// What ``parameterSets`` was made of: the generation of the stream's sets, and the active SPSs.
-  private var madeOf: [Int] = []
-  /// The pictures of each layer that may be in the buffer.
-  private var kept = [ReferencePictures(), ReferencePictures()]
+  private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
+  /// The id of the dependent layer's active SPS.
+  private var dependentSPS = -1
+  private var order = FlattenedOrder()
+  /// The dependent pictures that wait, by the number of their access unit.
+  private var waiting: [Int: FlattenedPicture] = [:]
+  /// The pictures of the dependent layer that later ones may refer to.
+  private var dependents = ReferencePictures()
   private var isBehindDiscontinuity = false
+  /// Decoding began at an IRAP picture whose RASL pictures refer to what is not there.
+  private var skipsLeadingPictures = false
+  /// Room in the decoder for base pictures that wait for their dependent pictures.
+  private var hasRoomToWait = false
+  private var nextNumber = 0
 
   /// A flattener whose stream outputs `output`.
   public init(output: Output) { self.output = output }
+
+  /// A flattener that goes on where another way of taking a stream apart has ended, at a random
+  /// access point.
+  init(output: Output, continuing sets: ParameterSetStore, isBehindDiscontinuity: Bool) {
+    self.output = output
+    stream = LayeredStream(sets: sets)
+    self.isBehindDiscontinuity = isBehindDiscontinuity
+  }
 
   /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     try stream.add(parameterSets: parameterSets)
   }
 
-  /// Forgets the pictures so far: call it at a discontinuity, as after a seek. The next access unit
-  /// is a random access point.
+  /// Takes in the parameter sets of an access unit that is not flattened.
+  mutating func take(
+    parameterSetsIn bytes: RawSpan, _ nalUnits: [Range<Int>]
+  ) throws(FlattenError) {
+    _ = try stream.split(bytes, nalUnits)
+  }
+
+  /// Forgets the pictures so far, those that wait too: call it at a discontinuity, as after a seek.
+  /// The next access unit is a random access point.
   public mutating func reset() {
     stream.reset()
-    kept = [ReferencePictures(), ReferencePictures()]
+    order.reset()
+    waiting = [:]
+    dependents = ReferencePictures()
     isBehindDiscontinuity = true
+  }
+
+  /// The dependent pictures that wait, where no more access units come, or where the next one is a
+  /// random access point that has nothing to do with those before: then call ``reset()`` next.
+  public mutating func drain() -> [SingleLayerAccessUnit] {
+    let steps = order.drain()
+    return coded(steps, at: nextNumber - 1)
   }
 
   /// Flattens an access unit of both layers, given as ranges of NAL units in `bytes`.
   ///
   /// Layers that do not go together are an error at the start of a stream. Later, where damage is
   /// the likelier reason, that is the dependent picture's failure.
+  ///
+  /// - Parameter number: what the access unit is called in ``SingleLayerAccessUnit/accessUnit``;
+  ///   nil to count those that were flattened.
   public mutating func flatten(
-    _ bytes: RawSpan, nalUnits: [Range<Int>]
+    _ bytes: RawSpan, nalUnits: [Range<Int>], number: Int? = nil
   ) throws(FlattenError) -> AccessUnit {
     let units = try stream.split(bytes, nalUnits)
     guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
@@ -81,209 +135,253 @@ public struct Flattener: Sendable {
     guard let vps = stream.sets.videoParameterSet(base.sps.videoParameterSetID),
       let pair = InterLayerSyntax(vps)
     else { throw .notLayered }
-    var dependent: LayeredStream.Picture?
-    var failure: FlattenError?
+    let (dependent, failure) = try readDependent(units, bytes, pair, base)
+    if base.first.header.type.isIRAP {
+      skipsLeadingPictures = base.beginsSequence && !base.first.header.type.isIDR
+    }
+    if base.beginsSequence, dependent?.first.usesInterLayerPrediction ?? false {
+      hasRoomToWait = true
+    }
+    let number = number ?? nextNumber
+    nextNumber = number + 1
+    var result = AccessUnit(
+      number: number, pictures: [], earlierCount: 0, oldestNeeded: number,
+      parameterSets: SingleLayerParameterSets(), parameterSetsChanged: false,
+      beginsSequence: base.beginsSequence, dependentFailure: failure)
+    let maker = FlattenedParameterSets(
+      vps, base: base.sps, dependent: dependent?.sps, output: output, hasRoomToWait: hasRoomToWait)
+    let (sets, changed) = try updateParameterSets(maker, vps, base, dependent)
+    result.parameterSets = sets
+    result.parameterSetsChanged = changed
+    let wasStrict = isStrict
+    if !skipsLeadingPictures || !base.first.header.type.isRASL {
+      try arrange(base, dependent, units, bytes, maker, &result)
+    }
+    if units.endsSequence {
+      result.pictures += drain()
+      if let last = result.pictures.indices.last {
+        result.pictures[last].nalUnits += SupplementalUnits.ends(units)
+      }
+      stream.endSequence()
+    }
+    if order.hasLostDependents, result.dependentFailure == nil {
+      result.dependentFailure = .tooManyReferencePictures(count: order.capacity + 1)
+      waiting = [:]
+      dependents = ReferencePictures()
+    }
+    if wasStrict, !isStrict { result.warning = .remarkedReferences }
+    result.oldestNeeded = waiting.keys.min() ?? number + 1
+    return result
+  }
+
+  /// The picture of the dependent layer, or why it is left out.
+  private mutating func readDependent(
+    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, _ pair: InterLayerSyntax,
+    _ base: LayeredStream.Picture
+  ) throws(FlattenError) -> (LayeredStream.Picture?, FlattenError?) {
+    let dependent: LayeredStream.Picture?
     do throws(FlattenError) {
       dependent = try stream.picture(1, units.dependent, bytes, pair, base: base)
     } catch {
-      failure = error
+      stream.countDependentAsBase()
+      return (nil, error)
+    }
+    guard let dependent else {
+      stream.countDependentAsBase()
+      return (nil, nil)
     }
     do throws(FlattenError) {
-      if let dependent { try check(base, dependent) }
+      try check(base, dependent)
     } catch {
-      guard parameterSets != nil else { throw error }
-      failure = error
-      dependent = nil
+      guard parameterSets.last != nil else { throw error }
+      stream.countDependentAsBase()
+      return (nil, error)
     }
-    if dependent == nil { stream.countDependentAsBase() }
-    let (sets, changed) = try updateParameterSets(vps, base, dependent)
-    var pictures = try rewrite(base, dependent, units, bytes)
-    if changed || base.first.header.type.isIRAP { pictures[0].inBandParameterSets = sets }
-    if units.endsSequence { stream.endSequence() }
-    return AccessUnit(
-      pictures: pictures, parameterSets: sets, parameterSetsChanged: changed,
-      beginsSequence: base.beginsSequence, dependentFailure: failure)
+    return (dependent, nil)
   }
 
-  /// Both pictures in the numbering of the flattened stream.
-  private mutating func rewrite(
+  // MARK: Order
+
+  /// Puts the pictures of an access unit, and those that waited for them, in order.
+  private mutating func arrange(
     _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture?,
-    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
-  ) throws(FlattenError) -> [SingleLayerAccessUnit] {
-    let offset = Self.pictureOrderCountOffset
-    if base.beginsSequence { kept = [ReferencePictures(), ReferencePictures()] }
-    let baseReferences = references(base, 0)
-    // Where the dependent picture is lost, the next one may still need what the last one had.
-    let dependentReferences = dependent.map { references($0, 1) } ?? kept[1]
-    let isInterLayer = dependent?.first.usesInterLayerPrediction ?? false
-
-    var basePicture = FlattenedPicture(
-      header: base.first.header, poc: base.pictureOrderCount, references: baseReferences,
-      isOutput: output == .bothEyes && base.first.isOutput,
-      layeredLists: baseReferences.initialLists(poc: base.pictureOrderCount),
-      temporalMVPEnabled: base.sps.tools.temporalMotionVectorPrediction)
-    if isInterLayer { basePicture.header.type = basePicture.header.type.asReference }
-    // To a decoder that goes on behind a discontinuity, a CRA picture would be one in mid-sequence.
-    if isBehindDiscontinuity, basePicture.header.type == .cra { basePicture.header.type = .blaWLP }
-    isBehindDiscontinuity = false
-    // A picture that was lost is not asked to be kept: decoders would make one up.
-    let dependentPresent = dependentReferences.present(in: kept[1])
-    let basePresent = baseReferences.present(in: kept[0])
-    basePicture.references.keep(dependentPresent.moved(by: offset))
-    remember(basePresent, base.pictureOrderCount, 0)
-    var pictures = [try accessUnit(basePicture, base, units, bytes, hasDependent: dependent != nil)]
-
-    if let dependent {
-      pictures.append(
-        try accessUnit(
-          dependentPicture(dependent, base, dependentReferences, basePresent, offset),
-          dependent, units, bytes, hasDependent: true))
-      remember(dependentPresent, dependent.pictureOrderCount, 1)
+    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, _ maker: FlattenedParameterSets,
+    _ result: inout AccessUnit
+  ) throws(FlattenError) {
+    let number = result.number
+    if base.beginsSequence { dependents = ReferencePictures() }
+    let own = references(base, known: order.base)
+    let dependentOwn = dependent.map { references($0, known: dependents) } ?? dependents
+    // Where nothing is kept across it, an IRAP picture is a point to start at.
+    let isFresh =
+      base.beginsSequence
+      || base.first.header.type.isIRAP && own.keepingPresent(in: order.base).count == 0
+        && dependentOwn.count == 0
+    let basePicture = try picture(
+      base, units, bytes, number, isFresh: isFresh,
+      isReference: dependent?.first.usesInterLayerPrediction ?? false,
+      movesSEI: output == .dependentEye && dependent != nil)
+    let dependentPicture = try dependent.map { picture throws(FlattenError) in
+      try self.picture(
+        picture, units, bytes, number, basePOC: base.pictureOrderCount, own: dependentOwn)
     }
-    return pictures
+    let offset = Self.pictureOrderCountOffset
+    let present = dependents.moved(by: offset)
+    var steps: [FlattenedOrder.Step] = []
+    if isFresh {
+      steps = order.begin()
+      (order.capacity, order.reordering) = (maker.capacity, maker.reordering)
+    } else if result.parameterSetsChanged {
+      steps = order.drain(before: own)
+    }
+    result.pictures = coded(steps, at: number)
+    let baseSteps = order.code(
+      base: base.pictureOrderCount, own,
+      keeping: dependentOwn.present(in: dependents).moved(by: offset),
+      isOutput: basePicture.isOutput)
+    result.pictures += coded(baseSteps.dropLast(), at: number)
+    result.earlierCount = result.pictures.count
+    if let step = baseSteps.last {
+      var coded = basePicture.coded(step.references)
+      if result.parameterSetsChanged || coded.type.isIRAP {
+        coded.inBandParameterSets = result.parameterSets
+      }
+      result.pictures.append(coded)
+    }
+    if let dependent, let dependentPicture, !order.hasLostDependents {
+      waiting[number] = dependentPicture
+      steps = order.add(
+        FlattenedOrder.Dependent(
+          accessUnit: number, poc: dependentPicture.poc, basePOC: base.pictureOrderCount,
+          usesBase: dependent.first.usesInterLayerPrediction,
+          references: dependentOwn.moved(by: offset), present: present,
+          isOutput: dependentPicture.isOutput))
+      result.pictures += coded(steps, at: number)
+      dependents = dependentOwn.present(in: dependents)
+      dependents.keep(dependent.pictureOrderCount)
+    }
   }
 
-  private func dependentPicture(
-    _ dependent: LayeredStream.Picture, _ base: LayeredStream.Picture,
-    _ own: ReferencePictures, _ baseReferences: ReferencePictures, _ offset: Int
-  ) -> FlattenedPicture {
-    var header = dependent.first.header
-    header.layerID = 0
-    if header.type.isIRAP { header.type = .trailR }
-    let poc = dependent.pictureOrderCount &+ offset
-    let moved = own.moved(by: offset)
-    let basePOC = base.pictureOrderCount
-    var picture = FlattenedPicture(
-      header: header, poc: poc, references: moved, isOutput: dependent.first.isOutput,
-      layeredLists: moved.initialLists(poc: poc),
-      temporalMVPEnabled: base.sps.tools.temporalMotionVectorPrediction)
-    picture.references.keep(baseReferences)
-    if dependent.first.usesInterLayerPrediction {
-      // F.8.3.4: with two views, the base picture is in RefPicSetInterLayer0: behind StCurrBefore
-      // in list 0, at the end of list 1.
-      let before = moved.shortTerm.count { $0.isUsed && $0.poc < poc }
-      picture.layeredLists.0.insert(basePOC, at: before)
-      picture.layeredLists.1.append(basePOC)
-      picture.references.longTerm.append(.init(poc: basePOC, isUsed: true))
-    } else {
-      picture.references.shortTerm.append(.init(poc: basePOC, isUsed: false))
+  /// The dependent pictures of `steps`.
+  private mutating func coded(
+    _ steps: some Sequence<FlattenedOrder.Step>, at number: Int
+  ) -> [SingleLayerAccessUnit] {
+    steps.compactMap { step in
+      guard case .dependent(let dependent) = step.picture,
+        let picture = waiting.removeValue(forKey: dependent.accessUnit)
+      else { return nil }
+      delay = max(delay, number - dependent.accessUnit)
+      return picture.coded(step.references)
     }
-    return picture
   }
 
   /// The reference pictures of `picture`; none for one that nothing is in front of.
-  private func references(_ picture: LayeredStream.Picture, _ layer: Int) -> ReferencePictures {
+  private func references(
+    _ picture: LayeredStream.Picture, known: ReferencePictures
+  ) -> ReferencePictures {
     if picture.beginsSequence { return ReferencePictures() }
     return ReferencePictures(
       picture.first, poc: picture.pictureOrderCount, log2MaxLSB: picture.sps.log2MaxPOCLSB,
-      known: kept[layer])
+      known: known)
   }
 
-  private mutating func remember(_ references: ReferencePictures, _ poc: Int, _ layer: Int) {
-    kept[layer] = references
-    kept[layer].shortTerm.append(.init(poc: poc, isUsed: false))
-  }
+  // MARK: Pictures
 
-  private func accessUnit(
-    _ picture: FlattenedPicture, _ source: LayeredStream.Picture,
-    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, hasDependent: Bool
-  ) throws(FlattenError) -> SingleLayerAccessUnit {
-    guard picture.references.count <= 15 else {
-      throw .tooManyReferencePictures(count: picture.references.count)
+  /// The base picture of an access unit in the flattened stream.
+  private mutating func picture(
+    _ base: LayeredStream.Picture, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan,
+    _ number: Int, isFresh: Bool, isReference: Bool, movesSEI: Bool
+  ) throws(FlattenError) -> FlattenedPicture {
+    var header = base.first.header
+    header.type = header.type.flattened(isReference: isReference)
+    if isFresh {
+      // To a decoder that goes on, a CRA picture would be one in mid-sequence.
+      let goesOn = isBehindDiscontinuity || !base.beginsSequence
+      header.type = goesOn && base.first.header.type == .cra ? .blaWLP : base.first.header.type
     }
-    let layer = Int(source.first.header.layerID)
-    var rewritten: [RewrittenNALUnit] = []
-    rewritten.reserveCapacity(source.slices.count + 2)
-    let isLast = layer == 1 || !hasDependent
-    rewritten += SupplementalUnits.before(
-      layer, units, bytes, movesBaseSEI: output == .dependentEye && hasDependent)
-    for (slice, range) in source.slices {
-      let number = try pictureParameterSetID(slice)
-      rewritten.append(
-        RewrittenNALUnit(
-          header: picture.header,
-          beginning: slice.flattenedBeginning(picture, pictureParameterSetID: number),
-          payload: range.lowerBound + slice.dataOffset..<range.upperBound))
-    }
-    rewritten += SupplementalUnits.after(layer, units, bytes, isLast: isLast)
-    return SingleLayerAccessUnit(
-      nalUnits: rewritten, header: picture.header, pictureOrderCount: picture.poc, layerID: layer,
-      isOutput: picture.isOutput)
+    isBehindDiscontinuity = false
+    let poc = base.pictureOrderCount
+    return FlattenedPicture(
+      header: header, poc: poc, isOutput: output == .bothEyes && base.first.isOutput,
+      layeredLists: references(base, known: order.base).initialLists(poc: poc),
+      temporalMVPEnabled: base.sps.tools.temporalMotionVectorPrediction, layerID: 0,
+      accessUnit: number, slices: try slices(base),
+      prefix: SupplementalUnits.before(0, units, bytes, movesBaseSEI: movesSEI),
+      suffix: SupplementalUnits.after(0, units, bytes))
   }
 
-  private func pictureParameterSetID(_ slice: SliceSegmentHeader) throws(FlattenError) -> Int {
+  /// The dependent picture of an access unit in the flattened stream.
+  private func picture(
+    _ dependent: LayeredStream.Picture, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan,
+    _ number: Int, basePOC: Int, own: ReferencePictures
+  ) throws(FlattenError) -> FlattenedPicture {
+    var header = dependent.first.header
+    header.layerID = 0
+    header.type = header.type.flattened(isReference: false)
+    let poc = dependent.pictureOrderCount &+ Self.pictureOrderCountOffset
+    let moved = own.moved(by: Self.pictureOrderCountOffset)
+    var lists = moved.initialLists(poc: poc)
+    if dependent.first.usesInterLayerPrediction {
+      // F.8.3.4: with two views, the base picture is in RefPicSetInterLayer0: behind StCurrBefore
+      // in list 0, at the end of list 1.
+      lists.0.insert(basePOC, at: moved.shortTerm.count { $0.isUsed && $0.poc < poc })
+      lists.1.append(basePOC)
+    }
+    return FlattenedPicture(
+      header: header, poc: poc, isOutput: dependent.first.isOutput, layeredLists: lists,
+      temporalMVPEnabled: dependent.sps.tools.temporalMotionVectorPrediction, layerID: 1,
+      accessUnit: number, slices: try slices(dependent),
+      prefix: SupplementalUnits.before(
+        1, units, bytes, movesBaseSEI: output == .dependentEye),
+      suffix: SupplementalUnits.after(1, units, bytes))
+  }
+
+  private func slices(
+    _ picture: LayeredStream.Picture
+  ) throws(FlattenError) -> [FlattenedPicture.Slice] {
+    var slices: [FlattenedPicture.Slice] = []
+    for (header, range) in picture.slices {
+      slices.append(.init(header: header, range: range, pictureParameterSetID: try number(header)))
+    }
+    return slices
+  }
+
+  /// The number of a slice segment's PPS in the flattened stream.
+  private func number(_ slice: SliceSegmentHeader) throws(FlattenError) -> Int {
     let id = slice.pictureParameterSetID
     guard slice.header.layerID > 0, stream.sets.pps[1][id] != nil else { return id }
     guard let number = ppsNumbers[id] else { throw .missingParameterSet("PPS \(id)") }
     return number
   }
 
-  /// Makes the flattened stream's parameter sets anew where those of a layer have changed, or
-  /// where others of them are active.
+  // MARK: Parameter sets
+
   private mutating func updateParameterSets(
-    _ vps: VideoParameterSet, _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture?
-  ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
+    _ maker: FlattenedParameterSets, _ vps: VideoParameterSet, _ base: LayeredStream.Picture,
+    _ dependent: LayeredStream.Picture?
+  ) throws(FlattenError) -> (sets: SingleLayerParameterSets, changed: Bool) {
     // Where the dependent picture is lost, its SPS is what it was.
-    let dependentID = dependent?.sps.id ?? madeOf.last ?? -1
-    let sources = [stream.sets.generation, base.sps.id, dependentID]
-    if let parameterSets, madeOf == sources { return (parameterSets, false) }
+    dependentSPS = dependent?.sps.id ?? dependentSPS
+    let store = stream.sets
+    let sources = [store.generation, base.sps.id, dependentSPS, hasRoomToWait ? 1 : 0]
+    if let sets = parameterSets.current(from: sources) { return (sets, false) }
     do throws(DependentNumbering.Exhausted) {
       try ppsNumbers.update(
-        base: stream.sets.pps[0].map { $0 != nil }, dependent: stream.sets.pps[1].map { $0 != nil })
+        base: store.pps[0].map { $0 != nil }, dependent: store.pps[1].map { $0 != nil })
     } catch {
       throw .tooManyParameterSets
     }
-    let maker = FlattenedParameterSets(vps, base: base.sps, dependent: dependent?.sps)
-    var sets = SingleLayerParameterSets()
-    sets.videoParameterSet = maker.videoParameterSet(vps)
-    sets.sequenceParameterSets = [maker.sequenceParameterSet(base.sps)]
-    for stored in stream.sets.pps[0] {
-      guard let pps = stored?.set, pps.sequenceParameterSetID == base.sps.id else { continue }
-      sets.pictureParameterSets.append(
-        maker.pictureParameterSet(pps, id: pps.id, sequenceParameterSetID: base.sps.id))
-    }
-    for stored in stream.sets.pps[1] {
-      guard let pps = stored?.set, let number = ppsNumbers[pps.id] else { continue }
-      sets.pictureParameterSets.append(
-        maker.pictureParameterSet(pps, id: number, sequenceParameterSetID: base.sps.id))
-    }
-    let changed = sets != parameterSets
-    parameterSets = sets
-    madeOf = sources
-    return (sets, changed)
+    let sets = maker.make(vps, base: base.sps, from: store, numbers: ppsNumbers)
+    return (sets, parameterSets.update(sets, from: sources))
   }
+}
 
-  /// Checks that the pictures of an access unit can be decoded with the same SPS.
-  private func check(
-    _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture
-  ) throws(FlattenError) {
-    guard base.sps.format.width == dependent.sps.format.width,
-      base.sps.format.height == dependent.sps.format.height,
-      base.sps.format.sampleFormat == dependent.sps.format.sampleFormat
-    else { throw .differentFormats(base: base.sps.format, dependent: dependent.sps.format) }
-    var tools = dependent.sps.tools
-    if tools.scalingList == .inferred { tools.scalingList = base.sps.tools.scalingList }
-    guard base.sps.tools == tools else {
-      throw .differentCodingTools(base: base.sps.tools, dependent: tools)
-    }
-    for picture in [base, dependent] {
-      let pps = try stream.pps(picture.first)
-      if pps.pocResetInfoPresent { throw .pictureOrderCountReset }
-      if pps.infersScalingList { throw .inferredScalingList }
-    }
-    guard !base.beginsSequence || dependent.first.header.type.isIRAP else {
-      throw .unalignedRandomAccess(
-        base: base.first.header.type, dependent: dependent.first.header.type)
-    }
-    guard base.pictureOrderCount == dependent.pictureOrderCount else {
-      throw .differentPictureOrderCounts(
-        base: base.pictureOrderCount, dependent: dependent.pictureOrderCount)
-    }
-    let isInterLayer = dependent.first.usesInterLayerPrediction
-    for (slice, _) in dependent.slices where !slice.isDependent {
-      guard slice.usesInterLayerPrediction == isInterLayer else {
-        throw .mixedInterLayerPrediction
-      }
-    }
+extension NALUnitType {
+  /// The type of a picture in the flattened stream that is no random access point there. Leading
+  /// pictures and switching points are none: the pictures of the other layer are between them.
+  ///
+  /// - Parameter isReference: the picture is a reference of one of the other layer.
+  fileprivate func flattened(isReference: Bool) -> NALUnitType {
+    isSubLayerNonReference && !isReference ? .trailN : .trailR
   }
 }

@@ -27,7 +27,10 @@ struct LayeredStream: Sendable {
   /// The highest nuh_layer_id that is looked at.
   private let highestLayerID: UInt8
 
-  init(highestLayerID: UInt8 = 1) { self.highestLayerID = highestLayerID }
+  init(highestLayerID: UInt8 = 1, sets: ParameterSetStore = ParameterSetStore()) {
+    self.highestLayerID = highestLayerID
+    self.sets = sets
+  }
 
   /// Takes in parameter sets that came beside the stream.
   mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
@@ -65,7 +68,7 @@ struct LayeredStream: Sendable {
         try add(bytes.extracting(range))
       } else if header.layerID == 0 {
         unit.base.append((header, range))
-        if header.type == .endOfSequence { unit.endsSequence = true }
+        if header.type.endsSequence { unit.endsSequence = true }
       } else {
         unit.dependent.append((header, range))
       }

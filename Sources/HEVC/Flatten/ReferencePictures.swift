@@ -45,17 +45,44 @@ struct ReferencePictures: Hashable, Sendable {
 
   /// The pictures of the set that are among `others`.
   func present(in others: Self) -> Self {
-    let pocs = Set((others.shortTerm + others.longTerm).map(\.poc))
     var set = self
-    set.shortTerm.removeAll { !pocs.contains($0.poc) }
-    set.longTerm.removeAll { !pocs.contains($0.poc) }
+    set.shortTerm.removeAll { !others.contains($0.poc) }
+    set.longTerm.removeAll { !others.contains($0.poc) }
     return set
   }
 
-  /// Adds the pictures of `other` as kept for later.
+  /// The set without pictures that are only kept for later and are not among `others`: a picture
+  /// that was lost is not asked to be kept, since decoders would make one up.
+  func keepingPresent(in others: Self) -> Self {
+    var set = self
+    set.shortTerm.removeAll { !$0.isUsed && !others.contains($0.poc) }
+    set.longTerm.removeAll { !$0.isUsed && !others.contains($0.poc) }
+    return set
+  }
+
+  /// Adds those pictures of `other` that the set does not have, as kept for later.
   mutating func keep(_ other: Self) {
-    shortTerm += other.shortTerm.map { Entry(poc: $0.poc, isUsed: false) }
-    longTerm += other.longTerm.map { Entry(poc: $0.poc, isUsed: false) }
+    for entry in other.shortTerm where !contains(entry.poc) {
+      shortTerm.append(Entry(poc: entry.poc, isUsed: false))
+    }
+    for entry in other.longTerm where !contains(entry.poc) {
+      longTerm.append(Entry(poc: entry.poc, isUsed: false))
+    }
+  }
+
+  /// Adds a picture as kept for later, where the set does not have it.
+  mutating func keep(_ poc: Int, isLongTerm: Bool = false) {
+    guard !contains(poc) else { return }
+    if isLongTerm {
+      longTerm.append(Entry(poc: poc, isUsed: false))
+    } else {
+      shortTerm.append(Entry(poc: poc, isUsed: false))
+    }
+  }
+
+  /// Whether the picture with this POC is in the set.
+  func contains(_ poc: Int) -> Bool {
+    shortTerm.contains { $0.poc == poc } || longTerm.contains { $0.poc == poc }
   }
 
   /// Number of pictures.

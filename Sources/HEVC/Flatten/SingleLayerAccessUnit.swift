@@ -1,7 +1,7 @@
 /// An access unit of one layer, made of a layered one.
 public struct SingleLayerAccessUnit: Sendable {
   /// The NAL units in order, parameter sets left out. Payloads are ranges of the bytes that the
-  /// layered access unit was given in.
+  /// layered access unit was given in, which may be one before the last: see ``accessUnit``.
   public internal(set) var nalUnits: [RewrittenNALUnit]
   /// NAL unit header of the picture.
   public internal(set) var header: NALUnitHeader
@@ -12,6 +12,8 @@ public struct SingleLayerAccessUnit: Sendable {
   public internal(set) var layerID: Int
   /// Whether decoders output the picture (`pic_output_flag`).
   public internal(set) var isOutput: Bool
+  /// The number of the layered access unit that the picture is of.
+  public var accessUnit = 0
   /// The parameter sets that stand in front of the picture in a byte stream: at random access
   /// points and where they change.
   public internal(set) var inBandParameterSets: SingleLayerParameterSets?

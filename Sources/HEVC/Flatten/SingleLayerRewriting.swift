@@ -16,7 +16,7 @@ extension SequenceParameterSet {
       writer.flag(temporalIDNesting)
       (profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)).write(to: &writer)
       writer.ue(id)
-      writeFormat(to: &writer)
+      format.writeToSPS(&writer)
       writer.ue(log2MaxPOCLSB - 4)
       VideoParameterSet.SubLayerOrdering.write(
         ordering, to: &writer, maxSubLayersMinus1: maxSubLayersMinus1)
@@ -29,19 +29,20 @@ extension SequenceParameterSet {
     writer.trailingBits()
     return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet))
   }
+}
 
-  /// From `chroma_format_idc` to `bit_depth_chroma_minus8`.
-  private func writeFormat(to writer: inout BitWriter) {
-    let sample = format.sampleFormat
-    let chroma = sample?.chromaFormatIDC ?? 1
+extension RepresentationFormat {
+  /// Writes it as in an SPS: from `chroma_format_idc` to `bit_depth_chroma_minus8`.
+  func writeToSPS(_ writer: inout BitWriter) {
+    let chroma = sampleFormat?.chromaFormatIDC ?? 1
     writer.ue(chroma)
-    if chroma == 3 { writer.flag(sample?.separateColourPlanes ?? false) }
-    writer.ue(format.width)
-    writer.ue(format.height)
-    writer.flag(format.conformanceWindow != nil)
-    format.conformanceWindow?.write(to: &writer)
-    writer.ue((sample?.bitDepthLuma ?? 8) - 8)
-    writer.ue((sample?.bitDepthChroma ?? 8) - 8)
+    if chroma == 3 { writer.flag(sampleFormat?.separateColourPlanes ?? false) }
+    writer.ue(width)
+    writer.ue(height)
+    writer.flag(conformanceWindow != nil)
+    conformanceWindow?.write(to: &writer)
+    writer.ue((sampleFormat?.bitDepthLuma ?? 8) - 8)
+    writer.ue((sampleFormat?.bitDepthChroma ?? 8) - 8)
   }
 }
 

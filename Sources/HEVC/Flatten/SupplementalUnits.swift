@@ -1,3 +1,5 @@
+internal import Bits
+
 /// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a
 /// single-layer stream.
 ///
@@ -32,18 +34,18 @@ enum SupplementalUnits {
     return result
   }
 
-  /// Suffix SEI of the picture of layer `layer`, and the ends of sequence and bitstream where it is
-  /// the last of its access unit.
+  /// Suffix SEI of the picture of layer `layer`.
   static func after(
-    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, isLast: Bool
+    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
   ) -> [RewrittenNALUnit] {
-    var result = kept(.suffixSEI, layer == 0 ? units.base : units.dependent, bytes)
-    guard isLast else { return result }
-    for (header, range) in units.base
-    where header.type == .endOfSequence || header.type == .endOfBitstream {
-      result.append(RewrittenNALUnit(header: header, payload: range))
+    kept(.suffixSEI, layer == 0 ? units.base : units.dependent, bytes)
+  }
+
+  /// The ends of sequence and bitstream, which come behind the last picture of the sequence.
+  static func ends(_ units: LayeredStream.AccessUnit) -> [RewrittenNALUnit] {
+    units.base.filter { $0.header.type.endsSequence }.map {
+      RewrittenNALUnit(header: $0.header, beginning: BitWriter().nalUnit($0.header))
     }
-    return result
   }
 
   private static func kept(

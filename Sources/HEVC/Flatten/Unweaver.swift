@@ -16,12 +16,12 @@ public struct Unweaver: Sendable {
   }
 
   private var stream = LayeredStream()
-  private var parameterSets: SingleLayerParameterSets?
-  /// What ``parameterSets`` was made of: the generation of the stream's sets, the base layer's active
-  /// SPS, and how many sets of it are borrowed.
-  private var madeOf: [Int] = []
+  private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
   /// PPSs of the base layer that slices of the dependent layer refer to.
   private var borrowed: [Int] = []
+
+  /// What the stream has sent so far.
+  var sets: ParameterSetStore { stream.sets }
 
   /// An unweaver at the start of a stream.
   public init() {}
@@ -74,7 +74,8 @@ public struct Unweaver: Sendable {
           header: header, beginning: slice.singleLayerBeginning(header),
           payload: range.lowerBound + slice.dataOffset..<range.upperBound))
     }
-    rewritten += SupplementalUnits.after(1, units, bytes, isLast: true)
+    rewritten += SupplementalUnits.after(1, units, bytes)
+    rewritten += SupplementalUnits.ends(units)
     return SingleLayerAccessUnit(
       nalUnits: rewritten, header: header, pictureOrderCount: picture.pictureOrderCount,
       layerID: 1, isOutput: picture.first.isOutput)
@@ -91,8 +92,9 @@ public struct Unweaver: Sendable {
   private mutating func updateParameterSets(
     _ vps: VideoParameterSet, _ base: SequenceParameterSet
   ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
-    let sources = [stream.sets.generation, base.id, borrowed.count]
-    if let parameterSets, madeOf == sources { return (parameterSets, false) }
+    let store = stream.sets
+    let sources = [store.generation, base.id, borrowed.count]
+    if let sets = parameterSets.current(from: sources) { return (sets, false) }
     var ordering = vps.subLayerOrdering
     if let size = vps.multilayer?.pair?.dpbSize.last, let own = size.maxDecPicBufferingMinus1.last {
       ordering = [
@@ -106,14 +108,13 @@ public struct Unweaver: Sendable {
     single.timing?.hrd = []
     var sets = SingleLayerParameterSets()
     sets.videoParameterSet = single.nalUnit()
-    let pictureSets = stream.sets.pps[1].compactMap { $0?.set }
     let all =
-      pictureSets
-      + borrowed.filter { stream.sets.pps[1][$0] == nil }.compactMap {
-        stream.sets.pictureParameterSet($0, layer: 0)
+      store.pps[1].compactMap { $0?.set }
+      + borrowed.filter { store.pps[1][$0] == nil }.compactMap {
+        store.pictureParameterSet($0, layer: 0)
       }
     for id in Set(all.map(\.sequenceParameterSetID)).sorted() {
-      guard let sps = stream.sets.sequenceParameterSet(id, layer: 1) else { continue }
+      guard let sps = store.sequenceParameterSet(id, layer: 1) else { continue }
       if sps.tools.scalingList == .inferred { throw .inferredScalingList }
       sets.sequenceParameterSets.append(
         sps.singleLayerNALUnit(profileTierLevel: base.profileTierLevel, ordering: ordering))
@@ -122,9 +123,6 @@ public struct Unweaver: Sendable {
       if pps.infersScalingList { throw .inferredScalingList }
       sets.pictureParameterSets.append(pps.singleLayerNALUnit())
     }
-    let changed = sets != parameterSets
-    parameterSets = sets
-    madeOf = sources
-    return (sets, changed)
+    return (sets, parameterSets.update(sets, from: sources))
   }
 }

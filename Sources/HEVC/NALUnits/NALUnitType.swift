@@ -62,11 +62,8 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public var isRASL: Bool { self == .raslN || self == .raslR }
   /// A picture that no other picture of its temporal sub-layer refers to.
   public var isSubLayerNonReference: Bool { rawValue < 16 && rawValue & 1 == 0 }
-  /// The type of a picture that others of its temporal sub-layer may refer to, where this is the
-  /// type of one that they may not.
-  var asReference: NALUnitType {
-    isSubLayerNonReference ? NALUnitType(rawValue: rawValue | 1) : self
-  }
+  /// The next picture begins a coded video sequence, whatever its type: EOS_NUT or EOB_NUT.
+  var endsSequence: Bool { self == .endOfSequence || self == .endOfBitstream }
   /// VPS, SPS or PPS.
   public var isParameterSet: Bool { 32...34 ~= rawValue }
 

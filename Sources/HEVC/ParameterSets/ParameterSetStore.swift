@@ -37,7 +37,7 @@ public struct ParameterSetStore: Sendable {
     case .videoParameterSet:
       let set = try VideoParameterSet(nalUnit: bytes)
       vps[set.id] = Stored(nalUnit: bytes, set: set)
-      try reread(set)
+      reread(set)
     case .sequenceParameterSet:
       let set = try SequenceParameterSet(
         nalUnit: bytes, videoParameterSet: videoParameterSet(referredBy: bytes))
@@ -66,14 +66,16 @@ public struct ParameterSetStore: Sendable {
     0..<16 ~= id ? vps[id]?.set : nil
   }
 
-  /// The short form of the SPS takes values from the VPS, so a new VPS means reading it again.
-  private mutating func reread(_ changed: VideoParameterSet) throws(SyntaxError) {
+  /// The short form of the SPS takes values from the VPS, so a new VPS means reading it again. One
+  /// that the new VPS has no values for is gone with the old VPS.
+  private mutating func reread(_ changed: VideoParameterSet) {
     for index in sps[1].indices {
       guard let stored = sps[1][index], stored.set.isMultilayerForm,
         stored.set.videoParameterSetID == changed.id
       else { continue }
-      let set = try SequenceParameterSet(nalUnit: stored.nalUnit, videoParameterSet: changed)
-      sps[1][index] = Stored(nalUnit: stored.nalUnit, set: set)
+      sps[1][index] =
+        (try? SequenceParameterSet(nalUnit: stored.nalUnit, videoParameterSet: changed))
+        .map { Stored(nalUnit: stored.nalUnit, set: $0) }
     }
   }
 

@@ -48,6 +48,9 @@ public struct PictureParameterSet: Hashable, Sendable {
   public private(set) var pocResetInfoPresent = false
   /// `pps_infer_scaling_list_flag` of `pps_multilayer_extension()`.
   public private(set) var infersScalingList = false
+  /// Whether `pps_multilayer_extension()` names a region of the reference layer's picture, or
+  /// positions between its samples, instead of the whole picture as it is.
+  public private(set) var resamplesReferenceLayer = false
 
   /// Where the parts begin, in bits of ``rbsp``: what rewriting copies is named by these.
   struct Layout: Hashable, Sendable {
@@ -191,10 +194,15 @@ public struct PictureParameterSet: Hashable, Sendable {
     for _ in 0..<(try reader.ue("num_ref_loc_offsets", in: 0...63)) {
       _ = try reader.u(6, "ref_loc_offset_layer_id")
       for _ in 0..<2 where try reader.flag("ref_region_offset_present_flag") {
-        for _ in 0..<4 { _ = try reader.se("ref_region_offset") }
+        for _ in 0..<4 where try reader.se("ref_region_offset") != 0 {
+          resamplesReferenceLayer = true
+        }
       }
       if try reader.flag("resample_phase_set_present_flag") {
-        for _ in 0..<4 { _ = try reader.ue("phase_luma_chroma", in: 0...63) }
+        // phase_hor_luma, phase_ver_luma, phase_hor_chroma_plus8, phase_ver_chroma_plus8
+        for none in [0, 0, 8, 8] where try reader.ue("resample_phase", in: 0...63) != none {
+          resamplesReferenceLayer = true
+        }
       }
     }
     if try reader.flag("colour_mapping_enabled_flag") {

@@ -12,6 +12,9 @@ public struct VideoParameterSet: Hashable, Sendable {
     public var numTicksPOCDiffOneMinus1: Int?
     /// The HRD of each layer set that has one.
     public var hrd: [LayerSetHRD]
+
+    /// Pictures a second.
+    var frameRate: Double { numUnitsInTick > 0 ? Double(timeScale) / Double(numUnitsInTick) : 0 }
   }
 
   /// `hrd_parameters()` of one layer set.

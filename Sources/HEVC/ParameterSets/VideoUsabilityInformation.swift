@@ -32,8 +32,13 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
     public var numTicksPOCDiffOneMinus1: Int?
     /// `hrd_parameters()`; nil where not sent.
     public var hrd: HypotheticalReferenceDecoderParameters?
+    /// `vui_poc_proportional_to_timing_flag` and what it brings.
+    var pocProportionalBits: Range<Int>
     /// The bits from `vui_hrd_parameters_present_flag` to the end of `hrd_parameters()`.
     var hrdBits: Range<Int>
+
+    /// Pictures a second.
+    var frameRate: Double { numUnitsInTick > 0 ? Double(timeScale) / Double(numUnitsInTick) : 0 }
   }
 
   /// Sample aspect ratio, width to height; nil where unspecified. `aspect_ratio_idc` or its
@@ -68,6 +73,10 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
   public var fieldSequence = false
   /// `frame_field_info_present_flag`
   public var frameFieldInfoPresent = false
+  /// The bits of `video_signal_type_present_flag` and what it brings.
+  private(set) var signalTypeBits = 0..<0
+  /// The bit of `frame_field_info_present_flag`.
+  private(set) var frameFieldInfoBits = 0..<0
   /// `default_display_window`; nil where not sent.
   public var defaultDisplayWindow: PictureWindow?
   /// `vui_timing_info`; nil where not sent.
@@ -98,7 +107,9 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
     if try reader.flag("overscan_info_present_flag") {
       overscanAppropriate = try reader.flag("overscan_appropriate_flag")
     }
+    var start = reader.position
     if try reader.flag("video_signal_type_present_flag") { signalType = try SignalType(&reader) }
+    signalTypeBits = start..<reader.position
     if try reader.flag("chroma_loc_info_present_flag") {
       chromaLocations = [
         try reader.ue("chroma_sample_loc_type_top_field", in: 0...5),
@@ -107,7 +118,9 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
     }
     neutralChromaIndication = try reader.flag("neutral_chroma_indication_flag")
     fieldSequence = try reader.flag("field_seq_flag")
+    start = reader.position
     frameFieldInfoPresent = try reader.flag("frame_field_info_present_flag")
+    frameFieldInfoBits = start..<reader.position
     if try reader.flag("default_display_window_flag") {
       defaultDisplayWindow = try PictureWindow(&reader)
     }
@@ -136,10 +149,12 @@ extension VideoUsabilityInformation.Timing {
   init(_ reader: inout BitReader, maxSubLayersMinus1: Int) throws(SyntaxError) {
     numUnitsInTick = try reader.u(32, "vui_num_units_in_tick")
     timeScale = try reader.u(32, "vui_time_scale")
+    var start = reader.position
     if try reader.flag("vui_poc_proportional_to_timing_flag") {
       numTicksPOCDiffOneMinus1 = try reader.ue("vui_num_ticks_poc_diff_one_minus1")
     }
-    let start = reader.position
+    pocProportionalBits = start..<reader.position
+    start = reader.position
     if try reader.flag("vui_hrd_parameters_present_flag") {
       hrd = try HypotheticalReferenceDecoderParameters(
         &reader, commonPresent: true, maxSubLayersMinus1: maxSubLayersMinus1)

@@ -22,9 +22,7 @@ public struct Weaver: Sendable {
   private var dependent: EyeStream
   private var spsNumbers = DependentNumbering(count: 16)
   private var ppsNumbers = DependentNumbering(count: 64)
-  private var parameterSets: LayeredParameterSets?
-  /// What ``parameterSets`` was made of: generations of both eyes' sets, and their active SPSs.
-  private var madeOf: [Int] = []
+  private var parameterSets = DerivedParameterSets<LayeredParameterSets>()
 
   /// A weaver that puts `baseEye` (the hero eye) into the base layer.
   public init(baseEye: Eye) {
@@ -150,8 +148,15 @@ public struct Weaver: Sendable {
     let sources = [
       base.sets.generation, dependent.sets.generation, basePicture.sps.id, dependentPicture.sps.id,
     ]
-    if let parameterSets, madeOf == sources { return (parameterSets, false) }
+    if let sets = parameterSets.current(from: sources) { return (sets, false) }
     try assignNumbers()
+    let sets = try layeredParameterSets(basePicture, dependentPicture)
+    return (sets, parameterSets.update(sets, from: sources))
+  }
+
+  private func layeredParameterSets(
+    _ basePicture: EyeStream.Picture, _ dependentPicture: EyeStream.Picture
+  ) throws(WeaveError) -> LayeredParameterSets {
     let id = basePicture.sps.videoParameterSetID
     guard let vps = base.sets.videoParameterSet(id) else {
       throw .missingParameterSet(baseEye, "VPS \(id)")
@@ -177,10 +182,7 @@ public struct Weaver: Sendable {
       ThreeDReferenceDisplaysInformation(
         leftViewID: baseEye == .left ? 0 : 1, rightViewID: baseEye == .left ? 1 : 0
       ).nalUnit
-    let changed = sets != parameterSets
-    parameterSets = sets
-    madeOf = sources
-    return (sets, changed)
+    return sets
   }
 
   private mutating func assignNumbers() throws(WeaveError) {

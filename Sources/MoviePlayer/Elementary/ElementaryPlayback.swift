@@ -168,7 +168,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
   private mutating func begin(_ first: LayeredSample, _ outputs: inout OutputQueue) {
     hasPlayed = true
     var format = ElementaryFormat(framing: input.framing)
-    var found: [(PlayerStream.Role, StreamFormat)] = []
+    var found: [(role: PlayerStream.Role, format: StreamFormat, shift: Nanoseconds)] = []
     switch LayeredContent(
       parameterSets: input.parameterSets, framing: input.framing, first: first.data)
     {
@@ -187,20 +187,24 @@ struct ElementaryPlayback: ~Copyable, Sendable {
         description.frameRate = eyeFormat.description.frameRate
         format.bitDepth = (try? HEVCDecoderConfigurationRecord(sets))?.bitDepthLuma
         self.eyeFormat = eyeFormat
-        found.append((.eye(eye), .eye(eyeFormat)))
+        let rate = givenRate ?? description.frameRate
+        let shift = layers.shift(
+          of: eye, frameDuration: first.frameDuration ?? rate?.time(of: 1))
+        found.append((.eye(eye), .eye(eyeFormat), shift))
       }
       eyeFormat?.description = description
     }
-    found.append((.samples, .elementary(format)))
+    found.append((.samples, .elementary(format), 0))
     outputs.append(
       .streams(
         found.enumerated().map { number, stream in
           PlayerStream(
-            id: StreamID(rawValue: number), role: stream.0, kind: .video, number: 0, track: nil,
-            format: stream.1, isUnselected: false)
+            id: StreamID(rawValue: number), role: stream.role, kind: .video, number: 0, track: nil,
+            format: stream.format, isUnselected: false)
         }))
     streams = found.enumerated().map {
-      PlayedStream(id: StreamID(rawValue: $0.offset), role: $0.element.0)
+      PlayedStream(
+        id: StreamID(rawValue: $0.offset), role: $0.element.role, shift: $0.element.shift)
     }
   }
 }

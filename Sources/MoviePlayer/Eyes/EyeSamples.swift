@@ -22,6 +22,9 @@ struct EyeSamples: Sendable {
   let baseEye: Eye
   let framing: NALUnitFraming
   private var splitter: EyeSplitter
+  /// Access units whose dependent pictures have not come out yet.
+  private var units = AccessUnitSources<LayeredSample>()
+  private var times = FlattenedTimes()
 
   init(baseEye: Eye, framing: NALUnitFraming, splitter: EyeSplitter) {
     self.baseEye = baseEye
@@ -31,16 +34,37 @@ struct EyeSamples: Sendable {
 
   /// What comes of an access unit for one eye.
   struct Output {
-    /// In decoding order.
-    var samples: [Sample] = []
+    /// In decoding order: of access units before.
+    var earlier: [Sample] = []
     /// The parameter sets from here on, where they change.
     var parameterSets: SingleLayerParameterSets?
+    var samples: [Sample] = []
     /// Why a picture is missing.
     var failure: FlattenError?
+    /// What decoders may stumble over from here on.
+    var warning: FlattenWarning?
   }
 
+  /// Where an eye's samples lie in time.
+  struct Placement {
+    /// By how much the stream's timestamps are later than those of the access units.
+    var shift: Nanoseconds = 0
+    /// Where the segment ends that they are played in.
+    var stop: Nanoseconds?
+  }
+
+  /// Whether the eye's stream has the other eye's pictures in it, which are not shown.
+  func isFlattened(_ eye: Eye) -> Bool { eye != baseEye && splitter.isFlattening }
+
+  /// By how many access units a picture of an eye has come late, at the most so far.
+  func delay(of eye: Eye) -> Int { eye == baseEye ? 0 : splitter.delay }
+
   /// Forgets the pictures so far, for a new start at a random access point.
-  mutating func reset() { splitter.reset() }
+  mutating func reset() {
+    splitter.reset()
+    units.removeAll()
+    times = FlattenedTimes()
+  }
 
   /// Takes in parameter sets that came beside the stream.
   mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
@@ -49,10 +73,9 @@ struct EyeSamples: Sendable {
 
   /// The samples of one eye that come of the next access unit.
   ///
-  /// - Parameter start: where the segment begins that they are played in.
   /// - Throws: ``LengthPrefixed/Malformed`` or a ``FlattenError``, where nothing can be had of it.
   mutating func split(
-    _ unit: LayeredSample, for eye: Eye, inSegmentFrom start: Nanoseconds? = nil
+    _ unit: LayeredSample, for eye: Eye, _ placement: Placement = Placement()
   ) throws -> Output {
     let framing = framing
     let isBase = eye == baseEye
@@ -64,49 +87,70 @@ struct EyeSamples: Sendable {
     }
     var output = Output(
       parameterSets: split.parameterSetsChanged ? split.parameterSets : nil,
-      failure: split.failure)
-    for (index, picture) in split.pictures.enumerated() {
-      // Only the last is to be shown; where the dependent picture is missing, what is left is the
-      // base eye's, which this eye's later pictures may refer to.
-      let isLast = index == split.pictures.count - 1
-      guard let data = PictureData(picture, of: unit.data, framing: framing).data else { continue }
-      let times = PictureTimes(
-        of: unit, isReference: !isLast, inSegmentFrom: start)
-      var sample = Sample(
-        data: data, presentationTime: times.presentation, decodeTime: times.decode,
-        duration: times.duration, flags: unit.flags)
-      if !isLast || split.failure != nil { sample.flags.insert(.decodeOnly) }
-      // Behind the picture that it refers to, no picture is a point to start at.
-      if index > 0 { sample.flags.insert(.delta) }
-      output.samples.append(sample)
+      failure: split.failure, warning: split.warning)
+    guard isFlattened(eye) else {
+      output.samples = split.pictures.compactMap { sample($0, of: unit) }
+      times.pass(unit)
+      return output
     }
+    units.keep(unit, as: split.number)
+    let samples = flattened(split.pictures, of: unit, number: split.number, placement)
+    units.drop(before: split.oldestNeeded)
+    let count = split.parameterSetsChanged ? min(split.earlierCount, samples.count) : 0
+    output.earlier = Array(samples.prefix(count))
+    output.samples = Array(samples.dropFirst(count))
     return output
   }
 
   /// The samples of one eye that are held back, where no more access units come that they would
   /// have to wait for.
-  mutating func drain(_ eye: Eye) -> [Sample] { [] }
-}
+  mutating func drain(_ eye: Eye, _ placement: Placement = Placement()) -> [Sample] {
+    guard eye != baseEye else { return [] }
+    let samples = flattened(splitter.drain(), of: nil, number: nil, placement)
+    units.removeAll()
+    return samples
+  }
 
-/// When a picture is decoded and shown that is made of an access unit.
-private struct PictureTimes {
-  var presentation: Nanoseconds?
-  var decode: Nanoseconds?
-  var duration: Nanoseconds?
+  private func sample(_ picture: SingleLayerAccessUnit, of unit: LayeredSample) -> Sample? {
+    guard let data = PictureData(picture, of: unit.data, framing: framing).data else { return nil }
+    return Sample(
+      data: data, presentationTime: unit.presentationTime, decodeTime: unit.decodeTime,
+      duration: unit.duration, flags: unit.flags)
+  }
 
-  /// - Parameter isReference: it is what the picture that is shown refers to, and comes before it:
-  ///   parsers take two pictures of one time for one, and containers want room between them. Half
-  ///   a frame, but not from outside the segment, where muxers would leave it out.
-  init(of unit: LayeredSample, isReference: Bool, inSegmentFrom start: Nanoseconds?) {
-    var lead: Nanoseconds = 0
-    if isReference {
-      lead = (unit.frameDuration ?? 2) / 2
-      if let time = unit.presentationTime, let start, time >= start {
-        lead = min(lead, time - start)
-      }
+  /// - Parameters:
+  ///   - unit: the access unit that they come of; nil at the end.
+  ///   - number: its number.
+  private mutating func flattened(
+    _ pictures: [SingleLayerAccessUnit], of unit: LayeredSample?, number: Int?,
+    _ placement: Placement
+  ) -> [Sample] {
+    let found = pictures.compactMap { picture in
+      units[picture.accessUnit].map { (picture: picture, unit: $0) }
     }
-    presentation = unit.presentationTime.map { $0 - min($0, lead) }
-    decode = unit.decodeTime.map { $0 - min($0, lead) }
-    duration = isReference ? max(lead, 1) : unit.duration
+    let base = found.firstIndex { $0.picture.layerID == 0 && $0.picture.accessUnit == number }
+    let isStart = times.isAtStart
+    let decodeTimes = times.decodeTimes(
+      of: found.map(\.unit), base: base, of: unit, shift: placement.shift)
+    return zip(found, decodeTimes).enumerated().compactMap { index, pair in
+      let (one, decodeTime) = pair
+      guard var sample = sample(one.picture, of: one.unit) else { return nil }
+      sample.decodeTime = decodeTime
+      sample.presentationTime = one.unit.presentationTime.map {
+        saturatingSum($0, placement.shift)
+      }
+      if one.picture.layerID == 0 {
+        // What the pictures that are shown refer to.
+        let distance = FlattenedTimes.distance(
+          in: one.unit, at: sample.presentationTime ?? 0, before: placement.stop,
+          isFirst: isStart && index == 0)
+        sample.presentationTime = sample.presentationTime.map { saturatingSum($0, distance) }
+        sample.duration = distance
+        sample.flags.insert(.decodeOnly)
+        sample.flags.remove(.droppable)
+      }
+      if !one.picture.isRandomAccess { sample.flags.insert(.delta) }
+      return sample
+    }
   }
 }

@@ -19,7 +19,16 @@ enum LayeredContent {
     var viewCount: Int
     /// The parameter sets of the eyes that can be had.
     var parameterSets: [Eye: SingleLayerParameterSets] = [:]
+    /// The eye whose stream has the other eye's pictures in it, which are not shown; nil for none.
+    var flattenedEye: Eye?
     var warning: PlayerWarning?
+
+    /// By how much an eye's timestamps are later than those of its access units.
+    ///
+    /// - Parameter frameDuration: nil where it is not known.
+    func shift(of eye: Eye, frameDuration: Nanoseconds?) -> Nanoseconds {
+      eye == flattenedEye ? FlattenedTimes.shift(frameDuration: frameDuration) : 0
+    }
   }
 
   /// NAL units of the records of a sample entry; empty where it has none that can be read.
@@ -97,6 +106,7 @@ enum LayeredContent {
       do {
         layers.parameterSets[eye] = try trial.split(LayeredSample(data: sample), for: eye)
           .parameterSets
+        if trial.isFlattened(eye) { layers.flattenedEye = eye }
       } catch {
         guard eye != baseEye else { throw error }
         layers.warning = PlayerWarning(.layers, "The \(eye) eye cannot be had: \(error).")

@@ -13,9 +13,7 @@ extension MoviePlayback {
     _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
   ) {
     guard start < end else { return }
-    for stream in tracks[track].streams where stream.isSelected && stream.segmentStart != nil {
-      outputs.append(.gap(stream.id, start: start, duration: end - start))
-    }
+    for stream in tracks[track].streams { stream.gap(from: start, to: end, &outputs) }
   }
 
   /// Tells the streams of a track that nothing comes before a time of the movie, in whole parts

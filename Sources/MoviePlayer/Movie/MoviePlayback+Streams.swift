@@ -96,22 +96,31 @@ struct StreamBuilder {
     counts[timeline.kind] = number + 1
     let isUnselected = isUnselected(track)
     var played: [PlayedStream] = []
-    func add(_ role: PlayerStream.Role, _ format: StreamFormat) {
+    func add(_ role: PlayerStream.Role, _ format: StreamFormat, shift: Nanoseconds = 0) {
       let id = StreamID(rawValue: streams.count)
       streams.append(
         PlayerStream(
           id: id, role: role, kind: timeline.kind, number: number, track: track, format: format,
           isUnselected: isUnselected))
-      played.append(PlayedStream(id: id, role: role))
+      played.append(PlayedStream(id: id, role: role, shift: shift))
     }
     for eye in Eye.allCases {
       guard let sets = layers?.parameterSets[eye], let eyeFormat else { continue }
-      add(.eye(eye), .eye(eyeFormat.with(sets)))
+      add(
+        .eye(eye), .eye(eyeFormat.with(sets)),
+        shift: layers?.shift(of: eye, frameDuration: frameDuration(track)) ?? 0)
     }
     if let format = formats.first { add(.samples, .samples(format)) }
     return PlayedTrack(
       track, index: index, timeline: timeline, formats: formats, eyeFormat: eyeFormat,
       eyes: layers?.eyes, streams: played)
+  }
+
+  /// That of the first frame; nil where there is none.
+  private func frameDuration(_ track: Track) -> Nanoseconds? {
+    track.samples.sample(at: 0).map {
+      scale(UInt64($0.duration), .second, UInt64(max(track.timescale, 1)))
+    }
   }
 
   private func format(_ entry: SampleEntry, _ track: Track, viewCount: Int) -> SampleFormat {

@@ -12,11 +12,14 @@ struct PlayedStream: Sendable {
   var hasEnded = false
   /// An eye waits for a random access point.
   var waitsForSync = true
-  /// Where the segment begins that has been told; nil before the first, and behind a flush.
-  var segmentStart: Nanoseconds?
+  /// By how much the stream's timestamps are later than those of the samples that it is made of.
+  let shift: Nanoseconds
+  /// The segment that has been told, with the stream's own timestamps; nil before the first, and
+  /// behind a flush.
+  private(set) var segment: PlaybackSegment?
 
-  init(id: StreamID, role: PlayerStream.Role) {
-    (self.id, self.role) = (id, role)
+  init(id: StreamID, role: PlayerStream.Role, shift: Nanoseconds = 0) {
+    (self.id, self.role, self.shift) = (id, role, shift)
   }
 
   /// Back to before the first sample.
@@ -24,7 +27,7 @@ struct PlayedStream: Sendable {
     isDiscontinuous = true
     hasEnded = false
     waitsForSync = true
-    segmentStart = nil
+    segment = nil
   }
 
   /// What comes next does not continue what came last.
@@ -45,15 +48,25 @@ struct PlayedStream: Sendable {
   /// Tells that nothing more comes; before that, what part of the stream ends, where that has not
   /// been told.
   mutating func end(_ start: SegmentStart, _ outputs: inout OutputQueue) {
-    if segmentStart == nil { begin(start, &outputs) }
+    if segment == nil { begin(start, &outputs) }
     hasEnded = true
     outputs.append(.endOfStream(id))
   }
 
   /// Tells what part of the stream comes.
   mutating func begin(_ start: SegmentStart, _ outputs: inout OutputQueue) {
-    segmentStart = start.segment.start
+    var start = start
+    start.segment.start = saturatingSum(start.segment.start, shift)
+    start.segment.stop = start.segment.stop.map { saturatingSum($0, shift) }
+    start.segment.position = saturatingSum(start.segment.position, shift)
+    segment = start.segment
     outputs.append(.segment(id, start))
+  }
+
+  /// Tells that nothing comes between two timestamps of the samples that the stream is made of.
+  func gap(from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue) {
+    guard isSelected, segment != nil else { return }
+    outputs.append(.gap(id, start: saturatingSum(start, shift), duration: end - start))
   }
 
   // MARK: Giving samples
@@ -74,7 +87,7 @@ struct PlayedStream: Sendable {
     guard takes(isSync: !unit.flags.contains(.delta)) else { return }
     let output: EyeSamples.Output?
     do {
-      output = try eyes?.split(unit, for: eye, inSegmentFrom: segmentStart)
+      output = try eyes?.split(unit, for: eye, placement)
     } catch {
       outputs.warn(.damagedFrame(of: eye, "\(error)"))
       interrupt()
@@ -82,6 +95,12 @@ struct PlayedStream: Sendable {
     }
     guard let output else { return }
     if let failure = output.failure { outputs.warn(.damagedFrame(of: eye, "\(failure)")) }
+    if let warning = output.warning {
+      outputs.warn(
+        PlayerWarning(
+          .layers, "The \(eye) eye is not for every decoder.", detail: "\(warning)"))
+    }
+    for sample in output.earlier { give(sample, &outputs) }
     if let sets = output.parameterSets, let format {
       outputs.append(.format(id, .eye(format.with(sets))))
     }
@@ -91,7 +110,11 @@ struct PlayedStream: Sendable {
   /// Gives what is held back of an eye.
   mutating func drain(_ eyes: inout EyeSamples?, _ outputs: inout OutputQueue) {
     guard case .eye(let eye) = role, isSelected else { return }
-    for sample in eyes?.drain(eye) ?? [] { give(sample, &outputs) }
+    for sample in eyes?.drain(eye, placement) ?? [] { give(sample, &outputs) }
+  }
+
+  private var placement: EyeSamples.Placement {
+    EyeSamples.Placement(shift: shift, stop: segment?.stop)
   }
 }
 

@@ -22,24 +22,32 @@ final class LayerFlattening: ElementImplementation {
   let view = Locked(ViewChoice.both)
   private let sink: Pad
   private let source: Pad
+  /// What the pictures come late by.
+  private let latency = Locked<ClockTime>(0)
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
       .sink(chain: LayerFlattening.receive, event: LayerFlattening.handle))
-    source = try Pad(instance, template: "src", PadFunctions<LayerFlattening>.source())
+    source = try Pad(instance, template: "src", .source(query: LayerFlattening.answer))
     for pad in [sink, source] { add(pad) }
     source.useFixedCaps()
   }
 
-  func start() throws -> Streaming { Streaming(element: self) }
+  func start() throws -> Streaming {
+    latency.withLock { $0 = 0 }
+    return Streaming(element: self)
+  }
 
   private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
     case .caps(let caps): try streaming.setCaps(caps)
     case .flushStop:
       streaming.reset()
+      return pad.forward(event)
+    case .endOfStream, .segmentDone:
+      streaming.drain()
       return pad.forward(event)
     case .segment: for event in PlayedSegment.events(for: event) { streaming.send(event) }
     case .tags, .gap: streaming.send(event)
@@ -51,6 +59,22 @@ final class LayerFlattening: ElementImplementation {
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try streaming.receive(buffer)
   }
+
+  private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard pad.forward(query) else { return false }
+    query.addLatency(latency.current)
+    return true
+  }
+
+  /// Says that pictures come this late; what was said once is not taken back.
+  private func reportLatency(_ latency: ClockTime) {
+    let isLonger = self.latency.withLock { current in
+      guard latency > current else { return false }
+      current = latency
+      return true
+    }
+    if isLonger { postLatencyChanged() }
+  }
 }
 
 // MARK: Data
@@ -60,7 +84,11 @@ extension LayerFlattening {
     let element: LayerFlattening
     private var input: LayeredInput?
     private var maker: LayerMaker?
-    private var accessUnit: UInt64 = 0
+    private var accessUnit = 0
+    /// The access units whose pictures have not all been sent.
+    private var sources = AccessUnitSources<CodedAccessUnit>()
+    /// How long a frame is shown.
+    private var frameDuration: ClockTime = 0
     /// Coded video sequences so far, in each of which the pictures are numbered anew.
     private var sequence: UInt64 = 0
     private var stretch: UInt64 = 0
@@ -79,7 +107,11 @@ extension LayerFlattening {
       let input = try LayeredInput(caps)
       // Caps that are said again, or tell something new of the same stream, are no new stream.
       if input.parameterSets != self.input?.parameterSets || input.framing != self.input?.framing {
+        drain()
         maker = nil
+      }
+      if let rate = caps.first?.fraction("framerate"), rate.numerator > 0, rate.denominator > 0 {
+        frameDuration = ClockTime(rate.denominator) * .second / ClockTime(rate.numerator)
       }
       self.input = input
       sentSets = nil
@@ -88,6 +120,7 @@ extension LayerFlattening {
     /// Behind a flush.
     fileprivate mutating func reset() {
       maker?.reset()
+      sources.removeAll()
       heldEvents = []
     }
 
@@ -97,21 +130,38 @@ extension LayerFlattening {
 
     fileprivate mutating func receive(_ buffer: Buffer) throws {
       guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
-      let outputs: [Buffer]
+      defer { accessUnit += 1 }
+      let isRandomAccess: Bool
+      let made: LayerMaker.Output?
       do {
-        outputs = try buffer.withBytes { try pictures(buffer, $0.bytes, input) }
+        (made, isRandomAccess) = try buffer.withBytes { try make(buffer, $0.bytes, input) }
       } catch let error as any ElementErrorConvertible where sentCaps != nil {
         warnOnce(nil, "Access units are damaged and left out: \(error).")
-        outputs = []
+        return
       }
-      accessUnit &+= 1
-      for output in outputs { try element.source.push(output).check() }
+      guard let maker, let made else { return }
+      if let failure = made.failure {
+        let eye = maker.baseEye.other
+        warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
+      }
+      if let warning = made.warning {
+        element.postWarning(ElementError(.decode, "\(warning)."))
+      }
+      if made.beginsSequence { sequence &+= 1 }
+      sources.keep(
+        CodedAccessUnit(buffer: buffer, sequence: sequence, stretch: stretch), as: accessUnit)
+      try send(made.pictures.prefix(made.earlierCount), maker)
+      try sendCaps(made.parameterSets, input, isRandomAccess: isRandomAccess)
+      try send(made.pictures.dropFirst(made.earlierCount), maker)
+      sources.drop(before: made.oldestNeeded)
+      if let duration = buffer.duration, duration > 0 { frameDuration = duration }
+      element.reportLatency(ClockTime(maker.delay) * min(frameDuration, .second))
     }
 
-    /// The coded pictures of an access unit.
-    private mutating func pictures(
+    /// The coded pictures of an access unit, and whether decoding can begin there.
+    private mutating func make(
       _ buffer: Buffer, _ bytes: RawSpan, _ input: LayeredInput
-    ) throws -> [Buffer] {
+    ) throws -> (LayerMaker.Output?, isRandomAccess: Bool) {
       let units = try input.framing.nalUnits(in: bytes)
       if maker == nil {
         maker = try LayerMaker(input, bytes, units, view: element.view.current)
@@ -119,24 +169,33 @@ extension LayerFlattening {
           element.postWarning(ElementError(.decode, "\(warning)."))
         }
       }
-      guard let maker else { return [] }
-      // Where data was lost in mid-sequence, the numbering goes on.
       let isRandomAccess = self.isRandomAccess(bytes, units)
+      guard let maker else { return (nil, isRandomAccess) }
+      // Where data was lost in mid-sequence, the numbering goes on.
       if buffer.flags.contains(.discont), accessUnit > 0, isRandomAccess {
+        drain()
         maker.reset()
         stretch &+= 1
       }
-      let pictures = try maker.make(bytes, units)
-      if maker.beginsSequence { sequence &+= 1 }
-      if let failure = maker.lastFailure {
-        let eye = maker.baseEye.other
-        warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
-      }
-      try sendCaps(maker, input, isRandomAccess: isRandomAccess)
-      return try pictures.map { picture in
-        let output = try write(picture, bytes)
-        stamp(output, picture, maker, like: buffer)
-        return output
+      return (try maker.make(bytes, units, number: accessUnit), isRandomAccess)
+    }
+
+    /// Sends the pictures that wait, since nothing comes that goes on from them. That the next
+    /// element takes none does not hold up what comes instead.
+    fileprivate mutating func drain() {
+      guard let maker else { return }
+      try? send(maker.drain(), maker)
+      sources.removeAll()
+    }
+
+    private func send(
+      _ pictures: some Sequence<SingleLayerAccessUnit>, _ maker: LayerMaker
+    ) throws {
+      for picture in pictures {
+        guard let source = sources[picture.accessUnit] else { continue }
+        let output = try source.buffer.withBytes { try write(picture, $0.bytes) }
+        stamp(output, picture, maker, source)
+        try element.source.push(output).check()
       }
     }
 
@@ -157,9 +216,12 @@ extension LayerFlattening {
     }
 
     private func stamp(
-      _ output: Buffer, _ picture: SingleLayerAccessUnit, _ maker: LayerMaker, like buffer: Buffer
+      _ output: Buffer, _ picture: SingleLayerAccessUnit, _ maker: LayerMaker,
+      _ source: CodedAccessUnit
     ) {
-      output.copyHeader(from: buffer, metas: false)
+      output.copyHeader(from: source.buffer, metas: false)
+      // A picture that has waited is decoded when it comes, not when its access unit came.
+      output.dts = sources.all.last?.buffer.dts
       if picture.layerID > 0 { output.flags.remove(.discont) }
       if picture.isRandomAccess {
         output.flags.remove(.deltaUnit)
@@ -171,9 +233,10 @@ extension LayerFlattening {
       let offset = picture.layerID == 0 ? 0 : Flattener.pictureOrderCountOffset
       let count = (picture.pictureOrderCount ?? 0) &- offset
       AccessUnitMeta(
-        number: accessUnit, eye: picture.layerID == 0 ? maker.baseEye : maker.baseEye.other,
-        of: buffer, order: sequence << 32 &+ UInt64(clamping: count &+ 1 << 31), stretch: stretch,
-        isPaired: maker.outputsBoth
+        number: UInt64(picture.accessUnit),
+        eye: picture.layerID == 0 ? maker.baseEye : maker.baseEye.other, of: source.buffer,
+        order: source.sequence << 32 &+ UInt64(clamping: count &+ 1 << 31),
+        stretch: source.stretch, isPaired: maker.outputsBoth
       ).set(on: output)
     }
 
@@ -183,9 +246,9 @@ extension LayerFlattening {
     /// can be, the decoder gets a byte stream, which has its parameter sets inside, and new caps for
     /// random access points alone.
     private mutating func sendCaps(
-      _ maker: LayerMaker, _ input: LayeredInput, isRandomAccess: Bool
+      _ sets: SingleLayerParameterSets, _ input: LayeredInput, isRandomAccess: Bool
     ) throws {
-      guard let sets = maker.parameterSets, sets != sentSets else { return }
+      guard sets != sentSets else { return }
       guard sentCaps == nil || isRandomAccess || framing != .annexB else { return }
       sentSets = sets
       let record = try input.singleLayerCaps(sets)
@@ -206,4 +269,12 @@ extension LayerFlattening {
       element.postWarning(ElementError(.decode, message))
     }
   }
+}
+
+/// An access unit as it came.
+private struct CodedAccessUnit {
+  let buffer: Buffer
+  /// The coded video sequence that it is of.
+  let sequence: UInt64
+  let stretch: UInt64
 }

@@ -9,18 +9,28 @@ final class LayerMaker {
     case base(BaseLayerExtractor)
   }
 
+  /// What comes of an access unit.
+  struct Output {
+    /// In decoding order; some are of access units before.
+    var pictures: [SingleLayerAccessUnit]
+    /// How many of them belong in front of the parameter sets.
+    var earlierCount = 0
+    var parameterSets: SingleLayerParameterSets
+    /// Whether the numbering of the pictures begins anew.
+    var beginsSequence = false
+    /// The oldest access unit whose bytes are still needed.
+    var oldestNeeded: Int
+    /// Why the dependent picture was left out; nil where it was not.
+    var failure: FlattenError?
+    var warning: FlattenWarning?
+  }
+
   private var work: Work
   /// The eye in the base layer.
   let baseEye: Eye
   /// What the stream leaves open, or what of it is left out; nil for nothing.
   let warning: String?
   let outputsBoth: Bool
-  /// Those of the last access unit.
-  private(set) var parameterSets: SingleLayerParameterSets?
-  /// Why the last access unit's dependent picture was left out; nil where it was not.
-  private(set) var lastFailure: FlattenError?
-  /// Whether the numbering of the pictures began anew with the last access unit.
-  private(set) var beginsSequence = false
 
   /// Reads the stream's description from its records and its first access unit; nil where there is
   /// none yet.
@@ -47,6 +57,16 @@ final class LayerMaker {
     }
   }
 
+  /// By how many access units a picture has come late, at the most so far.
+  var delay: Int {
+    if case .flatten(let flattener) = work { flattener.delay } else { 0 }
+  }
+
+  /// Whether every decoder decodes the stream so far.
+  var isStrict: Bool {
+    if case .flatten(let flattener) = work { flattener.isStrict } else { true }
+  }
+
   /// Forgets the pictures so far: the next access unit is a random access point.
   func reset() {
     guard case .flatten(var flattener) = work else { return }
@@ -54,23 +74,33 @@ final class LayerMaker {
     work = .flatten(flattener)
   }
 
-  /// The pictures of an access unit, in decoding order.
-  func make(_ bytes: RawSpan, _ units: [Range<Int>]) throws -> [SingleLayerAccessUnit] {
+  /// The pictures that wait, where no access unit comes that goes on from these.
+  func drain() -> [SingleLayerAccessUnit] {
+    guard case .flatten(var flattener) = work else { return [] }
+    let pictures = flattener.drain()
+    work = .flatten(flattener)
+    return pictures
+  }
+
+  /// The pictures of the access unit `number`, and those that waited for it.
+  func make(_ bytes: RawSpan, _ units: [Range<Int>], number: Int) throws -> Output {
     switch work {
     case .flatten(var flattener):
       // Kept in one place only, or its state would be copied.
       work = .base(BaseLayerExtractor())
       defer { work = .flatten(flattener) }
-      let made = try flattener.flatten(bytes, nalUnits: units)
-      parameterSets = made.parameterSets
-      lastFailure = made.dependentFailure
-      beginsSequence = made.beginsSequence
-      return made.pictures
+      let made = try flattener.flatten(bytes, nalUnits: units, number: number)
+      return Output(
+        pictures: made.pictures, earlierCount: made.earlierCount,
+        parameterSets: made.parameterSets, beginsSequence: made.beginsSequence,
+        oldestNeeded: made.oldestNeeded, failure: made.dependentFailure, warning: made.warning)
     case .base(var extractor):
       let made = try extractor.extract(bytes, nalUnits: units)
       work = .base(extractor)
-      parameterSets = made.parameterSets
-      return [made.picture]
+      var picture = made.picture
+      picture.accessUnit = number
+      return Output(
+        pictures: [picture], parameterSets: made.parameterSets, oldestNeeded: number + 1)
     }
   }
 }

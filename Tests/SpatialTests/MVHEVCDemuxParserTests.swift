@@ -1,0 +1,85 @@
+import Foundation
+import GStreamer
+import StereoVideo
+import Testing
+
+/// The dependent eye of movies with inter-layer prediction, whose stream has the other eye's
+/// pictures in it, behind `h265parse`: parsers take two pictures of one time for one.
+@Suite(.timeLimit(.minutes(3)))
+struct MVHEVCDemuxParserTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+    try #require(Python.hasAV)
+  }
+
+  /// What the stream is written to, and the name of the file's kind.
+  static let sinks = [
+    "mp4mux": "mp4", "qtmux": "mov", "matroskamux": "mkv", "mpegtsmux": "ts",
+    "video/x-h265,stream-format=byte-stream,alignment=au": "hevc",
+  ]
+
+  /// Every picture of an eye reaches the file, each at a time of its own, and decodes exactly.
+  private func expectAll(
+    of movie: String, _ eye: Eye, through sink: String, are md5s: [String]
+  ) async throws {
+    let output = folder.path("eye." + (Self.sinks[sink] ?? ""))
+    try await play(
+      "filesrc location=\(movie) ! mvhevcdemux name=d d.\(eye.rawValue) ! queue ! h265parse ! "
+        + "\(sink) ! filesink location=\(output)")
+    let tool = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
+    let lines = try Python.output([tool, "--single", output]).map(\.words)
+    #expect(lines.map { $0[1] } == md5s, "\(sink)")
+  }
+
+  @Test(
+    "all pictures of foreign movies are kept", ForeignMovies.areThere,
+    arguments: ForeignMovies.names, sinks.keys.sorted())
+  func foreign(name: String, sink: String) async throws {
+    let facts = try #require(ForeignMovies.facts[name])
+    let eye: Eye = facts.base_layer_eye == "right" ? .left : .right
+    try await expectAll(
+      of: ForeignMovies.path(name), eye, through: sink,
+      are: facts.frame_md5_i420_presentation_order[eye.rawValue] ?? [])
+  }
+
+  @Test("all pictures of a committed stream are kept", arguments: sinks.keys.sorted())
+  func committed(sink: String) async throws {
+    let streams = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams")
+    let md5s = try JSONDecoder().decode(
+      [String: [String: [String]]].self,
+      from: Data(contentsOf: streams.appending(path: "interlayer.json")))
+    let name = "interlayer-128x96"
+    try await expectAll(
+      of: streams.appending(path: "\(name).hevc").path, .right, through: sink,
+      are: try #require(md5s[name]?["right"]))
+  }
+
+  @Test("decode times rise, no picture is decoded after it is shown, no two have one time")
+  func times() async throws {
+    let stream = BuiltPlugin.repository
+      .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path
+    let pipeline = try pipeline(
+      "filesrc location=\(stream) ! mvhevcdemux name=d " + DemuxRun.sinks(["left", "right"]))
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    try await play(pipeline)
+    let buffers = taps[1].buffers.map(\.buffer)
+    #expect(buffers.count == 48)
+    let decoded = buffers.compactMap(\.dts)
+    let shown = buffers.compactMap(\.pts)
+    #expect(decoded.count == 48 && zip(decoded, decoded.dropFirst()).allSatisfy { $0 < $1 })
+    #expect(shown.count == 48 && Set(shown).count == 48)
+    #expect(zip(decoded, shown).allSatisfy { $0 <= $1 })
+    // Both eyes are shown at the same times.
+    let running = taps.map { tap in
+      tap.buffers.filter { !$0.buffer.flags.contains(.decodeOnly) }.compactMap(\.runningTime)
+        .sorted()
+    }
+    #expect(running[0].count == 24)
+    #expect(running[0] == running[1])
+  }
+}
