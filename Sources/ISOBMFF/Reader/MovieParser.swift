@@ -44,6 +44,8 @@ public struct MovieParser: Sendable {
   public static let maximumIndexSize: UInt64 = 1 << 30
   /// No more bytes are asked for at once, lest a lying size makes the caller allocate it.
   private static let maximumRequest: UInt64 = 1 << 22
+  /// More empty boxes one behind the other are no movie's, and only cost time.
+  private static let maximumEmptyBoxCount = 1 << 18
 
   /// Whether every index is given: a stream may begin anew with another one.
   public var readsLaterMovies = false
@@ -54,6 +56,8 @@ public struct MovieParser: Sendable {
   private var buffer: [UInt8] = []
   private var wanted: Range<UInt64> = 0..<0
   private var hasMovie = false
+  /// How many boxes without content have been passed over since the last one with some.
+  private var emptyBoxCount = 0
   private var fragmentDefaults: [TrackID: TrackRun.Defaults] = [:]
   private var decodeTimes: [TrackID: Int64] = [:]
 
@@ -75,8 +79,13 @@ public struct MovieParser: Sendable {
     guard Self.readTypes.contains(box.type),
       box.type != "moov" || !hasMovie || readsLaterMovies
     else {
+      emptyBoxCount = box.size <= UInt64(box.headerSize) ? emptyBoxCount + 1 : 0
+      guard emptyBoxCount <= Self.maximumEmptyBoxCount else {
+        throw error(box.type, "more than \(Self.maximumEmptyBoxCount) empty boxes come in a row")
+      }
       return skip(box)
     }
+    emptyBoxCount = 0
     try check(box)
     guard UInt64(buffer.count) >= box.size else { return request(upTo: box.size) }
     return try read(box)
@@ -104,6 +113,7 @@ public struct MovieParser: Sendable {
 
   /// Goes on at another box of the same file, which begins at `offset`.
   public mutating func seek(to offset: UInt64) {
+    emptyBoxCount = 0
     move(to: offset)
   }
 }
