@@ -81,8 +81,8 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "Bits", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "StereoEncoder", "StereoTestScene",
-        "StereoVideo",
+        "Bits", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Reprojection", "StereoEncoder",
+        "StereoTestScene", "StereoVideo",
       ],
       swiftSettings: strict),
 

@@ -35,6 +35,7 @@ static inline GstElementFactoryListType cgst_factory_type_video_decoder(void) {
 }
 
 // Property flags.
+static const guint cgst_param_controllable = GST_PARAM_CONTROLLABLE;
 static const guint cgst_param_mutable_ready = GST_PARAM_MUTABLE_READY;
 static const guint cgst_param_mutable_paused = GST_PARAM_MUTABLE_PAUSED;
 static const guint cgst_param_mutable_playing = GST_PARAM_MUTABLE_PLAYING;

@@ -7,7 +7,7 @@ import Testing
   private static let folder = BuiltPlugin.repository.appending(path: "docs/elements")
 
   private static let names = [
-    "mvhevcdec", "mvhevcdemux", "mvhevcenc", "mvhevcmux", "sbssplit", "stereopack",
+    "mvhevcdec", "mvhevcdemux", "mvhevcenc", "mvhevcmux", "sbssplit", "sphericalview", "stereopack",
     "stereotagger", "stereotestsrc",
   ]
 

@@ -9,7 +9,7 @@ struct PluginTests {
   static let elements = [
     "stereotestsrc", "sbssplit", "stereopack", "stereotagger", "mvhevcenc", "mvhevcdec",
     "mvhevcmux",
-    "mvhevcdemux",
+    "mvhevcdemux", "sphericalview",
   ]
   private let library: String
 

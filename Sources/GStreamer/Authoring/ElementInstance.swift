@@ -59,6 +59,14 @@ extension ElementObject {
       adopting: gst_tag_list_merge(own, tags.pointer, mode) ?? gst_tag_list_new_empty())
   }
 
+  // MARK: Control
+
+  /// Sets the properties that follow control sources to what these say for a stream time, in the
+  /// calling thread.
+  public func followControlSources(at streamTime: ClockTime) {
+    gst_object_sync_values(cast(gstElement), GstClockTime(streamTime))
+  }
+
   // MARK: Messages
 
   /// Posts an error once, and refuses data from then on.

@@ -32,9 +32,10 @@ public struct Property<Owner: AnyObject>: @unchecked Sendable {
   let set: ((Owner, UnsafePointer<GValue>) -> Void)?
 }
 
-private func paramFlags(_ mutability: Mutability?) -> GParamFlags {
+private func paramFlags(_ mutability: Mutability?, isControllable: Bool = false) -> GParamFlags {
   var flags = UInt32(G_PARAM_READABLE.rawValue) | cgst_param_static_strings
   if let mutability { flags |= UInt32(G_PARAM_WRITABLE.rawValue) | mutability.flags }
+  if isControllable { flags |= cgst_param_controllable }
   return GParamFlags(rawValue: Int32(bitPattern: flags))
 }
 
@@ -107,12 +108,14 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// - Parameter isControllable: whether it can follow a control source; see
+  ///   ``ElementObject/followControlSources(at:)``.
   public static func double(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
-    default defaultValue: Double, mutable: Mutability = .ready,
+    default defaultValue: Double, mutable: Mutability = .ready, isControllable: Bool = false,
     at path: WritableKeyPath<Owner.Settings, Double>
   ) -> Self {
-    double(name, nick, blurb, range, defaultValue, mutable, setting(path))
+    double(name, nick, blurb, range, defaultValue, mutable, isControllable, setting(path))
   }
 
   /// A number that is nil in the settings until somebody sets it.
@@ -121,18 +124,20 @@ extension Property where Owner: HasSettings {
     default defaultValue: Double, mutable: Mutability = .ready,
     at path: WritableKeyPath<Owner.Settings, Double?>
   ) -> Self {
-    double(name, nick, blurb, range, defaultValue, mutable, setting(path, default: defaultValue))
+    double(
+      name, nick, blurb, range, defaultValue, mutable, false,
+      setting(path, default: defaultValue))
   }
 
   private static func double(
     _ name: String, _ nick: String, _ blurb: String, _ range: ClosedRange<Double>,
-    _ defaultValue: Double, _ mutable: Mutability,
+    _ defaultValue: Double, _ mutable: Mutability, _ isControllable: Bool,
     _ access: (get: (Owner) -> Double, set: (Owner, Double) -> Void)
   ) -> Self {
     Property {
       g_param_spec_double(
         permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
-        defaultValue, paramFlags(mutable))
+        defaultValue, paramFlags(mutable, isControllable: isControllable))
     } get: {
       g_value_set_double($1, access.get($0))
     } set: {

@@ -18,6 +18,8 @@ extension Event {
     case qualityOfService
     case latency
     case reconfigure
+    /// A mouse, key or touch event, with its fields (`GstNavigation`).
+    case navigation(StructureView)
     /// An element's own, downstream and serialized, by its name.
     case custom(name: String)
     /// Any other.
@@ -41,6 +43,7 @@ extension Event {
     case GST_EVENT_QOS: .qualityOfService
     case GST_EVENT_LATENCY: .latency
     case GST_EVENT_RECONFIGURE: .reconfigure
+    case GST_EVENT_NAVIGATION: structure.map { .navigation($0) } ?? .other
     case GST_EVENT_CUSTOM_DOWNSTREAM: structure.map { .custom(name: $0.name) } ?? .other
     default: .other
     }

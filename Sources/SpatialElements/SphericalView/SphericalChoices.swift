@@ -1,0 +1,95 @@
+import GStreamer
+import Reprojection
+import StereoVideo
+
+/// The projection of the input, as a property.
+enum SphereChoice: Int32, EnumType {
+  case auto = 0
+  case rectilinear = 1
+  case equirectangular = 2
+  case halfEquirectangular = 3
+  case fisheye = 4
+  case cubemap = 6
+  case equiAngularCubemap = 7
+
+  static let typeName = "GstSphericalProjection"
+
+  var nick: String {
+    switch self {
+    case .auto: "auto"
+    case .rectilinear: "rectilinear"
+    case .equirectangular: "equirectangular"
+    case .halfEquirectangular: "half-equirectangular"
+    case .fisheye: "fisheye"
+    case .cubemap: "cubemap"
+    case .equiAngularCubemap: "equi-angular-cubemap"
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .auto: "What the stream's tags say"
+    case .rectilinear: "An ordinary flat picture of 90 degrees"
+    case .equirectangular: "360 degrees, equirectangular"
+    case .halfEquirectangular: "The front 180 degrees, equirectangular"
+    case .fisheye: "A circular fisheye picture, equidistant"
+    case .cubemap: "Six faces in three columns, as Google's cbmp has them"
+    case .equiAngularCubemap: "Six faces with equal angles, as YouTube has them"
+    }
+  }
+}
+
+/// Which eyes are shown, as a property.
+enum OutputEyes: Int32, EnumType {
+  case both = 0
+  case left = 1
+  case right = 2
+
+  static let typeName = "GstSphericalViewEyes"
+
+  var nick: String {
+    switch self {
+    case .both: "both"
+    case .left: "left"
+    case .right: "right"
+    }
+  }
+
+  var description: String {
+    switch self {
+    case .both: "Those of the input, packed as they are there"
+    case .left: "The left eye alone"
+    case .right: "The right eye alone"
+    }
+  }
+}
+
+/// Reprojection's interpolation, as a property.
+enum InterpolationChoice: Int32, EnumType {
+  case nearest = 0
+  case linear = 1
+  case cubic = 2
+  case lanczos = 3
+
+  static let typeName = "GstSphericalInterpolation"
+
+  var nick: String { interpolation.rawValue }
+
+  var description: String {
+    switch self {
+    case .nearest: "The nearest pixel"
+    case .linear: "The mean of 2 by 2 pixels"
+    case .cubic: "Catmull and Rom's cubic over 4 by 4 pixels"
+    case .lanczos: "Lanczos over 6 by 6 pixels"
+    }
+  }
+
+  var interpolation: Interpolation {
+    switch self {
+    case .nearest: .nearest
+    case .linear: .linear
+    case .cubic: .cubic
+    case .lanczos: .lanczos
+    }
+  }
+}

@@ -1,0 +1,87 @@
+import Reprojection
+import StereoVideo
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// What a viewer does in the window, in pixels of the frame that is shown there.
+enum NavigationInput {
+  case grab(x: Double, y: Double)
+  case move(x: Double, y: Double)
+  case release
+  /// Steps of the wheel, upwards.
+  case scroll(Double)
+  /// A key, by its X11 name.
+  case key(String)
+}
+
+/// Turns the view so that what was grabbed stays under the pointer.
+struct ViewNavigation {
+  /// Of one eye's view.
+  var size = (width: 0, height: 0)
+  /// What the pointer holds.
+  private var grabbed: Direction?
+
+  static let fieldsOfView = 10.0...150.0
+
+  /// The view after the input; nil for input that is none of a view's.
+  mutating func take(
+    _ input: NavigationInput?, _ view: SphericalViewState
+  ) -> SphericalViewState? {
+    guard let input, size.width > 0, size.height > 0 else { return nil }
+    var next = view
+    switch input {
+    case .grab(let x, let y):
+      grabbed = ray(x, y, view).map { Rotation(view: view.orientation)($0) }
+    case .move(let x, let y):
+      guard let grabbed else { return nil }
+      guard let own = ray(x, y, view),
+        let orientation = SphereOrientation(
+          seeing: grabbed, at: own, roll: view.orientation.roll)
+      else { return view }
+      next.orientation = orientation
+    case .release:
+      guard grabbed != nil else { return nil }
+      grabbed = nil
+    case .scroll(let steps):
+      guard steps.isFinite else { return nil }
+      next.fieldOfView = zoomed(view.fieldOfView, by: pow(0.9, max(-20, min(20, steps))))
+    case .key(let key):
+      switch key {
+      case "Left": next.orientation.yaw -= 5
+      case "Right": next.orientation.yaw += 5
+      case "Up": next.orientation.pitch = min(90, view.orientation.pitch + 5)
+      case "Down": next.orientation.pitch = max(-90, view.orientation.pitch - 5)
+      case "plus", "Page_Up": next.fieldOfView = zoomed(view.fieldOfView, by: 0.9)
+      case "minus", "Page_Down": next.fieldOfView = zoomed(view.fieldOfView, by: 1 / 0.9)
+      case "bracketleft": next.orientation.roll -= 5
+      case "bracketright": next.orientation.roll += 5
+      case "Home": next = SphericalViewState(orientation: .front, fieldOfView: 90)
+      default: return nil
+      }
+      next.orientation.yaw = next.orientation.yaw.remainder(dividingBy: 360)
+      next.orientation.roll = next.orientation.roll.remainder(dividingBy: 360)
+    }
+    return next
+  }
+
+  private func zoomed(_ degrees: Double, by factor: Double) -> Double {
+    min(Self.fieldsOfView.upperBound, max(Self.fieldsOfView.lowerBound, degrees * factor))
+  }
+
+  /// The view's own direction at a pixel, of whichever eye is there.
+  private func ray(_ x: Double, _ y: Double, _ view: SphericalViewState) -> Direction? {
+    guard x.isFinite, y.isFinite,
+      let geometry = try? PictureGeometry(
+        .rectilinear(horizontalFieldOfView: view.fieldOfView), width: size.width,
+        height: size.height)
+    else { return nil }
+    let (width, height) = (Double(size.width), Double(size.height))
+    // The second eye's view lies beside or below the first one's.
+    let place = PicturePosition(
+      x: x - (x / width).rounded(.down) * width - 0.5,
+      y: y - (y / height).rounded(.down) * height - 0.5)
+    return geometry.direction(of: place)
+  }
+}
