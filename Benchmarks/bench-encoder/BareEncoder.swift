@@ -1,20 +1,30 @@
 import StereoEncoder
 import StereoVideo
 
-/// x265 with a preset's own settings.
+/// x265 with the settings that the stereo encoder gives it.
 enum BareEncoder {
   struct Failure: Error {}
 
-  /// Encodes one eye of the scene; returns the coded bytes.
+  /// What keeps the frame types fixed, as two encoders in step have them, and what goes with the
+  /// stream; see EyeParameters.
+  private static let pattern = [
+    ("info", "false"), ("b-adapt", "0"), ("scenecut", "0"), ("open-gop", "false"),
+    ("min-keyint", "1"), ("repeat-headers", "true"), ("annexb", "false"), ("aud", "false"),
+    ("scenecut-bias", "nan"),
+  ]
+
+  /// Encodes one eye of the scene; returns the coded bytes, and the PSNR where that is measured.
   static func encode(
-    _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, keyframeDistance: Int
-  ) throws -> Int {
+    _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, keyframeDistance: Int,
+    measures: Bool
+  ) throws -> (bytes: Int, psnr: Double?) {
     let parameters = try X265Parameters(X265Library(bitDepth: 8), preset: preset, tune: nil)
     let options = [
       ("log-level", "none"), ("input-res", "\(scene.width)x\(scene.height)"), ("fps", "30/1"),
       ("crf", "\(crf)"), ("keyint", "\(keyframeDistance)"),
     ]
-    for (name, value) in options { try parameters.parse(name, value) }
+    let measuring = measures ? [("psnr", "true"), ("log-level", "info")] : []
+    for (name, value) in options + pattern + measuring { try parameters.parse(name, value) }
     guard let encoder = X265Encoder(parameters) else { throw Failure() }
     var bytes = 0
     for frame in 0..<scene.pictureCount {
@@ -22,6 +32,6 @@ enum BareEncoder {
       bytes += coded?.units.bytes.count ?? 0
     }
     while let coded = try encoder.flush() { bytes += coded.units.bytes.count }
-    return bytes
+    return (bytes, encoder.psnr)
   }
 }

@@ -1,5 +1,5 @@
 // Encoding both eyes end to end, scene cut detection and weaving included, against two bare x265
-// encodes of the same pictures run side by side, at the same preset, quality and keyframe distance.
+// encodes of the same pictures run side by side, with the same options.
 //
 // Usage: bench-encoder [preset [pictures [rounds]]]
 import HEVC
@@ -16,24 +16,34 @@ let quality = 24.0
 let keyframeDistance = 60
 let scene = BenchmarkScene(width: 1920, height: 1080, pictureCount: pictureCount)
 
-/// Both return the coded bytes.
-func bare() async throws -> Int {
+/// Coded bytes, and the mean PSNR of the eyes where it is measured.
+typealias Coded = (bytes: Int, psnr: Double?)
+
+func mean(_ one: Double?, _ other: Double?) -> Double? {
+  guard let one, let other else { return nil }
+  return (one + other) / 2
+}
+
+func bare(measures: Bool) async throws -> Coded {
   let encode = { @Sendable (eye: Eye) in
     try BareEncoder.encode(
-      scene, eye, preset: preset.rawValue, crf: quality, keyframeDistance: keyframeDistance)
+      scene, eye, preset: preset.rawValue, crf: quality, keyframeDistance: keyframeDistance,
+      measures: measures)
   }
   async let left = Task.detached { try encode(.left) }.value
   async let right = Task.detached { try encode(.right) }.value
-  return try await left + right
+  let (one, other) = try await (left, right)
+  return (one.bytes + other.bytes, mean(one.psnr, other.psnr))
 }
 
-func stereo() async throws -> Int {
+func stereo(measures: Bool) async throws -> Coded {
   try await Task.detached {
     var configuration = StereoEncoderConfiguration(
       width: scene.width, height: scene.height, frameRate: .init(30, 1))
     configuration.preset = preset
     configuration.rateControl = .quality(quality)
     configuration.keyframeDistance = keyframeDistance
+    if measures { configuration.optionString = "psnr:log-level=info" }
     let encoder = try StereoEncoder(configuration)
     var bytes = 0
     for index in 0..<scene.pictureCount {
@@ -45,20 +55,27 @@ func stereo() async throws -> Int {
     for unit in try encoder.finish() {
       bytes += unit.bytes(framing: .lengthPrefixed(lengthSize: 4)).count
     }
-    return bytes
+    let psnr = mean(encoder.statistics(of: .left).psnr, encoder.statistics(of: .right).psnr)
+    return (bytes, psnr)
   }.value
 }
 
-func measure(_ work: () async throws -> Int) async throws -> (speed: Double, bytes: Int) {
+func measure(_ work: (Bool) async throws -> Coded) async throws -> (speed: Double, bytes: Int) {
   let clock = ContinuousClock()
   let start = clock.now
-  let bytes = try await work()
+  let bytes = try await work(false).bytes
   return (Double(scene.pictureCount) / ((clock.now - start) / .seconds(1)), bytes)
 }
 
 func rounded(_ value: Double, _ digits: Double) -> Double { (value * digits).rounded() / digits }
 
 print("1080p a side, \(pictureCount) pictures, preset \(preset), quality \(quality)")
+// Apart from the rounds that are timed: measuring costs time, and x265 prints what it measures.
+let (alone, both) = (try await bare(measures: true), try await stereo(measures: true))
+print(
+  "two bare encoders with the same options: \(alone.bytes) bytes, "
+    + "\(rounded(alone.psnr ?? 0, 100)) dB; stereo encoder: \(both.bytes) bytes, "
+    + "\(rounded(both.psnr ?? 0, 100)) dB")
 var ratios: [Double] = []
 for round in 1...rounds {
   // Whoever goes second finds warm memory, so they take turns.

@@ -38,6 +38,54 @@ public struct PipelineFile: Sendable {
   }
 }
 
+extension PipelineFile {
+  /// Finds the mistakes of all stages at once: where a file has some, what is left of it is compared
+  /// with the elements and files all the same, as far as it can be told what was meant.
+  ///
+  /// - Returns: the graph, where there are no mistakes before it; and all errors and warnings.
+  public static func check(
+    path: String, loading load: @escaping (String) throws -> [UInt8], arguments: [String],
+    environment: @escaping (String) -> String?, registry: some ElementRegistry,
+    files: (any FileProbe)?
+  ) -> (graph: ResolvedGraph?, diagnostics: Diagnostics) {
+    let reporter = Reporter()
+    guard let units = Loader(reporter: reporter, load: load).units(from: path) else {
+      return (nil, reporter.diagnostics())
+    }
+    let file = PipelineFile(units: units)
+    let model = ModelCheck(file: file, reporter: reporter)
+    model.check()
+    let found = reporter.diagnostics()
+    // What uses itself would be expanded for ever.
+    guard model.canBeExpanded else { return (nil, found) }
+    let resolving = Reporter()
+    let graph = file.graph(
+      arguments: arguments, environment: environment, purpose: .check, resolving)
+    let isSound = !found.hasErrors && !resolving.hasErrors
+    let all = found.adding(resolving.diagnostics())
+      .adding(graph.check(against: registry, files: files))
+    return (isSound ? graph : nil, all)
+  }
+}
+
+extension Diagnostics {
+  /// With what another stage has found, but for what follows from errors that are here: those of
+  /// the same line, and warnings.
+  fileprivate func adding(_ other: Diagnostics) -> Diagnostics {
+    guard hasErrors else { return self + other }
+    return self
+      + Diagnostics(
+        other.errors.filter { error in
+          !errors.contains { known in
+            guard let one = known.location, let two = error.location else {
+              return known.message == error.message
+            }
+            return one.file === two.file && one.line == two.line
+          }
+        })
+  }
+}
+
 /// A file in its place in a tree of includes.
 struct IncludedUnit: Sendable {
   let unit: PipelineUnit

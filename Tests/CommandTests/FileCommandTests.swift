@@ -162,4 +162,77 @@ import Testing
     #expect(try Command.run(["run"], in: folder).status == 64)
     #expect(try Command.run(["no-such-command"], in: folder).status == 64)
   }
+
+  @Test("mistakes of all stages come at once")
+  func stages() throws {
+    let file = try folder.write(
+      """
+      parameters:
+        input: { type: path, required: true }
+        fov: { type: number, maximum: 360, default: 400 }
+      elements:
+        source: { type: filesrc, location: "${inptu}" }
+        demux: { type: mvhevcdemux, speed: 3 }
+        mux: { type: mvhevcmux, qualty: 3 }
+        sink: { type: filesink, location: no/such/folder/out.mov }
+      links:
+        - source -> demux
+        - demux.video_%u -> queue(max-size-tme=3s) -> mux.video_%u
+        - mux => sink
+        - demux.nothing -> fakesink
+      """, to: "a.yaml")
+    let check = try Command.run(["check", file], in: folder)
+    #expect(check.status == 2)
+    for text in [
+      "'fov' must be at most 360", "no parameter is named 'inptu'", "has no property 'speed'",
+      "did you mean 'quality'?", "there is no folder 'no/such/folder'", "'max-size-tme'",
+      "a link is written with '->'", "has no pad 'nothing'",
+    ] {
+      #expect(check.errors.contains(text), "\(text)\n\(check.errors)")
+    }
+  }
+
+  @Test("what follows from a mistake is no other one")
+  func followingMistakes() throws {
+    let file = try folder.write(
+      """
+      elements: { mux: { type: mvhevcmux }, sink: { type: fakesink } }
+      links:
+        - videotestsrc -> mxu.left
+        - mux -> sink
+      """, to: "a.yaml")
+    let json = try Command.run(["check", "--json", file], in: folder)
+    let items = try #require(
+      JSONSerialization.jsonObject(with: Data(json.output.utf8)) as? [[String: Any]])
+    #expect(items.count == 1, "\(json.output)")
+  }
+
+  @Test("values are given alike to all commands, and files are written alike")
+  func consistency() throws {
+    let file = try folder.write(
+      """
+      parameters: { count: { type: integer, maximum: 9, default: 3 } }
+      links: ["videotestsrc(num-buffers=${count}) -> fakesink"]
+      """, to: "a.yaml")
+    for command in ["check", "run", "explain", "graph"] {
+      for value in [["count=10"], ["--with", "count=10"]] {
+        let result = try Command.run([command, file] + value, in: folder)
+        #expect(result.status == 2 && result.errors.contains("at most 9"), "\(command)")
+      }
+    }
+    for (number, command) in [
+      ["explain", file], ["graph", file], ["graph", file, "--dot"], ["schema"],
+      ["import", "videotestsrc ! fakesink"],
+    ].enumerated() {
+      let printed = try Command.run(command, in: folder).output
+      let path = folder.path("\(number)")
+      let options = number.isMultiple(of: 2) ? ["-o", path] : ["--output", path]
+      #expect(try Command.run(command + options, in: folder).status == 0)
+      // A terminal and a file have other widths.
+      #expect(try String(contentsOfFile: path, encoding: .utf8) == printed)
+      let refused = try Command.run(command + options, in: folder)
+      #expect(refused.status == 3 && refused.errors.contains("is there already"))
+      #expect(try Command.run(command + options + ["-y"], in: folder).status == 0)
+    }
+  }
 }

@@ -12,7 +12,7 @@ struct FramesCommandTests {
   }
 
   private func frames(_ arguments: [String]) throws -> [String] {
-    let result = try Command.run(["frames"] + arguments, in: folder)
+    let result = try Command.run(["frames", "-y"] + arguments, in: folder)
     guard result.status == 0 else { throw Failure(result.errors) }
     return result.output.split(separator: "\n").map(String.init)
   }
@@ -153,5 +153,19 @@ struct FramesCommandTests {
     let packed = try Command.run(["run", "mvhevc-to-sbs", "input=\(movie)"], in: folder)
     #expect(packed.status == 0)
     #expect(try frames(["a_SBS.mp4", "--at", "0.1s"]) == ["a_SBS-00002.png"])
+  }
+
+  @Test("pictures that are there stay, unless --force is given")
+  func existing() async throws {
+    let movie = try await makeSpatial(frames: 6)
+    _ = try folder.write("precious", to: "a-00000.png")
+    for arguments in [["--at", "0s"], ["--count", "6"], ["--at", "0s", "-o", "a-00000.png"]] {
+      let refused = try Command.run(["frames", movie] + arguments, in: folder)
+      #expect(refused.status == 3 && refused.output.isEmpty)
+      #expect(refused.errors.contains("'a-00000.png' is there already"))
+    }
+    #expect(folder.names == ["a-00000.png", "a.mov"])
+    #expect(try Command.run(["frames", movie, "--at", "0s", "--force"], in: folder).status == 0)
+    #expect(try Data(contentsOf: URL(filePath: folder.path("a-00000.png"))).count > 100)
   }
 }

@@ -50,6 +50,9 @@ struct MovieCommandTests {
         found["projection"] as? String
           == (facts["projection_kind"] as? String == "rect" ? "rectilinear" : nil))
       #expect(found["apple-spatial"] as? Bool == true)
+      // Phones write none, and no player misses it.
+      let advice = found["advisable"] as? [String] ?? []
+      #expect(!advice.contains { $0.contains("hero") }, "\(name)")
     }
   }
 
@@ -64,13 +67,16 @@ struct MovieCommandTests {
     let text = try Command.run(["info", "a.mov"], in: folder).output
     #expect(text.contains("baseline              63.500 mm"))
     #expect(text.contains("treat this as spatial") && !text.contains("do not"))
+    #expect(try Command.run(["info", "a.mov", "--require-spatial"], in: folder).status == 0)
   }
 
-  @Test("what is not stereo, or no movie, has another exit code and says what is missing")
+  @Test("what is not spatial says what is missing, and fails only where that is wanted")
   func notStereo() async throws {
     try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 5)
     let (status, facts) = try info("a.mp4")
-    #expect(status == 1 && facts["apple-spatial"] as? Bool == false)
+    #expect(status == 0 && facts["apple-spatial"] as? Bool == false)
+    let wanted = ["info", "a.mp4", "--require-spatial"]
+    #expect(try Command.run(wanted, in: folder).status == 1)
     #expect((facts["missing"] as? [String])?.first?.contains("'avc1' without 'lhvC'") == true)
     _ = try folder.write("no movie", to: "b.mov")
     let result = try Command.run(["info", "b.mov"], in: folder)

@@ -233,4 +233,17 @@ struct RunCommandTests {
     #expect(result.status == 0)
     #expect(result.errors.contains("Nothing says how the eyes are packed"), "\(result.errors)")
   }
+
+  @Test("a decoder that is missing is named")
+  func missingDecoder() async throws {
+    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 8)
+    let without =
+      "GST_PLUGIN_FEATURE_RANK=avdec_h264:NONE,openh264dec:NONE,vah264dec:NONE,nvh264dec:NONE; "
+      + "export GST_PLUGIN_FEATURE_RANK; "
+    let result = try Command.run(
+      ["run", "sbs-to-mvhevc", "input=a.mp4"], in: folder, shell: without)
+    #expect(result.status == 1)
+    #expect(result.errors.contains("it would need H.264"), "\(result.errors)")
+    #expect(folder.names == ["a.mp4"])
+  }
 }

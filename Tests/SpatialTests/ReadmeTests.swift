@@ -29,12 +29,26 @@ struct ReadmeTests {
     #expect(movie.tracks("soun").count == (command.contains("mux.audio_0") ? 1 : 0))
   }
 
+  @Test("no line but the one with sound waits for sound that a movie does not have")
+  func silentMovies() throws {
+    try BuiltPlugin.require()
+    let lines = Self.pipelines.filter {
+      !$0.contains("mux.audio_0") && ($0.contains("=movie.mp4") || $0.contains("=spatial.mov !"))
+    }
+    #expect(lines.count >= 5)
+    let folder = try Self.folderWithMovies(hasSound: false)
+    for line in lines {
+      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
+      #expect(result.status == 0 && !result.output.contains("ERROR"), "\(line): \(result.output)")
+    }
+  }
+
   @Test("the README's lines with the command convert a movie, tell what it is and show it")
   func commandRuns() throws {
     try BuiltPlugin.require()
     let folder = try Self.folderWithMovies()
     let lines = Self.commands.filter { $0.hasPrefix(".build/release/gst-spatial") }
-    #expect(lines.count == 5)
+    #expect(lines.count == 6)
     for line in lines {
       let command = "'\(BuiltPlugin.repository.path)'/\(line)"
       let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
@@ -73,15 +87,17 @@ struct ReadmeTests {
   }
 
   /// A folder with the files that the README's lines read.
-  static func folderWithMovies() throws -> TemporaryFolder {
+  static func folderWithMovies(hasSound: Bool = true) throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
       + "h264parse ! queue ! mp4mux name=mux"
     let source = "stereotestsrc num-buffers=30 ! video/x-raw,height=180"
     let sound =
-      "audiotestsrc num-buffers=47 samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
-      + "aacparse ! queue ! mux."
+      !hasSound
+      ? ""
+      : "audiotestsrc num-buffers=47 samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
+        + "aacparse ! queue ! mux."
     for line in [
       "\(source),width=640 ! \(encode) ! filesink location=movie.mp4 \(sound)",
       "\(source),width=320,multiview-mode=left ! \(encode) ! filesink location=left.mp4",

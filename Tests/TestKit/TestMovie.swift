@@ -7,7 +7,7 @@ public enum TestMovie {
   public static func sideBySide(
     _ path: String, frames: Int = 24, width: Int = 640, height: Int = 180
   ) async throws {
-    // Untagged, as most such movies are; and mp4mux (GStreamer 1.22) tags the eyes the wrong way.
+    // Untagged, as most such movies are; and mp4mux (up to 1.28.8) tags the eyes the wrong way.
     try await play(
       "stereotestsrc num-buffers=\(frames) "
         + "! video/x-raw,format=I420,width=\(width),height=\(height),framerate=30/1 "

@@ -33,6 +33,8 @@ extension ModelCheck {
 
   /// Templates must not use themselves, nor grow beyond measure by using each other.
   func checkTemplateNesting() {
+    let before = reporter.errorCount
+    defer { canBeExpanded = reporter.errorCount == before }
     let templates = file.units.flatMap(\.unit.templates)
     let indexes = Dictionary(
       templates.enumerated().map { ($1.name.text, $0) }, uniquingKeysWith: { first, _ in first })

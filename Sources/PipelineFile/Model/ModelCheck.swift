@@ -23,6 +23,8 @@ final class ModelCheck {
   var linked = Set<String>()
   /// Pads that a link names, with their direction.
   var usedPads: [String: SourceLocation] = [:]
+  /// Templates neither use themselves nor grow beyond measure.
+  var canBeExpanded = true
   /// Templates that a link or a chain names.
   var usedTemplates = Set<String>()
 

@@ -17,11 +17,20 @@ extension PipelineFile {
     arguments: [String], environment: @escaping (String) -> String?, purpose: Purpose
   ) -> (graph: ResolvedGraph?, diagnostics: Diagnostics) {
     let reporter = Reporter()
+    let graph = graph(
+      arguments: arguments, environment: environment, purpose: purpose, reporter)
+    return (reporter.hasErrors ? nil : graph, reporter.diagnostics())
+  }
+
+  /// The graph as far as it can be told.
+  func graph(
+    arguments: [String], environment: @escaping (String) -> String?, purpose: Purpose,
+    _ reporter: Reporter
+  ) -> ResolvedGraph {
     let given = given(arguments, reporter)
     let values = ParameterValues(
       reporter: reporter, environment: environment, isComplete: purpose == .run)
-    let graph = GraphBuilder(self, values, reporter).build(given: given)
-    return (reporter.hasErrors ? nil : graph, reporter.diagnostics())
+    return GraphBuilder(self, values, reporter).build(given: given)
   }
 
   private func given(

@@ -37,7 +37,7 @@ struct ConvertCommand: AsyncParsableCommand {
   @Option(help: "What to make: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
   var to: Target?
 
-  @Flag(help: "Replace an output that is there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace an output that is there already.")
   var force = false
 
   @Flag(help: "Say what would be done.")
@@ -52,16 +52,10 @@ struct ConvertCommand: AsyncParsableCommand {
     }
   }
 
-  /// A parameter has a name before its `=`; paths with one can be written with a slash.
-  private var paths: [String] { arguments.filter { !Self.isParameter($0) } }
-
-  private static func isParameter(_ text: String) -> Bool {
-    guard let equals = text.firstIndex(of: "=") else { return false }
-    return !text[..<equals].contains("/") && !text[..<equals].contains(".")
-  }
+  private var paths: [String] { arguments.filter { !PipelineArguments.isValue($0) } }
 
   func run() async throws {
-    let values = arguments.filter(Self.isParameter)
+    let values = arguments.filter(PipelineArguments.isValue)
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await choice()

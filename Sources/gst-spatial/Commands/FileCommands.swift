@@ -12,15 +12,23 @@ struct CheckCommand: ParsableCommand {
       EXAMPLES
         gst-spatial check mine.yaml
         gst-spatial check --json *.yaml
-        gst-spatial check mine.yaml --with input=movie.mp4
+        gst-spatial check mine.yaml input=movie.mp4
       """)
 
   @Argument(
-    help: "Pipeline files, or names of ready ones.", completion: PipelineCompletion.file)
-  var files: [String]
+    help: "Pipeline files, or names of ready ones; values of their parameters: name=value.",
+    completion: PipelineCompletion.file)
+  var arguments: [String]
 
-  @Option(name: .customLong("with"), help: "A parameter's value: name=value.")
-  var values: [String] = []
+  @Option(name: .customLong("with"), help: "A parameter's value, as name=value.")
+  var with: [String] = []
+
+  private var values: [String] { arguments.filter(PipelineArguments.isValue) + with }
+  private var files: [String] { arguments.filter { !PipelineArguments.isValue($0) } }
+
+  func validate() throws {
+    guard !files.isEmpty else { throw ValidationError("Give a pipeline file to check.") }
+  }
 
   @Flag(help: "Print the mistakes as JSON.")
   var json = false
@@ -45,12 +53,10 @@ struct CheckCommand: ParsableCommand {
   }
 
   private func mistakes(in path: String, _ registry: InstalledElements) -> [Diagnostic] {
-    let (file, found) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
-    guard let file else { return found.all }
-    let (graph, more) = file.resolve(
-      arguments: values, environment: HostedPipeline.environment, purpose: .check)
-    guard let graph else { return (found + more).all }
-    return (found + more + graph.check(against: registry, files: LocalFiles())).all
+    let (graph, found) = PipelineFile.check(
+      path: path, loading: LocalFiles.bytes, arguments: values,
+      environment: HostedPipeline.environment, registry: registry, files: LocalFiles())
+    return found.all + (graph.map { StereoInputs.problems($0).all } ?? [])
   }
 }
 
@@ -65,9 +71,10 @@ struct ExplainCommand: ParsableCommand {
       """)
 
   @OptionGroup var pipeline: PipelineArguments
+  @OptionGroup var output: OutputOption
 
   func run() throws {
-    Terminal.output.write(try pipeline.graph().explanation())
+    try output.write(try pipeline.graph().explanation())
   }
 }
 
@@ -113,11 +120,13 @@ struct SchemaCommand: ParsableCommand {
     commandName: "schema", abstract: "Print the JSON Schema of pipeline files, for editors.",
     discussion: """
       EXAMPLES
-        gst-spatial schema > gst-spatial.schema.json
+        gst-spatial schema --output gst-spatial.schema.json
 
       Editors take it from a file's first line:
         # yaml-language-server: $schema=gst-spatial.schema.json
       """)
 
-  func run() { Terminal.output.write(PipelineFile.schema) }
+  @OptionGroup var output: OutputOption
+
+  func run() throws { try output.write(PipelineFile.schema) }
 }

@@ -37,8 +37,13 @@ struct FramesCommand: AsyncParsableCommand {
   @Option(help: "png or jpeg; else by the ending of --output, else png.")
   var format: PictureFormat?
 
-  @Option(help: "A folder, the picture's name, or what the names of several pictures begin with.")
+  @Option(
+    name: .shortAndLong,
+    help: "A folder, the picture's name, or what the names of several pictures begin with.")
   var output: String?
+
+  @Flag(name: [.customShort("y"), .long], help: "Replace pictures that are there already.")
+  var force = false
 
   @Flag(help: "One picture with all of them.")
   var sheet = false
@@ -91,6 +96,7 @@ struct FramesCommand: AsyncParsableCommand {
       Terminal.error.line("note: '\(movie)' shows one eye only")
     }
     let wanted = indexes(times)
+    try refuseExisting(wanted)
     if sheet { return try await writeSheet(wanted, times, facts) }
     let extraction = try await FrameExtraction(
       movie: movie, facts: facts, show: show, format: names.format)
@@ -100,6 +106,20 @@ struct FramesCommand: AsyncParsableCommand {
       try PictureFile.write(try await picture(index, times, extraction), to: path)
       Terminal.output.line(path)
     }
+  }
+
+  /// Before anything is written.
+  private func refuseExisting(_ wanted: [Int]) throws {
+    guard !force else { return }
+    var paths = wanted.map(names.numbered)
+    if sheet {
+      paths = [names.sheet]
+    } else if wanted.count == 1 {
+      paths = [names.single(wanted[0])]
+    }
+    guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { return }
+    Terminal.error.line("error: '\(path)' is there already; --force replaces it")
+    throw ExitCode.wouldOverwrite
   }
 
   private func writeSheet(_ wanted: [Int], _ times: [Double], _ facts: MovieFacts) async throws {

@@ -12,7 +12,7 @@ struct GraphCommand: ParsableCommand {
 
       EXAMPLES
         gst-spatial graph sbs-to-mvhevc
-        gst-spatial graph mine.yaml --dot > mine.dot
+        gst-spatial graph mine.yaml --dot --output mine.dot
         gst-spatial graph mine.yaml --svg > mine.svg
       """)
 
@@ -24,32 +24,47 @@ struct GraphCommand: ParsableCommand {
   @Flag(help: "Print SVG, made by Graphviz.")
   var svg = false
 
+  @OptionGroup var output: OutputOption
+
   func run() throws {
     let drawing = GraphDrawing(try pipeline.graph())
-    if svg { return try printSVG(drawing.dot) }
-    Terminal.output.write(dot ? drawing.dot : drawing.text(columns: columns))
+    if svg { return try output.write(try Self.svg(drawing.dot)) }
+    try output.write(dot ? drawing.dot : drawing.text(columns: columns))
   }
 
   /// What is no terminal can be scrolled.
   private var columns: Int { Terminal.output.isInteractive ? Terminal.output.columns : 200 }
 
-  private func printSVG(_ dot: String) throws {
-    guard let program = Self.programs("dot").first(where: { access($0, X_OK) == 0 }) else {
+  /// Graphviz reads from a file: what it writes comes back through the pipe.
+  private static func svg(_ dot: String) throws -> String {
+    guard let program = programs("dot").first(where: { access($0, X_OK) == 0 }) else {
       Terminal.error.line(
         "error: SVG is made by Graphviz, which is not there; the Debian package graphviz has it")
       throw ExitCode.failure
     }
-    fflush(nil)
-    // A program that ends early is an error to tell, not one to die of.
-    signal(SIGPIPE, SIG_IGN)
-    guard let graphviz = popen("'\(program.replacing("'", with: "'\\''"))' -Tsvg", "w") else {
+    let folder = try ScratchFolder()
+    defer { folder.remove() }
+    let path = "\(folder.path)/graph.dot"
+    try PictureFile.write(Array(dot.utf8), to: path)
+    guard let graphviz = popen("\(quoted(program)) -Tsvg \(quoted(path))", "r") else {
       throw ExitCode.failure
     }
-    fputs(dot, graphviz)
+    var bytes: [UInt8] = []
+    var chunk = [UInt8](repeating: 0, count: 65536)
+    while true {
+      let count = fread(&chunk, 1, chunk.count, graphviz)
+      guard count > 0 else { break }
+      bytes += chunk[..<count]
+    }
     guard pclose(graphviz) == 0 else {
       Terminal.error.line("error: Graphviz failed ('\(program)')")
       throw ExitCode.failure
     }
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  private static func quoted(_ word: String) -> String {
+    "'\(word.replacing("'", with: "'\\''"))'"
   }
 
   /// Where a program of this name may be.

@@ -8,22 +8,25 @@ struct ImportCommand: ParsableCommand {
       Elements of bins stand for themselves. What a file cannot say, such as a preset, is an error.
 
       EXAMPLES
-        gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' > test.yaml
+        gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' --output test.yaml
         gst-spatial import 'videotestsrc ! tee name=t  t. ! fakesink  t. ! fakesink'
       """)
 
   @Argument(help: "The line, in quotes.")
   var line: String
 
+  @OptionGroup var output: OutputOption
+
   func run() throws {
+    let file: String
     do {
-      let line = try LaunchLine(line, registry: Installation.prepare())
-      Terminal.output.write(line.pipelineFile)
+      file = try LaunchLine(line, registry: Installation.prepare()).pipelineFile
     } catch {
       let place = SourceLocation(
         file: SourceFile(name: "line", text: line), line: 1, column: error.column)
       Diagnostics([Diagnostic(.error, error.message, at: place)]).print()
       throw ExitCode.mistakes
     }
+    try output.write(file)
   }
 }

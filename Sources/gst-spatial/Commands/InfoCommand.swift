@@ -5,12 +5,14 @@ struct InfoCommand: ParsableCommand {
     commandName: "info",
     abstract: "Say what a movie is, and whether Apple devices see it as spatial.",
     discussion: """
-      The exit code is 0 only for a stereo movie, 1 for any other, 2 for what is no movie.
+      The exit code is 0 for a movie, 2 for what is none; with --require-spatial, it is 1 for a \
+      movie that Apple devices do not see as spatial.
 
       EXAMPLES
         gst-spatial info movie.mov
         gst-spatial info movie.mov --frames
         gst-spatial info movie.mov --json | jq .missing
+        gst-spatial info movie.mov --require-spatial && echo it is
       """)
 
   @Argument(help: "A QuickTime or MP4 movie.", completion: PipelineCompletion.movie)
@@ -21,6 +23,9 @@ struct InfoCommand: ParsableCommand {
 
   @Flag(help: "List when each frame is shown.")
   var frames = false
+
+  @Flag(help: "Fail where Apple devices do not see the movie as spatial.")
+  var requireSpatial = false
 
   func run() throws {
     let facts: MovieFacts
@@ -39,6 +44,6 @@ struct InfoCommand: ParsableCommand {
     } else {
       Terminal.output.write(facts.text(times: frames))
     }
-    if facts.stereo == .no { throw ExitCode.failure }
+    if requireSpatial, !SpatialVerdict(facts).isSpatial { throw ExitCode.failure }
   }
 }

@@ -20,12 +20,12 @@ struct RunCommand: AsyncParsableCommand {
         gst-spatial run sbs-to-mvhevc input=movie.mp4 quality=18 --force
         gst-spatial run mine.yaml --dry-run
         gst-spatial run mine.yaml --json | jq .percent
-        gst-spatial run mine.yaml --dot graph.dot
+        gst-spatial run mine.yaml --graph graph.dot
       """)
 
   @OptionGroup var arguments: PipelineArguments
 
-  @Flag(help: "Replace outputs that are there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace outputs that are there already.")
   var force = false
 
   @Flag(help: "Check everything and say what would be done.")
@@ -37,7 +37,9 @@ struct RunCommand: AsyncParsableCommand {
   @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
   var quiet = false
 
-  @Option(help: "Write the graph as it was at the end for Graphviz, on failure too.")
+  @Option(
+    name: [.customLong("graph"), .customLong("dot")],
+    help: "Write the graph as it was at the end for Graphviz (DOT), on failure too.")
   var dot: String?
 
   func run() async throws {

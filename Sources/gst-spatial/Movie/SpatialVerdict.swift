@@ -39,9 +39,6 @@ struct SpatialVerdict {
     if usage?.projectionKind == nil {
       advice.append("'vexu/proj/prji', the projection: newer systems look for it")
     }
-    if usage?.heroEyeIndicator == nil {
-      advice.append("'vexu/eyes/hero': without it, 2D players show the base layer's eye")
-    }
   }
 
   private static func reasonAgainst(_ facts: MovieFacts) -> String {

@@ -9,8 +9,20 @@ struct PipelineArguments: ParsableArguments {
   var file: String
 
   @Argument(
-    help: "Values of the file's parameters: name=value.", completion: PipelineCompletion.values)
-  var values: [String] = []
+    help: ArgumentHelp("Values of the file's parameters: name=value.", valueName: "values"),
+    completion: PipelineCompletion.values)
+  private var positional: [String] = []
+
+  @Option(name: .customLong("with"), help: "A parameter's value, as name=value.")
+  private var with: [String] = []
+
+  var values: [String] { positional + with }
+
+  /// A parameter has a name before its `=`; paths with one can be written with a slash.
+  static func isValue(_ text: String) -> Bool {
+    guard let equals = text.firstIndex(of: "=") else { return false }
+    return !text[..<equals].contains("/") && !text[..<equals].contains(".")
+  }
 
   /// What the file comes to. What is wrong with it is printed; where it cannot be used, the exit
   /// code is thrown.
