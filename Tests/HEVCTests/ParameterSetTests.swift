@@ -50,7 +50,8 @@ import Testing
     #expect(dependent.shortTermSets == base.shortTermSets)
     #expect(dependent.interViewMVVerticalConstraint == false)
     #expect(dependent.vui?.timing?.hrd == nil)
-    #expect(dependent.vui?.signalType == base.vui?.signalType)
+    // The base layer says what the colours are.
+    #expect(dependent.vui?.signalType == nil)
     let pps = try PictureParameterSet(nalUnit: sets.dependentPictureParameterSets[0])
     #expect(pps.id == 1)
     #expect(pps.sequenceParameterSetID == 1)

@@ -96,16 +96,30 @@ import Testing
     #expect(error == .differentPictureOrderCounts(left: 4, right: 2))
   }
 
-  @Test("different picture types")
+  @Test("a picture that only one eye skips behind a random access")
   func types() throws {
-    let (left, right) = (try left.get(), try right.get())
-    var other = right[1]
-    let slice = try #require(
-      other.nalUnits.first { NALUnitHeader(other.bytes.span.bytes.extracting($0))?.type == .trailR }
+    let (left, right) = (
+      try Stream.main10.accessUnits(.left), try Stream.main10.accessUnits(.right)
     )
-    other.bytes[slice.lowerBound] = 0
-    let error = Self.error((left[0], right[0]), (left[1], other))
-    #expect(error == .differentFrameTypes(left: .trailR, right: .trailN))
+    let leading = try #require(left.firstIndex { Self.sliceTypes($0) == [.raslN] })
+    var other = right[leading]
+    for slice in other.nalUnits where other.bytes[slice.lowerBound] >> 1 == 8 {
+      other.bytes[slice.lowerBound] = 0
+    }
+    var weaver = Weaver(baseEye: .left)
+    func weave(_ left: AccessUnit, _ right: AccessUnit) throws(WeaveError) -> WovenAccessUnit {
+      try weaver.weave(
+        left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+        right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    }
+    for index in 0..<leading { _ = try weave(left[index], right[index]) }
+    #expect(throws: WeaveError.differentFrameTypes(left: .raslN, right: .trailN)) {
+      try weave(left[leading], other)
+    }
+  }
+
+  private static func sliceTypes(_ unit: AccessUnit) -> Set<NALUnitType> {
+    Set(unit.nalUnits.map { NALUnitType(rawValue: unit.bytes[$0.lowerBound] >> 1) }.filter(\.isVCL))
   }
 
   @Test("different sizes of picture order counts")

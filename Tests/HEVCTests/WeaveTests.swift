@@ -17,4 +17,115 @@ import Testing
       #expect(frames.filter { $0.view == view }.map(\.md5) == alone)
     }
   }
+
+  private static func woven(
+    _ left: [AccessUnit], _ right: [AccessUnit]
+  ) throws -> [WovenAccessUnit] {
+    var weaver = Weaver(baseEye: .left)
+    return try zip(left, right).map { left, right in
+      try weaver.weave(
+        left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+        right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    }
+  }
+
+  /// The SPSs that stand in `units`.
+  private static func sequenceParameterSet(_ unit: AccessUnit) throws -> [UInt8] {
+    let range = unit.nalUnits.first { unit.bytes[$0.lowerBound] >> 1 == 33 }
+    return Array(unit.bytes[try #require(range)])
+  }
+
+  @Test("the SPS above layer 0 says nothing of colours, and the eye taken out alone does again")
+  func colour() throws {
+    let (left, right) = (
+      try Stream.main10.accessUnits(.left), try Stream.main10.accessUnits(.right)
+    )
+    let sets = try #require(Self.woven(left, right).first).parameterSets
+    let colour = try SequenceParameterSet(nalUnit: Self.sequenceParameterSet(right[0])).vui
+    #expect(colour?.signalType != nil)
+    let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
+    let dependent = try SequenceParameterSet(
+      nalUnit: #require(sets.dependentSequenceParameterSets.first), videoParameterSet: vps)
+    #expect(dependent.vui != nil)
+    #expect(dependent.vui?.signalType == nil)
+    let base = try SequenceParameterSet(nalUnit: #require(sets.baseSequenceParameterSets.first))
+    #expect(base.vui?.signalType == colour?.signalType)
+
+    let unit = try #require(accessUnits(of: weave(left, right)).first)
+    var unweaver = Unweaver()
+    let alone = try unweaver.unweave(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
+    let sps = try SequenceParameterSet(
+      nalUnit: #require(alone.parameterSets.sequenceParameterSets.first))
+    #expect(sps.vui?.signalType == colour?.signalType)
+  }
+
+  @Test("level and tier of layer 1 are the higher ones of both eyes", arguments: Eye.allCases)
+  func level(higher: Eye) throws {
+    var units: [Eye: AccessUnit] = [:]
+    for eye in Eye.allCases {
+      let unit = try Still.plain.accessUnit()
+      guard eye == higher else {
+        units[eye] = unit
+        continue
+      }
+      let sps = try Self.sequenceParameterSet(unit)
+      var payload = Array(RBSP(sps).bytes.dropFirst(2))
+      // general_tier_flag, and general_level_idc behind twelve bytes.
+      payload[1] |= 0x20
+      payload[12] = 186
+      let changed = RBSP.nalUnit(NALUnitHeader(type: .sequenceParameterSet), payload: payload)
+      var bytes: [UInt8] = []
+      for range in unit.nalUnits {
+        let old = Array(unit.bytes[range])
+        bytes += [0, 0, 1] + (old == sps ? changed : old)
+      }
+      // The VPS says the same of a stream.
+      units[eye] = AccessUnit(bytes: bytes, nalUnits: AnnexB.nalUnits(in: bytes.span.bytes))
+    }
+    let (left, right) = (try #require(units[.left]), try #require(units[.right]))
+    let sets = try #require(Self.woven([left], [right]).first).parameterSets
+    let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
+    let multiview = try #require(vps.multilayer?.pair?.profileTierLevels.first)
+    #expect(multiview.levelIDC == 186)
+    #expect(multiview.profile?.tierFlag == true)
+  }
+
+  @Test("the message that names the active parameter sets goes, since layer 1 has others")
+  func activeParameterSets() throws {
+    var left = try Still.plain.accessUnit()
+    let right = left
+    let message = SEIMessage(type: .activeParameterSets, payload: [0x08, 0x80])
+    let unit = SEIMessage.nalUnit([message], header: NALUnitHeader(type: .prefixSEI))
+    left.bytes = [0, 0, 1] + unit + left.bytes
+    left.nalUnits = AnnexB.nalUnits(in: left.bytes.span.bytes)
+    let woven = try #require(Self.woven([left], [right]).first)
+    let stream = bytes(of: woven, left, right, framing: .annexB)
+    let messages = try AnnexB.nalUnits(in: stream.span.bytes).flatMap { range in
+      try stream[range.lowerBound] >> 1 == 39
+        ? SEIMessage.messages(in: Array(stream[range]).span.bytes) : []
+    }
+    #expect(!messages.contains { $0.type == .activeParameterSets })
+  }
+
+  @Test(
+    "picture types may differ where decoding order and random access are the same",
+    .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
+  func types() throws {
+    let left = try Still.pair.accessUnits()
+    var right = left
+    // A reference picture in the left eye, none in the right.
+    for slice in right[1].nalUnits where right[1].bytes[slice.lowerBound] >> 1 == 1 {
+      right[1].bytes[slice.lowerBound] = 0
+    }
+    let woven = try Self.woven(left, right)
+    #expect(woven[1].type == .trailR)
+    #expect(woven[1].dependentType == .trailN)
+    #expect(woven[1].isReference)
+    let stream = zip(woven, zip(left, right)).flatMap {
+      bytes(of: $0, $1.0, $1.1, framing: .annexB)
+    }
+    let alone = try Decoder.frames(of: left.flatMap(\.bytes), single: true).map(\.md5)
+    let frames = try Decoder.frames(of: stream)
+    for view in ["0", "1"] { #expect(frames.filter { $0.view == view }.map(\.md5) == alone) }
+  }
 }

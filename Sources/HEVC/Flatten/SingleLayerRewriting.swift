@@ -6,8 +6,10 @@ extension SequenceParameterSet {
   /// - Parameters:
   ///   - profileTierLevel: what to say where the SPS, being of the short form, says nothing.
   ///   - ordering: the same of DPB needs.
+  ///   - base: the SPS of the base layer, which says for both layers what the colours are.
   func singleLayerNALUnit(
-    profileTierLevel: ProfileTierLevel?, ordering: [VideoParameterSet.SubLayerOrdering]
+    profileTierLevel: ProfileTierLevel?, ordering: [VideoParameterSet.SubLayerOrdering],
+    base: SequenceParameterSet
   ) -> [UInt8] {
     var writer = BitWriter()
     if isMultilayerForm {
@@ -21,13 +23,43 @@ extension SequenceParameterSet {
       VideoParameterSet.SubLayerOrdering.write(
         ordering, to: &writer, maxSubLayersMinus1: maxSubLayersMinus1)
       writer.copy(layout.codingTools..<layout.scalingListInference, of: rbsp)
-      writer.copy(layout.scalingListData..<layout.extensions, of: rbsp)
+      copyToExtensions(from: layout.scalingListData, colourOf: base, to: &writer)
     } else {
       writer.copy(16..<layout.extensions, of: rbsp)
     }
     writeRangeExtension(to: &writer)
     writer.trailingBits()
     return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet))
+  }
+}
+
+extension SequenceParameterSet {
+  /// Copies from `start` to the end of the VUI, with `video_signal_type` of `base` where this SPS
+  /// has none.
+  private func copyToExtensions(
+    from start: Int, colourOf base: SequenceParameterSet, to writer: inout BitWriter
+  ) {
+    guard let colour = base.vui?.signalTypeBits, base.vui?.signalType != nil,
+      vui?.signalType == nil
+    else {
+      writer.copy(start..<layout.extensions, of: rbsp)
+      return
+    }
+    if let place = vui?.signalTypeBits {
+      writer.copy(start..<place.lowerBound, of: rbsp)
+      writer.copy(colour, of: base.rbsp)
+      writer.copy(place.upperBound..<layout.extensions, of: rbsp)
+      return
+    }
+    // vui_parameters_present_flag is the last bit.
+    writer.copy(start..<layout.extensions - 1, of: rbsp)
+    writer.flag(true)
+    // aspect_ratio_info_present_flag and overscan_info_present_flag; behind it chroma_loc_info,
+    // neutral_chroma_indication, field_seq, frame_field_info, default_display_window, timing_info
+    // and bitstream_restriction.
+    writer.u(0, 2)
+    writer.copy(colour, of: base.rbsp)
+    writer.u(0, 7)
   }
 }
 

@@ -117,7 +117,8 @@ public struct Unweaver: Sendable {
       guard let sps = store.sequenceParameterSet(id, layer: 1) else { continue }
       if sps.tools.scalingList == .inferred { throw .inferredScalingList }
       sets.sequenceParameterSets.append(
-        sps.singleLayerNALUnit(profileTierLevel: base.profileTierLevel, ordering: ordering))
+        sps.singleLayerNALUnit(
+          profileTierLevel: base.profileTierLevel, ordering: ordering, base: base))
     }
     for pps in all {
       if pps.infersScalingList { throw .inferredScalingList }

@@ -9,6 +9,8 @@ public struct SEIMessage: Hashable, Sendable {
     /// The type with the number `rawValue`.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
+    /// active_parameter_sets
+    public static let activeParameterSets = PayloadType(rawValue: 129)
     /// mastering_display_colour_volume
     public static let masteringDisplayColourVolume = PayloadType(rawValue: 137)
     /// content_light_level_info

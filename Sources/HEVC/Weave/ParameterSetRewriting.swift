@@ -12,14 +12,8 @@ extension SequenceParameterSet {
     writer.ue(log2MaxPOCLSB - 4)
     writer.copy(layout.codingTools..<layout.scalingListInference, of: rbsp)
     if tools.scalingList != .disabled { writer.flag(false) }
-    if let timing = vui?.timing, timing.hrd != nil {
-      // The buffer model of a layer of its own is not that of the layer in the pair.
-      writer.copy(layout.scalingListData..<timing.hrdBits.lowerBound, of: rbsp)
-      writer.flag(false)
-      writer.copy(timing.hrdBits.upperBound..<layout.extensions, of: rbsp)
-    } else {
-      writer.copy(layout.scalingListData..<layout.extensions, of: rbsp)
-    }
+    copy(
+      layout.scalingListData..<layout.extensions, clearing: vui?.ofBaseLayerOnly ?? [], to: &writer)
     writer.flag(true)
     writer.flag(!layout.rangeExtension.isEmpty)
     writer.flag(true)
@@ -28,6 +22,15 @@ extension SequenceParameterSet {
     writer.flag(false)
     writer.trailingBits()
     return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet, layerID: 1))
+  }
+}
+
+extension VideoUsabilityInformation {
+  /// The flags, with what they bring, that the SPS of a layer above the base must not have set: the
+  /// base layer says what the colours are (F.7.4.3.2.1), and the buffer model of a layer of its own
+  /// is not that of the layer in the pair.
+  fileprivate var ofBaseLayerOnly: [Range<Int>] {
+    [signalTypeBits] + (timing.map { [$0.hrdBits] } ?? [])
   }
 }
 

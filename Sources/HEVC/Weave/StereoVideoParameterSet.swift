@@ -26,6 +26,15 @@ extension VideoParameterSet {
     for index in levels.subLayers.indices { levels.subLayers[index].profile = nil }
     var multiview = levels
     multiview.profile = try profileTierLevel.profile?.multiview(base.format)
+    // The dependent layer is as much work as the more demanding of the two.
+    for case let eye? in [base.profileTierLevel, dependent.profileTierLevel] {
+      multiview.levelIDC = max(multiview.levelIDC, eye.levelIDC)
+      if eye.profile?.tierFlag == true { multiview.profile?.tierFlag = true }
+      for (index, level) in eye.subLayers.enumerated() where index < multiview.subLayers.count {
+        multiview.subLayers[index].levelIDC = Self.higher(
+          multiview.subLayers[index].levelIDC, level.levelIDC)
+      }
+    }
     var pair = LayerPairParameters()
     pair.profileTierLevels = [multiview]
     pair.profileTierLevelIndexes = [1, 2]
@@ -40,6 +49,12 @@ extension VideoParameterSet {
       ],
       pair: pair)
     return vps
+  }
+
+  /// The higher of two levels; nil, the level of all sub-layers, where one of them is.
+  private static func higher(_ one: Int?, _ other: Int?) -> Int? {
+    guard let one, let other else { return nil }
+    return max(one, other)
   }
 }
 

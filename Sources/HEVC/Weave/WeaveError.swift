@@ -17,10 +17,8 @@ public enum WeaveError: Error, Hashable, Sendable {
   case differentBitDepths(left: Int, right: Int)
   /// Only one of the pictures is a random access point.
   case unpairedRandomAccess(left: NALUnitType, right: NALUnitType)
-  /// The NAL unit types of the pictures differ.
+  /// Only one of the pictures begins a coded video sequence, or is skipped behind a random access.
   case differentFrameTypes(left: NALUnitType, right: NALUnitType)
-  /// The slice types of the pictures differ.
-  case differentSliceTypes(left: SliceSegmentHeader.SliceType, right: SliceSegmentHeader.SliceType)
   /// The picture order counts differ.
   case differentPictureOrderCounts(left: Int, right: Int)
   /// The pictures are of different temporal sub-layers.
@@ -63,9 +61,6 @@ extension WeaveError: CustomStringConvertible {
         + "encode both eyes with the same keyframe positions"
     case .differentFrameTypes(let left, let right):
       return "the eyes differ in picture type: left \(left), right \(right); "
-        + "encode both eyes with the same GOP structure"
-    case .differentSliceTypes(let left, let right):
-      return "the eyes differ in slice type: left \(left), right \(right); "
         + "encode both eyes with the same GOP structure"
     case .differentPictureOrderCounts(let left, let right):
       return "the eyes differ in picture order count: left \(left), right \(right); "

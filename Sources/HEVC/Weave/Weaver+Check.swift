@@ -36,15 +36,19 @@ extension Weaver {
       throw .differentPictureOrderCounts(
         left: left.pictureOrderCount, right: right.pictureOrderCount)
     }
-    guard leftType == rightType else {
-      throw .differentFrameTypes(left: leftType, right: rightType)
-    }
-    guard leftSlice.sliceType == rightSlice.sliceType else {
-      throw .differentSliceTypes(left: leftSlice.sliceType, right: rightSlice.sliceType)
-    }
+    // A coded video sequence begins in both layers or in none, and what is skipped behind a random
+    // access is skipped in both (F.7.4.2.2). Else the types may differ.
+    guard leftType.beginsWithItself == rightType.beginsWithItself,
+      leftType.isRASL == rightType.isRASL, leftType.isRADL == rightType.isRADL
+    else { throw .differentFrameTypes(left: leftType, right: rightType) }
     guard leftSlice.header.temporalID == rightSlice.header.temporalID else {
       throw .differentTemporalSubLayers(
         left: Int(leftSlice.header.temporalID), right: Int(rightSlice.header.temporalID))
     }
   }
+}
+
+extension NALUnitType {
+  /// IDR and BLA pictures, which refer to nothing before them.
+  fileprivate var beginsWithItself: Bool { isIDR || isBLA }
 }

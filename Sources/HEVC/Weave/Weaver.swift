@@ -3,7 +3,8 @@ public import StereoVideo
 
 /// Makes one MV-HEVC stream of two single-layer H.265 streams, one for each eye.
 ///
-/// The streams must be frame-aligned: same size, format, GOP structure and picture order in both.
+/// The streams must be frame-aligned: same size, format, decoding order and random access points in
+/// both. Types of pictures and slices may differ otherwise.
 /// The base eye's NAL units are taken as they are. Of the other eye's, slice segment headers and
 /// parameter sets are written anew for nuh_layer_id 1; slice data is never touched, since it starts
 /// byte-aligned behind a header whose last byte is not zero.
@@ -70,6 +71,7 @@ public struct Weaver: Sendable {
       nalUnits: try arrange(basePicture, baseBytes, dependentPicture, dependentBytes),
       parameterSets: sets, parameterSetsChanged: changed,
       header: basePicture.firstSlice.header,
+      dependentType: dependentPicture.firstSlice.header.type,
       pictureOrderCount: basePicture.pictureOrderCount)
   }
 
@@ -89,7 +91,7 @@ public struct Weaver: Sendable {
       switch header.type {
       case .endOfSequence, .endOfBitstream: ends.append(unit)
       case .prefixSEI:
-        guard let rest = withoutViewMapping(baseBytes.extracting(range), header) else {
+        guard let rest = withoutLayers(baseBytes.extracting(range), header) else {
           units.append(unit)
           continue
         }
@@ -115,11 +117,14 @@ public struct Weaver: Sendable {
     return units + ends
   }
 
-  /// The SEI NAL unit `nalUnit` less the view mapping of a stream that it was once part of: nil
-  /// where it has none, empty where it has nothing else.
-  private func withoutViewMapping(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
+  /// The SEI NAL unit `nalUnit` less what is not true of the layered stream: the view mapping of one
+  /// that it was once part of, and which parameter sets are active, which have become more. Nil where
+  /// it has none of that, empty where it has nothing else.
+  private func withoutLayers(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
     guard let messages = try? SEIMessage.messages(in: nalUnit) else { return nil }
-    let rest = messages.filter { $0.type != .threeDReferenceDisplays }
+    let rest = messages.filter {
+      $0.type != .threeDReferenceDisplays && $0.type != .activeParameterSets
+    }
     guard rest.count < messages.count else { return nil }
     return rest.isEmpty ? [] : SEIMessage.nalUnit(rest, header: header)
   }

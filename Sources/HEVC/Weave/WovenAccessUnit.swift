@@ -39,10 +39,12 @@ public struct WovenAccessUnit: Sendable {
   public internal(set) var parameterSetsChanged: Bool
   /// NAL unit header of the base picture.
   public internal(set) var header: NALUnitHeader
+  /// Type of the dependent picture.
+  public internal(set) var dependentType: NALUnitType
   /// PicOrderCntVal of both pictures.
   public internal(set) var pictureOrderCount: Int
 
-  /// Type of both pictures.
+  /// Type of the base picture.
   public var type: NALUnitType { header.type }
   /// Decoding can begin here: what a container calls a sync sample.
   public var isRandomAccess: Bool { type.isIRAP }
@@ -50,8 +52,10 @@ public struct WovenAccessUnit: Sendable {
   public var isIDR: Bool { type.isIDR }
   /// TemporalId, 0 to 6.
   public var temporalID: Int { Int(header.temporalID) }
-  /// Whether other pictures of the same temporal sub-layer may refer to these.
-  public var isReference: Bool { !type.isSubLayerNonReference }
+  /// Whether other pictures of the same temporal sub-layer may refer to one of these.
+  public var isReference: Bool {
+    !type.isSubLayerNonReference || !dependentType.isSubLayerNonReference
+  }
 
   /// Whether ``write(framing:left:right:into:)`` puts the parameter sets in front of the picture.
   public var hasInBandParameterSets: Bool { isRandomAccess || parameterSetsChanged }
