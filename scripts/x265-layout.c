@@ -57,7 +57,9 @@ int main(int count, char **arguments) {
   FIELD(int64_t, x265_picture, pts, ", ");
   NAMED(void *, x265_picture, planes[0], planes, ", ");
   NAMED(int, x265_picture, stride[0], stride, ", ");
-  FIELD(int, x265_picture, sliceType, "),\n");
+  FIELD(int, x265_picture, sliceType, ", ");
+  FIELD(int, x265_picture, forceqp, ", ");
+  NAMED(double, x265_picture, frameData.qp, averageQP, "),\n");
   printf("nalUnit: .init(size: %zu, ", sizeof(x265_nal));
   FIELD(uint32_t, x265_nal, sizeBytes, ", ");
   FIELD(uint8_t *, x265_nal, payload, "),\n");
@@ -79,6 +81,7 @@ int main(int count, char **arguments) {
   FUNCTION(encoder_open, ", ");
   FUNCTION(encoder_parameters, ", ");
   FUNCTION(encoder_reconfig, ", ");
+  FUNCTION(encoder_headers, ", ");
   FUNCTION(encoder_encode, ", ");
   FUNCTION(encoder_get_stats, ", ");
   FUNCTION(encoder_close, ")),\n");

@@ -1,29 +1,44 @@
 package import StereoVideo
 
 /// Two x265 encoders, one for each eye, that take and give pictures in step.
+///
+/// With inter-view keyframes the dependent eye's encoder runs behind the base eye's, by as many
+/// pictures as that one holds.
 package final class EncoderPair {
   /// What both encoders made of one pair of pictures.
   package struct CodedPair: Sendable {
     package let left: CodedUnits
     package let right: CodedUnits
+    /// What takes the place of the dependent eye's keyframe, predicted from the base eye's.
+    package let predicted: CodedUnits?
     package let presentation: Int64
     package let decoding: Int64
     package let isKeyframe: Bool
   }
 
-  private let left: EyeThread
-  private let right: EyeThread
+  private let baseEye: Eye
+  private let base: EyeThread
+  private let dependent: EyeThread
   private let layout: PictureLayout
+  private let keyframeDistance: Int
   private var timeline: Timeline
   private var isOpen = true
   private var isDraining = false
   /// What one encoder gave before the other did.
-  private var waiting: (left: [X265Encoder.CodedPicture], right: [X265Encoder.CodedPicture]) =
+  private var waiting: (base: [X265Encoder.CodedPicture], dependent: [X265Encoder.CodedPicture]) =
     ([], [])
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
+  /// Pictures that wait for the base eye's; nil without inter-view prediction.
+  private var held: HeldPictures?
+  /// How many of them wait, so that both encoders are always at work.
+  private let lag: Int
+  /// Pictures since the last keyframe; the first picture of all becomes one.
+  private var keyframeAge: Int
   /// How many pictures go in, at most, before the first pair comes out.
   package let delay: Int
+  /// Parameter sets of predicted keyframes; empty where there are none.
+  package let keyframeParameterSets: [[UInt8]]
 
   /// Throws where the configuration is impossible, or x265 refuses it.
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
@@ -41,11 +56,19 @@ package final class EncoderPair {
     }
     timeline = Timeline(reorderDepth: right.reorderDepth)
     layout = PictureLayout(configuration)
+    keyframeDistance = configuration.keyframeDistance
+    keyframeAge = configuration.keyframeDistance - 1
+    baseEye = configuration.baseEye
+    let (base, dependent) = baseEye == .left ? (left, right) : (right, left)
+    keyframeParameterSets = dependent.predictor?.parameterSets ?? []
     // Two pictures keep both eyes busy; without latency, what a picture gives is waited for.
     queueLength = configuration.tune == .zerolatency ? 0 : 2
-    delay = max(left.delay, right.delay, 0) + queueLength
-    self.left = try EyeThread(left)
-    self.right = try EyeThread(right)
+    let ownDelay = max(left.delay, right.delay, 0) + queueLength
+    held = dependent.predictor.map { _ in HeldPictures() }
+    lag = dependent.predictor == nil ? 0 : ownDelay
+    delay = ownDelay + lag
+    self.base = try EyeThread(base)
+    self.dependent = try EyeThread(dependent)
   }
 
   /// Takes the pictures of one moment; returns what is ready, in coding order.
@@ -58,10 +81,24 @@ package final class EncoderPair {
     try check(left: leftPicture, right: rightPicture, timestamp: timestamp)
     let frame = timeline.nextFrame
     timeline.append(timestamp)
-    left.submit(.encode(leftPicture, frame: frame, isKeyframe: isKeyframe))
-    right.submit(.encode(rightPicture, frame: frame, isKeyframe: isKeyframe))
-    return try pairs(
-      left.outcome(whenAtMost: queueLength), right.outcome(whenAtMost: queueLength))
+    let (picture, other) =
+      baseEye == .left ? (leftPicture, rightPicture) : (rightPicture, leftPicture)
+    keyframeAge += 1
+    let startsGroup = isKeyframe || keyframeAge >= keyframeDistance
+    if startsGroup { keyframeAge = 0 }
+    base.submit(.encode(picture, frame: frame, isKeyframe: isKeyframe))
+    if held == nil {
+      dependent.submit(.encode(other, frame: frame, isKeyframe: isKeyframe))
+    } else {
+      held?.append(
+        layout.copy(other), frame: frame, isKeyframe: isKeyframe, startsGroup: startsGroup)
+    }
+    return try closingOnError { () throws(StereoEncoderError) in
+      try takeBase(base.outcome(whenAtMost: queueLength))
+      feed(leaving: lag)
+      try takeDependent(dependent.outcome(whenAtMost: queueLength))
+      return try pairs()
+    }
   }
 
   /// Throws what `encode` would throw for these before it takes them.
@@ -76,8 +113,13 @@ package final class EncoderPair {
 
   /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.
   package func restart(_ rateControl: RateControl) {
-    left.submit(.restart(rateControl))
-    right.submit(.restart(rateControl))
+    base.submit(.restart(rateControl))
+    if held == nil {
+      dependent.submit(.restart(rateControl))
+    } else {
+      held?.append(rateControl)
+    }
+    keyframeAge = keyframeDistance - 1
   }
 
   /// Takes no more pictures.
@@ -89,23 +131,33 @@ package final class EncoderPair {
   /// the encoders are closed. Nothing more can go in after the first call.
   package func drain() throws(StereoEncoderError) -> [CodedPair]? {
     guard isOpen else { throw .closed }
-    if !isDraining {
-      isDraining = true
-      left.submit(.flush)
-      right.submit(.flush)
+    return try closingOnError { () throws(StereoEncoderError) in
+      if !isDraining {
+        isDraining = true
+        base.submit(.flush)
+        if held == nil { dependent.submit(.flush) }
+      }
+      while true {
+        let baseOutcome = base.nextOutcome()
+        try takeBase(baseOutcome)
+        feed(leaving: 0)
+        if held?.isEmpty == true {
+          held = nil
+          dependent.submit(.flush)
+        }
+        let dependentOutcome = dependent.nextOutcome()
+        try takeDependent(dependentOutcome)
+        let pairs = try pairs()
+        guard pairs.isEmpty else { return pairs }
+        if baseOutcome.isIdle, dependentOutcome.isIdle { break }
+      }
+      isOpen = false
+      guard held == nil, waiting.base.isEmpty, waiting.dependent.isEmpty else {
+        throw .outOfStep(
+          "one eye ended with \(waiting.base.count + waiting.dependent.count) more pictures")
+      }
+      return nil
     }
-    while true {
-      let (left, right) = (left.nextOutcome(), right.nextOutcome())
-      let pairs = try pairs(left, right)
-      guard pairs.isEmpty else { return pairs }
-      if left.isIdle, right.isIdle { break }
-    }
-    isOpen = false
-    guard waiting.left.isEmpty, waiting.right.isEmpty else {
-      throw .outOfStep(
-        "one eye ended with \(waiting.left.count + waiting.right.count) more pictures")
-    }
-    return nil
   }
 
   /// Returns everything still inside, in coding order, and closes the encoders.
@@ -115,52 +167,66 @@ package final class EncoderPair {
     return all
   }
 
-  /// Waits for the pictures already given to be taken in.
+  /// Waits for the pictures that the eye's encoder has been given to be taken in.
   package func statistics(_ eye: Eye) -> EyeStatistics {
-    switch eye {
-    case .left: left.statistics()
-    case .right: right.statistics()
-    }
+    (eye == baseEye ? base : dependent).statistics()
   }
 
-  private func pairs(
-    _ left: EyeThread.Outcome, _ right: EyeThread.Outcome
-  ) throws(StereoEncoderError) -> [CodedPair] {
+  private func closingOnError<Result>(
+    _ body: () throws(StereoEncoderError) -> Result
+  ) throws(StereoEncoderError) -> Result {
     do throws(StereoEncoderError) {
-      try take(left, into: &waiting.left)
-      try take(right, into: &waiting.right)
-      let ready = min(waiting.left.count, waiting.right.count)
-      var pairs: [CodedPair] = []
-      for (left, right) in zip(waiting.left, waiting.right) { pairs.append(try pair(left, right)) }
-      waiting.left.removeFirst(ready)
-      waiting.right.removeFirst(ready)
-      return pairs
+      return try body()
     } catch {
       isOpen = false
       throw error
     }
   }
 
-  private func take(
-    _ outcome: EyeThread.Outcome, into waiting: inout [X265Encoder.CodedPicture]
-  ) throws(StereoEncoderError) {
+  private func takeBase(_ outcome: EyeThread.Outcome) throws(StereoEncoderError) {
     if let error = outcome.error { throw error }
-    waiting += outcome.pictures
+    for var coded in outcome.pictures {
+      held?.note(&coded)
+      waiting.base.append(coded)
+    }
+  }
+
+  private func takeDependent(_ outcome: EyeThread.Outcome) throws(StereoEncoderError) {
+    if let error = outcome.error { throw error }
+    waiting.dependent += outcome.pictures
+  }
+
+  /// Gives the dependent eye's encoder what its pictures no longer wait for.
+  private func feed(leaving count: Int) {
+    while let job = held?.next(leaving: count) { dependent.submit(job) }
+  }
+
+  private func pairs() throws(StereoEncoderError) -> [CodedPair] {
+    let ready = min(waiting.base.count, waiting.dependent.count)
+    var pairs: [CodedPair] = []
+    for (base, dependent) in zip(waiting.base, waiting.dependent) {
+      pairs.append(try pair(base, dependent))
+    }
+    waiting.base.removeFirst(ready)
+    waiting.dependent.removeFirst(ready)
+    return pairs
   }
 
   private func pair(
-    _ left: X265Encoder.CodedPicture, _ right: X265Encoder.CodedPicture
+    _ base: X265Encoder.CodedPicture, _ dependent: X265Encoder.CodedPicture
   ) throws(StereoEncoderError) -> CodedPair {
-    guard left.pts == right.pts, left.type == right.type else {
+    guard base.pts == dependent.pts, base.type == dependent.type else {
       throw .outOfStep(
-        "x265 gave a picture of type \(left.type) for frame \(left.pts) of the left eye, and of "
-          + "type \(right.type) for frame \(right.pts) of the right eye")
+        "x265 gave a picture of type \(base.type) for frame \(base.pts) of the \(baseEye) eye, and "
+          + "of type \(dependent.type) for frame \(dependent.pts) of the \(baseEye.other) eye")
     }
-    guard let times = timeline.next(frame: left.pts) else {
-      throw .encoding(eye: .left, frame: left.pts, reason: "x265 gave it out of its order")
+    guard let times = timeline.next(frame: base.pts) else {
+      throw .encoding(eye: baseEye, frame: base.pts, reason: "x265 gave it out of its order")
     }
+    let isLeftBase = baseEye == .left
     return CodedPair(
-      left: left.units, right: right.units, presentation: times.presentation,
-      decoding: times.decoding, isKeyframe: left.type == .idr)
+      left: isLeftBase ? base.units : dependent.units,
+      right: isLeftBase ? dependent.units : base.units, predicted: dependent.predicted,
+      presentation: times.presentation, decoding: times.decoding, isKeyframe: base.type == .idr)
   }
 }

@@ -9,6 +9,14 @@ final class EyeEncoder {
   private var configuration: StereoEncoderConfiguration
   private let options: [EncoderOption]
   private var encoder: X265Encoder
+  /// Nil where all of the eye's pictures are coded by themselves.
+  let predictor: KeyframePredictor?
+  private let keepsKeyframes: Bool
+  /// Predicted keyframes whose pictures are inside the encoder, by their frames.
+  private var predictions: [Int64: KeyframePredictor.Prediction] = [:]
+  private var keyframes: KeyframeStatistics?
+  /// What the QPs of discarded pictures have to be changed by, in sum.
+  private var correction = 0.0
   private let framesPerSecond: Double
   private var bytes = 0
   /// What the encoders before this one have made.
@@ -30,8 +38,16 @@ final class EyeEncoder {
     self.library = library
     self.configuration = configuration
     self.options = options
+    let isInterView = configuration.interViewPrediction == .keyframes
+    keepsKeyframes = isInterView && eye == configuration.baseEye
+    predictor =
+      isInterView && eye != configuration.baseEye
+      ? try KeyframePredictor(
+        library: library, configuration: configuration, eye: eye, options: options) : nil
+    keyframes = predictor.map { _ in KeyframeStatistics() }
     encoder = try Self.open(
-      eye: eye, library: library, configuration: configuration, options: options)
+      eye: eye, library: library, configuration: configuration, options: options,
+      keepsKeyframes: keepsKeyframes)
     let used = encoder.parameters
     framesPerSecond = Double(used[\.fpsNum]) / Double(used[\.fpsDenom])
     delay =
@@ -43,11 +59,14 @@ final class EyeEncoder {
 
   private static func open(
     eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
-    options: [EncoderOption]
+    options: [EncoderOption], keepsKeyframes: Bool
   ) throws(StereoEncoderError) -> X265Encoder {
     let parameters = try EyeParameters(
       library: library, configuration: configuration, eye: eye, options: options)
-    guard let encoder = X265Encoder(parameters.values) else {
+    guard
+      let encoder = X265Encoder(
+        parameters.values, keepingReconstructions: keepsKeyframes ? [.idr] : [])
+    else {
       throw try Self.reason(
         eye: eye, library: library, configuration: configuration, options: options)
     }
@@ -80,8 +99,10 @@ final class EyeEncoder {
     past = statistics()
     bytes = 0
     configuration.rateControl = rateControl
+    correction = 0
     encoder = try Self.open(
-      eye: eye, library: library, configuration: configuration, options: options)
+      eye: eye, library: library, configuration: configuration, options: options,
+      keepsKeyframes: keepsKeyframes)
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
@@ -89,13 +110,30 @@ final class EyeEncoder {
   /// - Parameter frame: the place of the picture in display order, from 0, which comes back as the
   ///   coded picture's `pts`.
   func encode(
-    _ picture: Picture, frame: Int64, isKeyframe: Bool
+    _ picture: Picture, frame: Int64, isKeyframe: Bool, qp: Int? = nil
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     lastFrame = frame
     return try advance { () throws(X265Encoder.Failure) in
       // Any other type, even the right one, would end the lookahead here and with it cutree.
-      try encoder.encode(picture, pts: frame, type: isKeyframe ? .idr : .auto)
+      try encoder.encode(picture, pts: frame, type: isKeyframe ? .idr : .auto, qp: qp)
     }
+  }
+
+  /// As `encode`, for the first picture of a group: predicts it from the base eye's where that costs
+  /// less, and hands its reconstruction over in its place, for the pictures behind to refer to.
+  func encodeKeyframe(
+    _ picture: Picture, from base: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool
+  ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
+    guard let prediction = try predictor?.predict(picture, from: base) else {
+      return try encode(picture, frame: frame, isKeyframe: isKeyframe)
+    }
+    let saving = prediction.plainByteCount - prediction.units.bytes.count
+    keyframes?.note(saving: saving)
+    guard saving > 0 else { return try encode(picture, frame: frame, isKeyframe: isKeyframe) }
+    predictions[frame] = prediction
+    return try encode(
+      prediction.reconstruction, frame: frame, isKeyframe: isKeyframe,
+      qp: KeyframePredictor.discardedQP)
   }
 
   /// The next coded picture after the last input; nil when there are no more.
@@ -107,8 +145,12 @@ final class EyeEncoder {
     _ body: () throws(X265Encoder.Failure) -> X265Encoder.CodedPicture?
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     do throws(X265Encoder.Failure) {
-      let coded = try body()
-      bytes += coded?.units.bytes.count ?? 0
+      guard var coded = try body() else { return nil }
+      if let prediction = predictions.removeValue(forKey: coded.pts) {
+        coded.predicted = prediction.units
+        correction += prediction.averageQP - coded.averageQP
+      }
+      bytes += (coded.predicted ?? coded.units).bytes.count
       return coded
     } catch {
       throw .encoding(eye: eye, frame: lastFrame, reason: error.reason)
@@ -118,8 +160,11 @@ final class EyeEncoder {
   /// What this encoder has made until now.
   func statistics() -> EyeStatistics {
     let now = encoder.withStatistics {
-      EyeStatistics($0, $1, bytes: bytes, framesPerSecond: framesPerSecond)
+      EyeStatistics(
+        $0, $1, bytes: bytes, framesPerSecond: framesPerSecond, qpCorrection: correction)
     }
-    return past?.adding(now) ?? now
+    var all = past?.adding(now) ?? now
+    all.keyframes = keyframes
+    return all
   }
 }

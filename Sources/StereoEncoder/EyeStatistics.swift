@@ -1,3 +1,22 @@
+/// How the first pictures of the dependent eye's groups were coded.
+public struct KeyframeStatistics: Equatable, Sendable {
+  /// Predicted from the base eye's.
+  public private(set) var predicted = 0
+  /// Coded by themselves, since prediction would not have cost less.
+  public private(set) var plain = 0
+  /// Bytes that prediction has saved, by what the base eye's keyframes cost.
+  public private(set) var savedBytes = 0
+
+  mutating func note(saving: Int) {
+    guard saving > 0 else {
+      plain += 1
+      return
+    }
+    predicted += 1
+    savedBytes += saving
+  }
+}
+
 /// What one eye's encoder has made until now.
 public struct EyeStatistics: Equatable, Sendable {
   /// Coded pictures.
@@ -14,12 +33,16 @@ public struct EyeStatistics: Equatable, Sendable {
   public let psnr: Double?
   /// Nil unless the option string has `ssim:log-level=info`.
   public let ssim: Double?
+  /// Of the dependent eye with inter-view keyframes; nil otherwise.
+  public internal(set) var keyframes: KeyframeStatistics?
   private let framesPerSecond: Double
 
-  /// - Parameter stats: an `x265_stats`.
+  /// - Parameters:
+  ///   - stats: an `x265_stats`.
+  ///   - qpCorrection: what its sum of all QPs has to be changed by.
   init(
     _ stats: UnsafeMutableRawPointer, _ layout: X265Layout.Statistics, bytes: Int,
-    framesPerSecond: Double
+    framesPerSecond: Double, qpCorrection: Double = 0
   ) {
     let types = [layout.statsI, layout.statsP, layout.statsB].map {
       (quantizer: stats[$0.avgQp], pictures: Double(stats[$0.numPics]))
@@ -29,7 +52,8 @@ public struct EyeStatistics: Equatable, Sendable {
     self.bytes = bytes
     kilobitsPerSecond = Self.rate(bytes, frames, framesPerSecond)
     averageQP =
-      pictures > 0 ? types.reduce(0) { $0 + $1.quantizer * $1.pictures } / pictures : nil
+      pictures > 0
+      ? (types.reduce(0) { $0 + $1.quantizer * $1.pictures } + qpCorrection) / pictures : nil
     self.framesPerSecond = framesPerSecond
     psnr = stats[layout.globalPsnr] > 0 ? stats[layout.globalPsnr] : nil
     ssim = stats[layout.globalSsim] > 0 ? stats[layout.globalSsim] : nil

@@ -8,6 +8,9 @@ import StereoVideo
 final class EyeThread {
   enum Job {
     case encode(Picture, frame: Int64, isKeyframe: Bool)
+    /// The first picture of a group, which may be predicted from the base eye's.
+    case encodeKeyframe(
+      Picture, from: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool)
     /// Codes all that is inside, then goes on with another rate control.
     case restart(RateControl)
     /// Codes all that is inside.
@@ -60,6 +63,10 @@ final class EyeThread {
           switch job {
           case .encode(let picture, let frame, let isKeyframe):
             let coded = try encoder.encode(picture, frame: frame, isKeyframe: isKeyframe)
+            if let coded { give(coded) }
+          case .encodeKeyframe(let picture, let base, let frame, let isKeyframe):
+            let coded = try encoder.encodeKeyframe(
+              picture, from: base, frame: frame, isKeyframe: isKeyframe)
             if let coded { give(coded) }
           case .restart(let rateControl):
             while let coded = try encoder.flush() { give(coded) }

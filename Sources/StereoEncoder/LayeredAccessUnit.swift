@@ -20,13 +20,13 @@ public struct LayeredAccessUnit: Sendable {
   package let left: CodedUnits
   package let right: CodedUnits
 
-  init(_ pair: EncoderPair.CodedPair, woven: WovenAccessUnit) {
+  init(_ pair: EncoderPair.CodedPair, woven: WovenAccessUnit, _ baseEye: Eye) {
     self.woven = woven
     presentation = pair.presentation
     decoding = pair.decoding
     isSync = pair.isKeyframe
-    left = pair.left
-    right = pair.right
+    left = (baseEye == .right ? pair.predicted : nil) ?? pair.left
+    right = (baseEye == .left ? pair.predicted : nil) ?? pair.right
   }
 
   /// Size in bytes of what `write` writes.

@@ -3,11 +3,18 @@ import StereoVideo
 /// What the rows of a picture must hold, by the encoder's configuration.
 struct PictureLayout {
   private let width: Int
+  private let height: Int
   private let bytesPerSample: Int
 
   init(_ configuration: StereoEncoderConfiguration) {
     width = configuration.width
+    height = configuration.height
     bytesPerSample = configuration.bitDepth > 8 ? 2 : 1
+  }
+
+  /// The picture in memory of its own.
+  func copy(_ picture: Picture) -> Picture {
+    picture.copy(width: width, height: height, bytesPerSample: bytesPerSample)
   }
 
   /// Throws `picture` where x265 would read beyond a row, or between two samples.

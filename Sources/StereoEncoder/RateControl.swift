@@ -44,6 +44,18 @@ extension RateControl {
     }
   }
 
+  /// Throws where the rate control of x265 would count pictures that are thrown away.
+  func check(
+    with prediction: StereoEncoderConfiguration.InterViewPrediction
+  ) throws(StereoEncoderError) {
+    if case .quality(_, nil) = self { return }
+    guard prediction == .none else {
+      throw .setting(
+        name: "inter-view prediction",
+        reason: "it goes with constant quality, not with a bitrate or a limited peak")
+    }
+  }
+
   /// x265's options for one of the eyes, after `validate()`.
   ///
   /// Six steps of QP halve the rate, so an offset of the dependent eye becomes its share.

@@ -4,7 +4,9 @@ public import StereoVideo
 /// Encodes pairs of pictures into one layered stream (MV-HEVC) by two x265 encoders in step.
 ///
 /// Each eye's pictures are coded exactly as x265 alone would code them: of the layered stream, a
-/// decoder gets the very pictures that it would get of two separate streams.
+/// decoder gets the very pictures that it would get of two separate streams. With
+/// ``StereoEncoderConfiguration/interViewPrediction`` that is so of the base eye alone: keyframes of
+/// the dependent eye are then predicted from it.
 ///
 /// ```swift
 /// let encoder = try StereoEncoder(StereoEncoderConfiguration(width: 1920, height: 1080))
@@ -33,6 +35,11 @@ public final class StereoEncoder {
     self.configuration = configuration
     keyframeAge = configuration.keyframeDistance - 1
     weaver = Weaver(baseEye: configuration.baseEye)
+    do throws(WeaveError) {
+      try weaver.add(keyframeParameterSets: pair.keyframeParameterSets)
+    } catch {
+      throw .weaving(error)
+    }
     if configuration.detectsSceneCuts {
       sceneCuts = SceneCutDetector(
         width: configuration.width, height: configuration.height,
@@ -79,6 +86,7 @@ public final class StereoEncoder {
   /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
+    try rateControl.check(with: configuration.interViewPrediction)
     configuration.rateControl = rateControl
     wantedRateControl = rateControl
   }
@@ -111,15 +119,27 @@ public final class StereoEncoder {
     units.reserveCapacity(pairs.count)
     for coded in pairs {
       do throws(WeaveError) {
-        let woven = try weaver.weave(
-          left: coded.left.bytes.span.bytes, leftNALUnits: coded.left.nalUnits,
-          right: coded.right.bytes.span.bytes, rightNALUnits: coded.right.nalUnits)
-        units.append(LayeredAccessUnit(coded, woven: woven))
+        units.append(LayeredAccessUnit(coded, woven: try weave(coded), configuration.baseEye))
       } catch {
         pair.close()
         throw .weaving(error)
       }
     }
     return units
+  }
+
+  private func weave(
+    _ coded: EncoderPair.CodedPair
+  ) throws(WeaveError) -> WovenAccessUnit {
+    let (left, right) = (coded.left, coded.right)
+    guard let predicted = coded.predicted else {
+      return try weaver.weave(
+        left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+        right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
+    }
+    return try weaver.weave(
+      left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
+      right: right.bytes.span.bytes, rightNALUnits: right.nalUnits,
+      predicted: predicted.bytes.span.bytes, predictedNALUnits: predicted.nalUnits)
   }
 }

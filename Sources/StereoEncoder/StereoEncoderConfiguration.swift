@@ -27,6 +27,12 @@ public struct StereoEncoderConfiguration: Sendable {
   /// Added to the dependent eye's CRF, -24 to 24. At a given bitrate it moves the share of the
   /// two eyes instead: 6 gives the dependent eye half as much as the base eye.
   public var dependentEyeQualityOffset: Double
+  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. Not with
+  /// a bitrate or a limited peak.
+  public var interViewPrediction: InterViewPrediction
+  /// Added to the mean QP of the base eye's keyframe for the dependent eye's that is predicted from
+  /// it, -20 to 20; `dependentEyeQualityOffset` comes on top.
+  public var interViewQPOffset: Int
   /// Further options of x265, `name=value:name=value`, or a name alone for a switch. They come
   /// after everything else here, so they win.
   public var optionString: String
@@ -49,9 +55,19 @@ public struct StereoEncoderConfiguration: Sendable {
     keyframeDistance = 60
     minimumKeyframeDistance = nil
     dependentEyeQualityOffset = 0
+    interViewPrediction = .none
+    interViewQPOffset = 2
     optionString = ""
     detectsSceneCuts = true
     baseEye = .left
+  }
+
+  /// How far the dependent eye is predicted from the base eye.
+  public enum InterViewPrediction: String, Sendable, CaseIterable {
+    /// Not at all: the eyes are two streams.
+    case none
+    /// The first picture of each group is, where that costs less. A third encoder codes it.
+    case keyframes
   }
 
   /// A ratio of two positive numbers.
@@ -111,6 +127,11 @@ extension StereoEncoderConfiguration {
             + "the maximum")
       }
     }
+    guard (-20...20).contains(interViewQPOffset) else {
+      throw .setting(
+        name: "inter-view QP offset", reason: "\(interViewQPOffset) is outside -20...20")
+    }
+    try rateControl.check(with: interViewPrediction)
     guard (-24...24).contains(dependentEyeQualityOffset) else {
       throw .setting(
         name: "dependent eye's quality offset",

@@ -27,6 +27,11 @@ struct MVHEVCDecTests {
       Coding(options: "key-int-max=1"),
       Coding(options: "key-int-max=7", x265: ":bframes=4"),
       Coding(options: "tune=zerolatency"),
+      Coding(options: "inter-view-prediction=keyframes key-int-max=7", x265: ":bframes=4"),
+      Coding(options: "inter-view-prediction=keyframes key-int-max=1 hero-eye=right"),
+      Coding(
+        raw: "width=256,height=64,format=I420_10LE",
+        options: "inter-view-prediction=keyframes key-int-max=9 tune=zerolatency"),
       Coding(raw: "width=256,height=192", x265: ":slices=3:bframes=4:ref=5:rc-lookahead=10"),
     ])
   func exact(coding: Coding) async throws {

@@ -246,6 +246,22 @@ struct StereoMovieTests {
     #expect(items.first { $0.key == "com.apple.quicktime.title" }?.value == .utf8("Boats"))
   }
 
+  @Test("a movie whose second eye has predicted keyframes plays, and says what they saved")
+  func interView() async throws {
+    let raw = "format=I420,width=640,height=180,framerate=30/1"
+    let options = "speed-preset=fast key-int-max=15 scene-cuts=false"
+    try await play(eyes(50, raw) + mux(options))
+    let plain = try MovieFile(path).bytes.count
+    let messages = try await play(
+      eyes(50, raw) + mux(options + " inter-view-prediction=keyframes"))
+    #expect(try MovieFile(path).bytes.count * 100 < plain * 95)
+    let second = try #require(messages.named("stereo-encoder-statistics").last)
+    #expect(second.int("predicted-keyframes") == 4 && second.int("plain-keyframes") == 0)
+    #expect(second.int("saved-bytes") ?? 0 > 0)
+    #expect((0.01..<0.95).contains(second.double("share-of-base") ?? 0))
+    try await Judge.expectEyes(path, folder, count: 50, width: 320, height: 180, above: 30)
+  }
+
   @Test("progress and the encoders' figures are told to the application")
   func reports() async throws {
     let messages = try await play(eyes(10, "width=128,height=64") + mux())

@@ -5,6 +5,8 @@ The MD5 is that of the visible planes of the frame as I420 (or I420_10LE and the
 endian), in output order. `view` is the view id of a layered stream, `-` of a plain one.
 
     decode_views.py FILE             all views of a layered file
+    decode_views.py --write FOLDER FILE
+                                     also writes the planes of each view, to FOLDER/VIEW.yuv
     decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
 
 With several files, a line `= FILE` stands in front of each one's frames.
@@ -53,6 +55,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", metavar="file")
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--write", metavar="folder")
     parser.add_argument("--format", help="demuxer name, such as hevc")
     arguments = parser.parse_args()
     av.logging.set_level(av.logging.WARNING)
@@ -72,7 +75,11 @@ def decode(file, arguments):
             options["view_ids"] = "-1"
         stream.codec_context.options = options
         for frame in container.decode(stream):
-            digest = hashlib.md5(planes(frame)).hexdigest()
+            samples = planes(frame)
+            digest = hashlib.md5(samples).hexdigest()
+            if arguments.write:
+                with open(f"{arguments.write}/{view_id(frame)}.yuv", "ab") as file:
+                    file.write(samples)
             print(view_id(frame), digest, frame.pts)
 
 

@@ -31,6 +31,12 @@ public enum WeaveError: Error, Hashable, Sendable {
   case missingParameterSet(Eye, String)
   /// Both streams together have more parameter sets than there are numbers.
   case tooManyParameterSets
+  /// What is to be a predicted keyframe is no P picture with one reference, or stands beside a picture
+  /// that is no IDR picture.
+  case misplacedKeyframe
+  /// The stream of predicted keyframes and the dependent eye's have different values of a field that
+  /// slice data depends on.
+  case differentKeyframeCoding(field: String)
   /// A NAL unit range does not lie inside the data.
   case rangeOutsideData(Eye)
   /// A parameter set or slice header cannot be read.
@@ -77,6 +83,10 @@ extension WeaveError: CustomStringConvertible {
       return "the \(eye) eye's slices refer to \(what), which has not been received"
     case .tooManyParameterSets:
       return "both eyes together have more parameter sets than H.265 has numbers for"
+    case .misplacedKeyframe:
+      return "a predicted keyframe must be a P picture with one reference beside an IDR picture"
+    case .differentKeyframeCoding(let field):
+      return "predicted keyframes are coded with another \(field) than the pictures behind them"
     case .rangeOutsideData(let eye):
       return "a NAL unit range of the \(eye) eye lies outside its data"
     case .syntax(let eye, let error):

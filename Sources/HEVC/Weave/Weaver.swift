@@ -21,8 +21,11 @@ public struct Weaver: Sendable {
 
   private var base: EyeStream
   private var dependent: EyeStream
+  /// The stream that predicted keyframes of the dependent eye come from.
+  private var keyframes: EyeStream
   private var spsNumbers = DependentNumbering(count: 16)
   private var ppsNumbers = DependentNumbering(count: 64)
+  private var keyframeNumbers = DependentNumbering(count: 64)
   private var parameterSets = DerivedParameterSets<LayeredParameterSets>()
 
   /// A weaver that puts `baseEye` (the hero eye) into the base layer.
@@ -30,6 +33,7 @@ public struct Weaver: Sendable {
     self.baseEye = baseEye
     base = EyeStream(baseEye)
     dependent = EyeStream(baseEye.other)
+    keyframes = EyeStream(baseEye.other)
   }
 
   /// Takes in parameter sets of `eye` that came beside the stream, as in `hvcC`.
@@ -39,6 +43,12 @@ public struct Weaver: Sendable {
     } else {
       try dependent.add(parameterSets: parameterSets)
     }
+  }
+
+  /// Takes in parameter sets of the stream that predicted keyframes come from. To be done before the
+  /// first access unit where the layered stream's own sets are to hold for all of it.
+  public mutating func add(keyframeParameterSets: [[UInt8]]) throws(WeaveError) {
+    try keyframes.add(parameterSets: keyframeParameterSets)
   }
 
   /// Weaves one access unit of each eye, given with their framing.
@@ -56,6 +66,32 @@ public struct Weaver: Sendable {
   public mutating func weave(
     left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>]
   ) throws(WeaveError) -> WovenAccessUnit {
+    try weave(
+      left: left, leftNALUnits: leftNALUnits, right: right, rightNALUnits: rightNALUnits,
+      keyframe: nil, keyframeBytes: left)
+  }
+
+  /// Weaves a keyframe whose dependent picture is predicted from the base picture.
+  ///
+  /// Both eyes' pictures are IDR pictures. That of the dependent eye is left out, but for its
+  /// parameter sets, which hold for the pictures behind it.
+  ///
+  /// - Parameter predicted: the access unit of a third stream that takes its place: a P picture with
+  ///   one reference, which stands for the base picture. The payloads of the dependent eye's NAL
+  ///   units are ranges of it.
+  public mutating func weave(
+    left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>],
+    predicted: RawSpan, predictedNALUnits: [Range<Int>]
+  ) throws(WeaveError) -> WovenAccessUnit {
+    try weave(
+      left: left, leftNALUnits: leftNALUnits, right: right, rightNALUnits: rightNALUnits,
+      keyframe: predictedNALUnits, keyframeBytes: predicted)
+  }
+
+  private mutating func weave(
+    left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>],
+    keyframe: [Range<Int>]?, keyframeBytes: RawSpan
+  ) throws(WeaveError) -> WovenAccessUnit {
     let isLeftBase = baseEye == .left
     let baseBytes = isLeftBase ? left : right
     let dependentBytes = isLeftBase ? right : left
@@ -66,55 +102,77 @@ public struct Weaver: Sendable {
     try check(
       left: isLeftBase ? basePicture : dependentPicture,
       right: isLeftBase ? dependentPicture : basePicture)
+    let predicted = try keyframe.map { (ranges) throws(WeaveError) in
+      guard basePicture.firstSlice.header.type.isIDR else { throw .misplacedKeyframe }
+      return try keyframes.read(keyframeBytes, ranges)
+    }
     let (sets, changed) = try updateParameterSets(basePicture, dependentPicture)
+    var units = try arrange(basePicture, baseBytes)
+    if let predicted {
+      for (header, range) in predicted.nalUnits where header.type.isVCL {
+        let unit = try rewriteKeyframe(keyframeBytes, range, basePicture, dependentPicture)
+        units.pictures.append(WovenAccessUnit.Unit(nalUnit: unit, eye: baseEye.other))
+      }
+    } else {
+      try arrange(dependentPicture, dependentBytes, behind: &units)
+    }
     return WovenAccessUnit(
-      nalUnits: try arrange(basePicture, baseBytes, dependentPicture, dependentBytes),
+      nalUnits: units.pictures + units.ends,
       parameterSets: sets, parameterSetsChanged: changed,
       header: basePicture.firstSlice.header,
       dependentType: dependentPicture.firstSlice.header.type,
       pictureOrderCount: basePicture.pictureOrderCount)
   }
 
-  /// Base slices, then dependent slices; ends of sequence last, delimiter first.
-  ///
-  /// Suffix SEI of the base stays between the two, where it belongs to the picture in front of it.
-  private func arrange(
-    _ basePicture: EyeStream.Picture, _ baseBytes: RawSpan,
-    _ dependentPicture: EyeStream.Picture, _ dependentBytes: RawSpan
-  ) throws(WeaveError) -> [WovenAccessUnit.Unit] {
-    var units: [WovenAccessUnit.Unit] = []
+  /// The NAL units of an access unit: base slices, then dependent slices; delimiter first.
+  private struct Arrangement {
+    var pictures: [WovenAccessUnit.Unit] = []
+    /// Ends of sequence and of bitstream, which come last.
     var ends: [WovenAccessUnit.Unit] = []
-    units.reserveCapacity(basePicture.nalUnits.count + dependentPicture.nalUnits.count)
-    for (header, range) in basePicture.nalUnits {
+  }
+
+  /// Suffix SEI of the base stays behind the base picture, which it belongs to.
+  private func arrange(
+    _ picture: EyeStream.Picture, _ bytes: RawSpan
+  ) throws(WeaveError) -> Arrangement {
+    var units = Arrangement()
+    units.pictures.reserveCapacity(picture.nalUnits.count * 2)
+    for (header, range) in picture.nalUnits {
       let unit = WovenAccessUnit.Unit(
         nalUnit: RewrittenNALUnit(header: header, payload: range), eye: baseEye)
       switch header.type {
-      case .endOfSequence, .endOfBitstream: ends.append(unit)
+      case .endOfSequence, .endOfBitstream: units.ends.append(unit)
       case .prefixSEI:
-        guard let rest = withoutLayers(baseBytes.extracting(range), header) else {
-          units.append(unit)
+        guard let rest = withoutLayers(bytes.extracting(range), header) else {
+          units.pictures.append(unit)
           continue
         }
         if !rest.isEmpty {
-          units.append(
+          units.pictures.append(
             .init(nalUnit: RewrittenNALUnit(header: header, beginning: rest), eye: baseEye))
         }
-      default: units.append(unit)
+      default: units.pictures.append(unit)
       }
     }
-    for (header, range) in dependentPicture.nalUnits {
+    return units
+  }
+
+  /// Puts the dependent picture behind the base picture.
+  private func arrange(
+    _ picture: EyeStream.Picture, _ bytes: RawSpan, behind units: inout Arrangement
+  ) throws(WeaveError) {
+    for (header, range) in picture.nalUnits {
       var layerHeader = header
       layerHeader.layerID = 1
       if header.type.isVCL {
-        let unit = try rewrite(dependentBytes, range, layerHeader)
-        units.append(WovenAccessUnit.Unit(nalUnit: unit, eye: baseEye.other))
+        let unit = try rewrite(bytes, range, layerHeader)
+        units.pictures.append(WovenAccessUnit.Unit(nalUnit: unit, eye: baseEye.other))
       } else if header.type == .endOfSequence {
         let end = RewrittenNALUnit(
           header: layerHeader, beginning: BitWriter().nalUnit(layerHeader))
-        ends.insert(WovenAccessUnit.Unit(nalUnit: end, eye: baseEye.other), at: 0)
+        units.ends.insert(WovenAccessUnit.Unit(nalUnit: end, eye: baseEye.other), at: 0)
       }
     }
-    return units + ends
   }
 
   /// The SEI NAL unit `nalUnit` less what is not true of the layered stream: the view mapping of one
@@ -145,13 +203,33 @@ public struct Weaver: Sendable {
       payload: range.lowerBound + slice.dataOffset..<range.upperBound)
   }
 
+  private func rewriteKeyframe(
+    _ bytes: RawSpan, _ range: Range<Int>, _ basePicture: EyeStream.Picture,
+    _ dependentPicture: EyeStream.Picture
+  ) throws(WeaveError) -> RewrittenNALUnit {
+    let slice = try keyframes.readSlice(bytes.extracting(range))
+    guard slice.hasOneReference else { throw .misplacedKeyframe }
+    guard let number = keyframeNumbers[slice.pictureParameterSetID] else {
+      throw .missingParameterSet(baseEye.other, "PPS \(slice.pictureParameterSetID)")
+    }
+    var header = basePicture.firstSlice.header
+    header.layerID = 1
+    return RewrittenNALUnit(
+      header: header,
+      beginning: slice.predictedKeyframeBeginning(
+        base: basePicture.firstSlice, pictureParameterSetID: number,
+        log2MaxPOCLSB: dependentPicture.sps.log2MaxPOCLSB),
+      payload: range.lowerBound + slice.dataOffset..<range.upperBound)
+  }
+
   /// Makes the layered stream's parameter sets anew where those of an eye have changed, or where
   /// others of them are active.
   private mutating func updateParameterSets(
     _ basePicture: EyeStream.Picture, _ dependentPicture: EyeStream.Picture
   ) throws(WeaveError) -> (LayeredParameterSets, changed: Bool) {
     let sources = [
-      base.sets.generation, dependent.sets.generation, basePicture.sps.id, dependentPicture.sps.id,
+      base.sets.generation, dependent.sets.generation, keyframes.sets.generation,
+      basePicture.sps.id, dependentPicture.sps.id,
     ]
     if let sets = parameterSets.current(from: sources) { return (sets, false) }
     try assignNumbers()
@@ -183,6 +261,18 @@ public struct Weaver: Sendable {
       sets.dependentPictureParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
     }
+    for case let stored? in keyframes.sets.sps[0] {
+      if let field = stored.set.differingField(from: dependentPicture.sps) {
+        throw .differentKeyframeCoding(field: field)
+      }
+    }
+    for case let stored? in keyframes.sets.pps[0] {
+      guard let number = keyframeNumbers[stored.set.id],
+        let sps = spsNumbers[dependentPicture.sps.id]
+      else { continue }
+      sets.dependentPictureParameterSets.append(
+        stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
+    }
     sets.threeDReferenceDisplays =
       ThreeDReferenceDisplaysInformation(
         leftViewID: baseEye == .left ? 0 : 1, rightViewID: baseEye == .left ? 1 : 0
@@ -198,6 +288,10 @@ public struct Weaver: Sendable {
       try ppsNumbers.update(
         base: base.sets.pps[0].map { $0 != nil }, dependent: dependent.sets.pps[0].map { $0 != nil }
       )
+      var taken = base.sets.pps[0].map { $0 != nil }
+      for id in taken.indices { if let number = ppsNumbers[id] { taken[number] = true } }
+      try keyframeNumbers.update(
+        base: taken, dependent: keyframes.sets.pps[0].map { $0 != nil })
     } catch {
       throw .tooManyParameterSets
     }

@@ -6,6 +6,7 @@ extension ElementObject {
   /// Says at the end what each eye cost: an element message `stereo-encoder-statistics` an eye,
   /// and a line in the log.
   func postStatistics(_ stereo: StereoInput, log: DebugCategory) {
+    let baseBytes = stereo.statistics(of: stereo.baseEye)?.bytes ?? 0
     for eye in Eye.allCases {
       guard let statistics = stereo.statistics(of: eye) else { continue }
       let role = eye == stereo.baseEye ? "base" : "dependent"
@@ -16,6 +17,13 @@ extension ElementObject {
         self,
         "\(eye) eye (\(role)): \(statistics.frames) frames, \(statistics.bytes) bytes, "
           + "\(rate) kbit/s\(quality)")
+      let keyframes = statistics.keyframes
+      if let keyframes {
+        log.info(
+          self,
+          "\(eye) eye: \(keyframes.predicted) keyframes predicted, \(keyframes.plain) not; "
+            + "\(keyframes.savedBytes) bytes saved")
+      }
       postMessage(
         "stereo-encoder-statistics",
         [
@@ -24,6 +32,11 @@ extension ElementObject {
           "bytes": .uint64(UInt64(clamping: statistics.bytes)),
           "bitrate": .double(statistics.kilobitsPerSecond * 1000),
           "average-qp": .double(qp ?? -1),
+          "share-of-base": .double(
+            baseBytes > 0 ? Double(statistics.bytes) / Double(baseBytes) : -1),
+          "predicted-keyframes": .uint64(UInt64(clamping: keyframes?.predicted ?? 0)),
+          "plain-keyframes": .uint64(UInt64(clamping: keyframes?.plain ?? 0)),
+          "saved-bytes": .uint64(UInt64(clamping: keyframes?.savedBytes ?? 0)),
         ])
     }
   }

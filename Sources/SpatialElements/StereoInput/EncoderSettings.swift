@@ -17,6 +17,8 @@ struct EncoderSettings {
   var keyframeDistance: Int32 = 60
   var minimumKeyframeDistance: Int32 = 0
   var dependentEyeQualityOffset = 0.0
+  var interViewPrediction = InterViewChoice.none
+  var interViewQPOffset: Int32 = 2
   var optionString: String?
   var detectsSceneCuts = true
 
@@ -67,6 +69,15 @@ struct EncoderSettings {
         "dependent-eye-quality-offset", nick: "Dependent eye's quality offset",
         blurb: "Added to the quality of the eye that is not the base; above 0 saves bits",
         in: -24...24, default: 0, at: path.appending(path: \.dependentEyeQualityOffset)),
+      .choice(
+        "inter-view-prediction", nick: "Inter-view prediction",
+        blurb: "Whether keyframes of the eye that is not the base are predicted from those of the "
+          + "base, where that costs less; with constant quality only",
+        default: .none, at: path.appending(path: \.interViewPrediction)),
+      .int(
+        "inter-view-qp-offset", nick: "Inter-view QP offset",
+        blurb: "Added to the mean QP of the base eye's keyframe for the one predicted from it",
+        in: -20...20, default: 2, at: path.appending(path: \.interViewQPOffset)),
       .bool(
         "scene-cuts", nick: "Scene cuts",
         blurb: "Start a new scene, seen in the base eye, with a keyframe in both eyes",
@@ -100,6 +111,8 @@ struct EncoderSettings {
     configuration.minimumKeyframeDistance =
       minimumKeyframeDistance > 0 ? Int(minimumKeyframeDistance) : nil
     configuration.dependentEyeQualityOffset = dependentEyeQualityOffset
+    configuration.interViewPrediction = interViewPrediction.prediction
+    configuration.interViewQPOffset = Int(interViewQPOffset)
     configuration.optionString = optionString ?? ""
     configuration.detectsSceneCuts = detectsSceneCuts
   }
@@ -160,6 +173,23 @@ enum TuneChoice: Int32, EnumType {
     case .zerolatency: "No delay: no B frames, no lookahead"
     case .animation: "Flat colours and sharp edges"
     }
+  }
+}
+
+/// How far one eye is predicted from the other, as a property.
+enum InterViewChoice: Int32, EnumType {
+  case none, keyframes
+
+  static let typeName = "GstStereoInterViewPrediction"
+
+  var prediction: StereoEncoderConfiguration.InterViewPrediction {
+    self == .none ? .none : .keyframes
+  }
+
+  var nick: String { prediction.rawValue }
+
+  var description: String {
+    self == .none ? "The eyes are coded by themselves" : "Keyframes are predicted"
   }
 }
 

@@ -8,6 +8,12 @@ package final class X265Encoder {
     package let pts: Int64
     package let type: PictureType
     package let units: CodedUnits
+    /// The mean QP of its blocks.
+    package let averageQP: Double
+    /// What a decoder makes of it, where that is kept.
+    var reconstruction: Picture?
+    /// The P picture that takes its place, predicted from the base eye's keyframe.
+    var predicted: CodedUnits?
   }
 
   /// The frame type, in x265.h's numbers.
@@ -27,9 +33,12 @@ package final class X265Encoder {
   /// `x265_picture`
   private let input: UnsafeMutableRawPointer
   private let output: UnsafeMutableRawPointer
+  private let kept: Set<PictureType>
 
+  /// - Parameter kept: of which types of picture the reconstruction is kept.
+  ///
   /// Nil where x265 refuses the parameters.
-  package init?(_ parameters: X265Parameters) {
+  package init?(_ parameters: X265Parameters, keepingReconstructions kept: Set<PictureType> = []) {
     let library = parameters.library
     let functions = library.functions
     let address = X265Library.making {
@@ -51,6 +60,7 @@ package final class X265Encoder {
     self.encoder = encoder
     self.input = input
     self.output = output
+    self.kept = kept
   }
 
   deinit {
@@ -60,11 +70,15 @@ package final class X265Encoder {
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
+  ///
+  /// - Parameter qp: of the picture, before what adaptive quantization adds; nil for x265's choice.
   package func encode(
-    _ picture: Picture, pts: Int64, type: PictureType
+    _ picture: Picture, pts: Int64, type: PictureType, qp: Int? = nil
   ) throws(Failure) -> CodedPicture? {
     let layout = library.layout.picture
     input[layout.pts] = pts
+    // X265_QP_AUTO is 0, so that QPs are counted from 1.
+    input[layout.forceqp] = qp.map { Int32(clamping: $0) + 1 } ?? 0
     input[layout.sliceType] = type.rawValue
     for (index, plane) in [picture.luma, picture.cb, picture.cr].enumerated() {
       input[layout.planes[index]] = UnsafeMutableRawPointer(mutating: plane.address)
@@ -90,7 +104,34 @@ package final class X265Encoder {
     }
     return CodedPicture(
       pts: output[layout.pts], type: type,
-      units: CodedUnits(units, Int(count), library.layout.nalUnit))
+      units: CodedUnits(units, Int(count), library.layout.nalUnit),
+      averageQP: output[layout.averageQP],
+      reconstruction: kept.contains(type) ? reconstruction() : nil)
+  }
+
+  /// A copy of the picture that was given last, which x265 will use for another.
+  private func reconstruction() -> Picture? {
+    let layout = library.layout.picture
+    func plane(_ index: Int) -> Picture.Plane? {
+      let address = output[layout.planes[index]]
+      return address.map { .init(address: $0, stride: Int(output[layout.stride[index]])) }
+    }
+    guard let luma = plane(0), let cb = plane(1), let cr = plane(2) else { return nil }
+    return withExtendedLifetime(self) {
+      Picture(luma: luma, cb: cb, cr: cr, owner: NoOwner()).copy(
+        width: Int(parameters[\.sourceWidth]), height: Int(parameters[\.sourceHeight]),
+        bytesPerSample: library.bitDepth > 8 ? 2 : 1)
+    }
+  }
+
+  /// The parameter sets that the coded pictures need, as NAL units.
+  package func parameterSets() throws(Failure) -> [[UInt8]] {
+    var units: UnsafeMutableRawPointer?
+    var count: UInt32 = 0
+    let result = library.functions.encoder_headers(encoder, &units, &count)
+    guard result >= 0, let units else { throw Failure(reason: "x265 gave no parameter sets") }
+    let coded = CodedUnits(units, Int(count), library.layout.nalUnit)
+    return coded.nalUnits.map { Array(coded.bytes[$0]) }
   }
 
   /// Calls `body` with an `x265_stats` of all that the encoder has made until now.

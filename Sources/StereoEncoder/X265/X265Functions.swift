@@ -14,6 +14,10 @@ struct X265Functions: Sendable {
   let encoder_open: @convention(c) (Pointer?) -> Pointer?
   let encoder_parameters: @convention(c) (Pointer?, Pointer?) -> Void
   let encoder_reconfig: @convention(c) (Pointer?, Pointer?) -> Int32
+  let encoder_headers:
+    @convention(c) (
+      Pointer?, UnsafeMutablePointer<Pointer?>?, UnsafeMutablePointer<UInt32>?
+    ) -> Int32
   let encoder_encode:
     @convention(c) (
       Pointer?, UnsafeMutablePointer<Pointer?>?, UnsafeMutablePointer<UInt32>?, Pointer?, Pointer?
@@ -36,6 +40,7 @@ struct X265Functions: Sendable {
     encoder_open = function(offsets.encoder_open)
     encoder_parameters = function(offsets.encoder_parameters)
     encoder_reconfig = function(offsets.encoder_reconfig)
+    encoder_headers = function(offsets.encoder_headers)
     encoder_encode = function(offsets.encoder_encode)
     encoder_get_stats = function(offsets.encoder_get_stats)
     encoder_close = function(offsets.encoder_close)

@@ -52,6 +52,9 @@ package struct X265Layout: Sendable {
     /// The first of three.
     package var stride: Field<Int32>
     package var sliceType: Field<Int32>
+    package var forceqp: Field<Int32>
+    /// `frameData.qp`
+    package var averageQP: Field<Double>
   }
 
   /// `x265_nal`
@@ -91,6 +94,7 @@ package struct X265Layout: Sendable {
     package var encoder_open: Int
     package var encoder_parameters: Int
     package var encoder_reconfig: Int
+    package var encoder_headers: Int
     package var encoder_encode: Int
     package var encoder_get_stats: Int
     package var encoder_close: Int

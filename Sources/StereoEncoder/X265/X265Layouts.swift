@@ -14,7 +14,8 @@ extension X265Layout {
         maxCUSize: .init(684), maxTUSize: .init(700), bitrate: .init(1424),
         vbvMaxBitrate: .init(1496), vbvBufferSize: .init(1500), rfConstant: .init(1456)),
       picture: .init(
-        size: 16896, pts: .init(0), planes: .init(32), stride: .init(64), sliceType: .init(84)),
+        size: 16896, pts: .init(0), planes: .init(32), stride: .init(64), sliceType: .init(84),
+        forceqp: .init(96), averageQP: .init(15800)),
       nalUnit: .init(size: 16, sizeBytes: .init(4), payload: .init(8)),
       statistics: .init(
         size: 264, globalPsnr: .init(24), globalSsim: .init(32), encodedPictureCount: .init(80),
@@ -24,8 +25,8 @@ extension X265Layout {
       functions: .init(
         param_alloc: 48, param_free: 56, param_parse: 72, param_default_preset: 96,
         picture_alloc: 104, picture_free: 112, picture_init: 120, encoder_open: 128,
-        encoder_parameters: 136, encoder_reconfig: 144, encoder_encode: 176, encoder_get_stats: 184,
-        encoder_close: 200)),
+        encoder_parameters: 136, encoder_reconfig: 144, encoder_headers: 160, encoder_encode: 176,
+        encoder_get_stats: 184, encoder_close: 200)),
     X265Layout(
       build: 215, version: "4.1", release: "trixie",
       parameters: .init(
@@ -37,7 +38,8 @@ extension X265Layout {
         maxCUSize: .init(680), maxTUSize: .init(696), bitrate: .init(1424),
         vbvMaxBitrate: .init(1496), vbvBufferSize: .init(1500), rfConstant: .init(1456)),
       picture: .init(
-        size: 16880, pts: .init(0), planes: .init(32), stride: .init(64), sliceType: .init(84)),
+        size: 16880, pts: .init(0), planes: .init(32), stride: .init(64), sliceType: .init(84),
+        forceqp: .init(96), averageQP: .init(15800)),
       nalUnit: .init(size: 16, sizeBytes: .init(4), payload: .init(8)),
       statistics: .init(
         size: 264, globalPsnr: .init(24), globalSsim: .init(32), encodedPictureCount: .init(80),
@@ -47,8 +49,8 @@ extension X265Layout {
       functions: .init(
         param_alloc: 48, param_free: 56, param_parse: 72, param_default_preset: 96,
         picture_alloc: 104, picture_free: 112, picture_init: 120, encoder_open: 128,
-        encoder_parameters: 136, encoder_reconfig: 144, encoder_encode: 176, encoder_get_stats: 184,
-        encoder_close: 200)),
+        encoder_parameters: 136, encoder_reconfig: 144, encoder_headers: 160, encoder_encode: 176,
+        encoder_get_stats: 184, encoder_close: 200)),
     X265Layout(
       build: 199, version: "3.5", release: "bookworm",
       parameters: .init(
@@ -60,7 +62,8 @@ extension X265Layout {
         maxCUSize: .init(180), maxTUSize: .init(196), bitrate: .init(424),
         vbvMaxBitrate: .init(496), vbvBufferSize: .init(500), rfConstant: .init(456)),
       picture: .init(
-        size: 16816, pts: .init(0), planes: .init(24), stride: .init(48), sliceType: .init(64)),
+        size: 16816, pts: .init(0), planes: .init(24), stride: .init(48), sliceType: .init(64),
+        forceqp: .init(76), averageQP: .init(15776)),
       nalUnit: .init(size: 16, sizeBytes: .init(4), payload: .init(8)),
       statistics: .init(
         size: 264, globalPsnr: .init(24), globalSsim: .init(32), encodedPictureCount: .init(80),
@@ -70,7 +73,7 @@ extension X265Layout {
       functions: .init(
         param_alloc: 48, param_free: 56, param_parse: 72, param_default_preset: 88,
         picture_alloc: 96, picture_free: 104, picture_init: 112, encoder_open: 120,
-        encoder_parameters: 128, encoder_reconfig: 136, encoder_encode: 160, encoder_get_stats: 168,
-        encoder_close: 184)),
+        encoder_parameters: 128, encoder_reconfig: 136, encoder_headers: 152, encoder_encode: 160,
+        encoder_get_stats: 168, encoder_close: 184)),
   ]
 }

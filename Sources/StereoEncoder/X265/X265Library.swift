@@ -7,6 +7,8 @@ import Synchronization
 /// stays. Any of the builds in ``X265Layout/known`` will do.
 package struct X265Library: Sendable {
   package let layout: X265Layout
+  /// Of the samples of its encoders.
+  let bitDepth: Int
   let functions: X265Functions
 
   /// Making parameters and encoders writes to what all encoders of the process share, without a
@@ -55,6 +57,7 @@ package struct X265Library: Sendable {
       throw .library("\(name) does not have the structures of x265 \(layout.version)")
     }
     self.layout = layout
+    self.bitDepth = bitDepth
     functions = X265Functions(table, layout.functions)
     if let option = try X265Parameters.misplacedOption(in: self) {
       throw .library(

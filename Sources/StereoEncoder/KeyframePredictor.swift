@@ -1,0 +1,90 @@
+import Glibc
+import StereoVideo
+
+/// The encoder of the dependent eye's keyframes: each is a P picture, predicted from what a decoder
+/// makes of the base eye's.
+///
+/// It is given pairs of pictures: the base eye's reconstruction, at so low a QP that next to nothing
+/// is lost, and the dependent eye's picture, which has that one reference. Weaving makes the P picture
+/// the dependent layer's IDR picture, and throws the first of the two away.
+final class KeyframePredictor {
+  /// The base eye's keyframe.
+  struct Reference {
+    /// What a decoder makes of it.
+    let picture: Picture
+    let averageQP: Double
+    let byteCount: Int
+  }
+
+  /// The dependent eye's keyframe.
+  struct Prediction {
+    let units: CodedUnits
+    let averageQP: Double
+    let reconstruction: Picture
+    /// What it would probably cost on its own, at the same QP.
+    let plainByteCount: Int
+  }
+
+  /// The QP of pictures that are thrown away: their reconstructions differ from what was given by a
+  /// level or two in few samples.
+  static let discardedQP = 6
+
+  /// NAL units.
+  let parameterSets: [[UInt8]]
+  private let eye: Eye
+  private let encoder: X265Encoder
+  private let offset: Double
+  private var count: Int64 = 0
+
+  init(
+    library: X265Library, configuration: StereoEncoderConfiguration, eye: Eye,
+    options: [EncoderOption]
+  ) throws(StereoEncoderError) {
+    self.eye = eye
+    offset =
+      Double(configuration.interViewQPOffset)
+      + (eye == configuration.baseEye ? 0 : configuration.dependentEyeQualityOffset)
+    let parameters = try EyeParameters(
+      library: library, configuration: configuration, eye: eye, options: options)
+    for (name, value) in [
+      // What goes in comes out at once, which x265 does not do with several slices.
+      ("bframes", "0"), ("rc-lookahead", "0"), ("lookahead-slices", "0"), ("frame-threads", "1"),
+      ("slices", "1"), ("cutree", "false"), ("keyint", "2"), ("ref", "1"),
+    ] {
+      try parameters.values.parse(name, value)
+    }
+    guard let encoder = X265Encoder(parameters.values, keepingReconstructions: [.p]) else {
+      throw .notOpened(eye: eye)
+    }
+    self.encoder = encoder
+    do throws(X265Encoder.Failure) {
+      parameterSets = try encoder.parameterSets()
+    } catch {
+      throw .encoding(eye: eye, frame: 0, reason: error.reason)
+    }
+  }
+
+  /// Codes the dependent eye's keyframe.
+  func predict(
+    _ picture: Picture, from base: Reference
+  ) throws(StereoEncoderError) -> Prediction {
+    let qp = min(max(Int((base.averageQP + offset).rounded()), 0), 51)
+    do throws(X265Encoder.Failure) {
+      let start = count
+      count += 2
+      let reference = try encoder.encode(
+        base.picture, pts: start, type: .idr, qp: Self.discardedQP)
+      let coded = try encoder.encode(picture, pts: start + 1, type: .p, qp: qp)
+      guard reference?.type == .idr, let coded, coded.type == .p,
+        let reconstruction = coded.reconstruction
+      else { throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe") }
+      // Six steps of QP halve the size.
+      let scale = exp2((base.averageQP - Double(qp)) / 6)
+      return Prediction(
+        units: coded.units, averageQP: coded.averageQP, reconstruction: reconstruction,
+        plainByteCount: Int(Double(base.byteCount) * scale))
+    } catch {
+      throw .encoding(eye: eye, frame: count / 2, reason: error.reason)
+    }
+  }
+}
