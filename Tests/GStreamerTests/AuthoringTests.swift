@@ -5,26 +5,29 @@ import Synchronization
 import Testing
 
 /// An element for tests: passes buffers on, or fails, as it is told.
-private final class TestFilter: ElementSubclass, HasSettings, @unchecked Sendable {
+private final class TestFilter: ElementImplementation {
   struct Settings {
     var failAt: Int32 = -1
     var mark: String?
+  }
+
+  struct Streaming {
+    var count: Int32 = 0
   }
 
   struct Broken: Error {}
 
   static let alive = Atomic(0)
 
+  let instance: ElementInstance
   let settings = Locked(Settings())
   let sink: Pad
   let source: Pad
-  private var count: Int32 = 0
 
-  required init(_ instance: ElementInstance) throws {
-    sink = try Pad(
-      instance, template: "sink", functions: PadFunctions<TestFilter>(chain: TestFilter.receive))
-    source = try Pad(instance, template: "src", functions: PadFunctions<TestFilter>())
-    try super.init(instance)
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    sink = try Pad(instance, template: "sink", .sink(chain: TestFilter.receive))
+    source = try Pad(instance, template: "src", PadFunctions<TestFilter>.source())
     add(sink)
     add(source)
     Self.alive.add(1, ordering: .relaxed)
@@ -34,21 +37,21 @@ private final class TestFilter: ElementSubclass, HasSettings, @unchecked Sendabl
     Self.alive.subtract(1, ordering: .relaxed)
   }
 
-  override func start() throws {
-    count = 0
+  func start() throws -> Streaming {
     if settings.current.mark == "no start" {
       throw ElementError(.settings, "It does not start.", debug: "as it was told")
     }
+    return Streaming()
   }
 
-  private func receive(_ pad: Pad, _ buffer: Buffer) throws {
-    defer { count += 1 }
-    if count == settings.current.failAt { throw Broken() }
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    defer { streaming.count += 1 }
+    if streaming.count == settings.current.failAt { throw Broken() }
     try source.push(Buffer(buffer.bytes)).check()
   }
 
   static let declaration = ElementDeclaration<TestFilter>(
-    name: "spatialtestfilter", typeName: "GstSpatialTestFilter", baseClass: .element,
+    name: "spatialtestfilter", typeName: "GstSpatialTestFilter",
     longName: "Test filter", klass: "Filter", description: "For tests", author: "Tests",
     padTemplates: [
       PadTemplate("sink", .sink, caps: .any), PadTemplate("src", .source, caps: .any),

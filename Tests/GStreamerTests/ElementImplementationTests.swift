@@ -125,26 +125,32 @@ private final class CountingTransform: TransformImplementation {
 }
 
 /// A bin whose one part does not start.
-private final class BrokenBin: BinSubclass, @unchecked Sendable {
-  static let diary = Locked(Diary())
-  private var parts: [Element] = []
+private final class BrokenBin: BinImplementation {
+  typealias Streaming = Element
 
-  override func start() throws {
+  static let diary = Locked(Diary())
+
+  let instance: ElementInstance
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+  }
+
+  func start() throws -> Element {
     Self.diary.withLock { $0.starts += 1 }
     let part = try CountingFilter.declaration.makePart()
     part.set("fails-to-start", "true")
     try addPart(part)
-    parts.append(part)
+    return part
   }
 
-  override func stop() {
+  func stop(_ part: consuming Element) {
     Self.diary.withLock { $0.stops += 1 }
-    for part in parts { removePart(part) }
-    parts = []
+    removePart(part)
   }
 
   static let declaration = ElementDeclaration<BrokenBin>(
-    name: "spatialbrokenbin", typeName: "GstSpatialBrokenBin", baseClass: .bin,
+    name: "spatialbrokenbin", typeName: "GstSpatialBrokenBin",
     longName: "Broken bin", klass: "Filter", description: "For tests", author: "Tests",
     padTemplates: [])
 }

@@ -52,7 +52,7 @@ extension AggregatorImplementation {
   // MARK: What the base class does
 
   private var box: AggregatorBox<Self>? {
-    ElementSubclass.of(cast(gstElement)) as? AggregatorBox<Self>
+    ElementBox.of(cast(gstElement)) as? AggregatorBox<Self>
   }
 
   /// Handles an event as the base class does.
@@ -81,11 +81,11 @@ extension AggregatorImplementation {
   public var sourcePad: Pad { Pad(retaining: aggregator.pointee.srcpad) }
 
   /// The sink pads that are there now.
-  public var sinkPads: [AggregatorPad] { AggregatorSubclass.sinkPads(of: gstElement) }
+  public var sinkPads: [AggregatorPad] { AnyAggregatorBox.sinkPads(of: gstElement) }
 
   /// Adds a sink pad that is always there. Call it at creation.
   public func addAlwaysPad(_ template: String) throws {
-    try AggregatorSubclass.addAlwaysPad(template, to: gstElement)
+    try AnyAggregatorBox.addAlwaysPad(template, to: gstElement)
   }
 
   // MARK: Output
@@ -114,12 +114,12 @@ extension AggregatorImplementation {
 }
 
 /// Between the trampolines of GstAggregator and an implementation.
-private final class AggregatorBox<Implementation: AggregatorImplementation>: AggregatorSubclass,
+private final class AggregatorBox<Implementation: AggregatorImplementation>: AnyAggregatorBox,
   @unchecked Sendable
 {
   let owned: ElementCore<Implementation>
 
-  required init(_ instance: ElementInstance) throws {
+  override init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     try super.init(instance)
   }

@@ -1,7 +1,7 @@
 internal import CGStreamer
 
 /// The C classes that a Swift element can derive from.
-public enum BaseClass: CaseIterable, Sendable {
+enum BaseClass: CaseIterable, Sendable {
   /// `GstElement`: pads of one's own.
   case element
   /// `GstBin`: an element made of elements.

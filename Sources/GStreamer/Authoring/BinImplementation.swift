@@ -29,12 +29,12 @@ extension BinImplementation {
 }
 
 /// Between the trampolines of GstBin and an implementation.
-private final class BinBox<Implementation: BinImplementation>: ElementSubclass,
+private final class BinBox<Implementation: BinImplementation>: ElementBox,
   @unchecked Sendable
 {
   private let owned: ElementCore<Implementation>
 
-  required init(_ instance: ElementInstance) throws {
+  override init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     try super.init(instance)
   }

@@ -1,7 +1,7 @@
 public import CGStreamer
 
 /// What an element is: the first page of its manual.
-public struct ElementDeclaration<Implementation: AnyObject & ElementObject>: PluginFeature,
+public struct ElementDeclaration<Implementation: ElementImplementation>: PluginFeature,
   @unchecked Sendable
 {
   public let name: String
@@ -15,9 +15,9 @@ public struct ElementDeclaration<Implementation: AnyObject & ElementObject>: Plu
   public let properties: [Property<Implementation>]
   public let interfaces: [ElementInterface]
   let baseClass: BaseClass
-  let make: (ElementInstance) throws -> ElementSubclass
+  let make: (ElementInstance) throws -> ElementBox
   /// The Swift object whose properties are set.
-  let owner: (ElementSubclass) -> Implementation?
+  let owner: (ElementBox) -> Implementation?
 
   /// Registers the element with a plugin; false where GStreamer refuses the type.
   public func register(with plugin: PluginReference) -> Bool {
@@ -51,21 +51,6 @@ extension ElementDeclaration where Implementation: ElementImplementation {
   }
 }
 
-extension ElementDeclaration where Implementation: ElementSubclass {
-  public init(
-    name: String, typeName: String, baseClass: BaseClass, longName: String, klass: String,
-    description: String, author: String, rank: GstRank = GST_RANK_NONE,
-    padTemplates: [PadTemplate], properties: [Property<Implementation>] = [],
-    interfaces: [ElementInterface] = []
-  ) {
-    self.init(
-      name: name, typeName: typeName, longName: longName, klass: klass, description: description,
-      author: author, rank: rank, padTemplates: padTemplates, properties: properties,
-      interfaces: interfaces, baseClass: baseClass, make: { try Implementation($0) },
-      owner: { $0 as? Implementation })
-  }
-}
-
 private struct PartDeclaration: PluginFeature, @unchecked Sendable {
   let register: () -> Bool
 
@@ -90,9 +75,9 @@ public enum ElementInterface: Sendable {
 /// What all objects of one registered type share.
 final class ElementClass: @unchecked Sendable {
   let declare: (UnsafeMutableRawPointer) -> Void
-  let make: (ElementInstance) throws -> ElementSubclass
-  let getProperty: (Int, ElementSubclass, UnsafeMutablePointer<GValue>) -> Void
-  let setProperty: (Int, ElementSubclass, UnsafePointer<GValue>) -> Void
+  let make: (ElementInstance) throws -> ElementBox
+  let getProperty: (Int, ElementBox, UnsafeMutablePointer<GValue>) -> Void
+  let setProperty: (Int, ElementBox, UnsafePointer<GValue>) -> Void
   /// The class structure of the base class, once the class is there.
   private(set) var parentClass: UnsafeMutableRawPointer?
 
@@ -177,11 +162,11 @@ final class ElementClass: @unchecked Sendable {
 
     switch declaration.baseClass {
     case .element, .bin: break
-    case .baseTransform: BaseTransformSubclass.fill(klass)
-    case .pushSource: PushSourceSubclass.fill(klass)
-    case .aggregator: AggregatorSubclass.fill(klass)
+    case .baseTransform: AnyTransformBox.fill(klass)
+    case .pushSource: AnyPushSourceBox.fill(klass)
+    case .aggregator: AnyAggregatorBox.fill(klass)
     }
-    ElementSubclass.fillChangeState(
+    ElementBox.fillChangeState(
       elementClass, startsHere: [.element, .bin].contains(declaration.baseClass))
   }
 }
@@ -199,7 +184,7 @@ private let getElementProperty:
     UnsafeMutablePointer<GObject>?, guint, UnsafeMutablePointer<GValue>?,
     UnsafeMutablePointer<GParamSpec>?
   ) -> Void = { object, id, value, _ in
-    guard let object, let value, let element = ElementSubclass.of(cast(object)) else { return }
+    guard let object, let value, let element = ElementBox.of(cast(object)) else { return }
     ElementClass.of(object)?.getProperty(Int(id) - 1, element, value)
   }
 
@@ -207,7 +192,7 @@ private let setElementProperty:
   @convention(c) (
     UnsafeMutablePointer<GObject>?, guint, UnsafePointer<GValue>?, UnsafeMutablePointer<GParamSpec>?
   ) -> Void = { object, id, value, _ in
-    guard let object, let value, let element = ElementSubclass.of(cast(object)) else { return }
+    guard let object, let value, let element = ElementBox.of(cast(object)) else { return }
     ElementClass.of(object)?.setProperty(Int(id) - 1, element, value)
     element.settingsChanged()
   }

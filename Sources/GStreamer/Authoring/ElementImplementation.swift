@@ -53,7 +53,7 @@ extension ElementImplementation {
   /// caller is the streaming thread itself, `body` runs behind what that does now. False, and nothing
   /// is done, where the element has stopped.
   public func withStreaming(_ sink: Pad, _ body: @escaping (inout Streaming) -> Void) -> Bool {
-    guard let core = ElementCore<Self>.of(ElementSubclass.of(cast(gstElement))) else {
+    guard let core = ElementCore<Self>.of(ElementBox.of(cast(gstElement))) else {
       return false
     }
     return sink.withStreamLock {
@@ -78,9 +78,9 @@ extension ElementImplementation where Settings == NoSettings {
 /// A C class that a Swift element derives from.
 public struct ElementSuperclass<Implementation: ElementImplementation> {
   let base: BaseClass
-  let makeBox: (ElementInstance) throws -> ElementSubclass
+  let makeBox: (ElementInstance) throws -> ElementBox
 
-  init(_ base: BaseClass, makeBox: @escaping (ElementInstance) throws -> ElementSubclass) {
+  init(_ base: BaseClass, makeBox: @escaping (ElementInstance) throws -> ElementBox) {
     self.base = base
     self.makeBox = makeBox
   }
@@ -103,7 +103,7 @@ final class ElementCore<Implementation: ElementImplementation> {
 
   /// Hands over a serialized event, behind the call that it came back in from if there is one.
   func take(
-    _ box: ElementSubclass,
+    _ box: ElementBox,
     _ event: @escaping (Implementation, inout Implementation.Streaming) throws -> Bool
   ) throws -> Bool {
     let implementation = self.implementation
@@ -114,16 +114,16 @@ final class ElementCore<Implementation: ElementImplementation> {
     }
   }
 
-  static func of(_ element: ElementSubclass?) -> ElementCore? { element?.core as? ElementCore }
+  static func of(_ element: ElementBox?) -> ElementCore? { element?.core as? ElementCore }
 }
 
 /// Between the trampolines of GstElement and an implementation.
-private final class PlainBox<Implementation: ElementImplementation>: ElementSubclass,
+private final class PlainBox<Implementation: ElementImplementation>: ElementBox,
   @unchecked Sendable
 {
   private let owned: ElementCore<Implementation>
 
-  required init(_ instance: ElementInstance) throws {
+  override init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     try super.init(instance)
   }

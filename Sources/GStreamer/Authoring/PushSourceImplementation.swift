@@ -40,12 +40,12 @@ extension PushSourceImplementation {
 }
 
 /// Between the trampolines of GstPushSrc and an implementation.
-private final class PushSourceBox<Implementation: PushSourceImplementation>: PushSourceSubclass,
+private final class PushSourceBox<Implementation: PushSourceImplementation>: AnyPushSourceBox,
   @unchecked Sendable
 {
   private let owned: ElementCore<Implementation>
 
-  required init(_ instance: ElementInstance) throws {
+  override init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     try super.init(instance)
     setFormat(GST_FORMAT_TIME)

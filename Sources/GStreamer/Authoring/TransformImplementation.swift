@@ -29,7 +29,7 @@ extension TransformImplementation {
   }
 
   private var box: TransformBox<Self>? {
-    ElementSubclass.of(cast(gstElement)) as? TransformBox<Self>
+    ElementBox.of(cast(gstElement)) as? TransformBox<Self>
   }
 
   /// Handles an event as the base class does, which may say new caps.
@@ -55,12 +55,12 @@ extension TransformImplementation {
 }
 
 /// Between the trampolines of GstBaseTransform and an implementation.
-private final class TransformBox<Implementation: TransformImplementation>: BaseTransformSubclass,
+private final class TransformBox<Implementation: TransformImplementation>: AnyTransformBox,
   @unchecked Sendable
 {
   let owned: ElementCore<Implementation>
 
-  required init(_ instance: ElementInstance) throws {
+  override init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     try super.init(instance)
   }

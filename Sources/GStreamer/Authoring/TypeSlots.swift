@@ -15,18 +15,18 @@ struct InstanceSlot {
       place: (instance + offset).assumingMemoryBound(to: UnsafeRawPointer?.self))
   }
 
-  func load() -> ElementSubclass? {
-    place.pointee.map { Unmanaged<ElementSubclass>.fromOpaque($0).takeUnretainedValue() }
+  func load() -> ElementBox? {
+    place.pointee.map { Unmanaged<ElementBox>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  func store(_ object: ElementSubclass) {
+  func store(_ object: ElementBox) {
     place.pointee = UnsafeRawPointer(Unmanaged.passRetained(object).toOpaque())
   }
 
   func release() {
     guard let object = place.pointee else { return }
     place.pointee = nil
-    Unmanaged<ElementSubclass>.fromOpaque(object).release()
+    Unmanaged<ElementBox>.fromOpaque(object).release()
   }
 }
 

@@ -22,16 +22,6 @@ extension Pad {
 
   /// Calls `body` again and again in a thread of the pad, each time with the stream lock held,
   /// until the task is paused or stopped. A task that is there goes on with the body it has.
-  ///
-  /// The element is not kept alive by its task: it stops it when the pad is deactivated.
-  public func startTask<Owner: AnyObject>(
-    _ owner: Owner, _ body: @escaping (Owner) -> () -> Void
-  ) -> Bool {
-    guard pointer.pointee.task == nil else { return resumeTask() }
-    let context = Callback<() -> Void> { [unowned owner] in body(owner)() }
-    return gst_pad_start_task(pointer, runTask, context.retained(), releaseCallback) != 0
-  }
-
   func startTask(_ body: @escaping () -> Void) -> Bool {
     // GStreamer drops the context that it is given for a task that is there, but not its reference.
     guard pointer.pointee.task == nil else { return resumeTask() }

@@ -1,4 +1,4 @@
-public import CGStreamer
+internal import CGStreamer
 
 /// What an element does with what arrives at one of its pads.
 ///
@@ -6,11 +6,11 @@ public import CGStreamer
 /// parent, so nothing here keeps the element alive.
 public struct PadFunctions<Owner: AnyObject> {
   /// What GStreamer calls, with whichever Swift object is behind the pad's element.
-  var chain: ((ElementSubclass, Pad, Buffer) throws -> Void)?
-  var event: ((ElementSubclass, Pad, Event) throws -> Bool)?
-  var query: ((ElementSubclass, Pad, borrowing Query) -> Bool)?
-  var activate: ((ElementSubclass, Pad) throws -> Bool)?
-  var activateMode: ((ElementSubclass, Pad, GstPadMode, Bool) throws -> Bool)?
+  var chain: ((ElementBox, Pad, Buffer) throws -> Void)?
+  var event: ((ElementBox, Pad, Event) throws -> Bool)?
+  var query: ((ElementBox, Pad, borrowing Query) -> Bool)?
+  var activate: ((ElementBox, Pad) throws -> Bool)?
+  var activateMode: ((ElementBox, Pad, GstPadMode, Bool) throws -> Bool)?
 
   init() {}
 }
@@ -71,7 +71,7 @@ extension PadFunctions where Owner: ElementImplementation {
   private static func answer(
     _ query: ((Owner) -> (Pad, borrowing Query) -> Bool)?,
     serialized: ((Owner) -> (Pad, borrowing Query, inout Owner.Streaming) -> Bool)?
-  ) -> ((ElementSubclass, Pad, borrowing Query) -> Bool)? {
+  ) -> ((ElementBox, Pad, borrowing Query) -> Bool)? {
     guard query != nil || serialized != nil else { return nil }
     return { element, pad, value in
       guard let core = ElementCore<Owner>.of(element) else { return false }
@@ -115,55 +115,5 @@ extension PadFunctions where Owner: ElementImplementation {
       }
     }
     return functions
-  }
-}
-
-extension PadFunctions {
-  /// - Parameters:
-  ///   - chain: Data at a sink pad. A thrown `FlowReturn` is returned; any other error is posted.
-  ///   - event: An event at a pad. Returns whether it was handled; `pad.forward` does the usual
-  ///     thing.
-  ///   - query: A query at a pad. Returns whether it was answered; `pad.forward` does the usual
-  ///     thing.
-  ///   - activate: Chooses between push and pull mode when data is about to flow, and calls
-  ///     `pad.activate`.
-  ///   - activateMode: Starts or ends the work of a mode, such as the task of a pad that pulls.
-  public init(
-    chain: ((Owner) -> (Pad, Buffer) throws -> Void)? = nil,
-    event: ((Owner) -> (Pad, Event) throws -> Bool)? = nil,
-    query: ((Owner) -> (Pad, borrowing Query) -> Bool)? = nil,
-    activate: ((Owner) -> (Pad) throws -> Bool)? = nil,
-    activateMode: ((Owner) -> (Pad, GstPadMode, _ active: Bool) throws -> Bool)? = nil
-  ) {
-    self.chain = chain.map { chain in
-      { element, pad, buffer in
-        guard let owner = element as? Owner else { throw FlowReturn.error }
-        try chain(owner)(pad, buffer)
-      }
-    }
-    self.event = event.map { event in
-      { element, pad, value in
-        guard let owner = element as? Owner else { return false }
-        return try event(owner)(pad, value)
-      }
-    }
-    self.query = query.map { query in
-      { element, pad, value in
-        guard let owner = element as? Owner else { return false }
-        return query(owner)(pad, value)
-      }
-    }
-    self.activate = activate.map { activate in
-      { element, pad in
-        guard let owner = element as? Owner else { return false }
-        return try activate(owner)(pad)
-      }
-    }
-    self.activateMode = activateMode.map { activateMode in
-      { element, pad, mode, active in
-        guard let owner = element as? Owner else { return false }
-        return try activateMode(owner)(pad, mode, active)
-      }
-    }
   }
 }

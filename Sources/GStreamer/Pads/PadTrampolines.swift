@@ -8,31 +8,6 @@ extension Pad {
     _ instance: ElementInstance, template templateName: String, name: String? = nil,
     _ functions: PadFunctions<Owner>
   ) throws {
-    try self.init(instance, templateName, name, functions)
-  }
-
-  /// A pad made from a template of an element's class.
-  ///
-  /// - Parameter name: nil for the template's own name.
-  public convenience init<Owner: ElementSubclass>(
-    _ instance: ElementInstance, template templateName: String, name: String? = nil,
-    functions: PadFunctions<Owner>
-  ) throws {
-    try self.init(instance, templateName, name, functions)
-  }
-
-  /// A pad that an element gets when it knows what it is for.
-  public convenience init<Owner: ElementSubclass>(
-    _ owner: Owner, template templateName: String, name: String? = nil,
-    functions: PadFunctions<Owner>
-  ) throws {
-    try self.init(owner.instance, templateName, name, functions)
-  }
-
-  private convenience init<Owner>(
-    _ instance: ElementInstance, _ templateName: String, _ name: String?,
-    _ functions: PadFunctions<Owner>
-  ) throws {
     guard
       let template = gst_element_class_get_pad_template(
         instance.pointer.elementClass, templateName),
@@ -91,11 +66,11 @@ let releaseCallback: GDestroyNotify = { pointer in
 private let padChain: GstPadChainFunction = { pad, parent, buffer in
   guard let pad, let buffer else { return GST_FLOW_ERROR }
   let owned = Buffer(adopting: buffer)
-  guard let element = ElementSubclass.of(parent), let context = pad.pointee.chaindata else {
+  guard let element = ElementBox.of(parent), let context = pad.pointee.chaindata else {
     return GST_FLOW_ERROR
   }
   return element.flow { () throws in
-    try Callback<(ElementSubclass, Pad, Buffer) throws -> Void>.from(context)
+    try Callback<(ElementBox, Pad, Buffer) throws -> Void>.from(context)
       .call(element, Pad(retaining: pad), owned)
   }
 }
@@ -103,39 +78,39 @@ private let padChain: GstPadChainFunction = { pad, parent, buffer in
 private let padEvent: GstPadEventFunction = { pad, parent, event in
   guard let pad, let event else { return 0 }
   let owned = Event(adopting: event)
-  guard let element = ElementSubclass.of(parent), let context = pad.pointee.eventdata else {
+  guard let element = ElementBox.of(parent), let context = pad.pointee.eventdata else {
     return 0
   }
   return element.answer { () throws in
-    try Callback<(ElementSubclass, Pad, Event) throws -> Bool>.from(context)
+    try Callback<(ElementBox, Pad, Event) throws -> Bool>.from(context)
       .call(element, Pad(retaining: pad), owned)
   }
 }
 
 private let padQuery: GstPadQueryFunction = { pad, parent, query in
-  guard let pad, let query, let element = ElementSubclass.of(parent),
+  guard let pad, let query, let element = ElementBox.of(parent),
     let context = pad.pointee.querydata
   else { return 0 }
-  let answered = Callback<(ElementSubclass, Pad, borrowing Query) -> Bool>.from(context)
+  let answered = Callback<(ElementBox, Pad, borrowing Query) -> Bool>.from(context)
     .call(element, Pad(retaining: pad), Query(borrowing: query))
   return answered ? 1 : 0
 }
 
 private let padActivate: GstPadActivateFunction = { pad, parent in
-  guard let pad, let element = ElementSubclass.of(parent), let context = pad.pointee.activatedata
+  guard let pad, let element = ElementBox.of(parent), let context = pad.pointee.activatedata
   else { return 0 }
   return element.answer { () throws in
-    try Callback<(ElementSubclass, Pad) throws -> Bool>.from(context)
+    try Callback<(ElementBox, Pad) throws -> Bool>.from(context)
       .call(element, Pad(retaining: pad))
   }
 }
 
 private let padActivateMode: GstPadActivateModeFunction = { pad, parent, mode, active in
-  guard let pad, let element = ElementSubclass.of(parent),
+  guard let pad, let element = ElementBox.of(parent),
     let context = pad.pointee.activatemodedata
   else { return 0 }
   return element.answer { () throws in
-    try Callback<(ElementSubclass, Pad, GstPadMode, Bool) throws -> Bool>.from(context)
+    try Callback<(ElementBox, Pad, GstPadMode, Bool) throws -> Bool>.from(context)
       .call(element, Pad(retaining: pad), mode, active != 0)
   }
 }

@@ -1,65 +1,52 @@
 internal import CGStreamer
 
 /// An element with one sink and one source that works buffer by buffer, in place: `GstBaseTransform`.
-open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
+class AnyTransformBox: ElementBox, @unchecked Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstBaseTransformClass> {
     parentClass.assumingMemoryBound(to: GstBaseTransformClass.self)
   }
 
-  /// The sink pad.
-  public var sinkPad: Pad { Pad(retaining: transform.pointee.sinkpad) }
-  /// The source pad.
-  public var sourcePad: Pad { Pad(retaining: transform.pointee.srcpad) }
-
   /// What one side can carry when the other carries `caps`.
-  open func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps { caps }
+  func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps { caps }
 
   /// The caps of both sides are known.
-  open func setCaps(input: Caps, output: Caps) throws {}
+  func setCaps(input: Caps, output: Caps) throws {}
 
   /// Changes a buffer that nobody else holds; its memory may be shared.
-  open func transformInPlace(_ buffer: Buffer) throws {}
+  func transformInPlace(_ buffer: Buffer) throws {}
 
   /// An event at the sink pad. Returns whether it was handled.
-  open func sinkEvent(_ event: Event) throws -> Bool { forwardSinkEvent(event) }
+  func sinkEvent(_ event: Event) throws -> Bool { forwardSinkEvent(event) }
 
   /// Handles an event as the base class does.
-  public func forwardSinkEvent(_ event: Event) -> Bool {
+  func forwardSinkEvent(_ event: Event) -> Bool {
     parent.pointee.sink_event(transform, event.retainedPointer()) != 0
   }
 
-  /// Hands buffers on without looking at them.
-  public func setPassthrough(_ passthrough: Bool) {
-    gst_base_transform_set_passthrough(transform, passthrough ? 1 : 0)
-  }
-
-  /// Makes the base class ask for the output caps again before the next buffer.
-  public func reconfigureSource() { gst_base_transform_reconfigure_src(transform) }
-
   private static func of(_ pointer: UnsafeMutablePointer<GstBaseTransform>?)
-    -> BaseTransformSubclass?
+    -> AnyTransformBox?
   {
     guard let pointer else { return nil }
-    return ElementSubclass.of(cast(pointer)) as? BaseTransformSubclass
+    return ElementBox.of(cast(pointer)) as? AnyTransformBox
   }
 
   static func fill(_ klass: UnsafeMutableRawPointer) {
     let transformClass = klass.assumingMemoryBound(to: GstBaseTransformClass.self)
-    transformClass.pointee.start = { BaseTransformSubclass.of($0)?.runStart() == true ? 1 : 0 }
+    transformClass.pointee.start = { AnyTransformBox.of($0)?.runStart() == true ? 1 : 0 }
     transformClass.pointee.stop = { pointer in
-      BaseTransformSubclass.of(pointer)?.runStop()
+      AnyTransformBox.of(pointer)?.runStop()
       return 1
     }
     transformClass.pointee.transform_caps = { pointer, direction, caps, filter in
-      guard let caps, let element = BaseTransformSubclass.of(pointer) else { return nil }
+      guard let caps, let element = AnyTransformBox.of(pointer) else { return nil }
       var result = element.transformCaps(
         Caps(retaining: caps), from: direction == GST_PAD_SRC ? .source : .sink)
       if let filter { result = Caps(retaining: filter).intersection(result) }
       return result.retainedPointer()
     }
     transformClass.pointee.set_caps = { pointer, input, output in
-      guard let input, let output, let element = BaseTransformSubclass.of(pointer) else {
+      guard let input, let output, let element = AnyTransformBox.of(pointer) else {
         return 0
       }
       return element.answer {
@@ -75,11 +62,11 @@ open class BaseTransformSubclass: ElementSubclass, @unchecked Sendable {
     transformClass.pointee.sink_event = { pointer, event in
       guard let event else { return 0 }
       let owned = Event(adopting: event)
-      guard let element = BaseTransformSubclass.of(pointer) else { return 0 }
+      guard let element = AnyTransformBox.of(pointer) else { return 0 }
       return element.answer { try element.sinkEvent(owned) }
     }
     transformClass.pointee.transform_ip = { pointer, buffer in
-      guard let buffer, let element = BaseTransformSubclass.of(pointer) else {
+      guard let buffer, let element = AnyTransformBox.of(pointer) else {
         return GST_FLOW_ERROR
       }
       // Not retained: a reference more would make the buffer read-only.

@@ -1,18 +1,13 @@
 internal import CGStreamer
 
 /// An element that makes one stream of several: `GstAggregator`.
-open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
+class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   var aggregator: UnsafeMutablePointer<GstAggregator> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstAggregatorClass> {
     parentClass.assumingMemoryBound(to: GstAggregatorClass.self)
   }
 
-  /// The source pad.
-  public var sourcePad: Pad { Pad(retaining: aggregator.pointee.srcpad) }
-
   /// The sink pads that are there now.
-  public var sinkPads: [AggregatorPad] { Self.sinkPads(of: pointer) }
-
   static func sinkPads(of element: UnsafeMutablePointer<GstElement>) -> [AggregatorPad] {
     var pads: [AggregatorPad] = []
     withUnsafeMutablePointer(to: &pads) { pads in
@@ -32,53 +27,46 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
   /// Every sink pad has a buffer or is at its end, or, in a live pipeline, time is up: takes what
   /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
   /// all is done.
-  open func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
+  func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
 
   /// The name for a requested pad of a template; throws where there can be no (further) pad.
-  open func padName(template: String, requested: String?) throws -> String {
+  func padName(template: String, requested: String?) throws -> String {
     requested ?? template
   }
 
   /// A serialized event, when the buffers before it have been taken. Returns whether it was
   /// handled.
-  open func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
+  func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
     forwardSinkEvent(pad, event)
   }
 
   /// A query at a sink pad. Returns whether it was answered.
-  open func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+  func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     forwardSinkQuery(pad, query)
   }
 
   /// An event that came to the source pad. Returns whether it was handled.
-  open func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
+  func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
 
   /// Discards what is queued: a flushing seek.
-  open func flush() throws {}
-
-  /// The running time at which a live pipeline gives up waiting for data; nil for never.
-  open func nextTime() -> ClockTime? { nil }
+  func flush() throws {}
 
   /// Handles an event as the base class does.
-  public func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
+  func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
     parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
   }
 
   /// Handles an event that came to the source pad as the base class does.
-  public func forwardSourceEvent(_ event: Event) -> Bool {
+  func forwardSourceEvent(_ event: Event) -> Bool {
     parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
   }
 
   /// Answers a query as the base class does.
-  public func forwardSinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
+  func forwardSinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     parent.pointee.sink_query(aggregator, pad.aggregatorPad, query.pointer) != 0
   }
 
-  /// Adds a sink pad that is always there. Call it at creation.
-  public func addAlwaysPad(_ template: String) throws {
-    try Self.addAlwaysPad(template, to: pointer)
-  }
-
+  /// Adds a sink pad that is always there.
   static func addAlwaysPad(
     _ template: String, to element: UnsafeMutablePointer<GstElement>
   ) throws {
@@ -86,28 +74,6 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
       throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(template) could not be made.")
     }
     gst_element_add_pad(element, cast(created))
-  }
-
-  /// Sets the caps of the output.
-  public func setSourceCaps(_ caps: Caps) {
-    gst_aggregator_set_src_caps(aggregator, caps.pointer)
-  }
-
-  /// Sends a new segment before the next buffer.
-  public func updateSegment(_ segment: Segment) {
-    var segment = segment.segment
-    gst_aggregator_update_segment(aggregator, &segment)
-  }
-
-  /// Pushes a finished buffer, giving up this reference to it.
-  public func finish(_ buffer: consuming Buffer) throws(FlowReturn) {
-    let handed: UnsafeMutablePointer<GstBuffer> = cast(MiniObject.handOver(buffer))
-    try FlowReturn(gst_aggregator_finish_buffer(aggregator, handed)).check()
-  }
-
-  /// Says how much time data spends inside.
-  public func setLatency(min: ClockTime, max: ClockTime?) {
-    gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)
   }
 
   private static func makePad(
@@ -150,36 +116,33 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     }
   }
 
-  private static func of(_ pointer: UnsafeMutablePointer<GstAggregator>?) -> AggregatorSubclass? {
+  private static func of(_ pointer: UnsafeMutablePointer<GstAggregator>?) -> AnyAggregatorBox? {
     guard let pointer else { return nil }
-    return ElementSubclass.of(cast(pointer)) as? AggregatorSubclass
+    return ElementBox.of(cast(pointer)) as? AnyAggregatorBox
   }
 
   static func fill(_ klass: UnsafeMutableRawPointer) {
     let aggregatorClass = klass.assumingMemoryBound(to: GstAggregatorClass.self)
-    aggregatorClass.pointee.start = { AggregatorSubclass.of($0)?.runStart() == true ? 1 : 0 }
+    aggregatorClass.pointee.start = { AnyAggregatorBox.of($0)?.runStart() == true ? 1 : 0 }
     aggregatorClass.pointee.stop = { pointer in
-      AggregatorSubclass.of(pointer)?.runStop()
+      AnyAggregatorBox.of(pointer)?.runStop()
       return 1
     }
     aggregatorClass.pointee.aggregate = { pointer, timeout in
-      guard let element = AggregatorSubclass.of(pointer) else { return GST_FLOW_ERROR }
+      guard let element = AnyAggregatorBox.of(pointer) else { return GST_FLOW_ERROR }
       return element.flow { () throws in try element.aggregate(timeout: timeout != 0) }
     }
     aggregatorClass.pointee.flush = { pointer in
-      guard let element = AggregatorSubclass.of(pointer) else { return GST_FLOW_ERROR }
+      guard let element = AnyAggregatorBox.of(pointer) else { return GST_FLOW_ERROR }
       return element.flow { () throws in try element.flush() }
     }
-    aggregatorClass.pointee.get_next_time = { pointer in
-      AggregatorSubclass.of(pointer)?.nextTime().cValue ?? .max
-    }
     aggregatorClass.pointee.create_new_pad = { pointer, template, requested, _ in
-      guard let element = AggregatorSubclass.of(pointer),
+      guard let element = AnyAggregatorBox.of(pointer),
         let template = template?.pointee.name_template.map({ String(cString: $0) })
       else { return nil }
       let requested = requested.map { String(cString: $0) }
       guard let name = try? element.padName(template: template, requested: requested),
-        let pad = AggregatorSubclass.makePad(
+        let pad = AnyAggregatorBox.makePad(
           of: element.pointer, template: template, name: name)
       else { return nil }
       return pad
@@ -187,11 +150,11 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     aggregatorClass.pointee.sink_event = { pointer, pad, event in
       guard let event else { return 0 }
       let owned = Event(adopting: event)
-      guard let pad, let element = AggregatorSubclass.of(pointer) else { return 0 }
+      guard let pad, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       let aggregatorPad = AggregatorPad(retaining: cast(pad))
       return element.answer {
         if let segment = owned.segment {
-          try AggregatorSubclass.checkFormat(segment, of: aggregatorPad)
+          try AnyAggregatorBox.checkFormat(segment, of: aggregatorPad)
         }
         return try element.sinkEvent(aggregatorPad, owned)
       }
@@ -199,10 +162,10 @@ open class AggregatorSubclass: ElementSubclass, @unchecked Sendable {
     aggregatorClass.pointee.src_event = { pointer, event in
       guard let event else { return 0 }
       let owned = Event(adopting: event)
-      return AggregatorSubclass.of(pointer)?.sourceEvent(owned) == true ? 1 : 0
+      return AnyAggregatorBox.of(pointer)?.sourceEvent(owned) == true ? 1 : 0
     }
     aggregatorClass.pointee.sink_query = { pointer, pad, query in
-      guard let pad, let query, let element = AggregatorSubclass.of(pointer) else { return 0 }
+      guard let pad, let query, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       return element.sinkQuery(AggregatorPad(retaining: cast(pad)), Query(borrowing: query)) ? 1 : 0
     }
     // The output's caps follow from the input alone: setSourceCaps says them.

@@ -1,35 +1,35 @@
-public import CGStreamer
+internal import CGStreamer
 import Synchronization
 
-/// The Swift object behind one element: what it is, knows and does.
+/// What a GObject holds: an element's Swift object, between GStreamer's C functions and it.
 ///
 /// GStreamer owns the GObject; the GObject owns this object, from its creation to its finalisation,
-/// and is reached from here without a reference. Subclasses override what they need and describe
-/// themselves in an `ElementDeclaration`.
-open class ElementSubclass: ElementObject, @unchecked Sendable {
-  public let instance: ElementInstance
+/// and is reached from here without a reference. C functions cannot be generic, so they call methods
+/// that a generic subclass for each implementation overrides.
+class ElementBox: ElementObject, @unchecked Sendable {
+  let instance: ElementInstance
   private let isStarted = Atomic(false)
 
-  public required init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
     self.instance = instance
   }
 
   /// The element, not retained: it lives at least as long as this object is called.
-  public var pointer: UnsafeMutablePointer<GstElement> { instance.pointer }
+  var pointer: UnsafeMutablePointer<GstElement> { instance.pointer }
   /// The class structure of the C base class, for chaining up.
   var parentClass: UnsafeMutableRawPointer { instance.parentClass }
 
   /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
-  open func start() throws {}
+  func start() throws {}
 
   /// Called once for each `start` that went well, when data has stopped or where the change of state
   /// failed after all: forget everything but the settings.
-  open func stop() {}
+  func stop() {}
 
   /// Called when a property has been set, in the thread that sets it.
-  open func settingsChanged() {}
+  func settingsChanged() {}
 
-  /// What an element of a Swift protocol keeps: an `ElementCore`.
+  /// An `ElementCore`.
   var core: AnyObject? { nil }
 
   // MARK: Trampolines
@@ -54,7 +54,7 @@ open class ElementSubclass: ElementObject, @unchecked Sendable {
   func whileIdle(_ body: () -> Void) { body() }
 
   /// The Swift object of an element that this layer registered.
-  static func of(_ instance: UnsafeMutablePointer<GstObject>?) -> ElementSubclass? {
+  static func of(_ instance: UnsafeMutablePointer<GstObject>?) -> ElementBox? {
     guard let instance else { return nil }
     return InstanceSlot.of(UnsafeMutableRawPointer(instance)).load()
   }
@@ -87,14 +87,14 @@ open class ElementSubclass: ElementObject, @unchecked Sendable {
   ) {
     if startsHere {
       klass.pointee.change_state = { pointer, transition in
-        guard let pointer, let element = ElementSubclass.of(cast(pointer)) else {
+        guard let pointer, let element = ElementBox.of(cast(pointer)) else {
           return GST_STATE_CHANGE_FAILURE
         }
         return element.change(transition, startsHere: true)
       }
     } else {
       klass.pointee.change_state = { pointer, transition in
-        guard let pointer, let element = ElementSubclass.of(cast(pointer)) else {
+        guard let pointer, let element = ElementBox.of(cast(pointer)) else {
           return GST_STATE_CHANGE_FAILURE
         }
         return element.change(transition, startsHere: false)

@@ -1,0 +1,31 @@
+internal import CGStreamer
+
+extension Element {
+  /// Links a source pad of this element to a sink pad of another.
+  public func link(_ source: String, to other: Element, _ sink: String) throws {
+    guard gst_element_link_pads(pointer, source, other.pointer, sink) != 0 else {
+      throw ElementError(
+        .core(GST_CORE_ERROR_NEGOTIATION), "\(name) and \(other.name) cannot be linked.")
+    }
+  }
+}
+
+extension ElementDeclaration {
+  /// An element of the declared type, which the plugin has registered as a ``part``.
+  public func makePart() throws -> Element {
+    let type = g_type_from_name(typeName)
+    guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
+      throw ElementError(.core(GST_CORE_ERROR_FAILED), "\(name) could not be made.")
+    }
+    return Element(retaining: cast(object))
+  }
+}
+
+extension Element {
+  /// The Swift object of an element of this layer's making; nil for any other.
+  public func implementation<Implementation: ElementImplementation>(
+    _: Implementation.Type
+  ) -> Implementation? {
+    ElementCore<Implementation>.of(ElementBox.of(cast(pointer)))?.implementation
+  }
+}
