@@ -117,6 +117,23 @@ struct MVHEVCDemuxSelectionTests {
     }
   }
 
+  @Test(
+    "decodebin3 behind one pad, or one behind each, decodes what comes there",
+    arguments: [["left"], ["right"], ["left", "right"]])
+  func decodebin(pads: [String]) async throws {
+    try await OwnMovie.make(path, frames: 20, sound: true)
+    for between in ["", "queue !"] {
+      let frames = try await record(
+        "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
+          + pads.map { "d.\($0) ! queue ! decodebin3 ! fakesink name=\($0) " }.joined(),
+        sinks: pads)
+      for (pad, frames) in zip(pads, frames) {
+        let expected = try await DemuxRun.decoded(path, pad).map(\.md5)
+        #expect(try frames.map { md5(try $0.pixels()) } == expected, "\(pad) \(between)")
+      }
+    }
+  }
+
   @Test("without decodebin3 a choice of streams is refused and changes nothing")
   func refused() async throws {
     try await OwnMovie.make(path, frames: 20)

@@ -225,3 +225,26 @@ extension Property where Owner: HasSettings {
     }
   }
 }
+
+extension Property where Owner: HasSettings {
+  /// A fraction of 0 or more that is nil in the settings, and 0/1 to others, until somebody sets it.
+  public static func fraction(
+    _ name: String, nick: String, blurb: String, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Fraction?>
+  ) -> Self {
+    let (get, set) =
+      setting(path, default: Fraction(0, 1))
+      as ((Owner) -> Fraction, (Owner, Fraction) -> Void)
+    return Property {
+      gst_param_spec_fraction(
+        permanent(name), permanent(nick), permanent(blurb), 0, 1, .max, 1, 0, 1,
+        paramFlags(mutable))
+    } get: {
+      let fraction = get($0)
+      gst_value_set_fraction($1, fraction.numerator, fraction.denominator)
+    } set: {
+      set(
+        $0, Fraction(gst_value_get_fraction_numerator($1), gst_value_get_fraction_denominator($1)))
+    }
+  }
+}

@@ -74,7 +74,6 @@ public final class Event: MiniObject, @unchecked Sendable {
   public static func streamStart(_ stream: Stream, group: UInt32) -> Event {
     let event = Event.streamStart(id: stream.id)
     gst_event_set_group_id(event.pointer, group)
-    gst_event_set_stream(event.pointer, stream.pointer)
     gst_event_set_stream_flags(event.pointer, gst_stream_get_stream_flags(stream.pointer))
     return event
   }

@@ -4,7 +4,7 @@ internal import CGStreamer
 /// long as this view.
 public struct StructureView {
   let pointer: UnsafePointer<GstStructure>
-  private let owner: MiniObject
+  let owner: MiniObject
 
   init(_ pointer: UnsafePointer<GstStructure>, in owner: MiniObject) {
     self.pointer = pointer

@@ -194,6 +194,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
       }
       eyeFormat?.description = description
     }
+    format.frameRate = description.frameRate
     found.append((.samples, .elementary(format), 0))
     outputs.append(
       .streams(

@@ -102,4 +102,6 @@ public struct ElementaryFormat: Equatable, Sendable {
   public var viewCount: Int?
   /// Bits a luma sample in the eyes; nil where that is not known.
   public var bitDepth: Int?
+  /// Frames a second, as somebody or the stream says; nil where nobody does.
+  public var frameRate: Ratio?
 }

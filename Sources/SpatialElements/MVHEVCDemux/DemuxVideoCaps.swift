@@ -77,9 +77,12 @@ enum DemuxVideoCaps {
   ///
   /// - Parameter upstream: what upstream says of it, if it does.
   static func elementary(_ format: ElementaryFormat, upstream: Caps?) -> Caps {
-    let caps = (upstream ?? Caps("video/x-h265")).with([
+    var caps = (upstream ?? Caps("video/x-h265")).with([
       "stream-format": format.framing == .annexB ? "byte-stream" : "hvc1", "alignment": "au",
     ])
+    if let rate = format.frameRate {
+      caps = caps.with(["framerate": .fraction(Fraction(rate.numerator, rate.denominator))])
+    }
     guard let count = format.viewCount else { return caps }
     let layered = caps.with(["parsed": true])
     return count > 1 ? layered.with(views(count, bitDepth: format.bitDepth)) : layered

@@ -113,10 +113,10 @@ extension MVHEVCDemux.Streaming {
       if isElementary, element.sink.mode == .push { $0.isSoughtUpstream = true }
     }
     noteStatus()
-    let collection = StreamCollection(
-      upstreamID: element.sink.streamStart?.streamID, outputs.map(\.stream))
-    for output in outputs { output.pad.push(.streamCollection(collection)) }
-    element.post(collection)
+    // The pads do not say it: decodebin3 behind one of them would wait for the others' streams.
+    element.post(
+      StreamCollection(
+        upstreamID: element.sink.streamStart?.streamID, outputs.map(\.stream)))
     for output in outputs {
       combiner.add(output.pad)
       element.add(output.pad)

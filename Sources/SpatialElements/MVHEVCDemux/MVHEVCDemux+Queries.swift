@@ -25,6 +25,8 @@ extension MVHEVCDemux {
       query.answerPosition(now.position)
       return true
     case .duration(.time):
+      // Where upstream says what plays when, it knows better.
+      if now.isSoughtUpstream, pad.forward(query) { return true }
       guard let duration = now.duration else { return pad.forward(query) }
       query.answerDuration(duration)
       return true

@@ -6,9 +6,15 @@ extension MVHEVCDemux {
   /// The body of the sink pad's task, where upstream can be read anywhere.
   func pull(_ streaming: inout Streaming) throws {
     if streaming.player == nil {
-      streaming.player = MoviePlayer(.file(size: sink.peerSizeInBytes))
+      streaming.player = MoviePlayer(.file(size: sink.peerSizeInBytes), options: options)
     }
     _ = try streaming.step()
+  }
+
+  fileprivate var options: PlayerOptions {
+    var options = PlayerOptions()
+    options.frameRate = settings.current.frameRate.flatMap { Ratio($0.numerator, $0.denominator) }
+    return options
   }
 
   func finish(_ flow: FlowReturn, _ streaming: inout Streaming) { streaming.finish(flow) }
@@ -39,12 +45,33 @@ extension MVHEVCDemux {
 }
 
 extension MVHEVCDemux.Streaming {
+  /// Bytes of which nobody knows yet what they are: more are not kept in memory.
+  private static let maximumHeldByteCount: UInt64 = 1 << 25
+
   fileprivate mutating func receive(_ buffer: Buffer) throws {
     try beginIfNew()
     // The first bytes of a file are at time 0 to sources that know no times.
     let times = isInTime ? ChunkTimes(buffer) : ChunkTimes()
-    try player?.append(ByteSlice(try MappedBuffer(buffer)), times)
+    let slice = try kept(ByteSlice(try MappedBuffer(buffer)))
+    try player?.append(slice, times)
     while try step() {}
+  }
+
+  /// Bytes where they can be kept: in a file, where the index of a movie has not come for long.
+  private func kept(_ slice: ByteSlice) throws -> ByteSlice {
+    guard player?.heldByteCount ?? 0 > Self.maximumHeldByteCount else {
+      spool = nil
+      return slice
+    }
+    if spool == nil {
+      spool = try ByteSpool()
+      element.postWarning(
+        ElementError(
+          .demux,
+          "The movie's index comes behind its media, and the input cannot be sought: playing begins "
+            + "when all of it has come, which is kept in a temporary file until then."))
+    }
+    return try spool?.append(slice) ?? slice
   }
 
   private var isInTime: Bool { element.sink.currentSegment?.isInTime ?? true }
@@ -52,7 +79,7 @@ extension MVHEVCDemux.Streaming {
   private mutating func beginIfNew() throws {
     guard player == nil else { return }
     let segment = element.sink.currentSegment
-    player = MoviePlayer(try source)
+    player = MoviePlayer(try source, options: element.options)
     if let segment { follow(segment) }
   }
 
@@ -62,9 +89,10 @@ extension MVHEVCDemux.Streaming {
       if let caps = sink.currentCaps, caps.mediaType == "video/x-h265" {
         return .elementaryStream(try ElementaryStreamSource(caps))
       }
-      let seeking = Query.seeking(.bytes)
-      let isSeekable = sink.queryPeer(seeking) && seeking.isSeekable
-      return .stream(StreamSource(isMovable: isSeekable, size: sink.peerSizeInBytes))
+      return .stream(
+        StreamSource(
+          isMovable: sink.canSeekPeer, size: sink.peerSizeInBytes,
+          isSlow: sink.peerIsBandwidthLimited))
     }
   }
 
@@ -140,6 +168,16 @@ extension MVHEVCDemux.Streaming {
 }
 
 extension Pad {
+  /// Whether upstream goes to the byte that it is asked for. `souphttpsrc` says so of every file
+  /// whose length it knows, but fails where the server does not give parts of it.
+  fileprivate var canSeekPeer: Bool {
+    if let headers = httpResponseHeaders {
+      guard headers["accept-ranges"]?.lowercased().contains("bytes") == true else { return false }
+    }
+    let query = Query.seeking(.bytes)
+    return queryPeer(query) && query.isSeekable
+  }
+
   /// How many bytes upstream says that it has.
   fileprivate var peerSizeInBytes: UInt64? {
     let query = Query.duration(.bytes)

@@ -17,6 +17,13 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
     PadTemplate("video_%u", .source, .sometimes, caps: .any),
     PadTemplate("audio_%u", .source, .sometimes, caps: .any),
     PadTemplate("meta_%u", .source, .sometimes, caps: .any),
+  ],
+  properties: [
+    .fraction(
+      "framerate", nick: "Frame rate",
+      blurb: "Frames a second of H.265 without a container and without timestamps, whatever it "
+        + "says itself; 0/1 for what it says",
+      at: \.frameRate)
   ])
 
 /// One sink, and sources for what the input turns out to hold: `left` and `right` for the first
@@ -27,6 +34,11 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
 /// Where upstream can be read anywhere (pull mode), a task of the sink pad does that; else whoever
 /// pushes.
 final class MVHEVCDemux: ElementImplementation {
+  struct Settings: Sendable {
+    /// Nil for what the stream says.
+    var frameRate: Fraction?
+  }
+
   static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
 
   static let sinkCaps: Caps = {
@@ -41,7 +53,7 @@ final class MVHEVCDemux: ElementImplementation {
 
   struct Streaming {
     let element: MVHEVCDemux
-    private let owned = OwnedPlayer()
+    private let owned = Owned()
     /// By the player's numbers of their streams.
     var outputs: [DemuxOutput] = []
     let combiner = FlowCombiner()
@@ -63,9 +75,16 @@ final class MVHEVCDemux: ElementImplementation {
       nonmutating _modify { yield &owned.player }
     }
 
-    /// A player cannot be copied, as the state of a streaming thread has to be.
-    private final class OwnedPlayer {
+    /// Where bytes lie of which nobody knows yet what they are, if there are too many for memory.
+    var spool: ByteSpool? {
+      _read { yield owned.spool }
+      nonmutating _modify { yield &owned.spool }
+    }
+
+    /// What cannot be copied, as the state of a streaming thread has to be.
+    private final class Owned {
       var player: MoviePlayer?
+      var spool: ByteSpool?
     }
   }
 
@@ -96,6 +115,7 @@ final class MVHEVCDemux: ElementImplementation {
   }
 
   let instance: ElementInstance
+  let settings = Locked(Settings())
   let sink: Pad
   let facts = Locked(Facts())
   let seeks = Locked(Seeks())

@@ -1,4 +1,5 @@
 public import Bits
+import CGStreamer
 public import GStreamer
 public import HEVC
 public import ISOBMFF
@@ -62,5 +63,13 @@ extension MoviePlayerError: ElementErrorConvertible {
     case .sourceLost, .deadEnd: ElementError(.seek, "\(self)")
     case .noTracks, .nothingPlayable: ElementError(.demux, "\(self)")
     }
+  }
+}
+
+extension ByteSpool.Failure: ElementErrorConvertible {
+  public var elementError: ElementError {
+    ElementError(
+      .resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT),
+      "What has come of the movie cannot be kept until its index comes: \(self).")
   }
 }
