@@ -146,7 +146,7 @@ struct FramesCommandTests {
     let flat = try Command.run(["frames", "flat.mp4", "--at", "0s", "--show", "left"], in: folder)
     #expect(flat.status == 0 && flat.errors == "note: 'flat.mp4' shows one eye only\n")
     let anaglyph = try Command.run(
-      ["frames", "flat.mp4", "--at", "0s", "--show", "anaglyph"], in: folder)
+      ["frames", "flat.mp4", "--at", "0s", "--show", "anaglyph", "-o", "anaglyph.png"], in: folder)
     #expect(anaglyph.status == 1 && anaglyph.errors.contains("shows one eye only"))
     // Half side by side, tagged in the stream and by the muxer.
     let movie = try await makeSpatial(frames: 6)

@@ -72,7 +72,8 @@ struct MVHEVCDemuxParserTests {
     let decoded = buffers.compactMap(\.dts)
     let shown = buffers.compactMap(\.pts)
     #expect(decoded.count == 48 && zip(decoded, decoded.dropFirst()).allSatisfy { $0 < $1 })
-    #expect(shown.count == 48 && Set(shown).count == 48)
+    // The first hidden picture has the time of the first shown one, for muxers.
+    #expect(shown.count == 48 && Set(shown).count == 47)
     #expect(zip(decoded, shown).allSatisfy { $0 <= $1 })
     // Both eyes are shown at the same times.
     let running = taps.map { tap in

@@ -90,7 +90,7 @@ struct EyeSamples: Sendable {
       failure: split.failure, warning: split.warning)
     guard isFlattened(eye) else {
       output.samples = split.pictures.compactMap { sample($0, of: unit) }
-      times.pass(unit)
+      if !isBase { times.pass(unit) }
       return output
     }
     units.keep(unit, as: split.number)
@@ -145,7 +145,7 @@ struct EyeSamples: Sendable {
           in: one.unit, at: sample.presentationTime ?? 0, before: placement.stop,
           isFirst: isStart && index == 0)
         sample.presentationTime = sample.presentationTime.map { saturatingSum($0, distance) }
-        sample.duration = distance
+        sample.duration = max(distance, 1)
         sample.flags.insert(.decodeOnly)
         sample.flags.remove(.droppable)
       }

@@ -3,8 +3,8 @@
 /// A picture of the eye is decoded up to sixteen access units later than the base picture of its own
 /// access unit, and yet not after it is shown. So either all timestamps of the stream are moved to
 /// later ones, its segments with them, or pictures are decoded earlier than their access units say.
-/// Decode times rise strictly, and no two pictures have one presentation time: parsers take such for
-/// one picture.
+/// Decode times rise strictly, and no two pictures behind each other have one presentation time:
+/// parsers take such for one picture.
 struct FlattenedTimes: Sendable {
   /// A dependent picture waits for fewer access units than there are picture buffers.
   private static let longestWait: Nanoseconds = 16
@@ -64,11 +64,11 @@ struct FlattenedTimes: Sendable {
 
   /// The time between a picture that is shown and the base picture of its access unit, which is
   /// not: half a frame, but not beyond the end of the segment, where muxers would leave it out. The
-  /// very first comes as soon as there can be: muxers take its time for that of the whole stream.
+  /// very first has the time of the one that is shown: muxers take it for that of the whole stream.
   static func distance(
     in unit: LayeredSample, at time: Nanoseconds, before stop: Nanoseconds?, isFirst: Bool
   ) -> Nanoseconds {
-    if isFirst { return 1 }
+    if isFirst { return 0 }
     let half = max((unit.frameDuration ?? 2) / 2, 1)
     guard let stop, stop > time else { return half }
     return max(min(half, (stop - time) / 2), 1)

@@ -8,7 +8,7 @@ struct ImportCommand: ParsableCommand {
       Elements of bins stand for themselves. What a file cannot say, such as a preset, is an error.
 
       EXAMPLES
-        gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' --output test.yaml
+        gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' -o test.yaml
         gst-spatial import 'videotestsrc ! tee name=t  t. ! fakesink  t. ! fakesink'
       """)
 
