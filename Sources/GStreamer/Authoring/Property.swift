@@ -58,6 +58,19 @@ private func setting<Owner: HasSettings, Content>(
   )
 }
 
+extension Property {
+  /// A count that can be read at any time, and not be set.
+  public static func count(
+    _ name: String, nick: String, blurb: String, read: @escaping (Owner) -> UInt64
+  ) -> Self {
+    Property(
+      makeSpec: {
+        g_param_spec_uint64(
+          permanent(name), permanent(nick), permanent(blurb), 0, .max, 0, paramFlags(nil))
+      }, get: { g_value_set_uint64($1, guint64(read($0))) }, set: nil)
+  }
+}
+
 extension Property where Owner: HasSettings {
   public static func bool(
     _ name: String, nick: String, blurb: String, default defaultValue: Bool,
@@ -159,6 +172,22 @@ extension Property where Owner: HasSettings {
       g_value_set_uint64($1, guint64(get($0)))
     } set: {
       set($0, ClockTime(g_value_get_uint64($1)))
+    }
+  }
+
+  /// A difference of two times in nanoseconds.
+  public static func timeOffset(
+    _ name: String, nick: String, blurb: String, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, Int64>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> Int64, (Owner, Int64) -> Void)
+    return Property {
+      g_param_spec_int64(
+        permanent(name), permanent(nick), permanent(blurb), .min, .max, 0, paramFlags(mutable))
+    } get: {
+      g_value_set_int64($1, gint64(get($0)))
+    } set: {
+      set($0, Int64(g_value_get_int64($1)))
     }
   }
 

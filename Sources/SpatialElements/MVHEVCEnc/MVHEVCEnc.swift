@@ -20,13 +20,14 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
       blurb: "The eye in the base layer, which players for one eye show "
         + "(none = by tag stereo-hero-eye, else left)",
       default: .none, at: \.heroEye)
-  ] + EncoderSettings.properties(at: \.encoder),
+  ] + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
   interfaces: [.preset])
 
 /// Two sinks and one source that are always there.
-final class MVHEVCEnc: AggregatorImplementation {
-  struct Settings: HasEncoderSettings {
+final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
+  struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
+    var pairing = PairingSettings()
     var heroEye = EyeChoice.none
   }
 
@@ -41,7 +42,6 @@ final class MVHEVCEnc: AggregatorImplementation {
     private var hasSentCaps = false
     /// How long frames stay inside, once downstream has been told.
     private var latency: ClockTime?
-    private var reportedDrops = 0
     private var progress = ProgressReport("mvhevcenc-progress")
     private var frameCount = 0
     private var byteCount: UInt64 = 0
@@ -56,6 +56,7 @@ final class MVHEVCEnc: AggregatorImplementation {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
+  let pairingCounts = Locked(PairingCounts())
   fileprivate let keyframes = KeyframeRequests()
 
   init(_ instance: ElementInstance) throws {
@@ -65,6 +66,7 @@ final class MVHEVCEnc: AggregatorImplementation {
 
   func start() throws -> Streaming {
     keyframes.forget()
+    pairingCounts.withLock { $0 = PairingCounts() }
     return Streaming(element: self)
   }
 
@@ -115,7 +117,6 @@ extension MVHEVCEnc.Streaming {
     // What follows may be of another size.
     hasSentCaps = false
     latency = nil
-    reportedDrops = 0
   }
 
   fileprivate mutating func setCaps(_ caps: Caps, of eye: Eye) throws {
@@ -130,7 +131,6 @@ extension MVHEVCEnc.Streaming {
 
   fileprivate mutating func aggregate() throws {
     let pads = element.sinkPads
-    guard pads.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })
     else { throw FlowReturn.error }
@@ -146,7 +146,7 @@ extension MVHEVCEnc.Streaming {
       self.latency = latency
       element.setLatency(min: latency, max: nil)
     }
-    if stereo.drops.total > 0, reportedDrops == 0 { reportDrops(stereo) }
+    if let warning = stereo.pairs.warning() { element.postWarning(warning) }
     postProgress()
   }
 
@@ -158,8 +158,11 @@ extension MVHEVCEnc.Streaming {
 
   private mutating func begin() throws -> StereoInput {
     let hero = element.settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
+    let settings = element.settings.current
     let input = StereoInput(
-      settings: element.settings.current.encoder, keyframes: element.keyframes, baseEye: hero ?? .left)
+      settings: settings.encoder,
+      pairs: EyePairs(settings.pairing, counts: element.pairingCounts),
+      keyframes: element.keyframes, baseEye: hero ?? .left)
     for (eye, caps) in padCaps { try input.setCaps(caps, of: eye) }
     stereo = input
     return input
@@ -180,21 +183,18 @@ extension MVHEVCEnc.Streaming {
       try push(frames)
       postProgress()
     }
-    if stereo.drops.total > reportedDrops { reportDrops(stereo) }
+    if let warning = stereo.pairs.warning(isFinal: true) { element.postWarning(warning) }
     postProgress(isFinal: true)
     element.postStatistics(stereo, log: MVHEVCEnc.log)
     self.stereo = nil
   }
 
-  private mutating func reportDrops(_ stereo: StereoInput) {
-    reportedDrops = stereo.drops.total
-    element.postWarning(stereo.drops.warning)
-  }
-
   private mutating func push(_ frames: [LayeredFrame]) throws {
     for frame in frames {
       try sendCaps()
-      if let segment = streamTime.segment(at: frame.presentationTime) { element.updateSegment(segment) }
+      if let segment = streamTime.segment(at: frame.presentationTime) {
+        element.updateSegment(segment)
+      }
       let buffer = frame.buffer
       buffer.pts = StreamTime.timestamp(frame.presentationTime)
       buffer.dts = StreamTime.timestamp(frame.decodeTime)
@@ -211,7 +211,8 @@ extension MVHEVCEnc.Streaming {
     guard !hasSentCaps, let configuration = stereo?.configuration else { return }
     hasSentCaps = true
     let base = stereo.flatMap { $0.stream($0.baseEye) }
-    element.setSourceCaps(LayeredCaps.caps(configuration, like: base?.caps, frameRate: base?.frameRate))
+    element.setSourceCaps(
+      LayeredCaps.caps(configuration, like: base?.caps, frameRate: base?.frameRate))
     if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }
   }
 }

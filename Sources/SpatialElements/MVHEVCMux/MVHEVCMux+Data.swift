@@ -24,7 +24,7 @@ extension MVHEVCMux.Streaming {
       element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
-      reportDrops(stereo)
+      if let warning = stereo.pairs.warning() { element.postWarning(warning) }
     case .stream(let pad): try copy(pad, to: movie)
     }
     for pad in pads.streams where pad.isAtEnd {
@@ -191,12 +191,6 @@ extension MVHEVCMux.Streaming {
     return (count, scale(UInt64(count) * UInt64(packet.frames), .second, max(rate, 1)))
   }
 
-  private mutating func reportDrops(_ stereo: StereoInput) {
-    guard stereo.drops.total > 0, reportedDrops == 0 else { return }
-    reportedDrops = stereo.drops.total
-    element.postWarning(stereo.drops.warning)
-  }
-
   // MARK: The end
 
   /// Writes what the encoders still hold. Once.
@@ -212,7 +206,7 @@ extension MVHEVCMux.Streaming {
       throw ElementError(
         .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
     }
-    if stereo.drops.total > reportedDrops { element.postWarning(stereo.drops.warning) }
+    if let warning = stereo.pairs.warning(isFinal: true) { element.postWarning(warning) }
   }
 
   private mutating func finish() throws {

@@ -69,8 +69,11 @@ extension MVHEVCMux.Streaming {
   }
 
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
+    let settings = element.settings.current
     let input = StereoInput(
-      settings: element.settings.current.encoder, keyframes: element.keyframes, baseEye: baseEye)
+      settings: settings.encoder,
+      pairs: EyePairs(settings.pairing, counts: element.pairingCounts),
+      keyframes: element.keyframes, baseEye: baseEye)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {
         throw ElementError(

@@ -21,7 +21,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     PadTemplate("src", .source, caps: Caps("video/quicktime")),
   ],
   properties: MVHEVCMux.movieProperties + FragmentSettings.properties(at: \.fragments)
-    + EncoderSettings.properties(at: \.encoder),
+    + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
   interfaces: [.tagSetter, .preset])
 
 /// Sink pads on request, one source of a file's bytes.
@@ -29,9 +29,10 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of the movie comes at its end, so that memory does not grow with what the file
 /// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
 /// any peer.
-final class MVHEVCMux: AggregatorImplementation {
-  struct Settings: HasEncoderSettings {
+final class MVHEVCMux: AggregatorImplementation, PairsEyes {
+  struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
+    var pairing = PairingSettings()
     var container = ContainerChoice.quickTime
     var fragments = FragmentSettings()
     /// What the properties say; it wins over tags.
@@ -71,14 +72,13 @@ final class MVHEVCMux: AggregatorImplementation {
     var progress = ProgressReport("mvhevcmux-progress")
     var framesWritten = 0
     var lastRunningTime: Int64 = 0
-    /// How many frames without a partner the application has been told of.
-    var reportedDrops = 0
   }
 
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
 
   let instance: ElementInstance
   let settings = Locked(Settings())
+  let pairingCounts = Locked(PairingCounts())
   let keyframes = KeyframeRequests()
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
@@ -89,6 +89,7 @@ final class MVHEVCMux: AggregatorImplementation {
 
   func start() throws -> Streaming {
     keyframes.forget()
+    pairingCounts.withLock { $0 = PairingCounts() }
     // What is in a fragment leaves when the fragment is whole.
     let duration = settings.current.fragments.duration
     if duration > 0 { setLatency(min: duration, max: nil) }

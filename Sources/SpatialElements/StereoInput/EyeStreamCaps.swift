@@ -81,8 +81,6 @@ enum EyeStreamCaps {
 
   /// In nanoseconds; nil where the rate is not known.
   var frameDuration: ClockTime? {
-    frameRate.map {
-      scale(.second, UInt64(clamping: $0.denominator), UInt64(clamping: $0.numerator))
-    }
+    frameRate.flatMap(\.frameDuration)
   }
 }

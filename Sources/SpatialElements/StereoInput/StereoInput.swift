@@ -5,9 +5,6 @@ import StereoVideo
 
 /// The two eyes as they arrive at the pads `left` and `right`, made into layered access units:
 /// raw video through two encoders in step, coded video by weaving.
-///
-/// Frames are paired by running time. One without a partner is dropped and counted, so the eyes
-/// never slip against each other.
 final class StereoInput {
   private var settings: EncoderSettings
   private let keyframes: KeyframeRequests
@@ -16,15 +13,18 @@ final class StereoInput {
   private var streams: [Eye: EyeStreamCaps] = [:]
   /// What makes access units of the eyes; nil until the caps of both are known.
   private var maker: (any LayeredFrameMaker)?
-  private(set) var drops = FrameLosses()
+  var pairs: EyePairs
   /// The running time of the pair that was encoded last.
   private var lastTime: Int64?
 
   /// - Parameters:
   ///   - keyframes: the requests for keyframes that frames to be encoded answer.
   ///   - baseEye: the eye in the base layer, the one that players for one eye show.
-  init(settings: EncoderSettings, keyframes: KeyframeRequests, baseEye: Eye) {
+  init(
+    settings: EncoderSettings, pairs: EyePairs, keyframes: KeyframeRequests, baseEye: Eye
+  ) {
     self.settings = settings
+    self.pairs = pairs
     self.keyframes = keyframes
     self.baseEye = baseEye
   }
@@ -64,66 +64,30 @@ final class StereoInput {
 
   // MARK: Frames
 
-  /// Takes the next frames of the two pads, which have one each or are at their end.
+  /// Takes the next frames of the two pads, which have one each, or are at their end or silent.
   func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
-    switch (left.peek(), right.peek()) {
-    case (nil, nil): return []
-    case (.some, nil):
-      drop(left, \.left)
-      return []
-    case (nil, .some):
-      drop(right, \.right)
-      return []
-    case (.some(let leftBuffer), .some(let rightBuffer)):
-      let times = (left.runningTime(leftBuffer), right.runningTime(rightBuffer))
-      let tolerance = FramePairing.tolerance(
-        frameDuration: streams[baseEye]?.frameDuration ?? leftBuffer.duration)
-      switch FramePairing.decide(left: times.0, right: times.1, tolerance: tolerance) {
-      case .dropLeft:
-        try refuseMismatch(times)
-        drop(left, \.left)
-      case .dropRight:
-        try refuseMismatch(times)
-        drop(right, \.right)
-      case .pair:
-        _ = (left.pop(), right.pop())
-        let base = baseEye == .left ? (leftBuffer, left) : (rightBuffer, right)
-        guard let time = base.0.pts.flatMap({ base.1.segment.signedRunningTime($0) }) else {
-          throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
-        }
-        if case .raw = streams[baseEye] {
-          guard lastTime.map({ time > $0 }) ?? true else {
-            drops.late += 1
-            return []
-          }
-          lastTime = time
-        }
-        return try make(
-          FramePair(
-            left: leftBuffer, right: rightBuffer, presentationTime: time,
-            decodeTime: base.0.dts.flatMap { base.1.segment.signedRunningTime($0) } ?? time,
-            duration: base.0.duration ?? streams[baseEye]?.frameDuration,
-            forceKeyframe: keyframes.answer(at: time)))
-      }
-      return []
+    var isCoded = false
+    if case .coded = streams[baseEye] { isCoded = true }
+    let step = try pairs.next(
+      left, right, frameDuration: streams[baseEye]?.frameDuration, isExact: isCoded)
+    guard case .pair(let pair) = step else { return [] }
+    let base = pair[baseEye]
+    guard let time = base.runningTime else {
+      throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
     }
-  }
-
-  /// Throws where the eyes are coded: pictures that follow may refer to one that is left out.
-  private func refuseMismatch(_ times: (left: Int64?, right: Int64?)) throws {
-    guard case .coded = streams[baseEye] else { return }
-    func seconds(_ time: Int64?) -> Double { Double(time ?? 0) / 1e9 }
-    throw ElementError(
-      .mux,
-      "The coded pictures of the two eyes do not go together: the left eye has one of "
-        + "\(seconds(times.left)) s where the right eye has one of \(seconds(times.right)) s. Either "
-        + "a picture is missing, or the eyes are coded in different orders; streams are woven only "
-        + "picture by picture.")
-  }
-
-  private func drop(_ pad: AggregatorPad, _ counter: WritableKeyPath<FrameLosses, Int>) {
-    _ = pad.pop()
-    drops[keyPath: counter] += 1
+    if !isCoded {
+      guard lastTime.map({ time > $0 }) ?? true else {
+        pairs.dropLate()
+        return []
+      }
+      lastTime = time
+    }
+    return try make(
+      FramePair(
+        left: pair.left.buffer, right: pair.right.buffer, presentationTime: time,
+        decodeTime: base.buffer.dts.flatMap { base.segment.signedRunningTime($0) } ?? time,
+        duration: base.buffer.duration ?? streams[baseEye]?.frameDuration,
+        forceKeyframe: keyframes.answer(at: time)))
   }
 
   /// At the end of the stream: the next access units of those that are still inside, for which it
@@ -173,16 +137,11 @@ protocol LayeredFrameMaker: AnyObject {
   func drain() throws -> [LayeredFrame]?
 }
 
-extension AggregatorPad {
-  /// The running time of a buffer in nanoseconds; nil where it has no timestamp.
-  func runningTime(_ buffer: Buffer) -> Int64? {
-    (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
-  }
-}
-
-extension HasSettings where Self: ElementObject, Settings: HasEncoderSettings {
-  /// Hands on what properties say of rate control now. What cannot be is a warning, once.
+extension PairsEyes where Settings: HasEncoderSettings {
+  /// Hands on what properties say of pairing and of rate control now. What cannot be is a warning,
+  /// once.
   func followSettings(_ stereo: StereoInput) {
+    stereo.pairs.settings = settings.current.pairing
     do throws(StereoEncoderError) {
       try stereo.change(to: settings.current.encoder)
     } catch {

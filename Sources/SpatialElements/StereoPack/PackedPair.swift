@@ -6,7 +6,7 @@ final class PackedPair {
   /// Of the output.
   let caps: Caps
   /// Of the input, in nanoseconds; nil where the rate is not known.
-  let frameDuration: ClockTime?
+  private let frameDuration: ClockTime?
   private let eye: VideoInfo
   private let output: VideoInfo
   private let settings: StereoPack.Settings
@@ -46,10 +46,7 @@ final class PackedPair {
     }
     self.eye = eye
     self.settings = settings
-    let rate = eye.frameRate
-    frameDuration =
-      rate.numerator > 0
-      ? scale(.second, UInt64(max(0, rate.denominator)), UInt64(rate.numerator)) : nil
+    frameDuration = eye.frameRate.frameDuration
     caps = try Self.outputCaps(left, eye, settings)
     guard let output = VideoInfo(caps) else {
       throw ElementError(.format, "The packed frame would be too large.", debug: "\(caps)")

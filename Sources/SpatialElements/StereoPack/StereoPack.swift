@@ -30,29 +30,33 @@ let stereoPack = ElementDeclaration<StereoPack>(
     .choice(
       "anaglyph", nick: "Anaglyph", blurb: "The colours of the glasses, with mode=anaglyph",
       default: .redCyanDubois, at: \.anaglyph),
-  ])
+  ] + PairingSettings.properties(at: \.pairing))
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
 /// a partner is dropped.
-final class StereoPack: AggregatorImplementation {
-  struct Settings {
+final class StereoPack: AggregatorImplementation, PairsEyes {
+  struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
     var half = false
     var rightViewFirst = false
     var anaglyph = AnaglyphChoice.redCyanDubois
+    var pairing = PairingSettings()
   }
 
   struct Streaming {
+    var pairs: EyePairs
     var packer: PackedPair?
+    /// In nanoseconds; nil where the rate is not known.
+    var frameDuration: ClockTime?
     var sentSegment: Segment?
     var tags = TagList()
-    var dropped = 0
   }
 
   static let log = DebugCategory("stereopack", "stereo frame packer")
 
   let instance: ElementInstance
   let settings = Locked(Settings())
+  let pairingCounts = Locked(PairingCounts())
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
 
@@ -63,12 +67,14 @@ final class StereoPack: AggregatorImplementation {
 
   func start() throws -> Streaming {
     padCaps.withLock { $0 = [:] }
-    return Streaming()
+    pairingCounts.withLock { $0 = PairingCounts() }
+    return Streaming(pairs: EyePairs(settings.current.pairing, counts: pairingCounts))
   }
 
   func flush(_ streaming: inout Streaming) throws {
     streaming.packer = nil
     streaming.sentSegment = nil
+    streaming.pairs = EyePairs(settings.current.pairing, counts: pairingCounts)
   }
 
   // MARK: Events and queries
@@ -110,6 +116,7 @@ final class StereoPack: AggregatorImplementation {
       guard let eye = Eye(rawValue: pad.name) else { return false }
       padCaps.withLock { $0[eye] = caps }
       streaming.packer = nil
+      streaming.frameDuration = caps.first?.fraction("framerate").flatMap(\.frameDuration)
       return true
     case .tags(let tags):
       streaming.tags = streaming.tags.merging(tags)
@@ -122,36 +129,31 @@ final class StereoPack: AggregatorImplementation {
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     let pads = sinkPads
-    guard pads.filter({ $0.dropGap() }).isEmpty else { throw FlowReturn.needData }
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })
     else { throw FlowReturn.error }
-    if left.isAtEnd, right.isAtEnd { throw FlowReturn.eos }
-    guard let one = left.peek(), let other = right.peek() else {
-      // One eye has ended; the other's frames have no partner.
-      drop([left, right].filter(\.hasBuffer), &streaming)
-      return
+    streaming.pairs.settings = settings.current.pairing
+    let step = try streaming.pairs.next(left, right, frameDuration: streaming.frameDuration)
+    if let warning = streaming.pairs.warning(isFinal: step.isEnd) { postWarning(warning) }
+    switch step {
+    case .nothing: throw FlowReturn.needData
+    case .end: throw FlowReturn.eos
+    case .pair(let pair): try pack(pair, &streaming)
     }
-    let times = (left.runningTime(one), right.runningTime(other))
+  }
+
+  private func pack(_ pair: EyePairs.Pair, _ streaming: inout Streaming) throws {
     let packer = try streaming.packer ?? makePacker(&streaming)
-    switch FramePairing.decide(
-      left: times.0, right: times.1,
-      tolerance: FramePairing.tolerance(frameDuration: packer.frameDuration ?? one.duration))
-    {
-    case .dropLeft: drop([left], &streaming)
-    case .dropRight: drop([right], &streaming)
-    case .pair:
-      _ = (left.pop(), right.pop())
-      guard let (pad, time) = one.pts.map({ (left, $0) }) ?? other.pts.map({ (right, $0) }) else {
-        throw ElementError(.failedStream, "A frame has no timestamp.")
-      }
-      follow(pad.segment, &streaming)
-      for frame in try packer.frames(one, other) {
-        frame.buffer.pts = time &+ frame.delay
-        frame.buffer.dts = nil
-        frame.buffer.duration = frame.duration
-        try finish(frame.buffer)
-      }
+    let (left, right) = (pair.left.buffer, pair.right.buffer)
+    guard
+      let (frame, time) = left.pts.map({ (pair.left, $0) }) ?? right.pts.map({ (pair.right, $0) })
+    else { throw ElementError(.failedStream, "A frame has no timestamp.") }
+    follow(frame.segment, &streaming)
+    for packed in try packer.frames(left, right) {
+      packed.buffer.pts = time &+ packed.delay
+      packed.buffer.dts = nil
+      packed.buffer.duration = packed.duration
+      try finish(packed.buffer)
     }
   }
 
@@ -160,14 +162,6 @@ final class StereoPack: AggregatorImplementation {
     guard streaming.sentSegment?.covers(segment) != true else { return }
     streaming.sentSegment = segment
     updateSegment(segment)
-  }
-
-  private func drop(_ pads: [AggregatorPad], _ streaming: inout Streaming) {
-    for pad in pads where pad.pop() != nil { streaming.dropped += 1 }
-    if streaming.dropped == 1 {
-      postWarning(
-        ElementError(.failedStream, "Frames of one eye have no partner of the same time."))
-    }
   }
 
   private func makePacker(_ streaming: inout Streaming) throws -> PackedPair {

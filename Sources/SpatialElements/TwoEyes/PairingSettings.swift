@@ -1,0 +1,80 @@
+import GStreamer
+
+/// The settings of an element that pairs the frames of two eyes.
+protocol HasPairingSettings {
+  var pairing: PairingSettings { get }
+}
+
+/// An element that pairs the frames of two eyes.
+protocol PairsEyes: HasSettings, ElementObject where Settings: HasPairingSettings {
+  /// What has been counted since the element started.
+  var pairingCounts: Locked<PairingCounts> { get }
+}
+
+/// What properties say of how frames are paired, in every element that has two eyes.
+struct PairingSettings {
+  /// In nanoseconds; 0 for three quarters of a frame.
+  var tolerance: ClockTime = 0
+  /// In nanoseconds.
+  var rightEyeOffset: Int64 = 0
+
+  /// The properties of an element that keeps these settings at `path`, and its counts.
+  static func properties<Owner: PairsEyes>(
+    at path: WritableKeyPath<Owner.Settings, PairingSettings>
+  ) -> [Property<Owner>] {
+    [
+      .time(
+        "pairing-tolerance", nick: "Pairing tolerance",
+        blurb: "How far apart in running time the frames of a pair may be, in nanoseconds "
+          + "(0 = three quarters of a frame)",
+        mutable: .playing, at: path.appending(path: \.tolerance)),
+      .timeOffset(
+        "right-eye-offset", nick: "Right eye's offset",
+        blurb: "Added to the right eye's running times when frames are paired, in nanoseconds",
+        mutable: .playing, at: path.appending(path: \.rightEyeOffset)),
+      .count("pairs", nick: "Pairs", blurb: "How many pairs of frames were found") {
+        $0.pairingCounts.current.pairs
+      },
+      .count(
+        "dropped-left", nick: "Dropped left",
+        blurb: "How many frames of the left eye had no partner and were left out"
+      ) { $0.pairingCounts.current.left },
+      .count(
+        "dropped-right", nick: "Dropped right",
+        blurb: "How many frames of the right eye had no partner and were left out"
+      ) { $0.pairingCounts.current.right },
+      .count(
+        "dropped-late", nick: "Dropped late",
+        blurb: "How many pairs were left out because they do not come after the pair before"
+      ) { $0.pairingCounts.current.late },
+    ]
+  }
+}
+
+/// How many pairs of frames were found, and how many frames could not be used.
+struct PairingCounts: Equatable, Sendable {
+  var pairs: UInt64 = 0
+  /// Of one eye, without a partner of the same time.
+  var left: UInt64 = 0
+  var right: UInt64 = 0
+  /// Pairs whose timestamp does not come after that of the pair before.
+  var late: UInt64 = 0
+
+  var dropped: UInt64 { left &+ right &+ late }
+
+  /// Tells the application what is missing.
+  var warning: ElementError {
+    var sentences: [String] = []
+    if left > 0 || right > 0 {
+      sentences.append(
+        "Frames of one eye without a partner of the same time were dropped: \(left) of the left, "
+          + "\(right) of the right eye so far.")
+    }
+    if late > 0 {
+      sentences.append(
+        "Pairs of frames whose timestamps do not come after those of the pair before were dropped: "
+          + "\(late) so far.")
+    }
+    return ElementError(.failedStream, sentences.joined(separator: " "))
+  }
+}

@@ -1,0 +1,140 @@
+import CGStreamer
+import Dispatch
+import GStreamer
+import GStreamerCheck
+import StereoVideo
+import Testing
+
+/// Which frames of two eyes are taken for pairs, by the elements that have two.
+@Suite(.timeLimit(.minutes(2)))
+struct PairingTests {
+  /// What an element counts.
+  private struct Counts: Equatable {
+    var pairs: UInt64
+    var left: UInt64 = 0
+    var right: UInt64 = 0
+  }
+
+  /// Two harnesses at the eyes of an element.
+  private final class Eyes: @unchecked Sendable {
+    let left: Harness
+    let right: Harness
+
+    init(_ element: String, _ properties: KeyValuePairs<String, String>, rate: Int) throws {
+      try BuiltPlugin.require()
+      left = try #require(Harness(element, sinkPad: "left", sourcePad: "src"))
+      right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
+      left.element.setState(GST_STATE_NULL)
+      for (name, value) in properties { left.element.set(name, value) }
+      if element == "mvhevcenc" { left.element.set("speed-preset", "ultrafast") }
+      left.play()
+      for harness in [left, right] {
+        harness.setSourceCaps(
+          "video/x-raw,format=I420,width=64,height=64,framerate=\(rate)/1")
+      }
+    }
+
+    /// Pushes a frame at each of these times, in milliseconds, from a thread an eye, as an
+    /// aggregator asks for, and waits for the end.
+    func play(_ times: [Eye: [Int]]) -> Counts {
+      let blank = [UInt8](repeating: 128, count: 64 * 64 * 3 / 2)
+      DispatchQueue.concurrentPerform(iterations: 2) { index in
+        let (eye, harness) = index == 0 ? (Eye.left, left) : (.right, right)
+        for time in times[eye] ?? [] {
+          let buffer = Buffer(blank)
+          buffer.pts = ClockTime(time) * 1_000_000
+          _ = harness.push(buffer)
+        }
+        harness.push(.endOfStream)
+      }
+      var hasEnded = false
+      while !hasEnded {
+        while left.tryPull() != nil {}
+        while let event = left.tryPullEvent() {
+          hasEnded = hasEnded || event.type == GST_EVENT_EOS
+        }
+      }
+      return Counts(
+        pairs: count("pairs"), left: count("dropped-left"), right: count("dropped-right"))
+    }
+
+    private func count(_ name: String) -> UInt64 {
+      guard case .uint64(let count) = left.element.get(name) else {
+        Issue.record("no count \(name)")
+        return 0
+      }
+      return count
+    }
+  }
+
+  private func play(
+    _ element: String = "stereopack", _ properties: KeyValuePairs<String, String> = [:],
+    rate: Int = 30, left: [Int], right: [Int]
+  ) throws -> Counts {
+    try Eyes(element, properties, rate: rate).play([.left: left, .right: right])
+  }
+
+  /// 300 frames of a camera of 30 a second, each up to 2 ms early or late.
+  private func camera(delay: Int, seed: UInt32) -> [Int] {
+    var state = seed
+    return (0..<300).map { index in
+      state = state &* 1_664_525 &+ 1_013_904_223
+      return 100 + index * 1000 / 30 + delay + Int(state >> 24) % 5 - 2
+    }
+  }
+
+  @Test(
+    "two cameras 16 ms apart with 2 ms jitter lose none of 300 pairs",
+    arguments: ["stereopack", "mvhevcenc"], [16, -16])
+  func jitter(element: String, delay: Int) throws {
+    for seed in [1, 2, 3] as [UInt32] {
+      let counts = try play(
+        element, left: camera(delay: 0, seed: seed), right: camera(delay: delay, seed: seed + 7))
+      #expect(counts == Counts(pairs: 300))
+    }
+  }
+
+  @Test("a frame that one camera lost costs one frame of the other, and nothing slips")
+  func lostFrame() throws {
+    let times = (0..<100).map { 100 + $0 * 40 }
+    var late = times.map { $0 + 5 }
+    late.remove(at: 50)
+    #expect(try play(rate: 25, left: times, right: late) == Counts(pairs: 99, left: 1))
+    var early = times.map { $0 - 5 }
+    early.remove(at: 50)
+    #expect(try play(rate: 25, left: times, right: early) == Counts(pairs: 99, left: 1))
+  }
+
+  @Test("of two cameras that drift apart, the faster one loses a frame now and then")
+  func drift() throws {
+    let left = (0..<200).map { 100 + $0 * 40 }
+    let right = (0..<204).map { 100 + $0 * 40 * 200 / 204 }
+    let counts = try play(rate: 25, left: left, right: right)
+    #expect(counts.pairs >= 198 && counts.left <= 2 && (3...6).contains(counts.right), "\(counts)")
+  }
+
+  @Test("the tolerance and the offset are what the properties say, in nanoseconds")
+  func properties() throws {
+    let left = (0..<50).map { 100 + $0 * 40 }
+    let right = left.map { $0 + 7 }
+    func counts(_ properties: KeyValuePairs<String, String>) throws -> Counts {
+      try play("stereopack", properties, rate: 25, left: left, right: right)
+    }
+    #expect(try counts(["pairing-tolerance": "4000000"]) == Counts(pairs: 0, left: 50, right: 50))
+    #expect(try counts(["pairing-tolerance": "8000000"]) == Counts(pairs: 50))
+    #expect(
+      try counts(["pairing-tolerance": "4000000", "right-eye-offset": "-7000000"])
+        == Counts(pairs: 50))
+    // By three frames, that is.
+    #expect(
+      try counts(["right-eye-offset": "113000000"]) == Counts(pairs: 47, left: 3, right: 3))
+  }
+
+  @Test("a tolerance below the cameras' distance does not stop pairs once it is set higher")
+  func stepsOfTolerance() throws {
+    let eyes = try Eyes("stereopack", ["pairing-tolerance": "1"], rate: 25)
+    eyes.left.element.set("pairing-tolerance", "9000000")
+    let left = (0..<20).map { 100 + $0 * 40 }
+    #expect(eyes.play([.left: left, .right: left.map { $0 + 8 }]) == Counts(pairs: 20))
+  }
+}
