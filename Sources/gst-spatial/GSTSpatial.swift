@@ -28,7 +28,7 @@ struct GSTSpatial: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
-      SchemaCommand.self,
+      SchemaCommand.self, RecoverCommand.self,
     ])
 }
 

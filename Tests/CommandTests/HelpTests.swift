@@ -45,6 +45,7 @@ struct HelpTests {
       """
       gst-spatial convert movie.mp4 movie.mov preset=ultrafast || exit
       cp movie.mov spatial.mov
+      cp movie.mov take.incomplete.mov
       gst-spatial convert movie.mov left.mp4 right.mp4
       """, in: files)
     try #require(made.status == 0, "\(made.text)")

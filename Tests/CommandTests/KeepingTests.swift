@@ -147,4 +147,43 @@ struct KeepingTests {
     #expect(folder.names == ["out.incomplete.mov", "out.mov"])
     #expect(try frames("out.mov") == 5)
   }
+
+  @Test("a recording in fragments that was killed becomes a movie, once nobody writes it any more")
+  func recovered() throws {
+    _ = try folder.write(
+      """
+      elements:
+        scene: { type: stereotestsrc, is-live: true }
+        split: { type: sbssplit }
+        mux:
+          type: mvhevcmux
+          speed-preset: ultrafast
+          key-int-max: 5
+          fragment-duration: 166666666
+          fragment-mode: first-moov-then-finalise
+        sink: { type: filesink, location: out.mov }
+      links:
+        - \(Self.scene)
+        - split.left -> queue(max-size-time=0, max-size-bytes=0) -> mux.left
+        - split.right -> queue(max-size-time=0, max-size-bytes=0) -> mux.right
+        - mux -> sink
+      """, to: "a.yaml")
+    let run = try Command(["run", "a.yaml", "--json"], in: folder)
+    try run.wait(for: "\"frames\":40")
+    let early = try Command.run(["recover", "out.incomplete.mov"], in: folder)
+    #expect(early.status == 2 && early.errors.contains("another program has it open"), "\(early)")
+    run.kill()
+    #expect(try run.result().status == 128 + 9)
+    let torn = try Data(contentsOf: folder.url.appending(path: "out.incomplete.mov"))
+    let result = try Command.run(["recover", "out.incomplete.mov"], in: folder)
+    #expect(result.status == 0 && result.output.contains(" frames"), "\(result)")
+    let file = try MovieFile(folder.path("out.incomplete.mov"))
+    #expect(!file.movie.isFragmented)
+    #expect(try file.track("vide").samples.count >= 30)
+    // What was recorded stands where it stood.
+    let whole = try Data(contentsOf: folder.url.appending(path: "out.incomplete.mov"))
+    #expect(whole.dropFirst(200).starts(with: torn.dropFirst(200).prefix(torn.count / 2)))
+    let again = try Command.run(["recover", "out.incomplete.mov"], in: folder)
+    #expect(again.status == 0 && again.output.contains("nothing to recover"), "\(again)")
+  }
 }

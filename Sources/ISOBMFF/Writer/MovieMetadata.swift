@@ -23,10 +23,13 @@ public struct MovieMetadata: Equatable, Sendable {
     MetadataItem(key: "com.apple.quicktime.spatial.aggressors-seen", value: .integer(0)),
   ]
 
+  /// From the files' origin of time, 1904-01-01, to that of Unix.
+  static let secondsTo1970: Int64 = 2_082_844_800
+
   /// `creationTime` as the files hold it, in seconds since 1904-01-01; 0 for none.
   var creationTimeSince1904: UInt64 {
     guard let creationTime else { return 0 }
-    let (seconds, overflow) = creationTime.addingReportingOverflow(2_082_844_800)
+    let (seconds, overflow) = creationTime.addingReportingOverflow(Self.secondsTo1970)
     return overflow ? 0 : UInt64(clamping: seconds)
   }
 }

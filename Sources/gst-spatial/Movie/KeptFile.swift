@@ -1,4 +1,5 @@
 internal import Glibc
+internal import ISOBMFF
 
 /// A file with what a run recorded before it failed.
 struct KeptFile {
@@ -6,19 +7,26 @@ struct KeptFile {
   private let bytes: Int
   /// Nil where the file is no movie, or has no index.
   private let seconds: Double?
+  /// Its index comes in parts, which can be put together.
+  private let isFragmented: Bool
 
   init(_ path: String) {
     self.path = path
     var status = stat()
     bytes = stat(path, &status) == 0 ? Int(status.st_size) : 0
-    seconds = (try? MovieReader(path: path))?.movie.seconds
+    let movie = (try? MovieReader(path: path))?.movie
+    seconds = movie?.seconds
+    isFragmented = movie?.isFragmented ?? false
   }
 
   /// In a line.
   var text: String {
     let size = Quantities.size(bytes)
     let start = "what was recorded is kept in '\(path)': "
-    if let seconds { return start + "\(Quantities.decimal(seconds, 1)) s, \(size)" }
+    if let seconds {
+      return start + "\(Quantities.decimal(seconds, 1)) s, \(size)"
+        + (isFragmented ? "; 'gst-spatial recover' makes an ordinary movie of it" : "")
+    }
     guard isNamedAsMovie else { return start + size }
     return start + "\(size), without the index that players need: it could not be finished"
   }

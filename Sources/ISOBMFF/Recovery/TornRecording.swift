@@ -1,0 +1,159 @@
+/// The movie that a recording becomes, made again from its initialization segment and the indexes
+/// of its fragments.
+struct TornRecording: Sendable {
+  /// How a track's times in fragments lie on the movie's time line.
+  private struct Source: Sendable {
+    let id: TrackID
+    let number: TrackID
+    let handlerType: FourCC
+    let timescale: UInt32
+    /// Audio frames of one size, of which there are too many to look at one by one.
+    let isUniform: Bool
+    /// What the edit list takes off.
+    let shift: Int64
+    /// Ends of presentation, in units of the timescale.
+    var end: Int64 = 0
+    /// A sample is missing, so that those behind it do not count.
+    var isCutOff = false
+
+    mutating func extend(to sample: SampleDescription) {
+      let start = sample.decodeTime &+ Int64(sample.compositionOffset)
+      end = max(end, start &+ Int64(sample.duration) &* Int64(sample.count))
+    }
+  }
+
+  /// A sample, or a run of equal ones, of a fragment.
+  private struct Found {
+    let offset: UInt64
+    let source: Int
+    let sample: SampleDescription
+  }
+
+  private var writer: MovieWriter
+  private var sources: [Source]
+
+  init(_ movie: Movie, container: MovieContainer) throws {
+    writer = MovieWriter(
+      finalising: container, movieTimescale: movie.timescale, metadata: MovieMetadata(movie))
+    sources = []
+    for track in movie.tracks {
+      guard track.sampleEntries.count == 1, let description = TrackDescription(track) else {
+        throw MovieRecoveryError.severalSampleEntries(track.id)
+      }
+      sources.append(
+        Source(
+          id: track.id, number: try writer.addTrack(description), handlerType: track.handlerType,
+          timescale: track.timescale, isUniform: track.sampleEntries.first?.isPCM ?? false,
+          shift: track.startOnMovieTimeLine(movie.timescale)))
+    }
+  }
+
+  /// Adds the samples of a fragment that are whole.
+  ///
+  /// - Parameter data: the content of the `mdat` boxes behind its index, as far as it is there.
+  mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) throws {
+    var found: [Found] = []
+    for part in fragment.tracks {
+      guard let index = sources.firstIndex(where: { $0.id == part.trackID }) else { continue }
+      for run in part.runs { add(run, of: index, from: data, to: &found) }
+    }
+    for sample in found.sorted(by: { $0.offset < $1.offset }) {
+      // What overlaps is no recording of ours.
+      guard sample.offset >= writer.position else { continue }
+      if sample.offset > writer.position { writer.skip(sample.offset - writer.position) }
+      try writer.append(sample.sample, to: sources[sample.source].number)
+      sources[sample.source].extend(to: sample.sample)
+    }
+  }
+
+  private mutating func add(
+    _ run: TrackRun, of index: Int, from data: [Range<UInt64>], to found: inout [Found]
+  ) {
+    var position = 0
+    while !sources[index].isCutOff, position < run.count,
+      let equal = run.run(at: position, maximumCount: run.count - position)
+    {
+      let (record, source) = (equal.first, sources[index])
+      let size = UInt64(record.size)
+      let box = data.first { $0.contains(record.offset) }
+      let available = size > 0 ? ((box?.upperBound ?? 0) &- record.offset) / size : 0
+      let count = box == nil ? 0 : min(UInt64(equal.count), available)
+      if count > 0 {
+        // Of sound, which has no pictures that need others, the index says nothing of the kind.
+        let isSound = source.handlerType == "soun"
+        var sample = SampleDescription(
+          size: record.size, decodeTime: record.decodeTime &- source.shift,
+          duration: record.duration,
+          compositionOffset: Int32(clamping: record.presentationTime &- record.decodeTime),
+          isSync: record.isSync, dependency: isSound ? SampleDependency() : record.dependency)
+        sample.count = source.isUniform ? UInt32(clamping: count) : 1
+        found.append(Found(offset: record.offset, source: index, sample: sample))
+      }
+      sources[index].isCutOff = count < (source.isUniform ? UInt64(equal.count) : 1)
+      position += source.isUniform ? equal.count : 1
+    }
+  }
+
+  /// - Parameter cutBox: the last `mdat` behind a fragment's index: where it begins, and what of
+  ///   its content is there.
+  func finish(
+    fileSize: UInt64, cutBox: (start: UInt64, content: Range<UInt64>)?
+  ) throws -> RecoveredMovie {
+    guard sources.contains(where: { writer.sampleCount(of: $0.number) > 0 }) else {
+      throw MovieRecoveryError.isEmpty
+    }
+    let tail = try writer.finish()
+    return RecoveredMovie(
+      closing: cutBox.flatMap { box in
+        box.content.contains(tail.offset) || box.content.upperBound == fileSize
+          ? closing(box.start, box.content, end: tail.offset) : nil
+      },
+      tail: tail, lostByteCount: fileSize - min(tail.offset, fileSize),
+      tracks: sources.compactMap { source in
+        let count = writer.sampleCount(of: source.number)
+        guard count > 0 else { return nil }
+        return RecoveredMovie.Track(
+          handlerType: source.handlerType, sampleCount: count,
+          duration: Double(source.end) / Double(source.timescale))
+      })
+  }
+
+  /// The size of a box that is to end with the last sample.
+  private func closing(
+    _ start: UInt64, _ content: Range<UInt64>, end: UInt64
+  ) -> MovieTail.Patch? {
+    guard end > content.lowerBound else { return nil }
+    var writer = BoxWriter()
+    if content.lowerBound - start == 16 {
+      writer.write(end - start)
+      return MovieTail.Patch(offset: start + 8, bytes: writer.bytes)
+    }
+    guard let size = UInt32(exactly: end - start) else { return nil }
+    writer.write(size)
+    return MovieTail.Patch(offset: start, bytes: writer.bytes)
+  }
+}
+
+extension SampleEntry {
+  fileprivate var isPCM: Bool {
+    if case .audio(let entry) = self, case .pcm = entry.coding { true } else { false }
+  }
+}
+
+extension Track {
+  /// What has to be taken off the media's times for those of the movie, in units of the track's
+  /// timescale, where one edit shows all of it.
+  fileprivate func startOnMovieTimeLine(_ movieTimescale: UInt32) -> Int64 {
+    var empty: UInt64 = 0
+    for edit in edits {
+      guard let mediaTime = edit.mediaTime else {
+        empty = empty.addingReportingOverflow(edit.duration).partialValue
+        continue
+      }
+      let start = rescale(
+        empty, from: movieTimescale, to: timescale, .toNearestOrAwayFromZero)
+      return mediaTime.subtractingReportingOverflow(Int64(clamping: start)).partialValue
+    }
+    return 0
+  }
+}
