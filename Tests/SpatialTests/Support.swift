@@ -174,6 +174,9 @@ final class Tap: Sendable {
     }
   }
 
+  /// Forgets everything that came so far.
+  func forget() { seen.withLock { $0 = [] } }
+
   /// Everything, in the order in which it came.
   var items: [Item] { seen.withLock { $0 } }
   var buffers: [PassedBuffer] {
@@ -228,7 +231,7 @@ func eyes(
 }
 
 /// A folder that is removed with this object.
-final class TemporaryFolder {
+final class TemporaryFolder: Sendable {
   let url = FileManager.default.temporaryDirectory.appending(path: "spatial-\(UUID().uuidString)")
 
   init() throws {

@@ -56,9 +56,18 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
   }
 
-  /// Handles an event that came to the source pad as the base class does.
+  /// Handles an event that came to the source pad as the base class does, but for a flushing seek
+  /// that nobody upstream can follow: the base class would stop its thread for it, hear that it is
+  /// refused, and never start the thread again.
   func forwardSourceEvent(_ event: Event) -> Bool {
-    parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
+    if let seek = event.seek, seek.has(GST_SEEK_FLAG_FLUSH) {
+      let isSeekable = Self.sinkPads(of: pointer).contains { pad in
+        let query = Query.seeking(seek.format)
+        return pad.queryPeer(query) && query.isSeekable
+      }
+      guard isSeekable else { return false }
+    }
+    return parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
   }
 
   /// Answers a query as the base class does.
@@ -152,6 +161,8 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       let owned = Event(adopting: event)
       guard let pad, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       let aggregatorPad = AggregatorPad(retaining: cast(pad))
+      // The base class clips it to the segment, and a segment must be there for that.
+      if owned.type == GST_EVENT_GAP, !aggregatorPad.segment.isInTime { return 1 }
       return element.answer {
         if let segment = owned.segment {
           try AnyAggregatorBox.checkFormat(segment, of: aggregatorPad)

@@ -1,8 +1,21 @@
-internal import CGStreamer
+public import CGStreamer
 
 /// A sink pad of an aggregator, with a queue of one buffer.
 public final class AggregatorPad: Pad, @unchecked Sendable {
   var aggregatorPad: UnsafeMutablePointer<GstAggregatorPad> { cast(pointer) }
+
+  /// The segment that the next buffer lies in. It is the one of when the pad was listed: a flush in
+  /// another thread takes it away while `aggregate` still has a buffer of it in hands.
+  public let segment: Segment
+
+  public override init(adopting pointer: UnsafeMutablePointer<GstPad>) {
+    let pad: UnsafeMutablePointer<GstAggregatorPad> = cast(pointer)
+    let object: UnsafeMutablePointer<GstObject> = cast(pointer)
+    g_mutex_lock(&object.pointee.lock)
+    segment = Segment(pad.pointee.segment)
+    g_mutex_unlock(&object.pointee.lock)
+    super.init(adopting: pointer)
+  }
 
   /// The next buffer, left where it is.
   public func peek() -> Buffer? {
@@ -27,9 +40,6 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
 
   /// Whether all buffers have been taken and no more will come.
   public var isAtEnd: Bool { gst_aggregator_pad_is_eos(aggregatorPad) != 0 }
-
-  /// The segment that the next buffer lies in.
-  public var segment: Segment { Segment(aggregatorPad.pointee.segment) }
 }
 
 extension Buffer {

@@ -75,6 +75,8 @@ final class FragmentedMovieFile: MovieFile {
     try whole?.setSampleEntry(entry, of: tracks[track].id)
   }
 
+  func setMetadata(_ metadata: MovieMetadata) { whole?.metadata = metadata }
+
   func append(_ sample: PendingSample, to track: Int) throws {
     tracks[track].samples.append(sample)
     size += sample.buffer.size

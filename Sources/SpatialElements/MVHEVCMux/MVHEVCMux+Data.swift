@@ -214,6 +214,7 @@ extension MVHEVCMux.Streaming {
     try endEyes(of: movie)
     if let stereo { try describeEyes(stereo, of: movie) }
     try writeSideTracks(to: movie)
+    movie.setMetadata(movieMetadata)
     try movie.finish()
     postProgress(of: movie, isFinal: true)
     if let stereo { element.postStatistics(stereo, log: MVHEVCMux.log) }
@@ -232,7 +233,10 @@ extension MVHEVCMux.Streaming {
         attempt { try $0.endEyes(of: movie) }
         attempt { if let stereo = $0.stereo { try $0.describeEyes(stereo, of: movie) } }
         attempt { try $0.writeSideTracks(to: movie) }
-        attempt { _ in try movie.finish(isUrgent: true) }
+        attempt {
+          movie.setMetadata($0.movieMetadata)
+          try movie.finish(isUrgent: true)
+        }
         self.movie = nil
       }
       throw error

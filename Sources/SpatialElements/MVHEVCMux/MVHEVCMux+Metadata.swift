@@ -34,8 +34,8 @@ extension MVHEVCMux.Streaming {
     return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
   }
 
-  /// - Parameter isSpatial: whether a track is for the eyes in particular.
-  func movieMetadata(isSpatial: Bool) -> MovieMetadata {
+  /// What the movie says of itself as a whole.
+  var movieMetadata: MovieMetadata {
     var metadata = MetadataTags.metadata(movieTags, defaultSoftware: "gst-spatial")
     metadata.creationTime = metadata.creationTime ?? secondsSince1970()
     if isSpatial {

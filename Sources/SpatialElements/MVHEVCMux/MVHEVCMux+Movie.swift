@@ -40,6 +40,11 @@ extension MVHEVCMux.Streaming {
     makeAlternatives(of: .subtitle, in: &tracks)
     let times = pads.firstTimes
     guard let earliest = times.min() else {
+      if let pad = element.sinkPads.first(where: \.hasBuffer) {
+        throw ElementError(
+          .mux,
+          "What comes to \(pad.name) has no timestamps; put a parser in front that gives it some.")
+      }
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
@@ -48,10 +53,11 @@ extension MVHEVCMux.Streaming {
     element.setSourceCaps(element.fileCaps)
     let isStreamed = fragments.duration > 0 && !fragments.isFinalised
     element.updateSegment(isStreamed ? Segment() : Segment(.bytes))
-    let metadata = movieMetadata(
-      isSpatial: stereo != nil || tracks.contains(where: \.hasExtendedUsage))
+    isSpatial = stereo != nil || tracks.contains(where: \.hasExtendedUsage)
+    let metadata = movieMetadata
     let opened = MovieInProgress(
-      try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks)
+      try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks,
+      creationTime: metadata.creationTime)
     for side in sideTracks { try opened.end(side.track) }
     movie = opened
     return opened

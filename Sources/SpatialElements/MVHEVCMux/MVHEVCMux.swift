@@ -49,6 +49,8 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
     var padTags: [String: TagList] = [:]
     /// What is being written; nil before the first data.
     var movie: MovieInProgress?
+    /// Whether a track of it is for the eyes in particular.
+    var isSpatial = false
     /// The track of each pad but the eyes', fixed when the movie begins.
     var tracks: [String: Int] = [:]
     /// Of pads whose sound comes in packets of one size, any number of them in a buffer.

@@ -17,6 +17,8 @@ protocol MovieFile: AnyObject {
   var byteCount: UInt64 { get }
   /// Says what a track's samples are, once that is known.
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws
+  /// Says what the movie is, anew: as far as that has not been written.
+  func setMetadata(_ metadata: MovieMetadata)
   /// Adds the next sample of a track, in decoding order; writes what has its place in the file now.
   func append(_ sample: PendingSample, to track: Int) throws
   /// No samples come for a track up to a running time.

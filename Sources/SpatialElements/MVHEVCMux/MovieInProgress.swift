@@ -13,6 +13,7 @@ final class MovieInProgress {
   private var tracks: [Track]
   /// The running time that is the movie's start.
   private let origin: Int64
+  private let creationTime: Int64?
   private(set) var sampleCount = 0
 
   /// How many bytes the file has.
@@ -21,8 +22,12 @@ final class MovieInProgress {
   /// - Parameters:
   ///   - origin: the running time of the movie's start, in nanoseconds.
   ///   - tracks: what is written to the file.
-  init(_ file: any MovieFile, origin: Int64, tracks: [TrackDescription]) {
+  ///   - creationTime: of the movie, which later metadata leave as it is.
+  init(
+    _ file: any MovieFile, origin: Int64, tracks: [TrackDescription], creationTime: Int64?
+  ) {
     self.file = file
+    self.creationTime = creationTime
     self.origin = origin
     self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
   }
@@ -31,6 +36,13 @@ final class MovieInProgress {
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     guard tracks.indices.contains(track) else { return }
     try file.setSampleEntry(entry, of: track)
+  }
+
+  /// Says what the movie is, anew: tags may come at any time.
+  func setMetadata(_ metadata: MovieMetadata) {
+    var metadata = metadata
+    metadata.creationTime = creationTime
+    file.setMetadata(metadata)
   }
 
   /// What a sample is, with times in nanoseconds of running time.

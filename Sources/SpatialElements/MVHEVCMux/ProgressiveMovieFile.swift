@@ -27,6 +27,8 @@ final class ProgressiveMovieFile: MovieFile {
     try writer.setSampleEntry(entry, of: tracks[track])
   }
 
+  func setMetadata(_ metadata: MovieMetadata) { writer.metadata = metadata }
+
   func append(_ sample: PendingSample, to track: Int) throws {
     interleaver.append(sample, decodeTime: sample.decodeTime, to: track)
     try writeReady()

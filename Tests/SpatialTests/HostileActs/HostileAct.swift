@@ -1,0 +1,107 @@
+import GStreamer
+
+/// What peers, applications and streams do to an element that it has to stand.
+enum HostileAct: String, CaseIterable, Sendable {
+  /// Somebody behind each source pad asks to begin anew, in mid stream.
+  case seek
+  /// A flush in mid stream, and the end right behind it, without a further segment.
+  case flushThenEnd
+  /// A request pad is released, or else the peer of a source pad goes, in mid stream.
+  case padGone
+  /// One buffer in mid stream has a third of its bytes.
+  case shortBuffer
+  /// From mid stream on the pictures are of another size, the sound of other channels.
+  case capsChange
+  /// A tag comes in mid stream.
+  case lateTag
+  /// A neighbour cannot start, so that the pipeline falls back; then all is well.
+  case failedStart
+  /// The peers' answers to ALLOCATION lack GstVideoMeta.
+  case noVideoMeta
+  /// Four play at once, each in a pipeline of its own.
+  case fourAtOnce
+  /// All of the project's elements have the highest rank.
+  case raisedRank
+  /// Streams that end before their first buffer.
+  case endWithoutData
+  /// A gap comes before the segment that it belongs to.
+  case gapBeforeSegment
+  /// No buffer says when it is shown.
+  case noTimestamps
+  /// Up to PLAYING and down again twenty times, at any moment of being fed.
+  case upAndDown
+}
+
+/// What must be seen of an element where it is acted upon.
+enum Seen: Sendable {
+  /// The end of the stream, and so many pictures at each source pad, or in the file.
+  case pictures(Int)
+  /// The end of the stream, and no more than all pictures.
+  case end
+  /// An error of the element's that has this in it, in whatever case.
+  case failure(String)
+  /// Who feeds the element is told so; the element says nothing.
+  case flow(FlowReturn)
+}
+
+extension HostileAct {
+  static let all = Seen.pictures(HostileActor.pictures)
+
+  /// What must be seen, by the elements' names; an element that is not named cannot be acted upon so.
+  var seen: [String: Seen] {
+    switch self {
+    case .seek, .failedStart, .noVideoMeta, .fourAtOnce, .upAndDown:
+      .every(Self.all, ["stereotestsrc": .end])
+    case .raisedRank: .every(Self.all, ["stereotestsrc": .end, "mvhevcdec": nil])
+    case .lateTag:
+      .every(Self.all, ["stereotestsrc": .end, "stereopack": nil, "mvhevcdemux": nil])
+    case .flushThenEnd: .every(.end, ["mvhevcdemux": .failure("ended before")])
+    case .padGone:
+      .every(
+        .flow(.notLinked),
+        [
+          "sbssplit": Self.all, "mvhevcdec": Self.all, "mvhevcdemux": Self.all,
+          "mvhevcmux": Self.all,
+          // These are at their end before they could notice.
+          "stereotestsrc": .end, "mvhevcenc": .end,
+        ])
+    case .shortBuffer:
+      .every(
+        .failure("small"),
+        ["stereotestsrc": nil, "stereotagger": Self.all, "mvhevcdec": .end, "mvhevcdemux": .end])
+    case .capsChange:
+      .every(
+        Self.all,
+        [
+          "stereotestsrc": nil, "stereopack": nil, "mvhevcenc": .failure("changed in mid stream"),
+          "mvhevcmux": .failure("changed in mid stream"),
+        ])
+    case .endWithoutData:
+      .every(
+        .pictures(0),
+        [
+          "mvhevcenc": .failure("ended before"), "mvhevcmux": .failure("ended before"),
+          "mvhevcdemux": .failure("end"),
+        ])
+    case .gapBeforeSegment: .every(Self.all, ["stereotestsrc": nil])
+    case .noTimestamps:
+      .every(
+        Self.all,
+        [
+          "stereotestsrc": nil, "stereopack": .failure("timestamp"),
+          "mvhevcenc": .failure("timestamp"), "mvhevcmux": .failure("timestamp"),
+        ])
+    }
+  }
+}
+
+extension [String: Seen] {
+  /// The same for all elements but some.
+  fileprivate static func every(
+    _ seen: Seen, _ others: [String: Seen?] = [:]
+  ) -> [String: Seen] {
+    var table = Dictionary(uniqueKeysWithValues: PluginTests.elements.map { ($0, seen) })
+    for (name, other) in others { table[name] = other }
+    return table
+  }
+}
