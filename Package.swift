@@ -31,6 +31,7 @@ let package = Package(
     .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(name: "Playlist", swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
     .target(
@@ -115,6 +116,7 @@ let package = Package(
       path: "Benchmarks/bench-reprojection", swiftSettings: strict),
 
     .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
+    .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(
       name: "StereoTestSceneTests", dependencies: ["StereoTestScene", "StereoVideo"],

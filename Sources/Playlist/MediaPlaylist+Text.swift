@@ -1,0 +1,131 @@
+extension MediaPlaylist {
+  /// The file.
+  public var text: String { text(skipping: 0) }
+
+  /// A playlist delta update: what has not changed for long is left out (`EXT-X-SKIP`), as a player
+  /// asks for by `_HLS_skip=YES`. The whole file where that is not allowed, or saves nothing.
+  public var deltaUpdate: String {
+    guard let distance = lowLatency?.canSkipUntil, !hasEnded else { return text }
+    var rest = openParts.reduce(duration) { $0 &+ $1.duration }
+    let count = segments.prefix { segment in
+      rest -= min(rest, segment.duration)
+      return rest >= distance
+    }.count
+    return text(skipping: count)
+  }
+
+  private func text(skipping skipped: Int) -> String {
+    var lines = ["#EXTM3U", "#EXT-X-VERSION:\(skipped > 0 ? 9 : version)"]
+    lines.append("#EXT-X-TARGETDURATION:\(targetDuration)")
+    if let lowLatency { lines += lowLatency.lines }
+    lines.append("#EXT-X-MEDIA-SEQUENCE:\(mediaSequence)")
+    if discontinuitySequence > 0 || kind == .live {
+      lines.append("#EXT-X-DISCONTINUITY-SEQUENCE:\(discontinuitySequence)")
+    }
+    if kind != .live { lines.append("#EXT-X-PLAYLIST-TYPE:\(kind.rawValue)") }
+    if isIFramesOnly { lines.append("#EXT-X-I-FRAMES-ONLY") }
+    if skipped > 0 { lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)") }
+    var map: InitializationSection?
+    // What the next segment's date is, unless something is said.
+    var date: Int64?
+    let firstWithParts = firstSegmentWithParts
+    for (index, segment) in segments.enumerated() {
+      let isListed = index >= skipped
+      if isListed {
+        lines += segment.lines(after: map, date)
+        if index >= firstWithParts { lines += segment.parts.map(\.line) }
+        lines += segment.ending
+      }
+      map = segment.map
+      let start = segment.programDateTime ?? date
+      date = start.map { $0 &+ Int64(clamping: segment.duration) }
+    }
+    lines += openParts.map(\.line)
+    if let preloadHint, !hasEnded {
+      lines.append("#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(preloadHint)\"")
+    }
+    if !hasEnded { lines += renditionReports.map(\.line) }
+    if hasEnded { lines.append("#EXT-X-ENDLIST") }
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// Parts are of use near the end alone: within three target durations of it.
+  private var firstSegmentWithParts: Int {
+    var rest = UInt64(targetDuration) * 3_000_000_000
+    for index in segments.indices.reversed() {
+      guard rest >= segments[index].duration else { return index + 1 }
+      rest -= segments[index].duration
+    }
+    return 0
+  }
+}
+
+extension LowLatency {
+  fileprivate var lines: [String] {
+    var control = AttributeList()
+    control.add("CAN-BLOCK-RELOAD", "YES")
+    control.add("PART-HOLD-BACK", seconds(partHoldBack))
+    control.add("CAN-SKIP-UNTIL", canSkipUntil.map { seconds($0) })
+    return [
+      "#EXT-X-SERVER-CONTROL:\(control.text)",
+      "#EXT-X-PART-INF:PART-TARGET=\(seconds(partTarget))",
+    ]
+  }
+}
+
+extension MediaSegment {
+  /// What is said before its parts.
+  ///
+  /// - Parameters:
+  ///   - map: of the segment before.
+  ///   - date: what its date is if nothing is said.
+  fileprivate func lines(after map: InitializationSection?, _ date: Int64?) -> [String] {
+    var lines: [String] = []
+    if startsDiscontinuity { lines.append("#EXT-X-DISCONTINUITY") }
+    if let section = self.map, section != map || startsDiscontinuity { lines.append(section.line) }
+    if let programDateTime,
+      startsDiscontinuity || date.map({ abs($0 &- programDateTime) >= 500_000 }) ?? true
+    {
+      lines.append("#EXT-X-PROGRAM-DATE-TIME:\(UTCTime.text(programDateTime))")
+    }
+    return lines
+  }
+
+  /// What is said behind its parts.
+  fileprivate var ending: [String] {
+    var lines: [String] = []
+    if isGap { lines.append("#EXT-X-GAP") }
+    lines.append("#EXTINF:\(seconds(duration)),")
+    if let byteRange { lines.append("#EXT-X-BYTERANGE:\(byteRange.text)") }
+    return lines + [uri]
+  }
+}
+
+extension InitializationSection {
+  fileprivate var line: String {
+    var attributes = AttributeList()
+    attributes.add("URI", quoted: uri)
+    attributes.add("BYTERANGE", quoted: byteRange?.text)
+    return "#EXT-X-MAP:\(attributes.text)"
+  }
+}
+
+extension PartialSegment {
+  fileprivate var line: String {
+    var attributes = AttributeList()
+    attributes.add("DURATION", seconds(duration))
+    attributes.add("URI", quoted: uri)
+    if isIndependent { attributes.add("INDEPENDENT", "YES") }
+    return "#EXT-X-PART:\(attributes.text)"
+  }
+}
+
+extension RenditionReport {
+  fileprivate var line: String {
+    var attributes = AttributeList()
+    attributes.add("URI", quoted: uri)
+    attributes.add("LAST-MSN", String(lastSequence))
+    attributes.add("LAST-PART", lastPart.map { String($0) })
+    return "#EXT-X-RENDITION-REPORT:\(attributes.text)"
+  }
+}

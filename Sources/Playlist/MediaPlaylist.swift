@@ -1,0 +1,128 @@
+/// A media playlist of HTTP Live Streaming: the segments of one rendition, in the order of time
+/// (draft-pantos-hls-rfc8216bis 4.4.3).
+///
+/// ```swift
+/// var playlist = MediaPlaylist(.live, targetDuration: 6)
+/// playlist.append(MediaSegment("segment00000.m4s", duration: 6_000_000_000, map: map))
+/// try write(playlist.text)
+/// ```
+public struct MediaPlaylist: Equatable, Sendable {
+  /// What becomes of segments that are listed.
+  public enum Kind: String, Sendable {
+    /// They leave the list when they get old.
+    case live
+    /// None is ever removed (`EXT-X-PLAYLIST-TYPE:EVENT`).
+    case event = "EVENT"
+    /// The list does not change any more (`EXT-X-PLAYLIST-TYPE:VOD`).
+    case onDemand = "VOD"
+  }
+
+  public var kind: Kind
+  /// No segment is longer when it is rounded to seconds. It never changes.
+  public let targetDuration: Int
+  /// The number of the first segment.
+  public internal(set) var mediaSequence: UInt64 = 0
+  /// How many discontinuities have left the list.
+  public internal(set) var discontinuitySequence: UInt64 = 0
+  public private(set) var segments: [MediaSegment] = []
+  /// Segments are single pictures, which need no others (`EXT-X-I-FRAMES-ONLY`).
+  public var isIFramesOnly = false
+  /// What players need for low latency; nil where they have to wait for whole segments.
+  public var lowLatency: LowLatency?
+  /// The first parts of the segment that is not complete yet.
+  public private(set) var openParts: [PartialSegment] = []
+  /// The part that comes next (`EXT-X-PRELOAD-HINT`).
+  public var preloadHint: String?
+  /// How far the other renditions are.
+  public var renditionReports: [RenditionReport] = []
+  /// Nothing follows (`EXT-X-ENDLIST`).
+  public var hasEnded = false
+
+  /// - Parameters:
+  ///   - targetDuration: in seconds, above 0.
+  ///   - mediaSequence: the number of the first segment.
+  public init(
+    _ kind: Kind, targetDuration: Int, mediaSequence: UInt64 = 0, discontinuitySequence: UInt64 = 0
+  ) {
+    self.kind = kind
+    self.targetDuration = max(targetDuration, 1)
+    self.mediaSequence = mediaSequence
+    self.discontinuitySequence = discontinuitySequence
+  }
+
+  /// The number of the segment that comes next.
+  public var nextSequence: UInt64 { mediaSequence + UInt64(segments.count) }
+
+  /// The sum of all segments, in nanoseconds.
+  public var duration: UInt64 { segments.reduce(0) { $0 &+ $1.duration } }
+
+  /// Adds the next segment. Parts of it that were added before become its own.
+  public mutating func append(_ segment: MediaSegment) {
+    var segment = segment
+    segment.parts = openParts
+    openParts = []
+    segments.append(segment)
+  }
+
+  /// Adds the next part of the segment that is not complete yet.
+  public mutating func append(_ part: PartialSegment) {
+    openParts.append(part)
+  }
+
+  /// Takes the oldest segments away until `count` are left, and no more than a playlist of this
+  /// kind may lose: those of an event stay, and three target durations do.
+  ///
+  /// - Returns: what is gone, oldest first.
+  public mutating func removeAll(but count: Int) -> [MediaSegment] {
+    guard kind == .live, segments.count > count else { return [] }
+    let least = UInt64(targetDuration) * 3_000_000_000
+    var rest = duration
+    var removed: [MediaSegment] = []
+    while segments.count > count, let first = segments.first, rest - first.duration >= least {
+      rest -= first.duration
+      if first.startsDiscontinuity { discontinuitySequence += 1 }
+      removed.append(segments.removeFirst())
+      mediaSequence += 1
+    }
+    return removed
+  }
+
+  /// The protocol version that the tags need, and no higher one.
+  var version: Int {
+    if isIFramesOnly { return 5 }
+    return segments.contains { $0.map != nil } || lowLatency != nil ? 6 : 4
+  }
+}
+
+/// What lets players follow closely (`EXT-X-SERVER-CONTROL`, `EXT-X-PART-INF`).
+public struct LowLatency: Equatable, Sendable {
+  /// No part is longer; in nanoseconds.
+  public var partTarget: UInt64
+  /// How far from the end players begin; in nanoseconds, at least three times the largest
+  /// `partTarget` of all renditions.
+  public var partHoldBack: UInt64
+  /// Segments further than this from the end may be left out of an update; in nanoseconds.
+  public var canSkipUntil: UInt64?
+
+  public init(partTarget: UInt64, partHoldBack: UInt64, canSkipUntil: UInt64? = nil) {
+    self.partTarget = partTarget
+    self.partHoldBack = partHoldBack
+    self.canSkipUntil = canSkipUntil
+  }
+}
+
+/// How far another rendition is (`EXT-X-RENDITION-REPORT`).
+public struct RenditionReport: Equatable, Sendable {
+  /// Of its playlist, from the playlist that has the report.
+  public var uri: String
+  /// Of the segment that has come last, or comes now.
+  public var lastSequence: UInt64
+  /// Of the part that has come last, within that segment.
+  public var lastPart: UInt64?
+
+  public init(uri: String, lastSequence: UInt64, lastPart: UInt64? = nil) {
+    self.uri = uri
+    self.lastSequence = lastSequence
+    self.lastPart = lastPart
+  }
+}

@@ -1,0 +1,210 @@
+/// The playlist of playlists: what can be played, for players to choose from
+/// (draft-pantos-hls-rfc8216bis 4.4.6).
+public struct MultivariantPlaylist: Equatable, Sendable {
+  /// Best first: players begin with the first.
+  public var variants: [Variant] = []
+  public var audio: [AudioRendition] = []
+  /// For moving through the movie fast.
+  public var iFrames: [IFrameVariant] = []
+
+  public init() {}
+
+  /// The file.
+  public var text: String {
+    let needsLayout = (variants.map(\.layout) + iFrames.map(\.layout)).contains { !$0.isUsual }
+    var lines = [
+      "#EXTM3U", "#EXT-X-VERSION:\(needsLayout ? 12 : 6)", "#EXT-X-INDEPENDENT-SEGMENTS",
+    ]
+    lines += audio.map(\.line)
+    lines += variants.flatMap { variant in
+      audioGroups(of: variant).flatMap { variant.lines(group: $0) }
+    }
+    lines += iFrames.map(\.line)
+    return lines.joined(separator: "\n") + "\n"
+  }
+
+  /// What players that know no layouts can play; nil where there is nothing for them. Clients that
+  /// do not know version 12 must not play a playlist of that version, so it is a file of its own.
+  public var withoutLayouts: MultivariantPlaylist? {
+    var playlist = self
+    playlist.variants.removeAll { !$0.layout.isUsual }
+    playlist.iFrames.removeAll { !$0.layout.isUsual }
+    return playlist.variants.isEmpty ? nil : playlist
+  }
+
+  private func audioGroups(of variant: Variant) -> [AudioGroup?] {
+    var groups: [AudioGroup] = []
+    for rendition in audio {
+      if let index = groups.firstIndex(where: { $0.id == rendition.groupID }) {
+        groups[index].add(rendition)
+      } else {
+        groups.append(AudioGroup(rendition))
+      }
+    }
+    return groups.isEmpty ? [nil] : groups
+  }
+}
+
+/// Renditions of sound that are coded alike, of which a variant is played with one.
+struct AudioGroup: Equatable {
+  let id: String
+  let codecs: String
+  private(set) var bandwidth: UInt64
+  private(set) var averageBandwidth: UInt64
+
+  init(_ rendition: AudioRendition) {
+    (id, codecs) = (rendition.groupID, rendition.codecs)
+    (bandwidth, averageBandwidth) = (rendition.bandwidth, rendition.averageBandwidth)
+  }
+
+  mutating func add(_ rendition: AudioRendition) {
+    bandwidth = max(bandwidth, rendition.bandwidth)
+    averageBandwidth = max(averageBandwidth, rendition.averageBandwidth)
+  }
+}
+
+/// A playlist of video (`EXT-X-STREAM-INF`).
+public struct Variant: Equatable, Sendable {
+  public var uri: String
+  /// The largest rate of any segment or two, and of all, without sound; bits a second.
+  public var bandwidth: UInt64
+  public var averageBandwidth: UInt64
+  /// RFC 6381: `hvc1.1.6.L123.B0`.
+  public var codecs: String
+  /// Of one eye, in pixels.
+  public var width: Int
+  public var height: Int
+  /// Nil where it is not known, or varies.
+  public var frameRate: FrameRate?
+  public var range: VideoRange
+  public var layout: VideoLayout
+
+  public init(
+    _ uri: String, bandwidth: UInt64, averageBandwidth: UInt64, codecs: String, width: Int,
+    height: Int, range: VideoRange = .standard, layout: VideoLayout
+  ) {
+    (self.uri, self.bandwidth, self.averageBandwidth) = (uri, bandwidth, averageBandwidth)
+    (self.codecs, self.width, self.height) = (codecs, width, height)
+    (self.range, self.layout) = (range, layout)
+  }
+
+  fileprivate func lines(group: AudioGroup?) -> [String] {
+    var attributes = AttributeList()
+    attributes.add("BANDWIDTH", String(bandwidth &+ (group?.bandwidth ?? 0)))
+    attributes.add("AVERAGE-BANDWIDTH", String(averageBandwidth &+ (group?.averageBandwidth ?? 0)))
+    attributes.add("CODECS", quoted: group.map { "\(codecs),\($0.codecs)" } ?? codecs)
+    attributes.add("RESOLUTION", "\(width)x\(height)")
+    attributes.add("FRAME-RATE", frameRate.map { quotient($0.numerator, $0.denominator) })
+    attributes.add("VIDEO-RANGE", range.rawValue)
+    attributes.add("AUDIO", quoted: group?.id)
+    attributes.add("CLOSED-CAPTIONS", "NONE")
+    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
+    return ["#EXT-X-STREAM-INF:\(attributes.text)", uri]
+  }
+}
+
+/// Frames a second, as a fraction.
+public struct FrameRate: Equatable, Sendable {
+  public var numerator: UInt64
+  public var denominator: UInt64
+
+  public init(_ numerator: UInt64, _ denominator: UInt64 = 1) {
+    (self.numerator, self.denominator) = (numerator, denominator)
+  }
+
+  /// As DASH has it: `30000/1001`.
+  var text: String { denominator == 1 ? "\(numerator)" : "\(numerator)/\(denominator)" }
+}
+
+/// The transfer characteristics of a variant.
+public enum VideoRange: String, Sendable {
+  /// BT.709 and its kin.
+  case standard = "SDR"
+  /// ARIB STD-B67.
+  case hybridLogGamma = "HLG"
+  /// SMPTE ST 2084.
+  case perceptualQuantizer = "PQ"
+
+  /// - Parameter transferCharacteristics: of ITU-T H.273.
+  public init(transferCharacteristics: Int?) {
+    switch transferCharacteristics {
+    case 16: self = .perceptualQuantizer
+    case 18: self = .hybridLogGamma
+    default: self = .standard
+    }
+  }
+}
+
+/// A playlist of single pictures (`EXT-X-I-FRAME-STREAM-INF`).
+public struct IFrameVariant: Equatable, Sendable {
+  public var uri: String
+  public var bandwidth: UInt64
+  public var averageBandwidth: UInt64
+  public var codecs: String
+  public var width: Int
+  public var height: Int
+  public var range: VideoRange
+  public var layout: VideoLayout
+
+  /// The pictures of a variant.
+  ///
+  /// - Parameters:
+  ///   - bandwidth, averageBandwidth: of the pictures alone, in bits a second.
+  public init(_ uri: String, of variant: Variant, bandwidth: UInt64, averageBandwidth: UInt64) {
+    (self.uri, self.bandwidth, self.averageBandwidth) = (uri, bandwidth, averageBandwidth)
+    (codecs, width, height) = (variant.codecs, variant.width, variant.height)
+    (range, layout) = (variant.range, variant.layout)
+  }
+
+  fileprivate var line: String {
+    var attributes = AttributeList()
+    attributes.add("BANDWIDTH", String(bandwidth))
+    attributes.add("AVERAGE-BANDWIDTH", String(averageBandwidth))
+    attributes.add("CODECS", quoted: codecs)
+    attributes.add("RESOLUTION", "\(width)x\(height)")
+    attributes.add("VIDEO-RANGE", range.rawValue)
+    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
+    attributes.add("URI", quoted: uri)
+    return "#EXT-X-I-FRAME-STREAM-INF:\(attributes.text)"
+  }
+}
+
+/// A playlist of sound (`EXT-X-MEDIA`).
+public struct AudioRendition: Equatable, Sendable {
+  public var uri: String
+  /// Of the renditions that are coded alike.
+  public var groupID: String
+  /// For people; unlike all others of the group.
+  public var name: String
+  /// A BCP 47 tag.
+  public var language: String?
+  public var isDefault: Bool
+  public var channelCount: Int
+  /// RFC 6381: `mp4a.40.2`.
+  public var codecs: String
+  /// Bits a second.
+  public var bandwidth: UInt64
+  public var averageBandwidth: UInt64
+
+  public init(
+    _ uri: String, groupID: String, name: String, language: String? = nil, isDefault: Bool,
+    channelCount: Int, codecs: String, bandwidth: UInt64, averageBandwidth: UInt64
+  ) {
+    (self.uri, self.groupID, self.name, self.language) = (uri, groupID, name, language)
+    (self.isDefault, self.channelCount, self.codecs) = (isDefault, channelCount, codecs)
+    (self.bandwidth, self.averageBandwidth) = (bandwidth, averageBandwidth)
+  }
+
+  fileprivate var line: String {
+    var attributes = AttributeList()
+    attributes.add("TYPE", "AUDIO")
+    attributes.add("GROUP-ID", quoted: groupID)
+    attributes.add("NAME", quoted: name)
+    attributes.add("LANGUAGE", quoted: language)
+    attributes.add("DEFAULT", isDefault ? "YES" : "NO")
+    attributes.add("AUTOSELECT", "YES")
+    attributes.add("CHANNELS", quoted: String(channelCount))
+    attributes.add("URI", quoted: uri)
+    return "#EXT-X-MEDIA:\(attributes.text)"
+  }
+}
