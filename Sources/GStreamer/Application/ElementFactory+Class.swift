@@ -51,6 +51,19 @@ extension ElementFactory {
     return templates
   }
 
+  /// Whether the class of the element derives from a C class of this name, such as `GstH265Decoder`,
+  /// or is that. Its plugin is loaded for that; false where that is not possible.
+  public func derives(from className: String) -> Bool {
+    guard let loaded = gst_plugin_feature_load(pointer) else { return false }
+    defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
+    var type = gst_element_factory_get_element_type(loaded)
+    while type != 0 {
+      if g_type_name(type).map({ String(cString: $0) }) == className { return true }
+      type = g_type_parent(type)
+    }
+    return false
+  }
+
   /// The properties of the class, and what pads have besides what all pads have, by the name of
   /// their template. The class is loaded for that; nil where its plugin cannot be loaded.
   public var properties:

@@ -88,6 +88,12 @@ extension ElementObject {
       Int32(clamping: error.line))
   }
 
+  /// Tells the application that there is no decoder for fixed caps, so that it can have one
+  /// installed (`missing-plugin`).
+  public func postMissingDecoder(for caps: Caps) {
+    gst_element_post_message(gstElement, gst_missing_decoder_message_new(gstElement, caps.pointer))
+  }
+
   /// Posts an element message with these fields.
   public func postMessage(_ name: String, _ fields: Fields) {
     guard let structure = makeStructure(name, Array(fields)) else { return }

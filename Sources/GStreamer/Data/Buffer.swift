@@ -140,8 +140,11 @@ public final class Buffer: MiniObject, @unchecked Sendable {
 
   /// This buffer if nobody else holds it, else a copy that shares its memory.
   public func writable() -> Buffer {
-    isWritable ? self : Buffer(adopting: gst_buffer_copy(pointer))
+    isWritable ? self : copied()
   }
+
+  /// A copy that shares the memory.
+  public func copied() -> Buffer { Buffer(adopting: gst_buffer_copy(pointer)) }
 
   /// Keeps `parent` alive, and out of its pool, for as long as this buffer lives.
   public func keepAlive(_ parent: Buffer) {

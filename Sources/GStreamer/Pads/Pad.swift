@@ -87,6 +87,9 @@ public class Pad: @unchecked Sendable {
   /// The segment of the last SEGMENT event.
   public var currentSegment: Segment? { stickyEvent(GST_EVENT_SEGMENT)?.segment }
 
+  /// Whether the EOS event has passed in this stream.
+  public var hasEnded: Bool { stickyEvent(GST_EVENT_EOS) != nil }
+
   /// Whether a TAG event has passed in this stream.
   public var hasTags: Bool { stickyEvent(GST_EVENT_TAG) != nil }
 

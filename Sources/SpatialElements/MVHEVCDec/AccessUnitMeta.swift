@@ -20,20 +20,37 @@ struct AccessUnitMeta {
   /// Counts the stretches of stream that begin behind a discontinuity: what is played backwards
   /// comes in stretches that go forwards.
   let stretch: UInt64
-  /// Whether the decoder gets both eyes, so that its pictures have to be paired and put in order.
-  let isPaired: Bool
+  let company: Company
+  /// Whether the picture has been decoded before, and is again for the sake of those behind it.
+  let isRepeated: Bool
+
+  /// What there is of the other eye.
+  enum Company: String, Sendable {
+    /// Its picture: the decoder gets both eyes, so they have to be paired and put in order.
+    case pair
+    /// No picture, but there may be some again: a gap is in its place.
+    case gap
+    /// Nothing, since it is not wanted.
+    case none
+  }
 
   func set(on buffer: Buffer) {
     Self.meta.set(
       [
         "access-unit": .uint64(number), "eye": .string(eye.rawValue),
         "pts": .uint64(pts ?? .max), "duration": .uint64(duration ?? .max),
-        "order": .uint64(order), "stretch": .uint64(stretch), "paired": .bool(isPaired),
+        "order": .uint64(order), "stretch": .uint64(stretch),
+        "company": .string(company.rawValue), "repeated": .bool(isRepeated),
       ], on: buffer)
   }
 
+  /// Says of a coded buffer that it has been decoded before.
+  static func markRepeated(_ buffer: Buffer) {
+    meta.set(["repeated": .bool(true)], on: buffer)
+  }
+
   init(
-    number: UInt64, eye: Eye, of buffer: Buffer, order: UInt64, stretch: UInt64, isPaired: Bool
+    number: UInt64, eye: Eye, of buffer: Buffer, order: UInt64, stretch: UInt64, company: Company
   ) {
     self.number = number
     self.eye = eye
@@ -41,7 +58,8 @@ struct AccessUnitMeta {
     duration = buffer.duration
     self.order = order
     self.stretch = stretch
-    self.isPaired = isPaired
+    self.company = company
+    isRepeated = false
   }
 
   /// The meta of a picture; nil where the decoder has lost it.
@@ -51,7 +69,8 @@ struct AccessUnitMeta {
       let eye = fields.string("eye").flatMap(Eye.init(rawValue:)),
       case .uint64(let pts) = fields["pts"], case .uint64(let duration) = fields["duration"],
       case .uint64(let order) = fields["order"], case .uint64(let stretch) = fields["stretch"],
-      let isPaired = fields.bool("paired")
+      let company = fields.string("company").flatMap(Company.init(rawValue:)),
+      let isRepeated = fields.bool("repeated")
     else { return nil }
     self.number = number
     self.eye = eye
@@ -59,6 +78,7 @@ struct AccessUnitMeta {
     self.duration = duration == .max ? nil : duration
     self.order = order
     self.stretch = stretch
-    self.isPaired = isPaired
+    self.company = company
+    self.isRepeated = isRepeated
   }
 }

@@ -45,7 +45,11 @@ final class EyePairing: ElementImplementation {
 
   private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
-    case .streamStart:
+    case .streamStart(let id):
+      // Another decoder says again what the one before it said.
+      if pad.streamStart?.streamID == id, pad.streamStart?.group == event.group, !pad.hasEnded {
+        return true
+      }
       streaming.endStretch()
       absentEye.withLock { $0 = nil }
       for eye in Eye.allCases {
@@ -55,6 +59,7 @@ final class EyePairing: ElementImplementation {
       }
       return true
     case .caps(let caps):
+      if let old = pad.currentCaps, old.isEqual(to: caps) { return true }
       streaming.endStretch()
       for eye in Eye.allCases {
         self.pad(of: eye).push(Event.caps(Self.caps(caps, of: eye)).following(event))
@@ -143,15 +148,18 @@ extension EyePairing {
         try finishStretch()
         stretch = meta.stretch
       }
+      guard !meta.isRepeated else { return }
       let picture = buffer.writable()
       picture.pts = meta.pts ?? buffer.pts
       picture.duration = meta.duration ?? buffer.duration
       picture.dts = nil
-      if meta.isPaired {
-        element.absentEye.withLock { $0 = nil }
+      if meta.company != .none { element.absentEye.withLock { $0 = nil } }
+      switch meta.company {
+      case .pair:
         try show(
           waiting.add(picture, accessUnit: meta.number, eye: meta.eye, order: meta.order))
-      } else {
+      case .gap: try show(waiting.drain() + [StereoPicture(meta.eye, picture)])
+      case .none:
         end(meta.eye.other)
         try show([StereoPicture(meta.eye, picture)])
       }

@@ -20,6 +20,8 @@ final class LayerFlattening: ElementImplementation {
   let instance: ElementInstance
   /// Set before the element starts.
   let view = Locked(ViewChoice.both)
+  /// What stands behind this element; set before that starts.
+  let decoder = Locked<InnerDecoder?>(nil)
   private let sink: Pad
   private let source: Pad
   /// What the pictures come late by.
@@ -49,7 +51,7 @@ final class LayerFlattening: ElementImplementation {
     case .endOfStream, .segmentDone:
       streaming.drain()
       return pad.forward(event)
-    case .segment: for event in PlayedSegment.events(for: event) { streaming.send(event) }
+    case .segment: streaming.play(event)
     case .tags, .gap: streaming.send(event)
     default: return pad.forward(event)
     }
@@ -96,6 +98,10 @@ extension LayerFlattening {
     private var sentCaps: Caps?
     private var framing = NALUnitFraming.annexB
     private var warned: Set<Eye?> = []
+    /// What the decoder got of the sequence so far, where another one may have to get it again.
+    private var repeatable = RepeatableSequence()
+    /// The segment that is played.
+    private var played: Event?
     /// Events that have to come behind the caps, which need the first access unit.
     private var heldEvents: [Event] = []
 
@@ -115,13 +121,24 @@ extension LayerFlattening {
       }
       self.input = input
       sentSets = nil
+      if let problem = input.layeredRecordProblem {
+        element.postWarning(
+          ElementError(.format, "The record of the second layer is damaged: \(problem)."))
+      }
     }
 
     /// Behind a flush.
     fileprivate mutating func reset() {
       maker?.reset()
+      repeatable.removeAll()
       sources.removeAll()
       heldEvents = []
+    }
+
+    fileprivate mutating func play(_ event: Event) {
+      let events = PlayedSegment.events(for: event)
+      for event in events { send(event) }
+      played = events.last
     }
 
     fileprivate mutating func send(_ event: Event) {
@@ -132,26 +149,27 @@ extension LayerFlattening {
       guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
       defer { accessUnit += 1 }
       let isRandomAccess: Bool
-      let made: LayerMaker.Output?
+      var made: LayerMaker.Output
       do {
-        (made, isRandomAccess) = try buffer.withBytes { try make(buffer, $0.bytes, input) }
+        guard
+          let output = try buffer.withBytes({ try make(buffer, $0.bytes, input) })
+        else { return }
+        (made, isRandomAccess) = output
       } catch let error as any ElementErrorConvertible where sentCaps != nil {
         warnOnce(nil, "Access units are damaged and left out: \(error).")
         return
       }
-      guard let maker, let made else { return }
-      if let failure = made.failure {
-        let eye = maker.baseEye.other
-        warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
-      }
-      if let warning = made.warning {
-        element.postWarning(ElementError(.decode, "\(warning)."))
-      }
+      guard let maker else { return }
+      warn(made, maker)
+      if made.warning == .remarkedReferences { try changeDecoder(&made, maker) }
       if made.beginsSequence { sequence &+= 1 }
       sources.keep(
-        CodedAccessUnit(buffer: buffer, sequence: sequence, stretch: stretch), as: accessUnit)
+        CodedAccessUnit(
+          buffer: buffer, sequence: sequence, stretch: stretch, company: made.company),
+        as: accessUnit)
       try send(made.pictures.prefix(made.earlierCount), maker)
       try sendCaps(made.parameterSets, input, isRandomAccess: isRandomAccess)
+      if made.beginsSequence { repeatable.begin() }
       try send(made.pictures.dropFirst(made.earlierCount), maker)
       sources.drop(before: made.oldestNeeded)
       if let duration = buffer.duration, duration > 0 { frameDuration = duration }
@@ -161,7 +179,7 @@ extension LayerFlattening {
     /// The coded pictures of an access unit, and whether decoding can begin there.
     private mutating func make(
       _ buffer: Buffer, _ bytes: RawSpan, _ input: LayeredInput
-    ) throws -> (LayerMaker.Output?, isRandomAccess: Bool) {
+    ) throws -> (LayerMaker.Output, isRandomAccess: Bool)? {
       let units = try input.framing.nalUnits(in: bytes)
       if maker == nil {
         maker = try LayerMaker(input, bytes, units, view: element.view.current)
@@ -169,15 +187,17 @@ extension LayerFlattening {
           element.postWarning(ElementError(.decode, "\(warning)."))
         }
       }
+      guard let maker else { return nil }
       let isRandomAccess = self.isRandomAccess(bytes, units)
-      guard let maker else { return (nil, isRandomAccess) }
       // Where data was lost in mid-sequence, the numbering goes on.
       if buffer.flags.contains(.discont), accessUnit > 0, isRandomAccess {
         drain()
         maker.reset()
         stretch &+= 1
       }
-      return (try maker.make(bytes, units, number: accessUnit), isRandomAccess)
+      let made = try maker.make(
+        bytes, units, number: accessUnit, isRandomAccess: isRandomAccess)
+      return (made, isRandomAccess)
     }
 
     /// Sends the pictures that wait, since nothing comes that goes on from them. That the next
@@ -188,13 +208,14 @@ extension LayerFlattening {
       sources.removeAll()
     }
 
-    private func send(
+    private mutating func send(
       _ pictures: some Sequence<SingleLayerAccessUnit>, _ maker: LayerMaker
     ) throws {
       for picture in pictures {
         guard let source = sources[picture.accessUnit] else { continue }
         let output = try source.buffer.withBytes { try write(picture, $0.bytes) }
         stamp(output, picture, maker, source)
+        if element.decoder.current?.isStrict ?? false { repeatable.add(output) }
         try element.source.push(output).check()
       }
     }
@@ -236,7 +257,7 @@ extension LayerFlattening {
         number: UInt64(picture.accessUnit),
         eye: picture.layerID == 0 ? maker.baseEye : maker.baseEye.other, of: source.buffer,
         order: source.sequence << 32 &+ UInt64(clamping: count &+ 1 << 31),
-        stretch: source.stretch, isPaired: maker.outputsBoth
+        stretch: source.stretch, company: source.company
       ).set(on: output)
     }
 
@@ -253,7 +274,8 @@ extension LayerFlattening {
       sentSets = sets
       let record = try input.singleLayerCaps(sets)
       let stream = record.with(["stream-format": "byte-stream"], removing: ["codec_data"])
-      let takesStream = element.source.peerAccepts(stream)
+      let takesStream = takes(stream) || !takes(record) && change(for: stream)
+      if !takesStream, !takes(record) { _ = change(for: record) }
       framing = takesStream ? .annexB : .lengthPrefixed(lengthSize: 4)
       let caps = takesStream ? stream : record
       guard sentCaps.map({ !$0.isEqual(to: caps) }) ?? true else { return }
@@ -261,6 +283,63 @@ extension LayerFlattening {
       element.source.push(.caps(caps))
       for event in heldEvents { element.source.push(event) }
       heldEvents = []
+    }
+
+    private func takes(_ caps: Caps) -> Bool { element.source.peerAccepts(caps) }
+
+    // MARK: Decoders
+
+    /// Puts a decoder for these caps in the place of the one that does not take them.
+    private func change(for caps: Caps) -> Bool { change(for: .init(caps: caps)) }
+
+    private func change(for needs: InnerDecoder.Needs) -> Bool {
+      guard let decoder = element.decoder.current else { return false }
+      let isChanged = decoder.change(for: needs) {
+        guard sentCaps != nil else { return }
+        element.source.push(.stillFrame(true))
+        element.source.push(.stillFrame(false))
+      }
+      guard isChanged else { return false }
+      if sentCaps != nil, let played { element.source.push(played) }
+      return true
+    }
+
+    /// Sees to it that the decoder takes long-term references for short-term ones; where none does,
+    /// the dependent eye is left out.
+    private mutating func changeDecoder(
+      _ made: inout LayerMaker.Output, _ maker: LayerMaker
+    ) throws {
+      guard element.decoder.current?.isStrict ?? false else { return }
+      if change(for: .init(caps: sentCaps, remarksReferences: true)) {
+        for buffer in repeatable.take() { try element.source.push(buffer).check() }
+        return
+      }
+      let eye = maker.baseEye.other
+      element.postMissingDecoder(for: Caps("video/x-h265"))
+      let missing = InnerDecoder.missing(
+        "There is no decoder for the \(eye.rawValue) eye of this stream")
+      guard made.company == .pair else { throw missing }
+      element.postWarning(missing)
+      maker.giveUpDependents()
+      made.earlierCount -= made.pictures.prefix(made.earlierCount).count { $0.layerID > 0 }
+      made.pictures.removeAll { $0.layerID > 0 }
+    }
+
+    // MARK: Warnings
+
+    private mutating func warn(_ made: LayerMaker.Output, _ maker: LayerMaker) {
+      let eye = maker.baseEye.other
+      if made.company == .gap {
+        warnOnce(
+          eye,
+          "The \(eye.rawValue) eye cannot be decoded, and has gaps in the place of pictures: "
+            + "\(made.failure.map { "\($0)" } ?? "the stream has no pictures of it").")
+      } else if let failure = made.failure {
+        warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
+      }
+      if let warning = made.warning {
+        element.postWarning(ElementError(.decode, "\(warning)."))
+      }
     }
 
     /// - Parameter eye: whose pictures are affected; nil for both.
@@ -277,4 +356,6 @@ private struct CodedAccessUnit {
   /// The coded video sequence that it is of.
   let sequence: UInt64
   let stretch: UInt64
+  /// What there is of the other eye.
+  let company: AccessUnitMeta.Company
 }

@@ -28,8 +28,12 @@ final class MVHEVCDec: BinImplementation {
     var view = ViewChoice.both
   }
 
-  /// The parts.
-  typealias Streaming = [Element]
+  /// What stands in the bin from `start` to `stop`.
+  struct Streaming {
+    let flattening: Element
+    let decoder: InnerDecoder
+    let pairing: Element
+  }
 
   static let log = DebugCategory("mvhevcdec", "MV-HEVC decoder")
 
@@ -48,20 +52,18 @@ final class MVHEVCDec: BinImplementation {
   }
 
   func start() throws -> Streaming {
-    let decoder = try Self.findDecoder()
-    Self.log.info(self, "decoding with \(decoder.name)")
     let flattening = try layerFlattening.makePart()
     let pairing = try eyePairing.makePart()
+    let parts = Streaming(
+      flattening: flattening,
+      decoder: InnerDecoder(in: self, between: flattening, and: pairing), pairing: pairing)
     let view = settings.current.view
-    flattening.implementation(LayerFlattening.self)?.view.withLock { $0 = view }
-    var parts: [Element] = []
+    let first = flattening.implementation(LayerFlattening.self)
+    first?.view.withLock { $0 = view }
+    first?.decoder.withLock { $0 = parts.decoder }
     do {
-      for part in [flattening, decoder, pairing] {
-        try addPart(part)
-        parts.append(part)
-      }
-      try flattening.link("src", to: decoder, "sink")
-      try decoder.link("src", to: pairing, "sink")
+      for part in [flattening, pairing] { try addPart(part) }
+      try parts.decoder.choose()
       try sink.setTarget(flattening.staticPad("sink"))
       try left.setTarget(pairing.staticPad("left"))
       try right.setTarget(pairing.staticPad("right"))
@@ -74,23 +76,9 @@ final class MVHEVCDec: BinImplementation {
 
   func stop(_ parts: consuming Streaming) {
     for pad in [sink, left, right] { try? pad.setTarget(nil) }
-    for part in parts { removePart(part) }
-  }
-
-  /// The highest-ranking decoder that starts: a hardware decoder may be there without its device.
-  private static func findDecoder() throws -> Element {
-    let caps = Caps("video/x-h265", ["alignment": "au"])
-    for factory in ElementFactory.videoDecoders(for: caps) {
-      guard let decoder = factory.make(), decoder.staticPad("sink") != nil else { continue }
-      if decoder.setState(.ready) {
-        decoder.setState(.null)
-        return decoder
-      }
-      decoder.setState(.null)
-    }
-    throw ElementError(
-      .missingPlugin,
-      "There is no H.265 decoder; the Debian package gstreamer1.0-libav has one.")
+    parts.flattening.implementation(LayerFlattening.self)?.decoder.withLock { $0 = nil }
+    parts.decoder.remove()
+    for part in [parts.flattening, parts.pairing] { removePart(part) }
   }
 }
 

@@ -24,6 +24,9 @@ struct InBandVideo {
   /// no parameter sets in them.
   init(_ caps: Caps, first: Buffer?, pad: String) throws {
     let input = try LayeredInput(caps, recordIsOptional: true)
+    if let problem = input.layeredRecordProblem {
+      throw ElementError(.format, "The record of the second layer is damaged: \(problem).")
+    }
     self.caps = caps
     self.pad = pad
     framing = input.framing

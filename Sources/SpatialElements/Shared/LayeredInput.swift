@@ -8,6 +8,8 @@ struct LayeredInput {
   let framing: NALUnitFraming
   /// NAL units of the records of both layers; empty for a byte stream, which has them inside.
   let parameterSets: [[UInt8]]
+  /// Why the record of the dependent layer cannot be read; nil where it can, or where there is none.
+  private(set) var layeredRecordProblem: String?
 
   /// - Parameter recordIsOptional: a stream with lengths and no record has lengths of four bytes.
   init(_ caps: Caps, recordIsOptional: Bool = false) throws {
@@ -33,8 +35,13 @@ struct LayeredInput {
         parameterSets = record.nalUnits
         return
       }
-      parameterSets =
-        record.nalUnits + (try LHEVCDecoderConfigurationRecord(bytes: layered.bytes)).nalUnits
+      do {
+        let dependent = try LHEVCDecoderConfigurationRecord(bytes: layered.bytes)
+        parameterSets = record.nalUnits + dependent.nalUnits
+      } catch {
+        parameterSets = record.nalUnits
+        layeredRecordProblem = "\(error)"
+      }
     } catch {
       throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
     }

@@ -1,0 +1,217 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import GStreamerCheck
+import HEVC
+import StereoVideo
+import Testing
+
+/// Which decoder `mvhevcdec` takes, on machines with others than this one's.
+@Suite(.serialized, .timeLimit(.minutes(1)))
+struct MVHEVCDecDecoderTests {
+  private let description =
+    MVHEVCDecRobustnessTests.coder
+    + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right"
+
+  /// The names of the factories of what is in the bin.
+  private func parts(_ element: Element) -> [String] {
+    let bin = UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstBin.self)
+    var names: [String] = []
+    var item = bin.pointee.children
+    while let current = item {
+      if let child = current.pointee.data?.assumingMemoryBound(to: GstElement.self),
+        let factory = gst_element_get_factory(child)
+      {
+        names.append(ElementFactory.nameOf(factory))
+      }
+      item = current.pointee.next
+    }
+    return names
+  }
+
+  /// The decoders in the bin while the last pictures come, and how many pictures come.
+  private func decode() async throws -> (decoders: [String], counts: [Int]) {
+    let pipeline = try pipeline(description)
+    let decoder = try #require(pipeline.element(named: "dec"))
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(GST_STATE_PLAYING)
+    try await messages(of: pipeline)
+    return (parts(decoder), taps.map(\.buffers.count))
+  }
+
+  @Test("with the highest rank of all, the element does not take itself")
+  func itself() async throws {
+    try BuiltPlugin.require()
+    let played = try await Ranks.with(["mvhevcdec": 1000]) { try await decode() }
+    #expect(played.counts == [12, 12])
+    #expect(played.decoders.contains("avdec_h265"))
+  }
+
+  @Test(
+    "where the highest decoder cannot be used, the next one is",
+    arguments: [OtherDecoder.device, .dead])
+  func next(decoder: OtherDecoder) async throws {
+    try BuiltPlugin.require()
+    let played = try await decoder.asHighest { try await decode() }
+    #expect(played.counts == [12, 12])
+    #expect(played.decoders.contains("avdec_h265"), "\(played.decoders)")
+  }
+
+  @Test("where the decoder does not take the stream's caps, one that does takes over")
+  func byCaps() async throws {
+    try await OtherDecoder.eightBit.asHighest {
+      for (format, name) in [("I420", OtherDecoder.eightBit.rawValue), ("I420_10LE", "avdec_h265")]
+      {
+        let coded = try await CodedStereo.make(
+          raw: "width=256,height=64,format=\(format)", preset: "medium")
+        let decoder = try StereoDecoder()
+        decoder.push(coded.caps, coded.accessUnits)
+        #expect(parts(decoder.left.element).contains(name))
+        let frames = try decoder.finish()
+        for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye], format) }
+      }
+    }
+  }
+
+  @Test("without any decoder, the application is told which one is missing")
+  func none() async throws {
+    try BuiltPlugin.require()
+    try await Ranks.with([:], othersOff: true) {
+      let pipeline = try pipeline(description)
+      var missing: [String] = []
+      await #expect(throws: PipelineFailure.self) {
+        try await pipeline.run { missing += $0.missingPlugin.map { [$0] } ?? [] }
+      }
+      #expect(missing.count == 1)
+      #expect(missing.first?.contains("H.265") == true)
+    }
+  }
+
+  // MARK: References that live longer than sixteen buffers allow
+
+  private let stream = "interlayer-cra-320x192"
+
+  private func push(_ decoder: StereoDecoder) throws {
+    let folder = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams")
+    let bytes = try [UInt8](Data(contentsOf: folder.appending(path: "\(stream).hevc")))
+    var assembler = AccessUnitAssembler()
+    let units = try assembler.append(bytes.span.bytes) + assembler.finish()
+    decoder.push(
+      Caps("video/x-h265", ["stream-format": "byte-stream", "alignment": "au"]),
+      units.enumerated().map { index, unit in
+        let buffer = Buffer(unit.bytes)
+        buffer.pts = ClockTime(index) * 40_000_000
+        return buffer
+      })
+  }
+
+  private func md5s(_ eye: Eye) throws -> [String] {
+    let file = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams/interlayer.json")
+    let all = try JSONDecoder().decode(
+      [String: [String: [String]]].self, from: Data(contentsOf: file))
+    return try #require(all[stream]?[eye.rawValue])
+  }
+
+  @Test("where references are remarked, a decoder that cannot do so gives way to one that can")
+  func remarked() async throws {
+    try BuiltPlugin.require()
+    try await OtherDecoder.strict.asHighest {
+      let decoder = try StereoDecoder()
+      #expect(parts(decoder.left.element).contains(OtherDecoder.strict.rawValue))
+      try push(decoder)
+      #expect(parts(decoder.left.element).contains("avdec_h265"))
+      let frames = try decoder.finish()
+      for eye in Eye.allCases { #expect(frames[eye].map { md5($0.pixels) } == (try md5s(eye))) }
+    }
+  }
+
+  @Test("where no decoder takes remarked references, the base eye goes on alone")
+  func remarkedInVain() async throws {
+    try BuiltPlugin.require()
+    try await OtherDecoder.strict.asHighest(alone: true) {
+      let decoder = try StereoDecoder()
+      let bus = gst_bus_new()
+      defer { gst_object_unref(bus) }
+      gst_element_set_bus(decoder.left.element.pointer, bus)
+      try push(decoder)
+      #expect(decoder.flows.allSatisfy { $0 == .ok })
+      let frames = try decoder.finish()
+      let wanted = try md5s(.left)
+      #expect(frames.left.map { wanted.firstIndex(of: md5($0.pixels)) } == Array(wanted.indices))
+      let gaps = decoder.events(.right).count { $0.type == GST_EVENT_GAP }
+      #expect(frames.right.count + gaps >= frames.left.count)
+      var warnings: [String] = []
+      var missing = 0
+      while let pointer = gst_bus_pop(bus) {
+        let message = Message(adopting: pointer)
+        if case .warning(let failure) = message.content { warnings.append(failure.message) }
+        if message.missingPlugin != nil { missing += 1 }
+      }
+      #expect(missing == 1)
+      #expect(warnings.contains { $0.contains("right eye") && $0.contains("avdec_h265") })
+    }
+  }
+
+  // MARK: A second eye that cannot be had
+
+  @Test("a damaged record of the second layer leaves one eye, gaps and a warning")
+  func damagedRecord() async throws {
+    let coded = try await CodedStereo.make(options: "key-int-max=8", preset: "medium")
+    let decoder = try StereoDecoder()
+    decoder.push(
+      coded.caps.with(["layered_codec_data": .buffer(Buffer([1, 2, 3]))]), coded.accessUnits)
+    #expect(decoder.flows.allSatisfy { $0 == .ok })
+    // At once, for sinks that wait for something on each pad.
+    #expect(decoder.events(.right).contains { $0.type == GST_EVENT_GAP })
+    let frames = try decoder.finish()
+    expectSame(frames.left, coded.source.left)
+    #expect(frames.right.isEmpty)
+  }
+
+  @Test("a stream whose second layer is gone leaves one eye, and comes back at a keyframe")
+  func stripped() async throws {
+    let coded = try await CodedStereo.make(frames: 24, options: "key-int-max=8", preset: "medium")
+    let stripped = try coded.changed { index, unit in
+      (unit.count > 1 ? unit[1] >> 3 : 0) == 1 && index < 8 ? nil : unit
+    }
+    let decoder = try StereoDecoder()
+    decoder.push(coded.caps, Array(stripped.prefix(8)))
+    #expect(decoder.events(.right).contains { $0.type == GST_EVENT_GAP })
+    decoder.push(Array(stripped.dropFirst(8)))
+    let frames = try decoder.finish()
+    expectSame(frames.left, coded.source.left)
+    expectSame(frames.right, Array(coded.source.right.suffix(16)))
+    #expect(frames.right.map(\.time) == frames.left.suffix(16).map(\.time))
+  }
+
+  @Test(
+    "behind demuxers and parsers that drop the second layer, one eye plays to the end",
+    arguments: ["", "h265parse !"])
+  func stockDemuxer(parser: String) async throws {
+    let folder = try TemporaryFolder()
+    let movie = folder.path("movie.mov")
+    try await play(
+      MVHEVCDecRobustnessTests.coder.replacing("mvhevcdec name=dec", with: "mux.video_0")
+        + "mvhevcmux name=mux ! filesink location=\(movie)")
+    let pipeline = try pipeline(
+      "filesrc location=\(movie) ! qtdemux ! \(parser) mvhevcdec name=d "
+        + "d.left ! queue ! fakesink name=left d.right ! queue ! fakesink name=right")
+    let taps = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    let warnings = try await play(pipeline, seconds: 20).warnings
+    #expect(taps[0].buffers.count == 12)
+    #expect(warnings.contains { $0.contains("right eye") }, "\(warnings)")
+  }
+}
+
+extension ElementFactory {
+  fileprivate static func nameOf(_ factory: OpaquePointer) -> String {
+    guard let name = gst_object_get_name(UnsafeMutablePointer(factory)) else { return "" }
+    defer { g_free(name) }
+    return String(cString: name)
+  }
+}
