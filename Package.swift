@@ -32,6 +32,7 @@ let package = Package(
     .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "Playlist", swiftSettings: strict),
+    .target(name: "Packager", dependencies: ["ISOBMFF", "Playlist"], swiftSettings: strict),
     .target(
       name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
     .target(
@@ -116,6 +117,9 @@ let package = Package(
       path: "Benchmarks/bench-reprojection", swiftSettings: strict),
 
     .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
+    .testTarget(
+      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist"],
+      swiftSettings: strict),
     .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(

@@ -87,6 +87,16 @@ public struct MediaPlaylist: Equatable, Sendable {
     return removed
   }
 
+  /// Takes the oldest entries away whose addresses are among these: of a playlist of pictures, when
+  /// their segments have left another one.
+  public mutating func removeFirst(in addresses: Set<String>) {
+    while let first = segments.first, addresses.contains(first.uri) {
+      if first.startsDiscontinuity { discontinuitySequence += 1 }
+      segments.removeFirst()
+      mediaSequence += 1
+    }
+  }
+
   /// The protocol version that the tags need, and no higher one.
   var version: Int {
     if isIFramesOnly { return 5 }

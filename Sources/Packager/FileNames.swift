@@ -1,0 +1,79 @@
+/// Where the files of a presentation go: templates in which `%s` stands for the name of the
+/// rendition, and `%d`, or `%05d` with leading zeros, for a number.
+public struct FileNames: Equatable, Sendable {
+  public var segment = "%s/segment%05d.m4s"
+  public var initialization = "%s/init%05d.mp4"
+  public var playlist = "%s/index.m3u8"
+  /// Of single pictures.
+  public var iFramePlaylist = "%s/iframe.m3u8"
+  /// Nil for none.
+  public var multivariantPlaylist: String? = "main.m3u8"
+  /// Nil for none.
+  public var manifest: String?
+
+  public init() {}
+
+  /// A template with its places filled.
+  static func fill(_ template: String, rendition: String, number: UInt64? = nil) -> String {
+    var result = ""
+    var rest = template[...]
+    while let percent = rest.firstIndex(of: "%") {
+      result += rest[..<percent]
+      let place = rest[rest.index(after: percent)...]
+      let digits = place.prefix { $0.isASCII && $0.isNumber }
+      let kind = place.dropFirst(digits.count).first
+      switch kind {
+      case "s" where digits.isEmpty: result += rendition
+      case "d":
+        let width = min(Int(digits) ?? 0, 20)
+        let text = number.map { String($0) } ?? ""
+        result += String(repeating: "0", count: max(0, width - text.count)) + text
+      case "%" where digits.isEmpty: result += "%"
+      default:
+        result.append("%")
+        rest = place
+        continue
+      }
+      rest = place.dropFirst(digits.count + 1)
+    }
+    return result + rest
+  }
+
+  /// The name of a part of a segment: `segment00122.1.m4s`.
+  static func part(_ number: Int, of segment: String) -> String {
+    let name = segment.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
+    guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
+      return "\(segment).\(number)"
+    }
+    return "\(segment.dropLast(name[dot...].count)).\(number)\(name[dot...])"
+  }
+
+  /// The way from the folder of one file to another file, as an address: `../audio_0/index.m3u8`.
+  static func address(of file: String, from other: String) -> String {
+    let target = components(file)
+    let folder = components(other).dropLast()
+    let common = zip(target.dropLast(), folder).prefix { $0 == $1 }.count
+    let up = Array(repeating: "..", count: folder.count - common)
+    return (up + target[common...].map(escaped)).joined(separator: "/")
+  }
+
+  private static func components(_ path: String) -> [String] {
+    path.split(separator: "/").filter { $0 != "." }.map(String.init)
+  }
+
+  /// RFC 3986: everything but unreserved characters is written in hexadecimal digits.
+  private static func escaped(_ component: String) -> String {
+    component.utf8.reduce(into: "") { result, byte in
+      let scalar = Unicode.Scalar(byte)
+      if scalar.isASCII,
+        scalar.properties.isAlphabetic || (0x30...0x39).contains(byte)
+          || "-._~$".unicodeScalars.contains(scalar)
+      {
+        result.unicodeScalars.append(scalar)
+      } else {
+        let digits = String(byte, radix: 16, uppercase: true)
+        result += "%" + (digits.count == 1 ? "0" : "") + digits
+      }
+    }
+  }
+}

@@ -1,0 +1,92 @@
+internal import ISOBMFF
+internal import Playlist
+
+extension MultivariantPlaylist {
+  /// Of these renditions; stereo before mono, better before worse.
+  init<Payload>(_ tracks: [RenditionTrack<Payload>], path: String) {
+    self.init()
+    for track in tracks {
+      let rendition = track.rendition
+      let address = FileNames.address(of: track.playlistPath, from: path)
+      switch (rendition.content, rendition.track.sampleEntry) {
+      case (.video(let video), .video(let entry)):
+        var variant = Variant(
+          address, bandwidth: track.bitRate.peak, averageBandwidth: track.bitRate.average,
+          codecs: rendition.codecs, width: Int(entry.width), height: Int(entry.height),
+          range: video.range, layout: video.layout)
+        variant.frameRate = video.frameRate
+        variants.append(variant)
+        if let iFrames = track.iFrames, !iFrames.segments.isEmpty {
+          self.iFrames.append(
+            IFrameVariant(
+              FileNames.address(of: track.iFramePlaylistPath, from: path), of: variant,
+              bandwidth: track.iFrameBitRate.peak,
+              averageBandwidth: track.iFrameBitRate.average))
+        }
+      case (.audio(let audio), .audio(let entry)):
+        self.audio.append(
+          AudioRendition(
+            address, groupID: rendition.codecs, name: audio.name, language: audio.language,
+            isDefault: audio.isDefault, channelCount: Int(entry.channelCount),
+            codecs: rendition.codecs, bandwidth: track.bitRate.peak,
+            averageBandwidth: track.bitRate.average))
+      default: break
+      }
+    }
+    // A stable order: Swift's sort keeps equal ones where they are.
+    variants.sort { one, other in
+      one.layout.isStereo != other.layout.isStereo
+        ? one.layout.isStereo : one.bandwidth > other.bandwidth
+    }
+  }
+
+  /// Some of what is listed is for players that know layouts alone.
+  var hasLayouts: Bool { withoutLayouts != self }
+}
+
+extension RenditionTrack {
+  /// As a DASH manifest lists it.
+  func representation(path: String) -> MediaPresentation.Representation {
+    let content: MediaPresentation.Content
+    switch (rendition.content, rendition.track.sampleEntry) {
+    case (.video(let video), .video(let entry)):
+      content = .video(
+        width: Int(entry.width), height: Int(entry.height), frameRate: video.frameRate)
+    case (.audio(let audio), .audio(let entry)):
+      content = .audio(
+        sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
+        language: audio.language)
+    default:
+      content = .video(width: 0, height: 0, frameRate: nil)
+    }
+    let media = FileNames.template(settings.names.segment, rendition: rendition.name, from: path)
+    return MediaPresentation.Representation(
+      id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
+      timescale: timescale,
+      initialization: FileNames.address(of: initializationPath, from: path),
+      media: media, startNumber: firstSequence, segments: timeline)
+  }
+}
+
+extension FileNames {
+  /// The address of numbered files as a DASH manifest has it: `$Number%05d$` stands for the number.
+  static func template(_ template: String, rendition: String, from other: String) -> String {
+    // Two numbers show how many digits there are, and where.
+    let (one, two) = (UInt64(7), UInt64(8))
+    let first = address(of: fill(template, rendition: rendition, number: one), from: other)
+    let second = address(of: fill(template, rendition: rendition, number: two), from: other)
+    guard first.count == second.count,
+      let place = zip(first.indices, zip(first, second)).first(where: { $1.0 != $1.1 })?.0
+    else { return first }
+    let zeros = first[..<place].reversed().prefix { $0 == "0" }.count
+    let start = first.index(place, offsetBy: -zeros)
+    let number = zeros == 0 ? "$Number$" : "$Number%0\(zeros + 1)d$"
+    return first[..<start] + number + first[first.index(after: place)...]
+  }
+
+  /// The name of the playlist for players that know no layouts: `main-2d.m3u8`.
+  static func flat(_ path: String) -> String {
+    guard let dot = path.lastIndex(of: ".") else { return path + "-2d" }
+    return path[..<dot] + "-2d" + path[dot...]
+  }
+}

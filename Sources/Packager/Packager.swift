@@ -1,0 +1,241 @@
+internal import ISOBMFF
+internal import Playlist
+
+/// Cuts coded streams into segments that start together in all renditions, and lists them: HLS and
+/// DASH over the same CMAF files (ISO/IEC 23000-19).
+///
+/// It opens no file and reads no clock: it is given samples, and says what is to be written, under
+/// which names, in which order.
+///
+/// ```swift
+/// var packager = Packager<[UInt8]>(settings)
+/// let video = try packager.add(rendition)
+/// for sample in samples { try packager.append(sample, to: video) }
+/// try packager.end(video)
+/// for output in packager.takeOutputs() { … }
+/// ```
+///
+/// One rendition leads: the first video, or the first of all where there is none. A segment begins at
+/// its first keyframe that is a target duration behind the last one; the others are cut at the same
+/// time.
+public struct Packager<Payload: Sendable>: Sendable {
+  public typealias Output = PackagerOutput<Payload>
+
+  private let settings: PackagerSettings
+  private var tracks: [RenditionTrack<Payload>] = []
+  /// When segments start, in nanoseconds: of those that are open in some rendition.
+  private var starts: [Int64] = []
+  /// The number of the first of `starts`.
+  private var firstStart: UInt64 = 0
+  /// The latest time of the rendition that leads: no later segment starts before it.
+  private var frontier = Int64.min
+  private var lastSync: Int64?
+  /// No keyframe came when one was asked for.
+  private var hasLateKeyframes = false
+  private var outputs: [Output] = []
+  private var hasEnded = false
+  private var multivariant: MultivariantPlaylist?
+
+  /// The wall-clock time of the presentation's time 0, in nanoseconds since 1970-01-01 00:00 UTC; nil
+  /// where it is not known.
+  public var date: Int64?
+
+  /// So many segments others may be behind before they are listed without what is missing.
+  private static var patience: Int { 3 }
+
+  public init(_ settings: PackagerSettings) {
+    self.settings = settings
+  }
+
+  /// Adds a rendition, before its first sample. Gives its number.
+  ///
+  /// - Throws: a ``MovieWriterError`` where the track has no timescale.
+  public mutating func add(_ rendition: Rendition) throws -> Int {
+    tracks.append(try RenditionTrack(rendition, settings))
+    return tracks.count - 1
+  }
+
+  /// What is to be done, in this order; once.
+  public mutating func takeOutputs() -> [Output] {
+    defer { outputs = [] }
+    return outputs
+  }
+
+  /// Adds the next sample of a rendition, in decoding order.
+  ///
+  /// - Throws: a ``MovieWriterError`` where its times make no sense.
+  public mutating func append(_ sample: PackagedSample<Payload>, to index: Int) throws {
+    guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
+    if index == leader { lead(sample) }
+    tracks[index].append(sample)
+    try advance()
+  }
+
+  /// No more samples will come for a rendition. When that is so for all, the playlists end.
+  public mutating func end(_ index: Int) throws {
+    guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
+    tracks[index].end()
+    // Another one leads on with what it has.
+    if let leader {
+      for sample in tracks[leader].pending { lead(sample) }
+      try advance()
+    } else {
+      try finish()
+    }
+  }
+
+  private var leader: Int? {
+    tracks.firstIndex { $0.rendition.isVideo && !$0.hasEnded }
+      ?? tracks.firstIndex { !$0.hasEnded }
+  }
+
+  // MARK: Where segments start
+
+  private mutating func lead(_ sample: PackagedSample<Payload>) {
+    let time = sample.presentationTime
+    defer { frontier = max(frontier, time) }
+    guard let last = starts.last else { return begin(at: time) }
+    guard sample.isSync else { return }
+    defer { lastSync = time }
+    let distance = time &- last
+    guard distance > 0 else { return }
+    let half: Int64 = 500_000_000
+    // What is a little longer than what led before needs no segment of its own for it.
+    let isVideo = leader.map { tracks[$0].rendition.isVideo } ?? false
+    let isFollower = tracks.contains { $0.hasEnded && ($0.rendition.isVideo || !isVideo) }
+    let target = settings.target + (isFollower ? half * 4 / 5 : -1_000_000)
+    // Where keyframes come as they like, a segment that would be too long ends early.
+    let isFree = !settings.requestsKeyframes || hasLateKeyframes
+    let next = time &+ (time &- (lastSync ?? last))
+    if distance >= target || isFree && next > last &+ settings.target &+ half {
+      hasLateKeyframes = hasLateKeyframes || distance > settings.target &+ half
+      begin(at: time)
+    }
+  }
+
+  private mutating func begin(at time: Int64) {
+    starts.append(time)
+    if settings.requestsKeyframes { outputs.append(.keyframe(at: time &+ settings.target)) }
+  }
+
+  /// Cuts whatever can be cut now.
+  private mutating func advance() throws {
+    var hasNews = false
+    for index in tracks.indices {
+      while let position = position(of: tracks[index]), position + 1 < starts.count {
+        let next = starts[position + 1]
+        let cut = tracks[index].cut(at: next)
+        let isLate = starts.count - position > Self.patience + 1
+        guard cut != nil || tracks[index].hasEnded || isLate else { break }
+        let waiting = tracks[index].pending
+        let count =
+          cut
+          ?? (isLate && !tracks[index].hasEnded
+            ? waiting.prefix { $0.presentationTime < next }.count : waiting.count)
+        try tracks[index].closeSegment(
+          count, start: starts[position], end: next, date: listedDate, to: &outputs)
+        try list(index)
+        hasNews = true
+      }
+      guard settings.partDuration > 0, position(of: tracks[index]) != nil else { continue }
+      let before = tracks[index].chunks.count
+      try tracks[index].cutParts(before: frontier, to: &outputs)
+      if tracks[index].chunks.count != before { try list(index) }
+    }
+    while starts.count > 1, tracks.allSatisfy({ $0.sequence > firstStart }) {
+      starts.removeFirst()
+      firstStart += 1
+    }
+    if hasNews { listAll() }
+  }
+
+  /// Which of `starts` a track's open segment begins at.
+  private func position(of track: RenditionTrack<Payload>) -> Int? {
+    guard track.sequence >= firstStart else { return nil }
+    let position = Int(clamping: track.sequence - firstStart)
+    return position < starts.count ? position : nil
+  }
+
+  private mutating func finish() throws {
+    guard !hasEnded else { return }
+    hasEnded = true
+    for index in tracks.indices {
+      if let position = position(of: tracks[index]) {
+        try tracks[index].closeSegment(
+          tracks[index].pending.count, start: starts[position], end: nil, date: listedDate,
+          to: &outputs)
+      }
+      tracks[index].endPlaylists()
+      try list(index)
+    }
+    listAll()
+  }
+
+  private var listedDate: Int64? { settings.hasDates ? date : nil }
+
+  // MARK: Playlists
+
+  /// Writes the playlists of a rendition.
+  private mutating func list(_ index: Int) throws {
+    if settings.partDuration > 0 {
+      let largest = tracks.map(\.partTarget).max() ?? settings.partDuration
+      let lowLatency = LowLatency(
+        partTarget: 0, partHoldBack: largest * 3,
+        canSkipUntil: UInt64(settings.target) * 6)
+      let reports = tracks.indices.filter { $0 != index }.compactMap { other in
+        tracks[other].last.map { (tracks[other].playlistPath, $0.sequence, $0.part) }
+      }
+      tracks[index].setLowLatency(lowLatency, reports: reports)
+    }
+    guard !tracks[index].playlist.segments.isEmpty || tracks[index].last != nil else { return }
+    write(tracks[index].playlist.text, to: tracks[index].playlistPath)
+    if let iFrames = tracks[index].iFrames, !iFrames.segments.isEmpty {
+      write(iFrames.text, to: tracks[index].iFramePlaylistPath)
+    }
+  }
+
+  /// Writes what lists all renditions, when each has a segment and something has changed.
+  private mutating func listAll() {
+    let listed = tracks.filter { !$0.playlist.segments.isEmpty }
+    guard !listed.isEmpty, listed.count == tracks.count || hasEnded else { return }
+    if let path = settings.names.multivariantPlaylist {
+      let playlist = MultivariantPlaylist(listed, path: path)
+      if playlist != multivariant {
+        multivariant = playlist
+        write(playlist.text, to: path)
+        if playlist.hasLayouts, let flat = playlist.withoutLayouts {
+          write(flat.text, to: FileNames.flat(path))
+        }
+      }
+    }
+    if let path = settings.names.manifest, let manifest = manifest(listed, path: path) {
+      write(manifest.text, to: path)
+    }
+  }
+
+  private mutating func write(_ text: String, to path: String) {
+    outputs.append(.file(path: path, [.bytes(Array(text.utf8))]))
+  }
+
+  private func manifest(
+    _ tracks: [RenditionTrack<Payload>], path: String
+  ) -> MediaPresentation? {
+    let target = UInt64(settings.target)
+    var kind = MediaPresentation.Kind.onDemand
+    if !hasEnded || !settings.hasEnd {
+      guard let date else { return nil }
+      var live = MediaPresentation.Live(
+        availabilityStartTime: date, publishTime: date &+ max(frontier, 0),
+        minimumUpdatePeriod: target,
+        timeShiftBufferDepth: settings.kind == .live && settings.playlistLength > 0
+          ? target * UInt64(settings.playlistLength) : nil)
+      if settings.partDuration > 0 {
+        live.availabilityTimeOffset = target - min(target, settings.partDuration)
+      }
+      kind = .live(live)
+    }
+    var presentation = MediaPresentation(kind, minimumBufferTime: target)
+    presentation.representations = tracks.map { $0.representation(path: path) }
+    return presentation
+  }
+}

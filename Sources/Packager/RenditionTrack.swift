@@ -1,0 +1,321 @@
+internal import ISOBMFF
+internal import Playlist
+
+/// One rendition: the samples that wait for their segment, what of the open segment has been cut,
+/// and the playlists.
+struct RenditionTrack<Payload: Sendable>: Sendable {
+  typealias Output = PackagerOutput<Payload>
+
+  /// A piece of a segment with an index of its own (`moof`).
+  struct Chunk: Sendable {
+    let fragment: Fragment
+    let payloads: [Payload]
+    /// Of its first sample, in nanoseconds.
+    let time: Int64
+    let duration: UInt64
+
+    var pieces: [Output.Piece] {
+      [.bytes(fragment.header)] + payloads.map { .payload($0) }
+    }
+
+    var startsWithSync: Bool { fragment.parts.first?.startsWithSync ?? false }
+  }
+
+  let rendition: Rendition
+  let settings: PackagerSettings
+  private let clock: TrackClock
+  private var writer: FragmentWriter
+  private let id: TrackID
+  /// In decoding order.
+  private(set) var pending: [PackagedSample<Payload>] = []
+  private(set) var hasEnded = false
+  /// The chunks of the segment that is open.
+  private(set) var chunks: [Chunk] = []
+  private(set) var playlist: MediaPlaylist
+  private(set) var iFrames: MediaPlaylist?
+  private(set) var bitRate: BitRate
+  private(set) var iFrameBitRate: BitRate
+  /// Where the segments of the playlist lie, in units of the track.
+  private(set) var timeline: [MediaPresentation.Representation.Segment] = []
+  private var initialization: InitializationSection?
+  private var initializationCount: UInt64 = 0
+  /// Segments that left the playlist, and when nobody has it any more.
+  private var old: [(paths: [String], due: Int64)] = []
+
+  /// Of the segment that is open.
+  var sequence: UInt64 { playlist.nextSequence }
+  var timescale: UInt32 { clock.timescale }
+  var firstSequence: UInt64 { playlist.mediaSequence }
+
+  init(_ rendition: Rendition, _ settings: PackagerSettings) throws {
+    self.rendition = rendition
+    self.settings = settings
+    clock = TrackClock(timescale: rendition.track.timescale)
+    writer = FragmentWriter(format: .cmaf)
+    id = try writer.addTrack(rendition.track)
+    let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
+    playlist = MediaPlaylist(kind, targetDuration: settings.targetDuration)
+    if rendition.hasIFramePlaylist {
+      iFrames = MediaPlaylist(kind, targetDuration: settings.targetDuration)
+      iFrames?.isIFramesOnly = true
+    }
+    bitRate = BitRate(targetDuration: settings.targetDuration)
+    iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
+  }
+
+  /// How many samples make a part; nil where segments have none.
+  var partLength: Int? {
+    guard settings.partDuration > 0 else { return nil }
+    guard let frame = rendition.frameDuration, frame > 0 else { return 1 }
+    // A frame that is shorter by rounding is no further frame.
+    let count = (settings.partDuration + frame - frame / 100 - 1) / frame
+    return Int(clamping: max(count, 1))
+  }
+
+  /// No part is longer; in nanoseconds.
+  var partTarget: UInt64 {
+    UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
+  }
+
+  mutating func append(_ sample: PackagedSample<Payload>) { pending.append(sample) }
+
+  mutating func end() { hasEnded = true }
+
+  /// The first sample that belongs to a segment which starts at `time`; nil where it has not come.
+  func cut(at time: Int64) -> Int? {
+    // Renditions of one source may differ by rounding.
+    let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
+    return pending.firstIndex {
+      rendition.isVideo
+        ? $0.isSync && $0.presentationTime >= time - slack
+        : $0.presentationTime >= time
+    }
+  }
+
+  // MARK: Chunks
+
+  /// Cuts parts off what waits, as far as they are complete.
+  ///
+  /// - Parameter frontier: samples from this time on may belong to the next segment.
+  mutating func cutParts(before frontier: Int64, to outputs: inout [Output]) throws {
+    guard let partLength else { return }
+    while true {
+      let available = pending.prefix { $0.presentationTime < frontier }.count
+      let length = chunkLength(partLength, of: pending.count)
+      // How long the last one is, the next one says.
+      guard length <= available, length < pending.count else { return }
+      try cutChunk(length, to: &outputs)
+    }
+  }
+
+  /// How many samples the next chunk has: a part, all up to a keyframe, or a keyframe alone where
+  /// there is a playlist of them.
+  private func chunkLength(_ limit: Int, of count: Int) -> Int {
+    let limit = min(limit, count)
+    guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
+    if pending.first?.isSync ?? false { return 1 }
+    return pending.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
+  }
+
+  private mutating func cutChunk(_ count: Int, to outputs: inout [Output]) throws {
+    guard let first = pending.first else { return }
+    for sample in pending.prefix(count) { try writer.append(describe(sample), to: id) }
+    if initialization == nil { try writeInitialization(to: &outputs) }
+    var options = FragmentOptions()
+    options.startsSegment = chunks.isEmpty
+    options.continuesFragment = !chunks.isEmpty
+    var next: [TrackID: Int64] = [:]
+    if pending.count > count { next[id] = describe(pending[count]).decodeTime }
+    guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
+    let payloads = pending.prefix(count).map(\.payload)
+    pending.removeFirst(count)
+    let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
+    let chunk = Chunk(
+      fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration)
+    chunks.append(chunk)
+    guard settings.partDuration > 0 else { return }
+    let path = partPath(chunks.count - 1)
+    outputs.append(.file(path: path, chunk.pieces))
+    playlist.append(
+      PartialSegment(address(path), duration: duration, isIndependent: chunk.startsWithSync))
+    hintNextPart()
+  }
+
+  private func describe(_ sample: PackagedSample<Payload>) -> SampleDescription {
+    let decode = clock.units(sample.decodeTime)
+    return SampleDescription(
+      size: sample.size, decodeTime: decode,
+      duration: UInt32(clamping: clock.units(Int64(clamping: sample.duration))),
+      compositionOffset: Int32(clamping: clock.units(sample.presentationTime) &- decode),
+      isSync: sample.isSync, dependency: sample.dependency)
+  }
+
+  private mutating func writeInitialization(to outputs: inout [Output]) throws {
+    let path = FileNames.fill(
+      settings.names.initialization, rendition: rendition.name, number: initializationCount)
+    initializationCount += 1
+    outputs.append(.file(path: path, [.bytes(try writer.initializationSegment())]))
+    initialization = InitializationSection(address(path))
+  }
+
+  // MARK: Segments
+
+  /// Ends the segment that is open with the first `count` samples that wait.
+  ///
+  /// - Parameters:
+  ///   - start, end: when it was to begin and to end, in nanoseconds; `end` is nil at the end of the
+  ///     stream.
+  ///   - date: the wall-clock time of the presentation's time 0.
+  mutating func closeSegment(
+    _ count: Int, start: Int64, end: Int64?, date: Int64?, to outputs: inout [Output]
+  ) throws {
+    var rest = count
+    while rest > 0 {
+      let length = chunkLength(partLength ?? rest, of: rest)
+      try cutChunk(length, to: &outputs)
+      rest -= length
+    }
+    let path = segmentPath
+    let first = chunks.first?.time ?? start
+    let duration =
+      chunks.isEmpty
+      ? UInt64(clamping: (end ?? start) &- start) : chunks.reduce(0) { $0 + $1.duration }
+    guard duration > 0 else { return }
+    var segment = MediaSegment(address(path), duration: duration, map: initialization)
+    segment.programDateTime = date.map { $0 &+ first }
+    segment.isGap = chunks.isEmpty
+    if !chunks.isEmpty {
+      outputs.append(.file(path: path, chunks.flatMap(\.pieces)))
+      bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
+    }
+    listIFrames(segment)
+    let startUnits =
+      chunks.first?.fragment.parts.first?.decodeTime
+      ?? UInt64(clamping: clock.units(start))
+    timeline.append(
+      .init(
+        start: startUnits,
+        duration: chunks.isEmpty
+          ? UInt64(clamping: clock.units(Int64(clamping: duration)))
+          : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) }))
+    outputs.append(
+      .segment(
+        PackagedSegment(
+          rendition: rendition.name, path: chunks.isEmpty ? nil : path, start: first,
+          duration: duration)))
+    playlist.append(segment)
+    chunks = []
+    removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
+    hintNextPart()
+  }
+
+  /// Adds the keyframes of the open segment to their playlist.
+  private mutating func listIFrames(_ segment: MediaSegment) {
+    guard iFrames != nil, let start = chunks.first?.fragment.offset else { return }
+    for (index, chunk) in chunks.enumerated() where chunk.startsWithSync {
+      // Until the next one.
+      let shown =
+        chunk.duration
+        + chunks[(index + 1)...].prefix { !$0.startsWithSync }.reduce(0) { $0 + $1.duration }
+      var entry = segment
+      entry.duration = shown
+      entry.programDateTime = segment.programDateTime.map { $0 &+ (chunk.time &- chunks[0].time) }
+      let prefix = chunk.fragment.indexOffset - chunk.fragment.offset
+      let size = chunk.fragment.size - prefix
+      entry.byteRange = ByteRange(
+        length: size, offset: chunk.fragment.offset - start + prefix)
+      iFrames?.append(entry)
+      iFrameBitRate.add(bytes: size, duration: shown)
+    }
+  }
+
+  /// Takes what is too old for the playlist out of it, and away when it has been out for as long as
+  /// it was in it.
+  private mutating func removeOld(at time: Int64, to outputs: inout [Output]) {
+    guard settings.kind == .live, settings.playlistLength > 0 else { return }
+    let listed = playlist.duration
+    let first = playlist.mediaSequence
+    let removed = playlist.removeAll(but: settings.playlistLength)
+    for (index, segment) in removed.enumerated() {
+      let path = segmentPath(first + UInt64(index))
+      let parts = segment.parts.indices.map { FileNames.part($0, of: path) }
+      let due = time &+ Int64(clamping: listed &+ segment.duration)
+      old.append((segment.isGap ? [] : [path] + parts, due))
+      timeline.removeFirst()
+    }
+    iFrames?.removeFirst(in: Set(removed.map(\.uri)))
+    while let segment = old.first, segment.due <= time {
+      outputs += segment.paths.map { .removal(path: $0) }
+      old.removeFirst()
+    }
+  }
+
+  // MARK: Playlists
+
+  /// Says that nothing follows.
+  mutating func endPlaylists() {
+    playlist.preloadHint = nil
+    guard settings.hasEnd else { return }
+    playlist.hasEnded = true
+    iFrames?.hasEnded = true
+    guard settings.kind == .onDemand else { return }
+    playlist.kind = .onDemand
+    iFrames?.kind = .onDemand
+  }
+
+  /// - Parameters:
+  ///   - lowLatency: what all renditions say of themselves, but for their part target.
+  ///   - reports: of the other renditions, by the paths of their playlists.
+  mutating func setLowLatency(
+    _ lowLatency: LowLatency, reports: [(path: String, sequence: UInt64, part: UInt64?)]
+  ) {
+    var lowLatency = lowLatency
+    lowLatency.partTarget = partTarget
+    playlist.lowLatency = lowLatency
+    playlist.renditionReports = reports.map {
+      RenditionReport(
+        uri: FileNames.address(of: $0.path, from: playlistPath), lastSequence: $0.sequence,
+        lastPart: $0.part)
+    }
+  }
+
+  private mutating func hintNextPart() {
+    guard settings.partDuration > 0 else { return }
+    playlist.preloadHint = address(partPath(chunks.count))
+  }
+
+  /// What came last, for the reports of other renditions.
+  var last: (sequence: UInt64, part: UInt64?)? {
+    if !chunks.isEmpty { return (sequence, UInt64(chunks.count - 1)) }
+    guard let segment = playlist.segments.last else { return nil }
+    return (sequence - 1, segment.parts.isEmpty ? nil : UInt64(segment.parts.count - 1))
+  }
+
+  // MARK: Names
+
+  var playlistPath: String {
+    FileNames.fill(settings.names.playlist, rendition: rendition.name)
+  }
+
+  var iFramePlaylistPath: String {
+    FileNames.fill(settings.names.iFramePlaylist, rendition: rendition.name)
+  }
+
+  var initializationPath: String {
+    FileNames.fill(
+      settings.names.initialization, rendition: rendition.name,
+      number: max(initializationCount, 1) - 1)
+  }
+
+  private var segmentPath: String { segmentPath(sequence) }
+
+  private func segmentPath(_ number: UInt64) -> String {
+    FileNames.fill(settings.names.segment, rendition: rendition.name, number: number)
+  }
+
+  private func partPath(_ number: Int) -> String { FileNames.part(number, of: segmentPath) }
+
+  private func address(_ path: String) -> String {
+    FileNames.address(of: path, from: playlistPath)
+  }
+}

@@ -1,0 +1,342 @@
+import ISOBMFF
+import Packager
+import Playlist
+import Testing
+
+/// Segments and playlists of synthetic streams, as files in a dictionary.
+@Suite struct PackagerTests {
+  private static let second: Int64 = 1_000_000_000
+
+  /// What a packager wrote.
+  private final class Disk {
+    var files: [String: [UInt8]] = [:]
+    var segments: [PackagedSegment] = []
+    var keyframes: [Int64] = []
+    /// In the order in which they were written.
+    var names: [String] = []
+
+    func take(_ packager: inout Packager<[UInt8]>) throws {
+      for output in packager.takeOutputs() {
+        switch output {
+        case .file(let path, let pieces):
+          files[path] = pieces.flatMap { piece in
+            switch piece {
+            case .bytes(let bytes), .payload(let bytes): bytes
+            }
+          }
+          names.append(path)
+          if path.hasSuffix("index.m3u8") { try check(path) }
+        case .removal(let path): files[path] = nil
+        case .segment(let segment): segments.append(segment)
+        case .keyframe(let time): keyframes.append(time)
+        }
+      }
+    }
+
+    /// Everything that a playlist lists is there when it is written.
+    private func check(_ path: String) throws {
+      let playlist = try self.playlist(path)
+      let folder = path.prefix(path.count - "index.m3u8".count)
+      for segment in playlist.segments where !segment.isGap {
+        #expect(files[folder + segment.uri] != nil, "\(segment.uri)")
+        for part in segment.parts { #expect(files[folder + part.uri] != nil, "\(part.uri)") }
+      }
+      for map in Set(playlist.segments.compactMap { $0.map?.uri }) {
+        #expect(files[folder + map] != nil)
+      }
+    }
+
+    func text(_ path: String) throws -> String {
+      let bytes = try #require(files[path], "\(path) is not among \(files.keys.sorted())")
+      return String(decoding: bytes, as: UTF8.self)
+    }
+
+    func playlist(_ path: String) throws -> MediaPlaylist {
+      try MediaPlaylist(parsing: try text(path))
+    }
+  }
+
+  private static let entry = VisualSampleEntry(width: 640, height: 360, hvcC: [1, 2, 3])
+
+  private func video(_ name: String, isStereo: Bool = true, iFrames: Bool = false) -> Rendition {
+    var video = Rendition.Video(layout: VideoLayout(isStereo: isStereo))
+    video.frameRate = FrameRate(30)
+    video.hasIFramePlaylist = iFrames
+    return Rendition(
+      name, TrackDescription(.video(Self.entry), timescale: 30_000), codecs: "hvc1.1.6.L63.90",
+      .video(video))
+  }
+
+  private func audio(_ name: String) -> Rendition {
+    let entry = AudioSampleEntry(
+      coding: .aac(audioSpecificConfig: [0x11, 0x90]), channelCount: 2, sampleRate: 48_000,
+      framesPerSample: 1024)
+    return Rendition(
+      name, TrackDescription(.audio(entry), timescale: 48_000), codecs: "mp4a.40.2",
+      .audio(.init(name: "English", language: "en", isDefault: true)))
+  }
+
+  /// 30 pictures a second with two that are decoded out of order, a keyframe every `gop`.
+  private func pictures(_ count: Int, gop: Int = 30, from first: Int = 0)
+    -> [PackagedSample<[UInt8]>]
+  {
+    (first..<first + count).map { index in
+      let isSync = index % gop == 0
+      // Decoding order I P B P B…: pairs change places, but for those of keyframes.
+      let place = index % gop
+      let last = gop - 1
+      let shown =
+        isSync || place == last && place % 2 == 1 ? index : index + (place % 2 == 1 ? 1 : -1)
+      return PackagedSample(
+        [UInt8(truncatingIfNeeded: index), isSync ? 1 : 0], size: 2,
+        presentationTime: Int64(shown) * Self.second / 30,
+        decodeTime: Int64(index) * Self.second / 30 - 33_333_333, duration: 33_333_333,
+        isSync: isSync)
+    }
+  }
+
+  private func packets(_ count: Int, from first: Int = 0) -> [PackagedSample<[UInt8]>] {
+    (first..<first + count).map { index in
+      let time = Int64(index) * 1024 * Self.second / 48_000
+      return PackagedSample(
+        [7, 7, 7], size: 3, presentationTime: time, decodeTime: time, duration: 21_333_333,
+        isSync: true)
+    }
+  }
+
+  /// Feeds renditions in the order of time, as a live pipeline does, and ends them.
+  private func play(
+    _ packager: inout Packager<[UInt8]>, _ streams: [Int: [PackagedSample<[UInt8]>]], to disk: Disk
+  ) throws {
+    let all = streams.flatMap { stream in stream.value.map { (stream.key, $0) } }
+      .enumerated().sorted {
+        ($0.element.1.decodeTime, $0.offset) < ($1.element.1.decodeTime, $1.offset)
+      }
+    for (_, (index, sample)) in all {
+      try packager.append(sample, to: index)
+      try disk.take(&packager)
+    }
+    for index in streams.keys.sorted() {
+      try packager.end(index)
+      try disk.take(&packager)
+    }
+  }
+
+  /// The samples of a rendition as players read them: the initialization section and all segments.
+  private func track(_ disk: Disk, _ name: String) throws -> (Track, [UInt8]) {
+    let playlist = try disk.playlist("\(name)/index.m3u8")
+    var bytes = try #require(disk.files["\(name)/init00000.mp4"])
+    for segment in playlist.segments where !segment.isGap {
+      bytes += try #require(disk.files["\(name)/\(segment.uri)"])
+    }
+    var parser = MovieParser(fileSize: UInt64(bytes.count))
+    var movie: Movie?
+    loop: while true {
+      switch try parser.next() {
+      case .needBytes(let range):
+        parser.supply(
+          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+      case .movie(let read): movie = read
+      case .fragment(let fragment): movie?.append(fragment)
+      case .end: break loop
+      default: break
+      }
+    }
+    return (try #require(movie?.tracks.first), bytes)
+  }
+
+  @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
+  func onDemand() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = 2
+    settings.names.manifest = "manifest.mpd"
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("video_0"))
+    let mono = try packager.add(video("video_0_mono", isStereo: false, iFrames: true))
+    let sound = try packager.add(audio("audio_0"))
+    let frames = pictures(165)
+    try play(&packager, [stereo: frames, mono: frames, sound: packets(258)], to: disk)
+    for name in ["video_0", "video_0_mono", "audio_0"] {
+      let playlist = try disk.playlist("\(name)/index.m3u8")
+      #expect(
+        playlist.segments.map(\.uri) == [
+          "segment00000.m4s", "segment00001.m4s", "segment00002.m4s",
+        ])
+      #expect(playlist.hasEnded && playlist.kind == .onDemand)
+      #expect(abs(Int64(playlist.duration) - 5_500_000_000) < 22_000_000)
+      for segment in playlist.segments.prefix(2) {
+        #expect(abs(Int64(segment.duration) - 2 * Self.second) < 22_000_000)
+      }
+    }
+    let clock = TrackClock(timescale: 30_000)
+    for name in ["video_0", "video_0_mono"] {
+      let (track, bytes) = try track(disk, name)
+      #expect(track.samples.count == frames.count)
+      for (index, frame) in frames.enumerated() {
+        let sample = try #require(track.samples.sample(at: index))
+        #expect(sample.presentationTime == clock.units(frame.presentationTime))
+        #expect(sample.isSync == frame.isSync)
+        #expect(Array(bytes[Int(sample.offset)..<Int(sample.offset) + 2]) == frame.payload)
+      }
+    }
+    // CMAF: fragments begin with their earliest picture.
+    #expect(try track(disk, "video_0").0.edits.isEmpty)
+    #expect(try track(disk, "audio_0").0.samples.count == 258)
+    let main = try disk.text("main.m3u8")
+    #expect(main.contains("#EXT-X-VERSION:12\n") && main.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\""))
+    let flat = try disk.text("main-2d.m3u8")
+    #expect(flat.contains("video_0_mono/index.m3u8") && !flat.contains("video_0/index.m3u8"))
+    let manifest = try disk.text("manifest.mpd")
+    #expect(manifest.contains("media=\"video_0/segment$Number%05d$.m4s\""))
+    #expect(manifest.contains("<S t=\"0\" d=\"60000\" r=\"1\"/>"))
+    #expect(manifest.contains("<S t=\"120000\" d=\"45000\"/>"))
+  }
+
+  @Test("each keyframe is a chunk of its own, which a playlist of pictures finds by its bytes")
+  func iFrames() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = 2
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let mono = try packager.add(video("v", isStereo: false, iFrames: true))
+    try play(&packager, [mono: pictures(120)], to: disk)
+    let playlist = try disk.playlist("v/iframe.m3u8")
+    #expect(playlist.isIFramesOnly && playlist.segments.count == 4 && playlist.hasEnded)
+    for entry in playlist.segments {
+      let range = try #require(entry.byteRange)
+      #expect(entry.duration == 1_000_000_000)
+      let bytes = try #require(disk.files["v/\(entry.uri)"])
+      let chunk = bytes[Int(range.offset)..<Int(range.offset + range.length)]
+      #expect(Array(chunk.dropFirst(4).prefix(4)) == Array("moof".utf8))
+      #expect(chunk.last == 1)
+      #expect(Array(chunk.suffix(10).dropFirst(4).prefix(4)) == Array("mdat".utf8))
+    }
+  }
+
+  @Test("a live window slides, keyframes are asked for ahead, old files go late")
+  func live() throws {
+    var settings = PackagerSettings()
+    settings.targetDuration = 1
+    settings.playlistLength = 4
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 1_795_313_036_000_000_000
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    let sound = try packager.add(audio("a"))
+    try play(&packager, [stereo: pictures(30 * 20), sound: packets(938)], to: disk)
+    for name in ["v", "a"] {
+      let playlist = try disk.playlist("\(name)/index.m3u8")
+      #expect(playlist.mediaSequence == 16 && playlist.segments.count == 4)
+      #expect(playlist.kind == .live && playlist.hasEnded)
+      let date = try #require(playlist.segments.first?.programDateTime)
+      #expect(abs(date - 1_795_313_052_000_000_000) < 22_000_000)
+      let kept = disk.files.keys.filter { $0.hasPrefix("\(name)/segment") }
+      // Those of the playlist, and what somebody may still play.
+      #expect((8...11).contains(kept.count), "\(kept.sorted())")
+    }
+    #expect(disk.keyframes == (1...20).map { Int64($0) * Self.second })
+    #expect(disk.segments.filter { $0.rendition == "v" }.count == 20)
+  }
+
+  @Test("parts: as long as promised, together the segment, and announced")
+  func parts() throws {
+    var settings = PackagerSettings()
+    settings.targetDuration = 2
+    settings.partDuration = 500_000_000
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    let sound = try packager.add(audio("a"))
+    try play(&packager, [stereo: pictures(300, gop: 60), sound: packets(468)], to: disk)
+    for (name, target) in [("v", 500_000_000), ("a", 512_000_000)] as [(String, UInt64)] {
+      let playlist = try disk.playlist("\(name)/index.m3u8")
+      let lowLatency = try #require(playlist.lowLatency)
+      #expect(abs(Int64(lowLatency.partTarget) - Int64(target)) < 10_000)
+      #expect(abs(Int64(lowLatency.partHoldBack) - 1_536_000_000) < 10_000)
+      for segment in playlist.segments.suffix(2) {
+        #expect(segment.parts.count == 4)
+        #expect(
+          segment.parts.reduce(0) { $0 + $1.duration } / 100_000 == segment.duration / 100_000)
+        for part in segment.parts.dropLast() {
+          #expect(part.duration <= target + 10_000 && part.duration * 100 >= target * 85)
+        }
+        let whole = try #require(disk.files["\(name)/\(segment.uri)"])
+        #expect(whole == segment.parts.flatMap { disk.files["\(name)/\($0.uri)"] ?? [] })
+      }
+    }
+    // Every hint becomes the next part, or the file of the segment behind the last.
+    #expect(try disk.text("v/index.m3u8").contains("INDEPENDENT=YES"))
+    let reports = try disk.playlist("v/index.m3u8").renditionReports
+    #expect(reports.isEmpty || reports.first?.uri == "../a/index.m3u8")
+  }
+
+  @Test("a rendition that stalls has gaps where it gave nothing, and the others go on")
+  func stall() throws {
+    var settings = PackagerSettings()
+    settings.kind = .event
+    settings.targetDuration = 1
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    let sound = try packager.add(audio("a"))
+    // Sound of seconds 0 to 2 and 8 to 12.
+    let sounds = packets(94) + packets(190, from: 375)
+    for sample in packets(94) { try packager.append(sample, to: sound) }
+    for sample in pictures(30 * 8) {
+      try packager.append(sample, to: stereo)
+      try disk.take(&packager)
+    }
+    let during = try disk.playlist("a/index.m3u8")
+    #expect(during.segments.contains { $0.isGap })
+    for sample in sounds.dropFirst(94) { try packager.append(sample, to: sound) }
+    for sample in pictures(30 * 4, from: 240) { try packager.append(sample, to: stereo) }
+    try packager.end(stereo)
+    try packager.end(sound)
+    try disk.take(&packager)
+    let (video, audio) = (try disk.playlist("v/index.m3u8"), try disk.playlist("a/index.m3u8"))
+    #expect(video.segments.count == 12 && audio.segments.count == 12)
+    #expect(audio.segments.map(\.isGap) == [0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0].map { $0 == 1 })
+    #expect(try track(disk, "a").0.samples.count == sounds.count)
+  }
+
+  @Test("keyframes that come as they like: segments that would be too long end early")
+  func freeKeyframes() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = 6
+    settings.requestsKeyframes = false
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    try play(&packager, [stereo: pictures(30 * 20, gop: 120)], to: disk)
+    let playlist = try disk.playlist("v/index.m3u8")
+    #expect(playlist.segments.map { $0.duration / 1_000_000_000 } == [4, 4, 4, 4, 4])
+    #expect(disk.keyframes.isEmpty)
+  }
+
+  @Test("names are what the templates say, and addresses lead from file to file")
+  func names() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = 1
+    settings.names.segment = "media/%s-%d.m4s"
+    settings.names.initialization = "media/%s 100%%.mp4"
+    settings.names.playlist = "lists/%s.m3u8"
+    settings.names.multivariantPlaylist = "a b/all.m3u8"
+    settings.names.manifest = "all.mpd"
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    try play(&packager, [stereo: pictures(60)], to: disk)
+    let text = try disk.text("lists/v.m3u8")
+    #expect(text.contains("#EXT-X-MAP:URI=\"../media/v%20100%25.mp4\"\n"))
+    #expect(text.contains("\n../media/v-1.m4s\n"))
+    #expect(disk.files["media/v 100%.mp4"] != nil && disk.files["media/v-1.m4s"] != nil)
+    #expect(try disk.text("a b/all.m3u8").contains("\n../lists/v.m3u8\n"))
+    #expect(try disk.text("all.mpd").contains("media=\"media/v-$Number$.m4s\""))
+  }
+}
