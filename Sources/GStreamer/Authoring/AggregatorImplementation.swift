@@ -5,8 +5,15 @@ internal import CGStreamer
 public protocol AggregatorImplementation: ElementImplementation {
   /// Every sink pad has a buffer or is at its end, or, in a live pipeline, time is up: takes what
   /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
-  /// all is done.
+  /// all is done. Called once more when the last sink pad has been released while data flows.
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws
+
+  /// The running time up to which pads without data are waited for in a live pipeline, from where the
+  /// latency is counted; nil for as long as it takes. `aggregate` is then called with `timeout`.
+  ///
+  /// Called in the streaming thread while GstAggregator holds its lock: look at the pads, and at
+  /// nothing that others wait for.
+  func deadline() -> ClockTime?
 
   /// A serialized event, when the buffers before it have been taken. Returns whether it was
   /// handled; `forwardSinkEvent` does the usual thing.
@@ -39,6 +46,7 @@ extension AggregatorImplementation {
   }
 
   public func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
+  public func deadline() -> ClockTime? { nil }
   public func flush(_ streaming: inout Streaming) throws {}
 
   public func padName(template: String, requested: String?) throws -> String {
@@ -133,6 +141,8 @@ private final class AggregatorBox<Implementation: AggregatorImplementation>: Any
   override func aggregate(timeout: Bool) throws {
     try owned.streaming.call { try owned.implementation.aggregate(timeout: timeout, &$0) }
   }
+
+  override func deadline() -> ClockTime? { owned.implementation.deadline() }
 
   /// FLUSH_STOP comes in the thread of the sink pad; `flush` tells of it.
   override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {

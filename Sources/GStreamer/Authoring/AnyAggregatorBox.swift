@@ -29,6 +29,24 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   /// all is done.
   func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
 
+  /// The running time up to which pads without data are waited for; nil for as long as it takes.
+  func deadline() -> ClockTime? { nil }
+
+  /// Lets the element end the stream that has lost its last sink pad: GstAggregator, which waits for
+  /// data, does not call it any more. It may take long, so the thread is one of GStreamer's.
+  private func endWithoutPads() {
+    gst_element_call_async(
+      pointer,
+      { pointer, _ in
+        guard let pointer, let element = ElementBox.of(cast(pointer)) as? AnyAggregatorBox else {
+          return
+        }
+        let flow = element.flow { () throws in try element.aggregate(timeout: false) }
+        guard flow == GST_FLOW_EOS else { return }
+        gst_pad_push_event(element.aggregator.pointee.srcpad, gst_event_new_eos())
+      }, nil, nil)
+  }
+
   /// The name for a requested pad of a template; throws where there can be no (further) pad.
   func padName(template: String, requested: String?) throws -> String {
     requested ?? template
@@ -140,6 +158,16 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     aggregatorClass.pointee.aggregate = { pointer, timeout in
       guard let element = AnyAggregatorBox.of(pointer) else { return GST_FLOW_ERROR }
       return element.flow { () throws in try element.aggregate(timeout: timeout != 0) }
+    }
+    aggregatorClass.pointee.get_next_time = { pointer in
+      (AnyAggregatorBox.of(pointer)?.deadline()).cValue
+    }
+    aggregatorClass.pointee.parent_class.release_pad = { pointer, pad in
+      guard let pointer, let element = ElementBox.of(cast(pointer)) as? AnyAggregatorBox else {
+        return
+      }
+      element.parent.pointee.parent_class.release_pad(pointer, pad)
+      if AnyAggregatorBox.sinkPads(of: pointer).isEmpty { element.endWithoutPads() }
     }
     aggregatorClass.pointee.flush = { pointer in
       guard let element = AnyAggregatorBox.of(pointer) else { return GST_FLOW_ERROR }

@@ -31,6 +31,18 @@ extension ElementObject {
   /// Whether an error has been posted since the element started; it then takes no more data.
   public var hasFailed: Bool { instance.refusesData.load(ordering: .acquiring) }
 
+  /// Whether the element is in PLAYING, and on no way out of it.
+  public var isPlaying: Bool {
+    var (state, pending) = (GST_STATE_NULL, GST_STATE_NULL)
+    gst_element_get_state(gstElement, &state, &pending, 0)
+    return state == GST_STATE_PLAYING && pending == GST_STATE_VOID_PENDING
+  }
+
+  /// The running time that the clock shows now; nil for an element without a clock.
+  public var currentRunningTime: ClockTime? {
+    ClockTime(cValue: gst_element_get_current_running_time(gstElement))
+  }
+
   // MARK: Pads
 
   /// Adds a pad to the element, active if data flows.

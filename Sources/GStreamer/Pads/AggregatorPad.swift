@@ -40,6 +40,14 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
 
   /// Whether all buffers have been taken and no more will come.
   public var isAtEnd: Bool { gst_aggregator_pad_is_eos(aggregatorPad) != 0 }
+
+  /// Ends the stream of a pad that nobody feeds.
+  public func end() {
+    if streamStart == nil {
+      gst_pad_send_event(pointer, gst_event_new_stream_start("none"))
+    }
+    gst_pad_send_event(pointer, gst_event_new_eos())
+  }
 }
 
 extension Buffer {

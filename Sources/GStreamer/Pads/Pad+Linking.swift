@@ -29,6 +29,27 @@ extension Pad {
     }
   }
 
+  /// Whether data can come to this sink pad: some element without sink pads, or whose sink pads have
+  /// sources themselves, stands before it.
+  public var hasSource: Bool {
+    guard let peer, let links = gst_pad_iterate_internal_links(peer.pointer) else {
+      return isLinked
+    }
+    defer { gst_iterator_free(links) }
+    var value = GValue()
+    var (sinks, fed) = (0, 0)
+    while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
+      sinks += 1
+      if let sink = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self),
+        Pad(retaining: sink).hasSource
+      {
+        fed += 1
+      }
+      g_value_unset(&value)
+    }
+    return sinks == 0 || fed > 0
+  }
+
   /// How long the stream is that the pad carries, or nil where nobody upstream knows.
   public var duration: ClockTime? {
     var duration: gint64 = 0

@@ -24,7 +24,7 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   interfaces: [.preset])
 
 /// Two sinks and one source that are always there.
-final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
+final class MVHEVCEnc: GivesUpWaiting {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -34,6 +34,7 @@ final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
   struct Streaming {
     let element: MVHEVCEnc
     private var stereo: StereoInput?
+    fileprivate var unlinkedPads = UnlinkedPads()
     private var streamTime = StreamTime()
     /// Whether a seek came since the start: the streams may then end without a frame.
     private var hasBeenFlushed = false
@@ -57,6 +58,7 @@ final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairingCounts = Locked(PairingCounts())
+  let silentPads = SilentPads()
   fileprivate let keyframes = KeyframeRequests()
 
   init(_ instance: ElementInstance) throws {
@@ -67,6 +69,7 @@ final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
   func start() throws -> Streaming {
     keyframes.forget()
     pairingCounts.withLock { $0 = PairingCounts() }
+    silentPads.forget()
     return Streaming(element: self)
   }
 
@@ -76,6 +79,7 @@ final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
+    try passOverSilentPads(timeout: timeout)
     try streaming.aggregate()
   }
 
@@ -96,10 +100,10 @@ final class MVHEVCEnc: AggregatorImplementation, PairsEyes {
     case .tags(let tags):
       streaming.add(tags)
       return true
-    default:
-      _ = keyframes.add(event)
-      return forwardSinkEvent(pad, event, &streaming)
+    case .segment: streaming.unlinkedPads.watch(self)
+    default: _ = keyframes.add(event)
     }
+    return forwardSinkEvent(pad, event, &streaming)
   }
 
   func sourceEvent(_ event: Event) -> Bool {
@@ -134,7 +138,7 @@ extension MVHEVCEnc.Streaming {
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })
     else { throw FlowReturn.error }
-    if left.isAtEnd, right.isAtEnd {
+    if left.isAtEnd || right.isAtEnd, !left.hasBuffer, !right.hasBuffer {
       try end()
       throw FlowReturn.eos
     }

@@ -33,6 +33,9 @@ final class FragmentedMovieFile: MovieFile {
     /// No sample comes that is decoded before.
     var silentUntil = Int64.min
 
+    /// Whether the track has nothing, and is not waited for.
+    var isSilent: Bool { samples.isEmpty && silentUntil > .min }
+
     func isComplete(until time: Int64) -> Bool {
       hasEnded || silentUntil >= time || (samples.last.map { $0.decodeTime >= time } ?? false)
     }
@@ -109,9 +112,9 @@ final class FragmentedMovieFile: MovieFile {
     }
   }
 
-  /// The first track that goes on leads: video, where there is any.
+  /// The first track that goes on leads: video, where there is any that does.
   private func nextCut() -> Cut? {
-    guard let index = tracks.firstIndex(where: { !$0.hasEnded }),
+    guard let index = tracks.firstIndex(where: { !$0.hasEnded && !$0.isSilent }),
       let first = tracks[index].samples.first
     else { return nil }
     let start = self.start ?? first.presentationTime

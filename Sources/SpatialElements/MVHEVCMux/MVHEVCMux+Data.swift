@@ -9,7 +9,14 @@ extension MVHEVCMux.Streaming {
     guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
       throw FlowReturn.needData
     }
+    // The last pad has been released, and nothing is being written.
+    guard movie != nil || !all.isEmpty else { throw FlowReturn.needData }
     let pads = try MuxPads(all, hasBegun: movie != nil)
+    guard movie != nil || pads.eyesAreKnown(padCaps) else {
+      // The movie begins when both eyes are there.
+      for pad in all { _ = pad.pop() }
+      return
+    }
     let movie = try self.movie ?? begin(pads)
     try endReleased(all, of: movie)
     // What comes for an eye whose partner has been released has no place in the movie.
@@ -30,8 +37,20 @@ extension MVHEVCMux.Streaming {
     for pad in pads.streams where pad.isAtEnd {
       if let track = tracks[pad.name] { try movie.end(track) }
     }
+    try pass(pads, in: movie)
     if pads.eyesAreAtEnd { try endEyes(of: movie) }
     postProgress(of: movie)
+  }
+
+  /// Nothing in the file waits for a pad that nobody waits for.
+  private func pass(_ pads: MuxPads, in movie: MovieInProgress) throws {
+    for pad in pads.streams where element.silentPads.contains(pad) {
+      if let track = tracks[pad.name] { try movie.pass(lastTime, of: track) }
+    }
+    let eyes = [pads.left, pads.right].compactMap { $0 }
+    if eyes.contains(where: element.silentPads.contains) {
+      try movie.pass(lastTime, of: MuxPads.eyesTrack)
+    }
   }
 
   /// A pad that is released has ended, as if by an end of stream: nothing waits for it.
@@ -66,6 +85,7 @@ extension MVHEVCMux.Streaming {
           dependency: dependency),
         to: MuxPads.eyesTrack)
       lastRunningTime = frame.presentationTime
+      lastTime = max(lastTime, frame.decodeTime)
       note(end: frame.presentationTime, duration: frame.duration)
       framesWritten += 1
     }
@@ -77,13 +97,17 @@ extension MVHEVCMux.Streaming {
 
   /// A buffer of audio or coded video as it is.
   private mutating func copy(_ pad: AggregatorPad, to movie: MovieInProgress) throws {
-    guard let track = tracks[pad.name] else {
-      throw ElementError(
-        .mux,
-        "The pad \(pad.name) came after the movie's first frame; a movie's tracks are fixed "
-          + "when it begins.")
-    }
     guard let buffer = pad.pop() else { return }
+    guard let track = tracks[pad.name] else {
+      if latePads.insert(pad.name).inserted {
+        element.postWarning(
+          ElementError(
+            .mux,
+            "The stream on \(pad.name) came when the movie had begun, whose tracks are fixed; the "
+              + "movie goes without it."))
+      }
+      return
+    }
     let segment = pad.segment
     guard !buffer.isGap else {
       // A time without data: other tracks need not wait for this one.
@@ -122,6 +146,7 @@ extension MVHEVCMux.Streaming {
       requestKeyframes(at: time)
     }
     note(end: time, duration: timing.duration)
+    lastTime = max(lastTime, timing.decodeTime)
     let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
   }
@@ -152,6 +177,12 @@ extension MVHEVCMux.Streaming {
     let isEye = Eye(rawValue: pad.name) != nil
     let isAwaited = movie == nil && padCaps[pad.name].map(needsData) ?? true
     return (isEye || isAwaited) && pad.dropGap()
+  }
+
+  /// Whether enough has come to a pad for its track to be described.
+  func isKnown(_ pad: AggregatorPad) -> Bool {
+    guard let caps = padCaps[pad.name] else { return false }
+    return pad.hasBuffer || !needsData(caps)
   }
 
   /// Whether caps do not say enough of a stream without its first data.

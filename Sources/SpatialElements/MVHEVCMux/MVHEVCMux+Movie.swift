@@ -24,12 +24,13 @@ extension MVHEVCMux.Streaming {
           by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue]))
     }
     for pad in pads.streams {
-      if pad.isAtEnd, padCaps[pad.name] == nil {
+      if !isKnown(pad) {
+        latePads.insert(pad.name)
         element.postWarning(
           ElementError(
             .mux,
-            "The stream on \(pad.name) ended before it said what it is; the movie goes without it."
-          ))
+            "The stream on \(pad.name) \(pad.isAtEnd ? "ended" : "was given up") before it said "
+              + "what it is; the movie goes without it."))
         continue
       }
       self.tracks[pad.name] = tracks.count

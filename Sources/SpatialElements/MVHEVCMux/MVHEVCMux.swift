@@ -29,7 +29,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of the movie comes at its end, so that memory does not grow with what the file
 /// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
 /// any peer.
-final class MVHEVCMux: AggregatorImplementation, PairsEyes {
+final class MVHEVCMux: GivesUpWaiting {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -62,9 +62,14 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
     /// What streams say of the parts that the movie has.
     var chapters: [Chapter] = []
     var sideTracks: [SideTrack] = []
+    /// How far what has been written goes, in running time.
+    var lastTime = Int64.min
     /// When the last sample so far ends.
     var endTime: Int64 = 0
     var stereo: StereoInput?
+    var unlinkedPads = UnlinkedPads()
+    /// Pads that had nothing when the movie began, so that it has no track for them.
+    var latePads: Set<String> = []
     /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
     var nextKeyframe: Int64?
     /// Whether the movie knows the parameter sets of the eyes.
@@ -81,6 +86,7 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairingCounts = Locked(PairingCounts())
+  let silentPads = SilentPads()
   let keyframes = KeyframeRequests()
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
@@ -92,6 +98,7 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
   func start() throws -> Streaming {
     keyframes.forget()
     pairingCounts.withLock { $0 = PairingCounts() }
+    silentPads.forget()
     // What is in a fragment leaves when the fragment is whole.
     let duration = settings.current.fragments.duration
     if duration > 0 { setLatency(min: duration, max: nil) }
@@ -122,6 +129,7 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
+    try passOverSilentPads(timeout: timeout)
     try streaming.saving { try $0.step() }
   }
 
@@ -149,6 +157,7 @@ final class MVHEVCMux: AggregatorImplementation, PairsEyes {
       try streaming.saving { try $0.setCaps(caps, of: pad) }
       return true
     case .tags(let tags): streaming.add(tags, of: pad)
+    case .segment: streaming.unlinkedPads.watch(self)
     default: _ = keyframes.add(event)
     }
     return forwardSinkEvent(pad, event, &streaming)

@@ -55,6 +55,11 @@ struct MuxPads {
 
   var hasEyes: Bool { left != nil }
 
+  /// Whether there are no eyes, or each has said what it is or has ended before it did.
+  func eyesAreKnown(_ caps: [String: Caps]) -> Bool {
+    [left, right].compactMap { $0 }.allSatisfy { caps[$0.name] != nil || $0.isAtEnd }
+  }
+
   /// Whether both eyes have ended, or there are none (any more).
   var eyesAreAtEnd: Bool {
     guard let left, let right else { return true }

@@ -34,7 +34,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
 /// a partner is dropped.
-final class StereoPack: AggregatorImplementation, PairsEyes {
+final class StereoPack: GivesUpWaiting {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
     var half = false
@@ -45,6 +45,7 @@ final class StereoPack: AggregatorImplementation, PairsEyes {
 
   struct Streaming {
     var pairs: EyePairs
+    var unlinkedPads = UnlinkedPads()
     var packer: PackedPair?
     /// In nanoseconds; nil where the rate is not known.
     var frameDuration: ClockTime?
@@ -57,6 +58,7 @@ final class StereoPack: AggregatorImplementation, PairsEyes {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairingCounts = Locked(PairingCounts())
+  let silentPads = SilentPads()
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
 
@@ -68,6 +70,7 @@ final class StereoPack: AggregatorImplementation, PairsEyes {
   func start() throws -> Streaming {
     padCaps.withLock { $0 = [:] }
     pairingCounts.withLock { $0 = PairingCounts() }
+    silentPads.forget()
     return Streaming(pairs: EyePairs(settings.current.pairing, counts: pairingCounts))
   }
 
@@ -121,13 +124,16 @@ final class StereoPack: AggregatorImplementation, PairsEyes {
     case .tags(let tags):
       streaming.tags = streaming.tags.merging(tags)
       return true
-    default: return forwardSinkEvent(pad, event, &streaming)
+    case .segment: streaming.unlinkedPads.watch(self)
+    default: break
     }
+    return forwardSinkEvent(pad, event, &streaming)
   }
 
   // MARK: Data
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
+    try passOverSilentPads(timeout: timeout)
     let pads = sinkPads
     guard let left = pads.first(where: { $0.name == "left" }),
       let right = pads.first(where: { $0.name == "right" })

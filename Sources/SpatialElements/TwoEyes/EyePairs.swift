@@ -30,7 +30,7 @@ struct EyePairs {
     case pair(Pair)
     /// Nothing came, or what came had no partner.
     case nothing
-    /// Both eyes have ended.
+    /// The eyes have ended: both, or one while the other is not waited for any more.
     case end
 
     var isEnd: Bool { if case .end = self { true } else { false } }
@@ -62,7 +62,7 @@ struct EyePairs {
     let gaps = [left, right].filter { $0.dropGap() }
     guard gaps.isEmpty else { return .nothing }
     switch (left.peek(), right.peek()) {
-    case (nil, nil): return left.isAtEnd && right.isAtEnd ? .end : .nothing
+    case (nil, nil): return left.isAtEnd || right.isAtEnd ? .end : .nothing
     case (.some, nil): drop(left, of: .left)
     case (nil, .some): drop(right, of: .right)
     case (.some(let one), .some(let other)):

@@ -11,12 +11,14 @@ protocol PairsEyes: HasSettings, ElementObject where Settings: HasPairingSetting
   var pairingCounts: Locked<PairingCounts> { get }
 }
 
-/// What properties say of how frames are paired, in every element that has two eyes.
+/// What properties say of how frames are waited for and paired, in every element that has two eyes.
 struct PairingSettings {
   /// In nanoseconds; 0 for three quarters of a frame.
   var tolerance: ClockTime = 0
   /// In nanoseconds.
   var rightEyeOffset: Int64 = 0
+  /// In nanoseconds; 0 for as long as it takes.
+  var padTimeout: ClockTime = 2 * .second
 
   /// The properties of an element that keeps these settings at `path`, and its counts.
   static func properties<Owner: PairsEyes>(
@@ -32,6 +34,11 @@ struct PairingSettings {
         "right-eye-offset", nick: "Right eye's offset",
         blurb: "Added to the right eye's running times when frames are paired, in nanoseconds",
         mutable: .playing, at: path.appending(path: \.rightEyeOffset)),
+      .time(
+        "pad-timeout", nick: "Pad timeout",
+        blurb: "In live pipelines, how long to wait for a pad that gives nothing, in nanoseconds "
+          + "(0 = as long as it takes)",
+        default: 2 * .second, mutable: .playing, at: path.appending(path: \.padTimeout)),
       .count("pairs", nick: "Pairs", blurb: "How many pairs of frames were found") {
         $0.pairingCounts.current.pairs
       },

@@ -1,0 +1,83 @@
+import GStreamer
+import StereoVideo
+
+/// An element of several sink pads that does not wait for ever for one that gives nothing.
+protocol GivesUpWaiting: AggregatorImplementation, PairsEyes {
+  var silentPads: SilentPads { get }
+}
+
+/// The sink pads that are not waited for any more: in a live pipeline, those that have given nothing
+/// for a while. Such a pad is waited for again once it gives something.
+final class SilentPads: Sendable {
+  private struct State {
+    var names: Set<String> = []
+    /// The running time of the data that was there last.
+    var latest: Int64 = 0
+  }
+
+  private let state = Locked(State())
+
+  func forget() { state.withLock { $0 = State() } }
+
+  /// Whether a pad is not waited for.
+  func contains(_ pad: AggregatorPad) -> Bool { state.withLock { $0.names.contains(pad.name) } }
+
+  /// The running time at which the pads without data have been waited for long enough; nil where
+  /// nothing waits for them.
+  fileprivate func deadline(_ pads: [AggregatorPad], patience: ClockTime) -> ClockTime? {
+    let times = pads.compactMap { pad in pad.peek().flatMap { pad.runningTime($0) } }
+    // An end waits for the others, too.
+    guard !times.isEmpty || pads.contains(where: \.isAtEnd) else { return nil }
+    let missing = pads.filter(\.isMissing).map(\.name)
+    return state.withLock { state in
+      if let latest = times.max() { state.latest = latest }
+      guard !state.names.isSuperset(of: missing) else { return 0 }
+      return saturatingSum(ClockTime(clamping: times.min() ?? state.latest), patience)
+    }
+  }
+
+  /// Takes down which pads have nothing; returns those that had something before.
+  fileprivate func replace(with missing: Set<String>) -> Set<String> {
+    state.withLock { state in
+      defer { state.names = missing }
+      return missing.subtracting(state.names)
+    }
+  }
+}
+
+extension GivesUpWaiting {
+  func deadline() -> ClockTime? {
+    let patience = settings.current.pairing.padTimeout
+    guard patience > 0, let due = silentPads.deadline(sinkPads, patience: patience) else {
+      return nil
+    }
+    // While nothing flows, pads have nothing to give.
+    guard !isPlaying else { return due }
+    return currentRunningTime.map { max(due, saturatingSum($0, patience)) }
+  }
+
+  /// Decides what becomes of pads without data when `aggregate` is called. Throws `.needData` where
+  /// there is more time to wait.
+  func passOverSilentPads(timeout: Bool) throws {
+    let pads = sinkPads
+    let missing = timeout ? Set(pads.filter(\.isMissing).map(\.name)) : []
+    let patience = settings.current.pairing.padTimeout
+    if timeout {
+      guard isPlaying, let now = currentRunningTime,
+        let due = silentPads.deadline(pads, patience: patience), due <= now
+      else { throw FlowReturn.needData }
+    }
+    for name in silentPads.replace(with: missing).sorted() {
+      postWarning(
+        ElementError(
+          .failedStream,
+          "Nothing came to the pad \(name) for \(Double(patience) / 1e9) s, so it is not waited "
+            + "for until it gives something again (property pad-timeout)."))
+    }
+  }
+}
+
+extension AggregatorPad {
+  /// Whether the pad has no data and may get some.
+  fileprivate var isMissing: Bool { !hasBuffer && !isAtEnd }
+}
