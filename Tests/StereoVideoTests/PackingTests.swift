@@ -79,6 +79,51 @@ import Testing
         == [[11, 22, 33, 44, 11, 22, 33, 44]])
   }
 
+  @Test("samples in pairs are halved each by itself, and high words keep nothing below their value")
+  func pairs() {
+    let pairs: [[UInt8]] = [[10, 200, 12, 204], [20, 100, 24, 104]]
+    #expect(
+      pack(.sideBySide(half: true), pairs, pairs, .bytePairs)
+        == [[11, 202, 11, 202], [22, 102, 22, 102]])
+    #expect(
+      pack(.topBottom(half: true), pairs, pairs, .bytePairs)
+        == [[15, 150, 18, 154], [15, 150, 18, 154]])
+    // 1 and 2 in the high ten bits make 2, and 1 and 1 make 1.
+    func words(_ values: [UInt16]) -> [UInt8] {
+      values.flatMap { [UInt8(truncatingIfNeeded: $0 << 6), UInt8($0 >> 2)] }
+    }
+    let high = [words([1, 2, 1023, 1020])]
+    #expect(
+      pack(.sideBySide(half: true), high, high, .highWords) == [words([2, 1022, 2, 1022])])
+    #expect(
+      pack(.sideBySide(half: true), high, high, .highWordPairs)
+        == [words([512, 511, 512, 511])])
+    #expect(
+      pack(.topBottom(half: true), high + high, high + high, .highWords) == high + high)
+  }
+
+  @Test("pairs are taken apart")
+  func separation() {
+    func taken(_ place: Int, _ row: [UInt8], _ format: SampleFormat) -> [UInt8] {
+      Self.withPlane([row]) { pairs in
+        Self.withPlane([[UInt8](repeating: 0xEE, count: row.count / 2)]) { target in
+          target.takeSample(place, ofPairsIn: pairs, format)
+          return Self.rows(target)[0]
+        }
+      }
+    }
+    #expect(taken(0, [1, 2, 3, 4], .bytePairs) == [1, 3])
+    #expect(taken(1, [1, 2, 3, 4], .bytePairs) == [2, 4])
+    #expect(taken(1, [0, 0, 0x40, 0x80], .highWordPairs) == [0x01, 0x02])
+    let luma = Self.withPlane([[0xC0, 0xFF] as [UInt8]]) { high in
+      Self.withPlane([[0, 0]]) { target in
+        target.takeHighWords(of: high)
+        return Self.rows(target)[0]
+      }
+    }
+    #expect(luma == [0xFF, 0x03])
+  }
+
   @Test("an anaglyph mixes the eyes by its matrices")
   func anaglyph() {
     func mix(_ method: Anaglyph.Method, _ left: [UInt8], _ right: [UInt8]) -> [UInt8] {

@@ -7,9 +7,8 @@ import StereoVideo
 final class PairEncoder: LayeredFrameMaker {
   private(set) var configuration: LayeredConfiguration?
   private let encoder: StereoEncoder
-  private let left: VideoInfo
-  private let right: VideoInfo
-  private let format: RawFormat
+  private let left: EyePictures
+  private let right: EyePictures
   /// nil where the rate varies.
   private let frameDuration: ClockTime?
   /// Where the rate varies: how long the frames inside the encoder last, by their times.
@@ -26,18 +25,16 @@ final class PairEncoder: LayeredFrameMaker {
   ) throws {
     let base = baseEye == .left ? left : right
     try Self.check(left, right)
-    guard let format = RawFormat(base) else { throw FlowReturn.notNegotiated }
+    self.left = try EyePictures(left)
+    self.right = try EyePictures(right)
     var configuration = StereoEncoderConfiguration(
-      width: base.width, height: base.height, bitDepth: format.bitDepth,
+      width: base.width, height: base.height, bitDepth: self.left.format.bitDepth,
       frameRate: Self.ratio(base.frameRate))
     configuration.pixelAspectRatio = Self.ratio(base.pixelAspectRatio)
     configuration.signal = VideoSignal(base, baseCaps)
     configuration.baseEye = baseEye
     settings.apply(to: &configuration)
     encoder = try StereoEncoder(configuration)
-    self.left = left
-    self.right = right
-    self.format = format
     frameDuration = EyeStreamCaps.raw(base, baseCaps).frameDuration
   }
 
@@ -65,9 +62,9 @@ final class PairEncoder: LayeredFrameMaker {
   }
 
   func make(_ pair: FramePair) throws -> [LayeredFrame] {
-    guard let leftPicture = format.picture(try VideoFrame(pair.left, left)),
-      let rightPicture = format.picture(try VideoFrame(pair.right, right))
-    else { throw FlowReturn.notNegotiated }
+    let (leftPicture, rightPicture) = (
+      try left.picture(pair.left), try right.picture(pair.right)
+    )
     if frameDuration == nil {
       // Without a duration it lasts, as far as anybody knows, as long as the frame before it.
       durations[pair.presentationTime] =

@@ -21,10 +21,10 @@ final class PackedPair {
     let duration: ClockTime?
   }
 
-  /// What can be packed: with planes whose samples are bytes, words or RGB pixels.
+  /// What can be packed: with planes whose samples are bytes, words, pairs of them or RGB pixels.
   static func caps(_ mode: PackMode) -> Caps {
     let rgb = ["BGRx", "RGBx", "xRGB", "xBGR", "BGRA", "RGBA"]
-    let others = ["I420", "YV12", "I420_10LE", "Y444", "Y42B", "GRAY8"]
+    let others = ["I420", "YV12", "NV12", "I420_10LE", "P010_10LE", "Y444", "Y42B", "GRAY8"]
     return Caps(
       "video/x-raw",
       [
@@ -120,35 +120,17 @@ final class PackedPair {
     let target = try VideoFrame(buffer, output, writing: true)
     let (one, other) = (try VideoFrame(left, eye), try VideoFrame(right, eye))
     for plane in 0..<target.planeCount {
-      guard let to = view(target, plane, output), let leftView = view(one, plane, eye),
-        let rightView = view(other, plane, eye)
+      guard let to = target.view(plane, output), let leftView = one.view(plane, eye),
+        let rightView = other.view(plane, eye)
       else { throw ElementError(.failedStream, "A frame lacks a plane.") }
       if let anaglyph {
         anaglyph.mix(leftView, rightView, into: to)
       } else if let packing = settings.mode.packing(half: settings.half) {
         let (first, second) =
           settings.rightViewFirst ? (rightView, leftView) : (leftView, rightView)
-        packing.pack(first, second, into: to, sampleFormat(plane))
+        packing.pack(first, second, into: to, eye.sampleFormat(plane))
       }
     }
     return buffer
-  }
-
-  private func view(_ frame: VideoFrame, _ plane: Int, _ info: VideoInfo) -> PlaneView? {
-    guard let base = frame.plane(plane) else { return nil }
-    let grid = info.sampleGrid(plane)
-    func samples(_ count: Int, _ shift: Int) -> Int { (count + (1 << shift) - 1) >> shift }
-    return PlaneView(
-      base: base, stride: frame.stride(plane),
-      rowBytes: samples(info.width, grid.widthShift) * grid.step,
-      rows: samples(info.height, grid.heightShift))
-  }
-
-  private func sampleFormat(_ plane: Int) -> SampleFormat {
-    switch eye.sampleGrid(plane).step {
-    case 2: .words
-    case 4: .quadruples
-    default: .bytes
-    }
   }
 }

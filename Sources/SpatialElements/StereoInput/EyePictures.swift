@@ -1,0 +1,73 @@
+import GStreamer
+import StereoEncoder
+import StereoVideo
+
+/// The raw frames of one eye as the encoder takes them: with a plane for each component.
+final class EyePictures {
+  /// What a picture reads, for as long as the encoder does.
+  private final class Frames: Sendable {
+    let source: VideoFrame
+    let planar: VideoFrame
+
+    init(_ source: VideoFrame, _ planar: VideoFrame) {
+      self.source = source
+      self.planar = planar
+    }
+  }
+
+  let format: RawFormat
+  private let info: VideoInfo
+  /// Where components are taken apart; nil where frames are read where they lie.
+  private let pool: VideoBufferPool?
+
+  /// Throws where the encoder does not take the format.
+  init(_ info: VideoInfo) throws {
+    guard let format = RawFormat(info) else { throw FlowReturn.notNegotiated }
+    self.info = info
+    self.format = format
+    guard case .pairs = format.chroma else {
+      pool = nil
+      return
+    }
+    let name = format.bitDepth > 8 ? "I420_10LE" : "I420"
+    guard let planar = VideoInfo(info.caps.with(["format": .string(name)])) else {
+      throw FlowReturn.notNegotiated
+    }
+    pool = try VideoBufferPool(planar)
+  }
+
+  /// The picture of a frame, which stays mapped while the encoder reads it.
+  func picture(_ buffer: Buffer) throws -> Picture {
+    let frame = try VideoFrame(buffer, info)
+    guard case .planes(let cb, let cr) = format.chroma else { return try separated(frame) }
+    return try Self.picture(luma: frame, chroma: frame, cb, cr, owner: frame)
+  }
+
+  private func separated(_ frame: VideoFrame) throws -> Picture {
+    guard let pool else { throw FlowReturn.notNegotiated }
+    let planar = try VideoFrame(try pool.acquire(), pool.info, writing: true)
+    guard let pairs = frame.view(1, info) else { throw FlowReturn.notNegotiated }
+    for component in 0...1 {
+      planar.view(component + 1, pool.info)?
+        .takeSample(component, ofPairsIn: pairs, info.sampleFormat(1))
+    }
+    let isHigh = info.sampleFormat(0) == .highWords
+    if isHigh, let luma = frame.view(0, info) {
+      planar.view(0, pool.info)?.takeHighWords(of: luma)
+    }
+    return try Self.picture(
+      luma: isHigh ? planar : frame, chroma: planar, 1, 2, owner: Frames(frame, planar))
+  }
+
+  private static func picture(
+    luma: VideoFrame, chroma: VideoFrame, _ cb: Int, _ cr: Int,
+    owner: any AnyObject & Sendable
+  ) throws -> Picture {
+    func plane(_ frame: VideoFrame, _ index: Int) throws -> Picture.Plane {
+      guard let address = frame.plane(index) else { throw FlowReturn.notNegotiated }
+      return Picture.Plane(address: address, stride: frame.stride(index))
+    }
+    return Picture(
+      luma: try plane(luma, 0), cb: try plane(chroma, cb), cr: try plane(chroma, cr), owner: owner)
+  }
+}

@@ -1,0 +1,148 @@
+/// How the samples of a plane lie in a row.
+public enum SampleFormat: Sendable {
+  /// One byte a sample.
+  case bytes
+  /// Two bytes a sample, in the machine's order.
+  case words
+  /// Two bytes a sample, in the machine's order, with the value in the high ten bits.
+  case highWords
+  /// Two samples a pixel, of a byte each.
+  case bytePairs
+  /// Two samples a pixel, of two bytes each, with the value in the high ten bits.
+  case highWordPairs
+  /// Four bytes a pixel, one for each channel.
+  case quadruples
+
+  public var bytesPerPixel: Int {
+    switch self {
+    case .bytes: 1
+    case .words, .highWords, .bytePairs: 2
+    case .highWordPairs, .quadruples: 4
+    }
+  }
+}
+
+extension PlaneView {
+  /// The bits below the value in a word of ten bits that lie high.
+  private static let padding: UInt16 = 6
+
+  /// Fills this plane with another of twice its width: each pixel is the mean of two.
+  public func halveWidth(of other: PlaneView, _ format: SampleFormat) {
+    for index in 0..<min(rows, other.rows) {
+      let (source, target) = (other.row(index), row(index))
+      let count = min(rowBytes, other.rowBytes / 2) / format.bytesPerPixel
+      switch format {
+      case .bytes: Self.halve(source, target, count, samples: 1, padding: 0 as UInt8)
+      case .words: Self.halve(source, target, count, samples: 1, padding: 0 as UInt16)
+      case .highWords: Self.halve(source, target, count, samples: 1, padding: Self.padding)
+      case .bytePairs: Self.halve(source, target, count, samples: 2, padding: 0 as UInt8)
+      case .highWordPairs: Self.halve(source, target, count, samples: 2, padding: Self.padding)
+      case .quadruples: Self.halvePixels(source, target, count)
+      }
+      // Half of an odd width: the last pixel has no partner.
+      let (done, pixel) = (count * format.bytesPerPixel, format.bytesPerPixel)
+      if rowBytes >= done + pixel, other.rowBytes >= pixel {
+        (target + done).copyMemory(from: source + (other.rowBytes - pixel), byteCount: pixel)
+      }
+    }
+  }
+
+  /// Fills this plane with another of twice its height: each row is the mean of two.
+  public func halveHeight(of other: PlaneView, _ format: SampleFormat) {
+    let bytes = min(rowBytes, other.rowBytes)
+    for index in 0..<min(rows, other.rows / 2) {
+      let (upper, lower) = (other.row(2 * index), other.row(2 * index + 1))
+      switch format {
+      case .bytes, .bytePairs, .quadruples:
+        Self.mean(upper, lower, row(index), bytes, padding: 0 as UInt8)
+      case .words: Self.mean(upper, lower, row(index), bytes / 2, padding: 0 as UInt16)
+      case .highWords, .highWordPairs:
+        Self.mean(upper, lower, row(index), bytes / 2, padding: Self.padding)
+      }
+    }
+    if rows > other.rows / 2, other.rows > 0 {
+      row(other.rows / 2).copyMemory(from: other.row(other.rows - 1), byteCount: bytes)
+    }
+  }
+
+  /// Fills this plane with one sample of each pair of another: the first or the second. Words that
+  /// lie high become words.
+  public func takeSample(_ place: Int, ofPairsIn other: PlaneView, _ format: SampleFormat) {
+    for index in 0..<min(rows, other.rows) {
+      let (source, target) = (other.row(index), row(index))
+      let count = min(rowBytes / (format.bytesPerPixel / 2), other.rowBytes / format.bytesPerPixel)
+      switch format {
+      case .bytePairs: Self.take(place, 2, source, target, count, padding: 0 as UInt8)
+      case .highWordPairs: Self.take(place, 2, source, target, count, padding: Self.padding)
+      case .bytes, .words, .highWords, .quadruples: return
+      }
+    }
+  }
+
+  /// Fills this plane with words of another that lie high.
+  public func takeHighWords(of other: PlaneView) {
+    let count = min(rowBytes, other.rowBytes) / 2
+    for index in 0..<min(rows, other.rows) {
+      Self.take(0, 1, other.row(index), row(index), count, padding: Self.padding)
+    }
+  }
+
+  /// One sample of each group of `samples`, without the bits below its value.
+  @inline(__always)
+  private static func take<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ place: Int, _ samples: Int, _ source: UnsafeMutableRawPointer,
+    _ target: UnsafeMutableRawPointer, _ count: Int, padding: Sample
+  ) {
+    let source = source.assumingMemoryBound(to: Sample.self)
+    let target = target.assumingMemoryBound(to: Sample.self)
+    for index in 0..<count {
+      target[index] = source[samples &* index &+ place] &>> padding
+    }
+  }
+
+  @inline(__always)
+  private static func mean<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ one: Sample, _ other: Sample, _ padding: Sample
+  ) -> Sample {
+    let sum = UInt32(one &>> padding) &+ UInt32(other &>> padding) &+ 1
+    return Sample(truncatingIfNeeded: sum &>> 1) &<< padding
+  }
+
+  @inline(__always)
+  private static func halve<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ source: UnsafeMutableRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int,
+    samples: Int, padding: Sample
+  ) {
+    let source = source.assumingMemoryBound(to: Sample.self)
+    let target = target.assumingMemoryBound(to: Sample.self)
+    for index in 0..<count {
+      for sample in 0..<samples {
+        let first = 2 &* samples &* index &+ sample
+        target[samples &* index &+ sample] = mean(source[first], source[first &+ samples], padding)
+      }
+    }
+  }
+
+  @inline(__always)
+  private static func mean<Sample: FixedWidthInteger & UnsignedInteger>(
+    _ one: UnsafeMutableRawPointer, _ other: UnsafeMutableRawPointer,
+    _ target: UnsafeMutableRawPointer, _ count: Int, padding: Sample
+  ) {
+    let one = one.assumingMemoryBound(to: Sample.self)
+    let other = other.assumingMemoryBound(to: Sample.self)
+    let target = target.assumingMemoryBound(to: Sample.self)
+    for index in 0..<count { target[index] = mean(one[index], other[index], padding) }
+  }
+
+  private static func halvePixels(
+    _ source: UnsafeMutableRawPointer, _ target: UnsafeMutableRawPointer, _ count: Int
+  ) {
+    for index in 0..<count {
+      let one = source.loadUnaligned(fromByteOffset: 8 &* index, as: SIMD4<UInt8>.self)
+      let other = source.loadUnaligned(fromByteOffset: 8 &* index &+ 4, as: SIMD4<UInt8>.self)
+      let sum = SIMD4<UInt16>(truncatingIfNeeded: one) &+ SIMD4<UInt16>(truncatingIfNeeded: other)
+      let mean = SIMD4<UInt8>(truncatingIfNeeded: (sum &+ 1) &>> 1)
+      target.storeBytes(of: mean, toByteOffset: 4 &* index, as: SIMD4<UInt8>.self)
+    }
+  }
+}
