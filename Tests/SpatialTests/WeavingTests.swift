@@ -30,7 +30,7 @@ struct WeavingTests {
   }
 
   @Test(
-    "two coded eyes are woven as they are, in any framing, for either hero eye",
+    "two coded eyes are woven as they are, in any framing, for either hero eye", Judge.isThere,
     arguments: [
       ("", Eye.left), ("video/x-h265,stream-format=byte-stream,alignment=au !", .left),
       ("video/x-h265,stream-format=hvc1 !", .right), ("video/x-h265,stream-format=hev1 !", .left),
@@ -50,7 +50,35 @@ struct WeavingTests {
       path, folder, count: 12, width: 320, height: 180, base: hero, above: 25)
   }
 
-  @Test("B frames keep their order and times when they are woven")
+  /// What the README tells people to give x265enc, for streams that can be woven.
+  private func readmeOptions() throws -> String {
+    let page = try DocumentedLines(BuiltPlugin.repository.appending(path: "README.md"))
+    let line = try #require(page.commands.first { $0.contains("x265enc") })
+    let options = line.matches(of: /option-string=(\S+)/).map { String($0.output.1) }
+    #expect(options.count == 2 && Set(options).count == 1)
+    return try #require(options.first)
+  }
+
+  @Test(
+    "with the README's options a cut in one eye alone leaves the pattern of both as it is",
+    arguments: ["left", "right"])
+  func cutInOneEye(cut: String) async throws {
+    func eye(_ name: String) throws -> String {
+      let caps = "video/x-raw,format=I420,width=320,height=180,framerate=30/1"
+      let code =
+        "x265enc speed-preset=medium option-string=\(try readmeOptions()) ! h265parse ! queue ! mux.\(name) "
+      guard name == cut else {
+        return "videotestsrc num-buffers=50 pattern=ball ! \(caps) ! \(code)"
+      }
+      return "concat name=\(name) adjust-base=false ! \(code)"
+        + "videotestsrc num-buffers=22 pattern=ball ! \(caps) ! \(name). "
+        + "videotestsrc num-buffers=28 timestamp-offset=733333333 pattern=snow ! \(caps) ! \(name). "
+    }
+    try await play(try eye("left") + eye("right") + mux())
+    #expect(try MovieFile(path).video().samples.count == 50)
+  }
+
+  @Test("B frames keep their order and times when they are woven", Judge.isThere)
   func reordering() async throws {
     let options = "b-adapt=0:bframes=3:scenecut=0:open-gop=0:keyint=12"
     try await play(eye("left", 24, options: options) + eye("right", 24, options: options) + mux())
