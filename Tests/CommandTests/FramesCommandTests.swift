@@ -59,7 +59,7 @@ struct FramesCommandTests {
 
   @Test(
     "each frame of foreign movies is the one that is shown at its time, for both eyes",
-    .enabled(if: ForeignMedia.isThere),
+    .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     arguments: [
       ("gradients-160x120-left-base.mp4", 10), ("water-1934x2160-right-base.mov", 5),
       ("water-1934x2160-left-base-fragmented.mp4", 5),

@@ -55,8 +55,7 @@ struct CorruptionTests {
     return box("moov", fixture.content) + sidx + moof + box("mdat", [1]) + mfra
   }
 
-  private static let seeds =
-    ["fragmented", "quickTime", "mp4"] + (Media.isPresent ? Media.all : [])
+  private static let seeds = ["fragmented", "quickTime", "mp4"]
 
   private func bytes(ofSeed name: String) throws -> [UInt8] {
     switch name {
@@ -124,6 +123,14 @@ struct CorruptionTests {
         : try #require(extremes.randomElement(using: &generator))
       exercise(broken)
     }
+  }
+
+  @Test(
+    "foreign movies, truncated and changed",
+    .enabled(if: Media.isPresent, "the folder ../shared/media is absent"), arguments: Media.all)
+  func foreign(name: String) throws {
+    try truncation(seed: name)
+    try corruption(seed: name)
   }
 
   @Test("tables that claim four billion samples cost neither time nor memory")

@@ -69,7 +69,7 @@ struct DeliveryTests {
   }
 
   @Test(
-    "foreign movies give the same", .enabled(if: ForeignMedia.isThere),
+    "foreign movies give the same", .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     arguments: [
       "gradients-160x120-left-base.mp4", "water-1934x2160-right-base.mov",
       "water-1934x2160-left-base-fragmented.mp4", "interlayer-128x96.hevc",

@@ -126,7 +126,7 @@ struct ReadyPipelineTests {
 
   @Test(
     "each eye of a foreign movie as 2D is that eye, frame by frame",
-    .enabled(if: ForeignMedia.isThere),
+    .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     arguments: [
       "gradients-160x120-left-base.mp4", "water-1934x2160-right-base.mov",
       "water-1934x2160-left-base-fragmented.mp4",

@@ -35,7 +35,7 @@ struct ConversionTests {
   }
 
   @Test(
-    "frames, times and sound of a decoded file come out as they went in",
+    "frames, times and sound of a decoded file come out as they went in", Judge.isThere,
     arguments: ["30/1", "30000/1001", "24000/1001"], ["mov", "mp4"])
   func conversion(rate: String, container: String) async throws {
     let input = try await makeInput(rate: rate, frames: 60, packets: 94)

@@ -37,7 +37,8 @@ struct MVHEVCDemuxTests {
     try await play(
       ["left", "right"].map {
         "videotestsrc num-buffers=5 pattern=snow ! \(caps),multiview-mode=\($0) ! mux.\($0) "
-      }.joined() + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=2 option-string=lossless=1 "
+      }.joined()
+        + "mvhevcmux name=mux speed-preset=ultrafast key-int-max=2 option-string=lossless=1 "
         + "! filesink location=\(path)")
     let file = try MovieFile(path)
     let samples = try file.video().allSamples

@@ -246,7 +246,9 @@ struct StereoMovieTests {
     #expect(items.first { $0.key == "com.apple.quicktime.title" }?.value == .utf8("Boats"))
   }
 
-  @Test("a movie whose second eye has predicted keyframes plays, and says what they saved")
+  @Test(
+    "a movie whose second eye has predicted keyframes plays, and says what they saved",
+    Judge.isThere)
   func interView() async throws {
     let raw = "format=I420,width=640,height=180,framerate=30/1"
     let options = "speed-preset=fast key-int-max=15 scene-cuts=false"
