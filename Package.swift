@@ -1,4 +1,4 @@
-// swift-tools-version: 6.2
+// swift-tools-version: 6.3
 import PackageDescription
 
 let strict: [SwiftSetting] = [
@@ -129,7 +129,8 @@ let package = Package(
       name: "HEVCTests", dependencies: ["Bits", "HEVC", "StereoVideo"], exclude: ["Streams"],
       swiftSettings: strict),
     .testTarget(
-      name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
+      name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo", "TestKit"],
+      swiftSettings: strict),
     .testTarget(
       name: "ReprojectionTests", dependencies: ["FuzzTargets", "Reprojection", "StereoVideo"],
       swiftSettings: strict),
@@ -167,7 +168,7 @@ let package = Package(
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer"],
+      name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestKit"],
       exclude: ["Regressions", "Seeds"], swiftSettings: strict),
 
     // Drives the built libgstspatial.so as any application would; scripts/test --static plays the

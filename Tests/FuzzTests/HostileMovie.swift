@@ -1,6 +1,7 @@
 import FuzzTargets
 import GStreamer
 import Glibc
+import TestKit
 import Testing
 
 extension BoxTree {
@@ -84,24 +85,24 @@ func endure(
       return upstream
     }
   return upstreams.map { upstream in
-    let memory = peakMemory()
-    let start = clock()
-    let outcome = play(bytes, upstream)
-    let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
+    var played: DemuxOutcome?
+    var seconds = 0.0
+    let memory = try? peakMemory {
+      let start = clock()
+      played = play(bytes, upstream)
+      seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
+    }
+    guard let outcome = played else {
+      Issue.record("The kernel does not tell how much memory there is.")
+      return play(bytes, upstream)
+    }
     let mode = upstream.byPulling ? "pulled" : upstream.isSeekable ? "seekable" : "pushed"
     #expect(!outcome.hangs, "\(mode)", sourceLocation: sourceLocation)
     #expect(seconds < 2, "\(mode)", sourceLocation: sourceLocation)
-    #expect(peakMemory() - memory < 64 << 20, "\(mode)", sourceLocation: sourceLocation)
+    #expect(memory ?? .max < 64 << 20, "\(mode)", sourceLocation: sourceLocation)
     #expect(!outcome.isSilent, "\(mode): \(outcome)", sourceLocation: sourceLocation)
     return outcome
   }
-}
-
-/// The most memory that the process has had so far, in bytes.
-private func peakMemory() -> Int {
-  var usage = rusage()
-  getrusage(__rusage_who_t(RUSAGE_SELF.rawValue), &usage)
-  return usage.ru_maxrss * 1024
 }
 
 extension SeedMovie {

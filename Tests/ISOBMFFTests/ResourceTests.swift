@@ -1,10 +1,18 @@
 import Foundation
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What files of megabytes that say nothing may cost: time in proportion to their size, and little
-/// of it.
-@Suite struct ResourceTests {
+/// of it; and memory no more than a few times their size.
+@Suite(.serialized) struct ResourceTests {
+  /// The processor time of this thread that something takes, in seconds, and its memory, in bytes.
+  private func cost(_ body: () throws -> Void) throws -> (seconds: Double, memory: Int) {
+    var time = 0.0
+    let memory = try peakMemory { time = try seconds(body) }
+    return (time, memory)
+  }
+
   /// The processor time of this thread that something takes, in seconds.
   private func seconds(_ body: () throws -> Void) rethrows -> Double {
     func now() -> Double {
@@ -33,12 +41,13 @@ import Testing
     // As many as the number says are read.
     fixture.entryCount = .max
     let content = fixture.content
-    let time = seconds {
+    let cost = try cost {
       #expect { try Movie(content: content) } throws: {
         "\($0)".hasPrefix("moov/trak[0]/mdia/minf/stbl/stsd: 64 of its entries cannot be read")
       }
     }
-    #expect(time < 0.5)
+    #expect(cost.seconds < 0.5)
+    #expect(cost.memory < 2 * content.count)
   }
 
   @Test("a million entries in as many tracks as it takes are refused")
@@ -49,10 +58,11 @@ import Testing
     let track = fixture.track
     let content = fixture.header + (0..<16).flatMap { _ in track } + MovieFixture().track
     var movie: Movie?
-    let time = try seconds { movie = try Movie(content: content) }
+    let cost = try cost { movie = try Movie(content: content) }
     #expect(movie?.tracks.count == 1)
     #expect(movie?.issues.count == 64)
-    #expect(time < 0.5)
+    #expect(cost.seconds < 0.5)
+    #expect(cost.memory < 2 * content.count)
   }
 
   @Test("sample groups of 20 MB, which nothing needs, are not taken apart")
@@ -64,8 +74,9 @@ import Testing
         "sgpd", version: 1, Array("roll".utf8), numbers(1, UInt32(count)),
         [UInt8](repeating: 0, count: count)))
     let content = fixture.content
-    let time = try seconds { _ = try Movie(content: content) }
-    #expect(time < 0.5)
+    let cost = try cost { _ = try Movie(content: content) }
+    #expect(cost.seconds < 0.5)
+    #expect(cost.memory < 2 * content.count)
   }
 
   @Test("four million empty boxes are refused, wherever they are")
@@ -77,8 +88,9 @@ import Testing
       boxes + MovieFixture().content, MovieFixture().content + box("udta", boxes), inTable.content,
     ]
     for content in contents {
-      let time = seconds { _ = try? Movie(content: content) }
-      #expect(time < 0.5)
+      let cost = try cost { _ = try? Movie(content: content) }
+      #expect(cost.seconds < 0.5)
+      #expect(cost.memory < 2 * content.count)
     }
     let spread =
       MovieFixture().content
@@ -86,9 +98,11 @@ import Testing
         box("udta", Array(boxes.prefix(8 * 65_536)))
       }
     var movie: Movie?
-    let time = try seconds { movie = try Movie(content: spread) }
+    let cost = try cost { movie = try Movie(content: spread) }
     #expect(movie?.userData.count == 61 * 65_536)
-    #expect(time < 1.5)
+    #expect(cost.seconds < 1.5)
+    // What says nothing is kept all the same, to be written again.
+    #expect(cost.memory < 12 * spread.count)
   }
 
   @Test("empty boxes one behind the other are passed over, unless there are hundreds of thousands")
@@ -112,14 +126,16 @@ import Testing
       }
     }
     #expect(try parse(100_000)?.tracks.count == 1)
-    let time = seconds {
+    let cost = try cost {
       #expect {
         try parse(4_000_000)
       } throws: {
         "\($0)".contains("more than 262144 empty boxes")
       }
     }
-    #expect(time < 1.5)
+    #expect(cost.seconds < 1.5)
+    // The file itself is made in here.
+    #expect(cost.memory < 4 * 8 * 4_000_000)
   }
 
   @Test(
@@ -142,7 +158,7 @@ import Testing
       content[Int.random(in: 0..<content.count, using: &random)] = UInt8.random(
         in: 0...255, using: &random)
     }
-    let time = seconds {
+    let cost = try cost {
       guard let movie = try? Movie(content: content) else { return }
       for track in movie.tracks {
         let samples = track.samples
@@ -153,6 +169,7 @@ import Testing
         }
       }
     }
-    #expect(time < 1)
+    #expect(cost.seconds < 1)
+    #expect(cost.memory < 8 * content.count)
   }
 }
