@@ -6,10 +6,7 @@ import Testing
 @Suite struct ElementPageTests {
   private static let folder = BuiltPlugin.repository.appending(path: "docs/elements")
 
-  private static let names = [
-    "mvhevcdec", "mvhevcdemux", "mvhevcenc", "mvhevcmux", "sbssplit", "sphericalview", "stereopack",
-    "stereotagger", "stereotestsrc",
-  ]
+  private static let names = PluginTests.elements.sorted()
 
   @Test("every element of the plugin has its page, and there is no other")
   func pages() throws {

@@ -92,8 +92,10 @@ struct MuxTextTests {
     #expect(said == [dropFrame ? "00:05:00;10" : "00:06:00:00"])
   }
 
-  @Test("chapters of a table of contents become a track that players list")
-  func chapters() async throws {
+  @Test(
+    "chapters of a table of contents become a track that players list",
+    arguments: ["event", "GstTocSetter"])
+  func chapters(by way: String) async throws {
     let pipeline = try pipeline(eyes(90, "width=128,height=64") + mux())
     let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL)
     for (index, name) in ["Beginning", "Äußerstes", "End"].enumerated() {
@@ -106,12 +108,16 @@ struct MuxTextTests {
       gst_toc_append_entry(toc, entry)
     }
     pipeline.setState(GST_STATE_READY)
+    if way == "GstTocSetter" {
+      let setter = try #require(pipeline.element(named: "mux"))
+      gst_toc_setter_set_toc(OpaquePointer(setter.pointer), toc)
+    }
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("left"))
     final class Once: Sendable {
       let event: Locked<Event?>
-      init(_ e: Event) { event = Locked(e) }
+      init(_ e: Event?) { event = Locked(e) }
     }
-    let once = Once(Event(adopting: gst_event_new_toc(toc, 0)))
+    let once = Once(way == "event" ? Event(adopting: gst_event_new_toc(toc, 0)) : nil)
     gst_mini_object_unref(toc.map { UnsafeMutablePointer($0) })
     let peer = try #require(mux.peer)
     let push: GstPadProbeCallback = { pad, _, data in

@@ -193,6 +193,8 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       if owned.type == GST_EVENT_GAP, !aggregatorPad.segment.isInTime { return 1 }
       return element.answer {
         if let segment = owned.segment {
+          // An encoder that writes the head of its file anew at its end; here there is no file.
+          if segment.format == GST_FORMAT_BYTES, aggregatorPad.segment.isInTime { return true }
           try AnyAggregatorBox.checkFormat(segment, of: aggregatorPad)
         }
         return try element.sinkEvent(aggregatorPad, owned)

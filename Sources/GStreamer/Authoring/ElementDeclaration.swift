@@ -1,7 +1,7 @@
 public import CGStreamer
 
 /// What an element is: the first page of its manual.
-public struct ElementDeclaration<Implementation: ElementImplementation>: PluginFeature,
+public struct ElementDeclaration<Implementation: ElementImplementation>: ElementFeature,
   @unchecked Sendable
 {
   public let name: String
@@ -61,12 +61,15 @@ private struct PartDeclaration: PluginFeature, @unchecked Sendable {
 public enum ElementInterface: Sendable {
   /// `GstTagSetter`: applications set tags that the element merges with those of its streams.
   case tagSetter
+  /// `GstTocSetter`: applications name the chapters of what the element makes.
+  case tocSetter
   /// `GstPreset`: named sets of property values.
   case preset
 
   var type: GType {
     switch self {
     case .tagSetter: gst_tag_setter_get_type()
+    case .tocSetter: gst_toc_setter_get_type()
     case .preset: gst_preset_get_type()
     }
   }

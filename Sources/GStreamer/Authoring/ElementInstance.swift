@@ -71,6 +71,15 @@ extension ElementObject {
       adopting: gst_tag_list_merge(own, tags.pointer, mode) ?? gst_tag_list_new_empty())
   }
 
+  /// The chapters that the application has set on an element with the interface `.tocSetter`.
+  public var setterChapters: [Chapter] {
+    guard cgst_is_a(gstElement, gst_toc_setter_get_type()) != 0,
+      let toc = gst_toc_setter_get_toc(OpaquePointer(gstElement))
+    else { return [] }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
+    return Chapter.chapters(of: toc)
+  }
+
   // MARK: Control
 
   /// Sets the properties that follow control sources to what these say for a stream time, in the

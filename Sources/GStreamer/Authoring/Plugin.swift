@@ -30,6 +30,9 @@ public struct PluginDeclaration: Sendable {
     self.features = features
   }
 
+  /// The names of the elements among the features, as in gst-launch.
+  public var elementNames: [String] { features.compactMap { ($0 as? any ElementFeature)?.name } }
+
   /// The `GstPluginDesc` for the `gst_plugin_NAME_get_desc` of a shared object; it lives as long as
   /// the process.
   public func makeDescriptor() -> UnsafeRawPointer {
@@ -78,6 +81,11 @@ private let initialisePlugin: GstPluginInitFunc = { plugin in
 /// The plugin that is being loaded.
 public struct PluginReference {
   let pointer: OpaquePointer
+}
+
+/// An element that a plugin offers.
+protocol ElementFeature: PluginFeature {
+  var name: String { get }
 }
 
 /// Something that a plugin registers: an element, a tag, a kind of meta.

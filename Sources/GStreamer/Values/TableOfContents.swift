@@ -17,13 +17,7 @@ extension Event {
     gst_event_parse_toc(pointer, &toc, nil)
     guard let toc else { return nil }
     defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
-    var entries = gst_toc_get_entries(toc)
-    if let first = entries?.pointee.data.map({ OpaquePointer($0) }),
-      gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION
-    {
-      entries = gst_toc_entry_get_sub_entries(first)
-    }
-    return Chapter.chapters(entries)
+    return Chapter.chapters(of: toc)
   }
 }
 
@@ -31,7 +25,18 @@ extension Chapter {
   /// No movie has more chapters.
   private static let most = 10_000
 
-  fileprivate static func chapters(_ entries: UnsafeMutablePointer<GList>?) -> [Chapter] {
+  /// Those of the first edition, where there are editions.
+  static func chapters(of toc: OpaquePointer) -> [Chapter] {
+    var entries = gst_toc_get_entries(toc)
+    if let first = entries?.pointee.data.map({ OpaquePointer($0) }),
+      gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION
+    {
+      entries = gst_toc_entry_get_sub_entries(first)
+    }
+    return chapters(entries)
+  }
+
+  private static func chapters(_ entries: UnsafeMutablePointer<GList>?) -> [Chapter] {
     var chapters: [Chapter] = []
     var place = entries
     while let item = place, chapters.count < most {

@@ -117,7 +117,7 @@ extension MVHEVCMux.Streaming {
       }
       return
     }
-    guard buffer.size > 0 else { return }
+    guard buffer.size > 0, !isHeader(buffer, on: pad.name) else { return }
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
       throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
     }
@@ -149,6 +149,14 @@ extension MVHEVCMux.Streaming {
     lastTime = max(lastTime, timing.decodeTime)
     let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
+  }
+
+  /// Whether a buffer is what the sample entry says already: `flacenc` sends its headers as data too.
+  private func isHeader(_ buffer: Buffer, on pad: String) -> Bool {
+    guard padCaps[pad]?.mediaType == "audio/x-flac" else { return false }
+    // A frame begins with 14 bits of a synchronization code (RFC 9639, 9.1).
+    let start = try? buffer.withBytes { Array($0.prefix(2)) }
+    return start.map { $0.first != 0xFF || ($0.last ?? 0) & 0xFC != 0xF8 } ?? false
   }
 
   /// A text, and before it the time in which there was none.

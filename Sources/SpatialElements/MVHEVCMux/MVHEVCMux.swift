@@ -22,7 +22,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   ],
   properties: MVHEVCMux.movieProperties + FragmentSettings.properties(at: \.fragments)
     + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
-  interfaces: [.tagSetter, .preset])
+  interfaces: [.tagSetter, .tocSetter, .preset])
 
 /// Sink pads on request, one source of a file's bytes.
 ///
@@ -59,7 +59,7 @@ final class MVHEVCMux: GivesUpWaiting {
     var inBandVideo: [String: InBandVideo] = [:]
     /// When the last text of each pad of subtitles ends.
     var subtitleEnds: [String: Int64] = [:]
-    /// What streams say of the parts that the movie has.
+    /// What streams say of the parts that the movie has, unless the application does.
     var chapters: [Chapter] = []
     var sideTracks: [SideTrack] = []
     /// How far what has been written goes, in running time.

@@ -43,6 +43,8 @@ extension MVHEVCMux.Streaming {
       track.mediaHeader = TimeCodeTrack.mediaHeader
       add(track, "tmcd", .timeCode(timeCode), first.time)
     }
+    let set = element.setterChapters
+    let chapters = set.isEmpty ? self.chapters : set
     if isNew("chap"), !chapters.isEmpty {
       var track = TrackDescription(.other(TimedText.chapters), timescale: 1000)
       track.mediaHeader = TimedText.chapterHeader

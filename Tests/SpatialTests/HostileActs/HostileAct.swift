@@ -52,7 +52,7 @@ extension HostileAct {
     switch self {
     case .seek, .failedStart, .noVideoMeta, .fourAtOnce, .upAndDown:
       .every(Self.all, ["stereotestsrc": .end])
-    case .raisedRank: .every(Self.all, ["stereotestsrc": .end, "mvhevcdec": nil])
+    case .raisedRank: .every(Self.all, ["stereotestsrc": .end])
     case .lateTag:
       .every(Self.all, ["stereotestsrc": .end, "stereopack": nil, "mvhevcdemux": nil])
     case .flushThenEnd: .every(.end, ["mvhevcdemux": .failure("ended before")])

@@ -66,7 +66,7 @@ struct HostileActor: Sendable {
         sink: "filesink")
     case "mvhevcdec": return actor([try await coded("sink")])
     case "mvhevcdemux": return actor([try await movie("sink", folder)])
-    default: throw Failure("\(factory) is not in the table of hostile acts.")
+    default: throw Failure("\(factory) has no row in HostileActor.make that says how it is fed.")
     }
   }
 
