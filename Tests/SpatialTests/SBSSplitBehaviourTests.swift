@@ -61,6 +61,40 @@ struct SBSSplitBehaviourTests {
     #expect(copy.isWritable)
   }
 
+  @Test(
+    "frame by frame, a peer without GstVideoMeta gets frames that lie as their caps say",
+    arguments: [true, false])
+  func frameByFrame(takesReferences: Bool) throws {
+    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    left.element.setState(GST_STATE_NULL)
+    left.element.set("input-mode-override", "none")
+    left.play()
+    left.setSourceCaps("video/x-raw,format=GRAY8,width=8,height=2,multiview-mode=frame-by-frame")
+    for (harness, seed) in [(left, 1), (right, 2)] as [(Harness, UInt8)] {
+      let row = [UInt8](repeating: seed, count: 8)
+      let padding = [UInt8](repeating: 0xEE, count: 5)
+      let frame = Buffer(padding + row + padding + row)
+      frame.pts = 0
+      frame.setVideoLayout(
+        VideoLayout(width: 8, height: 2, offsets: [5], strides: [13]),
+        format: GST_VIDEO_FORMAT_GRAY8)
+      #expect(left.push(frame) == .ok)
+      let eye = try #require(harness.pull())
+      if takesReferences {
+        #expect(eye.videoLayout?.strides == [13])
+      } else {
+        #expect(eye.bytes == row + row)
+        #expect(eye.videoLayout == nil)
+      }
+      // Less than it says.
+      let short = Buffer(padding + row + padding)
+      short.setVideoLayout(
+        VideoLayout(width: 8, height: 2, offsets: [5], strides: [13]),
+        format: GST_VIDEO_FORMAT_GRAY8)
+      if seed == 2 { #expect(left.push(short) == .error) }
+    }
+  }
+
   @Test("an eye's copy belongs to its receiver, who can change it in place")
   func ownership() throws {
     left.play()

@@ -216,4 +216,6 @@ public struct BufferFlags: OptionSet, Sendable {
   /// `GST_VIDEO_BUFFER_FLAG_FIRST_IN_BUNDLE`: the first frame of one instant.
   public static let firstInBundle = BufferFlags(
     rawValue: GST_VIDEO_BUFFER_FLAG_FIRST_IN_BUNDLE.rawValue)
+  /// What says which views a frame holds.
+  public static let views: BufferFlags = [.multipleView, .firstInBundle]
 }

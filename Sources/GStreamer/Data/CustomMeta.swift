@@ -33,6 +33,12 @@ public struct CustomMeta: PluginFeature {
     }
   }
 
+  /// Takes the meta off a buffer that nobody else holds.
+  public func remove(from buffer: Buffer) {
+    guard let meta = gst_buffer_get_custom_meta(buffer.pointer, name) else { return }
+    gst_buffer_remove_meta(buffer.pointer, cast(meta))
+  }
+
   /// The fields on a buffer, or nil where it has no such meta.
   public func fields(of buffer: Buffer) -> StructureView? {
     guard let meta = gst_buffer_get_custom_meta(buffer.pointer, name),

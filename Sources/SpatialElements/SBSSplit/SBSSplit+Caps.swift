@@ -5,16 +5,12 @@ extension SBSSplit {
   func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
     case .streamStart:
-      for eye in Eye.allCases {
-        let source = self.pad(of: eye)
-        let start = Event.streamStart(id: source.streamID(self, suffix: eye.rawValue))
-        source.push(start.takingGroup(of: event).following(event))
-      }
+      pads.startStreams(of: self, following: event)
       return true
     case .caps(let caps):
       return try setCaps(caps, following: event, &streaming)
     case .flushStop:
-      streaming.combiner.reset()
+      streaming.source.reset()
       streaming.sequence = FrameSequence()
       return pad.forward(event)
     default:
@@ -43,29 +39,18 @@ extension SBSSplit {
             + "\(packed.layout). Set input-mode-override if that is wrong."))
     }
     streaming.input = packed
+    pads.sendCaps(following: event) { packed.caps(for: $0) }
+    try streaming.source.askPeers { eye in
+      guard let info = VideoInfo(packed.caps(for: eye)) else { throw FlowReturn.notNegotiated }
+      return info
+    }
     for eye in Eye.allCases {
-      let eyeCaps = packed.caps(for: eye)
-      guard let info = VideoInfo(eyeCaps) else { return false }
-      streaming[eye].info = info
-      self.pad(of: eye).push(Event.caps(eyeCaps).following(event))
-      try negotiateMemory(of: eye, packed, &streaming)
+      let isReferred = streaming.source[memory: eye]?.takesAnyLayout ?? false
+      Self.log.info(
+        self,
+        "\(eye): \(isReferred ? "references" : "copies, for the peer takes no GstVideoMeta")")
     }
     return true
-  }
-
-  /// Asks downstream whether an eye may be a reference into the packed frame.
-  func negotiateMemory(
-    of eye: Eye, _ packed: PackedVideo, _ streaming: inout Streaming
-  ) throws {
-    guard let info = streaming[eye].info else { return }
-    let pad = self.pad(of: eye)
-    let query = Query.allocation(info.caps, needsPool: false)
-    let takesReferences = pad.queryPeer(query) && query.acceptsVideoMeta
-    let pool = takesReferences || !pad.isLinked ? nil : try VideoBufferPool(info)
-    streaming[eye].pool = pool
-    Self.log.info(
-      self,
-      "\(eye): \(pool == nil ? "references" : "copies, for the peer takes no GstVideoMeta")")
   }
 
   // MARK: Queries
@@ -94,7 +79,7 @@ extension SBSSplit {
   /// The packed video whose eyes both peers take.
   private func acceptableCaps() -> Caps {
     let unsaid = ["multiview-mode", "multiview-flags", "views", "pixel-aspect-ratio", "framerate"]
-    let eyes = Eye.allCases.map { pad(of: $0).peerCaps(filter: nil).with(removing: unsaid) }
+    let eyes = Eye.allCases.map { pads[$0].peerCaps(filter: nil).with(removing: unsaid) }
     let common = eyes[0].intersection(eyes[1])
     guard !common.isAny else { return sink.templateCaps }
     return common.intersection(sink.templateCaps).packings()

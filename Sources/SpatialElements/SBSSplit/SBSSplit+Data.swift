@@ -6,23 +6,23 @@ extension SBSSplit {
     guard let input = streaming.input else {
       throw ElementError(.negotiation, "Data came before its caps.")
     }
+    try streaming.source.askReconfiguredPeers()
     if input.layout.arrangement == .frameByFrame {
-      try pass(buffer, to: streaming.sequence.eye(of: buffer, in: input.layout), streaming)
+      try pass(buffer, to: streaming.sequence.eye(of: buffer, in: input.layout), streaming.source)
       return
-    }
-    for eye in Eye.allCases where self.pad(of: eye).checkReconfigure() {
-      try negotiateMemory(of: eye, input, &streaming)
     }
     let layout = try input.info.layout(of: buffer)
     // Who maps a frame with a GstVideoMeta takes each plane for one piece of memory.
     let memory = input.info.isContiguous(layout, in: buffer) ? buffer : buffer.merged()
     guard let memory else { throw ElementError(.failedStream, "A frame could not be copied.") }
     let frame = PackedFrame(header: buffer, memory: memory)
+    let source = streaming.source
+    var flow = FlowReturn.ok
     for eye in Eye.allCases {
-      let view = try cut(frame, input.region(of: eye, in: layout), streaming[eye])
-      let pad = self.pad(of: eye)
-      try streaming.combiner.update(pad, pad.push(view)).check()
+      flow = source.push(
+        try cut(frame, input.region(of: eye, in: layout), source[memory: eye]), to: eye)
     }
+    try flow.check()
   }
 
   /// A frame of both eyes.
@@ -35,42 +35,34 @@ extension SBSSplit {
 
   /// One eye of a packed frame, as a reference to it where the peer takes that.
   private func cut(
-    _ frame: PackedFrame, _ region: VideoLayout, _ output: EyeMemory
+    _ frame: PackedFrame, _ region: VideoLayout, _ memory: FrameMemory?
   ) throws -> Buffer {
-    guard let info = output.info else { throw FlowReturn.notNegotiated }
+    guard let memory else { throw FlowReturn.notNegotiated }
     let view = Buffer()
     takeHeader(view, from: frame.header)
     view.append(frame.memory, offset: 0, size: frame.memory.size)
-    view.setVideoLayout(region, format: info.format)
-    guard let pool = output.pool else {
-      view.keepAlive(frame.header)
-      return view
-    }
-    let copy = try pool.acquire()
-    takeHeader(copy, from: frame.header)
-    let target = try VideoFrame(copy, info, writing: true)
-    guard target.copyPixels(from: try VideoFrame(view, info)) else {
-      throw ElementError(.failedStream, "A frame could not be copied.")
-    }
-    return copy
+    view.setVideoLayout(region, format: memory.info.format)
+    if memory.takesAnyLayout { view.keepAlive(frame.header) }
+    return try memory.fit(view)
   }
 
   /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.
   private func takeHeader(_ view: Buffer, from packed: Buffer) {
     view.copyHeader(from: packed, metas: true)
     view.removeMetasOfSize()
-    view.flags.subtract([.multipleView, .firstInBundle])
+    view.flags.subtract(.views)
   }
 
   private func pass(
-    _ buffer: Buffer, to place: FrameSequence.Place, _ streaming: Streaming
+    _ buffer: Buffer, to place: FrameSequence.Place, _ source: EyeSource
   ) throws {
-    let pad = pad(of: place.eye)
-    let view = buffer.writable()
-    view.flags.subtract([.multipleView, .firstInBundle])
-    view.pts = place.pts
-    view.duration = place.duration
-    try streaming.combiner.update(pad, pad.push(view)).check()
+    guard let memory = source[memory: place.eye] else { throw FlowReturn.notNegotiated }
+    _ = try memory.info.layout(of: buffer)
+    let frame = try memory.fit(buffer).writable()
+    frame.flags.subtract(.views)
+    frame.pts = place.pts
+    frame.duration = place.duration
+    try source.push(frame, to: place.eye).check()
   }
 }
 
@@ -88,7 +80,7 @@ struct FrameSequence {
   /// Which eye a frame shows. Where frames are flagged, the flags say it, whatever came before, so
   /// that a lost frame does not make the eyes change places; without flags the eyes alternate.
   mutating func eye(of frame: Buffer, in layout: PackingLayout) -> Place {
-    let isFlagged = !frame.flags.isDisjoint(with: [.multipleView, .firstInBundle])
+    let isFlagged = !frame.flags.isDisjoint(with: .views)
     let isFirst = frame.flags.contains(.firstInBundle) || !isFlagged && !isSecond
     if isFirst {
       pairPTS = frame.pts

@@ -39,19 +39,11 @@ final class SBSSplit: ElementImplementation {
   }
 
   struct Streaming {
-    let combiner = FlowCombiner()
+    var source: EyeSource
     /// nil until the first caps.
     var input: PackedVideo?
     /// Frame by frame: which eye comes next, and when the pair started.
     var sequence = FrameSequence()
-    /// How the eyes' buffers are made.
-    var left = EyeMemory()
-    var right = EyeMemory()
-
-    subscript(eye: Eye) -> EyeMemory {
-      get { eye == .left ? left : right }
-      set { if eye == .left { left = newValue } else { right = newValue } }
-    }
   }
 
   static let log = DebugCategory("sbssplit", "stereo frame splitter")
@@ -59,35 +51,17 @@ final class SBSSplit: ElementImplementation {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let sink: Pad
-  private let left: Pad
-  private let right: Pad
+  let pads: EyePads
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
       .sink(chain: SBSSplit.receive, event: SBSSplit.handle, query: SBSSplit.answer))
-    let functions = PadFunctions<SBSSplit>.source(query: SBSSplit.answerDownstream)
-    left = try Pad(instance, template: "left", functions)
-    right = try Pad(instance, template: "right", functions)
-    for pad in [sink, left, right] { add(pad) }
-    for pad in [left, right] { pad.useFixedCaps() }
+    pads = try EyePads(instance, .source(query: SBSSplit.answerDownstream))
+    add(sink)
+    for eye in Eye.allCases { add(pads[eye]) }
   }
 
-  /// The source pad of an eye.
-  func pad(of eye: Eye) -> Pad { eye == .left ? left : right }
-
-  func start() throws -> Streaming {
-    let streaming = Streaming()
-    for pad in [left, right] { streaming.combiner.add(pad) }
-    return streaming
-  }
-}
-
-/// How the buffers of one eye are made.
-struct EyeMemory {
-  /// nil until the first caps.
-  var info: VideoInfo?
-  /// Where frames are copied to; nil while the peer takes references.
-  var pool: VideoBufferPool?
+  func start() throws -> Streaming { Streaming(source: EyeSource(pads)) }
 }

@@ -13,6 +13,9 @@ final class PairEncoder: LayeredFrameMaker {
   private let frameDuration: ClockTime?
   /// Where the rate varies: how long the frames inside the encoder last, by their times.
   private var durations: [Int64: ClockTime] = [:]
+  private let baseEye: Eye
+  /// What carries the metas of the base eye's frames inside the encoder, by their times.
+  private var metas: [Int64: Buffer] = [:]
   private var previousTime: Int64?
   private var pairCount = 0
   private var isDraining = false
@@ -25,6 +28,7 @@ final class PairEncoder: LayeredFrameMaker {
   ) throws {
     let base = baseEye == .left ? left : right
     try Self.check(left, right)
+    self.baseEye = baseEye
     self.left = try EyePictures(left)
     self.right = try EyePictures(right)
     var configuration = StereoEncoderConfiguration(
@@ -71,6 +75,11 @@ final class PairEncoder: LayeredFrameMaker {
         pair.duration ?? previousTime.map { ClockTime(clamping: pair.presentationTime - $0) }
       previousTime = pair.presentationTime
     }
+    let carrier = Buffer()
+    carrier.copyMetas(from: baseEye == .left ? pair.left : pair.right)
+    // The layers say which eye is which.
+    StereoViewMeta.meta.remove(from: carrier)
+    metas[pair.presentationTime] = carrier
     pairCount += 1
     return try frames(
       encoder.encode(
@@ -109,6 +118,9 @@ final class PairEncoder: LayeredFrameMaker {
         throw FlowReturn.error
       }
       try buffer.withMutableBytes { unit.write(framing: framing, into: $0) }
+      if let carrier = metas.removeValue(forKey: unit.presentation) {
+        buffer.copyMetas(from: carrier)
+      }
       var duration = frameDuration ?? durations.removeValue(forKey: unit.presentation)
       if isDraining, pairCount == 1 { duration = duration ?? LayeredFrame.stillDuration }
       return LayeredFrame(

@@ -11,6 +11,8 @@ final class PackedPair {
   private let output: VideoInfo
   private let settings: StereoPack.Settings
   private let pool: VideoBufferPool
+  /// How eyes' own frames are handed on; nil before `askPeer`.
+  private var memory: FrameMemory?
   private let anaglyph: Anaglyph?
 
   /// An output frame without its time.
@@ -36,6 +38,9 @@ final class PackedPair {
   init(left: Caps, right: Caps, settings: StereoPack.Settings) throws {
     guard let eye = VideoInfo(left), let other = VideoInfo(right) else {
       throw ElementError(.format, "Only raw video in system memory can be packed.")
+    }
+    guard !eye.isInterlaced, !other.isInterlaced else {
+      throw ElementError(.format, "Interlaced video cannot be packed; deinterlace it first.")
     }
     guard eye.formatName == other.formatName, eye.width == other.width, eye.height == other.height
     else {
@@ -89,6 +94,9 @@ final class PackedPair {
     }
   }
 
+  /// Asks the peer how frames may lie, which knows the caps by now.
+  func askPeer(of source: Pad) throws { memory = try FrameMemory(source, output) }
+
   /// The frames that a pair becomes.
   func frames(_ left: Buffer, _ right: Buffer) throws -> [Frame] {
     let duration = left.duration ?? frameDuration
@@ -99,24 +107,28 @@ final class PackedPair {
       let half = (frameDuration ?? duration ?? 0) / 2
       let pair = settings.rightViewFirst ? [right, left] : [left, right]
       let first = try plain(pair[0], 0, half)
-      first.buffer.flags = [.firstInBundle]
+      first.buffer.flags.insert(.firstInBundle)
       return [first, try plain(pair[1], half, half)]
     case .sideBySide, .topBottom, .rowInterleaved, .anaglyph:
       return [Frame(buffer: try packed(left, right), delay: 0, duration: duration)]
     }
   }
 
-  /// An eye's own frame: its memory, without what belongs to the eye's stream.
+  /// An eye's own frame, in its memory where the peer takes it as it lies.
   private func plain(_ eye: Buffer, _ delay: ClockTime, _ duration: ClockTime?) throws -> Frame {
-    guard let buffer = eye.region(offset: 0, size: eye.size) else {
-      throw ElementError(.failedStream, "A frame cannot be handed on.")
-    }
-    if let layout = eye.videoLayout { buffer.setVideoLayout(layout, format: self.eye.format) }
+    _ = try self.eye.layout(of: eye)
+    guard let buffer = try memory?.fit(eye).writable() else { throw FlowReturn.notNegotiated }
+    buffer.flags.subtract(.views)
     return Frame(buffer: buffer, delay: delay, duration: duration)
   }
 
   private func packed(_ left: Buffer, _ right: Buffer) throws -> Buffer {
     let buffer = try pool.acquire()
+    // Both eyes show the same instant.
+    buffer.copyHeader(from: left, metas: false)
+    buffer.flags.subtract(.views)
+    buffer.copyMetas(from: left, isResized: true)
+    StereoViewMeta.meta.remove(from: buffer)
     let target = try VideoFrame(buffer, output, writing: true)
     let (one, other) = (try VideoFrame(left, eye), try VideoFrame(right, eye))
     for plane in 0..<target.planeCount {

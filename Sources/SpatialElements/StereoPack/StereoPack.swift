@@ -61,6 +61,8 @@ final class StereoPack: GivesUpWaiting {
   let silentPads = SilentPads()
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
+  /// Whether the peer wants to negotiate anew.
+  private let isReconfigured = Locked(false)
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -88,7 +90,7 @@ final class StereoPack: GivesUpWaiting {
       query.answerCaps(possibleCaps(pad))
       return true
     case .acceptCaps(let caps):
-      query.answerAcceptCaps(caps.canIntersect(possibleCaps(pad)))
+      query.answerAcceptCaps(caps.canIntersect(PackedPair.caps(settings.current.mode)))
       return true
     case .allocation:
       // Frames are read where they lie.
@@ -98,17 +100,23 @@ final class StereoPack: GivesUpWaiting {
     }
   }
 
-  /// Both eyes are of one format and size.
+  /// Both eyes are of one format and size: the second one follows the first. Once both have theirs,
+  /// they may change together.
   private func possibleCaps(_ pad: AggregatorPad) -> Caps {
     let all = PackedPair.caps(settings.current.mode)
-    let other = Eye(rawValue: pad.name)?.other
-    guard let other, let info = padCaps.withLock({ $0[other] }).flatMap(VideoInfo.init) else {
-      return all
-    }
+    let known = padCaps.current
+    guard let eye = Eye(rawValue: pad.name), known[eye] == nil,
+      let info = known[eye.other].flatMap(VideoInfo.init)
+    else { return all }
     return all.with([
       "format": .string(info.formatName), "width": .int(Int32(clamping: info.width)),
       "height": .int(Int32(clamping: info.height)),
     ])
+  }
+
+  func sourceEvent(_ event: Event) -> Bool {
+    if case .reconfigure = event.kind { isReconfigured.withLock { $0 = true } }
+    return forwardSourceEvent(event)
   }
 
   func sinkEvent(
@@ -123,6 +131,7 @@ final class StereoPack: GivesUpWaiting {
       return true
     case .tags(let tags):
       streaming.tags = streaming.tags.merging(tags)
+      if streaming.packer != nil { sourcePad.push(.tags(streaming.tags)) }
       return true
     case .segment: streaming.unlinkedPads.watch(self)
     default: break
@@ -150,6 +159,12 @@ final class StereoPack: GivesUpWaiting {
 
   private func pack(_ pair: EyePairs.Pair, _ streaming: inout Streaming) throws {
     let packer = try streaming.packer ?? makePacker(&streaming)
+    if isReconfigured.withLock({ isReconfigured in
+      defer { isReconfigured = false }
+      return isReconfigured
+    }) {
+      try packer.askPeer(of: sourcePad)
+    }
     let (left, right) = (pair.left.buffer, pair.right.buffer)
     guard
       let (frame, time) = left.pts.map({ (pair.left, $0) }) ?? right.pts.map({ (pair.right, $0) })
@@ -175,6 +190,7 @@ final class StereoPack: GivesUpWaiting {
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }
     let made = try PackedPair(left: left, right: right, settings: settings.current)
     setSourceCaps(made.caps)
+    try made.askPeer(of: sourcePad)
     if !streaming.tags.isEmpty { sourcePad.push(.tags(streaming.tags)) }
     streaming.packer = made
     return made

@@ -54,7 +54,7 @@ extension HostileAct {
       .every(Self.all, ["stereotestsrc": .end])
     case .raisedRank: .every(Self.all, ["stereotestsrc": .end])
     case .lateTag:
-      .every(Self.all, ["stereotestsrc": .end, "stereopack": nil, "mvhevcdemux": nil])
+      .every(Self.all, ["stereotestsrc": .end, "mvhevcdemux": nil])
     case .flushThenEnd: .every(.end, ["mvhevcdemux": .failure("ended before")])
     case .padGone:
       .every(
@@ -73,7 +73,7 @@ extension HostileAct {
       .every(
         Self.all,
         [
-          "stereotestsrc": nil, "stereopack": nil, "mvhevcenc": .failure("changed in mid stream"),
+          "stereotestsrc": nil, "mvhevcenc": .failure("changed in mid stream"),
           "mvhevcmux": .failure("changed in mid stream"),
         ])
     case .endWithoutData:
