@@ -24,7 +24,7 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   interfaces: [.preset])
 
 /// Two sinks and one source that are always there.
-final class MVHEVCEnc: GivesUpWaiting {
+final class MVHEVCEnc: PairsEyes {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -57,19 +57,17 @@ final class MVHEVCEnc: GivesUpWaiting {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
-  let pairingCounts = Locked(PairingCounts())
-  let silentPads = SilentPads()
+  let pairing = PairingState()
   fileprivate let keyframes = KeyframeRequests()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
-    for eye in Eye.allCases { try addAlwaysPad(eye.rawValue) }
+    try addEyePads()
   }
 
   func start() throws -> Streaming {
     keyframes.forget()
-    pairingCounts.withLock { $0 = PairingCounts() }
-    silentPads.forget()
+    pairing.forget()
     return Streaming(element: self)
   }
 
@@ -86,7 +84,8 @@ final class MVHEVCEnc: GivesUpWaiting {
   // MARK: Events and queries
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
+    let caps = pad.templateCaps
+    return query.answerAsReader(of: caps, possible: caps) || forwardSinkQuery(pad, query)
   }
 
   func sinkEvent(
@@ -134,10 +133,7 @@ extension MVHEVCEnc.Streaming {
   }
 
   fileprivate mutating func aggregate() throws {
-    let pads = element.sinkPads
-    guard let left = pads.first(where: { $0.name == "left" }),
-      let right = pads.first(where: { $0.name == "right" })
-    else { throw FlowReturn.error }
+    let (left, right) = try element.eyePads()
     if left.isAtEnd || right.isAtEnd, !left.hasBuffer, !right.hasBuffer {
       try end()
       throw FlowReturn.eos
@@ -162,10 +158,8 @@ extension MVHEVCEnc.Streaming {
 
   private mutating func begin() throws -> StereoInput {
     let hero = element.settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
-    let settings = element.settings.current
     let input = StereoInput(
-      settings: settings.encoder,
-      pairs: EyePairs(settings.pairing, counts: element.pairingCounts),
+      settings: element.settings.current.encoder, pairs: element.makePairs(),
       keyframes: element.keyframes, baseEye: hero ?? .left)
     for (eye, caps) in padCaps { try input.setCaps(caps, of: eye) }
     stereo = input

@@ -44,11 +44,11 @@ extension MVHEVCMux.Streaming {
 
   /// Nothing in the file waits for a pad that nobody waits for.
   private func pass(_ pads: MuxPads, in movie: MovieInProgress) throws {
-    for pad in pads.streams where element.silentPads.contains(pad) {
+    for pad in pads.streams where element.pairing.silentPads.contains(pad) {
       if let track = tracks[pad.name] { try movie.pass(lastTime, of: track) }
     }
     let eyes = [pads.left, pads.right].compactMap { $0 }
-    if eyes.contains(where: element.silentPads.contains) {
+    if eyes.contains(where: element.pairing.silentPads.contains) {
       try movie.pass(lastTime, of: MuxPads.eyesTrack)
     }
   }

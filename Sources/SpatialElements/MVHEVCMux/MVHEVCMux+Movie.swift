@@ -76,10 +76,8 @@ extension MVHEVCMux.Streaming {
   }
 
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
-    let settings = element.settings.current
     let input = StereoInput(
-      settings: settings.encoder,
-      pairs: EyePairs(settings.pairing, counts: element.pairingCounts),
+      settings: element.settings.current.encoder, pairs: element.makePairs(),
       keyframes: element.keyframes, baseEye: baseEye)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {

@@ -29,7 +29,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of the movie comes at its end, so that memory does not grow with what the file
 /// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
 /// any peer.
-final class MVHEVCMux: GivesUpWaiting {
+final class MVHEVCMux: PairsEyes {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -85,8 +85,7 @@ final class MVHEVCMux: GivesUpWaiting {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
-  let pairingCounts = Locked(PairingCounts())
-  let silentPads = SilentPads()
+  let pairing = PairingState()
   let keyframes = KeyframeRequests()
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
@@ -97,8 +96,7 @@ final class MVHEVCMux: GivesUpWaiting {
 
   func start() throws -> Streaming {
     keyframes.forget()
-    pairingCounts.withLock { $0 = PairingCounts() }
-    silentPads.forget()
+    pairing.forget()
     // What is in a fragment leaves when the fragment is whole.
     let duration = settings.current.fragments.duration
     if duration > 0 { setLatency(min: duration, max: nil) }
@@ -145,7 +143,8 @@ final class MVHEVCMux: GivesUpWaiting {
   }
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    StereoEyeCaps.answer(query, to: pad) ?? forwardSinkQuery(pad, query)
+    let caps = pad.templateCaps
+    return query.answerAsReader(of: caps, possible: caps) || forwardSinkQuery(pad, query)
   }
 
   func sinkEvent(

@@ -56,19 +56,9 @@ extension SBSSplit {
   // MARK: Queries
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    switch query.kind {
-    case .caps:
-      query.answerCaps(acceptableCaps().intersection(pad.templateCaps))
-      return true
-    case .acceptCaps(let caps):
-      query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
-      return true
-    case .allocation:
-      query.offerVideoMeta()
-      return true
-    default:
-      return pad.forward(query)
-    }
+    let all = pad.templateCaps
+    return query.answerAsReader(of: all, possible: acceptableCaps().intersection(all))
+      || pad.forward(query)
   }
 
   func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {

@@ -195,19 +195,10 @@ extension SphericalView {
   // MARK: Queries
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    switch query.kind {
-    case .caps:
-      query.answerCaps(unsized(source.peerCaps(filter: nil)).intersection(pad.templateCaps))
-      return true
-    case .acceptCaps(let caps):
-      query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
-      return true
-    case .allocation:
-      query.offerVideoMeta()
-      return true
-    default:
-      return pad.forward(query)
-    }
+    let all = pad.templateCaps
+    return query.answerAsReader(
+      of: all, possible: unsized(source.peerCaps(filter: nil)).intersection(all))
+      || pad.forward(query)
   }
 
   func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {

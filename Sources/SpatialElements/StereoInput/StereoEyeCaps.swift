@@ -20,21 +20,4 @@ enum StereoEyeCaps {
       ])
     return caps
   }()
-
-  /// Answers what an eye's pad answers by itself; nil for any other query.
-  static func answer(_ query: borrowing Query, to pad: AggregatorPad) -> Bool? {
-    switch query.kind {
-    case .caps:
-      query.answerCaps(pad.templateCaps)
-      return true
-    case .acceptCaps(let caps):
-      query.answerAcceptCaps(caps.isSubset(of: pad.templateCaps))
-      return true
-    case .allocation:
-      // Frames are read where they lie.
-      query.offerVideoMeta()
-      return true
-    default: return nil
-    }
-  }
 }

@@ -34,7 +34,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
 /// a partner is dropped.
-final class StereoPack: GivesUpWaiting {
+final class StereoPack: PairsEyes {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
     var half = false
@@ -57,8 +57,7 @@ final class StereoPack: GivesUpWaiting {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
-  let pairingCounts = Locked(PairingCounts())
-  let silentPads = SilentPads()
+  let pairing = PairingState()
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
   /// Whether the peer wants to negotiate anew.
@@ -66,38 +65,27 @@ final class StereoPack: GivesUpWaiting {
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
-    for eye in Eye.allCases { try addAlwaysPad(eye.rawValue) }
+    try addEyePads()
   }
 
   func start() throws -> Streaming {
     padCaps.withLock { $0 = [:] }
-    pairingCounts.withLock { $0 = PairingCounts() }
-    silentPads.forget()
-    return Streaming(pairs: EyePairs(settings.current.pairing, counts: pairingCounts))
+    pairing.forget()
+    return Streaming(pairs: makePairs())
   }
 
   func flush(_ streaming: inout Streaming) throws {
     streaming.packer = nil
     streaming.sentSegment = nil
-    streaming.pairs = EyePairs(settings.current.pairing, counts: pairingCounts)
+    streaming.pairs = makePairs()
   }
 
   // MARK: Events and queries
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    switch query.kind {
-    case .caps:
-      query.answerCaps(possibleCaps(pad))
-      return true
-    case .acceptCaps(let caps):
-      query.answerAcceptCaps(caps.canIntersect(PackedPair.caps(settings.current.mode)))
-      return true
-    case .allocation:
-      // Frames are read where they lie.
-      query.offerVideoMeta()
-      return true
-    default: return forwardSinkQuery(pad, query)
-    }
+    let all = PackedPair.caps(settings.current.mode)
+    return query.answerAsReader(of: all, possible: possibleCaps(pad))
+      || forwardSinkQuery(pad, query)
   }
 
   /// Both eyes are of one format and size: the second one follows the first. Once both have theirs,
@@ -143,10 +131,7 @@ final class StereoPack: GivesUpWaiting {
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
     try passOverSilentPads(timeout: timeout)
-    let pads = sinkPads
-    guard let left = pads.first(where: { $0.name == "left" }),
-      let right = pads.first(where: { $0.name == "right" })
-    else { throw FlowReturn.error }
+    let (left, right) = try eyePads()
     streaming.pairs.settings = settings.current.pairing
     let step = try streaming.pairs.next(left, right, frameDuration: streaming.frameDuration)
     if let warning = streaming.pairs.warning(isFinal: step.isEnd) { postWarning(warning) }

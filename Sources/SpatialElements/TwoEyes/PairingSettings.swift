@@ -1,16 +1,5 @@
 import GStreamer
 
-/// The settings of an element that pairs the frames of two eyes.
-protocol HasPairingSettings {
-  var pairing: PairingSettings { get }
-}
-
-/// An element that pairs the frames of two eyes.
-protocol PairsEyes: HasSettings, ElementObject where Settings: HasPairingSettings {
-  /// What has been counted since the element started.
-  var pairingCounts: Locked<PairingCounts> { get }
-}
-
 /// What properties say of how frames are waited for and paired, in every element that has two eyes.
 struct PairingSettings {
   /// In nanoseconds; 0 for three quarters of a frame.
@@ -40,20 +29,20 @@ struct PairingSettings {
           + "(0 = as long as it takes)",
         default: 2 * .second, mutable: .playing, at: path.appending(path: \.padTimeout)),
       .count("pairs", nick: "Pairs", blurb: "How many pairs of frames were found") {
-        $0.pairingCounts.current.pairs
+        $0.pairing.counts.current.pairs
       },
       .count(
         "dropped-left", nick: "Dropped left",
         blurb: "How many frames of the left eye had no partner and were left out"
-      ) { $0.pairingCounts.current.left },
+      ) { $0.pairing.counts.current.left },
       .count(
         "dropped-right", nick: "Dropped right",
         blurb: "How many frames of the right eye had no partner and were left out"
-      ) { $0.pairingCounts.current.right },
+      ) { $0.pairing.counts.current.right },
       .count(
         "dropped-late", nick: "Dropped late",
         blurb: "How many pairs were left out because they do not come after the pair before"
-      ) { $0.pairingCounts.current.late },
+      ) { $0.pairing.counts.current.late },
     ]
   }
 }

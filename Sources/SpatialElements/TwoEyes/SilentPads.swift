@@ -1,11 +1,6 @@
 import GStreamer
 import StereoVideo
 
-/// An element of several sink pads that does not wait for ever for one that gives nothing.
-protocol GivesUpWaiting: AggregatorImplementation, PairsEyes {
-  var silentPads: SilentPads { get }
-}
-
 /// The sink pads that are not waited for any more: in a live pipeline, those that have given nothing
 /// for a while. Such a pad is waited for again once it gives something.
 final class SilentPads: Sendable {
@@ -45,10 +40,10 @@ final class SilentPads: Sendable {
   }
 }
 
-extension GivesUpWaiting {
+extension PairsEyes {
   func deadline() -> ClockTime? {
     let patience = settings.current.pairing.padTimeout
-    guard patience > 0, let due = silentPads.deadline(sinkPads, patience: patience) else {
+    guard patience > 0, let due = pairing.silentPads.deadline(sinkPads, patience: patience) else {
       return nil
     }
     // While nothing flows, pads have nothing to give.
@@ -64,10 +59,10 @@ extension GivesUpWaiting {
     let patience = settings.current.pairing.padTimeout
     if timeout {
       guard isPlaying, let now = currentRunningTime,
-        let due = silentPads.deadline(pads, patience: patience), due <= now
+        let due = pairing.silentPads.deadline(pads, patience: patience), due <= now
       else { throw FlowReturn.needData }
     }
-    for name in silentPads.replace(with: missing).sorted() {
+    for name in pairing.silentPads.replace(with: missing).sorted() {
       postWarning(
         ElementError(
           .failedStream,
