@@ -20,13 +20,20 @@ struct PairingTests {
     let left: Harness
     let right: Harness
 
-    init(_ element: String, _ properties: KeyValuePairs<String, String>, rate: Int) throws {
+    /// - Parameter padOffset: of the right pad, in nanoseconds.
+    init(
+      _ element: String, _ properties: KeyValuePairs<String, String>, rate: Int,
+      padOffset: Int64 = 0
+    ) throws {
       try BuiltPlugin.require()
       left = try #require(Harness(element, sinkPad: "left", sourcePad: "src"))
       right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
       left.element.setState(GST_STATE_NULL)
       for (name, value) in properties { left.element.set(name, value) }
       if element == "mvhevcenc" { left.element.set("speed-preset", "ultrafast") }
+      if padOffset != 0 {
+        gst_pad_set_offset(try #require(left.element.staticPad("right")).pointer, gint64(padOffset))
+      }
       left.play()
       for harness in [left, right] {
         harness.setSourceCaps(
@@ -128,6 +135,18 @@ struct PairingTests {
     // By three frames, that is.
     #expect(
       try counts(["right-eye-offset": "113000000"]) == Counts(pairs: 47, left: 3, right: 3))
+  }
+
+  @Test("a pad's own offset moves an eye as well")
+  func padOffset() throws {
+    let left = (0..<50).map { 100 + $0 * 40 }
+    for (offset, counts) in [
+      (-7_000_000, Counts(pairs: 50)), (0, Counts(pairs: 0, left: 50, right: 50)),
+    ] {
+      let eyes = try Eyes(
+        "stereopack", ["pairing-tolerance": "4000000"], rate: 25, padOffset: Int64(offset))
+      #expect(eyes.play([.left: left, .right: left.map { $0 + 7 }]) == counts)
+    }
   }
 
   @Test("a tolerance below the cameras' distance does not stop pairs once it is set higher")

@@ -17,7 +17,7 @@ struct StereoPackTests {
     right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
   }
 
-  private func play(_ mode: String = "side-by-side", caps: String = Self.caps) {
+  private func begin(_ mode: String = "side-by-side", caps: String = Self.caps) {
     left.element.setState(GST_STATE_NULL)
     left.element.set("mode", mode)
     left.play()
@@ -46,7 +46,7 @@ struct StereoPackTests {
     arguments: ["left", "right", "frame-by-frame"], [false, true])
   func memory(mode: String, takesMeta: Bool) throws {
     if takesMeta { left.takeVideoMeta() }
-    play(mode)
+    begin(mode)
     let eyes = [strided(1), strided(2)]
     let expected = try eyes.map(pixels)
     let memories = eyes.map { gst_buffer_peek_memory($0.pointer, 0) }
@@ -68,7 +68,7 @@ struct StereoPackTests {
   @Test("a frame that is smaller than it says is an error in every mode")
   func shortFrames() throws {
     for mode in ["left", "frame-by-frame", "side-by-side", "top-bottom"] {
-      play(mode)
+      begin(mode)
       let short = Buffer([UInt8](repeating: 1, count: 700))
       short.pts = 0
       short.setVideoLayout(
@@ -86,7 +86,7 @@ struct StereoPackTests {
   @Test("time codes, captions, reference timestamps and flags go on; the eye's place does not")
   func metas() throws {
     for mode in ["side-by-side", "anaglyph", "left"] {
-      play(
+      begin(
         mode, caps: Self.caps.replacing("I420", with: mode == "anaglyph" ? "BGRx" : "I420"))
       for (harness, eye) in [(left, Eye.left), (right, Eye.right)] {
         let frame = Buffer([UInt8](repeating: 9, count: mode == "anaglyph" ? 2048 : 768))
@@ -133,7 +133,7 @@ struct StereoPackTests {
 
   @Test("both eyes change their size together")
   func changedCaps() throws {
-    play()
+    begin()
     for (index, size) in [32, 48, 16].enumerated() {
       for harness in [left, right] {
         if index > 0 {
@@ -146,6 +146,22 @@ struct StereoPackTests {
       let packed = try #require(left.pull())
       #expect(packed.size == size * 2 * 16 * 3 / 2)
       #expect(left.sourceCaps?.first?.int("width") == Int(size * 2))
+    }
+  }
+
+  @Test(
+    "a stream that says it is of the other eye is warned about",
+    arguments: ["stereopack", "mvhevcenc speed-preset=ultrafast"])
+  func otherEye(element: String) async throws {
+    for (first, second) in [("left", "right"), ("right", "left")] {
+      func source(_ eye: String) -> String {
+        "stereotestsrc num-buffers=3 ! "
+          + "video/x-raw,format=I420,width=64,height=64,multiview-mode=\(eye) ! queue ! "
+      }
+      let messages = try await play(
+        "\(source(first)) p.left \(source(second)) p.right \(element) name=p ! fakesink")
+      #expect(messages.warnings.count == (first == "left" ? 0 : 2), "\(messages.warnings)")
+      #expect(messages.warnings.allSatisfy { $0.contains("the other way round") })
     }
   }
 
@@ -167,7 +183,8 @@ struct StereoPackTests {
     gst_buffer_add_video_caption_meta(
       frame.pointer, GST_VIDEO_CAPTION_TYPE_CEA608_RAW, &captions, 2)
     let reference = gst_caps_new_empty_simple("timestamp/x-test")
-    gst_buffer_add_reference_timestamp_meta(frame.pointer, reference, 77 + number, .max)
+    gst_buffer_add_reference_timestamp_meta(
+      frame.pointer, reference, GstClockTime(77 + number), .max)
     gst_caps_unref(reference)
     gst_buffer_add_video_region_of_interest_meta(frame.pointer, "face", 1, 2, 3, 4)
     let view = CustomMeta("GstStereoViewMeta")

@@ -94,6 +94,7 @@ final class MVHEVCEnc: PairsEyes {
     switch event.kind {
     case .caps(let caps):
       guard let eye = Eye(rawValue: pad.name) else { return false }
+      warnIfOther(caps, than: eye)
       try streaming.setCaps(caps, of: eye)
       return true
     case .tags(let tags):

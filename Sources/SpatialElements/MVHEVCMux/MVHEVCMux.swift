@@ -153,6 +153,7 @@ final class MVHEVCMux: PairsEyes {
     if let chapters = event.chapters, !chapters.isEmpty { streaming.chapters = chapters }
     switch event.kind {
     case .caps(let caps):
+      if let eye = Eye(rawValue: pad.name) { warnIfOther(caps, than: eye) }
       try streaming.saving { try $0.setCaps(caps, of: pad) }
       return true
     case .tags(let tags): streaming.add(tags, of: pad)

@@ -113,6 +113,7 @@ final class StereoPack: PairsEyes {
     switch event.kind {
     case .caps(let caps):
       guard let eye = Eye(rawValue: pad.name) else { return false }
+      warnIfOther(caps, than: eye)
       padCaps.withLock { $0[eye] = caps }
       streaming.packer = nil
       streaming.frameDuration = caps.first?.fraction("framerate").flatMap(\.frameDuration)

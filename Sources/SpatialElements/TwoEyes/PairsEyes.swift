@@ -38,6 +38,16 @@ extension PairsEyes {
     return (left, right)
   }
 
+  /// Tells the application where caps say that the frames are of the other eye.
+  func warnIfOther(_ caps: Caps, than eye: Eye) {
+    guard caps.first?.string("multiview-mode") == eye.other.rawValue else { return }
+    postWarning(
+      ElementError(
+        .format,
+        "The stream at the pad \(eye) says that it is of the \(eye.other) eye (multiview-mode); if it "
+          + "is, link the pads the other way round."))
+  }
+
   /// Pairs as the properties say, with nothing found yet.
   func makePairs() -> EyePairs { EyePairs(settings.current.pairing, counts: pairing.counts) }
 }
