@@ -83,8 +83,8 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "Bits", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Reprojection", "StereoEncoder",
-        "StereoTestScene", "StereoVideo",
+        "Bits", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Playlist",
+        "Reprojection", "StereoEncoder", "StereoTestScene", "StereoVideo",
       ],
       swiftSettings: strict),
 

@@ -47,11 +47,12 @@ public struct Packager<Payload: Sendable>: Sendable {
     self.settings = settings
   }
 
-  /// Adds a rendition, before its first sample. Gives its number.
+  /// Adds a rendition, before its first sample: at the segment that is open now. Gives its number.
   ///
   /// - Throws: a ``MovieWriterError`` where the track has no timescale.
   public mutating func add(_ rendition: Rendition) throws -> Int {
-    tracks.append(try RenditionTrack(rendition, settings))
+    hasEnded = false
+    tracks.append(try RenditionTrack(rendition, settings, firstSequence: firstStart))
     return tracks.count - 1
   }
 

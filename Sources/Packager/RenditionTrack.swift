@@ -47,14 +47,17 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   var timescale: UInt32 { clock.timescale }
   var firstSequence: UInt64 { playlist.mediaSequence }
 
-  init(_ rendition: Rendition, _ settings: PackagerSettings) throws {
+  init(
+    _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64
+  ) throws {
     self.rendition = rendition
     self.settings = settings
     clock = TrackClock(timescale: rendition.track.timescale)
     writer = FragmentWriter(format: .cmaf)
     id = try writer.addTrack(rendition.track)
     let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
-    playlist = MediaPlaylist(kind, targetDuration: settings.targetDuration)
+    playlist = MediaPlaylist(
+      kind, targetDuration: settings.targetDuration, mediaSequence: firstSequence)
     if rendition.hasIFramePlaylist {
       iFrames = MediaPlaylist(kind, targetDuration: settings.targetDuration)
       iFrames?.isIFramesOnly = true

@@ -24,6 +24,7 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcDec,
     mvhevcMux,
     mvhevcDemux,
+    mvhevcHLSSink,
     sphericalView,
 
     layerFlattening.part,

@@ -339,4 +339,22 @@ import Testing
     #expect(try disk.text("a b/all.m3u8").contains("\n../lists/v.m3u8\n"))
     #expect(try disk.text("all.mpd").contains("media=\"media/v-$Number$.m4s\""))
   }
+
+  @Test("a rendition that comes when another one has ended is listed too")
+  func lateRendition() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = 1
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let sound = try packager.add(audio("a"))
+    for sample in packets(141) { try packager.append(sample, to: sound) }
+    try packager.end(sound)
+    try disk.take(&packager)
+    let stereo = try packager.add(video("v"))
+    for sample in pictures(90) { try packager.append(sample, to: stereo) }
+    try packager.end(stereo)
+    try disk.take(&packager)
+    #expect(try track(disk, "v").0.samples.count == 90)
+  }
 }

@@ -32,6 +32,9 @@ class ElementBox: ElementObject, @unchecked Sendable {
   /// An `ElementCore`.
   var core: AnyObject? { nil }
 
+  /// The implementation, if it gives pads on request.
+  var padGiver: (any RequestPadImplementation)? { nil }
+
   // MARK: Trampolines
 
   /// Begins, or begins anew.

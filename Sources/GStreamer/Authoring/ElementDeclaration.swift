@@ -164,7 +164,8 @@ final class ElementClass: @unchecked Sendable {
     }
 
     switch declaration.baseClass {
-    case .element, .bin: break
+    case .element: ElementBox.fillRequestPads(elementClass)
+    case .bin: break
     case .baseTransform: AnyTransformBox.fill(klass)
     case .pushSource: AnyPushSourceBox.fill(klass)
     case .aggregator: AnyAggregatorBox.fill(klass)

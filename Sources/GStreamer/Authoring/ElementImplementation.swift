@@ -129,6 +129,9 @@ private final class PlainBox<Implementation: ElementImplementation>: ElementBox,
   }
 
   override var core: AnyObject? { owned }
+  override var padGiver: (any RequestPadImplementation)? {
+    owned.implementation as? any RequestPadImplementation
+  }
   override func start() throws { try owned.start() }
   override func stop() { owned.stop() }
   override func settingsChanged() { owned.implementation.settingsChanged() }

@@ -58,6 +58,13 @@ extension ElementObject {
     gst_element_no_more_pads(gstElement)
   }
 
+  /// Marks the element as one where streams end: bins wait for its ``postEndOfStream()``. Call it
+  /// when the element is made.
+  public func becomeSink() {
+    let object: UnsafeMutablePointer<GstObject> = cast(gstElement)
+    object.pointee.flags |= GST_ELEMENT_FLAG_SINK.rawValue
+  }
+
   // MARK: Tags
 
   /// A stream's tags with those that an application set through GstTagSetter, merged as it wishes.
@@ -139,6 +146,11 @@ extension ElementObject {
     post(
       gst_message_new_segment_done(cast(gstElement), GST_FORMAT_TIME, gint64(position)),
       following: cause)
+  }
+
+  /// Tells the bin that all streams have ended here.
+  public func postEndOfStream() {
+    gst_element_post_message(gstElement, gst_message_new_eos(cast(gstElement)))
   }
 
   /// Tells the application to ask for the duration again.

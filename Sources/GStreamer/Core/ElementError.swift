@@ -62,6 +62,8 @@ extension ElementError.Code {
   public static let codecNotFound = Self.stream(GST_STREAM_ERROR_CODEC_NOT_FOUND)
   public static let failedStream = Self.stream(GST_STREAM_ERROR_FAILED)
   public static let settings = Self.library(GST_LIBRARY_ERROR_SETTINGS)
+  public static let write = Self.resource(GST_RESOURCE_ERROR_WRITE)
+  public static let noSpaceLeft = Self.resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT)
   public static let seek = Self.resource(GST_RESOURCE_ERROR_SEEK)
   public static let negotiation = Self.core(GST_CORE_ERROR_NEGOTIATION)
   public static let pad = Self.core(GST_CORE_ERROR_PAD)

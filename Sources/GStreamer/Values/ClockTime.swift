@@ -35,5 +35,8 @@ public func scaleRounded(_ value: UInt64, _ numerator: UInt64, _ denominator: UI
 /// The time of a clock that never jumps, from a start of its own.
 public func monotonicTime() -> ClockTime { ClockTime(gst_util_get_timestamp()) }
 
+/// The time of the wall clock, in nanoseconds since 1 January 1970.
+public func nanosecondsSince1970() -> Int64 { Int64(g_get_real_time()) &* 1000 }
+
 /// The time of the wall clock, in seconds since 1 January 1970.
 public func secondsSince1970() -> Int64 { Int64(g_get_real_time() / 1_000_000) }

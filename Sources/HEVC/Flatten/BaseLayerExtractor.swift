@@ -24,6 +24,13 @@ public struct BaseLayerExtractor: Sendable {
     try stream.add(parameterSets: parameterSets)
   }
 
+  /// The parameter sets of the base layer, as far as they have come.
+  ///
+  /// - Throws: ``FlattenError/missingParameterSet(_:)``.
+  public mutating func currentParameterSets() throws(FlattenError) -> SingleLayerParameterSets {
+    try updateParameterSets().0
+  }
+
   /// Takes the base layer out of an access unit, given as ranges of NAL units in `bytes`.
   public mutating func extract(
     _ bytes: RawSpan, nalUnits: [Range<Int>]

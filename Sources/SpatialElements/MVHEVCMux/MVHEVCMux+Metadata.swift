@@ -9,13 +9,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// The same with the values that make a movie spatial for Apple's players where nothing is said.
-  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: Self.usualMetadata) }
-
-  /// Those of a phone's camera, eyes as far apart as a person's.
-  static let usualMetadata = SpatialMetadata(
-    horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: 63_400),
-    baseline: Baseline(micrometres: 63_500),
-    disparityAdjustment: DisparityAdjustment(tenThousandths: 0), projection: .rectilinear)
+  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: SpatialMetadata.usual) }
 
   /// What properties and one pad's tags say.
   func spatialMetadata(of pad: String) -> SpatialMetadata {

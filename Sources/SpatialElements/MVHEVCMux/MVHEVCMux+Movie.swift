@@ -120,7 +120,7 @@ extension MVHEVCMux.Streaming {
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    addSpatialBoxes(to: &entry, caps, pad: name)
+    entry.addSpatialBoxes(caps, spatialMetadata(of: name))
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
     return described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
@@ -135,27 +135,6 @@ extension MVHEVCMux.Streaming {
     entry.extendedUsage = VideoExtendedUsage(completeMetadata)
     entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
-  }
-
-  /// What says how a track that is taken as it is holds the eyes: the boxes that it came with, as
-  /// far as nobody says otherwise, or new ones if it holds both eyes.
-  private func addSpatialBoxes(to entry: inout VisualSampleEntry, _ caps: Caps, pad: String) {
-    let packing = PackingLayout(multiviewCaps: caps)
-    let metadata = spatialMetadata(of: pad)
-    // What the boxes' maker left out, nobody here knows better.
-    entry.horizontalFieldOfView = metadata.horizontalFieldOfView ?? entry.horizontalFieldOfView
-    let isPackedByBoxes = entry.stereoscopicMode?.packing != nil
-    if isPackedByBoxes, let packing { entry.stereoscopicMode = StereoscopicMode(packing) }
-    if let usage = entry.extendedUsage {
-      entry.extendedUsage = usage.updated(with: metadata, packing: packing)
-    } else if isPackedByBoxes {
-      guard entry.stereoscopicMode == nil || metadata != SpatialMetadata() else { return }
-      entry.extendedUsage = VideoExtendedUsage(metadata, packing: packing)
-    } else if packing != nil || entry.hasLayeredViews {
-      let metadata = metadata.fillingGaps(from: Self.usualMetadata)
-      entry.extendedUsage = VideoExtendedUsage(metadata, packing: packing)
-      entry.horizontalFieldOfView = metadata.horizontalFieldOfView
-    }
   }
 }
 

@@ -112,18 +112,8 @@ final class MVHEVCMux: PairsEyes {
       Self.log.warning(self, "no further pad: the movie's tracks are fixed since it began")
       throw ElementError(.pad, "The movie's tracks are fixed.")
     }
-    let taken = Set(sinkPads.map(\.name))
-    var name = requested ?? template
-    if template.hasSuffix("%u") {
-      let prefix = String(template.dropLast(2))
-      if requested?.hasPrefix(prefix) != true {
-        name = (0...taken.count).map { "\(prefix)\($0)" }.first { !taken.contains($0) } ?? template
-      }
-    }
-    guard !taken.contains(name) else {
-      throw ElementError(.pad, "There is a pad \(name) already.")
-    }
-    return name
+    return try PadTemplate.name(
+      for: template, requested: requested, taken: Set(sinkPads.map(\.name)))
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {

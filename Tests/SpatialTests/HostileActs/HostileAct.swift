@@ -50,7 +50,8 @@ extension HostileAct {
   /// What must be seen, by the elements' names; an element that is not named cannot be acted upon so.
   var seen: [String: Seen] {
     switch self {
-    case .seek, .failedStart, .noVideoMeta, .fourAtOnce, .upAndDown:
+    case .seek: .every(Self.all, ["stereotestsrc": .end, "mvhevchlssink": nil])
+    case .failedStart, .noVideoMeta, .fourAtOnce, .upAndDown:
       .every(Self.all, ["stereotestsrc": .end])
     case .raisedRank: .every(Self.all, ["stereotestsrc": .end])
     case .lateTag:
@@ -63,16 +64,20 @@ extension HostileAct {
           "sbssplit": Self.all, "mvhevcdec": Self.all, "mvhevcdemux": Self.all,
           "mvhevcmux": Self.all,
           // These are at their end before they could notice.
-          "stereotestsrc": .end, "mvhevcenc": .end,
+          "stereotestsrc": .end, "mvhevcenc": .end, "mvhevchlssink": .end,
         ])
     case .shortBuffer:
       .every(
         .failure("small"),
-        ["stereotestsrc": nil, "stereotagger": Self.all, "mvhevcdec": .end, "mvhevcdemux": .end])
+        [
+          "stereotestsrc": nil, "stereotagger": Self.all, "mvhevcdec": .end, "mvhevcdemux": .end,
+          "mvhevchlssink": .end,
+        ])
     case .capsChange:
       .every(
         Self.all,
         [
+          "mvhevchlssink": .failure("changed in mid stream"),
           "stereotestsrc": nil, "mvhevcenc": .failure("changed in mid stream"),
           "mvhevcmux": .failure("changed in mid stream"),
         ])
@@ -80,6 +85,7 @@ extension HostileAct {
       .every(
         .pictures(0),
         [
+          "mvhevchlssink": .failure("ended before"),
           "mvhevcenc": .failure("ended before"), "mvhevcmux": .failure("ended before"),
           "mvhevcdemux": .failure("end"),
         ])
@@ -88,6 +94,7 @@ extension HostileAct {
       .every(
         Self.all,
         [
+          "mvhevchlssink": .failure("timestamp"),
           "stereotestsrc": nil, "stereopack": .failure("timestamp"),
           "mvhevcenc": .failure("timestamp"), "mvhevcmux": .failure("timestamp"),
         ])
@@ -101,6 +108,8 @@ extension [String: Seen] {
     _ seen: Seen, _ others: [String: Seen?] = [:]
   ) -> [String: Seen] {
     var table = Dictionary(uniqueKeysWithValues: PluginTests.elements.map { ($0, seen) })
+    // Nothing comes out of a sink.
+    if case .pictures(let count) = seen, count > 0 { table["mvhevchlssink"] = .end }
     for (name, other) in others { table[name] = other }
     return table
   }

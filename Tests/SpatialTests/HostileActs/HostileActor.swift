@@ -64,6 +64,15 @@ struct HostileActor: Sendable {
       return actor(
         [raw("left", 64), raw("right", 64), sound("audio_0")], ["speed-preset": "ultrafast"],
         sink: "filesink")
+    case "mvhevchlssink":
+      let place = folder.path(UUID().uuidString)
+      return actor(
+        [try await coded("video_0")],
+        [
+          "location": "\(place)/%s-%d.m4s", "init-location": "\(place)/%s-%d.mp4",
+          "playlist-location": "\(place)/%s.m3u8",
+          "multivariant-playlist-location": "\(place)/main.m3u8",
+        ])
     case "mvhevcdec": return actor([try await coded("sink")])
     case "mvhevcdemux": return actor([try await movie("sink", folder)])
     default: throw Failure("\(factory) has no row in HostileActor.make that says how it is fed.")

@@ -1,0 +1,93 @@
+internal import CGStreamer
+
+/// An element with pads of its own that gives further ones when somebody asks: for the templates
+/// whose presence is `request`. The functions are called from any thread.
+public protocol RequestPadImplementation: ElementImplementation {
+  /// Makes a pad, which the layer adds to the element. A thrown error is logged, and no pad is given.
+  ///
+  /// - Parameters:
+  ///   - template: the name of the template.
+  ///   - name: what the pad is to be called: unlike all others of the element.
+  func makePad(template: String, name: String) throws -> Pad
+
+  /// Whoever asked for a pad gives it back; the layer removes it from the element behind this.
+  func releasePad(_ pad: Pad)
+}
+
+extension ElementBox {
+  /// Gives a pad to `gst_element_request_pad`; nil where there is none to be had.
+  final func givePad(
+    _ template: UnsafeMutablePointer<GstPadTemplate>, named requested: String?
+  ) -> UnsafeMutablePointer<GstPad>? {
+    guard let giver = padGiver,
+      let templateName = template.pointee.name_template.map({ String(cString: $0) })
+    else { return nil }
+    do {
+      let name = try PadTemplate.name(
+        for: templateName, requested: requested, taken: padNames)
+      let pad = try giver.makePad(template: templateName, name: name)
+      giver.add(pad)
+      return pad.pointer
+    } catch {
+      return nil
+    }
+  }
+
+  final func takeBack(_ pad: UnsafeMutablePointer<GstPad>) {
+    guard let giver = padGiver else { return }
+    // Data stops first.
+    gst_pad_set_active(pad, 0)
+    let pad = Pad(retaining: pad)
+    giver.releasePad(pad)
+    giver.remove(pad)
+  }
+
+  private var padNames: Set<String> {
+    let object: UnsafeMutablePointer<GstObject> = cast(pointer)
+    g_mutex_lock(&object.pointee.lock)
+    defer { g_mutex_unlock(&object.pointee.lock) }
+    var names: Set<String> = []
+    var entry = pointer.pointee.pads
+    while let pad = entry {
+      let object = pad.pointee.data?.assumingMemoryBound(to: GstObject.self)
+      if let name = object?.pointee.name { names.insert(String(cString: name)) }
+      entry = pad.pointee.next
+    }
+    return names
+  }
+
+  static func fillRequestPads(_ klass: UnsafeMutablePointer<GstElementClass>) {
+    klass.pointee.request_new_pad = { pointer, template, name, _ in
+      guard let pointer, let template, let element = ElementBox.of(cast(pointer)) else {
+        return nil
+      }
+      return element.givePad(template, named: name.map { String(cString: $0) })
+    }
+    klass.pointee.release_pad = { pointer, pad in
+      guard let pointer, let pad, let element = ElementBox.of(cast(pointer)) else { return }
+      element.takeBack(pad)
+    }
+  }
+}
+
+extension PadTemplate {
+  /// What a pad is called that somebody asks for: as they wish if that fits the template, else with
+  /// the lowest number that is free.
+  ///
+  /// - Throws: an ``ElementError`` where there is such a pad already.
+  public static func name(
+    for template: String, requested: String?, taken: Set<String>
+  ) throws -> String {
+    var name = requested ?? template
+    if template.hasSuffix("%u") {
+      let prefix = String(template.dropLast(2))
+      if requested?.hasPrefix(prefix) != true || requested == template {
+        name = (0...taken.count).map { "\(prefix)\($0)" }.first { !taken.contains($0) } ?? template
+      }
+    }
+    guard !taken.contains(name) else {
+      throw ElementError(.pad, "There is a pad \(name) already.")
+    }
+    return name
+  }
+}

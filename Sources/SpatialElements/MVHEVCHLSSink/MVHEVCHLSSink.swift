@@ -1,0 +1,255 @@
+import GStreamer
+import ISOBMFF
+import Packager
+import Playlist
+import StereoVideo
+
+/// `mvhevchlssink`: writes HLS and DASH.
+let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
+  name: "mvhevchlssink",
+  typeName: "GstMVHEVCHLSSink",
+  longName: "MV-HEVC HLS sink",
+  klass: "Sink/Muxer/Video",
+  description: "Writes spatial video as HLS and DASH over the same CMAF segments, "
+    + "with a rendition for one eye beside it",
+  author: author,
+  padTemplates: [
+    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
+    PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
+  ],
+  properties: HLSSettings.properties)
+
+/// Sink pads on request; each is a rendition, and layered video two: both eyes, and the base eye
+/// for players of one.
+///
+/// A `Packager` says what is to be written. Nothing waits for the clock here, so that this sink adds
+/// nothing to a pipeline's latency: what comes is written.
+final class MVHEVCHLSSink: RequestPadImplementation {
+  typealias Settings = HLSSettings
+
+  struct Streaming {
+    let element: MVHEVCHLSSink
+    var packager: Packager<Buffer>
+    let folder = OutputFolder()
+    /// By the names of their pads.
+    var inputs: [String: HLSInput] = [:]
+    /// What came before each pad had its first buffer: which rendition leads is not known until then.
+    var held: [(pad: String, buffer: Buffer)] = []
+    var hasBegun = false
+    var hasPostedEnd = false
+    var hasWarned = false
+  }
+
+  static let log = DebugCategory("mvhevchlssink", "MV-HEVC HLS sink")
+
+  let instance: ElementInstance
+  let settings = Locked(HLSSettings())
+  let pads = Locked<[Pad]>([])
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    becomeSink()
+  }
+
+  func start() throws -> Streaming {
+    Streaming(element: self, packager: Packager(settings.current.packager))
+  }
+
+  /// What has come is listed, and said to be all, also where the stream is stopped in the middle.
+  func stop(_ streaming: consuming Streaming) {
+    var streaming = streaming
+    guard !hasFailed else { return }
+    _ = run { try streaming.endAll() }
+  }
+
+  // MARK: Pads
+
+  func makePad(template: String, name: String) throws -> Pad {
+    let pad = try Pad(
+      instance, template: template, name: name,
+      .sink(chain: MVHEVCHLSSink.receive, event: MVHEVCHLSSink.handle))
+    pads.withLock { $0.append(pad) }
+    return pad
+  }
+
+  func releasePad(_ pad: Pad) {
+    let name = pad.name
+    pads.withLock { $0.removeAll { $0.name == name } }
+    _ = withStreaming(pad) { streaming in
+      _ = self.run { try streaming.end(name) }
+    }
+  }
+
+  // MARK: Data
+
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try streaming.receive(pad, buffer)
+  }
+
+  private func handle(
+    _ pad: Pad, _ event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    let name = pad.name
+    switch event.kind {
+    case .caps(let caps): try streaming.setCaps(caps, of: name)
+    case .segment(let segment):
+      guard segment.isInTime else {
+        throw ElementError(.format, "What comes to \(name) is not counted in time.")
+      }
+      streaming.inputs[name, default: HLSInput(name)].segment = segment
+    case .tags(let tags):
+      guard !tags.isGlobal else { break }
+      let input = streaming.inputs[name, default: HLSInput(name)]
+      streaming.inputs[name, default: input].tags = input.tags.merging(tags)
+    case .endOfStream: try streaming.end(name)
+    default: break
+    }
+    return true
+  }
+}
+
+extension MVHEVCHLSSink.Streaming {
+  fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
+    let input = inputs[name, default: HLSInput(name)]
+    let hasData = input.isDescribed || held.contains { $0.pad == name }
+    if let old = input.caps, hasData, !caps.continues(old) {
+      throw ElementError(
+        .format, "The format of \(name) changed in mid stream, which is not supported yet.",
+        debug: "\(old) became \(caps)")
+    }
+    inputs[name, default: input].caps = caps
+  }
+
+  fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
+    let name = pad.name
+    guard !buffer.isGap, inputs[name]?.isHeader(buffer) != true else { return }
+    guard !hasBegun else { return try take(buffer, of: name) }
+    held.append((name, buffer))
+    try beginIfComplete()
+  }
+
+  /// Begins when every pad has had its first buffer, has ended, or has been waited for long enough.
+  private mutating func beginIfComplete() throws {
+    guard !hasBegun, let first = held.first else { return }
+    let waiting = Set(held.map(\.pad))
+    let isComplete = element.pads.current.map(\.name).allSatisfy {
+      waiting.contains($0) || inputs[$0]?.hasEnded == true
+    }
+    let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
+    guard isComplete || !span.overflow && span.partialValue > Self.patience else { return }
+    try begin()
+  }
+
+  /// Makes renditions in the order of the pads' names, video first, and takes what was held.
+  private mutating func begin() throws {
+    hasBegun = true
+    let held = self.held
+    self.held = []
+    let names = Set(held.map(\.pad)).sorted()
+    for name in names.filter({ $0.hasPrefix("video") }) + names.filter({ $0.hasPrefix("audio") }) {
+      if let first = held.first(where: { $0.pad == name }) {
+        try describe(name, first: first.buffer)
+      }
+    }
+    for (name, buffer) in held { try take(buffer, of: name) }
+    for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
+  }
+
+  /// For so long others are held until a pad has its first buffer.
+  private static let patience: ClockTime = 10 * .second
+
+  private mutating func describe(_ name: String, first: Buffer) throws {
+    var input = inputs[name, default: HLSInput(name)]
+    try input.describe(first: first, element.settings.current, number: inputs.count) {
+      try packager.add($0)
+    }
+    inputs[name] = input
+  }
+
+  private mutating func take(_ buffer: Buffer, of name: String) throws {
+    if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
+    var input = inputs[name, default: HLSInput(name)]
+    defer { inputs[name] = input }
+    for (rendition, sample) in try input.samples(buffer) {
+      if packager.date == nil, element.settings.current.hasDates {
+        packager.date = element.dateOfRunningTime0
+      }
+      try packager.append(sample, to: rendition)
+    }
+    try carryOut()
+  }
+
+  /// No more data comes to a pad.
+  mutating func end(_ name: String) throws {
+    var input = inputs[name, default: HLSInput(name)]
+    guard !input.hasEnded else { return }
+    input.hasEnded = true
+    inputs[name] = input
+    try beginIfComplete()
+    try endRenditions(of: inputs[name] ?? input)
+    let waiting = element.pads.current.map(\.name).filter { inputs[$0]?.hasEnded != true }
+    guard waiting.isEmpty, !hasPostedEnd else { return }
+    hasPostedEnd = true
+    guard inputs.values.contains(where: { !$0.renditions.isEmpty }) else {
+      throw ElementError(
+        .failedStream, "The streams ended before the first frame, so there is nothing to write.")
+    }
+    element.postEndOfStream()
+  }
+
+  private mutating func endRenditions(of input: HLSInput) throws {
+    for rendition in input.renditions { try packager.end(rendition) }
+    try carryOut()
+  }
+
+  /// Ends what has not ended.
+  fileprivate mutating func endAll() throws {
+    if !hasBegun, !held.isEmpty { try begin() }
+    for input in inputs.values where !input.hasEnded { try endRenditions(of: input) }
+  }
+
+  /// Does what the packager says, in its order.
+  private mutating func carryOut() throws {
+    for output in packager.takeOutputs() {
+      switch output {
+      case .file(let path, let pieces): try folder.write(pieces, to: path)
+      case .removal(let path): folder.remove(path)
+      case .segment(let segment): tell(segment)
+      case .keyframe(let time):
+        guard let time = ClockTime(exactly: time) else { continue }
+        for pad in element.pads.current where pad.name.hasPrefix("video") {
+          pad.push(.forceKeyUnit(at: time))
+        }
+      }
+    }
+  }
+
+  private mutating func tell(_ segment: PackagedSegment) {
+    if let path = segment.path {
+      element.postMessage(
+        "hls-segment-added",
+        [
+          "location": .string(path),
+          "running-time": .uint64(UInt64(clamping: segment.start)),
+          "duration": .uint64(segment.duration),
+        ])
+    }
+    let limit = UInt64(element.settings.current.targetDuration) * .second + .second / 2
+    guard segment.duration >= limit, !hasWarned else { return }
+    hasWarned = true
+    element.postWarning(
+      ElementError(
+        .failedStream,
+        "A segment of \(segment.rendition) is longer than target-duration, because no keyframe came "
+          + "in time; give the encoder key-int-max, or this sink a longer target-duration.",
+        debug: "\(segment.duration) ns at \(segment.start) ns"))
+  }
+}
+
+extension MVHEVCHLSSink {
+  /// When running time 0 was, in nanoseconds since 1970, by the clock of the wall now; nil where the
+  /// pipeline has no clock.
+  fileprivate var dateOfRunningTime0: Int64? {
+    currentRunningTime.map { nanosecondsSince1970() &- Int64(clamping: $0) }
+  }
+}

@@ -1,0 +1,66 @@
+import GStreamer
+import Glibc
+import Packager
+
+/// Where the files of a presentation go. A file appears under its name when it is whole: players
+/// may ask for it at any moment.
+struct OutputFolder {
+  /// Writes a file and gives it its name.
+  ///
+  /// - Throws: an ``ElementError`` that says which file, and why; nothing of it is left then.
+  func write(_ pieces: [PackagerOutput<Buffer>.Piece], to path: String) throws {
+    let temporary = path + ".tmp"
+    var file = create(temporary)
+    if file < 0, errno == ENOENT {
+      makeFolders(of: path)
+      file = create(temporary)
+    }
+    guard file >= 0 else { throw Self.error(path) }
+    do {
+      for piece in pieces {
+        switch piece {
+        case .bytes(let bytes): try bytes.withUnsafeBytes { try write($0, to: file, path) }
+        case .payload(let buffer): try buffer.withBytes { try write($0, to: file, path) }
+        }
+      }
+      // A full disk may say so only now.
+      let isClosed = close(file) == 0
+      file = -1
+      guard isClosed, rename(temporary, path) == 0 else { throw Self.error(path) }
+    } catch {
+      if file >= 0 { close(file) }
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  func remove(_ path: String) { unlink(path) }
+
+  private func create(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+  }
+
+  private func makeFolders(of path: String) {
+    for (index, character) in zip(path.indices, path) where character == "/" {
+      let folder = String(path[..<index])
+      if !folder.isEmpty { mkdir(folder, 0o755) }
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, _ path: String) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(file, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw Self.error(path) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  private static func error(_ path: String) -> ElementError {
+    let code = errno
+    return ElementError(
+      code == ENOSPC ? .noSpaceLeft : .write,
+      "'\(path)' could not be written: \(String(cString: strerror(code))).")
+  }
+}
