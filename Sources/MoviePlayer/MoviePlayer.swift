@@ -219,6 +219,11 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// What the movie's file says that it is; nil where it does not.
   public var fileType: FileType? { phase.fileType }
 
+  /// By how much the samples of a stream come later than what they are made of, at the most so far:
+  /// pictures of an eye that is predicted from the other wait for those that refer to the same.
+  /// ``PlayerOutput/statusChanged`` says that it has grown.
+  public func latency(of stream: StreamID) -> Nanoseconds { phase.latency(of: stream) }
+
   // MARK: Seeks
 
   /// Where what lies in the movie, for seeks; nil where it cannot be sought.

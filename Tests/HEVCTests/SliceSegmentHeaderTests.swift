@@ -7,7 +7,13 @@ import Testing
 /// list modification, weighted prediction, header extensions. Headers are written here bit by bit.
 @Suite("Slice segment headers") struct SliceSegmentHeaderTests {
   /// An SPS for 64x48 in blocks of 16, and a PPS that switches everything on, of layer `layer`.
-  static func parameterSets(layer: UInt8 = 0) -> (sps: [UInt8], pps: [UInt8]) {
+  ///
+  /// - Parameters:
+  ///   - crop: what the conformance window takes away at the right, in units of two samples.
+  ///   - multilayer: writes `pps_multilayer_extension()`.
+  static func parameterSets(
+    layer: UInt8 = 0, crop: Int = 0, multilayer: ((inout BitWriter) -> Void)? = nil
+  ) -> (sps: [UInt8], pps: [UInt8]) {
     var sps = BitWriter()
     sps.u(0, 4)
     sps.u(0, 3)
@@ -21,7 +27,8 @@ import Testing
     sps.ue(1)
     sps.ue(64)
     sps.ue(48)
-    sps.flag(false)
+    sps.flag(crop > 0)
+    if crop > 0 { for side in [0, crop, 0, 0] { sps.ue(side) } }
     sps.ue(0)
     sps.ue(0)
     sps.ue(4)  // eight bits of POC
@@ -72,7 +79,11 @@ import Testing
     pps.flag(true)  // lists modification
     pps.ue(0)
     pps.flag(true)  // header extension
-    pps.flag(false)
+    pps.flag(multilayer != nil)
+    if let multilayer {
+      pps.u(0b0100_0000, 8)
+      multilayer(&pps)
+    }
     pps.trailingBits()
     return (
       sps.nalUnit(NALUnitHeader(type: .sequenceParameterSet, layerID: layer)),
@@ -84,9 +95,12 @@ import Testing
 
   /// The first slice segment of a B picture with POC 20, which uses all that there is.
   ///
-  /// - Parameter list0: `list_entry_l0` and their size in bits.
+  /// - Parameters:
+  ///   - list0: `list_entry_l0` and their size in bits.
+  ///   - extensionBits: sixteen, of the header extension.
   static func slice(
-    layer: UInt8 = 0, list0: (entries: [Int], bits: Int) = ([3, 0], 2)
+    layer: UInt8 = 0, list0: (entries: [Int], bits: Int) = ([3, 0], 2),
+    extensionBits: Int = 0xFFFF
   ) -> [UInt8] {
     var slice = BitWriter()
     slice.flag(true)
@@ -138,7 +152,7 @@ import Testing
     slice.u(100, 7)
     slice.u(0, 7)
     slice.ue(2)  // extension
-    slice.u(0xFFFF, 16)
+    slice.u(extensionBits, 16)
     slice.trailingBits()
     return slice.nalUnit(NALUnitHeader(type: .trailR, layerID: layer)) + data
   }

@@ -155,6 +155,66 @@ struct MVHEVCDecDecoderTests {
     }
   }
 
+  @Test("the decoder is asked for as many buffers as may have to wait, and gives no other caps")
+  func allocation() async throws {
+    let coded = try await CodedStereo.make(options: "key-int-max=8", preset: "medium")
+    let decoder = try StereoDecoder()
+    decoder.left.setSinkCaps("video/x-raw, format={I420, NV12}, multiview-mode=left")
+    decoder.push(coded.caps, coded.accessUnits)
+    let bin = UnsafeMutableRawPointer(decoder.left.element.pointer)
+      .assumingMemoryBound(to: GstBin.self)
+    let inner = try #require(
+      UnsafeMutablePointer<GList>(bin.pointee.children).flatMap { list in
+        sequence(first: list) { $0.pointee.next.map { $0 } }
+          .compactMap { $0.pointee.data?.assumingMemoryBound(to: GstElement.self) }
+          .map { Element(retaining: $0) }.first { $0.name.hasPrefix("avdec") }
+      })
+    let source = try #require(inner.staticPad("src"))
+    let query = Query.allocation(try #require(source.currentCaps), needsPool: false)
+    let isAnswered = source.queryPeer(query)
+    let count = query.requiredBufferCount
+    #expect(isAnswered)
+    #expect((4...18).contains(count), "\(count)")
+    let caps = source.peerCaps(filter: nil)
+    #expect(!caps.canIntersect(Caps("video/x-raw", ["format": "GRAY8"])))
+    #expect(caps.canIntersect(Caps("video/x-raw", ["format": "NV12"])))
+    #expect(caps.structures.allSatisfy { !$0.has("multiview-mode") })
+  }
+
+  @Test("lateness is told to what is in front of the decoder")
+  func qualityOfService() async throws {
+    let coded = try await CodedStereo.make()
+    let decoder = try StereoDecoder()
+    decoder.push(coded.caps, Array(coded.accessUnits.prefix(10)))
+    while decoder.left.tryPullUpstreamEvent() != nil {}
+    let event = gst_event_new_qos(GST_QOS_TYPE_UNDERFLOW, 2, 1_000_000, 5_000_000)
+    #expect(decoder.right.pushUpstream(Event(adopting: try #require(event))))
+    var types: [GstEventType] = []
+    while let event = decoder.left.tryPullUpstreamEvent() { types.append(event.type) }
+    #expect(types.contains(GST_EVENT_QOS))
+    decoder.push(Array(coded.accessUnits.dropFirst(10)))
+    let frames = try decoder.finish()
+    for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye]) }
+  }
+
+  @Test("tags that came before the first frame are there behind a flush")
+  func tags() async throws {
+    let coded = try await CodedStereo.make(frames: 8)
+    let decoder = try StereoDecoder()
+    decoder.left.setSourceCaps("\(coded.caps)")
+    let tags = TagList()
+    tags.set(Tag.title, .string("kept"))
+    decoder.left.push(.tags(tags))
+    decoder.left.push(.flushStart)
+    decoder.left.push(.flushStop())
+    decoder.left.push(.segment(Segment()))
+    decoder.push(coded.accessUnits)
+    for eye in Eye.allCases {
+      let titles = decoder.events(eye).compactMap { $0.tags?.string(Tag.title) }
+      #expect(titles.contains("kept"), "\(eye)")
+    }
+  }
+
   // MARK: A second eye that cannot be had
 
   @Test("a damaged record of the second layer leaves one eye, gaps and a warning")

@@ -89,6 +89,23 @@ public struct Query: ~Copyable {
     gst_query_find_allocation_meta(pointer, gst_video_meta_api_get_type(), nil) != 0
   }
 
+  /// Asks for a pool that has so many buffers beside what its owner needs itself.
+  ///
+  /// - Parameter size: of a buffer, in bytes.
+  public func requireBuffers(_ count: Int, size: Int) {
+    gst_query_add_allocation_pool(
+      pointer, nil, guint(clamping: size), guint(clamping: count), 0)
+  }
+
+  /// The most buffers that an answer asks for.
+  public var requiredBufferCount: Int {
+    (0..<gst_query_get_n_allocation_pools(pointer)).map { index in
+      var least: guint = 0
+      gst_query_parse_nth_allocation_pool(pointer, index, nil, nil, &least, nil)
+      return Int(least)
+    }.max() ?? 0
+  }
+
   public func offerVideoMeta() {
     gst_query_add_allocation_meta(pointer, gst_video_meta_api_get_type(), nil)
   }

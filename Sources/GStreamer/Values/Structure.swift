@@ -31,6 +31,12 @@ public struct StructureView {
     fieldNames.compactMap { field in self[field].map { (field, $0) } }
   }
 
+  /// A field's value as gst-launch writes it; empty where there is none.
+  public func text(_ field: String) -> String {
+    guard let value = gst_structure_get_value(pointer, field) else { return "" }
+    return adopt(gst_value_serialize(value)) ?? ""
+  }
+
   public func has(_ field: String) -> Bool { gst_structure_has_field(pointer, field) != 0 }
 
   public func bool(_ field: String) -> Bool? {

@@ -102,7 +102,8 @@ struct LayeredStream: Sendable {
       && (first.header.type.isIDR || first.header.type.isBLA
         || counters[layer].isAtSequenceStart || isReset)
     let poc = counters[layer].next(
-      first.header, lsb: first.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB, isReset: isReset)
+      first.header, lsb: first.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB, isReset: isReset,
+      msbCycle: first.pocMSBCycle)
     return Picture(slices: slices, sps: sps, pictureOrderCount: poc, beginsSequence: begins)
   }
 

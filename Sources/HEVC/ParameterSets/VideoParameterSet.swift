@@ -13,6 +13,17 @@ public struct VideoParameterSet: Hashable, Sendable {
     /// The HRD of each layer set that has one.
     public var hrd: [LayerSetHRD]
 
+    /// Timing of these values.
+    public init(
+      numUnitsInTick: Int, timeScale: Int, numTicksPOCDiffOneMinus1: Int? = nil,
+      hrd: [LayerSetHRD] = []
+    ) {
+      self.numUnitsInTick = numUnitsInTick
+      self.timeScale = timeScale
+      self.numTicksPOCDiffOneMinus1 = numTicksPOCDiffOneMinus1
+      self.hrd = hrd
+    }
+
     /// Pictures a second.
     var frameRate: Double { numUnitsInTick > 0 ? Double(timeScale) / Double(numUnitsInTick) : 0 }
   }

@@ -1,4 +1,4 @@
-/// Derives PicOrderCntVal of the pictures of one layer in decoding order, H.265 (8.3.1).
+/// Derives PicOrderCntVal of the pictures of one layer in decoding order, H.265 (8.3.1, F.8.3.1).
 public struct PictureOrderCounter: Sendable {
   private var previousTID0POC = 0
   private var isFirstInSequence = true
@@ -21,13 +21,16 @@ public struct PictureOrderCounter: Sendable {
   ///   - log2MaxLSB: its size in bits, 4 to 16.
   ///   - isReset: whether the picture begins a coded video sequence though its own type does not
   ///     say so: that of a dependent layer, where the base layer's picture begins one.
+  ///   - msbCycle: `poc_msb_cycle_val`; nil where not sent.
   public mutating func next(
-    _ header: NALUnitHeader, lsb: Int, log2MaxLSB: Int, isReset: Bool = false
+    _ header: NALUnitHeader, lsb: Int, log2MaxLSB: Int, isReset: Bool = false, msbCycle: Int? = nil
   ) -> Int {
     let size = 1 << log2MaxLSB
     let type = header.type
     var msb = 0
-    if !type.isIDR, !type.isBLA, !(type.isIRAP && isFirstInSequence), !isReset {
+    if let msbCycle {
+      msb = msbCycle &* size
+    } else if !type.isIDR, !type.isBLA, !(type.isIRAP && isFirstInSequence), !isReset {
       let previousLSB = previousTID0POC & (size - 1)
       msb = previousTID0POC &- previousLSB
       if lsb < previousLSB, previousLSB - lsb >= size / 2 {

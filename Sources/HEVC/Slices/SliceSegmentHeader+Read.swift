@@ -34,13 +34,40 @@ extension SliceSegmentHeader {
     if !isDependent { try readSliceHeader(&reader, sps, pps, pair) }
     if pps.tilesEnabled || pps.entropyCodingSyncEnabled { try readEntryPoints(&reader, sps) }
     layout.end = reader.position
-    if pps.sliceSegmentHeaderExtensionPresent {
-      let length = try reader.ue("slice_segment_header_extension_length", in: 0...256)
-      try reader.skip(length << 3, "slice_segment_header_extension_data_byte")
-    }
+    if pps.sliceSegmentHeaderExtensionPresent { try readExtension(&reader, sps, pps, pair) }
     try reader.byteAlignment()
     self.rbsp = rbsp.bytes
     dataOffset = rbsp.offsetInNALUnit(of: reader.position >> 3)
+  }
+
+  /// `slice_segment_header_extension`, of which the numbering of pictures above the base layer needs
+  /// the POC MSBs (F.7.3.6.1).
+  private mutating func readExtension(
+    _ reader: inout BitReader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
+    _ pair: InterLayerSyntax
+  ) throws(SyntaxError) {
+    let length = try reader.ue("slice_segment_header_extension_length", in: 0...256)
+    let end = reader.position + length << 3
+    if length > 0, header.layerID > 0, !pps.pocResetInfoPresent {
+      // PocMsbValRequiredFlag
+      let isRequired =
+        header.type.isIRAP && !header.type.isIDR
+        && !(pair.pocLSBAligned && pair.hasReferenceLayer)
+      var isPresent = isRequired
+      if !isRequired, pair.pocLSBAligned {
+        isPresent = try reader.flag("poc_msb_cycle_val_present_flag")
+      }
+      if isPresent {
+        let most = 1 << (32 - sps.log2MaxPOCLSB)
+        pocMSBCycle = try reader.ue("poc_msb_cycle_val", in: 0...most)
+      }
+    }
+    guard reader.position <= end else {
+      throw reader.failure(
+        "slice_segment_header_extension_length", .outOfRange(value: length, allowed: 1...256),
+        at: end)
+    }
+    try reader.skip(end - reader.position, "slice_segment_header_extension_data_bit")
   }
 
   /// What dependent slice segments leave out.

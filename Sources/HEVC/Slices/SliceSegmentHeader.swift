@@ -39,6 +39,8 @@ public struct SliceSegmentHeader: Sendable {
   public internal(set) var isOutput = true
   /// `slice_pic_order_cnt_lsb`; 0 where not sent.
   public internal(set) var pocLSB = 0
+  /// `poc_msb_cycle_val`: the MSBs of the POC, in cycles of the LSBs; nil where not sent.
+  public internal(set) var pocMSBCycle: Int?
   /// The short-term reference picture set.
   public internal(set) var shortTermSet = ShortTermReferencePictureSet()
   /// The long-term reference pictures.
@@ -127,6 +129,8 @@ public struct InterLayerSyntax: Hashable, Sendable {
   public var defaultReferenceLayersActive: Bool
   /// `poc_lsb_not_present_flag`
   public var pocLSBNotPresent: Bool
+  /// `vps_poc_lsb_aligned_flag`
+  public var pocLSBAligned: Bool
   /// The lowest TemporalId whose base pictures are no reference.
   public var temporalIDLimit: Int
 
@@ -135,6 +139,7 @@ public struct InterLayerSyntax: Hashable, Sendable {
     hasReferenceLayer = false
     defaultReferenceLayersActive = false
     pocLSBNotPresent = false
+    pocLSBAligned = false
     temporalIDLimit = 7
   }
 
@@ -144,6 +149,7 @@ public struct InterLayerSyntax: Hashable, Sendable {
     hasReferenceLayer = multilayer.layers[1].directReferenceLayers != 0
     defaultReferenceLayersActive = pair.defaultReferenceLayersActive
     pocLSBNotPresent = pair.pocLSBNotPresent
+    pocLSBAligned = pair.pocLSBAligned
     temporalIDLimit = min(
       pair.baseMaxSubLayersMinus1 + 1, max(pair.maxTIDInterLayerReferencePlus1, 1))
   }

@@ -64,11 +64,12 @@ struct FlattenedTimes: Sendable {
 
   /// The time between a picture that is shown and the base picture of its access unit, which is
   /// not: half a frame, but not beyond the end of the segment, where muxers would leave it out. The
-  /// very first has the time of the one that is shown: muxers take it for that of the whole stream.
+  /// very first has the time of the one that is shown, which muxers take for that of the whole stream,
+  /// but for a nanosecond: where keyframes alone are in a stream, the two come one behind the other.
   static func distance(
     in unit: LayeredSample, at time: Nanoseconds, before stop: Nanoseconds?, isFirst: Bool
   ) -> Nanoseconds {
-    if isFirst { return 0 }
+    if isFirst { return 1 }
     let half = max((unit.frameDuration ?? 2) / 2, 1)
     guard let stop, stop > time else { return half }
     return max(min(half, (stop - time) / 2), 1)

@@ -14,6 +14,8 @@ struct PlayedStream: Sendable {
   var waitsForSync = true
   /// By how much the stream's timestamps are later than those of the samples that it is made of.
   let shift: Nanoseconds
+  /// By how much samples come late, at the most so far: an eye's pictures wait for others.
+  private(set) var latency: Nanoseconds = 0
   /// The segment that has been told, with the stream's own timestamps; nil before the first, and
   /// behind a flush.
   private(set) var segment: PlaybackSegment?
@@ -94,6 +96,7 @@ struct PlayedStream: Sendable {
       return
     }
     guard let output else { return }
+    noteLatency(of: eye, unit, eyes, &outputs)
     if let failure = output.failure { outputs.warn(.damagedFrame(of: eye, "\(failure)")) }
     if let warning = output.warning {
       outputs.warn(
@@ -105,6 +108,16 @@ struct PlayedStream: Sendable {
       outputs.append(.format(id, .eye(format.with(sets))))
     }
     for sample in output.samples { give(sample, &outputs) }
+  }
+
+  private mutating func noteLatency(
+    of eye: Eye, _ unit: LayeredSample, _ eyes: EyeSamples?, _ outputs: inout OutputQueue
+  ) {
+    let frame = min(unit.frameDuration ?? unit.duration ?? 0, .second)
+    let latest = Nanoseconds(clamping: eyes?.delay(of: eye) ?? 0) * frame
+    guard latest > latency else { return }
+    latency = latest
+    outputs.append(.statusChanged)
   }
 
   /// Gives what is held back of an eye.

@@ -11,7 +11,8 @@ public enum PlayerOutput: Sendable {
   case gap(StreamID, start: Nanoseconds, duration: Nanoseconds)
   /// A stream has nothing any more.
   case endOfStream(StreamID)
-  /// The length of the movie, or whether it can be sought, is another than before.
+  /// The length of the movie, whether it can be sought, or by how much a stream comes late is other
+  /// than before.
   case statusChanged
   /// Something was left out or guessed; playing goes on.
   case warning(PlayerWarning)

@@ -34,6 +34,18 @@ extension Phase {
     }
   }
 
+  /// By how much the samples of a stream come late, at the most so far.
+  func latency(of stream: StreamID) -> Nanoseconds {
+    let streams: [PlayedStream] =
+      switch self {
+      case .readMovie(let movie): movie.playback.tracks.flatMap(\.streams)
+      case .streamedMovie(let movie): movie.playback.tracks.flatMap(\.streams)
+      case .elementary(let elementary): elementary.streams
+      default: []
+      }
+    return streams.first { $0.id == stream }?.latency ?? 0
+  }
+
   /// Bytes that are kept since the index has not come that says what they are.
   var heldByteCount: UInt64 {
     switch self {

@@ -75,6 +75,20 @@ extension GraphAssembly {
     if let missing = missingPad(of: element) { report(missing) }
   }
 
+  /// The complaint of the first link that waits for an element which misses a plugin.
+  ///
+  /// - Parameter missing: what, by the names of elements.
+  func complaint(ofMissing missing: [String: String]) -> Diagnostic? {
+    for index in state.withLock({ $0.waiting }) where !graph.links[index].isOptional {
+      let element = graph.elements[graph.links[index].source.element]
+      guard let plugin = missing[element.name] else { continue }
+      return Diagnostic(
+        .error, "\(element.title): there is no \(plugin)", at: element.location,
+        help: "'gst-inspect-1.0' lists what is installed; a package of GStreamer has it")
+    }
+    return nil
+  }
+
   /// The complaint of the first link that waits in vain, once nothing more comes.
   ///
   /// - Parameter element: of which all pads have come; nil for any.

@@ -24,6 +24,8 @@ final class RunWatch {
   private var hasToldOfCut = false
   /// What an element misses, by its name.
   private var missing: [String: String] = [:]
+  /// For how long nothing has come through since then, in seconds.
+  private var quiet = 0.0
 
   init(
     _ pipeline: HostedPipeline, _ assembly: GraphAssembly, _ take: Take,
@@ -94,6 +96,7 @@ final class RunWatch {
     defer { for meter in meters { meter.watchOn() } }
     if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }
     guard isStarted || ending != nil else { return fail(RunFailure(.failed, Self.notStarted)) }
+    if let complaint = complaintOfMissingPlugin(state) { return fail(complaint) }
     guard let step = ending?.next(state, interval: beat, hasTold: hasTold.current) else {
       guard ending == nil, let frozen = watchdog.complaint(state, interval: beat) else {
         return nil
@@ -114,6 +117,15 @@ final class RunWatch {
         RunFailure(.frozen, Diagnostic(.error, "the stream could not be ended", at: nil)))
     }
     return nil
+  }
+
+  /// An element that misses a plugin may have other streams to give, but not where nothing comes
+  /// through any more.
+  private func complaintOfMissingPlugin(_ state: Activity.State) -> RunFailure? {
+    guard ending == nil, !missing.isEmpty else { return nil }
+    quiet = state == .moves ? 0 : quiet + beat
+    guard quiet >= 1 else { return nil }
+    return assembly.complaint(ofMissing: missing).map { RunFailure(.failed, $0) }
   }
 
   /// The end of the stream has come to all sinks.

@@ -19,21 +19,28 @@ final class EyePairing: ElementImplementation {
   private let right: Pad
   /// The eye that has no pictures in this stream, once its pad has been told so.
   private let absentEye = Locked<Eye?>(nil)
+  /// How many pictures may have to wait here; set by who feeds the decoder.
+  let heldCount = Locked(2)
+  /// What is for whoever feeds the decoder, and not for that; set before the element starts.
+  let sendUpstream = Locked<(@Sendable (Event) -> Bool)?>(nil)
+  /// By how much pictures come late that have waited in vain for the other eye's.
+  private let latency = Locked<ClockTime>(0)
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
       .sink(chain: EyePairing.receive, event: EyePairing.handle, query: EyePairing.answer))
-    let functions = PadFunctions<EyePairing>.source(event: EyePairing.handleUpstream)
+    let functions = PadFunctions<EyePairing>.source(
+      query: EyePairing.answerDownstream, event: EyePairing.handleUpstream)
     left = try Pad(instance, template: "left", functions)
     right = try Pad(instance, template: "right", functions)
     for pad in [sink, left, right] { add(pad) }
-    for pad in [left, right] { pad.useFixedCaps() }
   }
 
   func start() throws -> Streaming {
     absentEye.withLock { $0 = nil }
+    latency.withLock { $0 = 0 }
     let streaming = Streaming(element: self)
     for pad in [left, right] { streaming.combiner.add(pad) }
     return streaming
@@ -86,21 +93,79 @@ final class EyePairing: ElementImplementation {
   }
 
   private func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    // A decoder that skips late pictures would break up pairs.
-    if case .qualityOfService = event.kind { return true }
+    // A decoder that skips late pictures would break up pairs; what is in front of it may do so.
+    if case .qualityOfService = event.kind { return sendUpstream.current?(event) ?? true }
     return pad.forward(event)
   }
 
   private func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    guard case .allocation(let caps?) = query.kind else { return pad.forward(query) }
-    let absentEye = absentEye.current
-    for eye in Eye.allCases where eye != absentEye {
-      let question = Query.allocation(Self.caps(caps, of: eye), needsPool: false)
-      guard self.pad(of: eye).queryPeer(question), question.acceptsVideoMeta else { return false }
+    switch query.kind {
+    case .caps:
+      query.answerCaps(possibleCaps)
+      return true
+    case .acceptCaps(let caps):
+      query.answerAcceptCaps(caps.isSubset(of: possibleCaps))
+      return true
+    case .allocation(let caps?):
+      let absentEye = absentEye.current
+      var count = 0
+      for eye in Eye.allCases where eye != absentEye {
+        let question = Query.allocation(Self.caps(caps, of: eye), needsPool: false)
+        guard self.pad(of: eye).queryPeer(question), question.acceptsVideoMeta else {
+          return false
+        }
+        count = max(count, question.requiredBufferCount)
+      }
+      query.requireBuffers(
+        count + heldCount.current, size: VideoInfo(caps)?.size ?? 0)
+      query.offerVideoMeta()
+      return true
+    default: return pad.forward(query)
     }
-    query.offerVideoMeta()
-    return true
   }
+
+  /// What all that is linked takes, as the pictures of its eye.
+  private var possibleCaps: Caps {
+    let absentEye = absentEye.current
+    var possible = sink.templateCaps
+    for eye in Eye.allCases where eye != absentEye {
+      let pad = self.pad(of: eye)
+      guard pad.isLinked else { continue }
+      let eyeCaps = Self.caps(sink.templateCaps, of: eye)
+      let taken = pad.peerCaps(filter: eyeCaps).intersection(eyeCaps)
+      possible = possible.intersection(taken.with(removing: Self.eyeFields))
+    }
+    return possible
+  }
+
+  private func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    switch query.kind {
+    case .caps:
+      let eye: Eye = pad == left ? .left : .right
+      query.answerCaps(
+        pad.currentCaps
+          ?? Self.caps(sink.peerCaps(filter: nil), of: eye).intersection(
+            pad.templateCaps))
+      return true
+    case .latency:
+      guard pad.forward(query) else { return false }
+      query.addLatency(latency.current)
+      return true
+    default: return pad.forward(query)
+    }
+  }
+
+  /// Says that pictures come this late; what was said once is not taken back.
+  fileprivate func reportLatency(_ latency: ClockTime) {
+    let isLonger = self.latency.withLock { current in
+      guard latency > current else { return false }
+      current = latency
+      return true
+    }
+    if isLonger { postLatencyChanged() }
+  }
+
+  private static let eyeFields = ["multiview-mode", "multiview-flags", "views"]
 
   private static func caps(_ caps: Caps, of eye: Eye) -> Caps {
     caps.with(["multiview-mode": .string(eye.rawValue)], removing: ["views", "multiview-flags"])
@@ -156,8 +221,14 @@ extension EyePairing {
       if meta.company != .none { element.absentEye.withLock { $0 = nil } }
       switch meta.company {
       case .pair:
-        try show(
-          waiting.add(picture, accessUnit: meta.number, eye: meta.eye, order: meta.order))
+        let pictures = waiting.add(
+          picture, accessUnit: meta.number, eye: meta.eye, order: meta.order)
+        if pictures.count == 1, pictures[0].isAlone, let own = meta.pts,
+          let first = pictures[0].time, own > first
+        {
+          element.reportLatency(min(own - first, 4 * .second))
+        }
+        try show(pictures)
       case .gap: try show(waiting.drain() + [StereoPicture(meta.eye, picture)])
       case .none:
         end(meta.eye.other)
@@ -212,4 +283,10 @@ extension EyePairing {
       return played.overlaps(time, duration: buffer.duration)
     }
   }
+}
+
+extension StereoPicture<Buffer> {
+  /// Whether the other eye's picture is missing.
+  fileprivate var isAlone: Bool { left == nil || right == nil }
+  fileprivate var time: ClockTime? { (left ?? right)?.pts }
 }

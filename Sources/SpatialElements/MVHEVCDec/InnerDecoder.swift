@@ -1,4 +1,5 @@
 import GStreamer
+import HEVC
 
 /// The decoder for plain H.265 between the other two parts of `mvhevcdec`: chosen when the element
 /// starts, and another one where the stream turns out to need it.
@@ -102,6 +103,17 @@ final class InnerDecoder: Sendable {
     }
     if let caps = needs.caps, !sink.possibleCaps.canIntersect(caps) { return nil }
     return decoder
+  }
+
+  /// Says what the flattened stream may keep waiting behind the decoder: as many pictures as its
+  /// picture buffer has.
+  func noteHeldPictures(_ sets: SingleLayerParameterSets) {
+    guard let unit = sets.sequenceParameterSets.first,
+      let ordering = try? SequenceParameterSet(nalUnit: unit).dpb
+    else { return }
+    pairing.implementation(EyePairing.self)?.heldCount.withLock {
+      $0 = ordering.maxDecPicBufferingMinus1 + 1
+    }
   }
 
   private func insert(_ decoder: Element, isRunning: Bool) throws {

@@ -58,6 +58,9 @@ final class LayerFlattening: ElementImplementation {
     return true
   }
 
+  /// Sends an event to what is in front of the element.
+  func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
+
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try streaming.receive(buffer)
   }
@@ -132,7 +135,8 @@ extension LayerFlattening {
       maker?.reset()
       repeatable.removeAll()
       sources.removeAll()
-      heldEvents = []
+      // Tags hold across a flush.
+      heldEvents.removeAll { if case .tags = $0.kind { false } else { true } }
     }
 
     fileprivate mutating func play(_ event: Event) {
@@ -272,6 +276,7 @@ extension LayerFlattening {
       guard sets != sentSets else { return }
       guard sentCaps == nil || isRandomAccess || framing != .annexB else { return }
       sentSets = sets
+      element.decoder.current?.noteHeldPictures(sets)
       let record = try input.singleLayerCaps(sets)
       let stream = record.with(["stream-format": "byte-stream"], removing: ["codec_data"])
       let takesStream = takes(stream) || !takes(record) && change(for: stream)

@@ -137,11 +137,16 @@ extension MVHEVCDemux.Streaming {
   /// Keeps what other threads ask about.
   private mutating func noteStatus() {
     let (seekMap, duration) = (player?.seekMap, player?.duration)
-    let isNews = element.facts.withLock { facts in
-      defer { (facts.seekMap, facts.duration) = (seekMap, duration) }
-      return facts.duration != duration && facts.duration != nil
+    let latencies = outputs.indices.map { player?.latency(of: StreamID(rawValue: $0)) ?? 0 }
+    let (isNews, isLater) = element.facts.withLock { facts in
+      defer {
+        (facts.seekMap, facts.duration, facts.latencies) = (seekMap, duration, latencies)
+      }
+      let isLater = latencies != facts.latencies && latencies.contains { $0 > 0 }
+      return (facts.duration != duration && facts.duration != nil, isLater)
     }
     if isNews { element.postDurationChanged() }
+    if isLater { element.postLatencyChanged() }
   }
 
   // MARK: The end

@@ -42,6 +42,11 @@ extension MVHEVCDemux {
       segment.duration = now.duration
       query.answerSegment(Segment(segment))
       return true
+    case .latency:
+      guard pad.forward(query) else { return false }
+      let number = now.pads.firstIndex(of: pad)
+      query.addLatency(number.flatMap { now.latencies.element(at: $0) } ?? 0)
+      return true
     case .convert:
       guard let result = converted(query.conversion, for: pad) else { return pad.forward(query) }
       query.answerConversion(result)
@@ -77,6 +82,12 @@ extension MVHEVCDemux {
       return Int64(clamping: scale(value, rate.seconds * .second, rate.units))
     default: return nil
     }
+  }
+}
+
+extension [ClockTime] {
+  fileprivate func element(at index: Int) -> ClockTime? {
+    indices.contains(index) ? self[index] : nil
   }
 }
 

@@ -100,6 +100,8 @@ final class MVHEVCDemux: ElementImplementation {
     var segment = PlaybackSegment()
     /// Nil where nothing can be sought.
     var seekMap: SeekMap?
+    /// By how much data comes late on each of the pads.
+    var latencies: [ClockTime] = []
     /// Whoever wants to go elsewhere has to ask upstream.
     var isSoughtUpstream = false
   }

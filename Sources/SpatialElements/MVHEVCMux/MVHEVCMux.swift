@@ -161,7 +161,9 @@ extension MVHEVCMux.Streaming {
       try stereo?.setCaps(caps, of: eye)
     } else if movie != nil, let old = padCaps[name], !caps.continues(old) {
       throw ElementError(
-        .format, "The format of \(name) changed in mid stream, which a movie cannot follow.",
+        .format,
+        "The format of \(name) changed in mid stream, \(caps.changes(since: old)), which a movie "
+          + "cannot follow.",
         debug: "\(old) became \(caps)")
     }
     padCaps[name] = caps

@@ -18,11 +18,29 @@ extension Caps {
   /// get more exact with what it has seen.
   func continues(_ old: Caps) -> Bool {
     guard let before = old.first, let after = first, before.name == after.name else { return false }
+    let uncompared = Self.uncompared(before, after)
+    return old.with(removing: uncompared).isEqual(to: with(removing: uncompared))
+  }
+
+  private static func uncompared(_ before: StructureView, _ after: StructureView) -> [String] {
     let isRaw = before.name.hasSuffix("/x-raw")
-    let free = isRaw ? Self.informative : Self.informative.union(Self.saidByCodedVideo)
-    let uncompared = Set(before.fieldNames + after.fieldNames).filter {
+    let free = isRaw ? informative : informative.union(saidByCodedVideo)
+    return Set(before.fieldNames + after.fieldNames).filter {
       free.contains($0) || !before.has($0) || !after.has($0)
     }
-    return old.with(removing: Array(uncompared)).isEqual(to: with(removing: Array(uncompared)))
+  }
+
+  /// What of caps that do not continue `old` is other than there, for people: "width from 640 to
+  /// 320".
+  func changes(since old: Caps) -> String {
+    guard let before = old.first, let after = first else { return "from \(old) to \(self)" }
+    guard before.name == after.name else { return "from \(before.name) to \(after.name)" }
+    let uncompared = Set(Self.uncompared(before, after))
+    let changes = before.fieldNames.filter { !uncompared.contains($0) }.compactMap { field in
+      let (old, new) = (before.text(field), after.text(field))
+      return old == new
+        ? nil : old.count + new.count > 80 ? field : "\(field) from \(old) to \(new)"
+    }
+    return changes.joined(separator: ", ")
   }
 }

@@ -10,7 +10,19 @@ public import StereoEncoder
 
 extension WeaveError: ElementErrorConvertible {
   public var elementError: ElementError {
-    ElementError(.mux, "The two eyes cannot be woven: \(self).")
+    ElementError(.mux, "The two eyes cannot be woven: \(self)." + (advice.map { " \($0)." } ?? ""))
+  }
+
+  /// What to set so that they can.
+  private var advice: String? {
+    switch self {
+    case .unpairedRandomAccess, .differentFrameTypes, .differentPictureOrderCounts:
+      "x265enc gives both eyes one pattern with option-string=b-adapt=0:scenecut=0:open-gop=0 and "
+        + "one key-int-max; mvhevcenc does so by itself"
+    case .differentTemporalSubLayers, .differentPictureOrderCountSizes:
+      "Give both encoders the same options; mvhevcenc does so by itself"
+    default: nil
+    }
   }
 }
 

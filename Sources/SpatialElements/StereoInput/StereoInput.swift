@@ -42,7 +42,9 @@ final class StereoInput {
     let stream = try EyeStreamCaps(caps, eye)
     if maker != nil, let old = streams[eye], !caps.continues(old.caps) {
       throw ElementError(
-        .format, "The \(eye) eye's format changed in mid stream; a movie has one size and format.",
+        .format,
+        "The \(eye) eye's format changed in mid stream, \(caps.changes(since: old.caps)); a movie has "
+          + "one size and format.",
         debug: "\(old.caps) became \(caps)")
     }
     streams[eye] = stream

@@ -19,7 +19,9 @@ struct FramesCommand: AsyncParsableCommand {
         gst-spatial frames movie.mov --at 0s --show left --output left.jpg
       """)
 
-  @Argument(help: "A QuickTime or MP4 movie.", completion: PipelineCompletion.movie)
+  @Argument(
+    help: "A QuickTime or MP4 movie, or H.265 without a container.",
+    completion: PipelineCompletion.movie)
   var movie: String
 
   @Option(help: "A time: 1.5s, 0:01:02.5; several are allowed.")
@@ -83,13 +85,15 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private func write() async throws {
-    let facts: MovieFacts
+    let opened: OpenedMovie
     do {
-      facts = MovieFacts(try MovieReader(path: movie))
+      opened = try await OpenedMovie(movie)
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes
     }
+    defer { withExtendedLifetime(opened) {} }
+    let facts = opened.facts
     let times = facts.frameTimes
     guard !times.isEmpty else { throw MovieError(movie, "it has no frames") }
     if facts.stereo == .no, show != .anaglyph {
@@ -97,9 +101,9 @@ struct FramesCommand: AsyncParsableCommand {
     }
     let wanted = indexes(times)
     try refuseExisting(wanted)
-    if sheet { return try await writeSheet(wanted, times, facts) }
+    if sheet { return try await writeSheet(wanted, times, opened) }
     let extraction = try await FrameExtraction(
-      movie: movie, facts: facts, show: show, format: names.format)
+      movie: movie, opened: opened, show: show, format: names.format)
     defer { extraction.end() }
     for index in wanted {
       let path = wanted.count == 1 ? names.single(index) : names.numbered(index)
@@ -122,7 +126,7 @@ struct FramesCommand: AsyncParsableCommand {
     throw ExitCode.wouldOverwrite
   }
 
-  private func writeSheet(_ wanted: [Int], _ times: [Double], _ facts: MovieFacts) async throws {
+  private func writeSheet(_ wanted: [Int], _ times: [Double], _ opened: OpenedMovie) async throws {
     guard wanted.count <= ContactSheet.limit else {
       throw MovieError(
         movie,
@@ -131,7 +135,7 @@ struct FramesCommand: AsyncParsableCommand {
     let folder = try ScratchFolder()
     defer { folder.remove() }
     let extraction = try await FrameExtraction(
-      movie: movie, facts: facts, show: show, format: .png)
+      movie: movie, opened: opened, show: show, format: .png)
     defer { extraction.end() }
     var pictures: [String] = []
     for index in wanted {

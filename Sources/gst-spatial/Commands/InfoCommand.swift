@@ -1,6 +1,6 @@
 internal import ArgumentParser
 
-struct InfoCommand: ParsableCommand {
+struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
     abstract: "Say what a movie is, and whether Apple devices see it as spatial.",
@@ -15,7 +15,9 @@ struct InfoCommand: ParsableCommand {
         gst-spatial info movie.mov --require-spatial && echo it is
       """)
 
-  @Argument(help: "A QuickTime or MP4 movie.", completion: PipelineCompletion.movie)
+  @Argument(
+    help: "A QuickTime or MP4 movie, or H.265 without a container.",
+    completion: PipelineCompletion.movie)
   var movie: String
 
   @Flag(help: "Print JSON.")
@@ -27,10 +29,10 @@ struct InfoCommand: ParsableCommand {
   @Flag(help: "Fail where Apple devices do not see the movie as spatial.")
   var requireSpatial = false
 
-  func run() throws {
+  func run() async throws {
     let facts: MovieFacts
     do {
-      facts = MovieFacts(try MovieReader(path: movie))
+      facts = try await OpenedMovie(movie).facts
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes

@@ -19,13 +19,15 @@ struct FrameExtraction {
   private static let patience = Duration.seconds(20)
 
   /// Builds the pipeline. Throws where a movie of one eye is to show two.
-  init(movie: String, facts: MovieFacts, show: Show, format: PictureFormat) async throws {
+  ///
+  /// - Parameter movie: what the movie is called in messages.
+  init(movie: String, opened: OpenedMovie, show: Show, format: PictureFormat) async throws {
     self.movie = movie
-    let view = try Self.view(facts, show, movie)
+    let view = try Self.view(opened.facts, show, movie)
     pipeline = try Pipeline(
       parsing:
         "filesrc name=source ! \(view) ! videoconvert ! \(format.encoder) ! fakesink name=sink")
-    try pipeline.element(named: "source")?.set("location", parsing: movie)
+    try pipeline.element(named: "source")?.set("location", parsing: opened.path)
     guard let sink = pipeline.element(named: "sink") else {
       throw MovieError(movie, "its frames cannot be shown")
     }
@@ -98,6 +100,8 @@ struct FrameExtraction {
       try await pipeline.preroll(timeout: Self.patience)
     } catch let failure as PipelineFailure {
       throw MovieError(movie, failure.message)
+    } catch let error as ElementError {
+      throw MovieError(movie, error.message)
     }
   }
 }

@@ -81,10 +81,12 @@ extension MovieFacts {
   }
 
   private var containerName: String {
-    reader.fileType?.isQuickTime ?? true ? "mov" : "mp4"
+    if byteStream != nil { return "none" }
+    return reader.fileType?.isQuickTime ?? true ? "mov" : "mp4"
   }
 
   private var container: String {
+    if byteStream != nil { return "none: an H.265 byte stream" }
     let brand = reader.fileType.map { " (\($0.majorBrand))" } ?? ""
     let name = containerName == "mov" ? "QuickTime" : "MP4"
     return name + brand + (reader.movie.isFragmented ? ", fragmented" : "") + ", "

@@ -19,6 +19,8 @@ struct MovieFacts {
   let layers: LayeredStreamInformation?
   /// The stream says which view is for which eye.
   let hasReferenceDisplays: Bool
+  /// The file without a container that the movie was copied from; nil for an ordinary movie.
+  var byteStream: String?
 
   init(_ reader: MovieReader) {
     self.reader = reader

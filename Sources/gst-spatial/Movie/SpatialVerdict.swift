@@ -19,6 +19,10 @@ struct SpatialVerdict {
       missing.append(Self.reasonAgainst(facts))
       return
     }
+    if facts.byteStream != nil {
+      missing.append("a movie around the stream (QuickTime), which says how the pair was shot")
+      return
+    }
     if entry.codec != "hvc1" {
       missing.append("the sample entry 'hvc1' (it is '\(entry.codec)')")
     }

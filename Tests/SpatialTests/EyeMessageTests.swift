@@ -1,0 +1,27 @@
+import GStreamer
+import Testing
+
+/// What elements say of eyes that do not go together.
+@Suite(.timeLimit(.minutes(1)))
+struct EyeMessageTests {
+  @Test("a format that changes is told from what to what")
+  func formatChange() async throws {
+    let failure = try await failure(
+      of: "concat name=c ! m.left "
+        + "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=64 ! c. "
+        + "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=96,height=64 ! c. "
+        + "videotestsrc num-buffers=6 ! video/x-raw,format=I420,width=64,height=64 ! m.right "
+        + "mvhevcmux fragment-duration=1000000000 name=m ! fakesink")
+    #expect(failure.message.contains("width from 64 to 96"), "\(failure)")
+  }
+
+  @Test("pairs of two patterns are told the options that make them one")
+  func patterns() async throws {
+    let failure = try await failure(
+      of: "stereotestsrc num-buffers=20 ! video/x-raw,width=256,height=64 ! sbssplit name=s "
+        + "s.left ! queue ! x265enc key-int-max=5 ! h265parse ! m.left "
+        + "s.right ! queue ! x265enc key-int-max=9 ! h265parse ! m.right "
+        + "mvhevcmux fragment-duration=1000000000 name=m ! fakesink")
+    #expect(failure.message.contains("scenecut=0"), "\(failure)")
+  }
+}

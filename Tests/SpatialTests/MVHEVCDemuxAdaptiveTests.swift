@@ -1,0 +1,182 @@
+import CGStreamer
+import Foundation
+import GStreamer
+import StereoVideo
+import Testing
+
+/// `mvhevcdemux`: fragments that come one by one, as adaptive streaming and live encoders give them.
+@Suite(.timeLimit(.minutes(2)))
+struct MVHEVCDemuxAdaptiveTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+    try BuiltPlugin.require()
+  }
+
+  /// The index, and the fragments with their media, of a movie with a key frame each third of a
+  /// second.
+  private func fragments() async throws -> (index: [UInt8], fragments: [[UInt8]]) {
+    let (path, copy) = (folder.path("movie.mov"), folder.path("fragments.mp4"))
+    try await OwnMovie.make(path, frames: 60)
+    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/fragment.py").path
+    _ = try Python.output([script, path, copy])
+    let bytes = [UInt8](try Data(contentsOf: URL(filePath: copy)))
+    var (index, fragments): ([UInt8], [[UInt8]]) = ([], [])
+    var place = 0
+    while place + 8 <= bytes.count {
+      let size = bytes[place..<place + 4].reduce(0) { $0 << 8 | Int($1) }
+      let box = Array(bytes[place..<min(place + max(size, 8), bytes.count)])
+      switch String(decoding: box[4..<8], as: UTF8.self) {
+      case "moof": fragments.append(box)
+      case "mdat": fragments[fragments.count - 1] += box
+      case "mfra": break
+      default: index += box
+      }
+      place += max(size, 8)
+    }
+    try #require(fragments.count == 6)
+    return (index, fragments)
+  }
+
+  /// A source that cannot be sought, in front of a demuxer.
+  private final class Source {
+    let pipeline: Pipeline
+    let pad: Pad
+    let taps: [String: Tap]
+
+    init(_ pads: [String]) throws {
+      pipeline = try SpatialTests.pipeline("mvhevcdemux name=d " + DemuxRun.sinks(pads))
+      var taps: [String: Tap] = [:]
+      for pad in pads { taps[pad] = try Tap(pipeline.element(named: pad)?.staticPad("sink")) }
+      self.taps = taps
+      let new = try #require(gst_pad_new("src", GST_PAD_SRC))
+      pad = Pad(adopting: gst_object_ref_sink(new).assumingMemoryBound(to: GstPad.self))
+      pad.setActive(true)
+      let sink = try #require(pipeline.element(named: "d")?.staticPad("sink"))
+      try #require(
+        gst_pad_link_full(pad.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
+          == GST_PAD_LINK_OK)
+      pipeline.setState(GST_STATE_PLAYING)
+      pad.push(.streamStart(id: "test"))
+    }
+
+    deinit { pipeline.setState(GST_STATE_NULL) }
+
+    func push(_ bytes: [UInt8], at time: ClockTime? = nil, discontinuous: Bool = false) {
+      let buffer = Buffer(bytes)
+      buffer.pts = time
+      if discontinuous { buffer.flags.insert(.discont) }
+      #expect(pad.push(buffer) == .ok)
+    }
+
+    func waitForBuffers(_ count: Int) async throws {
+      for _ in 0..<1000 where taps.values.contains(where: { $0.buffers.count < count }) {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+    }
+
+    func flush() {
+      pad.push(.flushStart)
+      pad.push(.flushStop())
+    }
+  }
+
+  private static let fragmentLength = ClockTime.second / 3
+
+  @Test(
+    "below an adaptive demuxer, segments and times are upstream's, also behind its seeks",
+    Python.hasAVTrait)
+  func upstreamTimes() async throws {
+    let (index, fragments) = try await fragments()
+    let source = try Source(["left", "right", "video_0"])
+    // Playing begins in the third fragment.
+    var segment = Segment()
+    segment.start = 2 * Self.fragmentLength + 10_000_000
+    (segment.time, segment.base) = (segment.start, 5 * .second)
+    source.pad.push(.segment(segment))
+    source.push(index)
+    for number in 2..<4 {
+      source.push(
+        fragments[number], at: ClockTime(number) * Self.fragmentLength,
+        discontinuous: number == 2)
+    }
+    // What sinks have not taken when a flush comes is dropped.
+    try await source.waitForBuffers(20)
+    // Upstream seeks: no bytes are counted, and any fragment comes next.
+    source.flush()
+    segment.start = Self.fragmentLength
+    (segment.time, segment.base) = (segment.start, 0)
+    source.pad.push(.segment(segment))
+    for number in 1..<3 {
+      source.push(
+        fragments[number], at: ClockTime(number) * Self.fragmentLength,
+        discontinuous: number == 1)
+    }
+    source.pad.push(.endOfStream)
+    try await messages(of: source.pipeline)
+    for (pad, tap) in source.taps {
+      let segments = tap.events.filter { $0.type == GST_EVENT_SEGMENT }.compactMap(\.segment)
+      #expect(segments.map(\.base) == [5 * .second, 0], "\(pad)")
+      #expect(segments.map(\.time) == segments.map(\.start), "\(pad)")
+      let shown = tap.buffers.filter { !$0.buffer.flags.contains(.decodeOnly) }
+      try #require(shown.count == 40, "\(pad)")
+      // Without an edit list, media begins two frames late, which are put in order.
+      for (half, first) in [(shown.prefix(20), 22), (shown.suffix(20), 12)] {
+        let times = half.compactMap(\.buffer.pts).sorted().map { ($0 + 1_000_000) * 30 / .second }
+        #expect(times == (first..<first + 20).map { ClockTime($0) }, "\(pad)")
+      }
+    }
+  }
+
+  @Test("the duration of what is still being written grows, and is told", Python.hasAVTrait)
+  func growing() async throws {
+    var (index, fragments) = try await fragments()
+    // What was known when writing began, in thousandths: half a second.
+    let header = try #require(index.firstRange(of: Array("mvhd".utf8))).upperBound
+    try #require(Array(index[header + 12..<header + 16]) == [0, 0, 3, 0xE8])
+    index.replaceSubrange(header + 16..<header + 20, with: [0, 0, 1, 0xF4])
+    let source = try Source(["left"])
+    source.pad.push(.segment(Segment(GST_FORMAT_BYTES)))
+    source.push(index)
+    source.push(fragments[0])
+    let pad = try #require(source.pipeline.element(named: "d")?.staticPad("left"))
+    #expect(pad.duration == .second / 2)
+    for fragment in fragments[1..<4] { source.push(fragment) }
+    #expect(pad.duration.map { $0 / 100_000_000 } == 13)
+    for fragment in fragments[4...] { source.push(fragment) }
+    source.pad.push(.endOfStream)
+    let told = try await messages(of: source.pipeline)
+    #expect(told.contains { $0.type == GST_MESSAGE_DURATION_CHANGED })
+    #expect(source.taps["left"]?.buffers.count == 60)
+  }
+
+  @Test("behind a flush without a place in bytes, a fragment goes on", Python.hasAVTrait)
+  func flushWithoutPlace() async throws {
+    let (index, fragments) = try await fragments()
+    let source = try Source(["left", "video_0"])
+    source.pad.push(.segment(Segment(GST_FORMAT_BYTES)))
+    source.push(index)
+    source.push(fragments[0])
+    source.push(Array(fragments[1].prefix(fragments[1].count / 2)))
+    try await source.waitForBuffers(10)
+    source.flush()
+    source.pad.push(.segment(Segment(GST_FORMAT_TIME)))
+    source.push(fragments[4])
+    source.push(fragments[5])
+    source.pad.push(.endOfStream)
+    try await messages(of: source.pipeline)
+    for (pad, tap) in source.taps {
+      let flush = try #require(
+        tap.items.lastIndex {
+          if case .event(let event) = $0 { event.type == GST_EVENT_FLUSH_STOP } else { false }
+        })
+      let behind = tap.items[flush...].compactMap {
+        if case .buffer(let passed) = $0 { passed } else { nil }
+      }
+      #expect(behind.count == 20, "\(pad)")
+      #expect(behind.first?.buffer.flags.contains(.deltaUnit) == false, "\(pad)")
+      #expect(behind.allSatisfy { $0.runningTime != nil }, "\(pad)")
+    }
+  }
+}
