@@ -9,7 +9,10 @@
 # make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the README's figures
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
+# make tsan                                        the elements' tests under ThreadSanitizer
+# make asan                                        the same under AddressSanitizer
 # make campaign                                    does to the ready pipelines what happens to recordings
+# make docs                                        the library GStreamer's documentation, in .build/docs
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release --disable-local-rpath
@@ -39,8 +42,7 @@ SECONDS ?= 600
 
 # What no clone can bring along: other makers' movies, and the right to mount a file system.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root"
-
-.PHONY: setup plugin command demo test bench campaign fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo test bench docs tsan asan campaign fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -63,6 +65,15 @@ test:
 bench: plugin
 	@scripts/setup python
 	@scripts/bench
+
+docs: setup
+	@scripts/docs
+
+tsan: setup
+	@scripts/sanitize thread
+
+asan: setup
+	@scripts/sanitize address
 
 campaign: command
 	@scripts/campaign
