@@ -14,6 +14,7 @@ let package = Package(
     .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"]),
     .executable(name: "gst-spatial", targets: ["gst-spatial"]),
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
+    .library(name: "GStreamer", targets: ["GStreamer"]),
   ],
   dependencies: [
     .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
@@ -47,15 +48,13 @@ let package = Package(
 
     // A checked pipeline file as a graph that runs.
     .target(
-      name: "PipelineHost", dependencies: ["CGStreamer", "GStreamer", "PipelineFile"],
-      swiftSettings: strict),
+      name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
 
     // The command.
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "CGStreamer", "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost",
-        "StereoVideo",
+        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict,

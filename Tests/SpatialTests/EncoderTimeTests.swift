@@ -76,7 +76,7 @@ struct EncoderTimeTests {
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(GST_STATE_PAUSED)
     #expect(pipeline.waitForState(timeout: 20 * .second))
-    #expect(pipeline.seek(to: 2 * .second, flags: GST_SEEK_FLAG_ACCURATE))
+    #expect(pipeline.seek(to: 2 * .second, flags: .accurate))
     try await play(pipeline)
     let segment = try #require(tap.events.compactMap(\.segment).last)
     let first = try #require(

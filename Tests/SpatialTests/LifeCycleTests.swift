@@ -113,7 +113,7 @@ struct LifeCycleTests {
     #expect(pipeline.waitForState(timeout: 20 * .second))
     pipeline.setState(GST_STATE_PLAYING)
     for second in 0..<20 as Range<UInt64> {
-      #expect(pipeline.seek(to: second * .second, flags: GST_SEEK_FLAG_NONE))
+      #expect(pipeline.seek(to: second * .second))
       try await Task.sleep(for: .milliseconds(second % 3 * 20))
     }
     let end = scale(5, .second, 1)

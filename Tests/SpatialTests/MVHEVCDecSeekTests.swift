@@ -45,8 +45,7 @@ struct MVHEVCDecSeekTests {
     for _ in 0..<200 {
       let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
       let seen = taps.map(\.buffers.count)
-      let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
-      #expect(pipeline.seek(to: time, flags: GstSeekFlags(flags)))
+      #expect(pipeline.seek(to: time, flags: .accurate))
       #expect(pipeline.waitForState(timeout: 20_000_000_000))
       let frame = Int(time * 30 / 1_000_000_000)
       for (index, eye) in Eye.allCases.enumerated() {

@@ -167,7 +167,7 @@ struct MVHEVCDemuxEditTests {
     for (frame, time) in expected where frame % 4 == 3 {
       let sought = ClockTime((time * 1e9 / 30).rounded()) + 1_000_000
       let before = tap.buffers.count
-      try #require(pipeline.seek(to: sought, flags: Self.accurate))
+      try #require(pipeline.seek(to: sought, flags: .accurate))
       try #require(pipeline.waitForState(timeout: 10 * .second))
       let first = try #require(tap.buffers.dropFirst(before).first)
       #expect(all.firstIndex(of: md5(try first.pixels())) == frame)

@@ -50,7 +50,7 @@ struct MuxRecordingTests {
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
     pipeline.setState(GST_STATE_PLAYING)
     try await more(20, of: tap)
-    #expect(!pipeline.seek(to: 0, flags: GST_SEEK_FLAG_NONE))
+    #expect(!pipeline.seek(to: 0))
     let query = Query.seeking(GST_FORMAT_TIME)
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("src"))
     #expect(mux.peer?.queryPeer(query) == true)

@@ -2,10 +2,10 @@ public import CGStreamer
 
 /// A reference to an element of an application's pipeline.
 public class Element: @unchecked Sendable {
-  public let pointer: UnsafeMutablePointer<GstElement>
+  package let pointer: UnsafeMutablePointer<GstElement>
 
   /// Adds a reference; a floating one is taken over.
-  public init(retaining pointer: UnsafeMutablePointer<GstElement>) {
+  package init(retaining pointer: UnsafeMutablePointer<GstElement>) {
     self.pointer = pointer
     gst_object_ref_sink(pointer)
   }
@@ -81,10 +81,9 @@ public class Element: @unchecked Sendable {
     return ClockTime(exactly: duration)
   }
 
-  /// Jumps to a stream time.
-  public func seek(to time: ClockTime, flags: GstSeekFlags) -> Bool {
+  /// Jumps to a stream time, dropping what is under way.
+  public func seek(to time: ClockTime, flags: SeekFlags = []) -> Bool {
     gst_element_seek_simple(
-      pointer, GST_FORMAT_TIME, GstSeekFlags(flags.rawValue | GST_SEEK_FLAG_FLUSH.rawValue),
-      gint64(clamping: time)) != 0
+      pointer, GST_FORMAT_TIME, flags.union(.flush).cValue, gint64(clamping: time)) != 0
   }
 }

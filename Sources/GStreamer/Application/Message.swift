@@ -2,15 +2,15 @@ public import CGStreamer
 
 /// What an element tells the application.
 public final class Message: MiniObject, @unchecked Sendable {
-  public var pointer: UnsafeMutablePointer<GstMessage> { cast(raw) }
+  package var pointer: UnsafeMutablePointer<GstMessage> { cast(raw) }
 
   /// Takes over the caller's reference.
-  public init(adopting pointer: UnsafeMutablePointer<GstMessage>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstMessage>) {
     super.init(adopting: cast(pointer))
   }
 
   /// Adds a reference.
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
     self.init(adopting: gst_message_ref(pointer))
   }
 

@@ -127,16 +127,10 @@ private final class AggregatorBox<Implementation: AggregatorImplementation>: Any
 {
   let owned: ElementCore<Implementation>
 
-  override init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
-    try super.init(instance)
+    super.init(instance, owned)
   }
-
-  override var core: AnyObject? { owned }
-  override func start() throws { try owned.start() }
-  override func stop() { owned.stop() }
-  override func settingsChanged() { owned.implementation.settingsChanged() }
-  override func whileIdle(_ body: () -> Void) { owned.streaming.whileIdle(body) }
 
   override func aggregate(timeout: Bool) throws {
     try owned.streaming.call { try owned.implementation.aggregate(timeout: timeout, &$0) }

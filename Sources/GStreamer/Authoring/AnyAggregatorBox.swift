@@ -78,7 +78,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   /// that nobody upstream can follow: the base class would stop its thread for it, hear that it is
   /// refused, and never start the thread again.
   func forwardSourceEvent(_ event: Event) -> Bool {
-    if let seek = event.seek, seek.has(GST_SEEK_FLAG_FLUSH) {
+    if let seek = event.seek, seek.flags.contains(.flush) {
       let isSeekable = Self.sinkPads(of: pointer).contains { pad in
         let query = Query.seeking(seek.format)
         return pad.queryPeer(query) && query.isSeekable

@@ -9,7 +9,7 @@ public protocol BinImplementation: ElementImplementation {}
 
 extension BinImplementation {
   public static var superclass: ElementSuperclass<Self> {
-    ElementSuperclass(.bin) { try BinBox<Self>($0) }
+    ElementSuperclass(.bin) { ElementBox($0, try ElementCore<Self>($0)) }
   }
 
   private var bin: UnsafeMutablePointer<GstBin> { cast(gstElement) }
@@ -26,21 +26,4 @@ extension BinImplementation {
     element.setState(GST_STATE_NULL)
     gst_bin_remove(bin, element.pointer)
   }
-}
-
-/// Between the trampolines of GstBin and an implementation.
-private final class BinBox<Implementation: BinImplementation>: ElementBox,
-  @unchecked Sendable
-{
-  private let owned: ElementCore<Implementation>
-
-  override init(_ instance: ElementInstance) throws {
-    owned = try ElementCore(instance)
-    try super.init(instance)
-  }
-
-  override var core: AnyObject? { owned }
-  override func start() throws { try owned.start() }
-  override func stop() { owned.stop() }
-  override func settingsChanged() { owned.implementation.settingsChanged() }
 }

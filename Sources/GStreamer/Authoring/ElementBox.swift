@@ -8,32 +8,18 @@ import Synchronization
 /// that a generic subclass for each implementation overrides.
 class ElementBox: ElementObject, @unchecked Sendable {
   let instance: ElementInstance
+  let core: any AnyElementCore
   private let isStarted = Atomic(false)
 
-  init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance, _ core: any AnyElementCore) {
     self.instance = instance
+    self.core = core
   }
 
   /// The element, not retained: it lives at least as long as this object is called.
   var pointer: UnsafeMutablePointer<GstElement> { instance.pointer }
   /// The class structure of the C base class, for chaining up.
   var parentClass: UnsafeMutableRawPointer { instance.parentClass }
-
-  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
-  func start() throws {}
-
-  /// Called once for each `start` that went well, when data has stopped or where the change of state
-  /// failed after all: forget everything but the settings.
-  func stop() {}
-
-  /// Called when a property has been set, in the thread that sets it.
-  func settingsChanged() {}
-
-  /// An `ElementCore`.
-  var core: AnyObject? { nil }
-
-  /// The implementation, if it gives pads on request.
-  var padGiver: (any RequestPadImplementation)? { nil }
 
   // MARK: Trampolines
 
@@ -42,7 +28,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
     runStop()
     instance.refusesData.store(false, ordering: .releasing)
     return answer {
-      try start()
+      try core.start()
       isStarted.store(true, ordering: .releasing)
       return true
     } != 0
@@ -50,11 +36,8 @@ class ElementBox: ElementObject, @unchecked Sendable {
 
   /// Ends what `runStart` began, once.
   func runStop() {
-    if isStarted.exchange(false, ordering: .acquiringAndReleasing) { stop() }
+    if isStarted.exchange(false, ordering: .acquiringAndReleasing) { core.stop() }
   }
-
-  /// Runs `body` unless a thread is inside the element's streaming code.
-  func whileIdle(_ body: () -> Void) { body() }
 
   /// The Swift object of an element that this layer registered.
   static func of(_ instance: UnsafeMutablePointer<GstObject>?) -> ElementBox? {
@@ -77,7 +60,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
       // Pads may be active, and a thread may sit in downstream elements until these stop. Then the
       // way down to NULL, which deactivates the pads, does the rest.
-      whileIdle { runStop() }
+      core.whileIdle { runStop() }
     case GST_STATE_CHANGE_PAUSED_TO_READY, GST_STATE_CHANGE_READY_TO_NULL: runStop()
     default: break
     }

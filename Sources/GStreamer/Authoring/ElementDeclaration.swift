@@ -36,7 +36,12 @@ extension ElementDeclaration where Implementation: ElementImplementation {
   ///   - typeName: the GType, such as `GstSBSSplit`.
   ///   - longName: for people, in title case.
   ///   - klass: GStreamer's class keywords, such as `Codec/Muxer`.
+  ///   - description: one sentence on what it does.
+  ///   - author: name and address.
   ///   - rank: how willing autopluggers are to use the element.
+  ///   - padTemplates: what pads it has or may get.
+  ///   - properties: in the order in which gst-inspect lists them.
+  ///   - interfaces: GObject interfaces besides.
   public init(
     name: String, typeName: String, longName: String, klass: String, description: String,
     author: String, rank: GstRank = GST_RANK_NONE, padTemplates: [PadTemplate],
@@ -198,5 +203,5 @@ private let setElementProperty:
   ) -> Void = { object, id, value, _ in
     guard let object, let value, let element = ElementBox.of(cast(object)) else { return }
     ElementClass.of(object)?.setProperty(Int(id) - 1, element, value)
-    element.settingsChanged()
+    element.core.settingsChanged()
   }

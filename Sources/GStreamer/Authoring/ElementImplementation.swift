@@ -45,7 +45,7 @@ extension ElementImplementation {
   public func settingsChanged() {}
 
   public static var superclass: ElementSuperclass<Self> {
-    ElementSuperclass(.element) { try PlainBox<Self>($0) }
+    ElementSuperclass(.element) { ElementBox($0, try ElementCore<Self>($0)) }
   }
 
   /// Runs `body` with the state of the streaming thread, and with the stream lock of the sink pad
@@ -86,8 +86,27 @@ public struct ElementSuperclass<Implementation: ElementImplementation> {
   }
 }
 
+/// What C functions, which cannot be generic, do with an `ElementCore`.
+protocol AnyElementCore: AnyObject {
+  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
+  func start() throws
+
+  /// Called once for each `start` that went well, when data has stopped or where the change of state
+  /// failed after all.
+  func stop()
+
+  /// Called when a property has been set, in the thread that sets it.
+  func settingsChanged()
+
+  /// Runs `body` unless a thread is inside the element's streaming code.
+  func whileIdle(_ body: () -> Void)
+
+  /// The implementation, if it gives pads on request.
+  var padGiver: (any RequestPadImplementation)? { get }
+}
+
 /// An element's Swift object, and the state of its streaming thread.
-final class ElementCore<Implementation: ElementImplementation> {
+final class ElementCore<Implementation: ElementImplementation>: AnyElementCore {
   let implementation: Implementation
   let streaming = StreamingSlot<Implementation.Streaming>()
 
@@ -99,6 +118,14 @@ final class ElementCore<Implementation: ElementImplementation> {
 
   func stop() {
     if let ended = streaming.end() { implementation.stop(ended) }
+  }
+
+  func settingsChanged() { implementation.settingsChanged() }
+
+  func whileIdle(_ body: () -> Void) { streaming.whileIdle(body) }
+
+  var padGiver: (any RequestPadImplementation)? {
+    implementation as? any RequestPadImplementation
   }
 
   /// Hands over a serialized event, behind the call that it came back in from if there is one.
@@ -115,25 +142,4 @@ final class ElementCore<Implementation: ElementImplementation> {
   }
 
   static func of(_ element: ElementBox?) -> ElementCore? { element?.core as? ElementCore }
-}
-
-/// Between the trampolines of GstElement and an implementation.
-private final class PlainBox<Implementation: ElementImplementation>: ElementBox,
-  @unchecked Sendable
-{
-  private let owned: ElementCore<Implementation>
-
-  override init(_ instance: ElementInstance) throws {
-    owned = try ElementCore(instance)
-    try super.init(instance)
-  }
-
-  override var core: AnyObject? { owned }
-  override var padGiver: (any RequestPadImplementation)? {
-    owned.implementation as? any RequestPadImplementation
-  }
-  override func start() throws { try owned.start() }
-  override func stop() { owned.stop() }
-  override func settingsChanged() { owned.implementation.settingsChanged() }
-  override func whileIdle(_ body: () -> Void) { owned.streaming.whileIdle(body) }
 }

@@ -121,8 +121,8 @@ extension Property where Owner: HasSettings {
     }
   }
 
-  /// - Parameter isControllable: whether it can follow a control source; see
-  ///   ``ElementObject/followControlSources(at:)``.
+  /// A number. Where it is controllable, it can follow a control source; see
+  /// ``ElementObject/followControlSources(at:)``.
   public static func double(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
     default defaultValue: Double, mutable: Mutability = .ready, isControllable: Bool = false,

@@ -45,17 +45,11 @@ private final class PushSourceBox<Implementation: PushSourceImplementation>: Any
 {
   private let owned: ElementCore<Implementation>
 
-  override init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
-    try super.init(instance)
+    super.init(instance, owned)
     setFormat(GST_FORMAT_TIME)
   }
-
-  override var core: AnyObject? { owned }
-  override func start() throws { try owned.start() }
-  override func stop() { owned.stop() }
-  override func settingsChanged() { owned.implementation.settingsChanged() }
-  override func whileIdle(_ body: () -> Void) { owned.streaming.whileIdle(body) }
 
   override func fixate(_ caps: Caps) -> Caps { owned.implementation.fixate(caps) }
 

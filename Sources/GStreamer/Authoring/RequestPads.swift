@@ -19,7 +19,7 @@ extension ElementBox {
   final func givePad(
     _ template: UnsafeMutablePointer<GstPadTemplate>, named requested: String?
   ) -> UnsafeMutablePointer<GstPad>? {
-    guard let giver = padGiver,
+    guard let giver = core.padGiver,
       let templateName = template.pointee.name_template.map({ String(cString: $0) })
     else { return nil }
     do {
@@ -34,7 +34,7 @@ extension ElementBox {
   }
 
   final func takeBack(_ pad: UnsafeMutablePointer<GstPad>) {
-    guard let giver = padGiver else { return }
+    guard let giver = core.padGiver else { return }
     // Data stops first.
     gst_pad_set_active(pad, 0)
     let pad = Pad(retaining: pad)

@@ -60,16 +60,10 @@ private final class TransformBox<Implementation: TransformImplementation>: AnyTr
 {
   let owned: ElementCore<Implementation>
 
-  override init(_ instance: ElementInstance) throws {
+  init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
-    try super.init(instance)
+    super.init(instance, owned)
   }
-
-  override var core: AnyObject? { owned }
-  override func start() throws { try owned.start() }
-  override func stop() { owned.stop() }
-  override func settingsChanged() { owned.implementation.settingsChanged() }
-  override func whileIdle(_ body: () -> Void) { owned.streaming.whileIdle(body) }
 
   override func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
     owned.implementation.transformCaps(caps, from: direction)

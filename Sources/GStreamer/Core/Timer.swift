@@ -8,6 +8,7 @@ public final class Timer: @unchecked Sendable {
   /// - Parameters:
   ///   - delay: in nanoseconds.
   ///   - element: what `body` works on; it is kept for as long as the timer runs.
+  ///   - body: what is done.
   public init(
     after delay: ClockTime, for element: any ElementObject, _ body: @escaping @Sendable () -> Void
   ) {

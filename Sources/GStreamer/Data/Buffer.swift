@@ -1,16 +1,16 @@
-public import CGStreamer
+package import CGStreamer
 
 /// A piece of a stream: memory, timestamps, flags and metas.
 public final class Buffer: MiniObject, @unchecked Sendable {
-  public var pointer: UnsafeMutablePointer<GstBuffer> { cast(raw) }
+  package var pointer: UnsafeMutablePointer<GstBuffer> { cast(raw) }
 
   /// Takes over the caller's reference.
-  public init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstBuffer>) {
     super.init(adopting: cast(pointer))
   }
 
   /// Adds a reference.
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstBuffer>) {
     self.init(adopting: gst_buffer_ref(pointer))
   }
 

@@ -23,9 +23,8 @@ public final class MappedBuffer: @unchecked Sendable {
 }
 
 extension Buffer {
-  /// Adds bytes behind this one's memory without copying them.
-  ///
-  /// - Parameter owner: keeps the bytes where and as they are as long as it lives.
+  /// Adds bytes behind this one's memory without copying them. `owner` keeps them where and as they
+  /// are as long as it lives.
   public func append(_ bytes: UnsafeRawBufferPointer, keptBy owner: AnyObject) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     let memory = gst_memory_new_wrapped(

@@ -2,7 +2,7 @@ public import CGStreamer
 
 /// The layout of raw video: format, size, rate, colorimetry, planes; from caps.
 public struct VideoInfo: @unchecked Sendable {
-  public var info: GstVideoInfo
+  package var info: GstVideoInfo
 
   /// nil where the caps are not fixed raw video in system memory.
   public init?(_ caps: Caps) {
@@ -32,7 +32,9 @@ public struct VideoInfo: @unchecked Sendable {
   /// Frames a second; 0/1 where it varies.
   public var frameRate: Fraction { Fraction(info.fps_n, info.fps_d) }
   public var pixelAspectRatio: Fraction { Fraction(info.par_n, info.par_d) }
-  public var colorimetry: GstVideoColorimetry { info.colorimetry }
+  public var colorimetry: Colorimetry { Colorimetry(info.colorimetry) }
+  /// Empty where it is not known.
+  public var chromaSiting: ChromaSiting { ChromaSiting(rawValue: info.chroma_site.rawValue) }
   public var isInterlaced: Bool { info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE }
 
   public var multiviewMode: MultiviewMode { info.ABI.abi.multiview_mode }
@@ -91,17 +93,17 @@ public struct VideoInfo: @unchecked Sendable {
 
   public var planeCount: Int { Int(info.finfo?.pointee.n_planes ?? 0) }
   /// Where each plane starts.
-  public var offsets: [Int] {
-    withUnsafeBytes(of: info.offset) {
-      $0.bindMemory(to: gsize.self).prefix(planeCount).map { Int(clamping: $0) }
+  public var offsets: PlaneValues {
+    withUnsafeBytes(of: info.offset) { offsets in
+      PlaneValues(count: planeCount) { Int(clamping: offsets.bindMemory(to: gsize.self)[$0]) }
     }
   }
   /// The bytes from a row to the next, for each plane.
-  public var strides: [Int] {
-    withUnsafeBytes(of: info.stride) {
-      $0.bindMemory(to: gint.self).prefix(planeCount).map { Int($0) }
+  public var strides: PlaneValues {
+    withUnsafeBytes(of: info.stride) { strides in
+      PlaneValues(count: planeCount) { Int(strides.bindMemory(to: gint.self)[$0]) }
     }
   }
   /// What the format is made of: components, planes, bits, subsampling.
-  public var formatInfo: GstVideoFormatInfo? { info.finfo?.pointee }
+  package var formatInfo: GstVideoFormatInfo? { info.finfo?.pointee }
 }

@@ -4,10 +4,10 @@ public import CGStreamer
 public struct VideoLayout: Sendable {
   public var width: Int
   public var height: Int
-  public var offsets: [Int]
-  public var strides: [Int]
+  public var offsets: PlaneValues
+  public var strides: PlaneValues
 
-  public init(width: Int, height: Int, offsets: [Int], strides: [Int]) {
+  public init(width: Int, height: Int, offsets: PlaneValues, strides: PlaneValues) {
     self.width = width
     self.height = height
     self.offsets = offsets
@@ -26,11 +26,11 @@ extension Buffer {
   public var videoLayout: VideoLayout? {
     guard let meta = gst_buffer_get_video_meta(pointer) else { return nil }
     let count = min(Int(meta.pointee.n_planes), 4)
-    let offsets = withUnsafeBytes(of: meta.pointee.offset) {
-      $0.bindMemory(to: gsize.self).prefix(count).map { Int(clamping: $0) }
+    let offsets = withUnsafeBytes(of: meta.pointee.offset) { offsets in
+      PlaneValues(count: count) { Int(clamping: offsets.bindMemory(to: gsize.self)[$0]) }
     }
-    let strides = withUnsafeBytes(of: meta.pointee.stride) {
-      $0.bindMemory(to: gint.self).prefix(count).map { Int($0) }
+    let strides = withUnsafeBytes(of: meta.pointee.stride) { strides in
+      PlaneValues(count: count) { Int(strides.bindMemory(to: gint.self)[$0]) }
     }
     return VideoLayout(
       width: Int(meta.pointee.width), height: Int(meta.pointee.height), offsets: offsets,
@@ -45,11 +45,19 @@ extension Buffer {
     if let old = gst_buffer_get_video_meta(pointer) {
       gst_buffer_remove_meta(pointer, cast(old))
     }
-    var offsets = layout.offsets.map { gsize(clamping: $0) } + [gsize](repeating: 0, count: 4)
-    var strides = layout.strides.map { gint(clamping: $0) } + [gint](repeating: 0, count: 4)
-    gst_buffer_add_video_meta_full(
-      pointer, GST_VIDEO_FRAME_FLAG_NONE, format, UInt32(clamping: layout.width),
-      UInt32(clamping: layout.height), UInt32(clamping: layout.offsets.count), &offsets, &strides)
+    var offsets = SIMD4<UInt>()
+    var strides = SIMD4<Int32>()
+    for (plane, offset) in layout.offsets.enumerated() { offsets[plane] = UInt(clamping: offset) }
+    for (plane, stride) in layout.strides.enumerated() { strides[plane] = Int32(clamping: stride) }
+    withUnsafeMutableBytes(of: &offsets) { offsets in
+      withUnsafeMutableBytes(of: &strides) { strides in
+        _ = gst_buffer_add_video_meta_full(
+          pointer, GST_VIDEO_FRAME_FLAG_NONE, format, UInt32(clamping: layout.width),
+          UInt32(clamping: layout.height), UInt32(clamping: layout.offsets.count),
+          offsets.bindMemory(to: gsize.self).baseAddress,
+          strides.bindMemory(to: gint.self).baseAddress)
+      }
+    }
   }
 }
 
@@ -71,7 +79,7 @@ extension VideoInfo {
         debug: "\(layout.width)x\(layout.height), not \(width)x\(height) \(formatName)")
     }
     let size = buffer.size
-    guard let extents = extents(of: layout), extents.allSatisfy({ $0.upperBound <= size }) else {
+    guard allExtents(of: layout, { $0.upperBound <= size }) else {
       throw ElementError(
         .failedStream, "A video frame is smaller than its caps say.",
         debug: "\(size) bytes for \(width)x\(height) \(formatName)")
@@ -79,22 +87,22 @@ extension VideoInfo {
     return layout
   }
 
-  /// The bytes that each plane takes; nil where one begins before its buffer.
-  func extents(of layout: VideoLayout) -> [Range<Int>]? {
+  /// Whether something holds for the bytes that each plane takes; false where one begins before its
+  /// buffer.
+  private func allExtents(of layout: VideoLayout, _ holds: (Range<Int>) -> Bool) -> Bool {
     guard isAddressable else {
       // How the pixels lie in their rows is the format's secret: they lie as GStreamer packs them.
-      let isUsual = layout.offsets == offsets && layout.strides == strides
-      return isUsual ? [0..<size] : nil
+      return layout.offsets == offsets && layout.strides == strides && holds(0..<size)
     }
-    var extents: [Range<Int>] = []
     for (plane, (offset, stride)) in zip(layout.offsets, layout.strides).enumerated() {
       let (row, rows) = planeSize(plane)
       let last = stride * (rows - 1)
       let end = offset.addingReportingOverflow(max(last, 0) + row)
-      guard !end.overflow, offset >= 0, offset + min(last, 0) >= 0 else { return nil }
-      extents.append(offset + min(last, 0)..<end.partialValue)
+      guard !end.overflow, offset >= 0, offset + min(last, 0) >= 0,
+        holds(offset + min(last, 0)..<end.partialValue)
+      else { return false }
     }
-    return extents
+    return true
   }
 
   /// The bytes of one row of a plane without what fills it up, and how many rows there are.
@@ -122,8 +130,7 @@ extension VideoInfo {
   /// a GstVideoMeta takes for granted.
   public func isContiguous(_ layout: VideoLayout, in buffer: Buffer) -> Bool {
     guard buffer.memoryCount > 1 else { return true }
-    guard let extents = extents(of: layout) else { return false }
-    return extents.allSatisfy { extent in
+    return allExtents(of: layout) { extent in
       var (first, count, skip): (guint, guint, gsize) = (0, 0, 0)
       let isFound = gst_buffer_find_memory(
         buffer.pointer, gsize(extent.lowerBound), gsize(extent.count), &first, &count, &skip)

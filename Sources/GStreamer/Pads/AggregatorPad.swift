@@ -1,4 +1,4 @@
-public import CGStreamer
+package import CGStreamer
 
 /// A sink pad of an aggregator, with a queue of one buffer.
 public final class AggregatorPad: Pad, @unchecked Sendable {
@@ -8,7 +8,7 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   /// another thread takes it away while `aggregate` still has a buffer of it in hands.
   public let segment: Segment
 
-  public override init(adopting pointer: UnsafeMutablePointer<GstPad>) {
+  package override init(adopting pointer: UnsafeMutablePointer<GstPad>) {
     let pad: UnsafeMutablePointer<GstAggregatorPad> = cast(pointer)
     let object: UnsafeMutablePointer<GstObject> = cast(pointer)
     g_mutex_lock(&object.pointee.lock)

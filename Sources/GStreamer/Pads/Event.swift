@@ -2,13 +2,13 @@ public import CGStreamer
 
 /// Something that travels through pads between buffers: caps, segment, tags, EOS, flush, seek.
 public final class Event: MiniObject, @unchecked Sendable {
-  public var pointer: UnsafeMutablePointer<GstEvent> { cast(raw) }
+  package var pointer: UnsafeMutablePointer<GstEvent> { cast(raw) }
 
-  public init(adopting pointer: UnsafeMutablePointer<GstEvent>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstEvent>) {
     super.init(adopting: cast(pointer))
   }
 
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstEvent>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstEvent>) {
     self.init(adopting: gst_event_ref(pointer))
   }
 
@@ -70,7 +70,7 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_event_new_stream_start(id))
   }
 
-  /// - Parameter group: of the streams that belong together.
+  /// A STREAM_START event of a stream, with the number of the streams that it belongs to.
   public static func streamStart(_ stream: Stream, group: UInt32) -> Event {
     let event = Event.streamStart(id: stream.id)
     gst_event_set_group_id(event.pointer, group)
@@ -143,25 +143,6 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
   }
 
-  /// A seek of an upstream element to a place in its bytes, dropping what is under way.
-  public static func byteSeek(to offset: UInt64) -> Event {
-    let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
-    return Event(
-      adopting: gst_event_new_seek(
-        1, GST_FORMAT_BYTES, GstSeekFlags(flags), GST_SEEK_TYPE_SET, gint64(clamping: offset),
-        GST_SEEK_TYPE_NONE, -1))
-  }
-
-  /// What a SEEK event asks for; nil for other events.
-  public var seek: Seek? {
-    guard type == GST_EVENT_SEEK else { return nil }
-    var seek = Seek()
-    gst_event_parse_seek(
-      pointer, &seek.rate, &seek.format, &seek.flags, &seek.startType, &seek.start,
-      &seek.stopType, &seek.stop)
-    return seek
-  }
-
   /// The caps of a CAPS event.
   public var caps: Caps? {
     guard type == GST_EVENT_CAPS else { return nil }
@@ -188,19 +169,6 @@ public final class Event: MiniObject, @unchecked Sendable {
 
   /// One reference more, for a C function that takes it over.
   func retainedPointer() -> UnsafeMutablePointer<GstEvent> { gst_event_ref(pointer) }
-}
-
-/// What a SEEK event asks for.
-public struct Seek: Sendable {
-  public var rate = 1.0
-  public var format = GST_FORMAT_UNDEFINED
-  public var flags = GST_SEEK_FLAG_NONE
-  public var startType = GST_SEEK_TYPE_NONE
-  public var start: gint64 = 0
-  public var stopType = GST_SEEK_TYPE_NONE
-  public var stop: gint64 = 0
-
-  public func has(_ flag: GstSeekFlags) -> Bool { flags.rawValue & flag.rawValue == flag.rawValue }
 }
 
 /// A number for streams that belong together, which no others in this process have.

@@ -34,6 +34,15 @@ extension Pad {
   }
 }
 
+extension Pad {
+  /// Lets no further buffer pass. Events still do.
+  public func dropBuffers() {
+    let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
+    gst_pad_add_probe(
+      pointer, GstPadProbeType(what), { _, _, _ in GST_PAD_PROBE_DROP }, nil, nil)
+  }
+}
+
 private final class Watcher {
   let body: (PassingBuffer) -> Bool
 

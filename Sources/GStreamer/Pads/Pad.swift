@@ -2,15 +2,15 @@ public import CGStreamer
 
 /// A reference to a pad.
 public class Pad: @unchecked Sendable {
-  public let pointer: UnsafeMutablePointer<GstPad>
+  package let pointer: UnsafeMutablePointer<GstPad>
 
   /// Takes over the caller's reference.
-  public init(adopting pointer: UnsafeMutablePointer<GstPad>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstPad>) {
     self.pointer = pointer
   }
 
   /// Adds a reference.
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstPad>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstPad>) {
     gst_object_ref(pointer)
     self.init(adopting: pointer)
   }

@@ -10,7 +10,7 @@ public struct PadTemplate: Sendable {
   public let presence: Presence
   public let caps: Caps
 
-  /// - Parameter name: `sink`, `left`, or with a place for a number: `audio_%u`.
+  /// A template of this name: `sink`, `left`, or with a place for a number: `audio_%u`.
   public init(_ name: String, _ direction: Direction, _ presence: Presence = .always, caps: Caps) {
     self.name = name
     self.direction = direction

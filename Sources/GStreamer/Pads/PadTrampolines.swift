@@ -1,9 +1,7 @@
 internal import CGStreamer
 
 extension Pad {
-  /// A pad made from a template of an element's class.
-  ///
-  /// - Parameter name: nil for the template's own name.
+  /// A pad made from a template of an element's class; without a name, it gets the template's own.
   public convenience init<Owner: ElementImplementation>(
     _ instance: ElementInstance, template templateName: String, name: String? = nil,
     _ functions: PadFunctions<Owner>

@@ -2,7 +2,7 @@ public import CGStreamer
 
 /// A question that travels through pads. Valid only during the call it is handed to.
 public struct Query: ~Copyable {
-  public let pointer: UnsafeMutablePointer<GstQuery>
+  package let pointer: UnsafeMutablePointer<GstQuery>
   private let owned: Bool
 
   init(borrowing pointer: UnsafeMutablePointer<GstQuery>) {
@@ -156,7 +156,7 @@ public struct Query: ~Copyable {
     gst_query_set_position(pointer, GST_FORMAT_TIME, gint64(clamping: position))
   }
 
-  /// - Parameter end: nil where it is not known.
+  /// Answers a SEEKING query; `end` is nil where it is not known.
   public func answerSeeking(_ format: GstFormat, isSeekable: Bool, end: ClockTime?) {
     gst_query_set_seeking(
       pointer, format, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)

@@ -11,11 +11,10 @@ extension GstStreamType {
 
 /// One of the streams that an element offers: `GstStream`.
 public final class Stream: @unchecked Sendable {
-  public let pointer: UnsafeMutablePointer<GstStream>
+  package let pointer: UnsafeMutablePointer<GstStream>
 
-  /// - Parameters:
-  ///   - isSparse: whether there are long times without data.
-  ///   - isUnselected: whether it is not to be played unasked.
+  /// A stream: one that is sparse has long times without data, one that is unselected is not to be
+  /// played unasked.
   public init(
     id: String, caps: Caps, type: StreamType, isSparse: Bool = false, isUnselected: Bool = false
   ) {
@@ -38,9 +37,9 @@ public final class Stream: @unchecked Sendable {
 
 /// All the streams that an element offers: `GstStreamCollection`.
 public final class StreamCollection: @unchecked Sendable {
-  public let pointer: UnsafeMutablePointer<GstStreamCollection>
+  package let pointer: UnsafeMutablePointer<GstStreamCollection>
 
-  /// - Parameter upstreamID: the id of the stream that the others are taken from.
+  /// The streams that an element takes from the stream of this id.
   public init(upstreamID: String?, _ streams: [Stream]) {
     pointer = gst_stream_collection_new(upstreamID)
     for stream in streams {

@@ -1,16 +1,16 @@
-public import CGStreamer
+package import CGStreamer
 
 /// What a pad can carry, or carries: media types with fields.
 public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertible {
-  public var pointer: UnsafeMutablePointer<GstCaps> { cast(raw) }
+  package var pointer: UnsafeMutablePointer<GstCaps> { cast(raw) }
 
   /// Takes over the caller's reference.
-  public init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstCaps>) {
     super.init(adopting: cast(pointer))
   }
 
   /// Adds a reference.
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstCaps>) {
     self.init(adopting: gst_caps_ref(pointer))
   }
 
@@ -87,17 +87,6 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
       }
     }
     return copy
-  }
-
-  /// These caps with profile, tier and level of H.265 as a decoder configuration record (hvcC)
-  /// states them; the caps themselves where the record is too short.
-  public func withH265ProfileTierLevel(of record: [UInt8]) -> Caps {
-    let result = Caps(adopting: gst_caps_copy(pointer))
-    guard record.count >= 13 else { return result }
-    let profileTierLevel = Array(record[1..<13])
-    gst_codec_utils_h265_caps_set_level_tier_and_profile(
-      result.pointer, profileTierLevel, guint(profileTierLevel.count))
-    return result
   }
 
   /// The first alternative with one field narrowed to what is nearest to `value`; the field is set

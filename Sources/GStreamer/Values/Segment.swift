@@ -2,14 +2,14 @@ public import CGStreamer
 
 /// The part of a stream that is played, and how its timestamps become running time.
 public struct Segment: @unchecked Sendable {
-  public var segment: GstSegment
+  package var segment: GstSegment
 
   public init(_ format: GstFormat = GST_FORMAT_TIME) {
     segment = GstSegment()
     gst_segment_init(&segment, format)
   }
 
-  public init(_ segment: GstSegment) {
+  package init(_ segment: GstSegment) {
     self.segment = segment
   }
 
@@ -54,7 +54,24 @@ public struct Segment: @unchecked Sendable {
   }
 
   /// How fast the segment is played; below 0 backwards, never 0.
-  public var rate: Double { segment.rate }
+  public var rate: Double {
+    get { segment.rate }
+    set { segment.rate = newValue }
+  }
+
+  /// How much of the segment's running time has been played already: `offset`.
+  public var offset: ClockTime {
+    get { ClockTime(segment.offset) }
+    set { segment.offset = guint64(newValue) }
+  }
+
+  /// Whether timestamps have a stream time: `time` is set.
+  public var hasStreamTime: Bool { segment.time != .max }
+
+  public var flags: SegmentFlags {
+    get { SegmentFlags(rawValue: segment.flags.rawValue) }
+    set { segment.flags = GstSegmentFlags(rawValue: newValue.rawValue) }
+  }
 
   /// How much faster than normal the stream was made before it came here.
   public var appliedRate: Double {
@@ -63,30 +80,29 @@ public struct Segment: @unchecked Sendable {
   }
 
   /// Whether it ends with SEGMENT_DONE in place of EOS.
-  public var endsWithSegmentDone: Bool {
-    segment.flags.rawValue & GST_SEGMENT_FLAG_SEGMENT.rawValue != 0
-  }
+  public var endsWithSegmentDone: Bool { flags.contains(.segment) }
 
   /// Narrows the segment to what a seek asks for; false where the seek makes no sense.
   public mutating func apply(_ seek: Seek) -> Bool {
     // GStreamer takes what follows for mistakes of the caller's, with a critical message.
     guard seek.rate.isFinite, seek.rate != 0, seek.format == format else { return false }
-    if let stop = end(seek.stopType, seek.stop, now: stop) {
-      let start = end(seek.startType, seek.start, now: start)
+    if let stop = end(seek.stop, now: stop) {
+      let start = end(seek.start, now: start)
       guard start ?? 0 <= stop else { return false }
     }
+    let (start, stop) = (seek.start.cValue, seek.stop.cValue)
     return gst_segment_do_seek(
-      &segment, seek.rate, seek.format, seek.flags, seek.startType, guint64(bitPattern: seek.start),
-      seek.stopType, guint64(bitPattern: seek.stop), nil) != 0
+      &segment, seek.rate, seek.format, seek.flags.cValue, start.type,
+      guint64(bitPattern: start.value), stop.type, guint64(bitPattern: stop.value), nil) != 0
   }
 
   /// Where one end of the segment goes that a seek asks for; nil for the end of the stream.
-  private func end(_ type: GstSeekType, _ value: gint64, now: ClockTime?) -> ClockTime? {
+  private func end(_ bound: Seek.Bound, now: ClockTime?) -> ClockTime? {
     let wanted: ClockTime? =
-      switch type {
-      case GST_SEEK_TYPE_SET: ClockTime(cValue: guint64(bitPattern: value))
-      case GST_SEEK_TYPE_END: duration.map { $0 &+ ClockTime(bitPattern: Int64(value)) } ?? now
-      default: now
+      switch bound {
+      case .set(let value): ClockTime(cValue: guint64(bitPattern: gint64(value)))
+      case .end(let value): duration.map { $0 &+ ClockTime(bitPattern: value) } ?? now
+      case .unchanged: now
       }
     return wanted.map { min($0, duration ?? .max) }
   }

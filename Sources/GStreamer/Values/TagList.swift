@@ -1,14 +1,14 @@
-public import CGStreamer
+package import CGStreamer
 
 /// Facts about a stream or a file: title, codec, and the stereo tags of this plugin.
 public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvertible {
-  public var pointer: UnsafeMutablePointer<GstTagList> { cast(raw) }
+  package var pointer: UnsafeMutablePointer<GstTagList> { cast(raw) }
 
-  public init(adopting pointer: UnsafeMutablePointer<GstTagList>) {
+  package init(adopting pointer: UnsafeMutablePointer<GstTagList>) {
     super.init(adopting: cast(pointer))
   }
 
-  public convenience init(retaining pointer: UnsafeMutablePointer<GstTagList>) {
+  package convenience init(retaining pointer: UnsafeMutablePointer<GstTagList>) {
     self.init(adopting: gst_tag_list_ref(pointer))
   }
 
@@ -60,6 +60,17 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
     gst_tag_get_language_code_iso_639_2T(tag).map { String(cString: $0) }
   }
 
+  /// The two-letter code of ISO 639-1 for a language tag; nil for one that has none.
+  public static func shortLanguageCode(_ tag: String) -> String? {
+    gst_tag_get_language_code_iso_639_1(tag).map { String(cString: $0) }
+  }
+
+  /// Adds what people call the coding of a stream with these caps, under a tag such as
+  /// ``Tag/videoCodec``.
+  public func addCodecDescription(_ tag: String, of caps: Caps) {
+    gst_pb_utils_add_codec_description_to_tag_list(pointer, tag, caps.pointer)
+  }
+
   /// The kinds of value a tag of one's own can have.
   public enum Kind: Sendable {
     case string, double
@@ -73,7 +84,11 @@ public struct TagDeclaration: PluginFeature {
   public let nick: String
   public let blurb: String
 
+  /// A tag of this name and kind.
+  ///
   /// - Parameters:
+  ///   - name: as `gst-launch-1.0 -t` prints it.
+  ///   - kind: of its values.
   ///   - nick: a short name for people, translated where possible.
   ///   - blurb: one sentence with units and range.
   public init(_ name: String, _ kind: TagList.Kind, nick: String, blurb: String) {

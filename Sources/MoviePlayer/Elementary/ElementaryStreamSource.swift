@@ -26,10 +26,10 @@ public struct ElementaryStreamSource: Sendable {
     record: [UInt8], layered: [UInt8]? = nil, frameRate: Ratio? = nil
   ) throws(MoviePlayerError) {
     do {
-      let base = try HEVCDecoderConfigurationRecord(bytes: record)
-      let layered = try layered.map { try LHEVCDecoderConfigurationRecord(bytes: $0) }
-      framing = .lengthPrefixed(lengthSize: base.lengthSize)
-      parameterSets = base.nalUnits + (layered?.nalUnits ?? [])
+      let configuration = try StreamConfiguration(hvcC: record, lhvC: layered)
+      if let error = configuration.layeredRecordError { throw error }
+      framing = configuration.framing
+      parameterSets = configuration.parameterSets
     } catch {
       throw .configuration("\(error)")
     }

@@ -31,31 +31,26 @@ enum LayeredContent {
     }
   }
 
-  /// NAL units of the records of a sample entry; empty where it has none that can be read.
-  static func parameterSets(of entry: VisualSampleEntry) -> [[UInt8]] {
-    let base = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
-    let layered = entry.lhvC.flatMap { try? LHEVCDecoderConfigurationRecord(bytes: $0) }
-    return (base?.nalUnits ?? []) + (layered?.nalUnits ?? [])
+  /// What the records of a sample entry say; nil where it has none that can be read.
+  static func configuration(of entry: VisualSampleEntry) -> StreamConfiguration? {
+    entry.hvcC.flatMap { try? StreamConfiguration(hvcC: $0, lhvC: entry.lhvC) }
   }
 
   /// Whether the samples of a track may hold several layers, so that the first has to be looked at.
   static func isPossible(in entry: VisualSampleEntry) -> Bool {
     guard entry.hvcC != nil else { return false }
     return entry.lhvC != nil || entry.codec == "hev1"
-      || parameterSets(of: entry).contains { layerCount($0) ?? 1 > 1 }
+      || configuration(of: entry)?.parameterSets.contains { layerCount($0) ?? 1 > 1 } == true
   }
 
   /// Looks at a track's sample entry and its first sample.
   init(_ entry: VisualSampleEntry, first sample: ByteSlice?) {
-    guard let record = entry.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) }),
-      let sample
-    else {
+    guard let configuration = Self.configuration(of: entry), let sample else {
       self = .plain
       return
     }
     self.init(
-      parameterSets: Self.parameterSets(of: entry),
-      framing: .lengthPrefixed(lengthSize: record.lengthSize), first: sample)
+      parameterSets: configuration.parameterSets, framing: configuration.framing, first: sample)
   }
 
   /// Looks at NAL units that came beside the stream, and at the first access unit.

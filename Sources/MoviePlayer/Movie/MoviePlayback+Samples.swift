@@ -86,7 +86,8 @@ extension MoviePlayback {
     }
     guard case .video(let entry) = format.entry else { return }
     do {
-      try tracks[track].eyes?.add(parameterSets: LayeredContent.parameterSets(of: entry))
+      let sets = LayeredContent.configuration(of: entry)?.parameterSets ?? []
+      try tracks[track].eyes?.add(parameterSets: sets)
     } catch {
       outputs.warn(
         PlayerWarning(

@@ -22,7 +22,9 @@ public struct VideoDescription: Equatable, Sendable {
   /// `hvcC`).
   public init(_ entry: VisualSampleEntry) {
     self.init(boxesOf: entry)
-    for unit in LayeredContent.parameterSets(of: entry) { fillGaps(fromSEI: unit) }
+    for unit in LayeredContent.configuration(of: entry)?.parameterSets ?? [] {
+      fillGaps(fromSEI: unit)
+    }
   }
 
   /// What a sample entry says in its boxes.

@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 internal import PipelineFile
 
@@ -23,7 +22,7 @@ extension GraphAssembly {
     let made = state.withLock { $0.elements }
     for (index, element) in made
     where type(index)?.padTemplates.allSatisfy({ $0.direction == .source }) == true {
-      for pad in element.pads where pad.mode == GST_PAD_MODE_PUSH {
+      for pad in element.pads where pad.mode == .push {
         guard let peer = pad.peer, !peer.isStreaming else { continue }
         Blocking.start { peer.send(.endOfStream) }
       }
@@ -92,14 +91,5 @@ extension GraphAssembly {
       template.direction == .sink && (end.pad.map(template.matches) ?? true)
     }
     return templates.contains { $0.caps.hasPrefix("video/") || $0.caps.hasPrefix("image/") }
-  }
-}
-
-extension Pad {
-  /// Lets no further buffer pass: the end of the stream would have to wait for them.
-  fileprivate func dropBuffers() {
-    let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
-    gst_pad_add_probe(
-      pointer, GstPadProbeType(what), { _, _, _ in GST_PAD_PROBE_DROP }, nil, nil)
   }
 }

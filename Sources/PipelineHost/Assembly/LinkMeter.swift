@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 internal import Synchronization
 
@@ -55,7 +54,7 @@ struct LinkMeter: Sendable {
   /// time.
   var position: ClockTime? {
     let pts = counts.latest.load(ordering: .relaxed)
-    guard pts != .max, let segment = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment, segment.isInTime
+    guard pts != .max, let segment = pad.currentSegment, segment.isInTime
     else { return nil }
     return segment.streamTime(pts)
   }

@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 internal import PipelineFile
 
@@ -92,5 +91,5 @@ extension LinkMeter {
   fileprivate var isBusy: Bool { pad.peer?.isStreaming ?? false }
 
   /// The end of the stream has passed the link.
-  fileprivate var hasEnded: Bool { pad.stickyEvent(GST_EVENT_EOS) != nil }
+  fileprivate var hasEnded: Bool { pad.hasEnded }
 }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
@@ -19,7 +18,8 @@ enum DemuxAudioCaps {
     case .pcm(let format): return pcm(entry, format)
     case .ac3(let record), .eac3(let record):
       // Not for decoders: what a frame's header does not say, a muxer finds here.
-      let data = record.isEmpty ? [] : [("codec_data", Value.buffer(Buffer(record)))]
+      let data: [(key: String, value: Value)] =
+        record.isEmpty ? [] : [("codec_data", .buffer(Buffer(record)))]
       let isEnhanced = if case .eac3 = entry.coding { true } else { false }
       return common(
         isEnhanced ? "audio/x-eac3" : "audio/x-ac3", entry, [("framed", true)] + data)
@@ -31,7 +31,7 @@ enum DemuxAudioCaps {
       // Decoders want the box around the configuration.
       let box: [UInt8] =
         [0, 0, 0, UInt8(clamping: 12 + cookie.count)] + Array("alac".utf8) + [0, 0, 0, 0] + cookie
-      var fields = [("codec_data", Value.buffer(Buffer(box)))]
+      var fields: [(key: String, value: Value)] = [("codec_data", .buffer(Buffer(box)))]
       if let bits = entry.coding.recordedFormat?.bitsPerSample {
         fields.append(("samplesize", .int(Int32(clamping: bits))))
       }
@@ -39,23 +39,17 @@ enum DemuxAudioCaps {
     case .other(let type):
       // What no decoder asks for, a muxer finds here.
       let boxes = entry.otherBoxes.flatMap(\.bytes)
-      let data = boxes.isEmpty ? [] : [("codec_data", Value.buffer(Buffer(boxes)))]
-      let fields = type == "ima4" ? [("layout", "quicktime" as Value)] : []
-      return common(
-        plainCodecs[type] ?? DemuxVideoCaps.opaque("audio", type), entry, fields + data)
+      let data: [(key: String, value: Value)] =
+        boxes.isEmpty ? [] : [("codec_data", .buffer(Buffer(boxes)))]
+      let row = CodecTable.audio.row(type)
+      return common(row.media, entry, row.fields + data)
     }
   }
 
-  /// Codings whose decoders need to know nothing but rate and channels.
-  private static let plainCodecs: [FourCC: String] = [
-    "alaw": "audio/x-alaw", "ulaw": "audio/x-mulaw", "ima4": "audio/x-adpcm",
-    "samr": "audio/AMR", "sawb": "audio/AMR-WB",
-  ]
-
   private static func common(
-    _ media: String, _ entry: AudioSampleEntry, _ fields: [(String, Value)]
+    _ media: String, _ entry: AudioSampleEntry, _ fields: [(key: String, value: Value)]
   ) -> Caps {
-    var all: [(key: String, value: Value)] = fields.map { ($0.0, $0.1) }
+    var all = fields
     var entry = entry
     if let format = entry.coding.recordedFormat {
       (entry.sampleRate, entry.channelCount) = (format.sampleRate, format.channelCount)
@@ -69,29 +63,22 @@ enum DemuxAudioCaps {
 
   private static func aac(_ entry: AudioSampleEntry, _ config: [UInt8]) -> Caps {
     var entry = entry
-    let length = UInt32(clamping: config.count)
     // The configuration knows better than the box, which cannot say more than 65535 Hz.
-    if length >= 2 {
-      let rate = gst_codec_utils_aac_get_sample_rate(config, length)
-      let channels = gst_codec_utils_aac_get_channels(config, length)
-      if rate > 0 { entry.sampleRate = rate }
-      if channels > 0 { entry.channelCount = channels }
-    }
-    let caps = common(
+    let said = AACConfiguration(config)
+    if let rate = said.sampleRate { entry.sampleRate = rate }
+    if let channels = said.channelCount { entry.channelCount = channels }
+    return common(
       "audio/mpeg", entry,
       [
         ("mpegversion", 4), ("framed", true), ("stream-format", "raw"),
         ("codec_data", .buffer(Buffer(config))),
-      ])
-    if length >= 2 { gst_codec_utils_aac_caps_set_level_and_profile(caps.pointer, config, length) }
-    return caps
+      ]
+    ).withAACProfileAndLevel(of: config)
   }
 
   private static func pcm(_ entry: AudioSampleEntry, _ format: PCMFormat) -> Caps {
-    let letter = format.isFloat ? "F" : format.isSigned ? "S" : "U"
-    let order = format.bitsPerSample == 8 ? "" : format.isBigEndian ? "BE" : "LE"
     var text =
-      "audio/x-raw, format=\(letter)\(format.bitsPerSample)\(order), layout=interleaved, "
+      "audio/x-raw, format=\(format.capsName), layout=interleaved, "
       + "rate=\(entry.sampleRate), channels=\(entry.channelCount)"
     if entry.channelCount > 2 {
       text += ", channel-mask=(bitmask)0x\(String(channelMask(entry), radix: 16))"
@@ -114,10 +101,7 @@ enum DemuxAudioCaps {
     let head =
       Array("OpusHead".utf8) + [1, box[1]] + box[2..<4].reversed() + box[4..<8].reversed()
       + box[8..<10].reversed() + box[10...]
-    let header = Buffer(head)
-    return gst_codec_utils_opus_create_caps_from_header(header.pointer, nil).map {
-      Caps(adopting: $0)
-    } ?? plain
+    return Caps.opus(header: head) ?? plain
   }
 
   /// The metadata blocks as the headers of FLAC in Ogg.

@@ -60,7 +60,7 @@ final class DemuxOutput {
       case .audio(let entry): return DemuxAudioCaps.caps(entry)
       case .other(let entry):
         return Caps(
-          DemuxVideoCaps.opaque("meta", entry.type),
+          CodecTable.meta.row(entry.type).media,
           ["codec_data": .buffer(Buffer(entry.payload))])
       }
     case .elementary(let format): return DemuxVideoCaps.elementary(format, upstream: upstream)

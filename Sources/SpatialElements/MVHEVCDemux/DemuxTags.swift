@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 import StereoVideo
@@ -21,11 +20,11 @@ enum DemuxTags {
   static func stream(_ track: Track, caps: Caps, spatial: SpatialMetadata?) -> TagList {
     let tags = TagList()
     if let tag = codecTag(track.handlerType) {
-      gst_pb_utils_add_codec_description_to_tag_list(tags.pointer, tag, caps.pointer)
+      tags.addCodecDescription(tag, of: caps)
     }
     if track.language != "und", !track.language.isEmpty, !track.language.contains("\0") {
-      let code = gst_tag_get_language_code_iso_639_1(track.language).map { String(cString: $0) }
-      tags.set(Tag.languageCode, .string(code ?? track.language))
+      let code = TagList.shortLanguageCode(track.language) ?? track.language
+      tags.set(Tag.languageCode, .string(code))
     }
     if case .audio(let entry)? = track.sampleEntries.first {
       if entry.averageBitRate > 0 { tags.set(Tag.bitrate, .uint(entry.averageBitRate)) }

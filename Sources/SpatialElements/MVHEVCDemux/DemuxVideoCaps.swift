@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import HEVC
 import ISOBMFF
@@ -7,23 +6,6 @@ import StereoVideo
 
 /// The caps of video tracks and of their eyes.
 enum DemuxVideoCaps {
-  /// Coded video by the types of its sample entries.
-  private static let codecs: [(types: [FourCC], media: String, fields: [(String, Value)])] = [
-    (["hvc1"], "video/x-h265", [("stream-format", "hvc1"), ("alignment", "au")]),
-    (["hev1"], "video/x-h265", [("stream-format", "hev1"), ("alignment", "au")]),
-    (["avc1"], "video/x-h264", [("stream-format", "avc"), ("alignment", "au")]),
-    (["avc3"], "video/x-h264", [("stream-format", "avc3"), ("alignment", "au")]),
-    (["av01"], "video/x-av1", [("stream-format", "obu-stream"), ("alignment", "tu")]),
-    (["vp08"], "video/x-vp8", []),
-    (["vp09"], "video/x-vp9", []),
-    (["jpeg", "mjpa"], "image/jpeg", []),
-    (["apch"], "video/x-prores", [("variant", "hq")]),
-    (["apcn"], "video/x-prores", [("variant", "standard")]),
-    (["apcs"], "video/x-prores", [("variant", "lt")]),
-    (["apco"], "video/x-prores", [("variant", "proxy")]),
-    (["ap4h"], "video/x-prores", [("variant", "4444")]),
-  ]
-
   /// More of them, in bytes, is nothing to carry along in caps.
   private static let maximumBoxesSize = 1 << 20
 
@@ -33,8 +15,8 @@ enum DemuxVideoCaps {
   static func samples(
     _ entry: VisualSampleEntry, _ description: VideoDescription, viewCount: Int
   ) -> Caps {
-    let codec = codecs.first { $0.types.contains(entry.codec) }
-    var fields: [(key: String, value: Value)] = (codec?.fields ?? []).map { ($0.0, $0.1) }
+    let codec = CodecTable.video.row(entry.codec)
+    var fields = codec.fields
     fields.append(("width", .int(Int32(entry.width))))
     fields.append(("height", .int(Int32(entry.height))))
     let configuration = ["hvcC", "avcC", "av1C", "vpcC"] as [FourCC]
@@ -47,14 +29,12 @@ enum DemuxVideoCaps {
     }
     let others = entry.configuration.filter { $0 != record && $0.type != "lhvC" }
     let boxes = (others + entry.extensions).flatMap(\.bytes)
-    if codec?.media == "video/x-h265", !boxes.isEmpty, boxes.count <= maximumBoxesSize {
+    if codec.media == "video/x-h265", !boxes.isEmpty, boxes.count <= maximumBoxesSize {
       fields.append((LayeredCaps.sampleEntryBoxes, .buffer(Buffer(boxes))))
     }
-    if codec != nil, codec?.media == "video/x-h265" || codec?.media == "video/x-h264" {
-      fields.append(("parsed", true))
-    }
-    var caps = Caps(codec?.media ?? opaque("video", entry.codec), fields)
-    if let record = entry.hvcC { addProfile(record, to: caps) }
+    if ["video/x-h265", "video/x-h264"].contains(codec.media) { fields.append(("parsed", true)) }
+    var caps = Caps(codec.media, fields)
+    if let record = entry.hvcC { caps = caps.withH265ProfileTierLevel(of: record) }
     if viewCount > 1 {
       let record = entry.hvcC.flatMap { try? HEVCDecoderConfigurationRecord(bytes: $0) }
       caps = caps.with(views(viewCount, bitDepth: record?.bitDepthLuma))
@@ -119,25 +99,7 @@ enum DemuxVideoCaps {
         "multiview-mode": .string(format.isMono ? "mono" : eye.rawValue),
         "codec_data": .buffer(Buffer(bytes)),
       ])
-    addProfile(bytes, to: caps)
-    return format.description.adding(to: caps)
-  }
-
-  /// The media type of something that GStreamer has no name for.
-  static func opaque(_ kind: String, _ type: FourCC) -> String {
-    let name = type.description.utf8.map { byte -> String in
-      let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
-      return isPlain ? String(decoding: [byte], as: UTF8.self) : "_"
-    }
-    return "\(kind)/x-gst-fourcc-\(name.joined())"
-  }
-
-  /// Profile, tier and level of a decoder configuration record.
-  private static func addProfile(_ record: [UInt8], to caps: Caps) {
-    guard caps.mediaType == "video/x-h265", record.count >= 13 else { return }
-    let general = Array(record[1..<13])
-    gst_codec_utils_h265_caps_set_level_tier_and_profile(
-      caps.pointer, general, UInt32(general.count))
+    return format.description.adding(to: caps.withH265ProfileTierLevel(of: bytes))
   }
 }
 
@@ -150,34 +112,17 @@ extension VideoDescription {
       let shape = Fraction(ratio.numerator, ratio.denominator)
       caps = caps.with(["pixel-aspect-ratio": .fraction(shape)])
     }
-    var colorimetry = colour.map { GstVideoColorimetry($0) } ?? GstVideoColorimetry()
-    if colour != nil, let name = gst_video_colorimetry_to_string(&colorimetry) {
-      caps = caps.with(["colorimetry": .string(String(cString: name))])
-      g_free(name)
+    if let name = colour.flatMap({ Colorimetry($0).name }) {
+      caps = caps.with(["colorimetry": .string(name)])
     }
-    masteringDisplay?.add(to: caps)
-    contentLightLevel?.add(to: caps)
+    if let masteringDisplay { caps = masteringDisplay.adding(to: caps) }
+    if let contentLightLevel { caps = contentLightLevel.adding(to: caps) }
     return caps
   }
 
   /// Of frames that are not equally long, the usual rate that theirs is near to on average.
   private var rate: Fraction? {
     if let frameRate { return Fraction(frameRate.numerator, frameRate.denominator) }
-    guard let length = averageFrameDuration else { return nil }
-    var (numerator, denominator): (Int32, Int32) = (0, 1)
-    guard gst_video_guess_framerate(GstClockTime(length), &numerator, &denominator) != 0 else {
-      return nil
-    }
-    return Fraction(numerator, denominator)
-  }
-}
-
-extension GstVideoColorimetry {
-  fileprivate init(_ colour: ColourInformation) {
-    self.init()
-    primaries = gst_video_color_primaries_from_iso(guint(colour.primaries))
-    transfer = gst_video_transfer_function_from_iso(guint(colour.transferCharacteristics))
-    matrix = gst_video_color_matrix_from_iso(guint(colour.matrixCoefficients))
-    range = colour.fullRange == true ? GST_VIDEO_COLOR_RANGE_0_255 : GST_VIDEO_COLOR_RANGE_16_235
+    return averageFrameDuration.flatMap { Fraction(guessedFromFrameDuration: $0) }
   }
 }

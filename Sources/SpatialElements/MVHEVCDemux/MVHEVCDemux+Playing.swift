@@ -79,7 +79,7 @@ extension MVHEVCDemux.Streaming {
 
   private mutating func push(_ sample: Sample, to id: StreamID) throws {
     guard let output = output(id) else { return }
-    let position = player?.position ?? 0
+    let position = position
     element.facts.withLock { $0.position = position }
     let flow = output.pad.push(sample.makeBuffer())
     if flow == .notLinked { noteLinks() }

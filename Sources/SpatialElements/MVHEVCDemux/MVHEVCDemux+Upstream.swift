@@ -5,7 +5,7 @@ import MoviePlayer
 extension MVHEVCDemux {
   /// The body of the sink pad's task, where upstream can be read anywhere.
   func pull(_ streaming: inout Streaming) throws {
-    if streaming.player == nil {
+    if !streaming.hasPlayer {
       streaming.player = MoviePlayer(.file(size: sink.peerSizeInBytes), options: options)
     }
     _ = try streaming.step()
@@ -77,7 +77,7 @@ extension MVHEVCDemux.Streaming {
   private var isInTime: Bool { element.sink.currentSegment?.isInTime ?? true }
 
   private mutating func beginIfNew() throws {
-    guard player == nil else { return }
+    guard !hasPlayer else { return }
     let segment = element.sink.currentSegment
     player = MoviePlayer(try source, options: element.options)
     if let segment { follow(segment) }

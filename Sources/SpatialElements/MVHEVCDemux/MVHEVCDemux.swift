@@ -75,6 +75,12 @@ final class MVHEVCDemux: ElementImplementation {
       nonmutating _modify { yield &owned.player }
     }
 
+    // The accessors above make memory for what they yield: no matter, but not for each sample.
+
+    var hasPlayer: Bool { owned.player != nil }
+    /// How far the movie has been played, on its own time line.
+    var position: ClockTime { owned.player?.position ?? 0 }
+
     /// Where bytes lie of which nobody knows yet what they are, if there are too many for memory.
     var spool: ByteSpool? {
       _read { yield owned.spool }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import MoviePlayer
 
@@ -7,72 +6,64 @@ import MoviePlayer
 extension PlaybackSegment {
   init(_ segment: Segment) {
     self.init()
-    let given = segment.segment
-    flags = Flags(given.flags.rawValue)
-    (rate, appliedRate) = (given.rate, given.applied_rate)
+    flags = Flags(segment.flags)
+    (rate, appliedRate) = (segment.rate, segment.appliedRate)
     (start, stop) = (segment.start, segment.stop)
     // What has no stream time begins with it.
-    time = given.time == .max ? segment.start : segment.time
-    (base, offset) = (segment.base, ClockTime(given.offset))
+    time = segment.hasStreamTime ? segment.time : segment.start
+    (base, offset) = (segment.base, segment.offset)
     (position, duration) = (segment.position ?? segment.start, segment.duration)
   }
 }
 
 extension Segment {
   init(_ other: PlaybackSegment) {
-    self.init(GST_FORMAT_TIME)
-    segment.flags = GstSegmentFlags(rawValue: other.flags.gstFlags)
-    (segment.rate, segment.applied_rate) = (other.rate, other.appliedRate)
+    self.init(.time)
+    flags = other.flags.segmentFlags
+    (rate, appliedRate) = (other.rate, other.appliedRate)
     (start, stop, time) = (other.start, other.stop, other.time)
-    base = other.base
-    segment.offset = guint64(other.offset)
+    (base, offset) = (other.base, other.offset)
     (position, duration) = (other.position, other.duration)
   }
 }
 
 extension PlaybackSegment.Flags {
-  /// Each flag and the bit that GStreamer has for it, the same in `GstSeekFlags`.
-  private static let table: [(Self, GstSegmentFlags)] = [
-    (.reset, GST_SEGMENT_FLAG_RESET),
-    (.trickMode, GST_SEGMENT_FLAG_TRICKMODE),
-    (.endsWithSegmentDone, GST_SEGMENT_FLAG_SEGMENT),
-    (.keyUnitsOnly, GST_SEGMENT_FLAG_TRICKMODE_KEY_UNITS),
-    (.forwardPredicted, GST_SEGMENT_FLAG_TRICKMODE_FORWARD_PREDICTED),
-    (.withoutAudio, GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO),
+  private static let table: [(Self, SegmentFlags)] = [
+    (.reset, .reset), (.trickMode, .trickMode), (.endsWithSegmentDone, .segment),
+    (.keyUnitsOnly, .trickModeKeyUnits), (.forwardPredicted, .trickModeForwardPredicted),
+    (.withoutAudio, .trickModeNoAudio),
   ]
 
-  /// By the bits of `GstSegmentFlags`, or of `GstSeekFlags`.
-  fileprivate init(_ bits: UInt32) {
+  fileprivate init(_ flags: SegmentFlags) {
     self = []
-    for (flag, other) in Self.table where bits & other.rawValue != 0 { insert(flag) }
+    for (flag, other) in Self.table where flags.contains(other) { insert(flag) }
   }
 
-  fileprivate var gstFlags: UInt32 {
-    Self.table.reduce(0) { $0 | (contains($1.0) ? $1.1.rawValue : 0) }
+  fileprivate var segmentFlags: SegmentFlags {
+    Self.table.reduce(into: []) { if contains($1.0) { $0.insert($1.1) } }
   }
 }
 
 extension SeekRequest {
   /// Nil for a seek of another kind than to a time.
   init?(_ seek: Seek) {
-    guard seek.format == GST_FORMAT_TIME, !seek.has(GST_SEEK_FLAG_INSTANT_RATE_CHANGE) else {
-      return nil
-    }
-    self.init(
-      rate: seek.rate, start: Self.bound(seek.startType, seek.start),
-      stop: Self.bound(seek.stopType, seek.stop))
-    flags = PlaybackSegment.Flags(seek.flags.rawValue)
-    guard seek.has(GST_SEEK_FLAG_KEY_UNIT), !seek.has(GST_SEEK_FLAG_ACCURATE) else { return }
+    guard seek.format == .time, !seek.flags.contains(.instantRateChange) else { return nil }
+    self.init(rate: seek.rate, start: Bound(seek.start), stop: Bound(seek.stop))
+    flags = PlaybackSegment.Flags(SegmentFlags(seek.flags))
+    guard seek.flags.contains(.keyUnit), !seek.flags.contains(.accurate) else { return }
     precision = .keyUnit(
-      seek.has(GST_SEEK_FLAG_SNAP_NEAREST)
-        ? .nearest : seek.has(GST_SEEK_FLAG_SNAP_AFTER) ? .after : .before)
+      seek.flags.contains(.snapNearest)
+        ? .nearest : seek.flags.contains(.snapAfter) ? .after : .before)
   }
+}
 
-  private static func bound(_ type: GstSeekType, _ value: gint64) -> Bound {
-    switch type {
-    case GST_SEEK_TYPE_SET: .at(ClockTime(exactly: value))
-    case GST_SEEK_TYPE_END: .fromEnd(Int64(value))
-    default: .unchanged
-    }
+extension SeekRequest.Bound {
+  fileprivate init(_ bound: Seek.Bound) {
+    self =
+      switch bound {
+      case .set(let value): .at(ClockTime(exactly: value))
+      case .end(let value): .fromEnd(value)
+      case .unchanged: .unchanged
+      }
   }
 }

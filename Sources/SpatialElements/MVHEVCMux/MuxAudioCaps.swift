@@ -1,46 +1,8 @@
-import CGStreamer
 import GStreamer
 import ISOBMFF
 
 /// The audio that goes into a movie, and its sample entry.
 enum MuxAudioCaps {
-  /// PCM formats by GStreamer's names.
-  private static let pcm: [(name: String, format: PCMFormat)] = {
-    var formats = [
-      ("S8", PCMFormat(bitsPerSample: 8)), ("U8", PCMFormat(bitsPerSample: 8, isSigned: false)),
-    ]
-    let kinds: [(letter: String, bits: [UInt16])] = [("S", [16, 24, 32]), ("F", [32, 64])]
-    for (letter, sizes) in kinds {
-      for bits in sizes {
-        for isBigEndian in [false, true] {
-          let format = PCMFormat(
-            bitsPerSample: bits, isFloat: letter == "F", isBigEndian: isBigEndian)
-          formats.append(("\(letter)\(bits)\(isBigEndian ? "BE" : "LE")", format))
-        }
-      }
-    }
-    return formats
-  }()
-
-  /// Codings that need to know nothing but rate and channels, by their caps' names.
-  private static let plainCodecs: [String: FourCC] = [
-    "audio/x-alaw": "alaw", "audio/x-mulaw": "ulaw", "audio/x-adpcm": "ima4",
-    "audio/AMR": "samr", "audio/AMR-WB": "sawb",
-  ]
-
-  /// Codings that `mvhevcdemux` has no caps for, such as Apple's spatial audio, by the names that
-  /// it gives them.
-  private static let opaque: [String: FourCC] = {
-    let types: [FourCC] = [
-      "apac", "ac-4", "mha1", "mha2", "mhm1", "mhm2", "dtsc", "dtsh", "dtsl", "dtse", "dtsx",
-      "mlpa", "iamf", "QDM2", "QDMC", "MAC3", "MAC6", "agsm", "Qclp", "sqcp", "sevc", "mp4a",
-      "enca",
-    ]
-    return Dictionary(
-      types.map { (DemuxVideoCaps.opaque("audio", $0), $0) },
-      uniquingKeysWith: { first, _ in first })
-  }()
-
   /// Encoders do not say that each of their buffers is one frame, as parsers do, so that caps do
   /// not ask for it.
   static let template: Caps = {
@@ -52,13 +14,10 @@ enum MuxAudioCaps {
     caps.append(
       "audio/x-raw",
       [
-        ("format", .strings(pcm.map(\.name))), ("layout", "interleaved"),
+        ("format", .strings(PCMFormat.written.map(\.capsName))), ("layout", "interleaved"),
         ("rate", .intRange(1...(.max))), ("channels", .intRange(1...64)),
       ])
-    for media in plainCodecs.keys.sorted() {
-      caps.append(media, media == "audio/x-adpcm" ? [("layout", "quicktime")] : [])
-    }
-    for media in opaque.keys.sorted() { caps.append(media, []) }
+    caps.append(CodecTable.audio.caps)
     return caps
   }()
 
@@ -162,7 +121,7 @@ enum MuxAudioCaps {
       return .alac(magicCookie: cookie)
     case "audio/x-raw":
       guard let name = caps.string("format"),
-        let format = pcm.first(where: { $0.name == name })?.format
+        let format = PCMFormat.written.first(where: { $0.capsName == name })
       else {
         throw ElementError(
           .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
@@ -174,7 +133,7 @@ enum MuxAudioCaps {
       }
       return .pcm(format)
     default:
-      guard let type = plainCodecs[caps.name] ?? opaque[caps.name] else {
+      guard let type = CodecTable.audio.type(of: caps) else {
         throw ElementError(
           .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
       }
@@ -221,17 +180,7 @@ enum MuxAudioCaps {
     if case .array(let headers)? = caps["streamheader"], case .buffer(let head)? = headers.first {
       return head.bytes
     }
-    var (rate, channels, family, streams, coupled): (UInt32, UInt8, UInt8, UInt8, UInt8) =
-      (0, 0, 0, 0, 0)
-    var mapping = [UInt8](repeating: 0, count: 256)
-    let all = Caps(caps.name, caps.allFields)
-    guard
-      gst_codec_utils_opus_parse_caps(
-        all.pointer, &rate, &channels, &family, &streams, &coupled, &mapping) != 0,
-      let header = gst_codec_utils_opus_create_header(
-        rate, channels, family, streams, coupled, mapping, 0, 0)
-    else { return nil }
-    return Buffer(adopting: header).bytes
+    return Caps(caps.name, caps.allFields).opusHeader
   }
 }
 

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import HEVC
 import ISOBMFF
@@ -76,7 +75,7 @@ enum MuxVideoCaps {
       guard let text = caps.first?.string(field) else { return false }
       return said.first?.string(field) != text
     }
-    if isNews("colorimetry") { entry.colour = colour(caps) ?? entry.colour }
+    if isNews("colorimetry") { entry.colour = ColourInformation(caps) ?? entry.colour }
     if entry.colour?.fullRange == nil, boxes == nil || entry.colour != nil,
       entry.hvcC.flatMap({ HEVCDecoderConfigurationRecord.isFullRange($0) }) == true
     {
@@ -98,17 +97,5 @@ enum MuxVideoCaps {
     if isNews("content-light-level"), let level = ContentLightLevel(caps) {
       entry.contentLightLevel = level
     }
-  }
-
-  private static func colour(_ caps: Caps) -> ColourInformation? {
-    guard let name = caps.first?.string("colorimetry") else { return nil }
-    var colour = GstVideoColorimetry()
-    guard gst_video_colorimetry_from_string(&colour, name) != 0 else { return nil }
-    return ColourInformation(
-      primaries: UInt16(clamping: gst_video_color_primaries_to_iso(colour.primaries)),
-      transferCharacteristics: UInt16(
-        clamping: gst_video_transfer_function_to_iso(colour.transfer)),
-      matrixCoefficients: UInt16(clamping: gst_video_color_matrix_to_iso(colour.matrix)),
-      fullRange: colour.range == GST_VIDEO_COLOR_RANGE_0_255)
   }
 }

@@ -1,5 +1,4 @@
 public import Bits
-import CGStreamer
 public import GStreamer
 public import HEVC
 public import ISOBMFF
@@ -81,7 +80,7 @@ extension MoviePlayerError: ElementErrorConvertible {
 extension ByteSpool.Failure: ElementErrorConvertible {
   public var elementError: ElementError {
     ElementError(
-      .resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT),
+      .noSpaceLeft,
       "What has come of the movie cannot be kept until its index comes: \(self).")
   }
 }

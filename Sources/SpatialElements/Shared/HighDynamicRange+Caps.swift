@@ -1,49 +1,43 @@
-import CGStreamer
 import GStreamer
 import StereoVideo
+
+// What is known of high dynamic range, in the caps' words and in the model's.
 
 extension MasteringDisplayColourVolume {
   /// The caps field `mastering-display-info`; nil where it is missing or no such thing.
   init?(_ caps: Caps) {
-    var info = GstVideoMasteringDisplayInfo()
-    guard gst_video_mastering_display_info_from_caps(&info, caps.pointer) != 0 else { return nil }
-    func point(_ c: GstVideoMasteringDisplayInfoCoordinates) -> Chromaticity {
-      Chromaticity(x: c.x, y: c.y)
+    guard let info = caps.masteringDisplayInfo else { return nil }
+    func point(_ point: MasteringDisplayInfo.Coordinates) -> Chromaticity {
+      Chromaticity(x: point.x, y: point.y)
     }
-    let (red, green, blue) = info.display_primaries
     self.init(
-      green: point(green), blue: point(blue), red: point(red), whitePoint: point(info.white_point),
-      maximumLuminance: info.max_display_mastering_luminance,
-      minimumLuminance: info.min_display_mastering_luminance)
+      green: point(info.green), blue: point(info.blue), red: point(info.red),
+      whitePoint: point(info.whitePoint), maximumLuminance: info.maximumLuminance,
+      minimumLuminance: info.minimumLuminance)
   }
 
-  func add(to caps: Caps) {
-    func point(_ c: Chromaticity) -> GstVideoMasteringDisplayInfoCoordinates {
-      GstVideoMasteringDisplayInfoCoordinates(x: c.x, y: c.y)
+  /// The caps with it.
+  func adding(to caps: Caps) -> Caps {
+    func point(_ point: Chromaticity) -> MasteringDisplayInfo.Coordinates {
+      .init(x: point.x, y: point.y)
     }
-    var info = GstVideoMasteringDisplayInfo()
-    info.display_primaries = (point(red), point(green), point(blue))
-    info.white_point = point(whitePoint)
-    info.max_display_mastering_luminance = maximumLuminance
-    info.min_display_mastering_luminance = minimumLuminance
-    gst_video_mastering_display_info_add_to_caps(&info, caps.pointer)
+    return caps.with(
+      MasteringDisplayInfo(
+        red: point(red), green: point(green), blue: point(blue), whitePoint: point(whitePoint),
+        maximumLuminance: maximumLuminance, minimumLuminance: minimumLuminance))
   }
 }
 
 extension ContentLightLevel {
   /// The caps field `content-light-level`; nil where it is missing or no such thing.
   init?(_ caps: Caps) {
-    var level = GstVideoContentLightLevel()
-    guard gst_video_content_light_level_from_caps(&level, caps.pointer) != 0 else { return nil }
-    self.init(
-      maximum: level.max_content_light_level,
-      maximumFrameAverage: level.max_frame_average_light_level)
+    guard let info = caps.contentLightLevel else { return nil }
+    self.init(maximum: info.maximumContent, maximumFrameAverage: info.maximumFrameAverage)
   }
 
-  func add(to caps: Caps) {
-    var level = GstVideoContentLightLevel()
-    level.max_content_light_level = maximum
-    level.max_frame_average_light_level = maximumFrameAverage
-    gst_video_content_light_level_add_to_caps(&level, caps.pointer)
+  /// The caps with it.
+  func adding(to caps: Caps) -> Caps {
+    caps.with(
+      ContentLightLevelInfo(maximumContent: maximum, maximumFrameAverage: maximumFrameAverage))
   }
 }

@@ -5,45 +5,30 @@ import StereoVideo
 /// A layered H.265 stream as its caps describe it.
 struct LayeredInput {
   let caps: Caps
-  let framing: NALUnitFraming
+  private let configuration: StreamConfiguration
+  var framing: NALUnitFraming { configuration.framing }
   /// NAL units of the records of both layers; empty for a byte stream, which has them inside.
-  let parameterSets: [[UInt8]]
+  var parameterSets: [[UInt8]] { configuration.parameterSets }
   /// Why the record of the dependent layer cannot be read; nil where it can, or where there is none.
-  private(set) var layeredRecordProblem: String?
+  var layeredRecordProblem: String? { configuration.layeredRecordError.map { "\($0)" } }
 
   /// - Parameter recordIsOptional: a stream with lengths and no record has lengths of four bytes.
   init(_ caps: Caps, recordIsOptional: Bool = false) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
-    guard structure.string("stream-format") != "byte-stream" else {
-      framing = .annexB
-      parameterSets = []
-      return
-    }
-    guard let codecData = structure.buffer("codec_data") else {
-      if recordIsOptional {
-        framing = .lengthPrefixed(lengthSize: 4)
-        parameterSets = []
-        return
-      }
-      throw ElementError(.format, "The layered stream has no codec_data.", debug: "\(caps)")
-    }
-    do {
-      let record = try HEVCDecoderConfigurationRecord(bytes: codecData.bytes)
-      framing = .lengthPrefixed(lengthSize: record.lengthSize)
-      guard let layered = structure.buffer(LayeredCaps.layeredCodecData) else {
-        parameterSets = record.nalUnits
-        return
-      }
+    if structure.string("stream-format") == "byte-stream" {
+      configuration = .byteStream
+    } else if let record = structure.buffer("codec_data") {
       do {
-        let dependent = try LHEVCDecoderConfigurationRecord(bytes: layered.bytes)
-        parameterSets = record.nalUnits + dependent.nalUnits
+        configuration = try StreamConfiguration(
+          hvcC: record.bytes, lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
       } catch {
-        parameterSets = record.nalUnits
-        layeredRecordProblem = "\(error)"
+        throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
       }
-    } catch {
-      throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
+    } else if recordIsOptional {
+      configuration = StreamConfiguration(framing: .lengthPrefixed(lengthSize: 4))
+    } else {
+      throw ElementError(.format, "The layered stream has no codec_data.", debug: "\(caps)")
     }
   }
 

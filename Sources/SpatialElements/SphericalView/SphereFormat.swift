@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import Reprojection
 import StereoVideo
@@ -15,21 +14,17 @@ enum SphereFormat {
 
   /// The planes of a format; nil for one that is none of the caps'.
   static func format(_ info: VideoInfo) -> PictureFormat? {
-    let isFullRange = info.colorimetry.range == GST_VIDEO_COLOR_RANGE_0_255
+    let isFullRange = info.colorimetry.range == .full
     var format: PictureFormat
-    switch info.format {
-    case GST_VIDEO_FORMAT_I420, GST_VIDEO_FORMAT_YV12: format = .i420
-    case GST_VIDEO_FORMAT_NV12, GST_VIDEO_FORMAT_NV21: format = .nv12
-    case GST_VIDEO_FORMAT_Y42B: format = .planar(verticalSubsampling: 1)
-    case GST_VIDEO_FORMAT_Y444:
-      format = .planar(horizontalSubsampling: 1, verticalSubsampling: 1)
-    case GST_VIDEO_FORMAT_GRAY8: format = .gray8
-    case GST_VIDEO_FORMAT_I420_10LE: format = .i42010
-    case GST_VIDEO_FORMAT_P010_10LE: format = .p010
-    case GST_VIDEO_FORMAT_RGBx, GST_VIDEO_FORMAT_BGRx, GST_VIDEO_FORMAT_xRGB,
-      GST_VIDEO_FORMAT_xBGR, GST_VIDEO_FORMAT_RGBA, GST_VIDEO_FORMAT_BGRA, GST_VIDEO_FORMAT_ARGB,
-      GST_VIDEO_FORMAT_ABGR:
-      format = .quadruples
+    switch info.formatName {
+    case "I420", "YV12": format = .i420
+    case "NV12", "NV21": format = .nv12
+    case "Y42B": format = .planar(verticalSubsampling: 1)
+    case "Y444": format = .planar(horizontalSubsampling: 1, verticalSubsampling: 1)
+    case "GRAY8": format = .gray8
+    case "I420_10LE": format = .i42010
+    case "P010_10LE": format = .p010
+    case "RGBx", "BGRx", "xRGB", "xBGR", "RGBA", "BGRA", "ARGB", "ABGR": format = .quadruples
     default: return nil
     }
     if isFullRange, format.planes[0].components == 1 { format.planes[0].fill = [0] }
@@ -38,11 +33,10 @@ enum SphereFormat {
 
   /// Where the chroma of the frames stands.
   static func chromaSite(_ info: VideoInfo) -> ChromaSite {
-    let site = info.info.chroma_site.rawValue
-    guard site & GST_VIDEO_CHROMA_SITE_NONE.rawValue == 0, site != 0 else { return .left }
+    let siting = info.chromaSiting
+    guard !siting.contains(.centred), !siting.isEmpty else { return .left }
     return ChromaSite(
-      isOnLeft: site & GST_VIDEO_CHROMA_SITE_H_COSITED.rawValue != 0,
-      isOnTop: site & GST_VIDEO_CHROMA_SITE_V_COSITED.rawValue != 0)
+      isOnLeft: siting.contains(.horizontallyCosited), isOnTop: siting.contains(.verticallyCosited))
   }
 }
 

@@ -31,8 +31,7 @@ enum EyeStreamCaps {
       self = .raw(info, caps)
       return
     }
-    var framing = NALUnitFraming.annexB
-    var sets: [[UInt8]] = []
+    var configuration = StreamConfiguration.byteStream
     if structure.string("stream-format") != "byte-stream" {
       guard let record = structure.buffer("codec_data") else {
         throw ElementError(
@@ -40,9 +39,7 @@ enum EyeStreamCaps {
           debug: "\(caps)")
       }
       do {
-        let parsed = try HEVCDecoderConfigurationRecord(bytes: record.bytes)
-        framing = .lengthPrefixed(lengthSize: parsed.lengthSize)
-        sets = parsed.nalUnits
+        configuration = try StreamConfiguration(hvcC: record.bytes)
       } catch {
         throw ElementError(
           .format, "The \(eye) eye's codec_data is not a decoder configuration record.",
@@ -51,7 +48,7 @@ enum EyeStreamCaps {
     }
     self = .coded(
       CodedVideo(
-        caps: caps, framing: framing, parameterSets: sets,
+        caps: caps, framing: configuration.framing, parameterSets: configuration.parameterSets,
         frameRate: structure.fraction("framerate"),
         pixelAspectRatio: structure.fraction("pixel-aspect-ratio")))
   }

@@ -1,4 +1,3 @@
-import CGStreamer
 import GStreamer
 import StereoEncoder
 import StereoVideo
@@ -8,32 +7,30 @@ extension VideoSignal {
   init(_ info: VideoInfo, _ caps: Caps) {
     self.init()
     let colour = info.colorimetry
-    colourPrimaries = Self.known(Int(gst_video_color_primaries_to_iso(colour.primaries)))
-    transferCharacteristics = Self.known(Int(gst_video_transfer_function_to_iso(colour.transfer)))
-    matrixCoefficients =
-      colour.matrix == GST_VIDEO_COLOR_MATRIX_RGB
-      ? 0 : Self.known(Int(gst_video_color_matrix_to_iso(colour.matrix)))
+    colourPrimaries = Self.known(colour.primaries)
+    transferCharacteristics = Self.known(colour.transferCharacteristics)
+    matrixCoefficients = colour.matrixCoefficients == 0 ? 0 : Self.known(colour.matrixCoefficients)
     switch colour.range {
-    case GST_VIDEO_COLOR_RANGE_0_255: isFullRange = true
-    case GST_VIDEO_COLOR_RANGE_16_235: isFullRange = false
-    default: break
+    case .full: isFullRange = true
+    case .limited: isFullRange = false
+    case .unknown: break
     }
-    chromaLocation = Self.chromaLocation(info.info.chroma_site)
+    chromaLocation = Self.chromaLocation(info.chromaSiting)
     masteringDisplay = MasteringDisplayColourVolume(caps)
     contentLightLevel = ContentLightLevel(caps)
   }
 
   /// nil for "unspecified" and for what H.273 reserves.
-  private static func known(_ number: Int) -> Int? {
-    number == 0 || number == 2 || number == 3 ? nil : number
+  private static func known(_ number: UInt8) -> Int? {
+    [0, 2, 3].contains(number) ? nil : Int(number)
   }
 
   /// H.265 (E.3.1) chroma_sample_loc_type.
-  private static func chromaLocation(_ site: GstVideoChromaSite) -> Int? {
-    switch site {
-    case GST_VIDEO_CHROMA_SITE_MPEG2: 0
-    case GST_VIDEO_CHROMA_SITE_JPEG: 1
-    case GST_VIDEO_CHROMA_SITE_COSITED: 2
+  private static func chromaLocation(_ siting: ChromaSiting) -> Int? {
+    switch siting {
+    case .mpeg2: 0
+    case .jpeg: 1
+    case .cosited: 2
     default: nil
     }
   }

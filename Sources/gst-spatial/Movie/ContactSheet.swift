@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 
 /// Several pictures in rows, as one.
@@ -36,7 +35,7 @@ struct ContactSheet {
     for (index, picture) in pictures.enumerated() {
       try pipeline.element(named: "source\(index)")?.set("location", parsing: picture)
     }
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     try await pipeline.preroll(timeout: patience)
     return pipeline.element(named: "sink")?.lastBuffer?.buffer.bytes ?? []
   }

@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 internal import StereoVideo
 
@@ -32,7 +31,7 @@ struct FrameExtraction {
       throw MovieError(movie, "its frames cannot be shown")
     }
     self.sink = sink
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     try await waitForPicture()
   }
 
@@ -82,7 +81,7 @@ struct FrameExtraction {
   func picture(from start: Double, to end: Double) async throws -> [UInt8] {
     // A third into the frame: rounding does no harm there.
     let time = ClockTime(min(max(0, start + (end - start) / 3), 1e9) * 1e9)
-    guard pipeline.seek(to: time, flags: GST_SEEK_FLAG_ACCURATE) else {
+    guard pipeline.seek(to: time, flags: .accurate) else {
       throw MovieError(movie, "it cannot be searched")
     }
     try await waitForPicture()

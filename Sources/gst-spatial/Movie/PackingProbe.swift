@@ -1,4 +1,3 @@
-internal import CGStreamer
 internal import GStreamer
 internal import StereoVideo
 
@@ -27,14 +26,14 @@ enum PackingProbe {
         + "! video/x-raw,format=GRAY8,width=\(size),height=\(size) ! fakesink name=sink")
     defer { pipeline.end() }
     try pipeline.element(named: "source")?.set("location", parsing: path)
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     try await pipeline.preroll(timeout: patience)
     guard let sink = pipeline.element(named: "sink") else { return .unclear }
     var scores: [(sideBySide: Double, topBottom: Double)] = []
     for place in places {
       if let duration = pipeline.duration {
         let time = ClockTime(Double(duration) * place)
-        if pipeline.seek(to: time, flags: GST_SEEK_FLAG_KEY_UNIT) {
+        if pipeline.seek(to: time, flags: .keyUnit) {
           try await pipeline.preroll(timeout: patience)
         }
       }

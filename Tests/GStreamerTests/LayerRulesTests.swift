@@ -1,0 +1,23 @@
+import Foundation
+import Testing
+
+/// What may import what.
+struct LayerRulesTests {
+  private static let sources = URL(filePath: #filePath).deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent().appending(path: "Sources")
+
+  @Test(
+    "GStreamer's C interface is imported by the Swift layer alone",
+    arguments: ["SpatialElements", "PipelineHost", "gst-spatial", "MoviePlayer", "HEVC", "ISOBMFF"])
+  func imports(target: String) throws {
+    let folder = Self.sources.appending(path: target)
+    let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    try #require(!files.isEmpty)
+    for file in files {
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      let imports = text.split(separator: "\n").filter { $0.contains("import CGStreamer") }
+      #expect(imports.isEmpty, "\(target)/\(file)")
+    }
+  }
+}
