@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 # make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
 # make test                                        all tests
 # make plugin                                      .build/release/libgstspatial.so

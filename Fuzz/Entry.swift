@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 // What libFuzzer calls. The target is named by the environment variable FUZZ_TARGET; `damage` is
 // none of libFuzzer's, but runs the whole of a DamageCampaign.
 import FuzzTargets

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 // Weaving two coded streams and flattening the result, Annex B in and samples out, against copying
 // the same bytes.
 //

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import StereoVideo
 
 /// A 4:2:0 picture in memory.

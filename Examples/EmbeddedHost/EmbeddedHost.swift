@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import PipelineHost
 
 /// Converts side-by-side movies to spatial movies, all at once, as an application would:

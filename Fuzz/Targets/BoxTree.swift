@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A box with what is in it, which can be changed and written again with sizes that fit.
 public struct BoxTree: Sendable {
   /// Four Latin-1 characters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import CGStreamer
 
 /// Plays a movie, or a layered stream, with `mvhevcdemux`, seeking in it at the end.

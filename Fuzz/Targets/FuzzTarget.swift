@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What is fed with hostile input: by `make fuzz`, which looks for more of it, and by the tests,
 /// which run what was found.
 ///

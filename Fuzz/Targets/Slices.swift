@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import HEVC
 
 /// Reads the slice segment headers of a byte stream, by the parameter sets in it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension [UInt8] {
   /// The big-endian integer that begins at `offset`; nil where it does not lie inside the array.
   @inlinable @inline(__always)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
 /// standards share.
 ///

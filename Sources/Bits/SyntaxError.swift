@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A coded structure that cannot be read: which syntax element, where, and why.
 public struct SyntaxError: Error, Hashable, Sendable {
   /// Why a syntax element could not be read.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import ISOBMFF
 
 /// Plays movies, and H.265 without a container: bytes in, streams of samples with their times out.

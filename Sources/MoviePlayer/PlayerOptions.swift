@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a movie is to be played, where the movie leaves that open.
 public struct PlayerOptions: Sendable {
   /// Frames a second of an elementary stream without timestamps, whatever it says itself; nil for

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where the files of a presentation go: templates in which `%s` stands for the name of the
 /// rendition, and `%d`, or `%05d` with leading zeros, for a number.
 public struct FileNames: Equatable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A pipeline file with the files it includes, read and found to make sense in itself (stages 1
 /// and 2). What it needs of GStreamer is checked on the graph it resolves to (stage 3).
 ///

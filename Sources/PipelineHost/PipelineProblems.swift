@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import PipelineFile
 
 /// Why a pipeline cannot be run, or why it failed: what a person reads.

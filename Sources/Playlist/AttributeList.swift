@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The attributes of a tag, as they are written: `BANDWIDTH=900000,URI="a.m3u8"`
 /// (draft-pantos-hls-rfc8216bis 4.2).
 struct AttributeList {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The bit rate of a rendition, measured: `BANDWIDTH` and `AVERAGE-BANDWIDTH`.
 public struct BitRate: Equatable, Sendable {
   /// The largest rate of any row of segments that lasts between half and one and a half target

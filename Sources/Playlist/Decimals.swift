@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Nanoseconds as seconds with a number of decimals, rounded to the nearest: playlists need no
 /// floating-point numbers, and get none.
 func seconds(_ nanoseconds: UInt64, decimals: Int = 5) -> String {

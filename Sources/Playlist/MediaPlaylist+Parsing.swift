@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Why a playlist cannot be read.
 public struct PlaylistError: Error, Equatable, CustomStringConvertible {
   /// From 1 on.

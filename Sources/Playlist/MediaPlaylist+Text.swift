@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension MediaPlaylist {
   /// The file.
   public var text: String { text(skipping: 0) }

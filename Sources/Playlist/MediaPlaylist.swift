@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A media playlist of HTTP Live Streaming: the segments of one rendition, in the order of time
 /// (draft-pantos-hls-rfc8216bis 4.4.3).
 ///

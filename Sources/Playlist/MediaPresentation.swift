@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A DASH manifest over the segments of HLS playlists (ISO/IEC 23009-1): one period, an adaptation
 /// set for each rendition of video and of sound.
 public struct MediaPresentation: Equatable, Sendable {

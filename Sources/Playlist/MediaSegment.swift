@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One segment of a media playlist.
 public struct MediaSegment: Equatable, Sendable {
   public var uri: String

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The playlist of playlists: what can be played, for players to choose from
 /// (draft-pantos-hls-rfc8216bis 4.4.6).
 public struct MultivariantPlaylist: Equatable, Sendable {

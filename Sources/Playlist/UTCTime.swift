@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A moment as ISO 8601 writes it in playlists: `2026-11-22T02:03:56.000Z`, to the millisecond.
 enum UTCTime {
   private static let day: Int64 = 86_400_000

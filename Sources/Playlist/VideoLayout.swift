@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How pictures are to be looked at: one entry of `REQ-VIDEO-LAYOUT`
 /// (draft-pantos-hls-rfc8216bis 4.4.6.2).
 public struct VideoLayout: Equatable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The NAL units of one coded picture, as x265 gave them.
 package struct CodedUnits: Sendable {
   /// All NAL units, each after its length in four bytes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One option of x265 as a person wrote it.
 struct EncoderOption: Equatable {
   let name: String

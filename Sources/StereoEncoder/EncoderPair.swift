@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 package import StereoVideo
 
 /// Two x265 encoders, one for each eye, that take and give pictures in step.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import StereoVideo
 
 /// x265's parameters for one eye: the preset, then the configuration, then the person's own

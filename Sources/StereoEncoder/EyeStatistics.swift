@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How the first pictures of the dependent eye's groups were coded.
 public struct KeyframeStatistics: Equatable, Sendable {
   /// Predicted from the base eye's.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The dependent eye's pictures that wait for the base eye's: the first of a group can be predicted
 /// only once the base eye's keyframe has been coded, and the encoder takes pictures in their order.
 struct HeldPictures {

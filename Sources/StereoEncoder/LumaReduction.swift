@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reduces a luma plane to a small image of at most about 160x90 cells, each the mean of some of
 /// the samples it covers.
 struct LumaReduction: Sendable {

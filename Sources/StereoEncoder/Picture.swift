@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One eye's raw picture, planar 4:2:0.
 ///
 /// At 8 bits a sample is one byte (`I420`); at 10 bits it is two, least significant first, the value

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Planes in memory of their own.
 private final class PlaneMemory: @unchecked Sendable {
   let address: UnsafeMutableRawPointer

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds the first picture of a new scene by comparing small luma images of neighbouring pictures.
 ///
 /// A small image is cut into blocks; each is predicted once from the small image before it, with a

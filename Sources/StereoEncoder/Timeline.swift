@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Gives coded pictures their timestamps back, and a decoding time each.
 ///
 /// With reorder depth d, and t the input's timestamps, which rise strictly, the picture at place n

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// What the samples of a picture mean, in the numbers of ITU-T H.273, which are those of H.265's

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension StereoTestScene {
   /// Rows of samples to draw into: those of a whole picture, or of one eye's part of a packed
   /// frame.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// The eye's letter and the frame's number, in the upper left corner of the picture, at the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Noise from a hash of whole coordinates: no state, no floating point.
 enum IntegerNoise {
   /// 32 well-mixed bits for a place.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// What stands behind the objects: sky, mountains and a tiled floor, painted once, a margin wider

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Paints the rows of the landscape.
 struct LandscapePainter {
   private let geometry: SceneGeometry

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A colour of the scene, each part from 0 to 255; gamma-coded with the BT.709 primaries.
 struct RGB: Sendable, Equatable {
   var red: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// Where things stand: the horizon, the floor's disparity row by row, the camera's sway.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension StereoTestScene {
   /// Something that moves through the scene at one depth.
   public struct Object: Sendable, Equatable {

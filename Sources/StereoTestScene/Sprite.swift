@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The unchanging picture of an object, with how much of each pixel it covers.
 struct Sprite: Sendable {
   let width: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// A moving synthetic stereo scene: a tiled floor under an evening sky, with balls and boxes at

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension StereoTestScene.Object.Surface {
   var shines: Bool {
     if case .sun = self { true } else { false }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One of the two eyes a stereo picture is made for.
 public enum Eye: String, Sendable, CaseIterable, Codable {
   case left

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How two eyes share one frame, or one sequence of frames.
 public struct PackingLayout: Hashable, Sendable {
   public enum Arrangement: Sendable, CaseIterable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The version of gst-spatial: of the plugin, the command, the package and the tarball, which all
 /// take it from here.
 public enum ProjectVersion {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a stereo pair was shot and is to be shown. A nil field is not known.
 public struct SpatialMetadata: Equatable, Sendable {
   /// The eye to show where only one can be shown (`vexu/eyes/hero`).

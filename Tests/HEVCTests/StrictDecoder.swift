@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import HEVC
 
 /// A decoder of single-layer streams that decodes no sample, but takes every rule of H.265 about

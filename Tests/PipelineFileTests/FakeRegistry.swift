@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import PipelineFile
 
 /// A handful of element types as stage 3 sees them.

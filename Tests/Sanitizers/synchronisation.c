@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Tells ThreadSanitizer what it cannot see: how GLib, GStreamer and Swift's standard library order
 // the accesses of threads. They are not instrumented, so their locks and counters are nothing to it.
 //

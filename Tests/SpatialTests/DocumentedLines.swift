@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import Foundation
 
 /// A page of documentation, and what it tells people to copy: the commands of its `sh` blocks,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import CGStreamer
 import GStreamer
 import GStreamerCheck
@@ -151,7 +153,10 @@ struct StereoPackTests {
 
   @Test(
     "a stream that says it is of the other eye is warned about",
-    arguments: ["stereopack", "mvhevcenc speed-preset=ultrafast"])
+    arguments: [
+      "stereopack", "mvhevcenc speed-preset=ultrafast",
+      "mvhevcmux speed-preset=ultrafast fragment-duration=1000000000",
+    ])
   func otherEye(element: String) async throws {
     for (first, second) in [("left", "right"), ("right", "left")] {
       func source(_ eye: String) -> String {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import Foundation
 
 /// The most memory that this process has at once while `body` runs, beyond what it has before, in

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Foundation
 
 /// A folder that is removed with this object.

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
 // Counts what a program asks of the heap, for AllocationTests: preloaded, it prints the number of
 // allocations when the program ends.
 #define _GNU_SOURCE

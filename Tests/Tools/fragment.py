@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Copies a movie into fragments with FFmpeg's muxer.
 
     fragment.py MOVIE FRAGMENTED

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Writes a movie of sound with FFmpeg for each codec, number of channels and container.
 
 make_audio_movies.py FOLDER CODEC-CHANNELS.CONTAINER...

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: LGPL-2.1-or-later
 """Where FFmpeg's v360 takes each pixel from, as a ramp of columns and one of rows shows.
 
 Usage: v360_coordinates.py WIDTH HEIGHT OUTPUT_WIDTH OUTPUT_HEIGHT FILTER_ARGUMENTS...

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// An element that makes one stream of several: `GstAggregator`. Its streaming thread is the one of

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What an element does: the Swift class behind it. Conform to this protocol for an element with pads
 /// of its own, and to one that refines it for an element on one of GStreamer's base classes.
 ///

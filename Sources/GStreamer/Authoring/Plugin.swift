@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// What a plugin is: the fields of `GST_PLUGIN_DEFINE`, and what it brings along.

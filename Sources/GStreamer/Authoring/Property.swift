@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// An element that keeps its settings in one struct behind one lock, where properties find them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// An element with pads of its own that gives further ones when somebody asks: for the templates

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// Where the state of an element's streaming thread is while nobody uses it.

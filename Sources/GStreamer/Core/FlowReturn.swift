@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// What a pad says to data: `GstFlowReturn`. Anything but `ok` is thrown.

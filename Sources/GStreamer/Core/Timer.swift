@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// Something that is done once, after a time, in a thread of GStreamer's clocks, unless the timer is

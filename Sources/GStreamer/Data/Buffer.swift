@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 package import CGStreamer
 
 /// A piece of a stream: memory, timestamps, flags and metas.

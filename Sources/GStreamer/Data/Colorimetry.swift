@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// What the numbers of a picture mean as colours: `GstVideoColorimetry`, in the code points of H.273

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A kind of meta of one's own: named fields on a buffer that video decoders and filters carry

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A buffer that is mapped for reading as long as this object lives, so that its bytes stay where

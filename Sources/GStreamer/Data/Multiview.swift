@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import CGStreamer
 
 /// How the views of stereo video lie in its frames: `GstVideoMultiviewMode`, the caps field

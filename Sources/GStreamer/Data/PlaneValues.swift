@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A number for each plane of a picture, of which there are at most four: no memory of its own.
 public struct PlaneValues: RandomAccessCollection, MutableCollection, Equatable, Sendable,
   ExpressibleByArrayLiteral

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// One block of memory that is filled again as soon as nobody downstream holds it any more.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A raw video frame mapped into memory for as long as this object lives.

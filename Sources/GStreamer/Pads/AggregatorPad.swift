@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 package import CGStreamer
 
 /// A sink pad of an aggregator, with a queue of one buffer.

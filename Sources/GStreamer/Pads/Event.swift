@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import CGStreamer
 
 /// Something that travels through pads between buffers: caps, segment, tags, EOS, flush, seek.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A buffer that passes a pad, for an application that watches it. Lent for the call.

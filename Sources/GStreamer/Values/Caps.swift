@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 package import CGStreamer
 
 /// What a pad can carry, or carries: media types with fields.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A time or a duration in nanoseconds: `GstClockTime`. `nil` stands for `GST_CLOCK_TIME_NONE`.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A date, with a time and an offset from UTC where they are known: `GstDateTime`.

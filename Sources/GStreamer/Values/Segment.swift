@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import CGStreamer
 
 /// The part of a stream that is played, and how its timestamps become running time.

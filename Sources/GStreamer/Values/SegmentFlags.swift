@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// How a segment is played: `GstSegmentFlags`. Those that a seek asks for have the bits of

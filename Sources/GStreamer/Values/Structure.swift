@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CGStreamer
 
 /// A name and named fields, inside something else (caps, a message, an event, a meta) that lives as

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 package import CGStreamer
 
 /// Facts about a stream or a file: title, codec, and the stereo tags of this plugin.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension HEVCDecoderConfigurationRecord {
   /// The codecs parameter of RFC 6381 for an `hvc1` track of this record: `hvc1.1.6.L123.B0`
   /// (ISO/IEC 14496-15 annex E.3). Of a layered stream it is that of the base layer, which is what

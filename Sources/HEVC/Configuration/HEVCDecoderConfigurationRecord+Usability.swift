@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension HEVCDecoderConfigurationRecord {
   /// What the base layer's first sequence parameter set says of its pictures beside their coding
   /// (E.2.1); nil where it says nothing, or cannot be read.

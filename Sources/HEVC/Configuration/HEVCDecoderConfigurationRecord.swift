@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// HEVCDecoderConfigurationRecord: the content of an `hvcC` box (ISO/IEC 14496-15 8.3.3.1), and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1): what

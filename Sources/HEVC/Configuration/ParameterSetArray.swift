@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// An array of `hvcC` or `lhvC`: NAL units of one type (ISO/IEC 14496-15 8.3.3.1.2).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// What is said of a stream beside its access units: how NAL units are told apart in these, and the

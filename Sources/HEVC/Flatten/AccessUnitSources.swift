@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a caller keeps of access units until all of their pictures have come out of a
 /// ``Flattener``: their bytes, and what they are stamped with.
 public struct AccessUnitSources<Source> {

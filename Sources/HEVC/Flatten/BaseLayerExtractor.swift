@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Takes the base layer out of a layered stream: what a decoder for one layer decodes.
 ///
 /// Slices, SPSs and PPSs are taken as they are; the VPS loses its extension, and SEI about layers

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Parameter sets of a stream that is made of others: made anew only where what they are made of
 /// has changed.
 struct DerivedParameterSets<Sets: Hashable & Sendable>: Sendable {

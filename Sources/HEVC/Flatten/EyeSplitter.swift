@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Splits a stream of two layers into one stream an eye, by the cheapest way that is exact: the base
 /// layer is taken out, and so is the dependent layer where nothing in it refers to the base layer;
 /// else the stream is flattened for it. Where inter-layer prediction begins later, flattening does at

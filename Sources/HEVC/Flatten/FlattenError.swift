@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// Why a layered access unit cannot be made into single-layer ones.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// In which order the pictures of both layers are coded in a flattened stream, and which reference
 /// pictures each of them names.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A picture that is to be coded in a flattened stream, with all that is known of it when its access
 /// unit comes.
 struct FlattenedPicture: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension Flattener {
   /// Checks that the pictures of an access unit can be decoded with the same SPS.
   func check(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// A stream of two layers that is taken apart: its parameter sets and the place of each layer in

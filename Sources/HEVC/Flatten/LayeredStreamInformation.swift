@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// What the parameter sets say of a stream's layers: which there are, and which eye each is for.

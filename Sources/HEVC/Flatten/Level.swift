@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Levels of H.265 (A.4.1) by what they allow.
 enum Level {
   private struct Row {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The reference picture set of a picture (H.265 8.3.2), by POC.
 struct ReferencePictures: Hashable, Sendable {
   /// A reference picture.

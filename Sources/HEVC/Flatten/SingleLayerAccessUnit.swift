@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// An access unit of one layer, made of a layered one.
 public struct SingleLayerAccessUnit: Sendable {
   /// The NAL units in order, parameter sets left out. Payloads are ranges of the bytes that the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a

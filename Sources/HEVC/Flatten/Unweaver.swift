@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Takes the dependent layer out of a layered stream in which no slice uses inter-layer prediction:
 /// the inverse of ``Weaver``.
 ///

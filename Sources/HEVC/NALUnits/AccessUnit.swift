@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The NAL units of one access unit, and the bytes that they are in.
 public struct AccessUnit: Hashable, Sendable {
   /// The bytes, framing included.

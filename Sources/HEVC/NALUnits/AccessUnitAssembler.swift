@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Cuts a byte stream (Annex B) that arrives in pieces of any size into access units of any number
 /// of layers.
 public struct AccessUnitAssembler: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The byte stream format of H.265 (Annex B): NAL units behind start codes.
 public enum AnnexB {
   /// The ranges of the NAL units of `stream`, start codes and trailing zero bytes left out.

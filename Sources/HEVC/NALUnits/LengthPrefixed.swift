@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// NAL units behind their lengths, as in samples of ISO base media files (ISO/IEC 14496-15 4.3.3).
 public enum LengthPrefixed {
   /// A sample whose lengths do not add up, or that has more NAL units than any picture.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How NAL units are told apart in a buffer.
 public enum NALUnitFraming: Hashable, Sendable {
   /// Start codes: GStreamer's `stream-format=byte-stream`.

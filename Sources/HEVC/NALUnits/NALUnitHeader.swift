@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// `nal_unit_header()`, H.265 (7.3.1.2): two bytes in front of every NAL unit.
 public struct NALUnitHeader: Hashable, Sendable {
   /// `nal_unit_type`

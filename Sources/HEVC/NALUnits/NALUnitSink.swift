@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Writes NAL units one behind another into memory.
 struct NALUnitSink {
   private let output: UnsafeMutableRawBufferPointer

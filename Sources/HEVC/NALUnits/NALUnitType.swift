@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// `nal_unit_type`, H.265 (table 7-1). Values 0 to 63.
 public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   public let rawValue: UInt8

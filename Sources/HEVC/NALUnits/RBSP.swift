@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A raw byte sequence payload: the bytes of a NAL unit from its header on, with emulation
 /// prevention removed (H.265 7.4.2).
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The part of an SPS that the slice data is coded with: what two layers must have in common to

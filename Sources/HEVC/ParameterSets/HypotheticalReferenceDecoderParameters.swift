@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// `hrd_parameters()`, H.265 (E.2.2): the coded picture buffer a stream was made for.

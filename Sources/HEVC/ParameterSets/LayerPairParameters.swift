@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The part of `vps_extension()` behind the dependencies (H.265 F.7.3.2.1.1, from

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// The parameter sets that a stream has sent so far, of its base layer and of the layer above it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// `rep_format()`, H.265 (F.7.3.2.1.2): size and sample format of the pictures of a layer.

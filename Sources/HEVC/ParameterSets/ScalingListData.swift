@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// `scaling_list_data()`, H.265 (7.3.4), as it is coded: what two layers are compared by.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Variables that H.265 (7.4.3.2.1) derives from the syntax elements of an SPS.
 extension SequenceParameterSet {
   /// ChromaArrayType: 0 where planes are coded separately.

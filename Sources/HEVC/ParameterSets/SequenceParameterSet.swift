@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// `seq_parameter_set_rbsp()`, H.265 (7.3.2.2), in its ordinary form and in the short form that

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// `st_ref_pic_set()`, H.265 (7.3.7), in its derived form (7.4.8): pictures by their distance in

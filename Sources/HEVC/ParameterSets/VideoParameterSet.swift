@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// `video_parameter_set_rbsp()`, H.265 (7.3.2.1), with the extension of Annex F.

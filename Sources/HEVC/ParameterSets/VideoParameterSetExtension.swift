@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and how they depend on each

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// `sei_message()`, H.265 (7.3.5): one message of an SEI NAL unit.

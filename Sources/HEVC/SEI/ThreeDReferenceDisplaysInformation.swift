@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// `three_dimensional_reference_displays_info()`, H.265 (G.14.2.3): which view is for which eye,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Says in which order the pictures of a stream are shown that has no timestamps, by their picture
 /// order counts.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Derives PicOrderCntVal of the pictures of one layer in decoding order, H.265 (8.3.1, F.8.3.1).
 public struct PictureOrderCounter: Sendable {
   private var previousTID0POC = 0

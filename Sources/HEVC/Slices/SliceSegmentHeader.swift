@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import Bits
 
 /// `slice_segment_header()`, H.265 (7.3.6.1, and F.7.3.6.1 for layers above the base).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The numbers that one kind of parameter set of the dependent layer gets, so that they differ
 /// from those of the base layer's: decoders keep both in one table.
 struct DependentNumbering: Sendable {

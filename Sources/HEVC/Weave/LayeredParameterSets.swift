@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The parameter sets of a layered stream, as NAL units.
 public struct LayeredParameterSets: Hashable, Sendable {
   /// The VPS, with its extension.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 // A keyframe of the dependent eye that is predicted from the base eye's: a P picture of a third

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension Weaver {
   /// Checks that two pictures can share an access unit.
   func check(left: EyeStream.Picture, right: EyeStream.Picture) throws(WeaveError) {

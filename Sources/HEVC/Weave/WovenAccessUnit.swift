@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// A NAL unit of a woven or flattened stream: bytes made anew, then bytes of the source as they

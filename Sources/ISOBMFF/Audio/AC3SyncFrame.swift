@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The beginning of an AC-3 or E-AC-3 frame: what a movie's sample entry repeats of it

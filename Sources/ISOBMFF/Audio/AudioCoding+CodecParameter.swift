@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension AudioCoding {
   /// The codecs parameter of RFC 6381: `mp4a.40.2`. Nil for codings that have none.
   public var codecParameter: String? {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// Rows of big-endian numbers inside a larger array of bytes, read where they lie.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where a box stands among others. It becomes text only for errors: a file may have millions of
 /// boxes.
 final class BoxPath: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// Reads the content of one box, and the boxes in it, without ever leaving it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// Appends boxes and their big-endian fields to a byte array.

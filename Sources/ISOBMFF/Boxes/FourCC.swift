@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A four-character code: the type of a box, a codec, a brand (ISO/IEC 14496-12 4.2).
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What is wrong with a file, and where.
 public struct ISOBMFFError: Error, Equatable, Sendable {
   /// The box by its ancestors: `moov/trak[0]/mdia/minf/stbl/stsz`.

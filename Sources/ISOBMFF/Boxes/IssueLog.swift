@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What is wrong with the parts of a file that can be done without.
 struct IssueLog {
   /// The first of them; a broken file may have millions.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The 15-bit form of an ISO 639-2 language code (ISO/IEC 14496-12 8.4.2).
 enum LanguageCode {
   /// Three lower-case letters as five bits each; `und` for anything else.

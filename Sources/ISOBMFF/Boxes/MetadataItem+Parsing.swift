@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension MetadataItem {
   /// Reads the items of a `meta` box: QuickTime's `mdta` keys, or the `ilst` of MP4.
   static func items(in meta: BoxReader) throws(ISOBMFFError) -> [MetadataItem] {

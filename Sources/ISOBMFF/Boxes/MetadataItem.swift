@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One thing said about a movie or a track, such as its title.
 public struct MetadataItem: Equatable, Sendable {
   /// Where the key comes from: `mdta` for QuickTime's reverse-domain keys, `mdir` for the

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A box kept as it is: its type, and everything behind its header.
 public struct OpaqueBox: Equatable, Sendable {
   /// `uuid` for an extended type, which is then the first 16 bytes of the payload.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a picture is to be turned before it is shown: one of the eight ways that leave its edges
 /// straight.
 public struct PictureOrientation: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a sample needs, and who needs it: one byte of `sdtp` (ISO/IEC 14496-12 8.6.4).
 public struct SampleDependency: RawRepresentable, Hashable, Sendable {
   /// is_leading, sample_depends_on, sample_is_depended_on and sample_has_redundancy, two bits

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A fragment of a movie, or a chunk of one, whose sample bytes follow its header.
 public struct Fragment: Equatable, Sendable {
   /// What has to stand before the samples' bytes: `styp` and `prft` where wanted, `moof`, and the

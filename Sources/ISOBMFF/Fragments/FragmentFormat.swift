@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a fragmented file is for, which decides its brands and how its times are written.
 public enum FragmentFormat: Equatable, Sendable {
   /// A file of its own: any number of tracks, composition offsets that are not negative, and an

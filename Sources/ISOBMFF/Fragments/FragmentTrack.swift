@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One track of a fragmented movie, and its samples of the fragment that is open.
 struct FragmentTrack: Sendable {
   let id: TrackID

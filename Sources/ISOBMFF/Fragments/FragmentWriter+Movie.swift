@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension FragmentWriter {
   /// The `moov` of an initialization segment: tracks without samples, and what fragments have.
   func writeMovie(to writer: inout BoxWriter) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Writes the boxes of a fragmented movie whose sample bytes somebody else writes
 /// (ISO/IEC 14496-12 8.8): an initialization segment, then fragments, each with an index of its own,
 /// so that the file plays while it grows, and wherever it ends.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension SegmentIndex {
   /// The `sidx` box of fragments that follow it, one behind the other (ISO/IEC 14496-12 8.16.3);
   /// nil where they cannot be said in one.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where decoding can start in a fragmented file, as its `mfra` box has it.
 struct SyncPoints: Sendable {
   private var track: TrackID?

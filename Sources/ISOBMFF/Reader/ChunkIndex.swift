@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Which chunk a sample lies in, and where that begins: `stsc` with `stco` or `co64`
 /// (ISO/IEC 14496-12 8.7.4, 8.7.5).
 struct ChunkIndex: Sendable {

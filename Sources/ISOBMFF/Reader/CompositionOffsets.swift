@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What is added to decode times for the times of presentation: `ctts` (ISO/IEC 14496-12 8.6.1.3).
 ///
 /// Offsets of either version are read as signed numbers: QuickTime writes them so in version 0,

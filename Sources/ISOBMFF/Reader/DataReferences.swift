@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where the samples of a track are: the `dref` box in its `dinf` (ISO/IEC 14496-12 8.7).
 ///
 /// Samples in other files are refused: their names come from the file, and reading them would let a

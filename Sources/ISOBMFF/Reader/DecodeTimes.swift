@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// When the samples of a track are decoded: `stts` (ISO/IEC 14496-12 8.6.1.2).
 struct DecodeTimes: Sendable {
   private let runs: RunIndex

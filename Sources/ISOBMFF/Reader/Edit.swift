@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One row of a track's edit list: what plays next on the movie's time line
 /// (ISO/IEC 14496-12 8.6.6).
 public struct Edit: Equatable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a file says of its own format: the `ftyp` box (ISO/IEC 14496-12 4.3).
 public struct FileType: Equatable, Sendable {
   /// `qt  `, `mp42`, `isom` and so on.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where decoding can start in a fragmented file: an `mfra` box (ISO/IEC 14496-12 8.8.9).
 public struct FragmentRandomAccess: Equatable, Sendable {
   /// A sample that decoding can start at (a row of `tfra`).

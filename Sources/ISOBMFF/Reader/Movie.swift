@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The index of a movie: its `moov` box (ISO/IEC 14496-12 8.2.1).
 public struct Movie: Sendable {
   /// Units a second of the movie's durations and edit lists; never 0.

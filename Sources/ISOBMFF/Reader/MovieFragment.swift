@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The index of one fragment of a movie: a `moof` box (ISO/IEC 14496-12 8.8.4).
 public struct MovieFragment: Sendable {
   /// The samples of one track in the fragment (`traf`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Goes through the boxes of a file, one by one, without reading it: it says which bytes it needs,
 /// and is given them.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Groups of samples, in decoding order, by the span of their presentation times: narrows the
 /// search for the sample of a time to the few groups that can have it.
 struct PresentationOrder: Sendable {

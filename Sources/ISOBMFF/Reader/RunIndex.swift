@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds the run that a sample belongs to in a table of (count, value) rows, such as `stts`
 /// or `ctts`, by a few remembered positions.
 struct RunIndex: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Bounds what the sample tables of a file can make a reader do by the size of the file.
 ///
 /// A few bytes of a table can say that there are four billion samples, or put any number of them

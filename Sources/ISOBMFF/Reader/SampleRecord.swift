@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where one sample of a track lies, when it plays and what it is.
 public struct SampleRecord: Equatable, Sendable {
   /// In bytes from the file's start. It may lie beyond the file's end: check before reading.

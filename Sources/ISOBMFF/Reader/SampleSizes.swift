@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How many bytes each sample has: `stsz` or `stz2` (ISO/IEC 14496-12 8.7.3).
 enum SampleSizes: Sendable {
   case uniform(UInt32, count: Int)

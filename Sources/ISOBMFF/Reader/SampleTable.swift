@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The samples of a track as `stbl` describes them, read from the box's own tables.
 struct SampleTable: Sendable {
   let count: Int

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where the segments of a fragmented file lie: a `sidx` box (ISO/IEC 14496-12 8.16.3).
 public struct SegmentIndex: Equatable, Sendable {
   /// A segment of the file, or a further index.

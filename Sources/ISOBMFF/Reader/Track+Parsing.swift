@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension Track {
   /// Reads a `trak` box. What can be done without is noted if it is broken.
   init(_ box: BoxReader, issues: inout IssueLog) throws(ISOBMFFError) {

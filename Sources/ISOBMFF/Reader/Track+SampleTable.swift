@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension Track {
   /// Reads an `stbl` box (ISO/IEC 14496-12 8.5).
   mutating func readSampleTable(

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One track of a movie (ISO/IEC 14496-12 8.3).
 public struct Track: Sendable {
   /// What a track is for: `vide`, `soun`, `meta`, `text`, `tmcd` and so on (`hdlr`).

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The samples of a track, in decoding order: those that the movie's index describes, and behind
 /// them those of the fragments that have been added.
 ///

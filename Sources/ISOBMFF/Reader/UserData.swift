@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The content of a `udta` box.
 struct UserData {
   private(set) var boxes: [OpaqueBox] = []

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds what makes an ordinary movie of a recording that was cut off: of a file that
 /// ``MovieWriter/init(finalising:movieTimescale:metadata:)`` began and nobody finished.
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What finishes a recording that was cut off, in this order, each on the disk before the next:
 /// ``closing``, then ``tail`` as ``MovieWriter/finish()`` gives it. Whenever that ends, the file
 /// plays, and can be recovered again.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The movie that a recording becomes, made again from its initialization segment and the indexes
 /// of its fragments.
 struct TornRecording: Sendable {

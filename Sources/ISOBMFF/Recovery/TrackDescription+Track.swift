@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension TrackDescription {
   /// What a track that was read says of itself, to be written again. Nil where it has no sample
   /// entry.

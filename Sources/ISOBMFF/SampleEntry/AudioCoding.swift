@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How the samples of an audio track are coded, with the bytes a decoder needs first.
 public enum AudioCoding: Equatable, Sendable {
   /// MPEG-4 AAC: the AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1).

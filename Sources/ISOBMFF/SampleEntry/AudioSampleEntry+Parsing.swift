@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension AudioSampleEntry {
   /// What a sound description says before its boxes.
   private struct Fields {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension AudioSampleEntry {
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     writer.box(type(in: container)) {

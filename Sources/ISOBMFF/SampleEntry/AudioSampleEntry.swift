@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What the samples of an audio track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.2.3,
 /// QuickTime File Format "Sound sample description").
 public struct AudioSampleEntry: Equatable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where chroma samples lie: the `chrm` box, with the values of H.265
 /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
 public struct ChromaLocation: Equatable, Sendable {

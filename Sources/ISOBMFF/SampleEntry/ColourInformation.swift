@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What colours the samples of a picture stand for, as code points of ITU-T H.273: the `nclc`
 /// (QuickTime) or `nclx` (ISO/IEC 14496-12 12.1.5) form of a `colr` box.
 public struct ColourInformation: Equatable, Sendable {

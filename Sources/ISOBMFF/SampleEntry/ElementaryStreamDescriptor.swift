@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The ES_Descriptor of an audio track: the `esds` box (ISO/IEC 14496-1 7.2.6.5, 14496-14 5.6).

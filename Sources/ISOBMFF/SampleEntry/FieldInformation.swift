@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How fields make up a frame: the `fiel` box (QuickTime File Format, "Field handling").
 public struct FieldInformation: Equatable, Sendable {
   /// 1 for progressive, 2 for interlaced.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A size in 16.16 fixed-point pixels.
 public struct FixedPointSize: Equatable, Sendable {
   /// 65536 is one pixel.

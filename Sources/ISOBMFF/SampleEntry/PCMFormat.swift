@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How uncompressed audio is stored.
 public struct PCMFormat: Equatable, Sendable {
   /// 8, 16, 24 or 32 for integers, 32 or 64 for floating point.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The shape of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
 public struct PixelAspectRatio: Equatable, Sendable {
   /// A pixel is `horizontalSpacing` wide where it is `verticalSpacing` high.

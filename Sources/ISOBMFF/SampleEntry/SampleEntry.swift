@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What the samples of a track are: one entry of `stsd` (ISO/IEC 14496-12 8.5.2).
 public indirect enum SampleEntry: Equatable, Sendable {
   case video(VisualSampleEntry)

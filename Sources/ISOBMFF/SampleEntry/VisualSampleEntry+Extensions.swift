@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension VisualSampleEntry {
   /// Every box of the entry but its `configuration`, as MP4 has them: what a track says of its
   /// pictures beyond what decodes them.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// What the samples of a video track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.1.3,

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// One lens of a projection of kind `prim`: a `lens` box (Apple, "ISO Base Media File Format and

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The lenses that a projection of kind `prim` was shot with: a `lnsc` box.
 ///
 /// The box's bytes are kept as they are, so that one read from a file is written back unchanged.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension SphericalVideo {
   /// Reads the content of an `sv3d` box.
   init(_ box: BoxReader) throws(ISOBMFFError) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// How a picture covers a sphere: the `sv3d` box (Google, Spherical Video V2).

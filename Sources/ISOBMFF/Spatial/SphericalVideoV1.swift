@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// How a picture covers the sphere, as text: the `uuid` box of Google's Spherical Video V1, which

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Which views a track holds: the `stri` box of `vexu/eyes` (Apple, "ISO Base Media File Format
 /// and Apple HEVC Stereo Video").
 public struct StereoViews: OptionSet, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// How two eyes share a frame: the `st3d` box (Google, Spherical Video V2).

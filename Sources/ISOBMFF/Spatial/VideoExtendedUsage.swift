@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import StereoVideo
 
 /// The `vexu` box of a video sample entry: which eyes a track holds, how they were shot, how

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// The time code of a movie's first picture, counted on through the movie (QuickTime File Format,

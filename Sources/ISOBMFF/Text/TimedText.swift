@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Bits
 
 /// Texts as samples of a track: subtitles (3GPP TS 26.245) and QuickTime's chapters.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where the samples of a track lie: runs of neighbouring samples, as `stco` and `stsc` hold them.
 struct ChunkTable: Sendable {
   struct Run: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The two dialects of movie file that differ in a dozen boxes.
 public enum MovieContainer: Sendable, CaseIterable {
   /// QuickTime, `.mov`: major brand `qt  `.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The `mvhd` box (ISO/IEC 14496-12 8.2.2).
 struct MovieHeader {
   /// Units a second of the movie's durations and edit lists.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension MovieMetadata {
   /// The four-character keys of `ilst` that stand for QuickTime's keys in MP4.
   static let itemListKeys: [String: FourCC] = [

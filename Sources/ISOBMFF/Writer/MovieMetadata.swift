@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What is said about a whole movie.
 public struct MovieMetadata: Equatable, Sendable {
   /// Seconds since 1970-01-01 00:00 UTC; nil leaves the date out.

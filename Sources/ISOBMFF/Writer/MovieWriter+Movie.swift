@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension MovieWriter {
   func writeMovie(to writer: inout BoxWriter) {
     let written = tracks.indices.filter { tracks[$0].tables.sampleCount > 0 }

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Writes the index of a movie whose sample bytes somebody else writes.
 ///
 /// A progressive file: header, media data, index. The writer opens no file and sees no sample

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Why a movie cannot be written.
 public enum MovieWriterError: Error, Equatable, Sendable {
   /// A track whose times have no unit.

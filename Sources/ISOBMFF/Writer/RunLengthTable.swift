@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A list of values in which equal neighbours are stored once: what `stts` and `ctts` hold.
 struct RunLengthTable<Value: Equatable & Sendable>: Sendable {
   struct Run: Sendable {

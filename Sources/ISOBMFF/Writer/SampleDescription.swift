@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One sample of a track, or a run of equal ones, without its bytes.
 public struct SampleDescription: Equatable, Sendable {
   /// The bytes of each sample.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Puts the samples of several tracks into the order of the file: stretches of one track after the
 /// other, by decode time, so that a player reads the file from front to back.
 ///

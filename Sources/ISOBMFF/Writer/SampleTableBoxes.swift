@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The `stbl` box of one track (ISO/IEC 14496-12 8.5), its children in AVFoundation's order.
 struct SampleTableBoxes {
   let track: MovieWriter.Track

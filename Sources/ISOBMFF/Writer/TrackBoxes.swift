@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The `trak` box of one track.
 struct TrackBoxes {
   let id: TrackID

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Counts nanoseconds in a track's units.
 public struct TrackClock: Sendable {
   /// Units a second, above 0.

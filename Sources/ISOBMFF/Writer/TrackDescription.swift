@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a track of a movie is, before its first sample.
 public struct TrackDescription: Equatable, Sendable {
   /// What the samples are; all have the same entry.

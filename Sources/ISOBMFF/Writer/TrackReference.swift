@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// That a track needs another one, and for what: an entry of `tref` (ISO/IEC 14496-12 8.3.3).
 public struct TrackReference: Equatable, Sendable {
   /// `cdsc` where the track describes the other, `chap` where the other has its chapters, `tmcd`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a movie's index has to say about the samples of one track, as compact as it is written.
 struct TrackTables: Sendable {
   private(set) var sampleCount: UInt32 = 0

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a track lies on the movie's time line.
 struct TrackTiming {
   /// In units of the movie's timescale.

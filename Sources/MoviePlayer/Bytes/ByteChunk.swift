@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Memory that a caller has read into, and that samples are parts of.
 ///
 /// A player looks at the bytes and refers to them, but never copies or keeps more of them than it

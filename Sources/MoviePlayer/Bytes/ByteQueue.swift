@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Bytes of a stream that have come and are still needed, as references to the chunks they came in.
 struct ByteQueue {
   private struct Entry {

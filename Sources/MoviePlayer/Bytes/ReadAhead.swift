@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Bytes of a file that can be read anywhere: neighbours that are small come from one read, as
 /// references into it.
 struct ReadAhead {

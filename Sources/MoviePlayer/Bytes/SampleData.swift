@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The bytes of a sample: parts of what was read, in order, as few as there can be.
 public struct SampleData: Sendable {
   /// The first of the parts.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import HEVC
 
 /// Cuts a stream without a container into access units, and says when they are shown.

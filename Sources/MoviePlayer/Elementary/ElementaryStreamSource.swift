@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 public import HEVC
 
 /// H.265 without a container whose access units come one by one, or as a byte stream, and what

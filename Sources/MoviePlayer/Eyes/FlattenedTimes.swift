@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// When the pictures of a flattened eye are decoded and shown.
 ///
 /// A picture of the eye is decoded up to sixteen access units later than the base picture of its own

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import HEVC
 
 /// The bytes of a picture that was taken out of an access unit: parts of it, and the beginnings of

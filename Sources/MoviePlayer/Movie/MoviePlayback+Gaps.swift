@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// Saying that nothing comes for a while, so that nobody waits for it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import StereoVideo
 
 /// How far a stream has come.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// A track that is played: its streams, and how far it has come.

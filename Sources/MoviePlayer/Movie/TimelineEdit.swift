@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One edit of a track: a part of the movie, and what of the media plays in it.
 struct TimelineEdit: Hashable, Sendable {
   /// Where it begins on the movie's time line.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// Time lines of movies of which upstream says what plays when, as adaptive streaming does.

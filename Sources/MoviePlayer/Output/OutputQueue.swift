@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a player has to give, in order.
 struct OutputQueue: Sendable {
   private var outputs: [PlayerOutput?] = []

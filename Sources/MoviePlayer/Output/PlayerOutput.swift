@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a player gives.
 public enum PlayerOutput: Sendable {
   /// All streams that there are from now on. What follows refers to them.

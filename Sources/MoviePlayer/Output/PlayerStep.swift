@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a player came to: something that it gives, or something that it needs first.
 public enum PlayerStep: Sendable {
   case output(PlayerOutput)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A sample of a stream: coded data with its times.
 public struct Sample: Sendable {
   /// What is to be known of a sample before it is decoded.

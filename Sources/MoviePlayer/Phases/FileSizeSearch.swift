@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The search for the end of a file about which its source says nothing: what can be read of it.
 struct FileSizeSearch: Sendable {
   private var low: UInt64 = 0

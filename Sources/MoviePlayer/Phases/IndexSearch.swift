@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// The search for the index that a stream of fragments may end with (`mfra`): its source is made to

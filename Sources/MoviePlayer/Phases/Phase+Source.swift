@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a source says, to whatever a player is at. To phases of another kind of source it means
 /// nothing.
 extension Phase {

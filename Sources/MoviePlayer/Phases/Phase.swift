@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a player is at, with what belongs to that alone.
 enum Phase: ~Copyable, Sendable {
   /// A source that can be read anywhere: its index is looked for.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// A movie in a source that can be read anywhere: samples are given in the order of decoding.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a source is that gives a stream of bytes, one behind the other.
 public struct StreamSource: Hashable, Sendable {
   /// It goes on at another byte where it is asked to.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// A new index in mid-stream, as where adaptive streaming goes on with other pictures, or an

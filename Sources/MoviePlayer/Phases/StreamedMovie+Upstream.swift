@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// What upstream says of the times of a movie, as adaptive streaming does.

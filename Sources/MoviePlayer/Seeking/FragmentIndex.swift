@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// Where the fragments lie of a movie that comes as a stream, by an index in the file.

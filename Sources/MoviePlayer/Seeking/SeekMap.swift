@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import ISOBMFF
 
 /// Where in a movie's file what is shown when lies: all that is to be known to prepare a seek.

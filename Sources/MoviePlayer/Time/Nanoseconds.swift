@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A time or a duration in nanoseconds.
 public typealias Nanoseconds = UInt64
 

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Which part of a stream is played, and how its timestamps become time: what GStreamer calls a
 /// segment (`GstSegment`).
 ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A number as a fraction: frames a second, or the shape of a pixel.
 public struct Ratio: Hashable, Sendable {
   /// 1 or more.

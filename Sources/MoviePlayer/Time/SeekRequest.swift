@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What somebody wants to see of a movie, and how.
 ///
 /// ```swift

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Something to tell the writer of a pipeline file.
 public struct Diagnostic: Sendable, Equatable {
   public enum Severity: String, Sendable, Comparable {

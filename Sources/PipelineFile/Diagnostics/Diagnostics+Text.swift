@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension Diagnostics {
   /// What a compiler would print: file, line and column, what is wrong, the line with a caret
   /// below the place, and what was probably meant. Ends with a line end unless there is nothing.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The text of a file, by lines, for messages that point into it.
 public final class SourceFile: Sendable {
   /// What messages call the file: its path as it was given.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds the word that was probably meant.
 package enum Suggestion {
   /// The word with the fewest typing mistakes to the given one; nil if none is near.

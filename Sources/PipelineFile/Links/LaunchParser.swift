@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads the part of gst-launch syntax that describes a chain: `queue max-size-buffers=0 !
 /// video/x-raw,format=NV12 ! videoconvert name=convert`.
 struct LaunchParser {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads links and the items of chains:
 ///
 ///     link  = step { "->" step }

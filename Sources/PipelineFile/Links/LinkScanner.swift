@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Cuts the text of a link into pieces without being misled by quotes, parentheses and braces.
 struct LinkScanner {
   let placed: PlacedScalars

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// An order in which each thing comes after all it depends on, and the cycles that prevent one.
 struct DependencyOrder {
   /// Things that depend on no cycle, dependencies first.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension PipelineFile {
   /// The JSON Schema (2020-12) of pipeline files, for editors; made from what checks them.
   public static var schema: String {

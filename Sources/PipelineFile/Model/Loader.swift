@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads a file and all it includes.
 struct Loader {
   let reporter: Reporter

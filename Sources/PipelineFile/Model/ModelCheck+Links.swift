@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ModelCheck {
   /// The steps of a link: what each may be in its position.
   func check(_ link: LinkDeclaration, scope: ParameterScope) {

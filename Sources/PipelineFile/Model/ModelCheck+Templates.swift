@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ModelCheck {
   /// The depth to which templates may use each other.
   static let nestingLimit = 16

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What the names of a pipeline file stand for. All files that make it up share one table.
 struct NameTable {
   enum Meaning {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads `parameters:` of a file or a template.
 struct ParameterReader {
   let reporter: Reporter

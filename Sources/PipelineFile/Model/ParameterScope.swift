@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The parameters that a text may refer to, and which of them any text does refer to.
 final class ParameterScope {
   private let parameters: [Parameter]

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A parameter of a pipeline file or of a template.
 public struct Parameter: Sendable {
   public let name: String

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What a part of a pipeline file may look like. The check of files and the JSON Schema for
 /// editors are both made from it, so that they cannot disagree.
 indirect enum Shape: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Compares what a file holds with what it may hold. What does not fit is reported here and
 /// skipped by the readers of the model.
 struct ShapeCheck {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads the model of one file from its YAML. What does not have the right shape has been
 /// reported by `ShapeCheck`, and is skipped.
 struct UnitReader {

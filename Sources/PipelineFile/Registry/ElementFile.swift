@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ResolvedGraph.Element {
   /// The file that the element's `location` names, with the place that names it.
   ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What stage 3 asks about the elements that are installed. GStreamer's registry answers in
 /// programs, a table in tests.
 public protocol ElementRegistry {

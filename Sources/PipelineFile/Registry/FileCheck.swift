@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Looks at the files that elements read and write: those named by `location`.
 struct FileCheck {
   let elements: RegistryCheck

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Compares the links with the pad templates of both ends.
 struct LinkCheck {
   let elements: RegistryCheck

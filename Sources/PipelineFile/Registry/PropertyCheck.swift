@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Compares a property's value with the property's type.
 struct PropertyCheck {
   let registry: any ElementRegistry

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ResolvedGraph {
   /// Stage 3: compares the graph with the elements that are installed and the files that exist.
   ///

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ResolvedGraph {
   /// The graph as a pipeline file without parameters, templates and includes. Where nothing is
   /// unknown, reading it gives the same graph.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Builds the graph of a file that stage 2 found to be in order.
 final class GraphBuilder {
   private let file: PipelineFile

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds the value of each parameter: the one that is given, else the environment's, else the
 /// default.
 struct ParameterValues {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension PipelineFile {
   /// Whether a graph is to run, or only to be looked at.
   public enum Purpose: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension ResolvedGraph {
   /// The graph with `count` optional branches in place of each one that is made for every pad.
   ///

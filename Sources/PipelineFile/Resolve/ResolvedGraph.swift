@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The graph that a pipeline file stands for: each element has a name, templates and includes are
 /// expanded, parameters have their values.
 public struct ResolvedGraph: Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The values of the parameters that a text may refer to.
 final class ValueScope {
   enum Value {

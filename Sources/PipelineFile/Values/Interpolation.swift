@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A text with references to parameters and the environment in it: `${input.stem}_3D.mov`.
 ///
 /// `$${` stands for `${`. Braces without a dollar sign mean nothing.

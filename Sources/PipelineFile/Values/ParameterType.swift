@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What values a parameter takes.
 public enum ParameterType: String, Sendable, CaseIterable {
   /// The path of a file or folder.

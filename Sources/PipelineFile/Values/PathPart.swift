@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A part of a path: of `movies/Holiday.3d.mp4`, for example.
 enum PathPart: String, Sendable, CaseIterable {
   /// `movies/Holiday.3d`: the path without its extension.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Numbers with a unit, as people write them.
 enum Quantity {
   /// `10s`, `1.5 min`, `500ms`, `1:02:03.5` in nanoseconds; nil if it is none, or is above

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import CYAML
 
 /// A place in a YAML text, both counted from 1; columns are Unicode scalars.

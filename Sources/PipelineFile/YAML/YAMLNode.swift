@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A part of a YAML document, with its place.
 struct YAMLNode: Sendable {
   struct Entry: Sendable {

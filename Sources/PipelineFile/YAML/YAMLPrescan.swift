@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// What must be refused before a YAML parser sees the text: what it cannot place rightly, and
 /// what could keep it busy for ever.
 ///

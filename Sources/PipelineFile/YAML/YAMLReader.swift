@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Reads the YAML of one file: stage 1.
 struct YAMLReader {
   let file: SourceFile

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Says what a YAML parser found in words for people, and finds what it did not come to.
 ///
 /// The parser stops at its first error. Each entry of the file is therefore parsed once more by

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import GStreamer
 
 /// What a pad must be able to carry to be the one that a link means: caps, or any of a kind

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import PipelineFile
 
 /// Values of a pipeline file in the syntax that GStreamer reads.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Which Debian package holds the elements that pipeline files commonly name (Debian 12).
 enum DebianPackages {
   static func package(providing element: String) -> String? {

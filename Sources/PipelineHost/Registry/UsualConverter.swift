@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import GStreamer
 
 /// The element that people put between two others whose caps do not fit.

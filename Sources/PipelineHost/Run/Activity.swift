@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import Glibc
 
 /// Tells whether a graph has got on since the last time it was asked.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a run that was stopped or has failed comes to its end: its sources are told to end the
 /// stream; where that does not get through, its muxers and sinks are; and where that does not help
 /// either, the run ends without.

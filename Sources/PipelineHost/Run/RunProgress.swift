@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How far a pipeline has come.
 public struct RunProgress: Sendable, Equatable {
   /// Since the start, in seconds.

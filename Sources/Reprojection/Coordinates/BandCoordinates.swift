@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Finds where the samples of bands come from.
 struct BandCoordinates {
   let grid: DirectionGrid

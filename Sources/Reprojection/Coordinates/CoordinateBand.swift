@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// From where the samples of eight rows of the target come.
 final class CoordinateBand {
   /// Of the first sample that a kernel reads, in samples from the beginning of the plane.

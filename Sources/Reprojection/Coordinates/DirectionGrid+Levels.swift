@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension DirectionGrid {
   /// Which halves of the source a row of points needs, and which of its rows.
   struct Need {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// The target's directions at every eighth pixel, and where they lie in the source.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// What is kept from frame to frame for pictures whose planes have the same strides.

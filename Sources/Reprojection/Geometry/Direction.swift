@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where something is seen from the viewer: x to the right, y down, z ahead, of any length above 0.
 public struct Direction: Hashable, Sendable {
   public var x, y, z: Double

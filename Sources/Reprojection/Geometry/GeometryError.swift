@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Why a projection and a size make no picture.
 public struct GeometryError: Error, Hashable, CustomStringConvertible {
   public let description: String

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Eight numbers, for eight neighbouring pixels.
 package typealias Floats = SIMD8<Float>
 package typealias Integers = SIMD8<Int32>

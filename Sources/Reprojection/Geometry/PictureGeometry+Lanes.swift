@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension PictureGeometry {
   /// Where eight directions lie. Those outside the picture have no bit of `isInside`, and any
   /// finite position.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 #if canImport(Glibc)
   internal import Glibc
 #elseif canImport(Darwin)

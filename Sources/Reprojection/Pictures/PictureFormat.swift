@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How the samples of a picture lie in its planes.
 public struct PictureFormat: Hashable, Sendable {
   public struct Plane: Hashable, Sendable {

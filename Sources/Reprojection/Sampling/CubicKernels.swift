@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Sixteen samples of one byte each: the sums of the columns first, four at a time.
 func sampleCubic8(_ run: SampleRun) {
   let weights = TapWeights.cubic

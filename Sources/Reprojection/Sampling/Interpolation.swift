@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a value between pixels comes from the pixels around it.
 public enum Interpolation: String, Hashable, Sendable, CaseIterable {
   case nearest

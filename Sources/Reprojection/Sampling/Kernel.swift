@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The way to take samples of a plane.
 enum Kernel {
   /// The one for a plane and an interpolation.

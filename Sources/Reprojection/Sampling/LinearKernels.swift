@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The mean of four samples of one byte each. Two neighbours are one load.
 func sampleLinear8(_ run: SampleRun) {
   let (upper, lower) = (run.source, run.source + run.stride)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A plane of the source at a half, a quarter and so on of its size, which keeps fine detail from
 /// flickering where a view makes the picture smaller.
 final class MipPlane {

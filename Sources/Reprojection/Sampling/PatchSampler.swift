@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import StereoVideo
 
 /// Takes samples near edges and outside, one by one: across the map's seam and its poles, and

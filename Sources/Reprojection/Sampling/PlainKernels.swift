@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The nearest sample.
 @inline(__always)
 func sampleNearest<Unit: BitwiseCopyable>(_ run: SampleRun, as: Unit.Type) {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A run of samples to be taken: the kernels' one argument.
 ///
 /// The coordinates have been checked: every sample that a kernel reads lies in the plane.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import StereoVideo
 
 /// What is shown at one moment: the pictures of both eyes, or the one that is there.

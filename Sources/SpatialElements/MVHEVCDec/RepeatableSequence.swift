@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// The coded pictures of a sequence so far, for a decoder that takes over in its midst.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// The caps of layered H.265: both eyes in each buffer.

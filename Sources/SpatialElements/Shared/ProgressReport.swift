@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// Tells the application, once a second, how far long work has come: an element message with

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import StereoVideo
 
 /// What properties say of how a pair was shot; 0, `none` and nil stand for not said.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// The keyframes that peers and the application have asked for (`GstForceKeyUnit`): each is due with

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// A raw format that the encoder takes: where its components are.

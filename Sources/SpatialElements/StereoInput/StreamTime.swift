@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// Carries the input's stream time, the position in the movie that it is of, over to an output whose

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// How the raw frames that leave a source pad lie in memory, as its peer wants it.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 import GStreamer
 
 /// What properties say of how frames are waited for and paired, in every element that has two eyes.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 extension X265Encoder {
   /// In dB, over all planes of all pictures so far; nil unless the parameters have `psnr` and
   /// `log-level=info`: x265 measures only what it also prints.

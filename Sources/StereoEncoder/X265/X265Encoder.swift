@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// An `x265_encoder`, with its two descriptions of pictures.
 ///
 /// Used by one thread at a time.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The functions of `x265_api` that are used, with their types of x265.h.
 struct X265Functions: Sendable {
   /// `x265_param *`, `x265_picture *`, `x265_encoder *`

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Where one build of libx265 keeps what is used of its structures.
 ///
 /// Every build of x265 has structures of its own; these tables take the place of its headers, so

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 // Written by scripts/x265-builds, from the headers of Debian's libx265-dev packages.
 
 extension X265Layout {

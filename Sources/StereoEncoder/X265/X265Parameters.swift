@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// An `x265_param`, with the values of a preset to begin with.
 package final class X265Parameters {
   let library: X265Library

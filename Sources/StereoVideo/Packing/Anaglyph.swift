@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Both eyes in one picture for glasses with two colours.
 public struct Anaglyph: Sendable {
   /// The usual colour matrices.

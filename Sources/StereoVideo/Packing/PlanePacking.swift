@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How two eyes' planes are put into one.
 public enum PlanePacking: Sendable, Equatable {
   case sideBySide(half: Bool)

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// One plane of a picture in memory that somebody else owns.
 public struct PlaneView {
   public let base: UnsafeMutableRawPointer

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How the samples of a plane lie in a row.
 public enum SampleFormat: Sendable {
   /// One byte a sample.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How the six faces of a cube lie in a picture of three columns and two rows.
 public enum CubemapLayout: String, Hashable, Sendable, CaseIterable {
   /// Right, left, up; down, front, back. The upper edge of up is that to the front, that of down

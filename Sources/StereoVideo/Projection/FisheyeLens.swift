@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A circular picture, centred and as large as the picture's shorter side.
 public struct FisheyeLens: Hashable, Sendable {
   /// How the distance from the centre grows with the angle from the axis.

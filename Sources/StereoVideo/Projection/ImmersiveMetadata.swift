@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a movie's pictures surround the viewer, whatever container says it.
 public struct ImmersiveMetadata: Hashable, Sendable {
   public var projection: ImmersiveProjection

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How one camera bends the world into its picture: the `lens` box of Apple's projected media, the
 /// unified camera model of Mei with the distortion of Brown and Conrady.
 public struct LensCalibration: Hashable, Sendable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How one eye's picture maps onto the viewer's surroundings, with everything needed to compute it.
 public enum Projection: Hashable, Sendable {
   /// A flat picture, as an ordinary camera takes it.

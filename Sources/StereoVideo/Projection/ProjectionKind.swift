@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How a picture maps onto the viewer's surroundings: the `projection_kind` of a `prji` box.
 public enum ProjectionKind: String, Sendable, CaseIterable {
   /// `rect`: an ordinary flat picture.

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// How much of the whole sphere's equirectangular map is cut off at each edge of one eye's picture,
 /// as 0.32 fixed-point parts of the map's height (top, bottom) or width (left, right): the
 /// `projection_bounds_` fields of Google's Spherical Video V2.

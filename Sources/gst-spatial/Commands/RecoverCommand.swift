@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import ArgumentParser
 internal import Glibc
 internal import ISOBMFF

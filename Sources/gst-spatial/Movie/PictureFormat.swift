@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The kinds of picture files that `frames` writes.
 enum PictureFormat: String, CaseIterable {
   case png, jpeg

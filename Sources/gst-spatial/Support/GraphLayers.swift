@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import PipelineFile
 
 /// A graph in layers from top to bottom: each node below all that lead to it. A link that passes

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 internal import PipelineFile
 
 /// Reads a line of gst-launch: chains of elements, caps and references (`name.pad`), joined by `!`.

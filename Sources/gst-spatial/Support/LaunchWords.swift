@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The words of a line of gst-launch.
 struct LaunchWord {
   var text = ""

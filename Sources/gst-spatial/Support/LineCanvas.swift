@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// Characters in rows, on which lines are drawn that join where they meet.
 struct LineCanvas {
   private struct Ways: OptionSet {

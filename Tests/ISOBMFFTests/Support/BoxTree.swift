@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// A second, independent walk over boxes, for looking at what the writer wrote.
 struct BoxTree {
   struct Leaf: Equatable {

@@ -1,3 +1,5 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
 /// The bytes of hexadecimal digits, between which there may be white space.
 func bytes(_ hex: String) -> [UInt8] {
   let digits = hex.filter { !$0.isWhitespace }

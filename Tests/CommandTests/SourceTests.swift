@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import TestKit
+import Testing
+
+/// What every source file has.
+@Suite struct SourceTests {
+  @Test(
+    "each says its licence in its first lines",
+    arguments: ["Sources", "Plugins", "Tests", "Fuzz", "Benchmarks", "Examples", "scripts"])
+  func licences(folder: String) throws {
+    let root = Repository.url.appending(path: folder)
+    let files = try #require(FileManager.default.enumerator(atPath: root.path))
+      .compactMap { $0 as? String }
+      .filter { file in
+        [".swift", ".h", ".c", ".py", ".modulemap"].contains { file.hasSuffix($0) }
+          || folder == "scripts" && !file.contains(".")
+      }
+    try #require(!files.isEmpty)
+    for file in files {
+      let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
+      #expect(
+        text.split(separator: "\n").prefix(2).contains {
+          $0.hasSuffix("SPDX-License-Identifier: LGPL-2.1-or-later")
+        }, "\(folder)/\(file)")
+    }
+  }
+}
