@@ -17,7 +17,8 @@ struct KeepingTests {
   private static let scene =
     "scene -> video/x-raw,width=640,height=180,framerate=30/1 -> split"
 
-  /// A live movie with a sound track that comes from a pipe to which nobody writes.
+  /// A live movie with a sound track that comes from a pipe to which nobody writes, and for which the
+  /// muxer waits however long it takes.
   private func hangingSound(watchdog: String) throws -> String {
     try folder.write(
       """
@@ -25,7 +26,7 @@ struct KeepingTests {
         source: { type: fdsrc, fd: 3 }
         scene: { type: stereotestsrc, is-live: true }
         split: { type: sbssplit }
-        mux: { type: mvhevcmux, speed-preset: ultrafast }
+        mux: { type: mvhevcmux, speed-preset: ultrafast, pad-timeout: 0 }
         sink: { type: filesink, location: out.mov }
       links:
         - \(Self.scene)
@@ -50,7 +51,7 @@ struct KeepingTests {
       elements:
         scene: { type: stereotestsrc, is-live: true }
         split: { type: sbssplit }
-        mux: { type: mvhevcmux, speed-preset: ultrafast }
+        mux: { type: mvhevcmux, speed-preset: ultrafast, pad-timeout: 0 }
         sink: { type: filesink, location: out.mov }
       links:
         - \(Self.scene)
