@@ -20,6 +20,11 @@ struct ReadmeTests {
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("ERROR"), "\(result.output)")
 
+    guard !command.contains("mvhevchlssink") else {
+      let playlist = try String(contentsOfFile: folder.path("main.m3u8"), encoding: .utf8)
+      #expect(playlist.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\""))
+      return
+    }
     let output = try #require(
       command.firstMatch(of: /filesink location=(\S+)/)?.output.1, "no filesink")
     let movie = try MovieFile(folder.path(String(output)))

@@ -71,7 +71,8 @@ struct HLSSettings: Sendable {
     settings.partDuration = partDuration
     settings.playlistLength = Int(playlistLength)
     settings.hasEnd = hasEnd
-    settings.hasDates = hasDates
+    // When a finished movie was packaged, nobody wants to know.
+    settings.hasDates = hasDates && type != .vod
     settings.requestsKeyframes = sendsKeyframeRequests
     return settings
   }
@@ -126,7 +127,9 @@ struct HLSSettings: Sendable {
       blurb: "Whether playlists say when nothing follows", default: true, at: \.hasEnd),
     .bool(
       "enable-program-date-time", nick: "Enable program date-time",
-      blurb: "Whether playlists have the wall-clock time of segments", default: true,
+      blurb:
+        "Whether playlists but for those of playlist-type=vod have the wall-clock time of segments",
+      default: true,
       at: \.hasDates),
     .bool(
       "mono-rendition", nick: "Mono rendition",
