@@ -46,7 +46,7 @@ public struct Packager<Payload: Sendable>: Sendable {
   private static var patience: Int { 3 }
 
   public init(_ settings: PackagerSettings) {
-    self.settings = settings
+    self.settings = settings.bounded
   }
 
   /// Adds a rendition, before its first sample: at the segment that is open now. Gives its number.
@@ -66,11 +66,11 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   /// Adds the next sample of a rendition, in decoding order.
   ///
-  /// - Throws: a ``MovieWriterError`` where its times make no sense.
+  /// - Throws: a ``PackagerError``, or a ``MovieWriterError`` where its times make no sense.
   public mutating func append(_ sample: PackagedSample<Payload>, to index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     if index == leader { lead(sample) }
-    tracks[index].append(sample)
+    try tracks[index].append(sample)
     try advance()
   }
 

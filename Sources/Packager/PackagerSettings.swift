@@ -24,5 +24,13 @@ public struct PackagerSettings: Sendable {
   public init() {}
 
   /// In nanoseconds.
-  var target: Int64 { Int64(max(targetDuration, 1)) * 1_000_000_000 }
+  var target: Int64 { Int64(targetDuration) * 1_000_000_000 }
+
+  /// With values that make sense: segments of a day at most, parts no longer than segments.
+  var bounded: PackagerSettings {
+    var settings = self
+    settings.targetDuration = min(max(targetDuration, 1), 86_400)
+    settings.partDuration = min(partDuration, UInt64(settings.target))
+    return settings
+  }
 }

@@ -44,6 +44,15 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Segments that left the playlist, and when nobody has it any more.
   private var old: [(paths: [String], due: Int64)] = []
 
+  private var lastDecodeTime: Int64?
+  /// In bytes: of what waits, and of the segment that is open.
+  private var openSize: UInt64 = 0
+
+  /// In nanoseconds.
+  private static var day: Int64 { 86_400_000_000_000 }
+  /// More is not kept in memory for one segment.
+  private static var maximumSize: UInt64 { 1 << 30 }
+
   /// Of the segment that is open.
   var sequence: UInt64 { playlist.nextSequence }
   var timescale: UInt32 { clock.timescale }
@@ -82,7 +91,18 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
   }
 
-  mutating func append(_ sample: PackagedSample<Payload>) { pending.append(sample) }
+  /// - Throws: a ``PackagerError``.
+  mutating func append(_ sample: PackagedSample<Payload>) throws(PackagerError) {
+    let last = lastDecodeTime ?? sample.decodeTime
+    let (distance, overflow) = sample.decodeTime.subtractingReportingOverflow(last)
+    guard !overflow, distance <= Self.day else { throw .timeJump(rendition: rendition.name) }
+    openSize += UInt64(sample.size)
+    guard openSize <= Self.maximumSize else {
+      throw .noKeyframe(rendition: rendition.name, bytes: openSize)
+    }
+    lastDecodeTime = sample.decodeTime
+    pending.append(sample)
+  }
 
   mutating func end() { hasEnded = true }
 
@@ -150,7 +170,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let decode = clock.units(sample.decodeTime)
     return SampleDescription(
       size: sample.size, decodeTime: decode,
-      duration: UInt32(clamping: clock.units(Int64(clamping: sample.duration))),
+      duration: UInt32(clamping: clock.units(min(Int64(clamping: sample.duration), Self.day))),
       compositionOffset: Int32(clamping: clock.units(sample.presentationTime) &- decode),
       isSync: sample.isSync, dependency: sample.dependency)
   }
@@ -182,9 +202,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     let path = segmentPath
     let first = chunks.first?.time ?? start
+    // A picture of which nobody knows how long it is shown is listed all the same.
     let duration =
       chunks.isEmpty
-      ? UInt64(clamping: (end ?? start) &- start) : chunks.reduce(0) { $0 + $1.duration }
+      ? UInt64(clamping: (end ?? start) &- start)
+      : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
     guard duration > 0 else { return }
     var segment = MediaSegment(address(path), duration: duration, map: initialization)
     segment.programDateTime = date.map { $0 &+ first }
@@ -210,6 +232,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
           duration: duration)))
     playlist.append(segment)
     chunks = []
+    openSize = pending.reduce(0) { $0 + UInt64($1.size) }
     removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
     hintNextPart()
   }

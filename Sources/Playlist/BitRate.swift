@@ -28,8 +28,8 @@ public struct BitRate: Equatable, Sendable {
   ///
   /// - Parameter duration: in nanoseconds.
   public mutating func add(bytes: UInt64, duration: UInt64) {
-    self.bytes += bytes
-    self.duration += duration
+    self.bytes &+= bytes
+    self.duration &+= duration
     recent.append(Row(bytes: bytes, duration: duration))
     while recent.count > 1, recent.reduce(0, { $0 + $1.duration }) > targetDuration * 3 / 2 {
       recent.removeFirst()

@@ -86,7 +86,7 @@ extension MediaSegment {
     if startsDiscontinuity { lines.append("#EXT-X-DISCONTINUITY") }
     if let section = self.map, section != map || startsDiscontinuity { lines.append(section.line) }
     if let programDateTime,
-      startsDiscontinuity || date.map({ abs($0 &- programDateTime) >= 500_000 }) ?? true
+      startsDiscontinuity || date.map({ ($0 &- programDateTime).magnitude >= 500_000 }) ?? true
     {
       lines.append("#EXT-X-PROGRAM-DATE-TIME:\(UTCTime.text(programDateTime))")
     }

@@ -23,3 +23,17 @@ public struct PackingLayout: Hashable, Sendable {
     self.halfAspect = halfAspect
   }
 }
+
+extension PackingLayout: CustomStringConvertible {
+  /// For people: `side by side, left eye first`.
+  public var description: String {
+    let arrangement =
+      switch self.arrangement {
+      case .sideBySide: "side by side"
+      case .topBottom: "top and bottom"
+      case .frameByFrame: "frame by frame"
+      }
+    return arrangement + (rightViewFirst ? ", right eye first" : ", left eye first")
+      + (halfAspect ? ", each squeezed to half" : "")
+  }
+}

@@ -234,6 +234,7 @@ struct RunCommandTests {
       ["run", "sbs-to-mvhevc", "input=a.mp4", "preset=ultrafast"], in: folder)
     #expect(result.status == 0)
     #expect(result.errors.contains("Nothing says how the eyes are packed"), "\(result.errors)")
+    #expect(result.errors.contains("side by side, left eye first"), "\(result.errors)")
   }
 
   @Test("a decoder that a silent movie misses is named")

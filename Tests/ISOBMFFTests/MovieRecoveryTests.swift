@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 import ISOBMFF
+import TestKit
 import Testing
 
 /// A recording that was cut off anywhere becomes an ordinary movie.
@@ -106,5 +107,27 @@ import Testing
     #expect(throws: MovieRecoveryError.isFragmentedOnly) {
       try recover(start + fragment.header + [0])
     }
+  }
+
+  @Test("a fragment that says it has a sample a byte costs no more than a few times the file")
+  func manySamples() throws {
+    let count: UInt32 = 8_000_000
+    let recording = try RecordedFragments(.mp4)
+    let start = try #require(try ParsedFile(pulling: recording.file).fragments.first).offset
+    func fragment(_ dataOffset: UInt32) -> [UInt8] {
+      // Duration, size and flags by default: 1 each.
+      let header = fullBox("tfhd", flags: 0x2_0018, numbers(1, 1, 1))
+      let time = fullBox("tfdt", version: 1, number(UInt64(0)))
+      let run = fullBox("trun", flags: 1, numbers(count, dataOffset))
+      return box("moof", fullBox("mfhd", numbers(1)), box("traf", header, time, run))
+    }
+    let index = fragment(UInt32(fragment(0).count) + 8)
+    let file =
+      recording.file.prefix(Int(start)) + index
+      + box("mdat", [UInt8](repeating: 0, count: Int(count)))
+    var movie: RecoveredMovie?
+    let memory = try peakMemory { movie = try recover(Array(file)) }
+    #expect(movie?.tracks.map(\.sampleCount) == [count])
+    #expect(memory < 6 * file.count, "\(memory)")
   }
 }

@@ -359,4 +359,51 @@ import Testing
     try disk.take(&packager)
     #expect(try track(disk, "v").0.samples.count == 90)
   }
+
+  @Test("one picture without a duration is a segment")
+  func still() throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    var picture = try #require(pictures(1).first)
+    picture.duration = 0
+    try packager.append(picture, to: stereo)
+    try packager.end(stereo)
+    try disk.take(&packager)
+    #expect(try disk.playlist("v/index.m3u8").segments.map(\.duration) == [1_000_000])
+    #expect(try track(disk, "v").0.samples.count == 1)
+  }
+
+  @Test("settings that make no sense are bounded", arguments: [0, 9_000_000_000_000_000_000, .max])
+  func bounds(partDuration: UInt64) throws {
+    var settings = PackagerSettings()
+    settings.kind = .onDemand
+    settings.targetDuration = partDuration == .max ? .max : -5
+    settings.partDuration = partDuration
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let stereo = try packager.add(video("v"))
+    try play(&packager, [stereo: pictures(60)], to: disk)
+    #expect(try track(disk, "v").0.samples.count == 60)
+    let part = try disk.playlist("v/index.m3u8").lowLatency?.partTarget ?? 0
+    #expect(part <= (partDuration == .max ? 86_400 : 1) * 1_000_000_000 + 33_400_000)
+  }
+
+  @Test("times that leap by years, and gigabytes without a keyframe, are refused in words")
+  func refused() throws {
+    var packager = Packager<[UInt8]>(PackagerSettings())
+    let stereo = try packager.add(video("v"))
+    var samples = pictures(3)
+    try packager.append(samples[0], to: stereo)
+    samples[1].decodeTime += 100_000 * Self.second
+    #expect(throws: PackagerError.timeJump(rendition: "v")) {
+      try packager.append(samples[1], to: stereo)
+    }
+    samples[2].size = 1 << 30
+    #expect(throws: PackagerError.noKeyframe(rendition: "v", bytes: (1 << 30) + 2)) {
+      try packager.append(samples[2], to: stereo)
+    }
+  }
 }

@@ -129,4 +129,11 @@ struct HLSSinkTests {
         + "init-location=/proc/nowhere/%s.mp4 playlist-location=/proc/nowhere/%s.m3u8")
     #expect(told.message.contains("'/proc/nowhere/video_0.mp4' could not be written"), "\(told)")
   }
+
+  @Test("parts can be no longer than segments, whatever the property says")
+  func absurdParts() async throws {
+    try await play(
+      video(30, "") + sink("target-duration=1 part-duration=9000000000000000000"))
+    #expect(try text("video_0/index.m3u8").contains("#EXT-X-PART-INF:PART-TARGET=1.00000"))
+  }
 }

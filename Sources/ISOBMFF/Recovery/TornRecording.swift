@@ -24,13 +24,6 @@ struct TornRecording: Sendable {
     }
   }
 
-  /// A sample, or a run of equal ones, of a fragment.
-  private struct Found {
-    let offset: UInt64
-    let source: Int
-    let sample: SampleDescription
-  }
-
   private var writer: MovieWriter
   private var sources: [Source]
 
@@ -50,50 +43,56 @@ struct TornRecording: Sendable {
     }
   }
 
-  /// Adds the samples of a fragment that are whole.
+  /// Adds the samples of a fragment that are whole, in the order in which they lie in the file: each
+  /// run is one stretch of it.
   ///
   /// - Parameter data: the content of the `mdat` boxes behind its index, as far as it is there.
   mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) throws {
-    var found: [Found] = []
-    for part in fragment.tracks {
-      guard let index = sources.firstIndex(where: { $0.id == part.trackID }) else { continue }
-      for run in part.runs { add(run, of: index, from: data, to: &found) }
+    let runs = fragment.tracks.flatMap { part in
+      let index = sources.firstIndex { $0.id == part.trackID }
+      return index.map { index in part.runs.map { (run: $0, source: index) } } ?? []
     }
-    for sample in found.sorted(by: { $0.offset < $1.offset }) {
-      // What overlaps is no recording of ours.
-      guard sample.offset >= writer.position else { continue }
-      if sample.offset > writer.position { writer.skip(sample.offset - writer.position) }
-      try writer.append(sample.sample, to: sources[sample.source].number)
-      sources[sample.source].extend(to: sample.sample)
+    for (run, source) in runs.sorted(by: { $0.run.dataOffset < $1.run.dataOffset }) {
+      try add(run, of: source, from: data)
     }
   }
 
   private mutating func add(
-    _ run: TrackRun, of index: Int, from data: [Range<UInt64>], to found: inout [Found]
-  ) {
+    _ run: TrackRun, of index: Int, from data: [Range<UInt64>]
+  ) throws {
+    let source = sources[index]
+    guard !source.isCutOff else { return }
     var position = 0
-    while !sources[index].isCutOff, position < run.count,
-      let equal = run.run(at: position, maximumCount: run.count - position)
+    while position < run.count,
+      let equal = run.run(at: position, maximumCount: source.isUniform ? run.count : 1)
     {
-      let (record, source) = (equal.first, sources[index])
-      let size = UInt64(record.size)
-      let box = data.first { $0.contains(record.offset) }
-      let available = size > 0 ? ((box?.upperBound ?? 0) &- record.offset) / size : 0
-      let count = box == nil ? 0 : min(UInt64(equal.count), available)
-      if count > 0 {
-        // Of sound, which has no pictures that need others, the index says nothing of the kind.
-        let isSound = source.handlerType == "soun"
-        var sample = SampleDescription(
-          size: record.size, decodeTime: record.decodeTime &- source.shift,
-          duration: record.duration,
-          compositionOffset: Int32(clamping: record.presentationTime &- record.decodeTime),
-          isSync: record.isSync, dependency: isSound ? SampleDependency() : record.dependency)
-        sample.count = source.isUniform ? UInt32(clamping: count) : 1
-        found.append(Found(offset: record.offset, source: index, sample: sample))
-      }
-      sources[index].isCutOff = count < (source.isUniform ? UInt64(equal.count) : 1)
-      position += source.isUniform ? equal.count : 1
+      let record = equal.first
+      // What overlaps is no recording of ours.
+      guard record.size > 0, record.offset >= writer.position,
+        let box = data.first(where: { $0.contains(record.offset) })
+      else { return cutOff(index) }
+      let available = (box.upperBound - record.offset) / UInt64(record.size)
+      let count = min(UInt64(equal.count), available)
+      if count > 0 { try append(record, count: UInt32(clamping: count), of: index) }
+      guard count == UInt64(equal.count) else { return cutOff(index) }
+      position += equal.count
     }
+  }
+
+  private mutating func cutOff(_ index: Int) { sources[index].isCutOff = true }
+
+  private mutating func append(_ record: SampleRecord, count: UInt32, of index: Int) throws {
+    // Of sound, which has no pictures that need others, the index says nothing of the kind.
+    let isSound = sources[index].handlerType == "soun"
+    var sample = SampleDescription(
+      size: record.size, decodeTime: record.decodeTime &- sources[index].shift,
+      duration: record.duration,
+      compositionOffset: Int32(clamping: record.presentationTime &- record.decodeTime),
+      isSync: record.isSync, dependency: isSound ? SampleDependency() : record.dependency)
+    sample.count = count
+    if record.offset > writer.position { writer.skip(record.offset - writer.position) }
+    try writer.append(sample, to: sources[index].number)
+    sources[index].extend(to: sample)
   }
 
   /// - Parameter cutBox: the last `mdat` behind a fragment's index: where it begins, and what of

@@ -37,6 +37,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var inputs: [String: HLSInput] = [:]
     /// What came before each pad had its first buffer: which rendition leads is not known until then.
     var held: [(pad: String, buffer: Buffer)] = []
+    var heldSize = 0
     var hasBegun = false
     var hasPostedEnd = false
     var hasWarned = false
@@ -127,6 +128,7 @@ extension MVHEVCHLSSink.Streaming {
     guard !buffer.isGap, inputs[name]?.isHeader(buffer) != true else { return }
     guard !hasBegun else { return try take(buffer, of: name) }
     held.append((name, buffer))
+    heldSize += buffer.size
     try beginIfComplete()
   }
 
@@ -138,7 +140,8 @@ extension MVHEVCHLSSink.Streaming {
       waiting.contains($0) || inputs[$0]?.hasEnded == true
     }
     let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
-    guard isComplete || !span.overflow && span.partialValue > Self.patience else { return }
+    let isLate = !span.overflow && span.partialValue > Self.patience
+    guard isComplete || isLate || heldSize > Self.maximumHeldSize else { return }
     try begin()
   }
 
@@ -159,6 +162,8 @@ extension MVHEVCHLSSink.Streaming {
 
   /// For so long others are held until a pad has its first buffer.
   private static let patience: ClockTime = 10 * .second
+  /// So many bytes at most.
+  private static let maximumHeldSize = 1 << 28
 
   private mutating func describe(_ name: String, first: Buffer) throws {
     var input = inputs[name, default: HLSInput(name)]

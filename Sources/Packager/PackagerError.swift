@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// Why a stream cannot be packaged further. What has been listed stays.
+public enum PackagerError: Error, Equatable, CustomStringConvertible {
+  /// A sample of a rendition comes more than a day behind the one before it.
+  case timeJump(rendition: String)
+  /// A rendition has so many bytes without a keyframe that a segment could begin at.
+  case noKeyframe(rendition: String, bytes: UInt64)
+
+  public var description: String {
+    switch self {
+    case .timeJump(let rendition):
+      "The timestamps of \(rendition) leap by more than a day."
+    case .noKeyframe(let rendition, let bytes):
+      "No segment of \(rendition) can end, since no keyframe came for \(bytes) bytes; give the "
+        + "encoder a shorter distance of keyframes."
+    }
+  }
+}
