@@ -136,4 +136,26 @@ struct HLSSinkTests {
       video(30, "") + sink("target-duration=1 part-duration=9000000000000000000"))
     #expect(try text("video_0/index.m3u8").contains("#EXT-X-PART-INF:PART-TARGET=1.00000"))
   }
+
+  @Test("where a segment cannot be written, no playlist lists it, and what is listed is there")
+  func failedWrite() async throws {
+    // A file cannot take the name of a folder.
+    try FileManager.default.createDirectory(
+      atPath: folder.path("video_0/segment00002.m4s"), withIntermediateDirectories: true)
+    let told = try await failure(
+      of: video(150, "key-int-max=30") + sound(235)
+        + sink("target-duration=1 playlist-type=event part-duration=250000000"))
+    #expect(told.element == "h" && told.message.contains("segment00002.m4s"), "\(told)")
+    for name in ["video_0", "video_0_mono", "audio_0"] {
+      let list = try text("\(name)/index.m3u8")
+      let segments = list.split(separator: "\n").filter { $0.hasSuffix(".m4s") }
+      #expect(!segments.isEmpty && segments.count <= 3)
+      if name == "video_0" { #expect(segments.count == 2, "\(list)") }
+      for segment in segments {
+        #expect(FileManager.default.fileExists(atPath: folder.path("\(name)/\(segment)")))
+      }
+    }
+    let left = try FileManager.default.subpathsOfDirectory(atPath: folder.url.path)
+    #expect(!left.contains { $0.hasSuffix(".tmp") })
+  }
 }

@@ -39,6 +39,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     var held: [(pad: String, buffer: Buffer)] = []
     var heldSize = 0
     var hasBegun = false
+    /// A file could not be written: the playlists on the disk list what is there, and stay so.
+    var isBroken = false
     var hasPostedEnd = false
     var hasWarned = false
   }
@@ -58,11 +60,15 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     Streaming(element: self, packager: Packager(settings.current.packager))
   }
 
-  /// What has come is listed, and said to be all, also where the stream is stopped in the middle.
+  /// What has come is listed, and said to be all, also where the stream is stopped in the middle or
+  /// ended by an error.
   func stop(_ streaming: consuming Streaming) {
     var streaming = streaming
-    guard !hasFailed else { return }
-    _ = run { try streaming.endAll() }
+    do {
+      try streaming.endAll()
+    } catch {
+      post(error)
+    }
   }
 
   // MARK: Pads
@@ -125,6 +131,7 @@ extension MVHEVCHLSSink.Streaming {
 
   fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
     let name = pad.name
+    guard !isBroken else { throw FlowReturn.error }
     guard !buffer.isGap, inputs[name]?.isHeader(buffer) != true else { return }
     guard !hasBegun else { return try take(buffer, of: name) }
     held.append((name, buffer))
@@ -189,7 +196,7 @@ extension MVHEVCHLSSink.Streaming {
   /// No more data comes to a pad.
   mutating func end(_ name: String) throws {
     var input = inputs[name, default: HLSInput(name)]
-    guard !input.hasEnded else { return }
+    guard !input.hasEnded, !isBroken else { return }
     input.hasEnded = true
     inputs[name] = input
     try beginIfComplete()
@@ -211,15 +218,23 @@ extension MVHEVCHLSSink.Streaming {
 
   /// Ends what has not ended.
   fileprivate mutating func endAll() throws {
+    guard !isBroken else { return }
     if !hasBegun, !held.isEmpty { try begin() }
     for input in inputs.values where !input.hasEnded { try endRenditions(of: input) }
   }
 
-  /// Does what the packager says, in its order.
+  /// Does what the packager says, in its order: playlists behind what they list. So where something
+  /// cannot be written, nothing behind it is.
   private mutating func carryOut() throws {
     for output in packager.takeOutputs() {
       switch output {
-      case .file(let path, let pieces): try folder.write(pieces, to: path)
+      case .file(let path, let pieces):
+        do {
+          try folder.write(pieces, to: path)
+        } catch {
+          isBroken = true
+          throw error
+        }
       case .removal(let path): folder.remove(path)
       case .segment(let segment): tell(segment)
       case .keyframe(let time):
