@@ -85,6 +85,23 @@ import Testing
     #expect(try steps(torn).last == recording.finished)
   }
 
+  @Test("damage in one fragment's index loses nothing of those before it")
+  func damage() throws {
+    let recording = try RecordedFragments(.mp4)
+    let fragments = try ParsedFile(pulling: recording.file).fragments
+    let last = Int(try #require(fragments.last).offset)
+    let before = fragments.dropLast().flatMap(\.tracks).flatMap(\.runs).map(\.count).reduce(0, +)
+    #expect(before > 0)
+    for position in last..<min(last + 200, recording.file.count) {
+      for byte: UInt8 in [0, 0x7F, 0xFF] {
+        var file = recording.file
+        file[position] = byte
+        let count = Int(try recover(file).tracks.first?.sampleCount ?? 0)
+        #expect((before...12).contains(count), "\(byte) at \(position - last)")
+      }
+    }
+  }
+
   @Test("other files are refused, and why")
   func refused() throws {
     let recording = try RecordedFragments(.mp4)

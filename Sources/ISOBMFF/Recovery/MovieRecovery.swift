@@ -71,7 +71,7 @@ public struct MovieRecovery: Sendable {
         guard movie.isFragmented else { throw MovieRecoveryError.isComplete }
         recording = try TornRecording(movie, container: try container())
       case .fragment(let fragment):
-        try addPending()
+        addPending()
         pending = (fragment, [])
       case .mediaData(let content):
         pending?.data.append(MediaData(start: start, content: content))
@@ -101,16 +101,16 @@ public struct MovieRecovery: Sendable {
   }
 
   /// Adds the samples of a fragment whose media data have been passed.
-  private mutating func addPending() throws {
+  private mutating func addPending() {
     guard let (fragment, data) = pending else { return }
     pending = nil
-    try recording?.add(fragment, from: data.map(\.content))
+    recording?.add(fragment, from: data.map(\.content))
   }
 
   /// - Parameter error: why the file cannot be read further; what comes before it counts.
   private mutating func finish(orThrow error: ISOBMFFError?) throws -> Step {
     let last = pending?.data.last
-    try addPending()
+    addPending()
     guard let recording else {
       if parser.position > 0, beginning.contains(sequence: "mdat") {
         throw MovieRecoveryError.hasNoIndex

@@ -44,22 +44,22 @@ struct TornRecording: Sendable {
   }
 
   /// Adds the samples of a fragment that are whole, in the order in which they lie in the file: each
-  /// run is one stretch of it.
+  /// run is one stretch of it. Of a track whose index cannot be followed, nothing more is added.
   ///
   /// - Parameter data: the content of the `mdat` boxes behind its index, as far as it is there.
-  mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) throws {
+  mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) {
     let runs = fragment.tracks.flatMap { part in
       let index = sources.firstIndex { $0.id == part.trackID }
       return index.map { index in part.runs.map { (run: $0, source: index) } } ?? []
     }
     for (run, source) in runs.sorted(by: { $0.run.dataOffset < $1.run.dataOffset }) {
-      try add(run, of: source, from: data)
+      add(run, of: source, from: data)
     }
   }
 
   private mutating func add(
     _ run: TrackRun, of index: Int, from data: [Range<UInt64>]
-  ) throws {
+  ) {
     let source = sources[index]
     guard !source.isCutOff else { return }
     var position = 0
@@ -73,15 +73,19 @@ struct TornRecording: Sendable {
       else { return cutOff(index) }
       let available = (box.upperBound - record.offset) / UInt64(record.size)
       let count = min(UInt64(equal.count), available)
-      if count > 0 { try append(record, count: UInt32(clamping: count), of: index) }
-      guard count == UInt64(equal.count) else { return cutOff(index) }
+      guard count == 0 || append(record, count: UInt32(clamping: count), of: index),
+        count == UInt64(equal.count)
+      else { return cutOff(index) }
       position += equal.count
     }
   }
 
   private mutating func cutOff(_ index: Int) { sources[index].isCutOff = true }
 
-  private mutating func append(_ record: SampleRecord, count: UInt32, of index: Int) throws {
+  /// - Returns: whether the index says what a sample can be.
+  private mutating func append(
+    _ record: SampleRecord, count: UInt32, of index: Int
+  ) -> Bool {
     // Of sound, which has no pictures that need others, the index says nothing of the kind.
     let isSound = sources[index].handlerType == "soun"
     var sample = SampleDescription(
@@ -91,8 +95,9 @@ struct TornRecording: Sendable {
       isSync: record.isSync, dependency: isSound ? SampleDependency() : record.dependency)
     sample.count = count
     if record.offset > writer.position { writer.skip(record.offset - writer.position) }
-    try writer.append(sample, to: sources[index].number)
+    guard (try? writer.append(sample, to: sources[index].number)) != nil else { return false }
     sources[index].extend(to: sample)
+    return true
   }
 
   /// - Parameter cutBox: the last `mdat` behind a fragment's index: where it begins, and what of
