@@ -3,28 +3,28 @@
 import ISOBMFF
 import StereoVideo
 
-/// Reads a movie as one that can be read anywhere, and again as it comes in pieces, and asks for
+/// Reads a movie as one that can be read anywhere, and again as it comes in chunks, and asks for
 /// what a player would.
 func readBoxes(_ bytes: [UInt8]) {
-  if let movie = movie(bytes, pieceSize: nil) { ask(movie) }
-  _ = movie(bytes, pieceSize: bytes.count / 7 + 1)
+  if let movie = movie(bytes, chunkSize: nil) { ask(movie) }
+  _ = movie(bytes, chunkSize: bytes.count / 7 + 1)
 }
 
-/// - Parameter pieceSize: the most bytes that are there at once; nil for all that is asked for.
-private func movie(_ bytes: [UInt8], pieceSize: Int?) -> Movie? {
-  var parser = MovieParser(fileSize: pieceSize == nil ? UInt64(bytes.count) : nil)
+/// - Parameter chunkSize: the most bytes that are there at once; nil for all that is asked for.
+private func movie(_ bytes: [UInt8], chunkSize: Int?) -> Movie? {
+  var parser = MovieParser(fileSize: chunkSize == nil ? UInt64(bytes.count) : nil)
   var movie: Movie?
   while let event = try? parser.next() {
     switch event {
     case .needBytes(let range):
       guard let start = Int(exactly: range.lowerBound), start < bytes.count else {
         // The file ends before what the box promises.
-        if pieceSize == nil { return movie }
+        if chunkSize == nil { return movie }
         parser.endOfStream(at: UInt64(bytes.count))
         if case .needBytes? = try? parser.next() { return movie }
         continue
       }
-      let end = min(start + min(Int(clamping: range.count), pieceSize ?? .max), bytes.count)
+      let end = min(start + min(Int(clamping: range.count), chunkSize ?? .max), bytes.count)
       parser.supply(Array(bytes[start..<end]), at: range.lowerBound)
     case .movie(let index): movie = index
     case .fragment(let fragment): movie?.append(fragment)

@@ -13,9 +13,9 @@ public struct Upstream: Sendable {
   /// The caps that upstream says; nil for none.
   public var caps: String?
   /// The size of each buffer that is pushed; nil for sizes from 1 on.
-  public var pieceSize: Int?
+  public var chunkSize: Int?
   /// The sizes of the first buffers that are pushed.
-  public var firstPieces: [Int] = []
+  public var firstChunks: [Int] = []
   /// The most bytes that a read gives, whatever is asked for.
   public var longestRead = Int.max
   /// What comes instead of the byte at this offset. In push mode the input ends there, but for
@@ -251,15 +251,15 @@ final class DemuxSession {
   /// Whether all of them were taken.
   private func pushBytes(upTo limit: Int) -> Bool {
     var offset = 0
-    var first = upstream.firstPieces[...]
-    var piece = first.popFirst() ?? upstream.pieceSize ?? 1 + bytes.count % 61
+    var first = upstream.firstChunks[...]
+    var chunk = first.popFirst() ?? upstream.chunkSize ?? 1 + bytes.count % 61
     while offset < limit {
-      let end = min(offset + max(1, piece), limit)
+      let end = min(offset + max(1, chunk), limit)
       let part = Array(bytes[offset..<end])
       guard gst_pad_push(source, gst_buffer_new_memdup(part, gsize(part.count))) == GST_FLOW_OK
       else { return false }
       offset = wanted.withLock { $0.take() } ?? end
-      piece = first.popFirst() ?? upstream.pieceSize ?? piece % 4093 * 7 + 1
+      chunk = first.popFirst() ?? upstream.chunkSize ?? chunk % 4093 * 7 + 1
     }
     return true
   }

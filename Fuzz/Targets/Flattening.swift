@@ -88,7 +88,7 @@ private struct FlattenedOutput {
   }
 }
 
-/// The access units of a byte stream that comes in pieces.
+/// The access units of a byte stream that comes in chunks.
 func accessUnits(_ bytes: [UInt8]) -> [AccessUnit] {
   var assembler = AccessUnitAssembler()
   var units: [AccessUnit] = []

@@ -30,7 +30,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
     /// They can be read anywhere; how many there are is nil where that is not known. The player
     /// asks for them by ``PlayerStep/read(_:)``.
     case file(size: UInt64?)
-    /// They come in order, in pieces of any size: ``MoviePlayer/append(_:_:)``.
+    /// They come in order, in chunks of any size: ``MoviePlayer/append(_:_:)``.
     case stream(StreamSource)
     /// They are H.265 without a container, and come as such.
     case elementaryStream(ElementaryStreamSource)

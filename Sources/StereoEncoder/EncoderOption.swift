@@ -24,8 +24,8 @@ struct EncoderOption: Equatable {
   static func list(_ text: String) throws(StereoEncoderError) -> [EncoderOption] {
     var options: [EncoderOption] = []
     for part in text.split(separator: ":") {
-      let pieces = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-      guard let name = pieces.first, !name.isEmpty else {
+      let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+      guard let name = words.first, !name.isEmpty else {
         throw .unknownOption(name: String(part))
       }
       // A C string would end at a zero inside it.
@@ -33,7 +33,7 @@ struct EncoderOption: Equatable {
         throw .optionValue(name: String(name.prefix { $0 != "\0" }), value: "text with a zero byte")
       }
       let option = EncoderOption(
-        name: String(name), value: pieces.count > 1 ? String(pieces[1]) : nil)
+        name: String(name), value: words.count > 1 ? String(words[1]) : nil)
       if let reason = refusal(of: option.canonicalName) {
         throw .refusedOption(name: option.name, reason: reason)
       }

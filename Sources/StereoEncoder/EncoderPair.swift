@@ -33,8 +33,9 @@ package final class EncoderPair {
   private let queueLength: Int
   /// Pictures that wait for the base eye's; nil without inter-view prediction.
   private var held: HeldPictures?
-  /// How many of them wait, so that both encoders are always at work.
-  private let lag: Int
+  /// By how many pictures the dependent eye's encoder stays behind the base eye's, so that both are
+  /// always at work; 0 without inter-view prediction.
+  private let dependentDelay: Int
   /// Pictures since the last keyframe; the first picture of all becomes one.
   private var keyframeAge: Int
   /// How many pictures go in, at most, before the first pair comes out.
@@ -67,8 +68,8 @@ package final class EncoderPair {
     queueLength = configuration.tune == .zerolatency ? 0 : 2
     let ownDelay = max(left.delay, right.delay, 0) + queueLength
     held = dependent.predictor.map { _ in HeldPictures() }
-    lag = dependent.predictor == nil ? 0 : ownDelay
-    delay = ownDelay + lag
+    dependentDelay = dependent.predictor == nil ? 0 : ownDelay
+    delay = ownDelay + dependentDelay
     self.base = try EyeThread(base)
     self.dependent = try EyeThread(dependent)
   }
@@ -97,7 +98,7 @@ package final class EncoderPair {
     }
     return try closingOnError { () throws(StereoEncoderError) in
       try takeBase(base.outcome(whenAtMost: queueLength))
-      feed(leaving: lag)
+      feed(leaving: dependentDelay)
       try takeDependent(dependent.outcome(whenAtMost: queueLength))
       return try pairs()
     }

@@ -82,7 +82,7 @@ func endure(
     upstream.map { [$0] }
     ?? DamageCampaign.Mode.allCases.map { mode in
       var upstream = mode.upstream
-      upstream.pieceSize = 65536
+      upstream.chunkSize = 65536
       upstream.seeks = seeks
       return upstream
     }

@@ -149,7 +149,7 @@ struct HostileUpstreamTests {
     upstream.caps = "video/x-h265, stream-format=\(format), alignment=au"
     if let codecData { upstream.caps? += ", codec_data=(buffer)\(hex(codecData))" }
     if let layered { upstream.caps? += ", layered_codec_data=(buffer)\(hex(layered))" }
-    upstream.firstPieces = units.map(\.count)
+    upstream.firstChunks = units.map(\.count)
     return endure(units.flatMap { $0 }, upstream, sourceLocation: sourceLocation).first
   }
 
@@ -197,7 +197,7 @@ struct HostileUpstreamTests {
       upstream.caps =
         "video/x-h265, stream-format=hvc1, alignment=au, codec_data=(buffer)"
         + base.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
-      upstream.firstPieces = movie.accessUnits.map(\.count)
+      upstream.firstChunks = movie.accessUnits.map(\.count)
       endure(units, upstream)
     }
   }

@@ -171,18 +171,18 @@ struct SplitMix64: RandomNumberGenerator {
       }
       let whole = try accessUnits(of: bytes)
       var assembler = AccessUnitAssembler()
-      var pieces: [AccessUnit] = []
+      var assembled: [AccessUnit] = []
       var offset = 0
       while offset < bytes.count {
         let end = min(offset + Int.random(in: 1...50, using: &generator), bytes.count)
-        pieces += try assembler.append(bytes.span.bytes.extracting(offset..<end))
+        assembled += try assembler.append(bytes.span.bytes.extracting(offset..<end))
         offset = end
       }
-      pieces += assembler.finish()
+      assembled += assembler.finish()
       func content(_ units: [AccessUnit]) -> [[[UInt8]]] {
         units.map { unit in unit.nalUnits.map { Array(unit.bytes[$0]) } }
       }
-      #expect(content(pieces) == content(whole))
+      #expect(content(assembled) == content(whole))
     }
   }
 }

@@ -89,8 +89,8 @@ import Testing
     #expect(rbsp.offsetInNALUnit(of: rbsp.bytes.count - 1) == unit.count - 1)
   }
 
-  @Test("access units are the same in pieces of any size", arguments: Stream.allCases)
-  func pieces(stream: Stream) throws {
+  @Test("access units are the same in chunks of any size", arguments: Stream.allCases)
+  func chunks(stream: Stream) throws {
     let bytes = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
     let whole = try accessUnits(of: bytes)
     let pictures = try stream.accessUnits(.left).count
@@ -104,7 +104,7 @@ import Testing
           bytes.span.bytes.extracting(start..<min(start + size, bytes.count)))
       }
       units += assembler.finish()
-      #expect(units == whole, "in pieces of \(size)")
+      #expect(units == whole, "in chunks of \(size)")
     }
   }
 
@@ -130,9 +130,9 @@ import Testing
   @Test("a stream without access units is given up at the limit")
   func limit() {
     var assembler = AccessUnitAssembler(limit: 100)
-    let piece: [UInt8] = [0, 0, 1, 0x26, 1] + Array(repeating: 0xFF, count: 200)
+    let chunk: [UInt8] = [0, 0, 1, 0x26, 1] + Array(repeating: 0xFF, count: 200)
     #expect(throws: AccessUnitAssembler.TooLarge.self) {
-      try assembler.append(piece.span.bytes)
+      try assembler.append(chunk.span.bytes)
     }
   }
 }

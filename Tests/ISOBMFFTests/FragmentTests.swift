@@ -145,7 +145,7 @@ struct FragmentTests {
     let access = try #require(file.randomAccess)
     let track = try #require(file.movie?.tracks.first { $0.handlerType == "vide" })
     let second = try #require(file.fragments.dropFirst().first)
-    let time = try #require(second.tracks.first?.runs.first?.sample(at: 0)).presentationTime
+    let time = try #require(second.trackFragments.first?.runs.first?.sample(at: 0)).presentationTime
     #expect(access.entry(of: track.id, at: UInt64(time))?.fragmentOffset == second.offset)
     #expect(access.entry(of: track.id, at: .max)?.fragmentOffset == file.fragments.last?.offset)
     let size = try #require(FragmentRandomAccess.size(fromTail: bytes.suffix(16)))

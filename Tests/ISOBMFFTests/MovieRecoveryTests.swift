@@ -90,7 +90,8 @@ import Testing
     let recording = try RecordedFragments(.mp4)
     let fragments = try ParsedFile(pulling: recording.file).fragments
     let last = Int(try #require(fragments.last).offset)
-    let before = fragments.dropLast().flatMap(\.tracks).flatMap(\.runs).map(\.count).reduce(0, +)
+    let before = fragments.dropLast().flatMap(\.trackFragments).flatMap(\.runs).map(\.count).reduce(
+      0, +)
     #expect(before > 0)
     for position in last..<min(last + 200, recording.file.count) {
       for byte: UInt8 in [0, 0x7F, 0xFF] {

@@ -11,9 +11,9 @@ struct SampleInterleaverTests {
     return payloads
   }
 
-  @Test("a stretch of one track comes before a stretch of the next")
-  func stretches() {
-    var interleaver = SampleInterleaver<Int>(trackCount: 2, stretch: 10)
+  @Test("a chunk of one track comes before a chunk of the next")
+  func chunks() {
+    var interleaver = SampleInterleaver<Int>(trackCount: 2, chunkDuration: 10)
     for time in 0..<4 {
       interleaver.append(time, decodeTime: Int64(time) * 6, to: 0)
       interleaver.append(100 + time, decodeTime: Int64(time) * 6 + 1, to: 1)
@@ -25,7 +25,7 @@ struct SampleInterleaverTests {
 
   @Test("nothing is given away while another track's sample could come earlier")
   func waits() {
-    var interleaver = SampleInterleaver<Int>(trackCount: 2, stretch: 10)
+    var interleaver = SampleInterleaver<Int>(trackCount: 2, chunkDuration: 10)
     interleaver.append(1, decodeTime: 5, to: 0)
     #expect(interleaver.next()?.payload == nil)
     interleaver.append(2, decodeTime: 0, to: 1)
@@ -37,7 +37,7 @@ struct SampleInterleaverTests {
 
   @Test("nothing waits for a track that has nothing for now")
   func silence() {
-    var interleaver = SampleInterleaver<Int>(trackCount: 2, stretch: 10)
+    var interleaver = SampleInterleaver<Int>(trackCount: 2, chunkDuration: 10)
     for time in [0, 5, 30, 31, 60] { interleaver.append(time, decodeTime: Int64(time), to: 0) }
     #expect(drain(&interleaver) == [])
     interleaver.pass(20, of: 1)

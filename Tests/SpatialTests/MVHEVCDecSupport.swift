@@ -61,7 +61,7 @@ struct CodedStereo {
     }
     let coded = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try await play(pipeline)
-    // What a whole play has passed has all the same caps.
+    // What a whole run has passed has all the same caps.
     let caps = try #require(coded.buffers.first?.caps)
     return CodedStereo(
       caps: caps, accessUnits: coded.buffers.map(\.buffer),

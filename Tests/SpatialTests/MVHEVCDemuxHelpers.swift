@@ -113,18 +113,18 @@ enum DemuxRun {
     return taps.mapValues { PadRecord($0) }
   }
 
-  /// What the pads carry when bytes are pushed in pieces, by an upstream that cannot seek.
+  /// What the pads carry when bytes are pushed in chunks, by an upstream that cannot seek.
   static func pushed(
-    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, pieceSize: @escaping () -> Int
+    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, chunkSize: @escaping () -> Int
   ) async throws -> [String: PadRecord] {
-    try await pushedTaps(bytes, pads, seconds: seconds, pieceSize: pieceSize)
+    try await pushedTaps(bytes, pads, seconds: seconds, chunkSize: chunkSize)
       .mapValues { PadRecord($0) }
   }
 
   /// - Parameter flush: at which byte everything under way is dropped.
   static func pushedTaps(
     _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, flush: Int = .max,
-    pieceSize: @escaping () -> Int
+    chunkSize: @escaping () -> Int
   ) async throws -> [String: Tap] {
     let pipeline = try pipeline("mvhevcdemux name=d " + sinks(pads))
     let taps = try taps(pipeline, pads)
@@ -138,7 +138,7 @@ enum DemuxRun {
     else { throw Failure("The demuxer's sink pad cannot be linked.") }
     defer { pipeline.setState(GST_STATE_NULL) }
     pipeline.setState(GST_STATE_PLAYING)
-    nonisolated(unsafe) let size = pieceSize
+    nonisolated(unsafe) let size = chunkSize
     Thread.detachNewThread {
       source.push(.streamStart(id: "test"))
       source.push(.segment(Segment(GST_FORMAT_BYTES)))

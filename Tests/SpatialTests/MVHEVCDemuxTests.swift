@@ -74,13 +74,13 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "pulled, pushed and pushed in pieces, a foreign movie gives the same",
+    "pulled, pushed and pushed in chunks, a foreign movie gives the same",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func foreignModes(name: String) async throws {
     try await expectSameInAllModes(ForeignMovies.path(name), pads)
   }
 
-  @Test("pulled, pushed and pushed in pieces, a movie with its index at the end gives the same")
+  @Test("pulled, pushed and pushed in chunks, a movie with its index at the end gives the same")
   func ownModes() async throws {
     try await OwnMovie.make(path, sound: true)
     try await expectSameInAllModes(path, pads + ["audio_0"])

@@ -2,7 +2,7 @@
 
 package import CGStreamer
 
-/// A piece of a stream: memory, timestamps, flags and metas.
+/// A part of a stream: memory, timestamps, flags and metas.
 public final class Buffer: MiniObject, @unchecked Sendable {
   package var pointer: UnsafeMutablePointer<GstBuffer> { cast(raw) }
 

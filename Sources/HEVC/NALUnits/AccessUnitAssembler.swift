@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// Cuts a byte stream (Annex B) that arrives in pieces of any size into access units of any number
+/// Cuts a byte stream (Annex B) that arrives in chunks of any size into access units of any number
 /// of layers.
 public struct AccessUnitAssembler: Sendable {
   /// An access unit grew past the limit: the data is not H.265, or damaged.
@@ -26,9 +26,9 @@ public struct AccessUnitAssembler: Sendable {
   /// An assembler that gives up where an access unit would have more than `limit` bytes.
   public init(limit: Int = 1 << 28) { self.limit = limit }
 
-  /// Takes the next piece of the stream and gives the access units that it completes.
-  public mutating func append(_ piece: RawSpan) throws(TooLarge) -> [AccessUnit] {
-    piece.withUnsafeBytes { buffer.append(contentsOf: $0) }
+  /// Takes the next chunk of the stream and gives the access units that it completes.
+  public mutating func append(_ chunk: RawSpan) throws(TooLarge) -> [AccessUnit] {
+    chunk.withUnsafeBytes { buffer.append(contentsOf: $0) }
     var complete: [AccessUnit] = []
     var consumed = 0
     while let code = AnnexB.startCode(in: buffer.span.bytes, from: scanned) {

@@ -54,7 +54,7 @@ public struct ProfileTierLevel: Hashable, Sendable {
 
   /// What is said of one temporal sub-layer below the highest.
   public struct SubLayer: Hashable, Sendable {
-    /// `sub_layer_profile_idc` and its company; nil where not sent.
+    /// `sub_layer_profile_idc` and the syntax elements behind it; nil where not sent.
     public var profile: Profile?
     /// `sub_layer_level_idc`; nil where not sent.
     public var levelIDC: Int?

@@ -71,7 +71,7 @@ public struct VideoParameterSet: Hashable, Sendable {
   public var temporalIDNesting: Bool
   /// Profile, tier and level of the base layer.
   public var profileTierLevel: ProfileTierLevel
-  /// `vps_max_dec_pic_buffering_minus1` and its company: one entry for all sub-layers, or one each.
+  /// `vps_max_dec_pic_buffering_minus1` and what comes with it: one entry for all sub-layers, or one each.
   public var subLayerOrdering: [SubLayerOrdering]
   /// `vps_max_layer_id`, 0 to 62.
   public var maxLayerID: Int

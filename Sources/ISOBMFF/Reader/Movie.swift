@@ -35,9 +35,11 @@ public struct Movie: Sendable {
   /// Adds a fragment's samples to those of its tracks, so that they can be looked up there.
   /// Fragments are to be added once each, in the file's order.
   public mutating func append(_ fragment: MovieFragment) {
-    for part in fragment.tracks {
-      guard let index = tracks.firstIndex(where: { $0.id == part.trackID }) else { continue }
-      for run in part.runs {
+    for trackFragment in fragment.trackFragments {
+      guard let index = tracks.firstIndex(where: { $0.id == trackFragment.trackID }) else {
+        continue
+      }
+      for run in trackFragment.runs {
         tracks[index].samples.append(run)
       }
     }

@@ -26,14 +26,14 @@ extension MovieFragment {
         _ = try child.readVersion()
         sequenceNumber = try child.read("sequence_number")
       case "traf":
-        var reader = TrackPartReader(
+        var reader = TrackFragmentReader(
           fragmentOffset: offset, dataEnd: dataEnd, defaults: defaults, decodeTimes: decodeTimes)
-        let part = try reader.read(child.numbered(tracks.count))
+        let trackFragment = try reader.read(child.numbered(trackFragments.count))
         dataEnd = reader.dataEnd
-        if let end = part.runs.last?.end {
-          decodeTimes[part.trackID] = end
+        if let end = trackFragment.runs.last?.end {
+          decodeTimes[trackFragment.trackID] = end
         }
-        tracks.append(part)
+        trackFragments.append(trackFragment)
       default:
         otherBoxes.append(child.opaque)
       }
@@ -42,14 +42,14 @@ extension MovieFragment {
 }
 
 /// Reads one `traf` box (ISO/IEC 14496-12 8.8.6 to 8.8.12).
-private struct TrackPartReader {
+private struct TrackFragmentReader {
   let fragmentOffset: UInt64
   /// Where the data that the fragment has described so far ends.
   private(set) var dataEnd: UInt64
   let allDefaults: [TrackID: TrackRun.Defaults]
   let decodeTimes: [TrackID: Int64]
 
-  private var part = MovieFragment.TrackPart(trackID: TrackID(rawValue: 0))
+  private var trackFragment = MovieFragment.TrackFragment(trackID: TrackID(rawValue: 0))
   private var defaults = TrackRun.Defaults()
   private var dataBase: UInt64 = 0
   private var decodeTime: Int64 = 0
@@ -64,7 +64,7 @@ private struct TrackPartReader {
     self.decodeTimes = decodeTimes
   }
 
-  mutating func read(_ traf: BoxReader) throws(ISOBMFFError) -> MovieFragment.TrackPart {
+  mutating func read(_ traf: BoxReader) throws(ISOBMFFError) -> MovieFragment.TrackFragment {
     var box = traf
     var runs: [BoxReader] = []
     var header: BoxReader?
@@ -74,26 +74,26 @@ private struct TrackPartReader {
       case "tfhd": header = header ?? child
       case "tfdt": time = time ?? child
       case "trun": runs.append(child.numbered(runs.count))
-      default: part.otherBoxes.append(child.opaque)
+      default: trackFragment.otherBoxes.append(child.opaque)
       }
     }
     guard let header else { throw traf.error("the track fragment has no tfhd box") }
     try readHeader(header)
-    decodeTime = decodeTimes[part.trackID] ?? 0
+    decodeTime = decodeTimes[trackFragment.trackID] ?? 0
     if let time {
       try readDecodeTime(time)
     }
     for run in runs {
       try readRun(run)
     }
-    return part
+    return trackFragment
   }
 
   private mutating func readHeader(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     let flags = try box.readVersion().flags
-    part.trackID = TrackID(rawValue: try box.read("track_ID"))
-    defaults = allDefaults[part.trackID] ?? TrackRun.Defaults()
+    trackFragment.trackID = TrackID(rawValue: try box.read("track_ID"))
+    defaults = allDefaults[trackFragment.trackID] ?? TrackRun.Defaults()
     // default-base-is-moof; without it the first track fragment counts from there too.
     dataBase = flags & 0x2_0000 != 0 ? fragmentOffset : dataEnd
     if flags & 0x1 != 0 {
@@ -144,7 +144,7 @@ private struct TrackPartReader {
         table: table, count: Int(count), layout: layout, defaults: defaults,
         firstSampleFlags: firstSampleFlags, dataOffset: offset, decodeTime: decodeTime)
     else { throw box.error("the durations add up to more than 2^61 time units") }
-    part.runs.append(run)
+    trackFragment.runs.append(run)
     decodeTime = run.end
     let (end, overflow) = offset.addingReportingOverflow(run.dataSize)
     guard !overflow else { throw box.error("the data would end beyond 2^64 bytes") }

@@ -2,8 +2,8 @@
 
 /// The index of one fragment of a movie: a `moof` box (ISO/IEC 14496-12 8.8.4).
 public struct MovieFragment: Sendable {
-  /// The samples of one track in the fragment (`traf`).
-  public struct TrackPart: Sendable {
+  /// A track fragment: samples of one track (`traf`).
+  public struct TrackFragment: Sendable {
     public internal(set) var trackID: TrackID
     /// In decoding order. Sample entry indexes are into the track's sample entries.
     public internal(set) var runs: [TrackRun] = []
@@ -15,8 +15,8 @@ public struct MovieFragment: Sendable {
   public let offset: UInt64
   /// Increases from fragment to fragment (`mfhd`).
   public internal(set) var sequenceNumber: UInt32 = 0
-  /// In the file's order; a track may have several parts.
-  public internal(set) var tracks: [TrackPart] = []
+  /// In the file's order; a track may have several.
+  public internal(set) var trackFragments: [TrackFragment] = []
   /// Every other box, in the file's order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
 }

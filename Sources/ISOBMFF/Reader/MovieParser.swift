@@ -249,9 +249,9 @@ extension MovieParser {
     let fragment = try MovieFragment(
       content: content, at: position, headerSize: headerSize, defaults: fragmentDefaults,
       decodeTimes: decodeTimes)
-    for part in fragment.tracks {
-      if let end = part.runs.last?.end {
-        decodeTimes[part.trackID] = end
+    for trackFragment in fragment.trackFragments {
+      if let end = trackFragment.runs.last?.end {
+        decodeTimes[trackFragment.trackID] = end
       }
     }
     return fragment

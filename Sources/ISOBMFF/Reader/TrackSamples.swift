@@ -52,7 +52,7 @@ public struct TrackSamples: Sendable {
   }
 
   /// A sample, and how many from it on lie one behind the other with equal sizes and durations:
-  /// so that PCM audio can be read in pieces instead of frame by frame.
+  /// so that PCM audio can be read in chunks instead of frame by frame.
   public func run(at index: Int, maximumCount: Int) -> SampleRun? {
     if index < tableCount {
       return table?.run(at: index, maximumCount: maximumCount)

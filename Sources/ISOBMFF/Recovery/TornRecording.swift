@@ -44,13 +44,13 @@ struct TornRecording: Sendable {
   }
 
   /// Adds the samples of a fragment that are whole, in the order in which they lie in the file: each
-  /// run is one stretch of it. Of a track whose index cannot be followed, nothing more is added.
+  /// run lies there as one. Of a track whose index cannot be followed, nothing more is added.
   ///
   /// - Parameter data: the content of the `mdat` boxes behind its index, as far as it is there.
   mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) {
-    let runs = fragment.tracks.flatMap { part in
-      let index = sources.firstIndex { $0.id == part.trackID }
-      return index.map { index in part.runs.map { (run: $0, source: index) } } ?? []
+    let runs = fragment.trackFragments.flatMap { trackFragment in
+      let index = sources.firstIndex { $0.id == trackFragment.trackID }
+      return index.map { index in trackFragment.runs.map { (run: $0, source: index) } } ?? []
     }
     for (run, source) in runs.sorted(by: { $0.run.dataOffset < $1.run.dataOffset }) {
       add(run, of: source, from: data)

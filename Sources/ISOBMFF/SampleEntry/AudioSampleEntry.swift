@@ -31,7 +31,7 @@ public struct AudioSampleEntry: Equatable, Sendable {
     self.framesPerSample = framesPerSample
   }
 
-  /// The smallest whole piece of a coding, all channels, where all pieces are of one size.
+  /// A packet of a coding whose packets are all of one size: the least that can be decoded, all channels.
   public struct Packet: Equatable, Sendable {
     public let bytes: UInt32
     /// The audio frames in it.

@@ -24,7 +24,7 @@ extension VisualSampleEntry {
 
   /// That size with square pixels.
   var productionSize: FixedPointSize {
-    stretched(encodedSize)
+    withSquarePixels(encodedSize)
   }
 
   /// The size of the clean aperture with square pixels: what is shown.
@@ -34,11 +34,11 @@ extension VisualSampleEntry {
     }
     let width = UInt64(clap.widthNumerator) << 16 / UInt64(clap.widthDenominator)
     let height = UInt64(clap.heightNumerator) << 16 / UInt64(clap.heightDenominator)
-    return stretched(
+    return withSquarePixels(
       FixedPointSize(width: UInt32(clamping: width), height: UInt32(clamping: height)))
   }
 
-  private func stretched(_ size: FixedPointSize) -> FixedPointSize {
+  private func withSquarePixels(_ size: FixedPointSize) -> FixedPointSize {
     guard let pasp = pixelAspectRatio, pasp.horizontalSpacing > 0, pasp.verticalSpacing > 0 else {
       return size
     }

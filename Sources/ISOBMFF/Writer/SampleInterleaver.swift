@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// Puts the samples of several tracks into the order of the file: stretches of one track after the
+/// Puts the samples of several tracks into the order of the file: chunks of one track after the
 /// other, by decode time, so that a player reads the file from front to back.
 ///
 /// It holds samples until every track has one, has ended or has none for now, so its memory is bounded by how far
@@ -35,17 +35,17 @@ public struct SampleInterleaver<Payload> {
     }
   }
 
-  private let stretch: Int64
+  private let chunkDuration: Int64
   private var queues: [Queue]
   /// The track that is being written and the decode time it may be written up to.
   private var current: (track: Int, end: Int64)?
 
   /// - Parameters:
   ///   - trackCount: how many tracks there are, numbered from 0.
-  ///   - stretch: how much of a track is written at a time, in nanoseconds.
-  public init(trackCount: Int, stretch: Int64 = 500_000_000) {
+  ///   - chunkDuration: how much of a track is written at a time, in nanoseconds.
+  public init(trackCount: Int, chunkDuration: Int64 = 500_000_000) {
     queues = Array(repeating: Queue(), count: max(trackCount, 0))
-    self.stretch = stretch
+    self.chunkDuration = chunkDuration
   }
 
   /// Adds the next sample of a track, in decode order. A number that is no track's is ignored.
@@ -83,7 +83,7 @@ public struct SampleInterleaver<Payload> {
         $0.first != nil || $0.hasEnded || $0.silentUntil >= earliest.decodeTime
       })
     else { return nil }
-    let end = earliest.decodeTime.addingReportingOverflow(stretch)
+    let end = earliest.decodeTime.addingReportingOverflow(chunkDuration)
     current = (earliest.track, end.overflow ? .max : end.partialValue)
     return queues[earliest.track].removeFirst()
   }

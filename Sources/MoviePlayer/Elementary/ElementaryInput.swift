@@ -37,7 +37,7 @@ struct ElementaryInput: Sendable {
     clock.add(parameterSets: parameterSets)
   }
 
-  /// Takes the next chunk: a piece of a byte stream, or an access unit.
+  /// Takes the next chunk: bytes of a byte stream, or an access unit.
   mutating func append(_ slice: ByteSlice, _ chunk: ChunkTimes) throws(MoviePlayerError) {
     guard framing == .annexB else {
       units.append(

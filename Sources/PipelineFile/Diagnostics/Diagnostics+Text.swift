@@ -51,7 +51,7 @@ extension Diagnostic {
   }
 }
 
-/// A line of a file with a mark below a stretch of it.
+/// A line of a file with a mark below some characters of it.
 private struct SourceExcerpt {
   private let number: String
   private let before: [Unicode.Scalar]

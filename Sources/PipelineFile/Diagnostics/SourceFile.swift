@@ -31,7 +31,7 @@ public final class SourceFile: Sendable {
   }
 }
 
-/// A stretch of a line of a file.
+/// A place in a file: some characters of a line.
 public struct SourceLocation: Sendable, Equatable {
   public let file: SourceFile
   /// From 1.
@@ -59,7 +59,7 @@ extension SourceLocation: CustomStringConvertible {
   public var description: String { "\(file.name):\(line):\(column)" }
 }
 
-/// A piece of text that knows where in a file it stands.
+/// Text that knows where in a file it stands.
 struct LocatedText: Sendable {
   let text: String
   let location: SourceLocation

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// Cuts the text of a link into pieces without being misled by quotes, parentheses and braces.
+/// Cuts the text of a link into parts without being misled by quotes, parentheses and braces.
 struct LinkScanner {
   let placed: PlacedScalars
   private let scalars: [Unicode.Scalar]

@@ -19,15 +19,15 @@ struct AccessUnitMeta {
   let duration: ClockTime?
   /// The picture's place among those that are shown; of pairs only.
   let order: UInt64
-  /// Counts the stretches of stream that begin behind a discontinuity: what is played backwards
-  /// comes in stretches that go forwards.
-  let stretch: UInt64
-  let company: Company
+  /// Counts the discontinuities in front of it: what is played backwards comes in parts that go
+  /// forwards, with a discontinuity in front of each.
+  let discontinuity: UInt64
+  let pairing: Pairing
   /// Whether the picture has been decoded before, and is again for the sake of those behind it.
   let isRepeated: Bool
 
   /// What there is of the other eye.
-  enum Company: String, Sendable {
+  enum Pairing: String, Sendable {
     /// Its picture: the decoder gets both eyes, so they have to be paired and put in order.
     case pair
     /// No picture, but there may be some again: a gap is in its place.
@@ -41,8 +41,8 @@ struct AccessUnitMeta {
       [
         "access-unit": .uint64(number), "eye": .string(eye.rawValue),
         "pts": .uint64(pts ?? .max), "duration": .uint64(duration ?? .max),
-        "order": .uint64(order), "stretch": .uint64(stretch),
-        "company": .string(company.rawValue), "repeated": .bool(isRepeated),
+        "order": .uint64(order), "discontinuity": .uint64(discontinuity),
+        "pairing": .string(pairing.rawValue), "repeated": .bool(isRepeated),
       ], on: buffer)
   }
 
@@ -52,15 +52,16 @@ struct AccessUnitMeta {
   }
 
   init(
-    number: UInt64, eye: Eye, of buffer: Buffer, order: UInt64, stretch: UInt64, company: Company
+    number: UInt64, eye: Eye, of buffer: Buffer, order: UInt64, discontinuity: UInt64,
+    pairing: Pairing
   ) {
     self.number = number
     self.eye = eye
     pts = buffer.pts
     duration = buffer.duration
     self.order = order
-    self.stretch = stretch
-    self.company = company
+    self.discontinuity = discontinuity
+    self.pairing = pairing
     isRepeated = false
   }
 
@@ -70,8 +71,9 @@ struct AccessUnitMeta {
       case .uint64(let number) = fields["access-unit"],
       let eye = fields.string("eye").flatMap(Eye.init(rawValue:)),
       case .uint64(let pts) = fields["pts"], case .uint64(let duration) = fields["duration"],
-      case .uint64(let order) = fields["order"], case .uint64(let stretch) = fields["stretch"],
-      let company = fields.string("company").flatMap(Company.init(rawValue:)),
+      case .uint64(let order) = fields["order"],
+      case .uint64(let discontinuity) = fields["discontinuity"],
+      let pairing = fields.string("pairing").flatMap(Pairing.init(rawValue:)),
       let isRepeated = fields.bool("repeated")
     else { return nil }
     self.number = number
@@ -79,8 +81,8 @@ struct AccessUnitMeta {
     self.pts = pts == .max ? nil : pts
     self.duration = duration == .max ? nil : duration
     self.order = order
-    self.stretch = stretch
-    self.company = company
+    self.discontinuity = discontinuity
+    self.pairing = pairing
     self.isRepeated = isRepeated
   }
 }

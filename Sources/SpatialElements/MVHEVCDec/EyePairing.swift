@@ -59,7 +59,7 @@ final class EyePairing: ElementImplementation {
       if pad.streamStart?.streamID == id, pad.streamStart?.group == event.group, !pad.hasEnded {
         return true
       }
-      streaming.endStretch()
+      streaming.drain()
       absentEye.withLock { $0 = nil }
       for eye in Eye.allCases {
         let pad = self.pad(of: eye)
@@ -69,7 +69,7 @@ final class EyePairing: ElementImplementation {
       return true
     case .caps(let caps):
       if let old = pad.currentCaps, old.isEqual(to: caps) { return true }
-      streaming.endStretch()
+      streaming.drain()
       for eye in Eye.allCases {
         self.pad(of: eye).push(Event.caps(Self.caps(caps, of: eye)).following(event))
       }
@@ -78,13 +78,13 @@ final class EyePairing: ElementImplementation {
       // The decoder's own: the one that is played comes behind it.
       return true
     case .custom:
-      guard let segment = PlayedSegment.segment(of: event) else { return pad.forward(event) }
+      guard let segment = PlaybackSegmentEvent.segment(of: event) else { return pad.forward(event) }
       // Played forwards, pictures that wait are of the sequence that goes on.
-      if streaming.playsBackwards { streaming.endStretch() }
-      streaming.played = segment
+      if streaming.playsBackwards { streaming.drain() }
+      streaming.segment = segment
       return pad.forward(Event.segment(segment).following(event))
     case .gap, .segmentDone, .endOfStream:
-      streaming.endStretch()
+      streaming.drain()
       return pad.forward(event)
     case .flushStop:
       streaming.forget()
@@ -184,18 +184,18 @@ extension EyePairing {
   struct Streaming {
     let element: EyePairing
     let combiner = FlowCombiner()
-    var played = Segment()
+    var segment = Segment()
     private var waiting = PairQueue<Buffer>()
-    private var stretch: UInt64 = 0
-    /// The pictures of a stretch that is played backwards, first to last.
+    private var discontinuity: UInt64 = 0
+    /// The pictures since the last discontinuity, played backwards, first to last.
     private var held: [StereoPicture<Buffer>] = []
 
     init(element: EyePairing) {
       self.element = element
     }
 
-    /// Whether the stretches of the stream come last first.
-    var playsBackwards: Bool { played.rate < 0 }
+    /// Whether what lies between discontinuities comes last first.
+    var playsBackwards: Bool { segment.rate < 0 }
 
     mutating func forget() {
       waiting = PairQueue()
@@ -211,17 +211,17 @@ extension EyePairing {
           "The decoder does not carry metas from coded buffers to pictures, "
             + "so the eyes cannot be told apart.")
       }
-      if meta.stretch != stretch {
-        try finishStretch()
-        stretch = meta.stretch
+      if meta.discontinuity != discontinuity {
+        try sendWaiting()
+        discontinuity = meta.discontinuity
       }
       guard !meta.isRepeated else { return }
       let picture = buffer.writable()
       picture.pts = meta.pts ?? buffer.pts
       picture.duration = meta.duration ?? buffer.duration
       picture.dts = nil
-      if meta.company != .none { element.absentEye.withLock { $0 = nil } }
-      switch meta.company {
+      if meta.pairing != .none { element.absentEye.withLock { $0 = nil } }
+      switch meta.pairing {
       case .pair:
         let pictures = waiting.add(
           picture, accessUnit: meta.number, eye: meta.eye, order: meta.order)
@@ -254,8 +254,8 @@ extension EyePairing {
       if playsBackwards { held += pictures } else { try push(pictures) }
     }
 
-    /// Sends what waits for more pictures of the same stretch.
-    private mutating func finishStretch() throws {
+    /// Sends what waits for more pictures before the next discontinuity.
+    private mutating func sendWaiting() throws {
       try show(waiting.drain())
       let pictures = held
       held = []
@@ -263,7 +263,7 @@ extension EyePairing {
     }
 
     /// The same in front of an event: that the next pad takes no pictures does not hold up the event.
-    fileprivate mutating func endStretch() { try? finishStretch() }
+    fileprivate mutating func drain() { try? sendWaiting() }
 
     private func push(_ pictures: [StereoPicture<Buffer>]) throws {
       for picture in pictures where isInSegment(picture) {
@@ -282,7 +282,7 @@ extension EyePairing {
     /// What is decoded only for later pictures lies in front of the segment.
     private func isInSegment(_ picture: StereoPicture<Buffer>) -> Bool {
       guard let buffer = picture.left ?? picture.right, let time = buffer.pts else { return true }
-      return played.overlaps(time, duration: buffer.duration)
+      return segment.overlaps(time, duration: buffer.duration)
     }
   }
 }

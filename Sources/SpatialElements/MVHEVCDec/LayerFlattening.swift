@@ -53,7 +53,7 @@ final class LayerFlattening: ElementImplementation {
     case .endOfStream, .segmentDone:
       streaming.drain()
       return pad.forward(event)
-    case .segment: streaming.play(event)
+    case .segment: streaming.setSegment(event)
     case .tags, .gap: streaming.send(event)
     default: return pad.forward(event)
     }
@@ -98,7 +98,7 @@ extension LayerFlattening {
     private var frameDuration: ClockTime = 0
     /// Coded video sequences so far, in each of which the pictures are numbered anew.
     private var sequence: UInt64 = 0
-    private var stretch: UInt64 = 0
+    private var discontinuity: UInt64 = 0
     private var sentSets: SingleLayerParameterSets?
     private var sentCaps: Caps?
     private var framing = NALUnitFraming.annexB
@@ -106,7 +106,7 @@ extension LayerFlattening {
     /// What the decoder got of the sequence so far, where another one may have to get it again.
     private var repeatable = RepeatableSequence()
     /// The segment that is played.
-    private var played: Event?
+    private var segment: Event?
     /// Events that have to come behind the caps, which need the first access unit.
     private var heldEvents: [Event] = []
 
@@ -141,10 +141,10 @@ extension LayerFlattening {
       heldEvents.removeAll { if case .tags = $0.kind { false } else { true } }
     }
 
-    fileprivate mutating func play(_ event: Event) {
-      let events = PlayedSegment.events(for: event)
+    fileprivate mutating func setSegment(_ event: Event) {
+      let events = PlaybackSegmentEvent.events(for: event)
       for event in events { send(event) }
-      played = events.last
+      segment = events.last
     }
 
     fileprivate mutating func send(_ event: Event) {
@@ -171,7 +171,7 @@ extension LayerFlattening {
       if made.beginsSequence { sequence &+= 1 }
       sources.keep(
         CodedAccessUnit(
-          buffer: buffer, sequence: sequence, stretch: stretch, company: made.company),
+          buffer: buffer, sequence: sequence, discontinuity: discontinuity, pairing: made.pairing),
         as: accessUnit)
       try send(made.pictures.prefix(made.earlierCount), maker)
       try sendCaps(made.parameterSets, input, isRandomAccess: isRandomAccess)
@@ -199,7 +199,7 @@ extension LayerFlattening {
       if buffer.flags.contains(.discont), accessUnit > 0, isRandomAccess {
         drain()
         maker.reset()
-        stretch &+= 1
+        discontinuity &+= 1
       }
       let made = try maker.make(
         bytes, units, number: accessUnit, isRandomAccess: isRandomAccess)
@@ -263,7 +263,7 @@ extension LayerFlattening {
         number: UInt64(picture.accessUnit),
         eye: picture.layerID == 0 ? maker.baseEye : maker.baseEye.other, of: source.buffer,
         order: source.sequence << 32 &+ UInt64(clamping: count &+ 1 << 31),
-        stretch: source.stretch, company: source.company
+        discontinuity: source.discontinuity, pairing: source.pairing
       ).set(on: output)
     }
 
@@ -307,7 +307,7 @@ extension LayerFlattening {
         element.source.push(.stillFrame(false))
       }
       guard isChanged else { return false }
-      if sentCaps != nil, let played { element.source.push(played) }
+      if sentCaps != nil, let segment { element.source.push(segment) }
       return true
     }
 
@@ -325,7 +325,7 @@ extension LayerFlattening {
       element.postMissingDecoder(for: Caps("video/x-h265"))
       let missing = InnerDecoder.missing(
         "There is no decoder for the \(eye.rawValue) eye of this stream")
-      guard made.company == .pair else { throw missing }
+      guard made.pairing == .pair else { throw missing }
       element.postWarning(missing)
       maker.giveUpDependents()
       made.earlierCount -= made.pictures.prefix(made.earlierCount).count { $0.layerID > 0 }
@@ -336,7 +336,7 @@ extension LayerFlattening {
 
     private mutating func warn(_ made: LayerMaker.Output, _ maker: LayerMaker) {
       let eye = maker.baseEye.other
-      if made.company == .gap {
+      if made.pairing == .gap {
         warnOnce(
           eye,
           "The \(eye.rawValue) eye cannot be decoded, and has gaps in the place of pictures: "
@@ -362,7 +362,7 @@ private struct CodedAccessUnit {
   let buffer: Buffer
   /// The coded video sequence that it is of.
   let sequence: UInt64
-  let stretch: UInt64
+  let discontinuity: UInt64
   /// What there is of the other eye.
-  let company: AccessUnitMeta.Company
+  let pairing: AccessUnitMeta.Pairing
 }

@@ -21,7 +21,7 @@ final class LayerMaker {
     /// The oldest access unit whose bytes are still needed.
     var oldestNeeded: Int
     /// What there is of the other eye.
-    var company: AccessUnitMeta.Company
+    var pairing: AccessUnitMeta.Pairing
     /// Why the dependent picture was left out; nil where it was not.
     var failure: FlattenError?
     var warning: FlattenWarning?
@@ -102,7 +102,7 @@ final class LayerMaker {
     return Output(
       pictures: made.pictures, earlierCount: made.earlierCount,
       parameterSets: made.parameterSets, beginsSequence: made.beginsSequence,
-      oldestNeeded: made.oldestNeeded, company: wantsBoth ? .pair : .none,
+      oldestNeeded: made.oldestNeeded, pairing: wantsBoth ? .pair : .none,
       failure: made.dependentFailure, warning: made.warning)
   }
 
@@ -154,14 +154,14 @@ final class LayerMaker {
   }
 
   private func makeBase(
-    _ bytes: RawSpan, _ units: [Range<Int>], _ number: Int, _ company: AccessUnitMeta.Company
+    _ bytes: RawSpan, _ units: [Range<Int>], _ number: Int, _ pairing: AccessUnitMeta.Pairing
   ) throws -> Output {
     let made = try extractor.extract(bytes, nalUnits: units)
     var picture = made.picture
     picture.accessUnit = number
     return Output(
       pictures: [picture], parameterSets: made.parameterSets, oldestNeeded: number + 1,
-      company: company)
+      pairing: pairing)
   }
 
   // MARK: NAL units

@@ -3,7 +3,7 @@
 import GStreamer
 import ISOBMFF
 
-/// A file whose index comes at its end: tracks in stretches of half a second.
+/// A file whose index comes at its end: tracks in chunks of half a second.
 final class ProgressiveMovieFile: MovieFile {
   private var writer: MovieWriter
   private let tracks: [TrackID]

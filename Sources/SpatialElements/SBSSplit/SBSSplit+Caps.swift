@@ -23,7 +23,7 @@ extension SBSSplit {
   private func setCaps(
     _ caps: Caps, following event: Event, _ streaming: inout Streaming
   ) throws -> Bool {
-    let packed = try PackedVideo(caps, settings: settings.current)
+    let packed = try FramePackedVideo(caps, settings: settings.current)
     let size = packed.eyeSize
     let found = "\(packed.layout) from \(caps): \(size.width)x\(size.height) an eye"
     switch packed.source {

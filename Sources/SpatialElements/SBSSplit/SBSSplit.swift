@@ -43,7 +43,7 @@ final class SBSSplit: ElementImplementation {
   struct Streaming {
     var source: EyeSource
     /// nil until the first caps.
-    var input: PackedVideo?
+    var input: FramePackedVideo?
     /// Frame by frame: which eye comes next, and when the pair started.
     var sequence = FrameSequence()
   }

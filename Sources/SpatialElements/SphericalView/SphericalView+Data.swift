@@ -99,7 +99,7 @@ extension SphericalView {
     }
     let drawn = try output.pool.acquire()
     let layout = try input.info.layout(of: buffer)
-    // Who maps a frame with a GstVideoMeta takes each plane for one piece of memory.
+    // Who maps a frame with a GstVideoMeta takes each plane for contiguous memory.
     let memory = input.info.isContiguous(layout, in: buffer) ? buffer : buffer.merged()
     guard let memory else { throw ElementError(.failedStream, "A frame could not be copied.") }
     do {

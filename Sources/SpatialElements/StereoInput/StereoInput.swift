@@ -36,7 +36,7 @@ final class StereoInput {
   func change(to new: EncoderSettings) throws(StereoEncoderError) {
     guard new.rateControl != settings.rateControl else { return }
     defer { settings = new }
-    try (maker as? PairEncoder)?.change(to: new.rateControl)
+    try (maker as? LayeredFrameEncoder)?.change(to: new.rateControl)
   }
 
   /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
@@ -59,11 +59,11 @@ final class StereoInput {
   var configuration: LayeredConfiguration? { maker?.configuration }
 
   /// How long a frame stays inside at most; nil where that is not known, or nothing is encoded.
-  var latency: ClockTime? { (maker as? PairEncoder)?.latency }
+  var latency: ClockTime? { (maker as? LayeredFrameEncoder)?.latency }
 
   /// The encoder's figures of an eye; nil where nothing is encoded.
   func statistics(of eye: Eye) -> EyeStatistics? {
-    (maker as? PairEncoder)?.statistics(of: eye)
+    (maker as? LayeredFrameEncoder)?.statistics(of: eye)
   }
 
   // MARK: Frames
@@ -106,11 +106,11 @@ final class StereoInput {
     let made: any LayeredFrameMaker =
       switch (left, right) {
       case (.raw(let left, let leftCaps), .raw(let right, let rightCaps)):
-        try PairEncoder(
+        try LayeredFrameEncoder(
           left: left, right: right, baseEye: baseEye,
           baseCaps: baseEye == .left ? leftCaps : rightCaps, settings: settings)
       case (.coded(let left), .coded(let right)):
-        try PairWeaver(left: left, right: right, baseEye: baseEye)
+        try LayeredFrameWeaver(left: left, right: right, baseEye: baseEye)
       default:
         throw ElementError(
           .format, "One eye is raw video and the other is coded; both must be of one kind.")

@@ -13,9 +13,9 @@ let stereoPack = ElementDeclaration<StereoPack>(
     + "frame by frame, one eye, anaglyph",
   author: author,
   padTemplates: [
-    PadTemplate("left", .sink, caps: PackedPair.caps(.sideBySide)),
-    PadTemplate("right", .sink, caps: PackedPair.caps(.sideBySide)),
-    PadTemplate("src", .source, caps: PackedPair.caps(.sideBySide)),
+    PadTemplate("left", .sink, caps: FramePacker.caps(.sideBySide)),
+    PadTemplate("right", .sink, caps: FramePacker.caps(.sideBySide)),
+    PadTemplate("src", .source, caps: FramePacker.caps(.sideBySide)),
   ],
   properties: [
     .choice(
@@ -48,7 +48,7 @@ final class StereoPack: PairsEyes {
   struct Streaming {
     var pairs: EyePairs
     var unlinkedPads = UnlinkedPads()
-    var packer: PackedPair?
+    var packer: FramePacker?
     /// In nanoseconds; nil where the rate is not known.
     var frameDuration: ClockTime?
     var sentSegment: Segment?
@@ -85,7 +85,7 @@ final class StereoPack: PairsEyes {
   // MARK: Events and queries
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
-    let all = PackedPair.caps(settings.current.mode)
+    let all = FramePacker.caps(settings.current.mode)
     return query.answerAsReader(of: all, possible: possibleCaps(pad))
       || forwardSinkQuery(pad, query)
   }
@@ -93,7 +93,7 @@ final class StereoPack: PairsEyes {
   /// Both eyes are of one format and size: the second one follows the first. Once both have theirs,
   /// they may change together.
   private func possibleCaps(_ pad: AggregatorPad) -> Caps {
-    let all = PackedPair.caps(settings.current.mode)
+    let all = FramePacker.caps(settings.current.mode)
     let known = padCaps.current
     guard let eye = Eye(rawValue: pad.name), known[eye] == nil,
       let info = known[eye.other].flatMap(VideoInfo.init)
@@ -173,10 +173,10 @@ final class StereoPack: PairsEyes {
     updateSegment(segment)
   }
 
-  private func makePacker(_ streaming: inout Streaming) throws -> PackedPair {
+  private func makePacker(_ streaming: inout Streaming) throws -> FramePacker {
     let caps = padCaps.current
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }
-    let made = try PackedPair(left: left, right: right, settings: settings.current)
+    let made = try FramePacker(left: left, right: right, settings: settings.current)
     setSourceCaps(made.caps)
     try made.askPeer(of: sourcePad)
     if !streaming.tags.isEmpty { sourcePad.push(.tags(streaming.tags)) }

@@ -12,7 +12,7 @@ enum Delivery: CustomStringConvertible {
   case memory
   /// The player is not told how long the file is.
   case readWithoutSize
-  /// In pieces of sizes from 1 to this.
+  /// In chunks of sizes from 1 to this.
   case pushed(upTo: Int)
   /// The same, by a source that goes to any byte.
   case movable(upTo: Int)

@@ -129,7 +129,7 @@ struct HostileActor: Sendable {
     return Input(pad: pad, caps: caps, contents: contents, changed: try await stream(320))
   }
 
-  /// A movie in pieces of half a kilobyte, its index first.
+  /// A movie in chunks of half a kilobyte, its index first.
   private static func movie(_ pad: String, _ folder: TemporaryFolder) async throws -> Input {
     let path = folder.path("input.mov")
     try await OwnMovie.make(path, frames: pictures, mux: "fragment-duration=1000000000")

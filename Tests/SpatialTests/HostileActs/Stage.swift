@@ -15,7 +15,7 @@ enum Step: Sendable {
 /// One element alone in a pipeline: its sink pads are fed by the test, each in a thread of its own,
 /// and what its source pads give is recorded.
 final class Stage: Sendable {
-  /// How a play ended.
+  /// How a run ended.
   struct Outcome {
     /// The first error that was posted; nil where the stream came to its end.
     var failure: PipelineFailure?
@@ -105,7 +105,7 @@ final class Stage: Sendable {
     sink.followParentState()
   }
 
-  /// Takes away what stands behind pads that went with the last play.
+  /// Takes away what stands behind pads that went with the last run.
   private func removeSinks() {
     let names = passingPads.withLock { names in
       defer { names = [] }

@@ -4,7 +4,7 @@ import GStreamer
 import StereoVideo
 
 /// Raw video that holds two eyes: its layout, and what each eye of it looks like.
-struct PackedVideo {
+struct FramePackedVideo {
   let caps: Caps
   let info: VideoInfo
   let layout: PackingLayout

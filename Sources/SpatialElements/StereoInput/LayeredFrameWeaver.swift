@@ -5,7 +5,7 @@ import HEVC
 import StereoVideo
 
 /// Weaves the access units of two coded streams.
-final class PairWeaver: LayeredFrameMaker {
+final class LayeredFrameWeaver: LayeredFrameMaker {
   private static let framing = NALUnitFraming.lengthPrefixed(lengthSize: 4)
 
   private let left: EyeStreamCaps.CodedVideo

@@ -6,7 +6,7 @@ import StereoEncoder
 import StereoVideo
 
 /// Encodes pairs of raw frames with two encoders in step.
-final class PairEncoder: LayeredFrameMaker {
+final class LayeredFrameEncoder: LayeredFrameMaker {
   private(set) var configuration: LayeredConfiguration?
   private let encoder: StereoEncoder
   private let left: EyePictures

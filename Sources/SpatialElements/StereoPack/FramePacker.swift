@@ -4,7 +4,7 @@ import GStreamer
 import StereoVideo
 
 /// Makes frames of both eyes' frames.
-final class PackedPair {
+final class FramePacker {
   /// Of the output.
   let caps: Caps
   /// Of the input, in nanoseconds; nil where the rate is not known.

@@ -2,22 +2,22 @@
 
 import GStreamer
 
-/// The segment that is played, as it travels past the decoder.
+/// The playback segment, as it travels past the decoder.
 ///
 /// The decoder itself gets a segment without bounds and forwards: it gives the pictures of both eyes
 /// timestamps of its own making (see `AccessUnitMeta`), and would drop by these what lies outside.
 /// It passes this event on between the same pictures.
-enum PlayedSegment {
-  private static let name = "GstMVHEVCPlayedSegment"
+enum PlaybackSegmentEvent {
+  private static let name = "GstMVHEVCPlaybackSegment"
 
   /// What is to be sent to the decoder for a SEGMENT event: a segment, and this event.
   static func events(for event: Event) -> [Event] {
     guard let segment = event.segment else { return [] }
     // In another format than time the timestamps cannot be placed: all is played.
-    let played = segment.isInTime ? segment : Segment()
+    let playback = segment.isInTime ? segment : Segment()
     return [
       Event.segment(Segment()).following(event),
-      Event.carrying(played, name: name).following(event),
+      Event.carrying(playback, name: name).following(event),
     ]
   }
 
