@@ -18,7 +18,8 @@ let package = Package(
     .library(name: "GStreamer", targets: ["GStreamer"]),
   ],
   dependencies: [
-    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
     // C libraries: a module map and header-only shims each.
@@ -51,11 +52,23 @@ let package = Package(
     .target(
       name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
 
+    // HTTP/1.1 for few peers, hostile ones among them; and HLS over it, with low latency.
+    .target(
+      name: "WebServer",
+      dependencies: [
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      swiftSettings: strict),
+    .target(name: "HLSOrigin", dependencies: ["Playlist", "WebServer"], swiftSettings: strict),
+
     // The command.
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
+        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
+        "WebServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict,
@@ -120,6 +133,11 @@ let package = Package(
     .testTarget(
       name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist"],
       swiftSettings: strict),
+    .testTarget(
+      name: "HLSOriginTests", dependencies: ["HLSOrigin", "TestKit", "WebServer"],
+      swiftSettings: strict),
+    .testTarget(
+      name: "WebServerTests", dependencies: ["TestKit", "WebServer"], swiftSettings: strict),
     .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(

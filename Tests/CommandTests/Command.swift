@@ -37,14 +37,16 @@ final class Command: @unchecked Sendable {
   func suspend() { _ = process.suspend() }
   func resume() { _ = process.resume() }
 
-  /// Waits for the first line of standard output that contains a text.
-  func wait(for text: String) throws {
+  /// Waits until standard output contains a text, and gives what has come until then.
+  @discardableResult
+  func wait(for text: String) throws -> String {
     var seen = Data()
     while !String(decoding: seen, as: UTF8.self).contains(text) {
       let more = output.fileHandleForReading.availableData
       guard !more.isEmpty else { throw Failure("the command ended without '\(text)'") }
       seen += more
     }
+    return String(decoding: seen, as: UTF8.self)
   }
 
   func result(seconds: Double = 30) throws -> Result {

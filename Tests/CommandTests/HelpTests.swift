@@ -48,6 +48,7 @@ struct HelpTests {
       gst-spatial convert movie.mp4 movie.mov preset=ultrafast || exit
       cp movie.mov spatial.mov
       cp movie.mov take.incomplete.mov
+      mkdir live
       gst-spatial convert movie.mov left.mp4 right.mp4
       """, in: files)
     try #require(made.status == 0, "\(made.text)")
@@ -76,8 +77,10 @@ struct HelpTests {
         let command = line.components(separatedBy: " | jq")[0]
         // The examples are named as the outputs of others.
         let isConversion = command.hasPrefix("gst-spatial convert") && !command.contains("--dry")
+        // A server serves until it is told to end.
+        let isServer = command.hasPrefix("gst-spatial serve")
         let result = try shell(
-          command + (isConversion ? " --force" : "")
+          (isServer ? "timeout --preserve-status --signal=INT 1 " : "") + command + (isConversion ? " --force" : "")
             + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),
           in: place)
         #expect(result.status == 0, "\(line): \(result.text)")

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import NIOCore
+internal import NIOHTTP1
+internal import NIOPosix
+
+/// A peer: its requests, one after the other.
+struct Connection: Sendable {
+  private let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
+  private let limits: WebServerLimits
+  private let responder: any WebResponder
+
+  /// So much of a file is in memory at a time, in bytes.
+  private static let pieceSize: UInt64 = 1 << 18
+
+  /// Sets up a channel, on its own thread.
+  init(_ channel: any Channel, _ limits: WebServerLimits, _ responder: any WebResponder) throws {
+    self.limits = limits
+    self.responder = responder
+    var decoder = NIOHTTPDecoderLimitConfiguration()
+    decoder.maxHeaderFieldSize = limits.headSize
+    decoder.maxHeaderListSize = limits.headSize
+    let pipeline = channel.pipeline.syncOperations
+    try pipeline.configureHTTPServerPipeline(
+      withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
+      withDecoderLimitConfiguration: decoder)
+    try pipeline.addHandler(PeerWatch(patience: limits.patience))
+    self.channel = try NIOAsyncChannel(wrappingChannelSynchronously: channel)
+  }
+
+  /// Answers until the peer leaves, or does what no peer should; then the connection is closed.
+  func serve() async {
+    // What goes wrong here is the peer's affair alone.
+    try? await channel.executeThenClose { parts, _ in
+      var parts = parts.makeAsyncIterator()
+      while case .head(let head)? = try await parts.next() {
+        guard try await skipBody(&parts) else {
+          try await send(WebResponse(.contentTooLarge), to: head, isLast: true)
+          return
+        }
+        let response = await answer(head)
+        try Task.checkCancellation()
+        try await send(response, to: head, isLast: !head.isKeepAlive)
+        guard head.isKeepAlive else { return }
+      }
+    }
+  }
+
+  /// False where a peer sends more than anyone needs who asks for something.
+  private func skipBody(
+    _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
+  ) async throws -> Bool {
+    var size = 0
+    while let part = try await parts.next() {
+      switch part {
+      case .head: return false
+      case .body(let bytes): size += bytes.readableBytes
+      case .end: return true
+      }
+      guard size <= limits.headSize else { return false }
+    }
+    return false
+  }
+
+  private func answer(_ head: HTTPRequestHead) async -> WebResponse {
+    guard let method = WebRequest.Method(rawValue: head.method.rawValue) else {
+      return WebResponse(.methodNotAllowed, headers: [("Allow", "GET, HEAD, OPTIONS")])
+    }
+    let headers = head.headers.map { (name: $0.name, value: $0.value) }
+    guard let request = WebRequest(method, head.uri, headers: headers) else {
+      return WebResponse(.badRequest)
+    }
+    return await responder.respond(to: request)
+  }
+
+  private func send(_ response: WebResponse, to request: HTTPRequestHead, isLast: Bool) async throws
+  {
+    var headers = HTTPHeaders(response.headers.map { ($0.name, $0.value) })
+    headers.add(name: "Date", value: HTTPDate.now)
+    headers.add(name: "Content-Length", value: String(response.length))
+    if isLast { headers.add(name: "Connection", value: "close") }
+    let status = HTTPResponseStatus(statusCode: response.status.rawValue)
+    try await write(.head(HTTPResponseHead(version: .http1_1, status: status, headers: headers)))
+    if request.method != .HEAD, response.length > 0 {
+      switch response.body {
+      case .bytes(let bytes): try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+      case .file(let file, let range): try await write(file, range)
+      }
+    }
+    try await write(.end(nil))
+  }
+
+  private func write(_ file: OpenFile, _ range: Range<UInt64>) async throws {
+    var place = range.lowerBound
+    while place < range.upperBound {
+      let piece = place..<min(place + Self.pieceSize, range.upperBound)
+      let bytes = try await NIOThreadPool.singleton.runIfActive { try file.read(piece) }
+      // The head has said how much comes: where the file has become shorter, the connection ends.
+      guard bytes.count == piece.count else { throw ChannelError.eof }
+      try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
+      place = piece.upperBound
+    }
+  }
+
+  /// Writes, and waits until the peer has taken it, or the system has for it.
+  private func write(_ part: HTTPServerResponsePart) async throws {
+    try await channel.channel.writeAndFlush(part).get()
+  }
+}

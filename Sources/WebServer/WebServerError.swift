@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// Why a server cannot listen.
+public struct WebServerError: Error, CustomStringConvertible {
+  public let host: String
+  public let port: Int
+  /// Another program listens there.
+  public let isPortTaken: Bool
+  let reason: String
+
+  public var description: String { "port \(port) of \(host): \(reason)" }
+}
