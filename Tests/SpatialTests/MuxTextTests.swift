@@ -76,7 +76,7 @@ struct MuxTextTests {
     let file = try MovieFile(path)
     let track = try #require(file.tracks("tmcd").first)
     #expect(try file.video().references.map(\.type) == ["tmcd"])
-    #expect(try file.video().references.first?.tracks == [track.id])
+    #expect(try file.video().references.first?.track == track.id)
     let sample = try #require(track.allSamples.first)
     #expect(track.samples.count == 1)
     #expect(

@@ -308,7 +308,7 @@ extension Track {
   var presentationNanoseconds: [UInt64] {
     let start = edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
     return allSamples.map { $0.presentationTime - start }.sorted().map {
-      scaleRounded(UInt64(clamping: $0), 1_000_000_000, UInt64(timescale))
+      scaleRounded(UInt64(clamping: $0), 1_000_000_000, UInt64(description.timescale))
     }
   }
 }

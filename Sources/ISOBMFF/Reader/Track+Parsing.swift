@@ -18,11 +18,13 @@ extension Track {
       case "tref":
         issues.optional { () throws(ISOBMFFError) in try readReferences(child) }
       case "meta":
-        issues.optional { () throws(ISOBMFFError) in metadata += try MetadataItem.items(in: child) }
+        issues.optional { () throws(ISOBMFFError) in
+          description.metadata += try MetadataItem.items(in: child)
+        }
       case "udta":
         let content = UserData(child, issues: &issues)
-        userData += content.boxes
-        metadata += content.items
+        description.userData += content.boxes
+        description.metadata += content.items
       default:
         otherBoxes.append(child.opaque)
       }
@@ -37,7 +39,7 @@ extension Track {
     var box = box
     let (version, flags) = try box.readVersion()
     let wide = version == 1
-    isEnabled = flags & 1 != 0
+    description.isEnabled = flags & 1 != 0
     creationTime = try box.read("creation_time", wide: wide)
     _ = try box.read("modification_time", wide: wide)
     id = TrackID(rawValue: try box.read("track_ID"))
@@ -45,10 +47,11 @@ extension Track {
     duration = known(try box.read("duration", wide: wide), wide: wide)
     try box.skip(8, "reserved")
     layer = try box.read("layer")
-    alternateGroup = try box.read("alternate_group")
+    description.alternateGroup = try box.read("alternate_group")
     volume = try box.read("volume")
     try box.skip(2, "reserved")
     matrix = try TransformMatrix(&box)
+    description.orientation = matrix.orientation ?? .upright
     size = FixedPointSize(width: try box.read("width"), height: try box.read("height"))
   }
 
@@ -77,8 +80,9 @@ extension Track {
     while var child = try box.nextBox() {
       let table = try child.readTable(
         "reference count", count: UInt32(clamping: child.remaining / 4), stride: 4)
-      references.append(
-        (child.type, (0..<table.count).map { TrackID(rawValue: table.number($0)) }))
+      description.references += (0..<table.count).map {
+        TrackReference(type: child.type, track: TrackID(rawValue: table.number($0)))
+      }
     }
   }
 
@@ -101,12 +105,12 @@ extension Track {
           if componentType != 0 {
             try child.skip(1, "name length")
           }
-          handlerName = child.readCString()
+          description.handlerName = child.readCString()
         }
       case "elng":
         issues.optional { () throws(ISOBMFFError) in
           _ = try child.readVersion()
-          language = child.readCString()
+          description.languageTag = child.readCString()
         }
       case "minf" where information == nil:
         information = child
@@ -114,7 +118,7 @@ extension Track {
         otherBoxes.append(child.opaque)
       }
     }
-    guard timescale > 0 else {
+    guard description.timescale > 0 else {
       throw box.error("the track has no mdhd box with a timescale above 0")
     }
     guard let information else { throw box.error("the track has no minf box") }
@@ -126,9 +130,9 @@ extension Track {
     let wide = try box.readVersion().version == 1
     _ = try box.read("creation_time", wide: wide)
     _ = try box.read("modification_time", wide: wide)
-    timescale = try box.read("timescale")
+    description.timescale = try box.read("timescale")
     mediaDuration = known(try box.read("duration", wide: wide), wide: wide)
-    language = LanguageCode.letters(try box.read("language"))
+    description.language = LanguageCode.letters(try box.read("language"))
   }
 
   private mutating func readInformation(
@@ -141,6 +145,7 @@ extension Track {
       switch child.type {
       case "stbl" where table == nil: table = child
       case "dinf": references = try DataReferences(child)
+      case "gmhd", "sthd": description.mediaHeader = description.mediaHeader ?? child.opaque
       // The kind of media is known by the handler.
       case "vmhd", "smhd", "nmhd", "hdlr": break
       default: otherBoxes.append(child.opaque)

@@ -21,13 +21,14 @@ extension Track {
     for index in sampleEntries.indices {
       // Rates that do not fit the field are left 0, and are then those of the time scale.
       if case .audio(var entry) = sampleEntries[index], entry.sampleRate == 0 {
-        entry.sampleRate = timescale
+        entry.sampleRate = description.timescale
         sampleEntries[index] = .audio(entry)
       }
     }
-    guard !sampleEntries.isEmpty else {
+    guard let entry = sampleEntries.first else {
       throw stbl.error("the track has no stsd box with a sample entry")
     }
+    description.sampleEntry = entry
     if let table = try sampleTable(boxes, stbl: stbl, issues: &issues) {
       samples = TrackSamples(table)
     }

@@ -32,9 +32,12 @@ struct TornRecording: Sendable {
       finalising: container, movieTimescale: movie.timescale, metadata: MovieMetadata(movie))
     sources = []
     for track in movie.tracks {
-      guard track.sampleEntries.count == 1, let description = TrackDescription(track) else {
+      guard track.sampleEntries.count == 1 else {
         throw MovieRecoveryError.severalSampleEntries(track.id)
       }
+      var description = track.description
+      // Its items are among the metadata.
+      description.userData.removeAll { $0.type == "meta" }
       sources.append(
         Source(
           id: track.id, number: try writer.addTrack(description), handlerType: track.handlerType,
@@ -157,7 +160,7 @@ extension Track {
         continue
       }
       let start = rescale(
-        empty, from: movieTimescale, to: timescale, .toNearestOrAwayFromZero)
+        empty, from: movieTimescale, to: description.timescale, .toNearestOrAwayFromZero)
       return mediaTime.subtractingReportingOverflow(Int64(clamping: start)).partialValue
     }
     return 0

@@ -1,28 +1,29 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-/// What a track of a movie is, before its first sample.
+/// What a track of a movie is, beside its samples: one that was read, or one that is to be written.
 public struct TrackDescription: Equatable, Sendable {
-  /// What the samples are; all have the same entry.
+  /// What the samples are; in a track that is to be written, all have this entry.
   public var sampleEntry: SampleEntry
-  /// Units a second of the track's times; above 0.
+  /// Units a second of the media's times; above 0.
   public var timescale: UInt32
-  /// Three lower-case letters of ISO 639-2; `und` for anything else.
+  /// Three lower-case letters of ISO 639-2; `und` for anything else (`mdhd`).
   public var language: String
   /// A BCP 47 tag, where it says more than `language` (`elng`).
   public var languageTag: String?
   /// How the picture is turned before it is shown.
   public var orientation = PictureOrientation.upright
-  /// What is said about the track.
+  /// The items of the track's own `meta` and `udta`.
   public var metadata: [MetadataItem] = []
-  /// Further boxes of the track's `udta`, such as its `name`.
+  /// The boxes of the track's `udta`, such as its `name`; of one that is to be written, without
+  /// those that ``metadata`` becomes.
   public var userData: [OpaqueBox] = []
   /// Tracks of one group, other than 0, are alternatives to each other.
   public var alternateGroup: UInt16 = 0
   /// Meant to be played unless the viewer says otherwise.
   public var isEnabled = true
-  /// Tracks that this one refers to, by the numbers that `addTrack` gave them.
+  /// Tracks that this one refers to, by their numbers, which `addTrack` gives (`tref`).
   public var references: [TrackReference] = []
-  /// The box that says what kind of media it is, such as `gmhd`; nil for the usual one.
+  /// The box that says what kind of media it is, where it is not the usual one: `gmhd`, `sthd`.
   public var mediaHeader: OpaqueBox?
   /// A name for people, in `hdlr`.
   public var handlerName: String?

@@ -32,8 +32,8 @@ enum DemuxTags {
       if entry.averageBitRate > 0 { tags.set(Tag.bitrate, .uint(entry.averageBitRate)) }
       if entry.maximumBitRate > 0 { tags.set(Tag.maximumBitrate, .uint(entry.maximumBitRate)) }
     }
-    if let orientation = track.matrix.orientation, orientation != .upright {
-      tags.set(Tag.imageOrientation, .string(orientation.tag))
+    if track.orientation != .upright {
+      tags.set(Tag.imageOrientation, .string(track.orientation.tag))
     }
     if let name = track.name { tags.set(Tag.title, .string(name)) }
     PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
@@ -54,7 +54,7 @@ enum DemuxTags {
 extension Track {
   /// The name that somebody gave the track: `name` in its user data.
   fileprivate var name: String? {
-    guard let box = userData.first(where: { $0.type == "name" }) else { return nil }
+    guard let box = description.userData.first(where: { $0.type == "name" }) else { return nil }
     let name = String(decoding: box.payload.prefix { $0 != 0 }, as: UTF8.self)
     return name.isEmpty ? nil : name
   }

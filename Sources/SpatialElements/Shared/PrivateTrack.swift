@@ -23,10 +23,8 @@ struct PrivateTrack: Equatable {
     handlerType = track.handlerType
     timescale = track.timescale
     alternateGroup = track.alternateGroup
-    mediaHeader = track.otherBoxes.first { ["gmhd", "sthd"].contains($0.type) }
-    references = track.references.flatMap { type, tracks in
-      tracks.map { TrackReference(type: type, track: $0) }
-    }
+    mediaHeader = track.mediaHeader
+    references = track.references
   }
 
   /// Nil where the tags are not those of a movie's track.

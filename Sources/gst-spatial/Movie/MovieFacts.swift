@@ -75,6 +75,7 @@ struct MovieFacts {
 extension Track {
   /// Of its media; nil where it is not known.
   var seconds: Double? {
+    let timescale = description.timescale
     guard timescale > 0 else { return nil }
     if let mediaDuration, mediaDuration > 0 { return Double(mediaDuration) / Double(timescale) }
     let end = samples.endDecodeTime
