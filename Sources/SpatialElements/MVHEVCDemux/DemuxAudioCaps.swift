@@ -27,12 +27,10 @@ enum DemuxAudioCaps {
         isEnhanced ? "audio/x-eac3" : "audio/x-ac3", entry, [("framed", true)] + data)
     case .opus(let box): return opus(entry, box)
     case .flac(let blocks):
-      return common(
-        "audio/x-flac", entry, [("framed", true), ("streamheader", .array(flacHeaders(blocks)))])
+      let headers = FLACHeaders.packets(metadataBlocks: blocks).map { Value.buffer(Buffer($0)) }
+      return common("audio/x-flac", entry, [("framed", true), ("streamheader", .array(headers))])
     case .alac(let cookie):
-      // Decoders want the box around the configuration.
-      let box: [UInt8] =
-        [0, 0, 0, UInt8(clamping: 12 + cookie.count)] + Array("alac".utf8) + [0, 0, 0, 0] + cookie
+      let box = ALACBox.box(magicCookie: cookie)
       var fields: [(key: String, value: Value)] = [("codec_data", .buffer(Buffer(box)))]
       if let bits = entry.coding.recordedFormat?.bitsPerSample {
         fields.append(("samplesize", .int(Int32(clamping: bits))))
@@ -96,33 +94,8 @@ enum DemuxAudioCaps {
     return LoudspeakerBits.mask(bitmap: bitmap)
   }
 
-  /// `dOps` with its big-endian numbers as the header that Ogg has.
   private static func opus(_ entry: AudioSampleEntry, _ box: [UInt8]) -> Caps {
-    let plain = common("audio/x-opus", entry, [("channel-mapping-family", 0)])
-    guard box.count >= 11 else { return plain }
-    let head =
-      Array("OpusHead".utf8) + [1, box[1]] + box[2..<4].reversed() + box[4..<8].reversed()
-      + box[8..<10].reversed() + box[10...]
-    return Caps.opus(header: head) ?? plain
-  }
-
-  /// The metadata blocks as the headers of FLAC in Ogg.
-  private static func flacHeaders(_ blocks: [UInt8]) -> [Value] {
-    var headers: [[UInt8]] = []
-    var rest = blocks[...]
-    while rest.count >= 4 {
-      let bytes = Array(rest.prefix(4))
-      let length = Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
-      guard rest.count - 4 >= length else { break }
-      headers.append(Array(rest.prefix(4 + length)))
-      rest = rest.dropFirst(4 + length)
-    }
-    guard let first = headers.first else { return [] }
-    let others = headers.count - 1
-    let start: [UInt8] =
-      [0x7F] + Array("FLAC".utf8)
-      + [1, 0, UInt8(truncatingIfNeeded: others >> 8), UInt8(truncatingIfNeeded: others)]
-      + Array("fLaC".utf8)
-    return ([start + first] + headers.dropFirst()).map { .buffer(Buffer($0)) }
+    OpusHead.header(dOps: box).flatMap { Caps.opus(header: $0) }
+      ?? common("audio/x-opus", entry, [("channel-mapping-family", 0)])
   }
 }

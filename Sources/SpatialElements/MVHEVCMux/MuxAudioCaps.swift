@@ -110,13 +110,15 @@ enum MuxAudioCaps {
       }
       return coding
     case "audio/x-opus":
-      guard let box = opus(caps) else { throw missing("Opus", "opusparse") }
+      guard let box = opusHead(caps).flatMap(OpusHead.dOps) else {
+        throw missing("Opus", "opusparse")
+      }
       return .opus(dOps: box)
     case "audio/x-flac":
       guard let blocks = flac(caps) else { throw missing("FLAC", "flacparse") }
       return .flac(metadataBlocks: blocks)
     case "audio/x-alac":
-      guard let cookie = data.flatMap(magicCookie) else {
+      guard let cookie = data.flatMap(ALACBox.magicCookie) else {
         throw ElementError(
           .format, "The ALAC on \(pad) has no codec_data that says how it is coded.")
       }
@@ -143,39 +145,11 @@ enum MuxAudioCaps {
     }
   }
 
-  /// ALACSpecificConfig, with or without the box that decoders want around it.
-  private static func magicCookie(_ data: [UInt8]) -> [UInt8]? {
-    let isBox = data.count >= 12 && data[4..<8].elementsEqual("alac".utf8)
-    let cookie = isBox ? Array(data[12...]) : data
-    return cookie.count >= 24 ? cookie : nil
-  }
-
-  /// The headers of FLAC in Ogg, or of a file of its own, as metadata blocks one behind the other.
   private static func flac(_ caps: StructureView) -> [UInt8]? {
     guard case .array(let headers)? = caps["streamheader"] else { return nil }
-    var blocks: [[UInt8]] = []
-    for case .buffer(let header) in headers {
-      var bytes = header.bytes
-      if bytes.starts(with: [0x7F] + Array("FLAC".utf8)) { bytes.removeFirst(min(9, bytes.count)) }
-      if bytes.starts(with: "fLaC".utf8) { bytes.removeFirst(4) }
-      if bytes.count >= 4 { blocks.append(bytes) }
-    }
-    // STREAMINFO comes first.
-    guard let first = blocks.first, first[0] & 0x7F == 0, first.count >= 38 else { return nil }
-    for index in blocks.indices {
-      let isLast = index == blocks.count - 1
-      blocks[index][0] = blocks[index][0] & 0x7F | (isLast ? 0x80 : 0)
-    }
-    return blocks.flatMap { $0 }
-  }
-
-  /// The header that Ogg has, as `dOps` with its numbers big-endian.
-  private static func opus(_ caps: StructureView) -> [UInt8]? {
-    guard let head = opusHead(caps), head.count >= 19, head.starts(with: "OpusHead".utf8) else {
-      return nil
-    }
-    return [0, head[9]] + head[10..<12].reversed() + head[12..<16].reversed()
-      + head[16..<18].reversed() + head[18...]
+    return FLACHeaders.metadataBlocks(
+      packets: headers.compactMap { if case .buffer(let header) = $0 { header.bytes } else { nil } }
+    )
   }
 
   private static func opusHead(_ caps: StructureView) -> [UInt8]? {

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// The configuration of FLAC as `dfLa` has it, and as the header packets of Ogg do, which is what
+/// GStreamer's caps know.
+public enum FLACHeaders {
+  /// The header packets (RFC 9639 10.1), one for each metadata block; none where there is no block.
+  ///
+  /// - Parameter blocks: metadata blocks one behind the other (RFC 9639 8). What is cut off is left out.
+  public static func packets(metadataBlocks blocks: [UInt8]) -> [[UInt8]] {
+    var headers: [[UInt8]] = []
+    var rest = blocks[...]
+    while rest.count >= 4 {
+      let bytes = Array(rest.prefix(4))
+      let length = Int(bytes[1]) << 16 | Int(bytes[2]) << 8 | Int(bytes[3])
+      guard rest.count - 4 >= length else { break }
+      headers.append(Array(rest.prefix(4 + length)))
+      rest = rest.dropFirst(4 + length)
+    }
+    guard let first = headers.first else { return [] }
+    let others = headers.count - 1
+    let start: [UInt8] =
+      [0x7F] + Array("FLAC".utf8)
+      + [1, 0, UInt8(truncatingIfNeeded: others >> 8), UInt8(truncatingIfNeeded: others)]
+      + Array("fLaC".utf8)
+    return [start + first] + headers.dropFirst()
+  }
+
+  /// The metadata blocks one behind the other, the last of them marked; nil where the first is not
+  /// STREAMINFO.
+  ///
+  /// - Parameter packets: the headers of FLAC in Ogg, or of a file of its own.
+  public static func metadataBlocks(packets: [[UInt8]]) -> [UInt8]? {
+    var blocks: [[UInt8]] = []
+    for packet in packets {
+      var bytes = packet[...]
+      if bytes.starts(with: [0x7F] + Array("FLAC".utf8)) { bytes = bytes.dropFirst(9) }
+      if bytes.starts(with: "fLaC".utf8) { bytes = bytes.dropFirst(4) }
+      if bytes.count >= 4 { blocks.append(Array(bytes)) }
+    }
+    guard let first = blocks.first, first[0] & 0x7F == 0, first.count >= 38 else { return nil }
+    for index in blocks.indices {
+      let isLast = index == blocks.count - 1
+      blocks[index][0] = blocks[index][0] & 0x7F | (isLast ? 0x80 : 0)
+    }
+    return blocks.flatMap { $0 }
+  }
+}
