@@ -4,12 +4,10 @@ public import Bits
 
 /// HEVCDecoderConfigurationRecord: the content of an `hvcC` box (ISO/IEC 14496-15 8.3.3.1), and
 /// `codec_data` of GStreamer's `stream-format=hvc1`.
-public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
+public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
   /// Profile, tier and level of the base layer.
   public var profileTierLevel: ProfileTierLevel
-  /// `min_spatial_segmentation_idc`, 0 to 4095.
   public var minSpatialSegmentationIDC = 0
-  /// `parallelismType`: 0 unknown, 1 slices, 2 tiles, 3 wavefronts.
   public var parallelismType = 0
   /// `chromaFormat`: `chroma_format_idc`.
   public var chromaFormatIDC = 1
@@ -21,29 +19,18 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
   public var averageFrameRate = 0
   /// `constantFrameRate`: 0 unknown, 1 constant, 2 constant in each sub-layer.
   public var constantFrameRate = 0
-  /// `numTemporalLayers`; 0 is unknown.
   public var temporalLayerCount = 1
-  /// `temporalIdNested`
   public var temporalIDNested = false
-  /// Bytes of the length in front of each NAL unit: 1, 2 or 4.
   public var lengthSize = 4
-  /// The parameter sets and SEI.
   public var arrays: [ParameterSetArray] = []
-
-  /// All NAL units of the arrays.
-  public var nalUnits: [[UInt8]] { arrays.flatMap(\.nalUnits) }
 
   /// Reads the record. Reserved bits and data behind the arrays are passed over.
   public init(bytes: [UInt8]) throws(SyntaxError) {
     var reader = BitReader(bytes, structure: "HEVCDecoderConfigurationRecord")
-    // Files of before the standard was final have version 0.
-    _ = try reader.u(8, "configurationVersion", in: 0...1)
+    try Self.readVersion(&reader)
     profileTierLevel = try ProfileTierLevel(
       &reader, profilePresent: true, maxSubLayersMinus1: 0)
-    _ = try reader.u(4, "reserved")
-    minSpatialSegmentationIDC = try reader.u(12, "min_spatial_segmentation_idc")
-    _ = try reader.u(6, "reserved")
-    parallelismType = try reader.u(2, "parallelismType")
+    try readSegmentation(&reader)
     _ = try reader.u(6, "reserved")
     chromaFormatIDC = try reader.u(2, "chromaFormat")
     _ = try reader.u(5, "reserved")
@@ -52,10 +39,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     bitDepthChroma = try reader.u(3, "bitDepthChromaMinus8") + 8
     averageFrameRate = try reader.u(16, "avgFrameRate")
     constantFrameRate = try reader.u(2, "constantFrameRate")
-    temporalLayerCount = try reader.u(3, "numTemporalLayers")
-    temporalIDNested = try reader.flag("temporalIdNested")
-    lengthSize = try reader.u(2, "lengthSizeMinusOne") + 1
-    arrays = try ParameterSetArray.readAll(&reader)
+    try readLayersAndArrays(&reader)
   }
 
   /// The record of the base layer of a stream with the parameter sets `sets`: VPS, SPS, PPS and
@@ -91,10 +75,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     var writer = BitWriter()
     writer.u(1, 8)
     profileTierLevel.write(to: &writer)
-    writer.u(0xF, 4)
-    writer.u(minSpatialSegmentationIDC, 12)
-    writer.u(0x3F, 6)
-    writer.u(parallelismType, 2)
+    writeSegmentation(to: &writer)
     writer.u(0x3F, 6)
     writer.u(chromaFormatIDC, 2)
     writer.u(0x1F, 5)
@@ -103,10 +84,7 @@ public struct HEVCDecoderConfigurationRecord: Hashable, Sendable {
     writer.u(bitDepthChroma - 8, 3)
     writer.u(averageFrameRate, 16)
     writer.u(constantFrameRate, 2)
-    writer.u(temporalLayerCount, 3)
-    writer.flag(temporalIDNested)
-    writer.u(lengthSize - 1, 2)
-    ParameterSetArray.write(arrays, to: &writer)
+    writeLayersAndArrays(to: &writer)
     return writer.bytes
   }
 }
