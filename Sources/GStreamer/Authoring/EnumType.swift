@@ -3,13 +3,12 @@
 public import CGStreamer
 import Synchronization
 
-/// A choice that is a property's type. Cases are numbers; each has a nick for gst-launch and a
-/// description for gst-inspect.
+/// A choice that is a property's type. Its cases are numbers with names.
 public protocol EnumType: RawRepresentable, CaseIterable, Sendable where RawValue == Int32 {
   /// The GType's name, such as `GstStereoEye`.
   static var typeName: String { get }
-  var nick: String { get }
-  var description: String { get }
+  /// Of each case, the nick for gst-launch and the description for gst-inspect.
+  var names: (nick: String, description: String) { get }
   /// The GType; an enum that wraps one of GStreamer's own gives that.
   static var type: GType { get }
 }
@@ -30,8 +29,8 @@ extension EnumType {
       let values = UnsafeMutablePointer<GEnumValue>.allocate(capacity: allCases.count + 1)
       for (index, choice) in allCases.enumerated() {
         values[index] = GEnumValue(
-          value: choice.rawValue, value_name: permanent(choice.description),
-          value_nick: permanent(choice.nick))
+          value: choice.rawValue, value_name: permanent(choice.names.description),
+          value_nick: permanent(choice.names.nick))
       }
       values[allCases.count] = GEnumValue()
       let type = g_enum_register_static(typeName, values)

@@ -58,8 +58,10 @@ public enum MultiviewFramePacking: Int32, EnumType {
 
   public static let typeName = "GstVideoMultiviewFramePacking"
   public static var type: GType { gst_video_multiview_frame_packing_get_type() }
-  public var nick: String { mode.capsName ?? "none" }
-  public var description: String { nick }
+  public var names: (nick: String, description: String) {
+    let name = mode.capsName ?? "none"
+    return (name, name)
+  }
 
   public var mode: MultiviewMode { MultiviewMode(rawValue: rawValue) }
 }

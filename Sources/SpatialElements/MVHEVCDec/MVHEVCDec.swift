@@ -96,21 +96,12 @@ enum ViewChoice: Int32, EnumType {
 
   static let typeName = "GstMVHEVCDecView"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .both: "both"
-    case .left: "left"
-    case .right: "right"
-    case .base: "base"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .both: "Both eyes"
-    case .left: "The left eye"
-    case .right: "The right eye"
-    case .base: "The eye in the base layer; the other layer is not touched"
+    case .both: ("both", "Both eyes")
+    case .left: ("left", "The left eye")
+    case .right: ("right", "The right eye")
+    case .base: ("base", "The eye in the base layer; the other layer is not touched")
     }
   }
 }

@@ -13,19 +13,11 @@ enum PlaylistType: Int32, EnumType {
 
   static let typeName = "GstMVHEVCHLSSinkPlaylistType"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .unspecified: "unspecified"
-    case .event: "event"
-    case .vod: "vod"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .unspecified: "Live: old segments leave the playlists"
-    case .event: "Nothing leaves the playlists"
-    case .vod: "Nothing leaves the playlists, and they do not change any more at the end"
+    case .unspecified: ("unspecified", "Live: old segments leave the playlists")
+    case .event: ("event", "Nothing leaves the playlists")
+    case .vod: ("vod", "Nothing leaves the playlists, and they do not change any more at the end")
     }
   }
 

@@ -11,20 +11,14 @@ enum ContainerChoice: Int32, EnumType {
 
   static let typeName = "GstMVHEVCMuxContainer"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .quickTime: "mov"
-    case .mp4: "mp4"
-    case .cmaf: "cmaf"
+    case .quickTime: ("mov", "QuickTime")
+    case .mp4: ("mp4", "MP4")
+    case .cmaf: ("cmaf", "CMAF: fragments of one track, for HLS and DASH")
     }
   }
-  var description: String {
-    switch self {
-    case .quickTime: "QuickTime"
-    case .mp4: "MP4"
-    case .cmaf: "CMAF: fragments of one track, for HLS and DASH"
-    }
-  }
+
   var container: MovieContainer { self == .quickTime ? .quickTime : .mp4 }
 
   /// What the source pad says of the file.

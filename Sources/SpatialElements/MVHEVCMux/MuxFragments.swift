@@ -11,11 +11,15 @@ enum FragmentMode: Int32, EnumType {
 
   static let typeName = "GstMVHEVCMuxFragmentMode"
 
-  var nick: String { self == .dashOrMSS ? "dash-or-mss" : "first-moov-then-finalise" }
-  var description: String {
-    self == .dashOrMSS
-      ? "Fragments for streaming"
-      : "Fragments while recording, one index at the end: a crash costs the last fragment at most"
+  var names: (nick: String, description: String) {
+    switch self {
+    case .dashOrMSS: ("dash-or-mss", "Fragments for streaming")
+    case .firstMoovThenFinalise:
+      (
+        "first-moov-then-finalise",
+        "Fragments while recording, one index at the end: a crash costs the last fragment at most"
+      )
+    }
   }
 }
 

@@ -11,19 +11,11 @@ enum EyeChoice: Int32, EnumType {
 
   static let typeName = "GstStereoEye"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .none: "none"
-    case .left: "left"
-    case .right: "right"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .none: "Not said"
-    case .left: "The left eye"
-    case .right: "The right eye"
+    case .none: ("none", "Not said")
+    case .left: ("left", "The left eye")
+    case .right: ("right", "The right eye")
     }
   }
 
@@ -47,16 +39,14 @@ enum ProjectionChoice: Int32, EnumType {
 
   static let typeName = "GstStereoProjection"
 
-  var nick: String { projection?.rawValue ?? "none" }
-
-  var description: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .none: "Not said"
-    case .rectilinear: "An ordinary flat picture"
-    case .equirectangular: "360 degrees, equirectangular"
-    case .halfEquirectangular: "The front 180 degrees, equirectangular"
-    case .fisheye: "A circular fisheye picture"
-    case .parametric: "Described by lens parameters"
+    case .none: ("none", "Not said")
+    case .rectilinear: ("rectilinear", "An ordinary flat picture")
+    case .equirectangular: ("equirectangular", "360 degrees, equirectangular")
+    case .halfEquirectangular: ("half-equirectangular", "The front 180 degrees, equirectangular")
+    case .fisheye: ("fisheye", "A circular fisheye picture")
+    case .parametric: ("parametric", "Described by lens parameters")
     }
   }
 

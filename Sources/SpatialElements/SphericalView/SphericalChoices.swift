@@ -16,27 +16,16 @@ enum SphereChoice: Int32, EnumType {
 
   static let typeName = "GstSphericalProjection"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .auto: "auto"
-    case .rectilinear: "rectilinear"
-    case .equirectangular: "equirectangular"
-    case .halfEquirectangular: "half-equirectangular"
-    case .fisheye: "fisheye"
-    case .cubemap: "cubemap"
-    case .equiAngularCubemap: "equi-angular-cubemap"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .auto: "What the stream's tags say"
-    case .rectilinear: "An ordinary flat picture of 90 degrees"
-    case .equirectangular: "360 degrees, equirectangular"
-    case .halfEquirectangular: "The front 180 degrees, equirectangular"
-    case .fisheye: "A circular fisheye picture, equidistant"
-    case .cubemap: "Six faces in three columns, as Google's cbmp has them"
-    case .equiAngularCubemap: "Six faces with equal angles, as YouTube has them"
+    case .auto: ("auto", "What the stream's tags say")
+    case .rectilinear: ("rectilinear", "An ordinary flat picture of 90 degrees")
+    case .equirectangular: ("equirectangular", "360 degrees, equirectangular")
+    case .halfEquirectangular: ("half-equirectangular", "The front 180 degrees, equirectangular")
+    case .fisheye: ("fisheye", "A circular fisheye picture, equidistant")
+    case .cubemap: ("cubemap", "Six faces in three columns, as Google's cbmp has them")
+    case .equiAngularCubemap:
+      ("equi-angular-cubemap", "Six faces with equal angles, as YouTube has them")
     }
   }
 }
@@ -49,19 +38,11 @@ enum OutputEyes: Int32, EnumType {
 
   static let typeName = "GstSphericalViewEyes"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .both: "both"
-    case .left: "left"
-    case .right: "right"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .both: "Those of the input, packed as they are there"
-    case .left: "The left eye alone"
-    case .right: "The right eye alone"
+    case .both: ("both", "Those of the input, packed as they are there")
+    case .left: ("left", "The left eye alone")
+    case .right: ("right", "The right eye alone")
     }
   }
 }
@@ -75,14 +56,12 @@ enum InterpolationChoice: Int32, EnumType {
 
   static let typeName = "GstSphericalInterpolation"
 
-  var nick: String { interpolation.rawValue }
-
-  var description: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .nearest: "The nearest pixel"
-    case .linear: "The mean of 2 by 2 pixels"
-    case .cubic: "Catmull and Rom's cubic over 4 by 4 pixels"
-    case .lanczos: "Lanczos over 6 by 6 pixels"
+    case .nearest: ("nearest", "The nearest pixel")
+    case .linear: ("linear", "The mean of 2 by 2 pixels")
+    case .cubic: ("cubic", "Catmull and Rom's cubic over 4 by 4 pixels")
+    case .lanczos: ("lanczos", "Lanczos over 6 by 6 pixels")
     }
   }
 

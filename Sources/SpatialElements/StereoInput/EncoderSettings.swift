@@ -141,8 +141,9 @@ enum PresetChoice: Int32, EnumType {
     }
   }
 
-  var nick: String { preset.rawValue }
-  var description: String { preset.rawValue.capitalizedFirst }
+  var names: (nick: String, description: String) {
+    (preset.rawValue, preset.rawValue.capitalizedFirst)
+  }
 }
 
 /// x265's tunings as a property.
@@ -163,17 +164,15 @@ enum TuneChoice: Int32, EnumType {
     }
   }
 
-  var nick: String { tune?.rawValue ?? "none" }
-
-  var description: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .none: "No tuning"
-    case .psnr: "For the best PSNR"
-    case .ssim: "For the best SSIM"
-    case .grain: "Keep film grain"
-    case .fastdecode: "Fast to decode"
-    case .zerolatency: "No delay: no B frames, no lookahead"
-    case .animation: "Flat colours and sharp edges"
+    case .none: ("none", "No tuning")
+    case .psnr: ("psnr", "For the best PSNR")
+    case .ssim: ("ssim", "For the best SSIM")
+    case .grain: ("grain", "Keep film grain")
+    case .fastdecode: ("fastdecode", "Fast to decode")
+    case .zerolatency: ("zerolatency", "No delay: no B frames, no lookahead")
+    case .animation: ("animation", "Flat colours and sharp edges")
     }
   }
 }
@@ -188,10 +187,11 @@ enum InterViewChoice: Int32, EnumType {
     self == .none ? .none : .keyframes
   }
 
-  var nick: String { prediction.rawValue }
-
-  var description: String {
-    self == .none ? "The eyes are coded by themselves" : "Keyframes are predicted"
+  var names: (nick: String, description: String) {
+    switch self {
+    case .none: ("none", "The eyes are coded by themselves")
+    case .keyframes: ("keyframes", "Keyframes are predicted")
+    }
   }
 }
 

@@ -15,27 +15,15 @@ enum PackMode: Int32, EnumType {
 
   static let typeName = "GstStereoPackMode"
 
-  var nick: String {
+  var names: (nick: String, description: String) {
     switch self {
-    case .sideBySide: "side-by-side"
-    case .topBottom: "top-bottom"
-    case .rowInterleaved: "row-interleaved"
-    case .frameByFrame: "frame-by-frame"
-    case .left: "left"
-    case .right: "right"
-    case .anaglyph: "anaglyph"
-    }
-  }
-
-  var description: String {
-    switch self {
-    case .sideBySide: "The eyes beside each other"
-    case .topBottom: "The eyes above each other"
-    case .rowInterleaved: "The eyes' rows in turn"
-    case .frameByFrame: "The eyes' frames in turn, at twice the rate"
-    case .left: "The left eye alone"
-    case .right: "The right eye alone"
-    case .anaglyph: "Both eyes in one picture, for glasses with two colours"
+    case .sideBySide: ("side-by-side", "The eyes beside each other")
+    case .topBottom: ("top-bottom", "The eyes above each other")
+    case .rowInterleaved: ("row-interleaved", "The eyes' rows in turn")
+    case .frameByFrame: ("frame-by-frame", "The eyes' frames in turn, at twice the rate")
+    case .left: ("left", "The left eye alone")
+    case .right: ("right", "The right eye alone")
+    case .anaglyph: ("anaglyph", "Both eyes in one picture, for glasses with two colours")
     }
   }
 
@@ -83,16 +71,16 @@ enum AnaglyphChoice: Int32, EnumType {
     }
   }
 
-  var nick: String { method.rawValue }
-
-  var description: String {
-    switch self {
-    case .redCyanDubois: "Red and cyan, least squares (Dubois)"
-    case .greenMagentaDubois: "Green and magenta, least squares (Dubois)"
-    case .amberBlueDubois: "Amber and blue, least squares (Dubois)"
-    case .redCyanColor: "Red of the left eye, green and blue of the right one"
-    case .redCyanHalfColor: "The left eye in grey, the right one in its colours"
-    case .redCyanGray: "Both eyes in grey"
-    }
+  var names: (nick: String, description: String) {
+    let description =
+      switch self {
+      case .redCyanDubois: "Red and cyan, least squares (Dubois)"
+      case .greenMagentaDubois: "Green and magenta, least squares (Dubois)"
+      case .amberBlueDubois: "Amber and blue, least squares (Dubois)"
+      case .redCyanColor: "Red of the left eye, green and blue of the right one"
+      case .redCyanHalfColor: "The left eye in grey, the right one in its colours"
+      case .redCyanGray: "Both eyes in grey"
+      }
+    return (method.rawValue, description)
   }
 }
