@@ -22,4 +22,17 @@ struct LayerRulesTests {
       #expect(imports.isEmpty, "\(target)/\(file)")
     }
   }
+
+  @Test("the public names of the Swift layer have no C types")
+  func publicNames() throws {
+    let folder = Self.sources.appending(path: "GStreamer")
+    let files = try #require(FileManager.default.enumerator(atPath: folder.path))
+      .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") }
+    try #require(!files.isEmpty)
+    for file in files {
+      // The compiler holds public declarations to what is imported publicly.
+      let text = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+      #expect(!text.contains("public import CGStreamer"), "\(file)")
+    }
+  }
 }

@@ -53,7 +53,7 @@ import Testing
   func otherVideo() throws {
     let info = try info("GRAY8")
     let buffer = Buffer([UInt8](repeating: 1, count: info.size))
-    buffer.setVideoLayout(VideoLayout(info), format: GST_VIDEO_FORMAT_GRAY16_LE)
+    buffer.setVideoLayout(VideoLayout(info), format: VideoFormat(name: "GRAY16_LE"))
     #expect(throws: ElementError.self) { try VideoFrame(buffer, info) }
     let smaller = try self.info("GRAY8", height: 8)
     buffer.setVideoLayout(VideoLayout(smaller), format: info.format)

@@ -117,7 +117,7 @@ struct HLSSinkTests {
     for _ in 0..<500 where !FileManager.default.fileExists(atPath: folder.path("main.m3u8")) {
       try await Task.sleep(for: .milliseconds(20))
     }
-    pipeline.setState(GST_STATE_NULL)
+    pipeline.setState(.null)
     let list = try text("video_0/index.m3u8")
     #expect(list.hasSuffix("#EXT-X-ENDLIST\n") && list.contains("segment00000.m4s"), "\(list)")
   }

@@ -13,8 +13,8 @@ struct LatencyTests {
         + "! sbssplit name=s s.left ! e.left s.right ! e.right "
         + "mvhevcenc name=e speed-preset=ultrafast \(options) ! fakesink name=sink async=false")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PLAYING)
-    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(.playing)
+    defer { pipeline.setState(.null) }
     while tap.buffers.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
     let query = try #require(gst_query_new_latency())
     defer { gst_query_unref(query) }

@@ -85,10 +85,10 @@ struct MVHEVCDemuxSelectionTests {
     try #require(Set(left).isDisjoint(with: right))
     try await prefer {
       let pipeline = try pipeline("playbin3 uri=file://\(path)")
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       let video = try Tap(sink("video-sink", of: pipeline).staticPad("sink"))
       let audio = try Tap(sink("audio-sink", of: pipeline).staticPad("sink"))
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       var all: [String] = []
       var told: [Set<String>] = []
       waiting: for await message in pipeline.bus.messages {
@@ -144,11 +144,11 @@ struct MVHEVCDemuxSelectionTests {
       let pipeline = try pipeline(
         "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
           + DemuxRun.sinks(["left", "right"]))
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       let taps = try ["left", "right"].map {
         ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
       }
-      pipeline.setState(GST_STATE_PAUSED)
+      pipeline.setState(.paused)
       try #require(pipeline.waitForState(timeout: 10 * .second))
       let pad = try #require(pipeline.element(named: "d")?.staticPad("right"))
       let id = try #require(pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID)
@@ -160,7 +160,7 @@ struct MVHEVCDemuxSelectionTests {
         gst_query_parse_selectable(query, &isSelectable)
       }
       #expect(isSelectable == 0)
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       try await messages(of: pipeline)
       for (pad, tap) in taps { #expect(PadRecord(tap) == expected[pad]) }
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// How the planes of one buffer lie in its memory: `GstVideoMeta`.
 public struct VideoLayout: Sendable {
@@ -40,10 +40,12 @@ extension Buffer {
   }
 
   /// The format that the buffer's GstVideoMeta says, or nil where it has none.
-  var videoFormat: GstVideoFormat? { gst_buffer_get_video_meta(pointer)?.pointee.format }
+  var videoFormat: VideoFormat? {
+    gst_buffer_get_video_meta(pointer).map { VideoFormat($0.pointee.format) }
+  }
 
   /// Describes the planes by a GstVideoMeta, in place of one that is there.
-  public func setVideoLayout(_ layout: VideoLayout, format: GstVideoFormat) {
+  public func setVideoLayout(_ layout: VideoLayout, format: VideoFormat) {
     if let old = gst_buffer_get_video_meta(pointer) {
       gst_buffer_remove_meta(pointer, cast(old))
     }
@@ -54,7 +56,7 @@ extension Buffer {
     withUnsafeMutableBytes(of: &offsets) { offsets in
       withUnsafeMutableBytes(of: &strides) { strides in
         _ = gst_buffer_add_video_meta_full(
-          pointer, GST_VIDEO_FRAME_FLAG_NONE, format, UInt32(clamping: layout.width),
+          pointer, GST_VIDEO_FRAME_FLAG_NONE, format.cValue, UInt32(clamping: layout.width),
           UInt32(clamping: layout.height), UInt32(clamping: layout.offsets.count),
           offsets.bindMemory(to: gsize.self).baseAddress,
           strides.bindMemory(to: gint.self).baseAddress)

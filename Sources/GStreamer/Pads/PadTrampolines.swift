@@ -13,7 +13,7 @@ extension Pad {
         instance.pointer.elementClass, templateName),
       let pad = gst_pad_new_from_template(template, name ?? templateName)
     else {
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(templateName) could not be made.")
+      throw ElementError(.pad, "The pad \(templateName) could not be made.")
     }
     // A new pad's reference is floating.
     self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
@@ -110,7 +110,7 @@ private let padActivateMode: GstPadActivateModeFunction = { pad, parent, mode, a
     let context = pad.pointee.activatemodedata
   else { return 0 }
   return element.answer { () throws in
-    try Callback<(ElementBox, Pad, GstPadMode, Bool) throws -> Bool>.from(context)
-      .call(element, Pad(retaining: pad), mode, active != 0)
+    try Callback<(ElementBox, Pad, PadMode, Bool) throws -> Bool>.from(context)
+      .call(element, Pad(retaining: pad), PadMode(mode), active != 0)
   }
 }

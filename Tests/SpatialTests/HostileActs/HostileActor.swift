@@ -10,7 +10,7 @@ struct HostileActor: Sendable {
   /// What goes into a sink pad: so many pictures of one kind, and of another for a change of caps.
   struct Input: Sendable {
     let pad: String
-    var format = GST_FORMAT_TIME
+    var format = Format.time
     let caps: Caps
     let contents: [Content]
     /// The same number of pictures under other caps.
@@ -139,7 +139,7 @@ struct HostileActor: Sendable {
     }
     let caps = Caps("video/quicktime")
     return Input(
-      pad: pad, format: GST_FORMAT_BYTES, caps: caps, contents: contents,
+      pad: pad, format: .bytes, caps: caps, contents: contents,
       changed: (Caps(parsing: "video/quicktime,variant=iso") ?? caps, contents))
   }
 }
