@@ -130,6 +130,17 @@ extension VideoInfo {
     return (row, rows)
   }
 
+  /// A frame whose planes lie in one memory each, as whoever maps a frame with a GstVideoMeta takes for
+  /// granted: the buffer itself where they do, else a copy of its memory with the same layout.
+  public func contiguous(_ buffer: Buffer, _ layout: VideoLayout) throws -> Buffer {
+    guard !isContiguous(layout, in: buffer) else { return buffer }
+    guard let merged = buffer.merged() else {
+      throw ElementError(.failedStream, "A frame could not be copied.")
+    }
+    merged.setVideoLayout(layout, format: format)
+    return merged
+  }
+
   /// Whether each plane of a frame lies in one of the buffer's memories, as whoever maps a frame with
   /// a GstVideoMeta takes for granted.
   public func isContiguous(_ layout: VideoLayout, in buffer: Buffer) -> Bool {
