@@ -12,7 +12,8 @@ public final class Bus: @unchecked Sendable {
 
   private struct State {
     var waiting: [Message] = []
-    var consumer: CheckedContinuation<Message?, Never>?
+    /// Who waits for one.
+    var consumer: CheckedContinuation<Void, Never>?
   }
 
   private let bus: UnsafeMutablePointer<GstBus>
@@ -63,39 +64,42 @@ public final class Bus: @unchecked Sendable {
   func flush() { state.withLock { $0.waiting = [] } }
 
   private func receive(_ message: Message) {
-    let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
-      if let consumer = state.consumer {
-        state.consumer = nil
-        return consumer
-      }
+    let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.waiting.append(message)
       if state.waiting.count > Self.capacity,
         let index = state.waiting.firstIndex(where: { !$0.mustArrive })
       {
         state.waiting.remove(at: index)
       }
-      return nil
+      return state.consumer.take()
     }
-    consumer?.resume(returning: message)
+    consumer?.resume()
   }
 
   private func next() async -> Message? {
+    while !Task.isCancelled {
+      let message = state.withLock { state in
+        state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+      }
+      if let message { return message }
+      await wait()
+    }
+    return nil
+  }
+
+  /// Returns when there is a message, or the task is cancelled.
+  private func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let ready = state.withLock { state -> Message?? in
-          if Task.isCancelled { return .some(nil) }
-          if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        let isReady = state.withLock { state in
+          guard !Task.isCancelled, state.waiting.isEmpty else { return true }
           state.consumer = continuation
-          return nil
+          return false
         }
-        if let ready { continuation.resume(returning: ready) }
+        if isReady { continuation.resume() }
       }
     } onCancel: {
-      let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
-        defer { state.consumer = nil }
-        return state.consumer
-      }
-      consumer?.resume(returning: nil)
+      state.withLock { $0.consumer.take() }?.resume()
     }
   }
 }
