@@ -182,7 +182,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Reprojection", "StereoVideo",
+        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Playlist", "Reprojection", "StereoVideo",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(

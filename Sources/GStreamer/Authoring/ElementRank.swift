@@ -22,4 +22,7 @@ public struct ElementRank: RawRepresentable, Hashable, Sendable {
   public static let secondary = ElementRank(GST_RANK_SECONDARY)
   /// `GST_RANK_PRIMARY`: the usual one.
   public static let primary = ElementRank(GST_RANK_PRIMARY)
+
+  /// Just above this one.
+  public var above: ElementRank { ElementRank(rawValue: rawValue &+ 1) }
 }

@@ -113,6 +113,7 @@ extension [String: Seen] {
     // Nothing comes out of a sink.
     if case .pictures(let count) = seen, count > 0 { table["mvhevchlssink"] = .end }
     for (name, other) in others { table[name] = other }
+    table["mvhevcautodemux"] = table["mvhevcdemux"]
     return table
   }
 }

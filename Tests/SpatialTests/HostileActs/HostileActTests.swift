@@ -128,7 +128,8 @@ struct HostileActTests {
     case (.seek, "mvhevcmux"), (.seek, "stereotestsrc"), (.seek, "mvhevcenc"),
       (.seek, "stereopack"):
       #expect(seeks.isEmpty)
-    case (.seek, "mvhevcdemux"): #expect(seeks.allSatisfy { $0.seek?.format == .bytes })
+    case (.seek, "mvhevcdemux"), (.seek, "mvhevcautodemux"):
+      #expect(seeks.allSatisfy { $0.seek?.format == .bytes })
     case (.seek, _): #expect(!seeks.isEmpty, "Nobody upstream hears of the seek.")
     case (.lateTag, "mvhevcmux"):
       let texts = try MovieFile(actor.file).movie.metadata.map { $0.value.string }
