@@ -44,10 +44,7 @@ extension MediaPlaylist {
     }
     lines += openParts.map(\.line)
     if let preloadHint, !hasEnded {
-      var hint = AttributeList()
-      hint.add("TYPE", "PART")
-      hint.add("URI", quoted: preloadHint)
-      lines.append("#EXT-X-PRELOAD-HINT:\(hint.text)")
+      lines.append("#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(preloadHint)\"")
     }
     if !hasEnded { lines += renditionReports.map(\.line) }
     if hasEnded { lines.append("#EXT-X-ENDLIST") }

@@ -26,8 +26,6 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcDec,
     mvhevcMux,
     mvhevcDemux,
-    mvhevcAutoDemux,
-    layeredMovie,
     mvhevcHLSSink,
     sphericalView,
 

@@ -322,7 +322,8 @@ struct MVHEVCDecRobustnessTests {
     let element = try Element("mvhevcdec")
     for _ in 0..<2 {
       for state in [
-        State.ready, .paused, .playing, .paused, .ready, .null,
+        GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
+        GST_STATE_NULL,
       ] {
         #expect(element.setState(state))
       }

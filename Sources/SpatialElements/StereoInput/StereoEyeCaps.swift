@@ -12,21 +12,14 @@ enum StereoEyeCaps {
       "height": .intRange(1...16384),
     ])
 
-  /// Raw video, or H.265 of one layer to be woven: what a pad of an eye is linked for.
-  static let template: Caps = {
-    let caps = raw.with()
-    caps.append("video/x-h265", coded + [("views", 1)])
-    return caps
-  }()
-
-  /// The same, where a stream need not say that it has one view: few do.
+  /// Raw video, or H.265 of one layer to be woven.
   static let any: Caps = {
     let caps = raw.with()
-    caps.append("video/x-h265", coded)
+    caps.append(
+      "video/x-h265",
+      [
+        ("stream-format", .strings(["hvc1", "hev1", "byte-stream"])), ("alignment", "au"),
+      ])
     return caps
   }()
-
-  private static let coded: [(String, Value)] = [
-    ("stream-format", .strings(["hvc1", "hev1", "byte-stream"])), ("alignment", "au"),
-  ]
 }

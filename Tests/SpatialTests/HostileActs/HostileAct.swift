@@ -79,6 +79,7 @@ extension HostileAct {
       .every(
         Self.all,
         [
+          "mvhevchlssink": .failure("changed in mid stream"),
           "stereotestsrc": nil, "mvhevcenc": .failure("changed in mid stream"),
           "mvhevcmux": .failure("changed in mid stream"),
         ])
@@ -112,7 +113,6 @@ extension [String: Seen] {
     // Nothing comes out of a sink.
     if case .pictures(let count) = seen, count > 0 { table["mvhevchlssink"] = .end }
     for (name, other) in others { table[name] = other }
-    table["mvhevcautodemux"] = table["mvhevcdemux"]
     return table
   }
 }
