@@ -13,6 +13,7 @@
 # make tsan                                        the elements' tests under ThreadSanitizer
 # make asan                                        the same under AddressSanitizer
 # make campaign                                    does to the ready pipelines what happens to recordings
+# make kills [MOMENTS=50]                          recorders and packagers, killed at random moments
 # make docs                                        the library GStreamer's documentation, in .build/docs
 # make format                                      swift format, in place
 
@@ -40,10 +41,11 @@ STRIP_OPTION ?= -s
 INPUT ?=
 OUTPUT ?=
 SECONDS ?= 600
+MOMENTS ?= 50
 
 # What no clone can bring along: other makers' movies, and the right to mount a file system.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root"
-.PHONY: setup plugin command demo test bench docs tsan asan campaign fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo test bench docs tsan asan campaign kills fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -78,6 +80,10 @@ asan: setup
 
 campaign: command
 	@scripts/campaign
+
+kills: command
+	@scripts/setup python
+	@GST_PLUGIN_PATH="$$PWD/.build/release" .venv/bin/python Tests/Tools/kill_streams.py --moments $(MOMENTS)
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS)

@@ -6,6 +6,14 @@ import StereoVideo
 /// Reads a movie as one that can be read anywhere, and again as it comes in chunks, and asks for
 /// what a player would.
 func readBoxes(_ bytes: [UInt8]) {
+  for fileSize in [UInt64(bytes.count), nil] {
+    _ = LayeredMovieProbe.isLayered(fileSize: fileSize) { offset, count in
+      guard let start = Int(exactly: offset), count <= bytes.count - min(start, bytes.count) else {
+        return nil
+      }
+      return Array(bytes[start..<start + count])
+    }
+  }
   if let movie = movie(bytes, chunkSize: nil) { ask(movie) }
   _ = movie(bytes, chunkSize: bytes.count / 7 + 1)
 }

@@ -20,6 +20,10 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
   case weave
   /// The player of movies, without GStreamer.
   case player
+  /// Recovering a recording that was cut off.
+  case recovery
+  /// Media playlists, read and written again.
+  case playlists
   /// Spherical metadata of Apple and Google, on one box's content.
   case immersive
   /// Projections and lenses of any figures, and pictures drawn with them.
@@ -38,6 +42,8 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     case .splitEyes: splitIntoEyes(bytes)
     case .weave: weaveLayers(bytes)
     case .player: playMovie(bytes)
+    case .recovery: recoverMovie(bytes)
+    case .playlists: readPlaylist(bytes)
     case .immersive: readImmersive(bytes)
     case .geometry: drawProjections(bytes)
     case .demuxPush: demux(bytes, byPulling: false)

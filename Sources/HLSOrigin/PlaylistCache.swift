@@ -40,17 +40,31 @@ final class PlaylistCache: Sendable {
 
   /// The playlist that says that a file comes next, if one that was asked for does.
   func playlist(hinting file: [String]) -> [String]? {
-    let paths = state.withLock { state in
-      state.entries.filter { path, entry in
-        entry.content.playlist.preloadHint.map { resolve($0, from: path) == file } ?? false
-      }
-    }
-    return paths.keys.first
+    let entries = state.withLock { $0.entries }
+    return entries.first { path, entry in hints(entry.content, at: path, file) }?.key
   }
 
-  /// Whether a playlist says now that a file comes next.
+  /// Whether a playlist says now that a file comes next: a part, or the segment that it is one of,
+  /// which players of DASH ask for while it grows.
   func hints(_ path: [String], _ file: [String]) -> Bool {
-    playlist(path)?.playlist.preloadHint.map { resolve($0, from: path) == file } ?? false
+    playlist(path).map { hints($0, at: path, file) } ?? false
+  }
+
+  private func hints(_ content: ServedPlaylist, at path: [String], _ file: [String]) -> Bool {
+    guard let hint = content.playlist.preloadHint.flatMap({ resolve($0, from: path) }) else {
+      return false
+    }
+    return hint == file || Self.segment(ofPart: hint) == file
+  }
+
+  /// `segment00122.m4s` for `segment00122.2.m4s`; nil for another kind of name.
+  private static func segment(ofPart part: [String]) -> [String]? {
+    guard let name = part.last else { return nil }
+    let pieces = name.split(separator: ".", omittingEmptySubsequences: false)
+    guard pieces.count >= 3, pieces[pieces.count - 2].utf8.allSatisfy({ 0x30...0x39 ~= $0 }) else {
+      return nil
+    }
+    return part.dropLast() + [(pieces.dropLast(2) + pieces.suffix(1)).joined(separator: ".")]
   }
 
   /// The file that an address in a playlist means.

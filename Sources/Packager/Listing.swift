@@ -47,8 +47,12 @@ extension MultivariantPlaylist {
 }
 
 extension RenditionTrack {
-  /// As a DASH manifest lists it.
-  func representation(path: String) -> MediaPresentation.Representation {
+  /// One of its stretches, as a DASH manifest lists it; nil where nothing of it is listed.
+  func representation(_ stretch: Stretch, path: String) -> MediaPresentation.Representation? {
+    guard let initialization = stretch.initializationPath, !stretch.timeline.isEmpty else {
+      return nil
+    }
+    let rendition = stretch.rendition
     let content: MediaPresentation.Content
     switch (rendition.content, rendition.track.sampleEntry) {
     case (.video(let video), .video(let entry)):
@@ -59,14 +63,15 @@ extension RenditionTrack {
         sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
         language: audio.language)
     default:
-      content = .video(width: 0, height: 0, frameRate: nil)
+      return nil
     }
     let media = FileNames.template(settings.names.segment, rendition: rendition.name, from: path)
     return MediaPresentation.Representation(
       id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
-      timescale: timescale,
-      initialization: FileNames.address(of: initializationPath, from: path),
-      media: media, startNumber: firstSequence, segments: timeline)
+      timescale: rendition.track.timescale,
+      initialization: FileNames.address(of: initialization, from: path),
+      media: media, startNumber: stretch.firstSequence + stretch.removedCount,
+      segments: stretch.timeline)
   }
 }
 

@@ -25,13 +25,16 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   private let settings: PackagerSettings
   private var tracks: [RenditionTrack<Payload>] = []
-  /// When segments start, in nanoseconds: of those that are open in some rendition.
-  private var starts: [Int64] = []
+  /// Where segments start that are open in some rendition.
+  private var starts: [SegmentStart] = []
   /// The number of the first of `starts`.
   private var firstStart: UInt64 = 0
   /// The latest time of the rendition that leads: no later segment starts before it.
   private var frontier = Int64.min
   private var lastSync: Int64?
+  /// The next keyframe from this time on begins a discontinuity: a rendition has changed that does not
+  /// lead.
+  private var nextDiscontinuity: Int64?
   /// No keyframe came when one was asked for.
   private var hasLateKeyframes = false
   private var outputs: [Output] = []
@@ -69,9 +72,24 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// - Throws: a ``PackagerError``, or a ``MovieWriterError`` where its times make no sense.
   public mutating func append(_ sample: PackagedSample<Payload>, to index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
-    if index == leader { lead(sample) }
+    let isChange = tracks[index].changesNext
+    if index == leader {
+      lead(sample, startsDiscontinuity: isChange)
+    } else if isChange, !hasDiscontinuity(aheadOf: tracks[index]) {
+      nextDiscontinuity = nextDiscontinuity ?? sample.presentationTime
+    }
     try tracks[index].append(sample)
     try advance()
+  }
+
+  /// From its next sample on, which has to be a keyframe, a rendition is coded in another way: another
+  /// size, other parameter sets. All renditions have a discontinuity there, and the times go on.
+  ///
+  /// - Parameter rendition: of the same name and kind.
+  /// - Throws: a ``MovieWriterError`` where the track has no timescale.
+  public mutating func replace(_ index: Int, by rendition: Rendition) throws {
+    guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
+    try tracks[index].replace(by: rendition)
   }
 
   /// No more samples will come for a rendition. When that is so for all, the playlists end.
@@ -94,14 +112,21 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   // MARK: Where segments start
 
-  private mutating func lead(_ sample: PackagedSample<Payload>) {
+  private mutating func lead(
+    _ sample: PackagedSample<Payload>, startsDiscontinuity isChange: Bool = false
+  ) {
     let time = sample.presentationTime
     defer { frontier = max(frontier, time) }
-    guard let last = starts.last else { return begin(at: time) }
+    guard let last = starts.last?.time else { return begin(at: time) }
     guard sample.isSync else { return }
     defer { lastSync = time }
     let distance = time &- last
     guard distance > 0 else { return }
+    // Renditions of one source may differ by rounding.
+    if isChange || nextDiscontinuity.map({ time >= $0 &- 1_000_000 }) ?? false {
+      nextDiscontinuity = nil
+      return begin(at: time, startsDiscontinuity: true)
+    }
     let half: Int64 = 500_000_000
     // What is a little longer than what led before needs no segment of its own for it.
     let isVideo = leader.map { tracks[$0].rendition.isVideo } ?? false
@@ -116,9 +141,14 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
   }
 
-  private mutating func begin(at time: Int64) {
-    starts.append(time)
+  private mutating func begin(at time: Int64, startsDiscontinuity: Bool = false) {
+    starts.append(SegmentStart(time: time, startsDiscontinuity: startsDiscontinuity))
     if settings.requestsKeyframes { outputs.append(.keyframe(at: time &+ settings.target)) }
+  }
+
+  /// Whether a discontinuity is to come in a rendition already.
+  private func hasDiscontinuity(aheadOf track: RenditionTrack<Payload>) -> Bool {
+    starts.dropFirst((position(of: track) ?? -1) + 1).contains { $0.startsDiscontinuity }
   }
 
   /// Cuts whatever can be cut now.
@@ -127,16 +157,16 @@ public struct Packager<Payload: Sendable>: Sendable {
     for index in tracks.indices {
       while let position = position(of: tracks[index]), position + 1 < starts.count {
         let next = starts[position + 1]
-        let cut = tracks[index].cut(at: next)
+        let cut = tracks[index].cut(before: next)
         let isLate = starts.count - position > Self.patience + 1
         guard cut != nil || tracks[index].hasEnded || isLate else { break }
         let waiting = tracks[index].pending
         let count =
           cut
           ?? (isLate && !tracks[index].hasEnded
-            ? waiting.prefix { $0.presentationTime < next }.count : waiting.count)
+            ? waiting.prefix { $0.presentationTime < next.time }.count : waiting.count)
         try tracks[index].closeSegment(
-          count, start: starts[position], end: next, date: listedDate, to: &outputs)
+          count, start: starts[position].time, end: next, date: listedDate, to: &outputs)
         try list(index)
         hasNews = true
       }
@@ -165,7 +195,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     for index in tracks.indices {
       if let position = position(of: tracks[index]) {
         try tracks[index].closeSegment(
-          tracks[index].pending.count, start: starts[position], end: nil, date: listedDate,
+          tracks[index].pending.count, start: starts[position].time, end: nil, date: listedDate,
           to: &outputs)
       }
       tracks[index].endPlaylists()
@@ -238,7 +268,25 @@ public struct Packager<Payload: Sendable>: Sendable {
       kind = .live(live)
     }
     var presentation = MediaPresentation(kind, minimumBufferTime: target)
-    presentation.representations = tracks.map { $0.representation(path: path) }
+    // All renditions have their discontinuities together.
+    let starts = Set(tracks.flatMap { $0.stretches.map(\.start) }).sorted()
+    presentation.periods = starts.compactMap { start in
+      let representations = tracks.compactMap { track in
+        track.stretches.first { $0.start == start }.flatMap {
+          track.representation($0, path: path)
+        }
+      }
+      return representations.isEmpty
+        ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
+    }
     return presentation
   }
+}
+
+/// Where a segment starts in all renditions.
+struct SegmentStart: Equatable, Sendable {
+  /// In nanoseconds.
+  var time: Int64
+  /// Some rendition is coded in another way from here on.
+  var startsDiscontinuity = false
 }

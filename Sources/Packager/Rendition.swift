@@ -44,6 +44,13 @@ public struct Rendition: Sendable {
     (self.name, self.track, self.codecs, self.content) = (name, track, codecs, content)
   }
 
+  /// The same under another name.
+  public func renamed(_ name: String) -> Rendition {
+    var other = self
+    other.name = name
+    return other
+  }
+
   var isVideo: Bool { if case .video = content { true } else { false } }
 
   var hasIFramePlaylist: Bool {

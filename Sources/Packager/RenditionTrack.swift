@@ -23,13 +23,30 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     var startsWithSync: Bool { fragment.parts.first?.startsWithSync ?? false }
   }
 
-  let rendition: Rendition
+  /// Segments of one coding, as a DASH manifest lists them in a period.
+  struct Stretch: Sendable {
+    /// In nanoseconds.
+    let start: Int64
+    let rendition: Rendition
+    let firstSequence: UInt64
+    var initializationPath: String?
+    /// In units of the track.
+    var timeline: [MediaPresentation.Representation.Segment] = []
+    /// How many of its segments have left the playlist.
+    var removedCount: UInt64 = 0
+  }
+
+  private(set) var rendition: Rendition
   let settings: PackagerSettings
-  private let clock: TrackClock
+  private var clock: TrackClock
   private var writer: FragmentWriter
-  private let id: TrackID
+  private var id: TrackID
   /// In decoding order.
   private(set) var pending: [PackagedSample<Payload>] = []
+  /// What the rendition becomes, and in front of which of the samples that wait; in their order.
+  private var changes: [(position: Int, rendition: Rendition)] = []
+  /// The next segment begins a discontinuity.
+  private var startsDiscontinuity = false
   private(set) var hasEnded = false
   /// The chunks of the segment that is open.
   private(set) var chunks: [Chunk] = []
@@ -37,10 +54,12 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var iFrames: MediaPlaylist?
   private(set) var bitRate: BitRate
   private(set) var iFrameBitRate: BitRate
-  /// Where the segments of the playlist lie, in units of the track.
-  private(set) var timeline: [MediaPresentation.Representation.Segment] = []
+  /// The stretches between discontinuities of which segments are listed; the last one is open.
+  private(set) var stretches: [Stretch] = []
+  private var longestPart: UInt64 = 0
   private var initialization: InitializationSection?
   private var initializationCount: UInt64 = 0
+  private var fragmentNumber: UInt32 = 0
   /// Segments that left the playlist, and when nobody has it any more.
   private var old: [(paths: [String], due: Int64)] = []
 
@@ -55,9 +74,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Of the segment that is open.
   var sequence: UInt64 { playlist.nextSequence }
-  var timescale: UInt32 { clock.timescale }
-  var firstSequence: UInt64 { playlist.mediaSequence }
-
   init(
     _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64
   ) throws {
@@ -75,6 +91,50 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
+    stretches = [Stretch(start: 0, rendition: rendition, firstSequence: firstSequence)]
+    longestPart = partDuration
+  }
+
+  // MARK: Changes
+
+  /// The next sample is the first one that is coded in another way.
+  var changesNext: Bool { changes.last?.position == pending.count }
+
+  /// From the next sample on the rendition is another one.
+  mutating func replace(by rendition: Rendition) throws {
+    guard rendition.track.timescale > 0 else { throw MovieWriterError.timescaleZero(id) }
+    if changesNext { changes.removeLast() }
+    changes.append((pending.count, rendition))
+    // Where nothing has come yet, nothing changes.
+    if lastDecodeTime == nil { try change() }
+  }
+
+  /// How many of the samples that wait are coded as the segment that is open.
+  private var unchangedCount: Int { changes.first?.position ?? pending.count }
+
+  /// Becomes what it is to be from the first sample that waits on.
+  private mutating func change() throws {
+    guard let next = changes.first, next.position == 0 else { return }
+    changes.removeFirst()
+    rendition = next.rendition
+    clock = TrackClock(timescale: rendition.track.timescale)
+    writer = FragmentWriter(format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1)
+    id = try writer.addTrack(rendition.track)
+    initialization = nil
+    longestPart = max(longestPart, partDuration)
+    if stretches.last?.timeline.isEmpty ?? true {
+      let last = stretches.popLast()
+      stretches.append(
+        Stretch(start: last?.start ?? 0, rendition: rendition, firstSequence: sequence))
+    }
+  }
+
+  /// Begins what is not coded like what came before, in this rendition or in others.
+  private mutating func beginStretch(at time: Int64) throws {
+    stretches.append(Stretch(start: time, rendition: rendition, firstSequence: sequence))
+    stretches[stretches.count - 1].initializationPath = initializationPath
+    startsDiscontinuity = true
+    try change()
   }
 
   /// How many samples make a part; nil where segments have none.
@@ -86,8 +146,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return Int(clamping: max(count, 1))
   }
 
-  /// No part is longer; in nanoseconds.
-  var partTarget: UInt64 {
+  /// No part is longer, nor was one; in nanoseconds.
+  var partTarget: UInt64 { max(longestPart, partDuration) }
+
+  private var partDuration: UInt64 {
     UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
   }
 
@@ -106,15 +168,18 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   mutating func end() { hasEnded = true }
 
-  /// The first sample that belongs to a segment which starts at `time`; nil where it has not come.
-  func cut(at time: Int64) -> Int? {
+  /// The first sample that belongs to a segment which starts there; nil where it has not come.
+  func cut(before start: SegmentStart) -> Int? {
+    // What is coded in another way belongs behind a discontinuity.
+    if start.startsDiscontinuity, let change = changes.first { return change.position }
     // Renditions of one source may differ by rounding.
     let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
-    return pending.firstIndex {
+    let cut = pending.firstIndex {
       rendition.isVideo
-        ? $0.isSync && $0.presentationTime >= time - slack
-        : $0.presentationTime >= time
+        ? $0.isSync && $0.presentationTime >= start.time - slack
+        : $0.presentationTime >= start.time
     }
+    return cut.map { min($0, unchangedCount) }
   }
 
   // MARK: Chunks
@@ -125,7 +190,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   mutating func cutParts(before frontier: Int64, to outputs: inout [Output]) throws {
     guard let partLength else { return }
     while true {
-      let available = pending.prefix { $0.presentationTime < frontier }.count
+      let available = pending.prefix(unchangedCount).prefix { $0.presentationTime < frontier }.count
       let length = chunkLength(partLength, of: pending.count)
       // How long the last one is, the next one says.
       guard length <= available, length < pending.count else { return }
@@ -154,6 +219,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
     let payloads = pending.prefix(count).map(\.payload)
     pending.removeFirst(count)
+    for index in changes.indices { changes[index].position -= count }
+    fragmentNumber = fragment.sequenceNumber
     let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
     let chunk = Chunk(
       fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration)
@@ -181,6 +248,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     initializationCount += 1
     outputs.append(.file(path: path, [.bytes(try writer.initializationSegment())]))
     initialization = InitializationSection(address(path))
+    stretches[stretches.count - 1].initializationPath = path
   }
 
   // MARK: Segments
@@ -188,13 +256,16 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Ends the segment that is open with the first `count` samples that wait.
   ///
   /// - Parameters:
-  ///   - start, end: when it was to begin and to end, in nanoseconds; `end` is nil at the end of the
-  ///     stream.
+  ///   - start: when it was to begin, in nanoseconds.
+  ///   - next: where it was to end; nil at the end of the stream.
   ///   - date: the wall-clock time of the presentation's time 0.
   mutating func closeSegment(
-    _ count: Int, start: Int64, end: Int64?, date: Int64?, to outputs: inout [Output]
+    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?,
+    to outputs: inout [Output]
   ) throws {
-    var rest = count
+    // At the end there may be changes that no discontinuity was begun for: what nobody could decode.
+    var rest = min(count, unchangedCount)
+    let end = next?.time
     while rest > 0 {
       let length = chunkLength(partLength ?? rest, of: rest)
       try cutChunk(length, to: &outputs)
@@ -207,10 +278,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       chunks.isEmpty
       ? UInt64(clamping: (end ?? start) &- start)
       : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
+    defer { openSize = pending.reduce(0) { $0 + UInt64($1.size) } }
     guard duration > 0 else { return }
     var segment = MediaSegment(address(path), duration: duration, map: initialization)
     segment.programDateTime = date.map { $0 &+ first }
     segment.isGap = chunks.isEmpty
+    segment.startsDiscontinuity = startsDiscontinuity
+    startsDiscontinuity = false
     if !chunks.isEmpty {
       outputs.append(.file(path: path, chunks.flatMap(\.pieces)))
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
@@ -219,7 +293,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
       ?? UInt64(clamping: clock.units(start))
-    timeline.append(
+    stretches[stretches.count - 1].timeline.append(
       .init(
         start: startUnits,
         duration: chunks.isEmpty
@@ -232,7 +306,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
           duration: duration)))
     playlist.append(segment)
     chunks = []
-    openSize = pending.reduce(0) { $0 + UInt64($1.size) }
+    if let next, next.startsDiscontinuity { try beginStretch(at: next.time) }
     removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
     hintNextPart()
   }
@@ -246,6 +320,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
         chunk.duration
         + chunks[(index + 1)...].prefix { !$0.startsWithSync }.reduce(0) { $0 + $1.duration }
       var entry = segment
+      entry.startsDiscontinuity = segment.startsDiscontinuity && index == 0
       entry.duration = shown
       entry.programDateTime = segment.programDateTime.map { $0 &+ (chunk.time &- chunks[0].time) }
       let prefix = chunk.fragment.indexOffset - chunk.fragment.offset
@@ -269,7 +344,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       let parts = segment.parts.indices.map { FileNames.part($0, of: path) }
       let due = time &+ Int64(clamping: listed &+ segment.duration)
       old.append((segment.isGap ? [] : [path] + parts, due))
-      timeline.removeFirst()
+      if stretches[0].timeline.isEmpty { stretches.removeFirst() }
+      stretches[0].timeline.removeFirst()
+      stretches[0].removedCount += 1
     }
     iFrames?.removeFirst(in: Set(removed.map(\.uri)))
     while let segment = old.first, segment.due <= time {

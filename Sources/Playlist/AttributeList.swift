@@ -12,30 +12,27 @@ struct AttributeList {
   }
 
   /// A quoted string; left out where it is nil. What cannot stand in one is taken out.
+  ///
+  /// Scalars are looked at, not characters: a quotation mark with an accent on it ends a string.
   mutating func add(_ name: String, quoted value: String?) {
-    add(name, value.map { "\"" + $0.filter { $0 != "\"" && !$0.isNewline } + "\"" })
+    let scalars = value?.unicodeScalars.filter { $0 != "\"" && !Character($0).isNewline }
+    add(name, scalars.map { "\"" + String(String.UnicodeScalarView($0)) + "\"" })
   }
 
   /// The attributes of a line.
   static func parse(_ text: some StringProtocol) -> [String: String] {
     var attributes: [String: String] = [:]
-    var rest = Substring(text)
+    var rest = Substring(text).unicodeScalars
     while let equals = rest.firstIndex(of: "=") {
       let name = rest[..<equals]
-      rest = rest[rest.index(after: equals)...]
-      let value: Substring
-      if rest.first == "\"" {
-        rest = rest.dropFirst()
-        let end = rest.firstIndex(of: "\"") ?? rest.endIndex
-        value = rest[..<end]
-        rest = rest[end...].dropFirst()
-      } else {
-        let end = rest.firstIndex(of: ",") ?? rest.endIndex
-        value = rest[..<end]
-        rest = rest[end...]
-      }
-      attributes[String(name)] = String(value)
-      rest = rest.first == "," ? rest.dropFirst() : rest
+      rest = rest[equals...].dropFirst()
+      let isQuoted = rest.first == "\""
+      if isQuoted { rest = rest.dropFirst() }
+      let end = rest.firstIndex(of: isQuoted ? "\"" : ",") ?? rest.endIndex
+      attributes[String(name)] = String(rest[..<end])
+      rest = rest[end...]
+      if isQuoted { rest = rest.dropFirst() }
+      if rest.first == "," { rest = rest.dropFirst() }
     }
     return attributes
   }

@@ -44,7 +44,10 @@ extension MediaPlaylist {
     }
     lines += openParts.map(\.line)
     if let preloadHint, !hasEnded {
-      lines.append("#EXT-X-PRELOAD-HINT:TYPE=PART,URI=\"\(preloadHint)\"")
+      var hint = AttributeList()
+      hint.add("TYPE", "PART")
+      hint.add("URI", quoted: preloadHint)
+      lines.append("#EXT-X-PRELOAD-HINT:\(hint.text)")
     }
     if !hasEnded { lines += renditionReports.map(\.line) }
     if hasEnded { lines.append("#EXT-X-ENDLIST") }

@@ -81,10 +81,22 @@ public struct MediaPresentation: Equatable, Sendable {
     }
   }
 
+  /// What is coded in one way.
+  public struct Period: Equatable, Sendable {
+    /// On the time line of the segments, in nanoseconds.
+    public var start: UInt64
+    public var representations: [Representation]
+
+    public init(_ start: UInt64, _ representations: [Representation]) {
+      (self.start, self.representations) = (start, representations)
+    }
+  }
+
   public var kind: Kind
   /// How much is to be buffered at least, in nanoseconds: a segment.
   public var minimumBufferTime: UInt64
-  public var representations: [Representation] = []
+  /// In the order of time.
+  public var periods: [Period] = []
 
   public init(_ kind: Kind, minimumBufferTime: UInt64) {
     self.kind = kind
@@ -94,13 +106,19 @@ public struct MediaPresentation: Equatable, Sendable {
   /// The file.
   public var text: String {
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", header]
-    lines.append("  <Period id=\"0\" start=\"PT0S\">")
-    for (index, representation) in representations.enumerated() {
-      lines.append("    <AdaptationSet id=\"\(index)\" \(representation.setAttributes)>")
-      lines += representation.lines(in: kind).map { "      " + $0 }
-      lines.append("    </AdaptationSet>")
+    for period in periods {
+      // A period keeps its name when others before it leave the list.
+      let id = period.start / 1_000_000
+      lines.append(
+        "  <Period id=\"\(id)\" start=\"\(period.start == 0 ? "PT0S" : Self.duration(period.start))\">"
+      )
+      for (index, representation) in period.representations.enumerated() {
+        lines.append("    <AdaptationSet id=\"\(index)\" \(representation.setAttributes)>")
+        lines += representation.lines(in: kind, from: period.start).map { "      " + $0 }
+        lines.append("    </AdaptationSet>")
+      }
+      lines.append("  </Period>")
     }
-    lines.append("  </Period>")
     if case .live(let live) = kind {
       // Players compare their clock with the manifest's date.
       lines.append(
@@ -138,7 +156,7 @@ public struct MediaPresentation: Equatable, Sendable {
 
   /// Of the longest rendition, in nanoseconds.
   private var duration: UInt64 {
-    representations.map { representation in
+    periods.flatMap(\.representations).map { representation in
       guard let last = representation.segments.last else { return 0 }
       let end = last.start &+ last.duration
       let product = end.multipliedFullWidth(by: 1_000_000_000)
@@ -166,11 +184,11 @@ extension MediaPresentation.Representation {
     }
   }
 
-  fileprivate func lines(in kind: MediaPresentation.Kind) -> [String] {
-    var start = "<Representation id=\"\(Self.escaped(id))\" codecs=\"\(Self.escaped(codecs))\" "
-    start += "bandwidth=\"\(bandwidth)\""
-    if case .audio(let rate, _, _) = content { start += " audioSamplingRate=\"\(rate)\"" }
-    var lines = [start + ">"]
+  fileprivate func lines(in kind: MediaPresentation.Kind, from start: UInt64) -> [String] {
+    var head = "<Representation id=\"\(Self.escaped(id))\" codecs=\"\(Self.escaped(codecs))\" "
+    head += "bandwidth=\"\(bandwidth)\""
+    if case .audio(let rate, _, _) = content { head += " audioSamplingRate=\"\(rate)\"" }
+    var lines = [head + ">"]
     if case .audio(_, let count, _) = content {
       lines.append(
         "  <AudioChannelConfiguration "
@@ -180,6 +198,14 @@ extension MediaPresentation.Representation {
     var template =
       "  <SegmentTemplate timescale=\"\(timescale)\" startNumber=\"\(startNumber)\" "
       + "initialization=\"\(Self.escaped(initialization))\" media=\"\(Self.escaped(media))\""
+    if start > 0 {
+      let second: UInt64 = 1_000_000_000
+      let units = start.multipliedFullWidth(by: UInt64(timescale))
+      // To the nearest: both are rounded.
+      let (whole, rest) = units.high < second ? second.dividingFullWidth(units) : (0, 0)
+      let offset = whole + (rest * 2 >= second ? 1 : 0)
+      template += " presentationTimeOffset=\"\(offset)\""
+    }
     if case .live(let live) = kind, live.availabilityTimeOffset > 0 {
       template +=
         " availabilityTimeOffset=\"\(seconds(live.availabilityTimeOffset, decimals: 3))\""

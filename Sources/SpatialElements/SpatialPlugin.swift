@@ -26,6 +26,8 @@ public let spatialPlugin = PluginDeclaration(
     mvhevcDec,
     mvhevcMux,
     mvhevcDemux,
+    mvhevcAutoDemux,
+    layeredMovie,
     mvhevcHLSSink,
     sphericalView,
 

@@ -57,6 +57,8 @@ struct FuzzTests {
       case .boxes, .player, .demuxPush, .demuxPull: "movies"
       case .slices, .flatten, .splitEyes, .weave: "streams"
       case .parameterSets: "parameter-sets"
+      case .recovery: "recordings"
+      case .playlists: "playlists"
       case .immersive: "immersive"
       case .geometry: "geometry"
       }

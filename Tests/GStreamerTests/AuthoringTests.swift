@@ -100,7 +100,7 @@ struct AuthoringTests {
       let pipeline = try Pipeline(
         parsing: "fakesrc num-buffers=5 ! spatialtestfilter ! fakesink silent=false")
       try await pipeline.run()
-      pipeline.setState(GST_STATE_PAUSED)
+      pipeline.setState(.paused)
     }
     // A thread of GstBin's that ends a change of state may hold the bin for a moment.
     for _ in 0..<200 where TestFilter.alive.load(ordering: .relaxed) != before {
@@ -131,7 +131,7 @@ struct AuthoringTests {
     let pipeline = try Pipeline(
       parsing: "spatialtestfilter name=f fail-at=1 ! fakesink async=false")
     let element = try #require(pipeline.element(named: "f"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     let sink = try #require(element.staticPad("sink"))
     func send(_ event: Event) { gst_pad_send_event(sink.pointer, gst_event_ref(event.pointer)) }
     send(.streamStart(id: "test"))
@@ -151,10 +151,10 @@ struct AuthoringTests {
       }
     }
     #expect(errors == 1)
-    pipeline.setState(GST_STATE_NULL)
+    pipeline.setState(.null)
     // A new start, a new chance.
     element.set("fail-at", "-1")
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     send(.streamStart(id: "test"))
     send(.segment(Segment()))
     #expect(chain() == GST_FLOW_OK)

@@ -192,7 +192,7 @@ struct ElementImplementationTests {
       harness.setSourceCaps("application/x-test")
       for _ in 0..<3 { #expect(harness.push(Buffer([1])) == .ok) }
       #expect(offsets(harness) == [1, 2, 3])
-      harness.element.setState(GST_STATE_READY)
+      harness.element.setState(.ready)
     }
     let after = CountingFilter.diary.current
     #expect(after.starts - before.starts == 2)
@@ -204,8 +204,8 @@ struct ElementImplementationTests {
     let element = try Element("spatialcountingfilter")
     element.set("fails-to-start", "true")
     let before = CountingFilter.diary.current
-    #expect(!element.setState(GST_STATE_PAUSED))
-    element.setState(GST_STATE_NULL)
+    #expect(!element.setState(.paused))
+    element.setState(.null)
     let after = CountingFilter.diary.current
     #expect(after.starts == before.starts)
     #expect(after.stops == before.stops)
@@ -215,10 +215,10 @@ struct ElementImplementationTests {
   func failedStateChange() throws {
     let element = try Element("spatialbrokenbin")
     for round in 1...2 {
-      #expect(!element.setState(GST_STATE_PAUSED))
+      #expect(!element.setState(.paused))
       #expect(BrokenBin.diary.current.starts == round)
       #expect(BrokenBin.diary.current.stops == round)
-      element.setState(GST_STATE_NULL)
+      element.setState(.null)
       #expect(BrokenBin.diary.current.stops == round)
     }
   }
@@ -228,8 +228,8 @@ struct ElementImplementationTests {
     let element = try Element("spatialcountingtransform")
     let before = CountingTransform.diary.current
     for _ in 0..<2 {
-      #expect(element.setState(GST_STATE_PLAYING))
-      #expect(element.setState(GST_STATE_NULL))
+      #expect(element.setState(.playing))
+      #expect(element.setState(.null))
     }
     let after = CountingTransform.diary.current
     #expect(after.starts - before.starts == 2)
@@ -318,7 +318,7 @@ struct ElementImplementationTests {
     DispatchQueue.concurrentPerform(iterations: 64) { _ in
       guard let element = try? CountingFilter.declaration.makePart(),
         element.implementation(CountingFilter.self) != nil,
-        element.setState(GST_STATE_PAUSED), element.setState(GST_STATE_NULL)
+        element.setState(.paused), element.setState(.null)
       else {
         failures.withLock { $0 += 1 }
         return

@@ -21,9 +21,15 @@ enum Stream: String, CaseIterable {
     try [UInt8](Data(contentsOf: url(eye)))
   }
 
-  func url(_ eye: Eye) -> URL {
-    URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Streams/\(rawValue)-\(eye.rawValue).hevc")
+  func url(_ eye: Eye) -> URL { Self.url("\(rawValue)-\(eye.rawValue)") }
+
+  /// The byte stream of a file of the folder.
+  static func bytes(_ name: String) throws -> [UInt8] {
+    try [UInt8](Data(contentsOf: url(name)))
+  }
+
+  private static func url(_ name: String) -> URL {
+    URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Streams/\(name).hevc")
   }
 
   /// MD5s of the frames of one eye, decoded alone.
@@ -62,9 +68,7 @@ enum Still: String {
   func accessUnit() throws -> AccessUnit { try accessUnits()[0] }
 
   func accessUnits() throws -> [AccessUnit] {
-    let url = URL(filePath: #filePath).deletingLastPathComponent()
-      .appending(path: "Streams/\(rawValue).hevc")
-    return try HEVCTests.accessUnits(of: [UInt8](Data(contentsOf: url)))
+    try HEVCTests.accessUnits(of: Stream.bytes(rawValue))
   }
 }
 

@@ -131,6 +131,10 @@ import Testing
     for segment in playlist.segments where !segment.isGap {
       bytes += try #require(disk.files["\(name)/\(segment.uri)"])
     }
+    return (try Self.track(of: bytes), bytes)
+  }
+
+  private static func track(of bytes: [UInt8]) throws -> Track {
     var parser = MovieParser(fileSize: UInt64(bytes.count))
     var movie: Movie?
     loop: while true {
@@ -144,7 +148,7 @@ import Testing
       default: break
       }
     }
-    return (try #require(movie?.tracks.first), bytes)
+    return try #require(movie?.tracks.first)
   }
 
   @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
@@ -405,5 +409,167 @@ import Testing
     #expect(throws: PackagerError.noKeyframe(rendition: "v", bytes: (1 << 30) + 2)) {
       try packager.append(samples[2], to: stereo)
     }
+  }
+
+  // MARK: Changes
+
+  /// A rendition of another size, with other parameter sets.
+  private func larger(_ rendition: Rendition) -> Rendition {
+    var rendition = rendition
+    rendition.track = TrackDescription(
+      .video(VisualSampleEntry(width: 1280, height: 720, hvcC: [4, 5, 6])), timescale: 60_000)
+    return rendition
+  }
+
+  /// Two renditions of one video that change at a picture, and sound that does not.
+  private func change(
+    at picture: Int, of count: Int, followerFirst: Bool, to disk: Disk,
+    _ adjust: (inout PackagerSettings) -> Void = { _ in }
+  ) throws {
+    var settings = PackagerSettings()
+    settings.kind = .event
+    settings.targetDuration = 2
+    settings.names.manifest = "all.mpd"
+    adjust(&settings)
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let names = ["video_0", "video_1"].map { video($0, iFrames: true) }
+    let videos = try names.map { try packager.add($0) }
+    let sound = try packager.add(audio("audio_0"))
+    let before = pictures(picture)
+    let behind = pictures(count - picture, from: 0).map { sample in
+      var sample = sample
+      let shift = Int64(picture) * Self.second / 30
+      sample.presentationTime += shift
+      sample.decodeTime += shift
+      return sample
+    }
+    var packets = packets(count * 48_000 / 30 / 1024)[...]
+    for (index, sample) in (before + behind).enumerated() {
+      while let packet = packets.first, packet.decodeTime <= sample.decodeTime {
+        try packager.append(packets.removeFirst(), to: sound)
+      }
+      for number in followerFirst ? [1, 0] : [0, 1] {
+        if index == picture { try packager.replace(videos[number], by: larger(names[number])) }
+        try packager.append(sample, to: videos[number])
+        try disk.take(&packager)
+      }
+    }
+    for packet in packets { try packager.append(packet, to: sound) }
+    for index in videos + [sound] { try packager.end(index) }
+    try disk.take(&packager)
+  }
+
+  @Test(
+    "where the coding changes, all renditions have a discontinuity at the same segment",
+    arguments: [45, 60, 75], [false, true])
+  func changed(picture: Int, followerFirst: Bool) throws {
+    let disk = Disk()
+    try change(at: picture, of: 150, followerFirst: followerFirst, to: disk)
+    let lists = try ["video_0", "video_1", "audio_0"].map { try disk.playlist("\($0)/index.m3u8") }
+    for list in lists {
+      #expect(list.segments.count == lists[0].segments.count)
+      let places = list.segments.indices.filter { list.segments[$0].startsDiscontinuity }
+      #expect(places == [picture > 60 ? 2 : 1])
+      let maps = list.segments.map { $0.map?.uri }
+      let isVideo = list.segments.count == maps.filter { $0 != nil }.count
+      #expect(isVideo)
+    }
+    let place = picture > 60 ? 2 : 1
+    for list in lists.prefix(2) {
+      #expect(list.segments.prefix(place).allSatisfy { $0.map?.uri == "init00000.mp4" })
+      #expect(list.segments.dropFirst(place).allSatisfy { $0.map?.uri == "init00001.mp4" })
+    }
+    #expect(lists[2].segments.allSatisfy { $0.map?.uri == "init00000.mp4" })
+    // The tag stands once, also among the keyframes of the segment.
+    for name in ["video_0/index.m3u8", "video_0/iframe.m3u8", "audio_0/index.m3u8"] {
+      #expect(try disk.text(name).matches(of: /(?m)^#EXT-X-DISCONTINUITY$/).count == 1)
+    }
+    // Each segment holds what its initialization section describes, and times go on.
+    for name in ["video_0", "video_1"] {
+      var sizes: [UInt16: Int] = [:]
+      var times: [Int64] = []
+      let list = try disk.playlist("\(name)/index.m3u8")
+      for number in [0, 1] {
+        var bytes = try #require(disk.files["\(name)/init0000\(number).mp4"])
+        for segment in list.segments where segment.map?.uri == "init0000\(number).mp4" {
+          bytes += try #require(disk.files["\(name)/\(segment.uri)"])
+        }
+        let track = try Self.track(of: bytes)
+        guard case .video(let entry) = track.sampleEntries[0] else { continue }
+        sizes[entry.width] = track.samples.count
+        for index in 0..<track.samples.count {
+          let sample = try #require(track.samples.sample(at: index))
+          times.append(Int64(clamping: sample.decodeTime) * 30_000 / Int64(track.timescale))
+        }
+      }
+      #expect(sizes == [640: picture, 1280: 150 - picture])
+      #expect(zip(times, times.dropFirst()).allSatisfy { abs($1 - $0 - 1000) <= 1 }, "\(times)")
+    }
+    let manifest = try disk.text("all.mpd")
+    #expect(manifest.matches(of: /<Period id/).count == 2)
+    #expect(manifest.contains("video_0/init00001.mp4") && manifest.contains("width=\"1280\""))
+    #expect(manifest.contains("presentationTimeOffset"))
+  }
+
+  @Test("in a live window with parts a discontinuity leaves, and is counted")
+  func changedLive() throws {
+    let disk = Disk()
+    try change(at: 75, of: 600, followerFirst: false, to: disk) {
+      $0.kind = .live
+      $0.playlistLength = 4
+      $0.partDuration = 500_000_000
+    }
+    for name in ["video_0", "video_1", "audio_0"] {
+      let text = try disk.text("\(name)/index.m3u8")
+      #expect(text.contains("#EXT-X-DISCONTINUITY-SEQUENCE:1\n"), "\(text)")
+      #expect(!text.contains("#EXT-X-DISCONTINUITY\n"))
+    }
+    #expect(try disk.text("video_0/index.m3u8").contains("init00001.mp4"))
+    #expect(try disk.text("all.mpd").matches(of: /<Period id/).count == 1)
+  }
+
+  @Test("a follower that changes alone waits for the leader's next keyframe, and loses nothing")
+  func changedFollower() throws {
+    var settings = PackagerSettings()
+    settings.kind = .event
+    settings.targetDuration = 2
+    var packager = Packager<[UInt8]>(settings)
+    let disk = Disk()
+    let (leader, follower) = (
+      try packager.add(video("video_0")), try packager.add(audio("audio_0"))
+    )
+    let packets = packets(235)
+    var next = packets[...]
+    for sample in pictures(150) {
+      while let packet = next.first, packet.decodeTime <= sample.decodeTime {
+        if packet.decodeTime == packets[130].decodeTime {
+          try packager.replace(follower, by: audio("audio_0"))
+        }
+        try packager.append(next.removeFirst(), to: follower)
+      }
+      try packager.append(sample, to: leader)
+      try disk.take(&packager)
+    }
+    for packet in next { try packager.append(packet, to: follower) }
+    for index in [leader, follower] { try packager.end(index) }
+    try disk.take(&packager)
+    let lists = try ["video_0", "audio_0"].map { try disk.playlist("\($0)/index.m3u8") }
+    #expect(lists[0].segments.count == lists[1].segments.count)
+    // The sound changes at 2.77 s, and the next keyframe is at 3 s.
+    for list in lists {
+      #expect(list.segments.indices.filter { list.segments[$0].startsDiscontinuity } == [2])
+    }
+    var count = 0
+    for number in [0, 1] {
+      var bytes = try #require(disk.files["audio_0/init0000\(number).mp4"])
+      for segment in lists[1].segments where segment.map?.uri == "init0000\(number).mp4" {
+        bytes += try #require(disk.files["audio_0/\(segment.uri)"])
+      }
+      let samples = try Self.track(of: bytes).samples.count
+      #expect(number == 1 || samples == 130)
+      count += samples
+    }
+    #expect(count == 235)
   }
 }

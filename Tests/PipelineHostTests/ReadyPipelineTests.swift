@@ -176,4 +176,51 @@ struct ReadyPipelineTests {
       #expect(entry.spatialMetadata == shot)
     }
   }
+
+  @Test("a finished spatial movie becomes HLS and DASH, with the same access units")
+  func packaged() async throws {
+    let (input, spatial) = (folder.path("a.mp4"), folder.path("a.mov"))
+    try await TestMovie.sideBySide(input)
+    try await run("sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "preset=ultrafast"])
+    try await run("mvhevc-to-hls", ["input=\(spatial)"])
+    let place = folder.path("a_HLS")
+    let main = try String(contentsOfFile: place + "/main.m3u8", encoding: .utf8)
+    #expect(main.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\"") && main.contains("TYPE=AUDIO"))
+    #expect(FileManager.default.fileExists(atPath: place + "/manifest.mpd"))
+    // The initialization section and the one segment are a movie.
+    let tracks: [(String, FourCC)] = [("video_0", "vide"), ("audio_0", "soun")]
+    for (name, track) in tracks {
+      let parts = try ["init00000.mp4", "segment00000.m4s"].map {
+        try Data(contentsOf: URL(filePath: "\(place)/\(name)/\($0)"))
+      }
+      let joined = folder.path("\(name).mp4")
+      try (parts[0] + parts[1]).write(to: URL(filePath: joined))
+      #expect(try MovieFile(joined).samples(track) == MovieFile(spatial).samples(track))
+    }
+  }
+
+  @Test("a live scene becomes low-latency HLS, with a preview beside it, until it is ended")
+  func liveStream() async throws {
+    let place = folder.path("live")
+    let pipeline = try HostedPipeline.load(
+      Repository.pipeline("live-test-to-hls"),
+      arguments: [
+        "output=\(place)", "preview=fakesink", "segment=1", "part=250ms",
+        "size=video/x-raw, format=I420, width=256, height=128, framerate=30/1",
+      ])
+    let run = PipelineRun(pipeline)
+    async let running = run.run()
+    for _ in 0..<500 where !FileManager.default.fileExists(atPath: place + "/main.m3u8") {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    try await Task.sleep(for: .seconds(2))
+    let list = try String(contentsOfFile: place + "/video_0/index.m3u8", encoding: .utf8)
+    #expect(list.contains("#EXT-X-PART:") && list.contains("#EXT-X-PRELOAD-HINT"), "\(list)")
+    run.stop()
+    _ = try await running
+    for name in ["video_0", "video_0_mono", "audio_0"] {
+      let list = try String(contentsOfFile: "\(place)/\(name)/index.m3u8", encoding: .utf8)
+      #expect(list.hasSuffix("#EXT-X-ENDLIST\n"), "\(list)")
+    }
+  }
 }

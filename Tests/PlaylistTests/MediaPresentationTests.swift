@@ -17,13 +17,17 @@ import Testing
   @Test("a finished presentation over the segments of the playlists")
   func onDemand() {
     var presentation = MediaPresentation(.onDemand, minimumBufferTime: 2_000_000_000)
-    presentation.representations = [
-      video,
-      MediaPresentation.Representation(
-        id: "audio \"&<", content: .audio(sampleRate: 48_000, channelCount: 2, language: "en"),
-        codecs: "mp4a.40.2", bandwidth: 128_000, timescale: 48_000,
-        initialization: "audio_0/init00000.mp4", media: "audio_0/segment$Number%05d$.m4s",
-        startNumber: 0, segments: [.init(start: 0, duration: 96_256)]),
+    presentation.periods = [
+      MediaPresentation.Period(
+        0,
+        [
+          video,
+          MediaPresentation.Representation(
+            id: "audio \"&<", content: .audio(sampleRate: 48_000, channelCount: 2, language: "en"),
+            codecs: "mp4a.40.2", bandwidth: 128_000, timescale: 48_000,
+            initialization: "audio_0/init00000.mp4", media: "audio_0/segment$Number%05d$.m4s",
+            startNumber: 0, segments: [.init(start: 0, duration: 96_256)]),
+        ])
     ]
     #expect(
       presentation.text == """
@@ -63,7 +67,7 @@ import Testing
       minimumUpdatePeriod: 2_000_000_000, timeShiftBufferDepth: 60_000_000_000)
     live.availabilityTimeOffset = 1_500_000_000
     var presentation = MediaPresentation(.live(live), minimumBufferTime: 2_000_000_000)
-    presentation.representations = [video]
+    presentation.periods = [MediaPresentation.Period(0, [video])]
     let text = presentation.text
     #expect(
       text.contains(

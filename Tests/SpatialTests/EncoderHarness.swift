@@ -32,7 +32,7 @@ final class EncoderHarness {
     right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
     size = width * height * 3 / 2
     // A harness starts its element at once.
-    left.element.setState(GST_STATE_NULL)
+    left.element.setState(.null)
     left.element.set("speed-preset", "ultrafast")
     for (name, value) in properties { left.element.set(name, value) }
     gst_element_set_bus(left.element.pointer, bus)

@@ -76,7 +76,7 @@ struct EncoderTimeTests {
   func seek() async throws {
     let pipeline = try pipeline(LifeCycleTests.stream.replacing("=6", with: "=100"))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 20 * .second))
     #expect(pipeline.seek(to: 2 * .second, flags: .accurate))
     try await play(pipeline)

@@ -1,37 +1,88 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 import CGStreamer
+import Foundation
 import GStreamer
+import GStreamerCheck
+import HEVC
 import Testing
 
-@Suite("mvhevcenc tells its latency")
+/// The smallest latency at a source pad of an element that is not stopped, in nanoseconds.
+private func minimumLatency(_ element: Element?, _ pad: String) throws -> UInt64 {
+  let query = try #require(gst_query_new_latency())
+  defer { gst_query_unref(query) }
+  let source = try #require(element?.staticPad(pad))
+  #expect(gst_pad_query(source.pointer, query) != 0)
+  var minimum: GstClockTime = 0
+  gst_query_parse_latency(query, nil, &minimum, nil)
+  return UInt64(minimum)
+}
+
+@Suite("Elements tell their latency")
 struct LatencyTests {
-  /// The smallest latency at the encoder of a live pipeline, in nanoseconds, once data has flowed.
-  private func latency(_ options: String) async throws -> UInt64 {
+  /// The encoder's in a live pipeline, once data has flowed.
+  private func encoding(_ options: String) async throws -> UInt64 {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true num-buffers=90 ! video/x-raw,width=128,height=64,framerate=100/1 "
         + "! sbssplit name=s s.left ! e.left s.right ! e.right "
         + "mvhevcenc name=e speed-preset=ultrafast \(options) ! fakesink name=sink async=false")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PLAYING)
-    defer { pipeline.setState(GST_STATE_NULL) }
+    pipeline.setState(.playing)
+    defer { pipeline.setState(.null) }
     while tap.buffers.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
-    let query = try #require(gst_query_new_latency())
-    defer { gst_query_unref(query) }
-    let source = try #require(pipeline.element(named: "e")?.staticPad("src"))
-    #expect(gst_pad_query(source.pointer, query) != 0)
-    var minimum: GstClockTime = 0
-    gst_query_parse_latency(query, nil, &minimum, nil)
+    let minimum = try minimumLatency(pipeline.element(named: "e"), "src")
     try await messages(of: pipeline)
-    return UInt64(minimum)
+    return minimum
   }
 
-  @Test("the lookahead counts, and zerolatency has none")
-  func values() async throws {
+  @Test("mvhevcenc: the lookahead counts, and zerolatency has none")
+  func encoder() async throws {
     let frame: UInt64 = 10_000_000
-    let source = try await latency("tune=zerolatency")
-    let lookahead = try await latency("option-string=rc-lookahead=20:bframes=3")
+    let source = try await encoding("tune=zerolatency")
+    let lookahead = try await encoding("option-string=rc-lookahead=20:bframes=3")
     #expect(lookahead >= source + 20 * frame)
     #expect(lookahead <= source + 40 * frame)
+  }
+
+  /// Dependent pictures of this stream are held back.
+  private let layered = BuiltPlugin.repository
+    .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path
+  /// At 25 frames a second.
+  private let frame: UInt64 = 40_000_000
+
+  @Test("mvhevcdemux: by as much as the dependent eye is held back, and that eye alone")
+  func demuxer() async throws {
+    let pipeline = try pipeline(
+      "filesrc location=\(layered) ! mvhevcdemux name=d framerate=25/1 "
+        + DemuxRun.sinks(["left", "right"]))
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
+    let seen = try await messages(of: pipeline)
+    #expect(seen.contains { $0.type == GST_MESSAGE_LATENCY && $0.sourceName == "d" })
+    let demuxer = pipeline.element(named: "d")
+    #expect(try minimumLatency(demuxer, "left") == 0)
+    let right = try minimumLatency(demuxer, "right")
+    #expect(right >= frame && right <= 9 * frame && right.isMultiple(of: frame), "\(right)")
+  }
+
+  @Test("mvhevcdec: for both eyes, which leave in pairs")
+  func decoder() throws {
+    let decoder = try StereoDecoder()
+    var assembler = AccessUnitAssembler()
+    let bytes = try [UInt8](Data(contentsOf: URL(filePath: layered)))
+    let units = try assembler.append(bytes.span.bytes) + assembler.finish()
+    // A harness is a live source.
+    decoder.push(
+      Caps("video/x-h265", ["stream-format": "byte-stream", "alignment": "au"]),
+      units.enumerated().map { index, unit in
+        let buffer = Buffer(unit.bytes)
+        (buffer.pts, buffer.duration) = (ClockTime(index) * frame, frame)
+        return buffer
+      })
+    for eye in ["left", "right"] {
+      let latency = try minimumLatency(decoder.left.element, eye)
+      #expect(latency >= frame && latency <= 20 * frame, "\(latency)")
+    }
+    _ = try decoder.finish()
   }
 }

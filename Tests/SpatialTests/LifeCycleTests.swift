@@ -26,8 +26,7 @@ struct LifeCycleTests {
     let element = try Element(name)
     for _ in 0..<2 {
       for state in [
-        GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
-        GST_STATE_NULL,
+        State.ready, .paused, .playing, .paused, .ready, .null,
       ] {
         #expect(element.setState(state))
       }
@@ -43,8 +42,8 @@ struct LifeCycleTests {
     #expect(g_type_from_name("GstMVHEVCPairing") != 0)
     let failures = Locked(0)
     DispatchQueue.concurrentPerform(iterations: 4) { _ in
-      guard let decoder = try? Element("mvhevcdec"), decoder.setState(GST_STATE_PAUSED),
-        decoder.setState(GST_STATE_NULL)
+      guard let decoder = try? Element("mvhevcdec"), decoder.setState(.paused),
+        decoder.setState(.null)
       else {
         failures.withLock { $0 += 1 }
         return
@@ -98,10 +97,10 @@ struct LifeCycleTests {
     let pipeline = try pipeline(
       endless + (endless.hasSuffix("=") ? folder.path("movie.mov") : " sync=false"))
     for _ in 0..<2 {
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       try await Task.sleep(for: .milliseconds(200))
       let start = ContinuousClock.now
-      pipeline.setState(GST_STATE_NULL)
+      pipeline.setState(.null)
       #expect(ContinuousClock.now - start < .seconds(5))
     }
   }
@@ -111,9 +110,9 @@ struct LifeCycleTests {
     let pipeline = try pipeline(
       Self.stream.replacing("num-buffers=6", with: "num-buffers=-1") + " sync=false")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 20 * .second))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     for second in 0..<20 as Range<UInt64> {
       #expect(pipeline.seek(to: second * .second))
       try await Task.sleep(for: .milliseconds(second % 3 * 20))
@@ -123,7 +122,7 @@ struct LifeCycleTests {
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
       GST_SEEK_TYPE_SET, gint64(end))
     try await messages(of: pipeline)
-    pipeline.setState(GST_STATE_NULL)
+    pipeline.setState(.null)
     let last = try #require(tap.buffers.last?.buffer.pts)
     #expect(last == 3_600_000 * .second + scale(149, .second, 30))
   }

@@ -38,8 +38,8 @@ struct MVHEVCDecDecoderTests {
     let taps = try ["left", "right"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PLAYING)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     return (parts(decoder), taps.map(\.buffers.count))
   }

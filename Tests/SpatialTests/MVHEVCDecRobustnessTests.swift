@@ -322,8 +322,7 @@ struct MVHEVCDecRobustnessTests {
     let element = try Element("mvhevcdec")
     for _ in 0..<2 {
       for state in [
-        GST_STATE_READY, GST_STATE_PAUSED, GST_STATE_PLAYING, GST_STATE_PAUSED, GST_STATE_READY,
-        GST_STATE_NULL,
+        State.ready, .paused, .playing, .paused, .ready, .null,
       ] {
         #expect(element.setState(state))
       }

@@ -40,8 +40,8 @@ struct MVHEVCDecSeekTests {
     let folder = try TemporaryFolder()
     let source = try await makeMovie(folder.path("movie.mov"))
     let (pipeline, taps) = try player(folder.path("movie.mov"))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 20_000_000_000))
     var generator = SplitMix64(state: 5)
     for _ in 0..<200 {
@@ -62,8 +62,8 @@ struct MVHEVCDecSeekTests {
     let folder = try TemporaryFolder()
     let source = try await makeMovie(folder.path("movie.mov"))
     let (pipeline, taps) = try player(folder.path("movie.mov"))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 20_000_000_000))
     let seen = taps.map(\.buffers.count)
     let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
@@ -72,7 +72,7 @@ struct MVHEVCDecSeekTests {
       gst_element_seek(
         pipeline.pointer, -1, GST_FORMAT_TIME, GstSeekFlags(flags), GST_SEEK_TYPE_SET,
         10 * 1_000_000_000 / 30 + 1, GST_SEEK_TYPE_SET, 70 * 1_000_000_000 / 30) != 0)
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     for (index, eye) in Eye.allCases.enumerated() {
       let shown = try taps[index].buffers.dropFirst(seen[index]).map { try $0.pixels() }

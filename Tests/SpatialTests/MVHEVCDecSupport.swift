@@ -145,7 +145,7 @@ final class StereoDecoder {
     right = try #require(Harness(sharing: left, sourcePad: "right"))
     for harness in [left, right] { harness.takeVideoMeta() }
     // A harness starts its element at once.
-    left.element.setState(GST_STATE_NULL)
+    left.element.setState(.null)
     left.element.set("view", view)
     left.play()
   }

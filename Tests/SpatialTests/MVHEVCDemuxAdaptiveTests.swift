@@ -59,11 +59,11 @@ struct MVHEVCDemuxAdaptiveTests {
       try #require(
         gst_pad_link_full(pad.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
           == GST_PAD_LINK_OK)
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       pad.push(.streamStart(id: "test"))
     }
 
-    deinit { pipeline.setState(GST_STATE_NULL) }
+    deinit { pipeline.setState(.null) }
 
     func push(_ bytes: [UInt8], at time: ClockTime? = nil, discontinuous: Bool = false) {
       let buffer = Buffer(bytes)
@@ -139,7 +139,7 @@ struct MVHEVCDemuxAdaptiveTests {
     try #require(Array(index[header + 12..<header + 16]) == [0, 0, 3, 0xE8])
     index.replaceSubrange(header + 16..<header + 20, with: [0, 0, 1, 0xF4])
     let source = try Source(["left"])
-    source.pad.push(.segment(Segment(GST_FORMAT_BYTES)))
+    source.pad.push(.segment(Segment(.bytes)))
     source.push(index)
     source.push(fragments[0])
     let pad = try #require(source.pipeline.element(named: "d")?.staticPad("left"))
@@ -157,13 +157,13 @@ struct MVHEVCDemuxAdaptiveTests {
   func flushWithoutPlace() async throws {
     let (index, fragments) = try await fragments()
     let source = try Source(["left", "video_0"])
-    source.pad.push(.segment(Segment(GST_FORMAT_BYTES)))
+    source.pad.push(.segment(Segment(.bytes)))
     source.push(index)
     source.push(fragments[0])
     source.push(Array(fragments[1].prefix(fragments[1].count / 2)))
     try await source.waitForBuffers(10)
     source.flush()
-    source.pad.push(.segment(Segment(GST_FORMAT_TIME)))
+    source.pad.push(.segment(Segment(.time)))
     source.push(fragments[4])
     source.push(fragments[5])
     source.pad.push(.endOfStream)

@@ -162,8 +162,8 @@ struct MVHEVCDemuxEditTests {
       "filesrc location=\(changed) ! mvhevcdemux name=d "
         + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     #expect(pipeline.duration == 26 * .second / 30)
     for (frame, time) in expected where frame % 4 == 3 {
@@ -215,15 +215,15 @@ struct MVHEVCDemuxEditTests {
     let pipeline = try pipeline(
       "filesrc location=\(changed) ! mvhevcdemux name=d "
         + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try #require(
       gst_element_seek(
         pipeline.pointer, -1, GST_FORMAT_TIME, Self.accurate, GST_SEEK_TYPE_SET, 0,
         GST_SEEK_TYPE_NONE, -1) != 0)
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     let frames = try tap.buffers.filter { $0.runningTime != nil }
       .map { all.firstIndex(of: md5(try $0.pixels())) }

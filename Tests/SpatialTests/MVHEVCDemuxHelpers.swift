@@ -136,19 +136,19 @@ enum DemuxRun {
       gst_pad_link_full(source.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
         == GST_PAD_LINK_OK
     else { throw Failure("The demuxer's sink pad cannot be linked.") }
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PLAYING)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
     nonisolated(unsafe) let size = chunkSize
     Thread.detachNewThread {
       source.push(.streamStart(id: "test"))
-      source.push(.segment(Segment(GST_FORMAT_BYTES)))
+      source.push(.segment(Segment(.bytes)))
       var offset = 0
       while offset < bytes.count {
         let end = min(bytes.count, offset + max(1, size()))
         if (offset..<end).contains(flush) {
           source.push(.flushStart)
           source.push(.flushStop())
-          var segment = Segment(GST_FORMAT_BYTES)
+          var segment = Segment(.bytes)
           segment.start = ClockTime(offset)
           source.push(.segment(segment))
         }
@@ -188,7 +188,7 @@ enum DemuxRun {
   static func removeSinks(_ pads: [String], from pipeline: Pipeline) {
     for name in pads.flatMap({ ["queue-\($0)", "sink-\($0)"] }) {
       guard let element = pipeline.element(named: name) else { continue }
-      element.setState(GST_STATE_NULL)
+      element.setState(.null)
       gst_bin_remove(
         UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self),
         element.pointer)

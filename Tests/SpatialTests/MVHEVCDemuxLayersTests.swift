@@ -27,8 +27,8 @@ struct MVHEVCDemuxLayersTests {
     let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d")
     let demuxer = try #require(pipeline.element(named: "d"))
     DemuxRun.linkAllPads(of: demuxer, in: pipeline)
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PLAYING)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
     let warnings = try await messages(of: pipeline).warnings
     var caps: [String: Caps] = [:]
     for pad in ["left", "right", "video_0"] {

@@ -46,8 +46,8 @@ struct MVHEVCDemuxSeekTests {
     let taps = try ["left", "right"].map {
       ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
     }
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     var dice = Dice(7)
     for _ in 0..<200 {
@@ -70,8 +70,8 @@ struct MVHEVCDemuxSeekTests {
     let pipeline = try pipeline(
       "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     #expect(pipeline.duration == 40 * .second / 30)
     for (flags, frame) in [
@@ -99,12 +99,12 @@ struct MVHEVCDemuxSeekTests {
     let forwards = try await DemuxRun.file(path, pads)
     let pipeline = try pipeline(
       "filesrc location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
     try #require(seek(pipeline, rate: -1, [GST_SEEK_FLAG_ACCURATE], from: 0))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     for (pad, tap) in zip(pads, taps) {
       let record = PadRecord(tap)
@@ -136,13 +136,13 @@ struct MVHEVCDemuxSeekTests {
     try await OwnMovie.make(path, frames: 40)
     let pipeline = try pipeline(
       "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try #require(
       seek(pipeline, [GST_SEEK_FLAG_SEGMENT], from: .second / 3, to: .second * 2 / 3))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     for await message in pipeline.bus.messages {
       if case .error(let failure) = message.content { throw failure }
       #expect(message.type != GST_MESSAGE_EOS)
@@ -160,14 +160,14 @@ struct MVHEVCDemuxSeekTests {
     let pipeline = try pipeline(
       "filesrc location=\(path) ! qtdemux ! mvhevcdemux name=d "
         + DemuxRun.sinks(["left", "video_0"]))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     let taps = try ["left", "video_0"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
     try #require(seek(pipeline, rate: 2, [GST_SEEK_FLAG_ACCURATE], from: 12 * .second / 30))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     for tap in taps {
       let segments = tap.events.filter { $0.type == GST_EVENT_SEGMENT }.compactMap(\.segment)
@@ -207,8 +207,8 @@ struct MVHEVCDemuxSeekTests {
       "filesrc location=\(path) blocksize=4096 ! queue max-size-buffers=2 ! mvhevcdemux name=d "
         + "d.video_0 ! queue max-size-buffers=2 ! avdec_h265 max-threads=1 ! fakesink name=sink")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     // How long the last fragment is, only the index in front says.
     let duration = pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 }
@@ -228,7 +228,7 @@ struct MVHEVCDemuxSeekTests {
     try #require(pipeline.waitForState(timeout: 10 * .second))
     let first = try #require(tap.buffers.dropFirst(count).first)
     #expect(expected.firstIndex(of: md5(try first.pixels())) == 90)
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     #expect(tap.buffers.count == count + 60)
   }

@@ -6,7 +6,7 @@ import GStreamer
 import StereoVideo
 import Testing
 
-/// `mvhevcdemux`: applications that choose some of its streams.
+/// `mvhevcdemux` and `mvhevcautodemux`: applications that choose some of their streams.
 ///
 /// A demuxer that gives all its streams has nothing to choose (GStreamer's stream selection
 /// design): `decodebin3` behind it decodes those that are chosen.
@@ -53,8 +53,9 @@ struct MVHEVCDemuxSelectionTests {
       })
   }
 
-  /// Makes autopluggers take this demuxer for movies, which they do not unasked.
-  private func prefer(_ body: () async throws -> Void) async throws {
+  /// Makes autopluggers take this demuxer for all movies, which they do not unasked.
+  private func prefer(_ isPreferred: Bool, _ body: () async throws -> Void) async throws {
+    guard isPreferred else { return try await body() }
     let factory = try #require(gst_element_factory_find("mvhevcdemux"))
     defer { gst_object_unref(UnsafeMutableRawPointer(factory)) }
     let rank = gst_plugin_feature_get_rank(factory)
@@ -77,18 +78,22 @@ struct MVHEVCDemuxSelectionTests {
     return sink
   }
 
-  @Test("playbin3 goes from one eye to the other while it plays, with the sound going on")
-  func playbin() async throws {
+  @Test(
+    "playbin3 goes from one eye to the other while it plays, with the sound going on",
+    arguments: [false, true])
+  func playbin(isPreferred: Bool) async throws {
     try await OwnMovie.make(path, frames: 60, sound: true)
     let left = try await DemuxRun.decoded(path, "left").map(\.md5)
     let right = try await DemuxRun.decoded(path, "right").map(\.md5)
     try #require(Set(left).isDisjoint(with: right))
-    try await prefer {
+    // Unasked, it gets the eyes alone; else what holds both, too.
+    let sound = isPreferred ? 3 : 2
+    try await prefer(isPreferred) {
       let pipeline = try pipeline("playbin3 uri=file://\(path)")
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       let video = try Tap(sink("video-sink", of: pipeline).staticPad("sink"))
       let audio = try Tap(sink("audio-sink", of: pipeline).staticPad("sink"))
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       var all: [String] = []
       var told: [Set<String>] = []
       waiting: for await message in pipeline.bus.messages {
@@ -98,9 +103,9 @@ struct MVHEVCDemuxSelectionTests {
           told.append(selected(message))
           if told.count == 1 {
             while video.buffers.count < 5 { try await Task.sleep(for: .milliseconds(2)) }
-            try #require(all.count == 4)
-            #expect(told[0] == [all[0], all[3]])
-            #expect(pipeline.send(try selection([all[1], all[3]])))
+            try #require(all.count == sound + 1)
+            #expect(told[0] == [all[0], all[sound]])
+            #expect(pipeline.send(try selection([all[1], all[sound]])))
           }
         case GST_MESSAGE_ERROR:
           if case .error(let failure) = message.content { throw failure }
@@ -108,7 +113,7 @@ struct MVHEVCDemuxSelectionTests {
         default: break
         }
       }
-      #expect(told.last == [all[1], all[3]])
+      #expect(told.last == [all[1], all[sound]])
       let shown = try video.buffers.map { md5(try $0.pixels()) }
       let turn = try #require(shown.firstIndex { right.contains($0) })
       #expect(turn >= 5 && turn < 50)
@@ -116,6 +121,53 @@ struct MVHEVCDemuxSelectionTests {
       #expect(Array(shown[turn...]) == Array(right.suffix(shown.count - turn)))
       let bytes = audio.buffers.map(\.buffer.size).reduce(0, +)
       #expect(bytes == 60 * 1600 / 1024 * 1024 * 4)
+    }
+  }
+
+  /// What a file is found to be.
+  private func type(of path: String, between: String = "") async throws -> String {
+    let pipeline = try pipeline(
+      "filesrc location=\(path) ! \(between) typefind name=t ! fakesink num-buffers=1 name=sink")
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
+    try #require(pipeline.waitForState(timeout: 10 * .second))
+    return "\(try #require(pipeline.element(named: "t")?.staticPad("src")?.currentCaps))"
+  }
+
+  @Test("movies with two layers are told from others, whose type is what it was")
+  func types() async throws {
+    let layered = "video/quicktime, layers=(int)2"
+    try await OwnMovie.make(path, frames: 3, sound: true)
+    #expect(try await type(of: path) == layered)
+    let start = folder.path("start.mp4")
+    try await play(
+      "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! queue ! mux.video_0 "
+        + "mvhevcmux name=mux container=mp4 fragment-duration=1000000000 "
+        + "! filesink location=\(start)")
+    // The index comes first: it is found in what is pushed, too.
+    #expect(try await type(of: start) == layered)
+    #expect(try await type(of: start, between: "queue !") == layered)
+    let plain = folder.path("plain.mp4")
+    try await play(
+      "videotestsrc num-buffers=3 ! x265enc ! h265parse ! mp4mux ! filesink location=\(plain)")
+    #expect(try await type(of: plain) == "video/quicktime, variant=(string)iso")
+  }
+
+  @Test("movies of other makers are found to have two layers", ForeignMovies.areThere)
+  func foreignTypes() async throws {
+    for name in ForeignMovies.names {
+      #expect(try await type(of: ForeignMovies.path(name)).hasSuffix("layers=(int)2"), "\(name)")
+    }
+  }
+
+  @Test("decodebin and decodebin3 take spatial movies unasked")
+  func autoplugged() async throws {
+    try await OwnMovie.make(path, frames: 10)
+    for bin in ["decodebin", "decodebin3"] {
+      let frames = try await record(
+        "filesrc location=\(path) ! \(bin) ! fakesink name=sink", sinks: ["sink"])
+      let left = try await DemuxRun.decoded(path, "left").map(\.md5)
+      #expect(try frames[0].map { md5(try $0.pixels()) } == left)
     }
   }
 
@@ -144,11 +196,11 @@ struct MVHEVCDemuxSelectionTests {
       let pipeline = try pipeline(
         "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
           + DemuxRun.sinks(["left", "right"]))
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       let taps = try ["left", "right"].map {
         ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
       }
-      pipeline.setState(GST_STATE_PAUSED)
+      pipeline.setState(.paused)
       try #require(pipeline.waitForState(timeout: 10 * .second))
       let pad = try #require(pipeline.element(named: "d")?.staticPad("right"))
       let id = try #require(pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID)
@@ -160,7 +212,7 @@ struct MVHEVCDemuxSelectionTests {
         gst_query_parse_selectable(query, &isSelectable)
       }
       #expect(isSelectable == 0)
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       try await messages(of: pipeline)
       for (pad, tap) in taps { #expect(PadRecord(tap) == expected[pad]) }
     }

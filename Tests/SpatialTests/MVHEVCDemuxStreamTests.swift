@@ -23,7 +23,7 @@ struct MVHEVCDemuxStreamTests {
     let pipeline = try pipeline(
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
         + DemuxRun.sinks(["left", "video_0", "audio_0"]))
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     return (pipeline, try #require(pipeline.element(named: "d")))
   }
@@ -34,7 +34,7 @@ struct MVHEVCDemuxStreamTests {
   func queries() async throws {
     try await OwnMovie.make(path, frames: 45, sound: true)
     let (pipeline, demuxer) = try paused()
-    defer { pipeline.setState(GST_STATE_NULL) }
+    defer { pipeline.setState(.null) }
     let seek = gst_element_seek(
       pipeline.pointer, 0.5, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second / 3), GST_SEEK_TYPE_SET, gint64(ClockTime.second))
@@ -83,7 +83,7 @@ struct MVHEVCDemuxStreamTests {
         + "filesink location=\(path)")
     for between in ["", "queue !"] {
       let (pipeline, demuxer) = try paused(between)
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       var collection: UnsafeMutablePointer<GstStreamCollection>?
       for await message in pipeline.bus.messages
       where message.type == GST_MESSAGE_STREAM_COLLECTION {
@@ -168,7 +168,7 @@ struct MVHEVCDemuxStreamTests {
         + pads.map { "d.\($0) ! queue max-size-buffers=2 ! fakesink sync=true name=\($0) " }
         .joined())
     let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     return (pipeline, try #require(pipeline.element(named: "d")), taps)
   }
 
@@ -176,7 +176,7 @@ struct MVHEVCDemuxStreamTests {
   func relinked() async throws {
     try await OwnMovie.make(path, frames: 45)
     let (pipeline, demuxer, taps) = try playing(["left", "right"])
-    defer { pipeline.setState(GST_STATE_NULL) }
+    defer { pipeline.setState(.null) }
     try await Task.sleep(for: .milliseconds(500))
     let pad = try #require(demuxer.staticPad("left"))
     let old = try #require(pad.peer)
@@ -201,7 +201,7 @@ struct MVHEVCDemuxStreamTests {
     try await OwnMovie.make(path, frames: 60)
     let expected = try await DemuxRun.decoded(path, "right").map(\.md5)
     let (pipeline, demuxer, taps) = try playing(["left"])
-    defer { pipeline.setState(GST_STATE_NULL) }
+    defer { pipeline.setState(.null) }
     try await Task.sleep(for: .milliseconds(500))
     let pad = try #require(demuxer.staticPad("right"))
     let decoder = try Element("avdec_h265", name: "decoder")
@@ -224,7 +224,7 @@ struct MVHEVCDemuxStreamTests {
   func unlinked() async throws {
     try await OwnMovie.make(path, frames: 45)
     let (pipeline, demuxer, taps) = try playing(["left", "right"])
-    defer { pipeline.setState(GST_STATE_NULL) }
+    defer { pipeline.setState(.null) }
     try await Task.sleep(for: .milliseconds(400))
     let pad = try #require(demuxer.staticPad("right"))
     let old = try #require(pad.peer)

@@ -28,8 +28,8 @@ struct MVHEVCDemuxTrickModeTests {
     from start: ClockTime = 0
   ) async throws -> (taps: [String: Tap], bytesRead: Int) {
     let pipeline = try pipeline(description)
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     var taps: [String: Tap] = [:]
     for sink in sinks { taps[sink] = try Tap(pipeline.element(named: sink)?.staticPad("sink")) }
@@ -47,7 +47,7 @@ struct MVHEVCDemuxTrickModeTests {
         gint64(start), GST_SEEK_TYPE_NONE, -1) != 0)
     // Muted sound must not hold up a pipeline that waits for data.
     try #require(pipeline.waitForState(timeout: 10 * .second))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     return (taps, file.buffers.dropFirst(before).map(\.buffer.size).reduce(0, +))
   }

@@ -94,12 +94,12 @@ struct MVHEVCDemuxUpstreamTests {
       let pipeline = try pipeline(
         "souphttpsrc location=\(address)/movie.mov ! \(between) mvhevcdemux name=d "
           + DemuxRun.sinks(pads))
-      defer { pipeline.setState(GST_STATE_NULL) }
+      defer { pipeline.setState(.null) }
       let taps = try pads.map { ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink"))) }
-      pipeline.setState(GST_STATE_PAUSED)
+      pipeline.setState(.paused)
       try #require(pipeline.waitForState(timeout: 20 * .second))
       #expect(!pipeline.seek(to: .second))
-      pipeline.setState(GST_STATE_PLAYING)
+      pipeline.setState(.playing)
       try await messages(of: pipeline)
       for (pad, tap) in taps { #expect(PadRecord(tap).buffers == expected[pad]?.buffers) }
     }
@@ -147,15 +147,15 @@ struct MVHEVCDemuxUpstreamTests {
       "filesrc location=\(path) blocksize=1024 ! \(between) mvhevcdemux name=d "
         + pads.map { "d.\($0) ! queue max-size-buffers=2 ! fakesink name=\($0) " }.joined())
     let taps = try pads.map { ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink"))) }
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PAUSED)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
     // From behind its own end.
     let isDone = gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second), GST_SEEK_TYPE_SET, gint64(ClockTime.second / 2))
     #expect(isDone == 0)
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await messages(of: pipeline)
     for (pad, tap) in taps {
       #expect(!tap.events.contains { $0.type == GST_EVENT_FLUSH_START }, "\(pad)")

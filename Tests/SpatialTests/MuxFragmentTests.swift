@@ -92,6 +92,53 @@ struct MuxFragmentTests {
     #expect(buffers.filter { $0.buffer.flags.contains(.marker) }.count == 4)
   }
 
+  @Test(
+    "fragments leave in chunks before they are whole, and hold the same samples",
+    arguments: ["container=mp4", "container=cmaf"])
+  func chunks(container: String) async throws {
+    let isCMAF = container.contains("cmaf")
+    let whole = try await streamed("\(container) \(Self.third)", sound: !isCMAF)
+    let buffers = try await streamed(
+      "\(container) \(Self.third) chunk-duration=99000000", sound: !isCMAF)
+    let headers = buffers.dropFirst().filter { $0.buffer.flags.contains(.header) }
+    // Ten pictures of a thirtieth of a second each are chunks of 3, 3, 3 and 1.
+    #expect(headers.count == 16)
+    let starts = headers.indices.filter { !headers[$0].buffer.flags.contains(.deltaUnit) }
+    #expect(starts == [0, 4, 8, 12])
+    let numbers: [UInt64?] = headers.map(\.buffer.offset)
+    #expect(numbers == [1, 1, 1, 1, 2, 2, 2, 2, 3, 3, 3, 3, 4, 4, 4, 4])
+    #expect(buffers.filter { $0.buffer.flags.contains(.marker) }.count == 16)
+    try expectSame(
+      try MovieFile(try write(whole, "whole.mp4")), try MovieFile(try write(buffers, "chunks.mp4")))
+  }
+
+  @Test("what stays inside is a chunk, where there are any")
+  func chunkLatency() async throws {
+    for (properties, latency) in [
+      ("fragment-duration=2000000000", 2000),
+      ("fragment-duration=2000000000 chunk-duration=200000000", 200),
+      ("fragment-duration=100000000 chunk-duration=200000000", 100),
+    ] {
+      let pipeline = try pipeline(
+        "stereotestsrc is-live=true num-buffers=15 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+          + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
+          + "mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! mux.video_0 "
+          + "mvhevcmux name=mux \(properties) ! fakesink sync=false")
+      #expect(pipeline.play())
+      let query = try #require(gst_query_new_latency())
+      defer { gst_query_unref(query) }
+      let source = try #require(pipeline.element(named: "mux")?.staticPad("src"))
+      for _ in 0..<200 where gst_pad_query(source.pointer, query) == 0 {
+        try await Task.sleep(for: .milliseconds(20))
+      }
+      var (isLive, least, most): (gboolean, GstClockTime, GstClockTime) = (0, 0, 0)
+      gst_query_parse_latency(query, &isLive, &least, &most)
+      #expect(isLive != 0 && least / 1_000_000 >= UInt64(latency))
+      #expect(least / 1_000_000 < UInt64(latency) + 500, "\(least)")
+      pipeline.setState(.null)
+    }
+  }
+
   @Test("fragments begin with keyframes that encoders are asked for", arguments: ["mux", "enc"])
   func keyframes(element: String) async throws {
     let encoder =

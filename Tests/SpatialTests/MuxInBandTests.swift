@@ -30,12 +30,12 @@ struct MuxInBandTests {
     source.setActive(true)
     try #require(
       gst_pad_link_full(source.pointer, sink, GST_PAD_LINK_CHECK_NOTHING) == GST_PAD_LINK_OK)
-    defer { pipeline.setState(GST_STATE_NULL) }
-    pipeline.setState(GST_STATE_PLAYING)
+    defer { pipeline.setState(.null) }
+    pipeline.setState(.playing)
     Thread.detachNewThread {
       source.push(.streamStart(id: "test"))
       source.push(.caps(caps))
-      source.push(.segment(Segment(GST_FORMAT_TIME)))
+      source.push(.segment(Segment(.time)))
       for unit in units where source.push(unit.with(unit.bytes)) != .ok { break }
       source.push(.endOfStream)
     }

@@ -103,7 +103,7 @@ struct MuxInputTests {
       eyes(-1, "width=128,height=64").replacing("stereotestsrc", with: "stereotestsrc is-live=true")
         + mux("speed-preset=ultrafast tune=zerolatency"))
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     while tap.buffers.count < 4 { try await Task.sleep(for: .milliseconds(10)) }
     let mux = try #require(pipeline.element(named: "mux"))
     let templates = ["audio_%u", "video_%u"]
@@ -244,7 +244,7 @@ struct MuxInputTests {
         + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
         + "audiotestsrc is-live=true ! audio/x-raw,channels=1,rate=44100 ! queue ! mux.audio_0 "
         + mux("speed-preset=ultrafast tune=zerolatency"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await Task.sleep(for: .milliseconds(700))
     pipeline.send(.endOfStream)
     try await play(pipeline)

@@ -50,10 +50,10 @@ struct MuxRecordingTests {
   func seek() async throws {
     let pipeline = try live()
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     #expect(!pipeline.seek(to: 0))
-    let query = Query.seeking(GST_FORMAT_TIME)
+    let query = Query.seeking(.time)
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("src"))
     #expect(mux.peer?.queryPeer(query) == true)
     let isSeekable = query.isSeekable
@@ -71,7 +71,7 @@ struct MuxRecordingTests {
   func releaseSound() async throws {
     let pipeline = try live()
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     try release("audio_0", of: pipeline)
     try await more(45, of: tap)
@@ -89,7 +89,7 @@ struct MuxRecordingTests {
   func releaseEye() async throws {
     let pipeline = try live()
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     try release("left", of: pipeline)
     try await more(45, of: tap)
@@ -108,7 +108,7 @@ struct MuxRecordingTests {
   func releaseLast(eye: String) async throws {
     let pipeline = try live(false)
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     try release(eye, of: pipeline)
     for _ in 0..<1000 where !tap.events.contains(where: { $0.type == GST_EVENT_EOS }) {

@@ -109,7 +109,7 @@ struct MuxTextTests {
         entry, gint64(index) * 1_000_000_000, gint64(index + 1) * 1_000_000_000)
       gst_toc_append_entry(toc, entry)
     }
-    pipeline.setState(GST_STATE_READY)
+    pipeline.setState(.ready)
     if way == "GstTocSetter" {
       let setter = try #require(pipeline.element(named: "mux"))
       gst_toc_setter_set_toc(OpaquePointer(setter.pointer), toc)

@@ -30,7 +30,7 @@ struct PairingTests {
       try BuiltPlugin.require()
       left = try #require(Harness(element, sinkPad: "left", sourcePad: "src"))
       right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
-      left.element.setState(GST_STATE_NULL)
+      left.element.setState(.null)
       for (name, value) in properties { left.element.set(name, value) }
       if element == "mvhevcenc" { left.element.set("speed-preset", "ultrafast") }
       if padOffset != 0 {

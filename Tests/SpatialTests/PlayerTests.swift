@@ -3,20 +3,22 @@
 import Foundation
 import Testing
 
-/// GStreamer's own players and tools, with the rank of `mvhevcdemux` raised above `qtdemux`'s.
+/// GStreamer's own players and tools, which take `mvhevcautodemux` by themselves, or `mvhevcdemux`
+/// where its rank is raised above `qtdemux`'s.
 @Suite(.timeLimit(.minutes(1)))
 struct PlayerTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
-  private let environment = ["GST_PLUGIN_FEATURE_RANK": "mvhevcdemux:MAX"]
+  private static let environments = [[:], ["GST_PLUGIN_FEATURE_RANK": "mvhevcdemux:MAX"]]
 
   init() throws {
     folder = try TemporaryFolder()
     try BuiltPlugin.require()
   }
 
-  @Test("gst-discoverer-1.0 lists both eyes, the track as it is and the sound")
-  func discoverer() async throws {
+  @Test(
+    "gst-discoverer-1.0 lists both eyes and the sound", arguments: environments)
+  func discoverer(environment: [String: String]) async throws {
     try await OwnMovie.make(path, sound: true)
     let (status, output) = try run(["gst-discoverer-1.0", path], environment: environment)
     #expect(status == 0)
@@ -30,8 +32,8 @@ struct PlayerTests {
     #expect(output.components(separatedBy: "H.265 (Main Profile)").count == 3, "\(output)")
   }
 
-  @Test("gst-play-1.0 plays a movie from its start to its end", arguments: ["mov", "mp4"])
-  func play(container: String) async throws {
+  @Test("gst-play-1.0 plays a movie from its start to its end", arguments: ["mov", "mp4"], environments)
+  func play(container: String, environment: [String: String]) async throws {
     try await OwnMovie.make(path, mux: "container=\(container)", sound: container == "mov")
     let (status, output) = try run(
       [

@@ -54,7 +54,9 @@ struct ReadmeTests {
   func commandRuns() throws {
     try BuiltPlugin.require()
     let folder = try Self.folderWithMovies()
-    let lines = Self.commands.filter { $0.hasPrefix(".build/release/gst-spatial") }
+    let lines = Self.commands.filter {
+      $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
+    }
     #expect(lines.count == 6)
     for line in lines {
       let command = "'\(BuiltPlugin.repository.path)'/\(line)"
@@ -67,6 +69,61 @@ struct ReadmeTests {
       .filter { $0.hasSuffix(".png") }
     #expect(pictures.count == 1, "\(pictures)")
     #expect(try MovieFile(folder.path("converted.mov")).videoEntry().lhvC != nil)
+  }
+
+  @Test("the README's three lines are a stream that a stock player plays")
+  func streaming() throws {
+    try BuiltPlugin.require()
+    let folder = try TemporaryFolder()
+    let start = try #require(Self.commands.firstIndex { $0.hasPrefix("mkdir -p live") })
+    // Another port, nobody to look at the preview, and a player without a window.
+    let lines = Self.commands[start..<start + 3].joined(separator: "\n")
+      .replacing(".build/release/", with: "'\(BuiltPlugin.repository.path)'/.build/release/")
+      .replacing("serve live", with: "serve live --port $port")
+      .replacing("output=live", with: "output=live preview=fakesink")
+      .replacing("8080", with: "$port").replacing("sleep 6; ", with: "")
+      .replacing("&\n", with: "& jobs+=($!)\n")
+    let player = try #require(lines.split(separator: "\n").last)
+    let url = try #require(player.split(separator: " ").last)
+    let script = """
+      set -m
+      cd '\(folder.url.path)'
+      port=$((20000 + RANDOM % 20000)) jobs=()
+      \(lines.split(separator: "\n").dropLast().joined(separator: "\n"))
+      for try in {1..150}; do [ -e live/main.m3u8 ] && break; sleep 0.2; done
+      timeout 60 ffmpeg -nostdin -loglevel error -i \(url) -t 2 -map 0:v:0 -f framemd5 played
+      status=$?
+      for job in "${jobs[@]}"; do kill -- "-$job"; done
+      wait
+      exit $status
+      """
+    let result = try run(["bash", "-c", script], seconds: 120)
+    #expect(result.status == 0, "\(result.output)")
+    let played = try String(contentsOfFile: folder.path("played"), encoding: .utf8)
+    #expect(played.split(separator: "\n").filter { !$0.hasPrefix("#") }.count >= 55)
+  }
+
+  @Test("the lines of docs/streaming.md carry both eyes")
+  func streamingPage() throws {
+    try BuiltPlugin.require()
+    let folder = try TemporaryFolder()
+    let page = BuiltPlugin.repository.appending(path: "docs/streaming.md")
+    let lines = try DocumentedLines(page).commands
+    #expect(lines.count == 3)
+    for line in lines {
+      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
+      #expect(result.status == 0 && !result.output.contains("ERROR"), "\(result.output)")
+    }
+    let movie = try MovieFile(folder.path("both.mov"))
+    #expect(try movie.video().samples.count == 60 && movie.videoEntry().lhvC != nil)
+    let main = try String(contentsOfFile: folder.path("main.m3u8"), encoding: .utf8)
+    #expect(main.matches(of: /REQ-VIDEO-LAYOUT="CH-STEREO"/).count == 2, "\(main)")
+    // Both rungs are cut at the same pictures.
+    let cuts = try ["video_0", "video_1"].map { name in
+      try String(contentsOfFile: folder.path("\(name)/index.m3u8"), encoding: .utf8)
+        .split(separator: "\n").filter { $0.hasPrefix("#EXTINF") }
+    }
+    #expect(cuts[0] == cuts[1] && cuts[0].count == 2)
   }
 
   @Test("make knows the README's targets")

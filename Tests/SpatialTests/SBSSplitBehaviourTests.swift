@@ -68,7 +68,7 @@ struct SBSSplitBehaviourTests {
     arguments: [true, false])
   func frameByFrame(takesReferences: Bool) throws {
     if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
-    left.element.setState(GST_STATE_NULL)
+    left.element.setState(.null)
     left.element.set("input-mode-override", "none")
     left.play()
     left.setSourceCaps("video/x-raw,format=GRAY8,width=8,height=2,multiview-mode=frame-by-frame")
@@ -79,7 +79,7 @@ struct SBSSplitBehaviourTests {
       frame.pts = 0
       frame.setVideoLayout(
         VideoLayout(width: 8, height: 2, offsets: [5], strides: [13]),
-        format: GST_VIDEO_FORMAT_GRAY8)
+        format: VideoFormat(name: "GRAY8"))
       #expect(left.push(frame) == .ok)
       let eye = try #require(harness.pull())
       if takesReferences {
@@ -92,7 +92,7 @@ struct SBSSplitBehaviourTests {
       let short = Buffer(padding + row + padding)
       short.setVideoLayout(
         VideoLayout(width: 8, height: 2, offsets: [5], strides: [13]),
-        format: GST_VIDEO_FORMAT_GRAY8)
+        format: VideoFormat(name: "GRAY8"))
       if seed == 2 { #expect(left.push(short) == .error) }
     }
   }
@@ -155,7 +155,7 @@ struct SBSSplitBehaviourTests {
         if isDescribed { packed.setVideoLayout(VideoLayout(info), format: info.format) }
         #expect(left.push(packed) == .error, "\(size) of \(info.size) bytes")
         for harness in [left, right] { #expect(harness.tryPull() == nil) }
-        left.element.setState(GST_STATE_NULL)
+        left.element.setState(.null)
       }
     }
     left.play()
@@ -223,7 +223,7 @@ struct SBSSplitBehaviourTests {
     let packed = frame()
     packed.setVideoLayout(
       VideoLayout(width: 64, height: 16, offsets: [.max, .max, .max], strides: [64, 32, 32]),
-      format: GST_VIDEO_FORMAT_I420)
+      format: VideoFormat(name: "I420"))
     #expect(left.push(packed) == .error)
   }
 
@@ -234,7 +234,8 @@ struct SBSSplitBehaviourTests {
     left.setSourceCaps(Self.caps)
     let packed = frame()
     packed.setVideoLayout(
-      VideoLayout(width: 64, height: 16, offsets: [0], strides: [64]), format: GST_VIDEO_FORMAT_I420
+      VideoLayout(width: 64, height: 16, offsets: [0], strides: [64]),
+      format: VideoFormat(name: "I420")
     )
     #expect(left.push(packed) == .error)
   }
@@ -402,7 +403,7 @@ struct SBSSplitBehaviourTests {
         + "queue name=q ! fakesink name=right async=false")
     let left = try Tap(pipeline.element(named: "left")?.staticPad("sink"))
     let right = try Tap(pipeline.element(named: "right")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     while left.buffers.count < 5 { try await Task.sleep(for: .milliseconds(5)) }
     let source = try #require(pipeline.element(named: "s")?.staticPad("right"))
     let sink = try #require(pipeline.element(named: "q")?.staticPad("sink"))
@@ -410,7 +411,7 @@ struct SBSSplitBehaviourTests {
     while right.buffers.count < 5 { try await Task.sleep(for: .milliseconds(5)) }
     pipeline.send(.endOfStream)
     try await messages(of: pipeline)
-    pipeline.setState(GST_STATE_NULL)
+    pipeline.setState(.null)
     #expect(left.buffers.count > right.buffers.count)
     #expect(right.buffers.first?.caps.first?.string("multiview-mode") == "right")
   }

@@ -54,7 +54,7 @@ struct SilentPadTests {
   func microphoneStops() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(30, of: tap)
     try close("audio", of: pipeline)
     try await more(60, of: tap)
@@ -76,7 +76,7 @@ struct SilentPadTests {
   func microphoneDies() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(30, of: tap)
     try close("audio", of: pipeline)
     try await more(30, of: tap)
@@ -91,7 +91,7 @@ struct SilentPadTests {
     let pipeline = try live(
       recording, sound: microphone.replacing("name=audio", "name=audio drop=true"))
     let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(30, of: tap)
     try close("audio", of: pipeline, false)
     try await more(30, of: tap)
@@ -109,7 +109,7 @@ struct SilentPadTests {
       recording.replacing("pad-timeout=300000000", "pad-timeout=200000000"), sound: microphone)
     try close(eye, of: pipeline)
     let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await Task.sleep(for: .milliseconds(700))
     #expect(tap.buffers.isEmpty)
     try close(eye, of: pipeline, false)
@@ -130,7 +130,7 @@ struct SilentPadTests {
     let x = try #require(pipeline.element(named: "x"))
     let tap = try Tap(x.staticPad("src"))
     let others = try Tap(x.staticPad(eye == "left" ? "right" : "left"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(10, of: tap)
     try close(eye, of: pipeline)
     try await more(15, of: others)
@@ -176,11 +176,11 @@ struct SilentPadTests {
   func pause() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     try await Task.sleep(for: .seconds(1))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     pipeline.send(.endOfStream)
     let messages = try await play(pipeline)
@@ -196,7 +196,7 @@ struct SilentPadTests {
         + "sbssplit name=s s.left ! \(tee)l ! x.left s.right ! \(tee)r ! x.right \(recording)")
     let mux = try #require(pipeline.element(named: "x"))
     let tap = try Tap(mux.staticPad("src"))
-    pipeline.setState(GST_STATE_PLAYING)
+    pipeline.setState(.playing)
     try await more(20, of: tap)
     let pads = try ["left", "right"].map { try #require(mux.staticPad($0)) }
     for pad in pads {

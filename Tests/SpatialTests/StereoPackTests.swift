@@ -20,7 +20,7 @@ struct StereoPackTests {
   }
 
   private func begin(_ mode: String = "side-by-side", caps: String = Self.caps) {
-    left.element.setState(GST_STATE_NULL)
+    left.element.setState(.null)
     left.element.set("mode", mode)
     left.play()
     for harness in [left, right] { harness.setSourceCaps(caps) }
@@ -34,7 +34,7 @@ struct StereoPackTests {
     buffer.duration = 40_000_000
     buffer.setVideoLayout(
       VideoLayout(width: 32, height: 16, offsets: [8, 1024, 1600], strides: [64, 40, 48]),
-      format: GST_VIDEO_FORMAT_I420)
+      format: VideoFormat(name: "I420"))
     return buffer
   }
 
@@ -75,7 +75,7 @@ struct StereoPackTests {
       short.pts = 0
       short.setVideoLayout(
         VideoLayout(width: 32, height: 16, offsets: [0, 512, 640], strides: [32, 16, 16]),
-        format: GST_VIDEO_FORMAT_I420)
+        format: VideoFormat(name: "I420"))
       let other = strided(1)
       #expect(left.push(short) == .ok)
       _ = right.push(other)

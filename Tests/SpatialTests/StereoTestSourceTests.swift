@@ -86,7 +86,7 @@ struct StereoTestSourceTests {
     let pipeline = try pipeline(
       "stereotestsrc ! video/x-raw,width=32,height=16 ! fakesink name=sink sync=false")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 5 * .second))
     let start = scale(frame, .second, 30)
     gst_element_seek(
@@ -106,13 +106,13 @@ struct StereoTestSourceTests {
   @Test("a seek backwards is refused")
   func seekBackwards() async throws {
     let pipeline = try pipeline("stereotestsrc ! video/x-raw,width=32,height=16 ! fakesink")
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     #expect(pipeline.waitForState(timeout: 5 * .second))
     #expect(
       gst_element_seek(
         pipeline.pointer, -1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
         GST_SEEK_TYPE_SET, 1_000_000_000) == 0)
-    pipeline.setState(GST_STATE_NULL)
+    pipeline.setState(.null)
   }
 
   @Test("live, frames come by the clock")
@@ -121,7 +121,7 @@ struct StereoTestSourceTests {
       "stereotestsrc is-live=true num-buffers=6 ! video/x-raw,width=32,height=16,framerate=20/1 ! "
         + "fakesink sync=false")
     let start = ContinuousClock.now
-    pipeline.setState(GST_STATE_PAUSED)
+    pipeline.setState(.paused)
     #expect(
       gst_element_get_state(pipeline.pointer, nil, nil, 0) == GST_STATE_CHANGE_NO_PREROLL)
     try await play(pipeline)

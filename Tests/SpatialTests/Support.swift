@@ -52,8 +52,8 @@ func pipeline(_ description: String) throws -> Pipeline {
 /// end does not come in time.
 @discardableResult
 func play(_ pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
-  defer { pipeline.setState(GST_STATE_NULL) }
-  pipeline.setState(GST_STATE_PLAYING)
+  defer { pipeline.setState(.null) }
+  pipeline.setState(.playing)
   return try await messages(of: pipeline, seconds: seconds)
 }
 

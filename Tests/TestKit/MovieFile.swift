@@ -18,6 +18,7 @@ public struct MovieFile {
         parser.supply(
           Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
       case .movie(let movie): found = movie
+      case .fragment(let fragment): found?.append(fragment)
       case .end: break reading
       default: break
       }

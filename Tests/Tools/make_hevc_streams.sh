@@ -30,6 +30,7 @@ pair slices 160x96 6 yuv420p "" \
   "ctu=16:max-tu-size=16:slices=3:bframes=0:keyint=6:crf=32:hrd=1:vbv-maxrate=400:vbv-bufsize=400"
 pair weightp 64x48 10 yuv420p "fade=t=in:s=0:n=8," \
   "weightb=1:bframes=2:keyint=10:crf=28:scaling-list=default:temporal-layers=1"
+pair references 64x48 24 yuv420p "" "bframes=0:ref=8:keyint=12:min-keyint=12:open-gop=0:crf=40"
 encode plain 64x48 1 yuv420p "" crf=40
 encode poclsb 64x48 1 yuv420p "" crf=40:log2-max-poc-lsb=6
 encode sublayers 64x48 1 yuv420p "" crf=40:temporal-layers=1

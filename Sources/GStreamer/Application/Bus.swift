@@ -12,8 +12,8 @@ public final class Bus: @unchecked Sendable {
 
   private struct State {
     var waiting: [Message] = []
-    var consumer: CheckedContinuation<Message?, Never>?
-    var watcher: (@Sendable (Message) -> Void)?
+    /// Who waits for one.
+    var consumer: CheckedContinuation<Void, Never>?
   }
 
   private let bus: UnsafeMutablePointer<GstBus>
@@ -63,47 +63,43 @@ public final class Bus: @unchecked Sendable {
   /// Discards the messages that wait.
   func flush() { state.withLock { $0.waiting = [] } }
 
-  /// Has `body` see each message from now on, in the thread that posts it, in place of `messages`.
-  /// It must neither block nor change the pipeline's state.
-  public func watch(_ body: @escaping @Sendable (Message) -> Void) {
-    state.withLock { $0.watcher = body }
-  }
-
   private func receive(_ message: Message) {
-    if let watcher = state.withLock({ $0.watcher }) { return watcher(message) }
-    let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
-      if let consumer = state.consumer {
-        state.consumer = nil
-        return consumer
-      }
+    let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.waiting.append(message)
       if state.waiting.count > Self.capacity,
         let index = state.waiting.firstIndex(where: { !$0.mustArrive })
       {
         state.waiting.remove(at: index)
       }
-      return nil
+      return state.consumer.take()
     }
-    consumer?.resume(returning: message)
+    consumer?.resume()
   }
 
   private func next() async -> Message? {
+    while !Task.isCancelled {
+      let message = state.withLock { state in
+        state.waiting.isEmpty ? nil : state.waiting.removeFirst()
+      }
+      if let message { return message }
+      await wait()
+    }
+    return nil
+  }
+
+  /// Returns when there is a message, or the task is cancelled.
+  private func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let ready = state.withLock { state -> Message?? in
-          if Task.isCancelled { return .some(nil) }
-          if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+        let isReady = state.withLock { state in
+          guard !Task.isCancelled, state.waiting.isEmpty else { return true }
           state.consumer = continuation
-          return nil
+          return false
         }
-        if let ready { continuation.resume(returning: ready) }
+        if isReady { continuation.resume() }
       }
     } onCancel: {
-      let consumer = state.withLock { state -> CheckedContinuation<Message?, Never>? in
-        defer { state.consumer = nil }
-        return state.consumer
-      }
-      consumer?.resume(returning: nil)
+      state.withLock { $0.consumer.take() }?.resume()
     }
   }
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// A reference to an element of an application's pipeline.
 public class Element: @unchecked Sendable {
@@ -55,8 +55,8 @@ public class Element: @unchecked Sendable {
 
   /// Starts a change of state; false where it fails at once. It may go on in other threads.
   @discardableResult
-  public func setState(_ state: GstState) -> Bool {
-    gst_element_set_state(pointer, state) != GST_STATE_CHANGE_FAILURE
+  public func setState(_ state: State) -> Bool {
+    gst_element_set_state(pointer, state.cValue) != GST_STATE_CHANGE_FAILURE
   }
 
   /// Waits for a change of state to end; false where it failed or takes longer than `timeout`.

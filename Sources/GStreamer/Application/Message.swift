@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// What an element tells the application.
 public final class Message: MiniObject, @unchecked Sendable {
@@ -23,12 +23,13 @@ public final class Message: MiniObject, @unchecked Sendable {
     /// A message that only one kind of element sends, by the name of its structure.
     case element(StructureView)
     case tags(TagList)
-    case stateChanged(old: GstState, new: GstState)
-    /// Any other type.
-    case other(GstMessageType)
+    case stateChanged(old: State, new: State)
+    /// Any other, by the name of its type, such as `latency`.
+    case other(name: String)
   }
 
-  public var type: GstMessageType { pointer.pointee.type }
+  /// ``content`` says it in Swift.
+  package var type: GstMessageType { pointer.pointee.type }
 
   /// The name of the object that sent the message.
   public var sourceName: String {
@@ -42,20 +43,22 @@ public final class Message: MiniObject, @unchecked Sendable {
     case GST_MESSAGE_ERROR: return .error(failure(gst_message_parse_error))
     case GST_MESSAGE_WARNING: return .warning(failure(gst_message_parse_warning))
     case GST_MESSAGE_ELEMENT:
-      guard let structure = gst_message_get_structure(pointer) else { return .other(type) }
+      guard let structure = gst_message_get_structure(pointer) else { return other }
       return .element(StructureView(structure, in: self))
     case GST_MESSAGE_TAG:
       var tags: UnsafeMutablePointer<GstTagList>?
       gst_message_parse_tag(pointer, &tags)
-      return tags.map { .tags(TagList(adopting: $0)) } ?? .other(type)
+      return tags.map { .tags(TagList(adopting: $0)) } ?? other
     case GST_MESSAGE_STATE_CHANGED:
       var old = GST_STATE_NULL
       var new = GST_STATE_NULL
       gst_message_parse_state_changed(pointer, &old, &new, nil)
-      return .stateChanged(old: old, new: new)
-    default: return .other(type)
+      return .stateChanged(old: State(old), new: State(new))
+    default: return other
     }
   }
+
+  private var other: Content { .other(name: String(cString: gst_message_type_get_name(type))) }
 
   private func failure(
     _ parse: (

@@ -7,15 +7,15 @@ extension Pipeline {
   public func add(_ element: Element) throws {
     guard gst_bin_add(cast(pointer), element.pointer) != 0 else {
       throw ElementError(
-        .core(GST_CORE_ERROR_FAILED), "The pipeline has an element '\(element.name)'.")
+        .failed, "The pipeline has an element '\(element.name)'.")
     }
   }
 
   /// Starts the change to PLAYING; false where it fails at once.
-  public func play() -> Bool { setState(GST_STATE_PLAYING) }
+  public func play() -> Bool { setState(.playing) }
 
   /// Goes down to NULL, which waits for the streaming threads.
-  public func end() { setState(GST_STATE_NULL) }
+  public func end() { setState(.null) }
 
   /// Does what every application has to do on some messages: distributes a changed latency, and
   /// chooses another clock where one is lost.
@@ -23,8 +23,8 @@ extension Pipeline {
     switch message.type {
     case GST_MESSAGE_LATENCY: gst_bin_recalculate_latency(cast(pointer))
     case GST_MESSAGE_CLOCK_LOST:
-      setState(GST_STATE_PAUSED)
-      setState(GST_STATE_PLAYING)
+      setState(.paused)
+      setState(.playing)
     default: break
     }
   }

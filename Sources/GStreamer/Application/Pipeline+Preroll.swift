@@ -21,7 +21,7 @@ extension Pipeline {
         if message.type == GST_MESSAGE_ASYNC_DONE { return }
       }
       throw ElementError(
-        .core(GST_CORE_ERROR_STATE_CHANGE),
+        .stateChange,
         missing.map { "There is no \($0)." } ?? "No frame came within \(timeout).")
     }
     let timer = Task {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// A graph of elements that runs: what an application holds.
 public final class Pipeline: Element, @unchecked Sendable {
@@ -20,7 +20,7 @@ public final class Pipeline: Element, @unchecked Sendable {
     defer { g_clear_error(&error) }
     guard let parsed else {
       let message = error.map { String(cString: $0.pointee.message) }
-      throw ElementError(.core(GST_CORE_ERROR_FAILED), message ?? "No such pipeline.")
+      throw ElementError(.failed, message ?? "No such pipeline.")
     }
     let pointer: UnsafeMutablePointer<GstElement>
     if cgst_is_a(parsed, gst_pipeline_get_type()) != 0 {
@@ -36,9 +36,9 @@ public final class Pipeline: Element, @unchecked Sendable {
 
   /// Starts a change of state; in NULL, messages that nobody has taken are gone.
   @discardableResult
-  public override func setState(_ state: GstState) -> Bool {
+  public override func setState(_ state: State) -> Bool {
     let isChanging = super.setState(state)
-    if state == GST_STATE_NULL { bus.flush() }
+    if state == .null { bus.flush() }
     return isChanging
   }
 
@@ -56,8 +56,8 @@ public final class Pipeline: Element, @unchecked Sendable {
   ///
   /// - Parameter onMessage: sees every message on the way.
   public func run(_ onMessage: (Message) -> Void = { _ in }) async throws {
-    setState(GST_STATE_PLAYING)
-    defer { setState(GST_STATE_NULL) }
+    setState(.playing)
+    defer { setState(.null) }
     for await message in bus.messages {
       onMessage(message)
       switch message.content {

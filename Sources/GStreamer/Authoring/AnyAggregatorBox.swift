@@ -100,7 +100,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     _ template: String, to element: UnsafeMutablePointer<GstElement>
   ) throws {
     guard let created = makePad(of: element, template: template, name: template) else {
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(template) could not be made.")
+      throw ElementError(.pad, "The pad \(template) could not be made.")
     }
     gst_element_add_pad(element, cast(created))
   }
@@ -137,7 +137,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   private static func checkFormat(_ segment: Segment, of pad: AggregatorPad) throws {
     guard segment.isInTime else {
       let format =
-        gst_format_get_name(segment.format).map { String(cString: $0) } ?? "unknown units"
+        gst_format_get_name(segment.format.cValue).map { String(cString: $0) } ?? "unknown units"
       throw ElementError(
         .format,
         "The stream on \(pad.name) is counted in \(format), not in time; put a parser that knows "
@@ -196,7 +196,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       return element.answer {
         if let segment = owned.segment {
           // An encoder that writes the head of its file anew at its end; here there is no file.
-          if segment.format == GST_FORMAT_BYTES, aggregatorPad.segment.isInTime { return true }
+          if segment.format == .bytes, aggregatorPad.segment.isInTime { return true }
           try AnyAggregatorBox.checkFormat(segment, of: aggregatorPad)
         }
         return try element.sinkEvent(aggregatorPad, owned)

@@ -25,7 +25,7 @@ class AnyPushSourceBox: ElementBox, @unchecked Sendable {
   func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? { nil }
 
   /// Sets the format that the source counts in. Call it at creation.
-  func setFormat(_ format: Format) { gst_base_src_set_format(source, format) }
+  func setFormat(_ format: Format) { gst_base_src_set_format(source, format.cValue) }
 
   private static func of(_ pointer: UnsafeMutablePointer<GstBaseSrc>?) -> AnyPushSourceBox? {
     guard let pointer else { return nil }

@@ -5,6 +5,8 @@ internal import CGStreamer
 /// An element with one sink and one source that works buffer by buffer, in place: `GstBaseTransform`.
 class AnyTransformBox: ElementBox, @unchecked Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { cast(pointer) }
+  /// For the buffers that come, in the streaming thread.
+  private var reused = ReusedObject<Buffer>()
   private var parent: UnsafeMutablePointer<GstBaseTransformClass> {
     parentClass.assumingMemoryBound(to: GstBaseTransformClass.self)
   }
@@ -72,9 +74,10 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
         return GST_FLOW_ERROR
       }
       // Not retained: a reference more would make the buffer read-only.
-      let borrowed = Buffer(adopting: buffer)
-      defer { borrowed.disown() }
-      return element.flow { () throws in try element.transformInPlace(borrowed) }
+      let borrowed = element.reused.take(cast(buffer)) { Buffer(adopting: cast($0)) }
+      let flow = element.flow { () throws in try element.transformInPlace(borrowed) }
+      element.reused.giveBack(lent: borrowed)
+      return flow
     }
   }
 }

@@ -19,13 +19,13 @@ extension BinImplementation {
   /// Takes an element in.
   public func addPart(_ element: Element) throws {
     guard gst_bin_add(bin, element.pointer) != 0 else {
-      throw ElementError(.core(GST_CORE_ERROR_FAILED), "\(element.name) could not be put in.")
+      throw ElementError(.failed, "\(element.name) could not be put in.")
     }
   }
 
   /// Stops an element and takes it out.
   public func removePart(_ element: Element) {
-    element.setState(GST_STATE_NULL)
+    element.setState(.null)
     gst_bin_remove(bin, element.pointer)
   }
 }

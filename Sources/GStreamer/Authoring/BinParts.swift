@@ -7,7 +7,7 @@ extension Element {
   public func link(_ source: String, to other: Element, _ sink: String) throws {
     guard gst_element_link_pads(pointer, source, other.pointer, sink) != 0 else {
       throw ElementError(
-        .core(GST_CORE_ERROR_NEGOTIATION), "\(name) and \(other.name) cannot be linked.")
+        .negotiation, "\(name) and \(other.name) cannot be linked.")
     }
   }
 }
@@ -17,7 +17,7 @@ extension ElementDeclaration {
   public func makePart() throws -> Element {
     let type = g_type_from_name(typeName)
     guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
-      throw ElementError(.core(GST_CORE_ERROR_FAILED), "\(name) could not be made.")
+      throw ElementError(.failed, "\(name) could not be made.")
     }
     return Element(retaining: cast(object))
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// What an element is: the first page of its manual.
 public struct ElementDeclaration<Implementation: ElementImplementation>: ElementFeature,
@@ -12,7 +12,7 @@ public struct ElementDeclaration<Implementation: ElementImplementation>: Element
   public let klass: String
   public let description: String
   public let author: String
-  public let rank: GstRank
+  public let rank: ElementRank
   public let padTemplates: [PadTemplate]
   public let properties: [Property<Implementation>]
   public let interfaces: [ElementInterface]
@@ -46,7 +46,7 @@ extension ElementDeclaration where Implementation: ElementImplementation {
   ///   - interfaces: GObject interfaces besides.
   public init(
     name: String, typeName: String, longName: String, klass: String, description: String,
-    author: String, rank: GstRank = GST_RANK_NONE, padTemplates: [PadTemplate],
+    author: String, rank: ElementRank = .none, padTemplates: [PadTemplate],
     properties: [Property<Implementation>] = [], interfaces: [ElementInterface] = []
   ) {
     let superclass = Implementation.superclass

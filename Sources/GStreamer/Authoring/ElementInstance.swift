@@ -18,6 +18,12 @@ public final class ElementInstance: @unchecked Sendable {
     self.pointer = pointer
     self.parentClass = parentClass
   }
+
+  /// The GType that was registered, where several declarations share one implementation.
+  public var typeName: String {
+    let type = pointer.pointee.object.object.g_type_instance.g_class.pointee.g_type
+    return g_type_name(type).map { String(cString: $0) } ?? ""
+  }
 }
 
 /// A Swift object behind an element: what all of them can do, from any thread.

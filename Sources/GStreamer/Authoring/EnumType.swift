@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 import Synchronization
 
 /// A choice that is a property's type. Its cases are numbers with names.
@@ -9,20 +9,28 @@ public protocol EnumType: RawRepresentable, CaseIterable, Sendable where RawValu
   static var typeName: String { get }
   /// Of each case, the nick for gst-launch and the description for gst-inspect.
   var names: (nick: String, description: String) { get }
-  /// The GType; an enum that wraps one of GStreamer's own gives that.
-  static var type: GType { get }
 }
 
 /// Options of GStreamer's own that are a property's type.
-public protocol FlagsType: OptionSet, Sendable where RawValue == UInt32 {
-  /// The GType.
-  static var type: GType { get }
+public protocol FlagsType: OptionSet, Sendable where RawValue == UInt32 {}
+
+/// What wraps a GType of GStreamer's own.
+protocol RegisteredType {
+  static var registeredType: GType { get }
+}
+
+extension FlagsType {
+  /// The GType; that of GStreamer's flags in general where it is none of GStreamer's own.
+  static var type: GType {
+    (Self.self as? any RegisteredType.Type)?.registeredType ?? gst_buffer_flags_get_type()
+  }
 }
 
 extension EnumType {
-  /// The registered GType, registering it the first time.
-  public static var type: GType {
-    EnumRegistry.lock.withLock { _ in
+  /// The GType: GStreamer's own, or one that is registered the first time.
+  static var type: GType {
+    if let own = Self.self as? any RegisteredType.Type { return own.registeredType }
+    return EnumRegistry.lock.withLock { _ in
       let known = g_type_from_name(typeName)
       if known != 0 { return known }
       // GLib keeps the table for as long as the process lives.

@@ -50,7 +50,7 @@ private final class PushSourceBox<Implementation: PushSourceImplementation>: Any
   init(_ instance: ElementInstance) throws {
     owned = try ElementCore(instance)
     super.init(instance, owned)
-    setFormat(GST_FORMAT_TIME)
+    setFormat(.time)
   }
 
   override func fixate(_ caps: Caps) -> Caps { owned.implementation.fixate(caps) }

@@ -1,17 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// What an element tells the application when it cannot go on: `GST_ELEMENT_ERROR`.
 ///
 /// Thrown inside an element; the layer posts it as an error message and returns `GST_FLOW_ERROR`.
 public struct ElementError: Error, Sendable, CustomStringConvertible {
-  /// The GError domain and code.
-  public enum Code: Sendable {
-    case core(GstCoreError)
-    case library(GstLibraryError)
-    case resource(GstResourceError)
-    case stream(GstStreamError)
+  /// What is wrong, for programs: a GError's domain and code.
+  public struct Code: Hashable, Sendable {
+    /// Whose codes these are.
+    public enum Domain: Sendable {
+      /// `GST_CORE_ERROR`
+      case core
+      /// `GST_LIBRARY_ERROR`
+      case library
+      /// `GST_RESOURCE_ERROR`
+      case resource
+      /// `GST_STREAM_ERROR`
+      case stream
+    }
+
+    public let domain: Domain
+    /// The number that the code has in its domain.
+    public let rawValue: Int32
   }
 
   public let code: Code
@@ -50,34 +61,72 @@ extension ElementError: ElementErrorConvertible {
   init(_ error: any Error) {
     self =
       (error as? any ElementErrorConvertible)?.elementError
-      ?? ElementError(.stream(GST_STREAM_ERROR_FAILED), "\(error)")
+      ?? ElementError(.failedStream, "\(error)")
   }
 }
 
 extension ElementError.Code {
-  public static let demux = Self.stream(GST_STREAM_ERROR_DEMUX)
-  public static let mux = Self.stream(GST_STREAM_ERROR_MUX)
-  public static let encode = Self.stream(GST_STREAM_ERROR_ENCODE)
-  public static let decode = Self.stream(GST_STREAM_ERROR_DECODE)
-  public static let format = Self.stream(GST_STREAM_ERROR_FORMAT)
-  public static let wrongType = Self.stream(GST_STREAM_ERROR_WRONG_TYPE)
-  public static let codecNotFound = Self.stream(GST_STREAM_ERROR_CODEC_NOT_FOUND)
-  public static let failedStream = Self.stream(GST_STREAM_ERROR_FAILED)
-  public static let settings = Self.library(GST_LIBRARY_ERROR_SETTINGS)
-  public static let write = Self.resource(GST_RESOURCE_ERROR_WRITE)
-  public static let noSpaceLeft = Self.resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT)
-  public static let seek = Self.resource(GST_RESOURCE_ERROR_SEEK)
-  public static let negotiation = Self.core(GST_CORE_ERROR_NEGOTIATION)
-  public static let pad = Self.core(GST_CORE_ERROR_PAD)
-  public static let missingPlugin = Self.core(GST_CORE_ERROR_MISSING_PLUGIN)
+  private static func core(_ code: GstCoreError) -> Self {
+    Self(domain: .core, rawValue: Int32(truncatingIfNeeded: code.rawValue))
+  }
+
+  private static func library(_ code: GstLibraryError) -> Self {
+    Self(domain: .library, rawValue: Int32(truncatingIfNeeded: code.rawValue))
+  }
+
+  private static func resource(_ code: GstResourceError) -> Self {
+    Self(domain: .resource, rawValue: Int32(truncatingIfNeeded: code.rawValue))
+  }
+
+  private static func stream(_ code: GstStreamError) -> Self {
+    Self(domain: .stream, rawValue: Int32(truncatingIfNeeded: code.rawValue))
+  }
+
+  /// `GST_STREAM_ERROR_DEMUX`: the container cannot be read.
+  public static let demux = stream(GST_STREAM_ERROR_DEMUX)
+  /// `GST_STREAM_ERROR_MUX`: the container cannot be written.
+  public static let mux = stream(GST_STREAM_ERROR_MUX)
+  /// `GST_STREAM_ERROR_ENCODE`
+  public static let encode = stream(GST_STREAM_ERROR_ENCODE)
+  /// `GST_STREAM_ERROR_DECODE`
+  public static let decode = stream(GST_STREAM_ERROR_DECODE)
+  /// `GST_STREAM_ERROR_FORMAT`: the data is not of the kind that was announced, or cannot be used.
+  public static let format = stream(GST_STREAM_ERROR_FORMAT)
+  /// `GST_STREAM_ERROR_WRONG_TYPE`: the element does not handle such streams.
+  public static let wrongType = stream(GST_STREAM_ERROR_WRONG_TYPE)
+  /// `GST_STREAM_ERROR_CODEC_NOT_FOUND`
+  public static let codecNotFound = stream(GST_STREAM_ERROR_CODEC_NOT_FOUND)
+  /// `GST_STREAM_ERROR_FAILED`: the stream is broken off for a reason of its own.
+  public static let failedStream = stream(GST_STREAM_ERROR_FAILED)
+  /// `GST_LIBRARY_ERROR_SETTINGS`: properties that cannot be met.
+  public static let settings = library(GST_LIBRARY_ERROR_SETTINGS)
+  /// `GST_RESOURCE_ERROR_READ`
+  public static let read = resource(GST_RESOURCE_ERROR_READ)
+  /// `GST_RESOURCE_ERROR_WRITE`
+  public static let write = resource(GST_RESOURCE_ERROR_WRITE)
+  /// `GST_RESOURCE_ERROR_NO_SPACE_LEFT`
+  public static let noSpaceLeft = resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT)
+  /// `GST_RESOURCE_ERROR_SEEK`
+  public static let seek = resource(GST_RESOURCE_ERROR_SEEK)
+  /// `GST_CORE_ERROR_FAILED`
+  public static let failed = core(GST_CORE_ERROR_FAILED)
+  /// `GST_CORE_ERROR_STATE_CHANGE`
+  public static let stateChange = core(GST_CORE_ERROR_STATE_CHANGE)
+  /// `GST_CORE_ERROR_NEGOTIATION`: elements have no caps in common.
+  public static let negotiation = core(GST_CORE_ERROR_NEGOTIATION)
+  /// `GST_CORE_ERROR_PAD`: a pad that cannot be made or linked.
+  public static let pad = core(GST_CORE_ERROR_PAD)
+  /// `GST_CORE_ERROR_MISSING_PLUGIN`
+  public static let missingPlugin = core(GST_CORE_ERROR_MISSING_PLUGIN)
 
   var domainAndCode: (GQuark, Int32) {
-    switch self {
-    case .core(let code): (gst_core_error_quark(), Int32(truncatingIfNeeded: code.rawValue))
-    case .library(let code): (gst_library_error_quark(), Int32(truncatingIfNeeded: code.rawValue))
-    case .resource(let code):
-      (gst_resource_error_quark(), Int32(truncatingIfNeeded: code.rawValue))
-    case .stream(let code): (gst_stream_error_quark(), Int32(truncatingIfNeeded: code.rawValue))
-    }
+    let quark =
+      switch domain {
+      case .core: gst_core_error_quark()
+      case .library: gst_library_error_quark()
+      case .resource: gst_resource_error_quark()
+      case .stream: gst_stream_error_quark()
+      }
+    return (quark, rawValue)
   }
 }

@@ -8,7 +8,7 @@ internal import CGStreamer
 /// So a C function gets the pointer of a parameter or of `self`, which the caller keeps alive, or
 /// from inside `withExtendedLifetime`; one that takes a reference over gets `retainedPointer()`.
 public class MiniObject: @unchecked Sendable {
-  let raw: UnsafeMutablePointer<GstMiniObject>
+  private(set) var raw: UnsafeMutablePointer<GstMiniObject>
   private var isOwned = true
 
   init(adopting raw: UnsafeMutablePointer<GstMiniObject>) {
@@ -30,9 +30,60 @@ public class MiniObject: @unchecked Sendable {
     return object.raw
   }
 
-  /// Gives up the reference without releasing it: it belonged to the caller all along.
+  /// Gives up the reference without releasing it: it belongs to somebody else now.
   func disown() { isOwned = false }
+
+  /// Releases the reference.
+  fileprivate func release() {
+    if isOwned { gst_mini_object_unref(raw) }
+    isOwned = false
+  }
+
+  /// Takes over the caller's reference to another C object.
+  fileprivate func replace(by raw: UnsafeMutablePointer<GstMiniObject>) {
+    release()
+    self.raw = raw
+    isOwned = true
+  }
 
   /// Whether nobody else holds a reference, so that it may be changed in place.
   public var isWritable: Bool { gst_mini_object_is_writable(raw) != 0 }
+}
+
+/// A Swift object for one C object after the other, as they come to a function that one thread at a
+/// time calls, so that they do not cost an allocation each.
+struct ReusedObject<Object: MiniObject> {
+  private var spare: Object?
+
+  init() {}
+
+  /// An object with the caller's reference.
+  mutating func take(
+    _ raw: UnsafeMutablePointer<GstMiniObject>,
+    _ make: (UnsafeMutablePointer<GstMiniObject>) -> Object
+  ) -> Object {
+    guard let object = spare.take() else { return make(raw) }
+    object.replace(by: raw)
+    return object
+  }
+
+  /// Releases the reference, unless something has kept the object.
+  mutating func giveBack(_ object: consuming Object) {
+    var object = object
+    guard isKnownUniquelyReferenced(&object) else { return }
+    object.release()
+    spare = object
+  }
+
+  /// The same for an object whose reference the C caller has lent and keeps.
+  mutating func giveBack(lent object: consuming Object) {
+    var object = object
+    guard isKnownUniquelyReferenced(&object) else {
+      // Something has kept the object, and so needs a reference of its own.
+      gst_mini_object_ref(object.raw)
+      return
+    }
+    object.disown()
+    spare = object
+  }
 }

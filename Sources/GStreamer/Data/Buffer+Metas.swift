@@ -9,26 +9,28 @@ extension Buffer {
   ///
   /// - Parameter isResized: leaves out those that say something of sizes and places in the picture.
   public func copyMetas(from other: Buffer, isResized: Bool = false) {
-    var kept: Set = [GST_META_TAG_VIDEO_STR, GST_META_TAG_VIDEO_ORIENTATION_STR]
-    if !isResized { kept.insert(GST_META_TAG_VIDEO_SIZE_STR) }
     let copying = g_quark_from_string("gst-copy")
     var whole = GstMetaTransformCopy(region: 0, offset: 0, size: .max)
     var state: gpointer?
     while let meta = gst_buffer_iterate_meta(other.pointer, &state) {
       guard let info = meta.pointee.info, let transform = info.pointee.transform_func,
-        Self.tags(of: info.pointee.api).isSubset(of: kept)
+        Self.holds(info.pointee.api, isResized: isResized)
       else { continue }
       _ = transform(pointer, meta, other.pointer, copying, &whole)
     }
   }
 
-  private static func tags(of api: GType) -> Set<String> {
-    var tags: Set<String> = []
-    guard var tag = gst_meta_api_type_get_tags(api) else { return tags }
+  /// Whether metas of this kind say nothing but what still holds, by their tags.
+  private static func holds(_ api: GType, isResized: Bool) -> Bool {
+    guard var tag = gst_meta_api_type_get_tags(api) else { return true }
     while let name = tag.pointee {
-      tags.insert(String(cString: name))
+      guard
+        g_strcmp0(name, GST_META_TAG_VIDEO_STR) == 0
+          || g_strcmp0(name, GST_META_TAG_VIDEO_ORIENTATION_STR) == 0
+          || !isResized && g_strcmp0(name, GST_META_TAG_VIDEO_SIZE_STR) == 0
+      else { return false }
       tag += 1
     }
-    return tags
+    return true
   }
 }

@@ -158,7 +158,7 @@ public final class Buffer: MiniObject, @unchecked Sendable {
   {
     var map = GstMapInfo()
     guard gst_buffer_map(pointer, &map, GST_MAP_READ) != 0 else {
-      throw ElementError(.resource(GST_RESOURCE_ERROR_READ), "A buffer could not be mapped.")
+      throw ElementError(.read, "A buffer could not be mapped.")
     }
     defer { gst_buffer_unmap(pointer, &map) }
     return try body(UnsafeRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
@@ -171,7 +171,7 @@ public final class Buffer: MiniObject, @unchecked Sendable {
     var map = GstMapInfo()
     guard gst_buffer_map(pointer, &map, GST_MAP_WRITE) != 0 else {
       throw ElementError(
-        .resource(GST_RESOURCE_ERROR_WRITE), "A buffer could not be mapped for writing.")
+        .write, "A buffer could not be mapped for writing.")
     }
     defer { gst_buffer_unmap(pointer, &map) }
     return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(clamping: map.size)))

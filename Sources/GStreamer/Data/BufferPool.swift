@@ -19,7 +19,7 @@ public final class VideoBufferPool: @unchecked Sendable {
       gst_buffer_pool_set_active(pool, 1) != 0
     else {
       throw ElementError(
-        .resource(GST_RESOURCE_ERROR_NO_SPACE_LEFT),
+        .noSpaceLeft,
         "No pool of \(info.width)x\(info.height) \(info.formatName) frames could be made.")
     }
   }

@@ -14,7 +14,7 @@ public final class MappedBuffer: @unchecked Sendable {
     self.buffer = buffer
     guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else {
       bytes = UnsafeRawBufferPointer(start: nil, count: 0)
-      throw ElementError(.resource(GST_RESOURCE_ERROR_READ), "A buffer could not be mapped.")
+      throw ElementError(.read, "A buffer could not be mapped.")
     }
     bytes = UnsafeRawBufferPointer(start: map.data, count: Int(clamping: map.size))
   }

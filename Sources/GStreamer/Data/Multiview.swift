@@ -1,25 +1,42 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// How the views of stereo video lie in its frames: `GstVideoMultiviewMode`, the caps field
 /// `multiview-mode`.
-public typealias MultiviewMode = GstVideoMultiviewMode
+public struct MultiviewMode: RawRepresentable, Hashable, Sendable {
+  public let rawValue: Int32
 
-extension GstVideoMultiviewMode {
+  public init(rawValue: Int32) {
+    self.rawValue = rawValue
+  }
+
+  init(_ mode: GstVideoMultiviewMode) {
+    rawValue = mode.rawValue
+  }
+
+  var cValue: GstVideoMultiviewMode { GstVideoMultiviewMode(rawValue) }
+
   /// `GST_VIDEO_MULTIVIEW_MODE_NONE`: not said.
-  public static let none = GST_VIDEO_MULTIVIEW_MODE_NONE
-  public static let mono = GST_VIDEO_MULTIVIEW_MODE_MONO
-  public static let left = GST_VIDEO_MULTIVIEW_MODE_LEFT
-  public static let right = GST_VIDEO_MULTIVIEW_MODE_RIGHT
-  public static let sideBySide = GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE
-  public static let topBottom = GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM
-  public static let rowInterleaved = GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED
-  public static let frameByFrame = GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME
+  public static let none = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_NONE)
+  /// `GST_VIDEO_MULTIVIEW_MODE_MONO`
+  public static let mono = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_MONO)
+  /// `GST_VIDEO_MULTIVIEW_MODE_LEFT`
+  public static let left = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_LEFT)
+  /// `GST_VIDEO_MULTIVIEW_MODE_RIGHT`
+  public static let right = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_RIGHT)
+  /// `GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE`
+  public static let sideBySide = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_SIDE_BY_SIDE)
+  /// `GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM`
+  public static let topBottom = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_TOP_BOTTOM)
+  /// `GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED`
+  public static let rowInterleaved = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_ROW_INTERLEAVED)
+  /// `GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME`
+  public static let frameByFrame = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
 
   /// As the caps field says it; nil for `none`.
   public var capsName: String? {
-    gst_video_multiview_mode_to_caps_string(self).map { String(cString: $0) }
+    gst_video_multiview_mode_to_caps_string(cValue).map { String(cString: $0) }
   }
 }
 
@@ -38,8 +55,10 @@ public struct MultiviewFlags: OptionSet, Sendable, FlagsType {
   /// Each view has half the size along which they are packed.
   public static let halfAspect = MultiviewFlags(
     rawValue: GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue)
+}
 
-  public static var type: GType { gst_video_multiview_flags_get_type() }
+extension MultiviewFlags: RegisteredType {
+  static var registeredType: GType { gst_video_multiview_flags_get_type() }
 }
 
 /// The multiview modes that an application may say where the stream does not:
@@ -57,7 +76,6 @@ public enum MultiviewFramePacking: Int32, EnumType {
   case checkerboard = 8
 
   public static let typeName = "GstVideoMultiviewFramePacking"
-  public static var type: GType { gst_video_multiview_frame_packing_get_type() }
   public var names: (nick: String, description: String) {
     let name = mode.capsName ?? "none"
     return (name, name)
@@ -66,12 +84,16 @@ public enum MultiviewFramePacking: Int32, EnumType {
   public var mode: MultiviewMode { MultiviewMode(rawValue: rawValue) }
 }
 
+extension MultiviewFramePacking: RegisteredType {
+  static var registeredType: GType { gst_video_multiview_frame_packing_get_type() }
+}
+
 extension VideoInfo {
   /// Whether frames of this shape, packed as `mode`, more likely hold squeezed views than whole
   /// ones.
   public func isLikelyHalfAspect(_ mode: MultiviewMode) -> Bool {
     gst_video_multiview_guess_half_aspect(
-      mode, guint(clamping: info.width), guint(clamping: info.height),
+      mode.cValue, guint(clamping: info.width), guint(clamping: info.height),
       guint(clamping: info.par_n), guint(clamping: info.par_d)) != 0
   }
 }

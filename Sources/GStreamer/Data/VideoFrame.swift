@@ -2,27 +2,29 @@
 
 internal import CGStreamer
 
-/// A raw video frame mapped into memory for as long as this object lives.
-public final class VideoFrame: @unchecked Sendable {
-  private var frame: GstVideoFrame
+/// A raw video frame mapped into memory for as long as this value lives.
+public struct VideoFrame: ~Copyable, @unchecked Sendable {
+  private let frame: GstVideoFrame
 
   /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit, or say
   /// more than the buffer holds.
   public init(_ buffer: Buffer, _ info: VideoInfo, writing: Bool = false) throws {
     let layout = try info.layout(of: buffer)
     var cInfo = info.info
-    frame = GstVideoFrame()
+    var mapped = GstVideoFrame()
     let mode = writing ? GST_MAP_WRITE : GST_MAP_READ
     guard buffer.videoFormat == nil || info.isContiguous(layout, in: buffer),
-      gst_video_frame_map(&frame, &cInfo, buffer.pointer, mode) != 0
+      gst_video_frame_map(&mapped, &cInfo, buffer.pointer, mode) != 0
     else {
       throw ElementError(
         .failedStream, "A video frame cannot be mapped.",
         debug: "\(buffer.size) bytes for \(info.width)x\(info.height) \(info.formatName)")
     }
+    frame = mapped
   }
 
   deinit {
+    var frame = frame
     gst_video_frame_unmap(&frame)
   }
 
@@ -45,10 +47,8 @@ public final class VideoFrame: @unchecked Sendable {
   }
 
   /// Copies all pixels of another frame of the same format and size.
-  public func copyPixels(from other: VideoFrame) -> Bool {
-    gst_video_frame_copy(&frame, &other.frame) != 0
+  public func copyPixels(from other: borrowing VideoFrame) -> Bool {
+    var (target, source) = (frame, other.frame)
+    return gst_video_frame_copy(&target, &source) != 0
   }
-
-  /// Lends the frame to C.
-  func withFrame(_ body: (UnsafeMutablePointer<GstVideoFrame>) -> Void) { body(&frame) }
 }

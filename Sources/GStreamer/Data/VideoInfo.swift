@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// The layout of raw video: format, size, rate, colorimetry, planes; from caps.
 public struct VideoInfo: @unchecked Sendable {
@@ -13,10 +13,11 @@ public struct VideoInfo: @unchecked Sendable {
   }
 
   /// The layout of `format` at a size, tightly packed as GStreamer packs it; nil if too large.
-  public init?(_ format: GstVideoFormat, width: Int, height: Int) {
+  public init?(_ format: VideoFormat, width: Int, height: Int) {
     info = GstVideoInfo()
-    guard let width = UInt32(exactly: width), let height = UInt32(exactly: height),
-      gst_video_info_set_format(&info, format, width, height) != 0
+    guard format.name != VideoFormat.unknown.name, let width = UInt32(exactly: width),
+      let height = UInt32(exactly: height),
+      gst_video_info_set_format(&info, format.cValue, width, height) != 0
     else { return nil }
   }
 
@@ -25,8 +26,8 @@ public struct VideoInfo: @unchecked Sendable {
     return Caps(adopting: gst_video_info_to_caps(&info))
   }
 
-  public var format: GstVideoFormat { info.finfo?.pointee.format ?? GST_VIDEO_FORMAT_UNKNOWN }
-  public var formatName: String { String(cString: gst_video_format_to_string(format)) }
+  public var format: VideoFormat { info.finfo.map { VideoFormat($0.pointee.format) } ?? .unknown }
+  public var formatName: String { format.name }
   public var width: Int { Int(info.width) }
   public var height: Int { Int(info.height) }
   /// The bytes of one frame.
@@ -39,7 +40,7 @@ public struct VideoInfo: @unchecked Sendable {
   public var chromaSiting: ChromaSiting { ChromaSiting(rawValue: info.chroma_site.rawValue) }
   public var isInterlaced: Bool { info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE }
 
-  public var multiviewMode: MultiviewMode { info.ABI.abi.multiview_mode }
+  public var multiviewMode: MultiviewMode { MultiviewMode(info.ABI.abi.multiview_mode) }
   public var multiviewFlags: MultiviewFlags {
     MultiviewFlags(rawValue: info.ABI.abi.multiview_flags.rawValue)
   }

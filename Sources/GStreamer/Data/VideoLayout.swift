@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// How the planes of one buffer lie in its memory: `GstVideoMeta`.
 public struct VideoLayout: Sendable {
@@ -40,10 +40,12 @@ extension Buffer {
   }
 
   /// The format that the buffer's GstVideoMeta says, or nil where it has none.
-  var videoFormat: GstVideoFormat? { gst_buffer_get_video_meta(pointer)?.pointee.format }
+  var videoFormat: VideoFormat? {
+    gst_buffer_get_video_meta(pointer).map { VideoFormat($0.pointee.format) }
+  }
 
   /// Describes the planes by a GstVideoMeta, in place of one that is there.
-  public func setVideoLayout(_ layout: VideoLayout, format: GstVideoFormat) {
+  public func setVideoLayout(_ layout: VideoLayout, format: VideoFormat) {
     if let old = gst_buffer_get_video_meta(pointer) {
       gst_buffer_remove_meta(pointer, cast(old))
     }
@@ -54,7 +56,7 @@ extension Buffer {
     withUnsafeMutableBytes(of: &offsets) { offsets in
       withUnsafeMutableBytes(of: &strides) { strides in
         _ = gst_buffer_add_video_meta_full(
-          pointer, GST_VIDEO_FRAME_FLAG_NONE, format, UInt32(clamping: layout.width),
+          pointer, GST_VIDEO_FRAME_FLAG_NONE, format.cValue, UInt32(clamping: layout.width),
           UInt32(clamping: layout.height), UInt32(clamping: layout.offsets.count),
           offsets.bindMemory(to: gsize.self).baseAddress,
           strides.bindMemory(to: gint.self).baseAddress)
@@ -108,7 +110,7 @@ extension VideoInfo {
   }
 
   /// The bytes of one row of a plane without what fills it up, and how many rows there are.
-  public func planeSize(_ plane: Int) -> (row: Int, rows: Int) {
+  private func planeSize(_ plane: Int) -> (row: Int, rows: Int) {
     guard let format = formatInfo else { return (0, 0) }
     var (row, rows) = (0, 0)
     for index in 0..<min(Int(format.n_components), 4) {
@@ -126,6 +128,17 @@ extension VideoInfo {
       rows = max(rows, scaled(height, entry(format.h_sub, guint.self)))
     }
     return (row, rows)
+  }
+
+  /// A frame whose planes lie in one memory each, as whoever maps a frame with a GstVideoMeta takes for
+  /// granted: the buffer itself where they do, else a copy of its memory with the same layout.
+  public func contiguous(_ buffer: Buffer, _ layout: VideoLayout) throws -> Buffer {
+    guard !isContiguous(layout, in: buffer) else { return buffer }
+    guard let merged = buffer.merged() else {
+      throw ElementError(.failedStream, "A frame could not be copied.")
+    }
+    merged.setVideoLayout(layout, format: format)
+    return merged
   }
 
   /// Whether each plane of a frame lies in one of the buffer's memories, as whoever maps a frame with

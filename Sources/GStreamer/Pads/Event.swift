@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// Something that travels through pads between buffers: caps, segment, tags, EOS, flush, seek.
 public final class Event: MiniObject, @unchecked Sendable {
@@ -14,7 +14,8 @@ public final class Event: MiniObject, @unchecked Sendable {
     self.init(adopting: gst_event_ref(pointer))
   }
 
-  public var type: GstEventType { pointer.pointee.type }
+  /// ``kind`` says it in Swift.
+  package var type: GstEventType { pointer.pointee.type }
   public var name: String { String(cString: gst_event_type_get_name(type)) }
 
   /// Whether the event stays in its place between the buffers; others overtake them.
@@ -89,7 +90,7 @@ public final class Event: MiniObject, @unchecked Sendable {
   }
 
   /// The flags of a STREAM_START event: whether its stream is sparse, or not to be played unasked.
-  public var streamFlags: GstStreamFlags {
+  package var streamFlags: GstStreamFlags {
     var flags = GST_STREAM_FLAG_NONE
     if type == GST_EVENT_STREAM_START { gst_event_parse_stream_flags(pointer, &flags) }
     return flags

@@ -10,7 +10,7 @@ public final class GhostPad: Pad, @unchecked Sendable {
       let template = gst_element_class_get_pad_template(instance.pointer.elementClass, name),
       let pad = gst_ghost_pad_new_no_target_from_template(name, template)
     else {
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(name) could not be made.")
+      throw ElementError(.pad, "The pad \(name) could not be made.")
     }
     // A new pad's reference is floating.
     self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
@@ -20,7 +20,7 @@ public final class GhostPad: Pad, @unchecked Sendable {
   public func setTarget(_ target: Pad?) throws {
     guard gst_ghost_pad_set_target(cast(pointer), target?.pointer) != 0 else {
       throw ElementError(
-        .core(GST_CORE_ERROR_PAD), "\(name) cannot stand for \(target?.name ?? "no pad").")
+        .pad, "\(name) cannot stand for \(target?.name ?? "no pad").")
     }
   }
 }

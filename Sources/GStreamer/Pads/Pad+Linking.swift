@@ -52,6 +52,35 @@ extension Pad {
     return sinks == 0 || fed > 0
   }
 
+  /// The factories of the elements that this source pad's data comes to; where they only pass it on,
+  /// as queues do, also those behind them.
+  public var readers: [String] { readers(depth: 16) }
+
+  private func readers(depth: Int) -> [String] {
+    guard depth > 0, let peer, let element = gst_pad_get_parent_element(peer.pointer) else {
+      return []
+    }
+    defer { gst_object_unref(element) }
+    guard let factory = gst_element_get_factory(element),
+      let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
+    else { return [] }
+    defer { g_free(text) }
+    let name = String(cString: text)
+    guard ["queue", "queue2", "tee", "capsfilter", "identity", "valve"].contains(name),
+      let links = gst_pad_iterate_internal_links(peer.pointer)
+    else { return [name] }
+    defer { gst_iterator_free(links) }
+    var names = [name]
+    var value = GValue()
+    while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
+      if let source = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self) {
+        names += Pad(retaining: source).readers(depth: depth - 1)
+      }
+      g_value_unset(&value)
+    }
+    return names
+  }
+
   /// How long the stream is that the pad carries, or nil where nobody upstream knows.
   public var duration: ClockTime? {
     var duration: gint64 = 0

@@ -1,25 +1,37 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// How data passes a pad: `GstPadMode`.
-public typealias PadMode = GstPadMode
+public struct PadMode: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt32
 
-extension GstPadMode {
-  /// Upstream brings data.
-  public static let push = GST_PAD_MODE_PUSH
-  /// The pad's element fetches data.
-  public static let pull = GST_PAD_MODE_PULL
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  init(_ mode: GstPadMode) {
+    rawValue = mode.rawValue
+  }
+
+  var cValue: GstPadMode { GstPadMode(rawValue) }
+
+  /// `GST_PAD_MODE_NONE`: no data passes.
+  public static let none = PadMode(GST_PAD_MODE_NONE)
+  /// `GST_PAD_MODE_PUSH`: upstream brings data.
+  public static let push = PadMode(GST_PAD_MODE_PUSH)
+  /// `GST_PAD_MODE_PULL`: the pad's element fetches data.
+  public static let pull = PadMode(GST_PAD_MODE_PULL)
 }
 
 /// What drives data: the modes of a pad, and the thread that a pad which pulls has of its own.
 extension Pad {
   /// How data passes the pad now.
-  public var mode: GstPadMode { pointer.pointee.mode }
+  public var mode: PadMode { PadMode(pointer.pointee.mode) }
 
   /// Switches a mode on or off; false where the peer refuses it.
-  public func activate(_ mode: GstPadMode, _ active: Bool = true) -> Bool {
-    gst_pad_activate_mode(pointer, mode, active ? 1 : 0) != 0
+  public func activate(_ mode: PadMode, _ active: Bool = true) -> Bool {
+    gst_pad_activate_mode(pointer, mode.cValue, active ? 1 : 0) != 0
   }
 
   /// Calls `body` again and again in a thread of the pad, each time with the stream lock held,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// A reference to a pad.
 public class Pad: @unchecked Sendable {
@@ -79,7 +79,7 @@ public class Pad: @unchecked Sendable {
   }
 
   /// The sticky event of a type that the pad holds.
-  public func stickyEvent(_ type: GstEventType) -> Event? {
+  package func stickyEvent(_ type: GstEventType) -> Event? {
     gst_pad_get_sticky_event(pointer, type, 0).map { Event(adopting: $0) }
   }
 

@@ -12,7 +12,7 @@ public struct PadFunctions<Owner: AnyObject> {
   var event: ((ElementBox, Pad, Event) throws -> Bool)?
   var query: ((ElementBox, Pad, borrowing Query) -> Bool)?
   var activate: ((ElementBox, Pad) throws -> Bool)?
-  var activateMode: ((ElementBox, Pad, GstPadMode, Bool) throws -> Bool)?
+  var activateMode: ((ElementBox, Pad, PadMode, Bool) throws -> Bool)?
 
   init() {}
 }
@@ -97,11 +97,11 @@ extension PadFunctions where Owner: ElementImplementation {
   ) -> Self {
     var functions = self
     functions.activate = { _, pad in
-      if pad.peerAllowsRandomAccess, pad.activate(GST_PAD_MODE_PULL) { return true }
-      return pad.activate(GST_PAD_MODE_PUSH)
+      if pad.peerAllowsRandomAccess, pad.activate(.pull) { return true }
+      return pad.activate(.push)
     }
     functions.activateMode = { element, pad, mode, isActive in
-      guard mode == GST_PAD_MODE_PULL else { return true }
+      guard mode == .pull else { return true }
       guard isActive else { return pad.stopTask() }
       guard let core = ElementCore<Owner>.of(element) else { return false }
       // The task ends before its pad goes, and the pad before its element.

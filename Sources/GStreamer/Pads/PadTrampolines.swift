@@ -13,7 +13,7 @@ extension Pad {
         instance.pointer.elementClass, templateName),
       let pad = gst_pad_new_from_template(template, name ?? templateName)
     else {
-      throw ElementError(.core(GST_CORE_ERROR_PAD), "The pad \(templateName) could not be made.")
+      throw ElementError(.pad, "The pad \(templateName) could not be made.")
     }
     // A new pad's reference is floating.
     self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
@@ -23,23 +23,23 @@ extension Pad {
   private func install<Owner>(_ functions: PadFunctions<Owner>) {
     if let chain = functions.chain {
       gst_pad_set_chain_function_full(
-        pointer, padChain, Callback(chain).retained(), releaseCallback)
+        pointer, padChain, Callback(chain, of: self).retained(), releaseCallback)
     }
     if let event = functions.event {
       gst_pad_set_event_function_full(
-        pointer, padEvent, Callback(event).retained(), releaseCallback)
+        pointer, padEvent, Callback(event, of: self).retained(), releaseCallback)
     }
     if let query = functions.query {
       gst_pad_set_query_function_full(
-        pointer, padQuery, Callback(query).retained(), releaseCallback)
+        pointer, padQuery, Callback(query, of: self).retained(), releaseCallback)
     }
     if let activate = functions.activate {
       gst_pad_set_activate_function_full(
-        pointer, padActivate, Callback(activate).retained(), releaseCallback)
+        pointer, padActivate, Callback(activate, of: self).retained(), releaseCallback)
     }
     if let activateMode = functions.activateMode {
       gst_pad_set_activatemode_function_full(
-        pointer, padActivateMode, Callback(activateMode).retained(), releaseCallback)
+        pointer, padActivateMode, Callback(activateMode, of: self).retained(), releaseCallback)
     }
   }
 }
@@ -47,10 +47,18 @@ extension Pad {
 /// A closure that C code holds a reference to.
 final class Callback<Function> {
   let call: Function
+  /// The Swift object that the pad was made with, for as long as something has it.
+  private weak var pad: Pad?
+  /// For the buffers that come, with the stream lock held.
+  var reused = ReusedObject<Buffer>()
 
-  init(_ call: Function) {
+  init(_ call: Function, of pad: Pad? = nil) {
     self.call = call
+    self.pad = pad
   }
+
+  /// A Swift object for the pad that the function is of.
+  func pad(_ pointer: UnsafeMutablePointer<GstPad>) -> Pad { pad ?? Pad(retaining: pointer) }
 
   func retained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
 
@@ -65,14 +73,15 @@ let releaseCallback: GDestroyNotify = { pointer in
 
 private let padChain: GstPadChainFunction = { pad, parent, buffer in
   guard let pad, let buffer else { return GST_FLOW_ERROR }
-  let owned = Buffer(adopting: buffer)
   guard let element = ElementBox.of(parent), let context = pad.pointee.chaindata else {
+    gst_buffer_unref(buffer)
     return GST_FLOW_ERROR
   }
-  return element.flow { () throws in
-    try Callback<(ElementBox, Pad, Buffer) throws -> Void>.from(context)
-      .call(element, Pad(retaining: pad), owned)
-  }
+  let callback = Callback<(ElementBox, Pad, Buffer) throws -> Void>.from(context)
+  let owned = callback.reused.take(cast(buffer)) { Buffer(adopting: cast($0)) }
+  let flow = element.flow { () throws in try callback.call(element, callback.pad(pad), owned) }
+  callback.reused.giveBack(owned)
+  return flow
 }
 
 private let padEvent: GstPadEventFunction = { pad, parent, event in
@@ -82,8 +91,8 @@ private let padEvent: GstPadEventFunction = { pad, parent, event in
     return 0
   }
   return element.answer { () throws in
-    try Callback<(ElementBox, Pad, Event) throws -> Bool>.from(context)
-      .call(element, Pad(retaining: pad), owned)
+    let callback = Callback<(ElementBox, Pad, Event) throws -> Bool>.from(context)
+    return try callback.call(element, callback.pad(pad), owned)
   }
 }
 
@@ -91,17 +100,16 @@ private let padQuery: GstPadQueryFunction = { pad, parent, query in
   guard let pad, let query, let element = ElementBox.of(parent),
     let context = pad.pointee.querydata
   else { return 0 }
-  let answered = Callback<(ElementBox, Pad, borrowing Query) -> Bool>.from(context)
-    .call(element, Pad(retaining: pad), Query(borrowing: query))
-  return answered ? 1 : 0
+  let callback = Callback<(ElementBox, Pad, borrowing Query) -> Bool>.from(context)
+  return callback.call(element, callback.pad(pad), Query(borrowing: query)) ? 1 : 0
 }
 
 private let padActivate: GstPadActivateFunction = { pad, parent in
   guard let pad, let element = ElementBox.of(parent), let context = pad.pointee.activatedata
   else { return 0 }
   return element.answer { () throws in
-    try Callback<(ElementBox, Pad) throws -> Bool>.from(context)
-      .call(element, Pad(retaining: pad))
+    let callback = Callback<(ElementBox, Pad) throws -> Bool>.from(context)
+    return try callback.call(element, callback.pad(pad))
   }
 }
 
@@ -110,7 +118,7 @@ private let padActivateMode: GstPadActivateModeFunction = { pad, parent, mode, a
     let context = pad.pointee.activatemodedata
   else { return 0 }
   return element.answer { () throws in
-    try Callback<(ElementBox, Pad, GstPadMode, Bool) throws -> Bool>.from(context)
-      .call(element, Pad(retaining: pad), mode, active != 0)
+    let callback = Callback<(ElementBox, Pad, PadMode, Bool) throws -> Bool>.from(context)
+    return try callback.call(element, callback.pad(pad), PadMode(mode), active != 0)
   }
 }

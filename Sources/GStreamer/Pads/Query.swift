@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// A question that travels through pads. Valid only during the call it is handed to.
 public struct Query: ~Copyable {
@@ -21,7 +21,8 @@ public struct Query: ~Copyable {
     if owned { gst_query_unref(pointer) }
   }
 
-  public var type: GstQueryType { pointer.pointee.type }
+  /// ``kind`` says it in Swift.
+  package var type: GstQueryType { pointer.pointee.type }
 
   /// Whether the query stays in its place between the buffers; others overtake them.
   public var isSerialized: Bool {
@@ -124,13 +125,13 @@ public struct Query: ~Copyable {
 
   // MARK: DURATION, POSITION, SEEKING, SEGMENT, CONVERT
 
-  public static func duration(_ format: GstFormat) -> Query {
-    Query(adopting: gst_query_new_duration(format))
+  public static func duration(_ format: Format) -> Query {
+    Query(adopting: gst_query_new_duration(format.cValue))
   }
 
   /// The format that a query of one of these types wants its answer in; for CONVERT the format to
   /// convert to.
-  public var format: GstFormat {
+  public var format: Format {
     var format = GST_FORMAT_UNDEFINED
     switch type {
     case GST_QUERY_DURATION: gst_query_parse_duration(pointer, &format, nil)
@@ -140,7 +141,7 @@ public struct Query: ~Copyable {
     case GST_QUERY_CONVERT: gst_query_parse_convert(pointer, nil, nil, &format, nil)
     default: break
     }
-    return format
+    return Format(format)
   }
 
   /// The answer to a DURATION query; nil where it is not known.
@@ -159,9 +160,9 @@ public struct Query: ~Copyable {
   }
 
   /// Answers a SEEKING query; `end` is nil where it is not known.
-  public func answerSeeking(_ format: GstFormat, isSeekable: Bool, end: ClockTime?) {
+  public func answerSeeking(_ format: Format, isSeekable: Bool, end: ClockTime?) {
     gst_query_set_seeking(
-      pointer, format, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)
+      pointer, format.cValue, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)
   }
 
   /// Answers a SEGMENT query with the part that is played, in stream time.
@@ -176,22 +177,22 @@ public struct Query: ~Copyable {
   }
 
   /// What a CONVERT query wants converted, and into which format.
-  public var conversion: (from: GstFormat, value: Int64, to: GstFormat) {
+  public var conversion: (from: Format, value: Int64, to: Format) {
     var from = GST_FORMAT_UNDEFINED
     var to = GST_FORMAT_UNDEFINED
     var value: gint64 = 0
     gst_query_parse_convert(pointer, &from, &value, &to, nil)
-    return (from, Int64(value), to)
+    return (Format(from), Int64(value), Format(to))
   }
 
   public func answerConversion(_ result: Int64) {
     let asked = conversion
     gst_query_set_convert(
-      pointer, asked.from, gint64(asked.value), asked.to, gint64(result))
+      pointer, asked.from.cValue, gint64(asked.value), asked.to.cValue, gint64(result))
   }
 
-  public static func seeking(_ format: GstFormat) -> Query {
-    Query(adopting: gst_query_new_seeking(format))
+  public static func seeking(_ format: Format) -> Query {
+    Query(adopting: gst_query_new_seeking(format.cValue))
   }
 
   /// Whether the answer to a SEEKING query is yes.

@@ -1,14 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// What a stream carries: `GstStreamType`.
-public typealias StreamType = GstStreamType
+public struct StreamType: OptionSet, Hashable, Sendable {
+  public let rawValue: UInt32
 
-extension GstStreamType {
-  public static let unknown = GST_STREAM_TYPE_UNKNOWN
-  public static let audio = GST_STREAM_TYPE_AUDIO
-  public static let video = GST_STREAM_TYPE_VIDEO
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  init(_ type: GstStreamType) {
+    rawValue = type.rawValue
+  }
+
+  var cValue: GstStreamType { GstStreamType(rawValue) }
+
+  /// `GST_STREAM_TYPE_UNKNOWN`
+  public static let unknown = StreamType(GST_STREAM_TYPE_UNKNOWN)
+  /// `GST_STREAM_TYPE_AUDIO`
+  public static let audio = StreamType(GST_STREAM_TYPE_AUDIO)
+  /// `GST_STREAM_TYPE_VIDEO`
+  public static let video = StreamType(GST_STREAM_TYPE_VIDEO)
 }
 
 /// One of the streams that an element offers: `GstStream`.
@@ -23,7 +36,7 @@ public final class Stream: @unchecked Sendable {
     var flags = GST_STREAM_FLAG_NONE.rawValue
     if isSparse { flags |= GST_STREAM_FLAG_SPARSE.rawValue }
     if isUnselected { flags |= GST_STREAM_FLAG_UNSELECT.rawValue }
-    pointer = gst_stream_new(id, caps.pointer, type, GstStreamFlags(flags))
+    pointer = gst_stream_new(id, caps.pointer, type.cValue, GstStreamFlags(flags))
   }
 
   deinit {

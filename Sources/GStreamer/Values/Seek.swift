@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+internal import CGStreamer
 
 /// How a seek is carried out: `GstSeekFlags`.
 public struct SeekFlags: OptionSet, Sendable {
@@ -84,7 +84,8 @@ extension Event {
     let (start, stop) = (seek.start.cValue, seek.stop.cValue)
     return Event(
       adopting: gst_event_new_seek(
-        seek.rate, seek.format, seek.flags.cValue, start.type, start.value, stop.type, stop.value))
+        seek.rate, seek.format.cValue, seek.flags.cValue, start.type, start.value, stop.type,
+        stop.value))
   }
 
   /// A seek of an upstream element to a place in its bytes, dropping what is under way.
@@ -100,11 +101,12 @@ extension Event {
   public var seek: Seek? {
     guard type == GST_EVENT_SEEK else { return nil }
     var seek = Seek()
-    var flags = GST_SEEK_FLAG_NONE
+    var (format, flags) = (GST_FORMAT_UNDEFINED, GST_SEEK_FLAG_NONE)
     var (startType, stopType) = (GST_SEEK_TYPE_NONE, GST_SEEK_TYPE_NONE)
     var (start, stop): (gint64, gint64) = (-1, -1)
     gst_event_parse_seek(
-      pointer, &seek.rate, &seek.format, &flags, &startType, &start, &stopType, &stop)
+      pointer, &seek.rate, &format, &flags, &startType, &start, &stopType, &stop)
+    seek.format = Format(format)
     seek.flags = SeekFlags(flags)
     (seek.start, seek.stop) = (Seek.Bound(startType, start), Seek.Bound(stopType, stop))
     return seek

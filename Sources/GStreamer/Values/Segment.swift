@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-public import CGStreamer
+package import CGStreamer
 
 /// The part of a stream that is played, and how its timestamps become running time.
 public struct Segment: @unchecked Sendable {
   package var segment: GstSegment
 
-  public init(_ format: GstFormat = GST_FORMAT_TIME) {
+  public init(_ format: Format = .time) {
     segment = GstSegment()
-    gst_segment_init(&segment, format)
+    gst_segment_init(&segment, format.cValue)
   }
 
   package init(_ segment: GstSegment) {
     self.segment = segment
   }
 
-  public var format: GstFormat { segment.format }
+  public var format: Format { Format(segment.format) }
   /// Positions are times, in nanoseconds.
   public var isInTime: Bool { segment.format == GST_FORMAT_TIME }
 
@@ -94,7 +94,7 @@ public struct Segment: @unchecked Sendable {
     }
     let (start, stop) = (seek.start.cValue, seek.stop.cValue)
     return gst_segment_do_seek(
-      &segment, seek.rate, seek.format, seek.flags.cValue, start.type,
+      &segment, seek.rate, seek.format.cValue, seek.flags.cValue, start.type,
       guint64(bitPattern: start.value), stop.type, guint64(bitPattern: stop.value), nil) != 0
   }
 
@@ -154,17 +154,5 @@ public struct Segment: @unchecked Sendable {
     var segment = segment
     return ClockTime(
       cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
-  }
-
-  /// The stream time of a timestamp also where that lies before or behind the segment; 0 for what
-  /// would be before the stream's beginning, nil if there is none.
-  public func unclippedStreamTime(_ timestamp: ClockTime) -> ClockTime? {
-    guard isInTime else { return nil }
-    var segment = segment
-    var time: guint64 = 0
-    let sign = gst_segment_to_stream_time_full(
-      &segment, GST_FORMAT_TIME, guint64(timestamp), &time)
-    guard sign != 0 else { return nil }
-    return sign > 0 ? ClockTime(cValue: time) : 0
   }
 }

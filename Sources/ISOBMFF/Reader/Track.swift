@@ -3,7 +3,7 @@
 /// One track of a movie that was read (ISO/IEC 14496-12 8.3).
 ///
 /// What it says of itself as one that is to be written does is its ``description``, whose properties
-/// are the track's too: `track.timescale`.
+/// are the track's too: `track.isEnabled`.
 @dynamicMemberLookup
 public struct Track: Sendable {
   /// What the track says of itself, so that it can be written again. Its sample entry is the first of
@@ -40,6 +40,9 @@ public struct Track: Sendable {
   public subscript<Value>(dynamicMember path: KeyPath<TrackDescription, Value>) -> Value {
     description[keyPath: path]
   }
+
+  /// Units a second of the media's times; never 0. Asked for too often for a key path.
+  public var timescale: UInt32 { description.timescale }
 
   /// ISO 639-2, or a BCP 47 tag where the file has one.
   public var language: String { description.languageTag ?? description.language }

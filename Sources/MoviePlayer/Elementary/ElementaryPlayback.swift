@@ -15,6 +15,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
   private var description: VideoDescription
   /// Takes precedence over what the stream says.
   private let givenRate: Ratio?
+  private let offersLayers: Bool
   /// How the eyes are had; nil before the first access unit, and where there are no two.
   private var eyes: EyeSamples?
   private var eyeFormat: EyeFormat?
@@ -32,6 +33,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     input = ElementaryInput(source)
     description = VideoDescription(frameRate: options.frameRate ?? source.frameRate)
     givenRate = options.frameRate
+    offersLayers = options.offersLayers
   }
 
   /// A byte stream in a file that can be read anywhere.
@@ -197,7 +199,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
       eyeFormat?.description = description
     }
     format.frameRate = description.frameRate
-    found.append((.samples, .elementary(format), 0))
+    if offersLayers || found.isEmpty { found.append((.samples, .elementary(format), 0)) }
     outputs.append(
       .streams(
         found.enumerated().map { number, stream in

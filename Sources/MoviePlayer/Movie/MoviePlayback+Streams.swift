@@ -26,9 +26,11 @@ extension MoviePlayback {
   ///   - basis: the movie with its first fragment, which is what streams are described by: a
   ///     stream that is read in order shows no more of itself before it plays.
   ///   - first: the first sample of the track at ``layeredTrack(of:)``.
+  ///   - options: which streams are offered.
   init(
     _ movie: Movie, basis: Movie, fileType: FileType?, isComplete: Bool,
-    fragments: FragmentIndex?, first: ByteSlice?, _ outputs: inout OutputQueue
+    fragments: FragmentIndex?, first: ByteSlice?, _ options: PlayerOptions,
+    _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) {
     self.movie = movie
     self.fileType = fileType
@@ -36,7 +38,7 @@ extension MoviePlayback {
     self.fragments = fragments
     tracks = []
     for issue in movie.issues { outputs.note(issue) }
-    var builder = StreamBuilder(movie: basis)
+    var builder = StreamBuilder(movie: basis, options)
     let layered = Self.layeredTrack(of: basis)
     for (index, track) in basis.tracks.enumerated() {
       guard !track.sampleEntries.isEmpty, track.samples.count > 0 || movie.isFragmented else {
@@ -60,11 +62,13 @@ extension MoviePlayback {
 /// Makes the streams of a movie's tracks.
 struct StreamBuilder {
   let movie: Movie
+  private let options: PlayerOptions
   private(set) var streams: [PlayerStream] = []
   private var counts: [PlayerStream.Kind: Int] = [:]
 
-  init(movie: Movie) {
+  init(movie: Movie, _ options: PlayerOptions = PlayerOptions()) {
     self.movie = movie
+    self.options = options
   }
 
   /// A track of the movie with its streams: the eyes that can be had, and the samples as they are.
@@ -112,7 +116,9 @@ struct StreamBuilder {
         .eye(eye), .eye(eyeFormat.with(sets)),
         shift: layers?.shift(of: eye, frameDuration: frameDuration(track)) ?? 0)
     }
-    if let format = formats.first { add(.samples, .samples(format)) }
+    if let format = formats.first, options.offersLayers || played.isEmpty {
+      add(.samples, .samples(format))
+    }
     return PlayedTrack(
       track, index: index, timeline: timeline, formats: formats, eyeFormat: eyeFormat,
       eyes: layers?.eyes, streams: played)

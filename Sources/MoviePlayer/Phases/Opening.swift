@@ -52,10 +52,10 @@ struct Opening: ~Copyable, Sendable {
       return .again
     case .index:
       if let answer { supply(answer) }
-      return try readIndex(&outputs)
+      return try readIndex(options, &outputs)
     case .firstSample(let request):
       guard let answer else { return .wait(.read(request)) }
-      return try expose(answer.slice, at: request.range.lowerBound, &outputs)
+      return try expose(answer.slice, at: request.range.lowerBound, options, &outputs)
     }
   }
 
@@ -74,7 +74,7 @@ struct Opening: ~Copyable, Sendable {
   }
 
   private mutating func readIndex(
-    _ outputs: inout OutputQueue
+    _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     let event: MovieParser.Event
     do {
@@ -82,18 +82,18 @@ struct Opening: ~Copyable, Sendable {
     } catch {
       guard movie != nil else { throw .unreadable(error) }
       outputs.warn(.damagedIndex(error))
-      return try finish(&outputs)
+      return try finish(options, &outputs)
     }
     switch event {
     case .fileType(let type): fileType = type
     case .movie(let found):
       movie = found
-      if !found.isFragmented { return try finish(&outputs) }
+      if !found.isFragmented { return try finish(options, &outputs) }
     case .fragment(let fragment):
       movie?.append(fragment)
       if basis == nil { basis = movie }
     case .needBytes(let range): return .wait(.read(ReadRequest(range: range)))
-    case .end: return try finish(&outputs)
+    case .end: return try finish(options, &outputs)
     default: break
     }
     return .again
@@ -101,25 +101,26 @@ struct Opening: ~Copyable, Sendable {
 
   /// All is known that the index says.
   private mutating func finish(
-    _ outputs: inout OutputQueue
+    _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     guard let movie = basis ?? movie else { throw .nothingPlayable }
     guard let track = MoviePlayback.layeredTrack(of: movie),
       let record = movie.tracks[track].samples.sample(at: 0), record.size > 0,
       record.offset < fileSize ?? 0, UInt64(record.size) <= (fileSize ?? 0) - record.offset
-    else { return try expose(nil, at: 0, &outputs) }
+    else { return try expose(nil, at: 0, options, &outputs) }
     stage = .firstSample(
       ReadRequest(range: record.offset..<record.offset + UInt64(record.size)))
     return .again
   }
 
   private mutating func expose(
-    _ first: ByteSlice?, at offset: UInt64, _ outputs: inout OutputQueue
+    _ first: ByteSlice?, at offset: UInt64, _ options: PlayerOptions,
+    _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     guard let movie else { throw .nothingPlayable }
     let playback = try MoviePlayback(
       movie, basis: basis ?? movie, fileType: fileType, isComplete: true, fragments: nil,
-      first: first, &outputs)
+      first: first, options, &outputs)
     return .phase(
       .readMovie(
         ReadMovie(

@@ -70,7 +70,7 @@ struct Probing: ~Copyable, Sendable {
         stage = .index
         return .again
       }
-    case .index: return try readIndex(&outputs)
+    case .index: return try readIndex(options, &outputs)
     }
   }
 
@@ -97,7 +97,7 @@ struct Probing: ~Copyable, Sendable {
   }
 
   private mutating func readIndex(
-    _ outputs: inout OutputQueue
+    _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     do {
       // What is behind the first fragment may belong to another index.
@@ -123,13 +123,13 @@ struct Probing: ~Copyable, Sendable {
       stream.stopReading()
     }
     isComplete = stream.isParsed
-    return try expose(&outputs)
+    return try expose(options, &outputs)
   }
 
   /// Gives the streams, once what they are is known: with the first sample of a layered track, and
   /// the first fragment of a movie that consists of them.
   private mutating func expose(
-    _ outputs: inout OutputQueue
+    _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     guard let movie, let bareMovie, !movie.isFragmented || basis != nil || isComplete else {
       return .wait(.awaitBytes)
@@ -158,7 +158,8 @@ struct Probing: ~Copyable, Sendable {
     }
     let playback = try MoviePlayback(
       movie, basis: described, fileType: fileType, isComplete: isComplete,
-      fragments: movie.isFragmented ? stream.fragments : nil, first: first, &outputs)
+      fragments: movie.isFragmented ? stream.fragments : nil, first: first, options,
+      &outputs)
     return .phase(
       .streamedMovie(
         StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream)))

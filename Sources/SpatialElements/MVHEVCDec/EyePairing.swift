@@ -17,8 +17,7 @@ let eyePairing = ElementDeclaration<EyePairing>(
 final class EyePairing: ElementImplementation {
   let instance: ElementInstance
   private let sink: Pad
-  private let left: Pad
-  private let right: Pad
+  private let pads: EyePads
   /// The eye that has no pictures in this stream, once its pad has been told so.
   private let absentEye = Locked<Eye?>(nil)
   /// How many pictures may have to wait here; set by who feeds the decoder.
@@ -33,22 +32,18 @@ final class EyePairing: ElementImplementation {
     sink = try Pad(
       instance, template: "sink",
       .sink(chain: EyePairing.receive, event: EyePairing.handle, query: EyePairing.answer))
-    let functions = PadFunctions<EyePairing>.source(
-      query: EyePairing.answerDownstream, event: EyePairing.handleUpstream)
-    left = try Pad(instance, template: "left", functions)
-    right = try Pad(instance, template: "right", functions)
-    for pad in [sink, left, right] { add(pad) }
+    pads = try EyePads(
+      instance,
+      .source(query: EyePairing.answerDownstream, event: EyePairing.handleUpstream))
+    add(sink)
+    for eye in Eye.allCases { add(pads[eye]) }
   }
 
   func start() throws -> Streaming {
     absentEye.withLock { $0 = nil }
     latency.withLock { $0 = 0 }
-    let streaming = Streaming(element: self)
-    for pad in [left, right] { streaming.combiner.add(pad) }
-    return streaming
+    return Streaming(element: self)
   }
-
-  private func pad(of eye: Eye) -> Pad { eye == .left ? left : right }
 
   // MARK: Events and queries
 
@@ -61,18 +56,12 @@ final class EyePairing: ElementImplementation {
       }
       streaming.drain()
       absentEye.withLock { $0 = nil }
-      for eye in Eye.allCases {
-        let pad = self.pad(of: eye)
-        let start = Event.streamStart(id: pad.streamID(self, suffix: eye.rawValue))
-        pad.push(start.takingGroup(of: event).following(event))
-      }
+      pads.startStreams(of: self, following: event)
       return true
     case .caps(let caps):
       if let old = pad.currentCaps, old.isEqual(to: caps) { return true }
       streaming.drain()
-      for eye in Eye.allCases {
-        self.pad(of: eye).push(Event.caps(Self.caps(caps, of: eye)).following(event))
-      }
+      pads.sendCaps(following: event) { EyePads.caps(caps, of: $0) }
       return true
     case .segment:
       // The decoder's own: the one that is played comes behind it.
@@ -112,8 +101,8 @@ final class EyePairing: ElementImplementation {
       let absentEye = absentEye.current
       var count = 0
       for eye in Eye.allCases where eye != absentEye {
-        let question = Query.allocation(Self.caps(caps, of: eye), needsPool: false)
-        guard self.pad(of: eye).queryPeer(question), question.acceptsVideoMeta else {
+        let question = Query.allocation(EyePads.caps(caps, of: eye), needsPool: false)
+        guard pads[eye].queryPeer(question), question.acceptsVideoMeta else {
           return false
         }
         count = max(count, question.requiredBufferCount)
@@ -129,32 +118,15 @@ final class EyePairing: ElementImplementation {
   /// What all that is linked takes, as the pictures of its eye.
   private var possibleCaps: Caps {
     let absentEye = absentEye.current
-    var possible = sink.templateCaps
-    for eye in Eye.allCases where eye != absentEye {
-      let pad = self.pad(of: eye)
-      guard pad.isLinked else { continue }
-      let eyeCaps = Self.caps(sink.templateCaps, of: eye)
-      let taken = pad.peerCaps(filter: eyeCaps).intersection(eyeCaps)
-      possible = possible.intersection(taken.with(removing: Self.eyeFields))
-    }
-    return possible
+    return pads.peerCaps(
+      among: sink.templateCaps, of: Eye.allCases.lazy.filter { $0 != absentEye })
   }
 
   private func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    switch query.kind {
-    case .caps:
-      let eye: Eye = pad == left ? .left : .right
-      query.answerCaps(
-        pad.currentCaps
-          ?? Self.caps(sink.peerCaps(filter: nil), of: eye).intersection(
-            pad.templateCaps))
-      return true
-    case .latency:
-      guard pad.forward(query) else { return false }
-      query.addLatency(latency.current)
-      return true
-    default: return pad.forward(query)
-    }
+    guard pad.forward(query) else { return false }
+    // Of a query of another kind this does nothing.
+    query.addLatency(latency.current)
+    return true
   }
 
   /// Says that pictures come this late; what was said once is not taken back.
@@ -167,12 +139,6 @@ final class EyePairing: ElementImplementation {
     if isLonger { postLatencyChanged() }
   }
 
-  private static let eyeFields = ["multiview-mode", "multiview-flags", "views"]
-
-  private static func caps(_ caps: Caps, of eye: Eye) -> Caps {
-    caps.with(["multiview-mode": .string(eye.rawValue)], removing: ["views", "multiview-flags"])
-  }
-
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try streaming.receive(buffer)
   }
@@ -183,7 +149,7 @@ final class EyePairing: ElementImplementation {
 extension EyePairing {
   struct Streaming {
     let element: EyePairing
-    let combiner = FlowCombiner()
+    private let source: EyeSource
     var segment = Segment()
     private var waiting = PairQueue<Buffer>()
     private var discontinuity: UInt64 = 0
@@ -192,6 +158,7 @@ extension EyePairing {
 
     init(element: EyePairing) {
       self.element = element
+      source = EyeSource(element.pads)
     }
 
     /// Whether what lies between discontinuities comes last first.
@@ -201,7 +168,7 @@ extension EyePairing {
       waiting = PairQueue()
       held = []
       element.absentEye.withLock { $0 = nil }
-      combiner.reset()
+      source.reset()
     }
 
     fileprivate mutating func receive(_ buffer: Buffer) throws {
@@ -244,10 +211,7 @@ extension EyePairing {
         defer { absent = eye }
         return absent != eye
       }
-      guard isNew else { return }
-      let pad = element.pad(of: eye)
-      pad.push(.endOfStream)
-      _ = combiner.update(pad, .eos)
+      if isNew { source.end(eye) }
     }
 
     private mutating func show(_ pictures: [StereoPicture<Buffer>]) throws {
@@ -269,11 +233,10 @@ extension EyePairing {
       for picture in pictures where isInSegment(picture) {
         let absentEye = element.absentEye.current
         for eye in Eye.allCases where eye != absentEye {
-          let pad = element.pad(of: eye)
           if let buffer = picture[eye] {
-            try combiner.update(pad, pad.push(buffer)).check()
+            try source.push(buffer, to: eye).check()
           } else if let other = picture[eye.other], let time = other.pts {
-            pad.push(.gap(at: time, duration: other.duration))
+            element.pads[eye].push(.gap(at: time, duration: other.duration))
           }
         }
       }

@@ -15,6 +15,7 @@ extension MVHEVCDemux {
 
   fileprivate var options: PlayerOptions {
     var options = PlayerOptions()
+    options.offersLayers = instance.typeName != Self.autoplugged
     options.frameRate = settings.current.frameRate.flatMap { Ratio($0.numerator, $0.denominator) }
     return options
   }

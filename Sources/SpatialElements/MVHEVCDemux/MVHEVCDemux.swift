@@ -43,6 +43,9 @@ final class MVHEVCDemux: ElementImplementation {
 
   static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
 
+  /// The type that gives the eyes alone.
+  static let autoplugged = "GstMVHEVCAutoDemux"
+
   static let sinkCaps: Caps = {
     let caps = Caps("video/quicktime")
     for media in ["video/mj2", "audio/x-m4a", "application/x-3gp", "video/x-h265"] {

@@ -43,6 +43,8 @@ final class MVHEVCEnc: PairsEyes {
     private var padCaps: [Eye: Caps] = [:]
     private var tags = TagList()
     private var hasSentCaps = false
+    /// What downstream takes has its parameter sets inside.
+    private var isByteStream = false
     /// How long frames stay inside, once downstream has been told.
     private var latency: ClockTime?
     private var progress = ProgressReport("mvhevcenc-progress")
@@ -196,7 +198,9 @@ extension MVHEVCEnc.Streaming {
       if let segment = streamTime.segment(at: frame.presentationTime) {
         element.updateSegment(segment)
       }
-      let buffer = frame.buffer
+      let buffer =
+        try isByteStream
+        ? stereo?.configuration.map(frame.byteStream) ?? frame.buffer : frame.buffer
       buffer.pts = StreamTime.timestamp(frame.presentationTime)
       buffer.dts = StreamTime.timestamp(frame.decodeTime)
       buffer.duration = frame.duration > 0 ? frame.duration : nil
@@ -212,8 +216,16 @@ extension MVHEVCEnc.Streaming {
     guard !hasSentCaps, let configuration = stereo?.configuration else { return }
     hasSentCaps = true
     let base = stereo.flatMap { $0.stream($0.baseEye) }
-    element.setSourceCaps(
-      LayeredCaps.caps(configuration, like: base?.caps, frameRate: base?.frameRate))
+    func caps(isByteStream: Bool) -> Caps {
+      LayeredCaps.caps(
+        configuration, like: base?.caps, frameRate: base?.frameRate, isByteStream: isByteStream)
+    }
+    let records = caps(isByteStream: false)
+    isByteStream = !element.sourcePad.peerAccepts(records)
+    element.setSourceCaps(isByteStream ? caps(isByteStream: true) : records)
+    if let warning = LayerBlindness.warning(behind: element.sourcePad) {
+      element.postWarning(warning)
+    }
     if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }
   }
 }

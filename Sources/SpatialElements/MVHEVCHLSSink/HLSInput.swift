@@ -18,6 +18,8 @@ struct HLSInput {
   /// Their numbers: the stream as it is, and the base eye of it.
   private(set) var renditions: [Int] = []
   private(set) var isDescribed = false
+  /// The caps are others than those that the renditions are made of.
+  private(set) var hasChanged = false
   private var inBand: InBandVideo?
   private var baseEye: BaseEyeInput?
   private var frameDuration: ClockTime?
@@ -49,13 +51,47 @@ struct HLSInput {
   mutating func describe(
     first: Buffer, _ settings: HLSSettings, number: Int, add: (Rendition) throws -> Int
   ) throws {
-    guard let caps else { throw FlowReturn.notNegotiated }
+    renditions = try describe(first, settings, number: number).map(add)
     isDescribed = true
-    if name.hasPrefix("audio") {
-      renditions = [try add(try audio(caps, first, isFirst: number <= 1 || name == "audio_0"))]
-    } else {
-      try describeVideo(caps, first, settings, add)
+  }
+
+  /// The stream is coded in another way from now on.
+  mutating func change(to caps: Caps) {
+    self.caps = caps
+    hasChanged = isDescribed
+  }
+
+  /// Whether a buffer is the first one of another coding.
+  mutating func startsChange(_ buffer: Buffer) -> Bool {
+    let isKeyframe = !buffer.flags.contains(.deltaUnit)
+    if isKeyframe, let inBand, inBand.isChanged(by: buffer) { hasChanged = true }
+    return hasChanged && (isKeyframe || name.hasPrefix("audio"))
+  }
+
+  /// Whether a buffer needs others that came before the change, so that nothing can decode it.
+  var isUndecodable: Bool { hasChanged }
+
+  /// Makes the renditions anew, of as many as there were.
+  mutating func redescribe(
+    first: Buffer, _ settings: HLSSettings, number: Int, replace: (Int, Rendition) throws -> Void
+  ) throws {
+    hasChanged = false
+    let made = try describe(first, settings, number: number)
+    for (index, rendition) in zip(renditions, made) { try replace(index, rendition) }
+    // Where there was one eye for both kinds of players, it is that of both again.
+    guard made.count < renditions.count, let only = made.first, let mono = renditions.last else {
+      return
     }
+    try replace(mono, only.renamed("\(name)_mono"))
+  }
+
+  private mutating func describe(
+    _ first: Buffer, _ settings: HLSSettings, number: Int
+  ) throws -> [Rendition] {
+    guard let caps else { throw FlowReturn.notNegotiated }
+    return name.hasPrefix("audio")
+      ? [try audio(caps, first, isFirst: number <= 1 || name == "audio_0")]
+      : try describeVideo(caps, first, settings)
   }
 
   private func audio(_ caps: Caps, _ first: Buffer, isFirst: Bool) throws -> Rendition {
@@ -75,9 +111,9 @@ struct HLSInput {
   }
 
   private mutating func describeVideo(
-    _ caps: Caps, _ first: Buffer, _ settings: HLSSettings, _ add: (Rendition) throws -> Int
-  ) throws {
-    if InBandVideo.isIn(caps) { inBand = try InBandVideo(caps, first: first, pad: name) }
+    _ caps: Caps, _ first: Buffer, _ settings: HLSSettings
+  ) throws -> [Rendition] {
+    inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
@@ -85,20 +121,17 @@ struct HLSInput {
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     frameDuration = rate.frameDuration
     let hasMono = entry.hasLayeredViews && settings.hasMonoRendition
-    renditions = [
-      try add(
-        try video(
-          name, entry, rate, isStereo: entry.hasLayeredViews,
-          hasIFrames: settings.hasIFramePlaylist && !hasMono))
+    baseEye = hasMono ? try BaseEyeInput(entry) : nil
+    let whole = try video(
+      name, entry, rate, isStereo: entry.hasLayeredViews,
+      hasIFrames: settings.hasIFramePlaylist && !hasMono)
+    guard let baseEye else { return [whole] }
+    return [
+      whole,
+      try video(
+        "\(name)_mono", baseEye.sampleEntry, rate, isStereo: false,
+        hasIFrames: settings.hasIFramePlaylist),
     ]
-    guard hasMono else { return }
-    let base = try BaseEyeInput(entry)
-    baseEye = base
-    renditions.append(
-      try add(
-        try video(
-          "\(name)_mono", base.sampleEntry, rate, isStereo: false,
-          hasIFrames: settings.hasIFramePlaylist)))
   }
 
   private func video(
@@ -163,8 +196,12 @@ struct HLSInput {
       return sample
     }
     var samples = [(rendition: first, sample(content))]
-    if renditions.count > 1, let base = try? baseEye?.sample(content) {
-      samples.append((renditions[1], sample(base)))
+    if renditions.count > 1 {
+      if baseEye == nil {
+        samples.append((renditions[1], sample(content)))
+      } else if let base = try? baseEye?.sample(content) {
+        samples.append((renditions[1], sample(base)))
+      }
     }
     return samples
   }

@@ -32,7 +32,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   struct Streaming {
     let element: MVHEVCHLSSink
     var packager: Packager<Buffer>
-    let folder = OutputFolder()
+    var folder = OutputFolder()
     /// By the names of their pads.
     var inputs: [String: HLSInput] = [:]
     /// What came before each pad had its first buffer: which rendition leads is not known until then.
@@ -119,14 +119,16 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 
 extension MVHEVCHLSSink.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
-    let input = inputs[name, default: HLSInput(name)]
-    let hasData = input.isDescribed || held.contains { $0.pad == name }
-    if let old = input.caps, hasData, !caps.continues(old) {
-      throw ElementError(
-        .format, "The format of \(name) changed in mid stream, which is not supported yet.",
-        debug: "\(old) became \(caps)")
+    let isChange = inputs[name]?.caps.map { !caps.continues($0) } ?? false
+    // What waits is of the format that was.
+    if isChange, !isBroken, held.contains(where: { $0.pad == name }) { try begin() }
+    var input = inputs[name, default: HLSInput(name)]
+    if isChange, input.isDescribed {
+      input.change(to: caps)
+    } else {
+      input.caps = caps
     }
-    inputs[name, default: input].caps = caps
+    inputs[name] = input
   }
 
   fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
@@ -184,6 +186,12 @@ extension MVHEVCHLSSink.Streaming {
     if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
     var input = inputs[name, default: HLSInput(name)]
     defer { inputs[name] = input }
+    if input.startsChange(buffer) {
+      try input.redescribe(first: buffer, element.settings.current, number: inputs.count) {
+        try packager.replace($0, by: $1)
+      }
+    }
+    guard !input.isUndecodable else { return }
     for (rendition, sample) in try input.samples(buffer) {
       if packager.date == nil, element.settings.current.hasDates {
         packager.date = element.dateOfRunningTime0

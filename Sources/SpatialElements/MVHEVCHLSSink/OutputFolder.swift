@@ -6,18 +6,25 @@ import Packager
 
 /// Where the files of a presentation go. A file appears under its name when it is whole: players
 /// may ask for it at any moment.
+///
+/// Folders are made when the first file goes into them, once: where one is gone later, what the
+/// playlists list is gone with it.
 struct OutputFolder {
+  private var made: Set<Substring> = []
+
   /// Writes a file and gives it its name.
   ///
   /// - Throws: an ``ElementError`` that says which file, and why; nothing of it is left then.
-  func write(_ pieces: [PackagerOutput<Buffer>.Piece], to path: String) throws {
+  mutating func write(_ pieces: [PackagerOutput<Buffer>.Piece], to path: String) throws {
     let temporary = path + ".tmp"
     var file = create(temporary)
-    if file < 0, errno == ENOENT {
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    if file < 0, errno == ENOENT, !made.contains(folder) {
       makeFolders(of: path)
       file = create(temporary)
     }
     guard file >= 0 else { throw Self.error(path) }
+    made.insert(folder)
     do {
       for piece in pieces {
         switch piece {

@@ -10,18 +10,23 @@ final class FragmentedMovieFile: MovieFile {
     let format: FragmentFormat
     /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
     let duration: ClockTime
+    /// Fragments come in chunks of this length, in nanoseconds; 0 for whole ones.
+    var chunkDuration: ClockTime = 0
     /// Becomes a progressive movie at its end, for which the output has to be seekable.
     var isFinalised = false
     /// Ends with a list of where decoding can start (`mfra`).
     var hasRandomAccessIndex = false
   }
 
-  /// Where a fragment ends: in front of a sample of the leading track, and at its time in others.
+  /// Where a fragment or a chunk ends: in front of a sample of the leading track, and at its time in
+  /// others.
   private struct Cut {
     let track: Int
     let index: Int
-    /// The running time at which the next fragment is presented.
+    /// The running time at which the next fragment is presented, or the next chunk decoded.
     let time: Int64
+    /// The fragment goes on in another chunk.
+    var isInFragment = false
     /// Memory is short, so that others are not waited for.
     var isForced = false
   }
@@ -54,6 +59,10 @@ final class FragmentedMovieFile: MovieFile {
   private var size = 0
   /// When the fragment that is open begins.
   private var start: Int64?
+  /// When the first sample of the chunk that is open is decoded.
+  private var chunkStart: Int64?
+  /// The chunk that is open is not the first one of its fragment.
+  private var continuesFragment = false
   private var isInitialized = false
   private unowned let output: any MovieOutput
 
@@ -123,10 +132,19 @@ final class FragmentedMovieFile: MovieFile {
     self.start = start
     let wanted = saturatingSum(start, Int64(clamping: options.duration))
     let samples = tracks[index].samples
+    let chunkStart = self.chunkStart ?? first.decodeTime
+    self.chunkStart = chunkStart
+    let chunkEnd =
+      options.chunkDuration > 0
+      ? saturatingSum(chunkStart, Int64(clamping: options.chunkDuration)) : .max
     while tracks[index].scanned < samples.count {
       let sample = samples[tracks[index].scanned]
       if sample.description.isSync, sample.presentationTime >= wanted {
         return Cut(track: index, index: tracks[index].scanned, time: sample.presentationTime)
+      }
+      if sample.decodeTime >= chunkEnd {
+        return Cut(
+          track: index, index: tracks[index].scanned, time: sample.decodeTime, isInFragment: true)
       }
       tracks[index].scanned += 1
     }
@@ -158,11 +176,15 @@ final class FragmentedMovieFile: MovieFile {
     }
     let written = tracks.indices.map { tracks[$0].samples.prefix(counts[$0]) }
     if !data.isEmpty { try initialize() }
-    if let fragment = try writer.finishFragment(nextDecodeTimes: next) {
+    var fragmentOptions = FragmentOptions()
+    fragmentOptions.continuesFragment = continuesFragment
+    if let fragment = try writer.finishFragment(fragmentOptions, nextDecodeTimes: next) {
       try register(fragment, written)
       let header = Buffer(fragment.header)
       header.flags.insert(.header)
-      if !(fragment.parts.first?.startsWithSync ?? true) { header.flags.insert(.deltaUnit) }
+      if continuesFragment || !(fragment.parts.first?.startsWithSync ?? true) {
+        header.flags.insert(.deltaUnit)
+      }
       if !options.isFinalised { header.pts = starts.min().map { ClockTime(clamping: $0) } }
       header.offset = UInt64(fragment.sequenceNumber)
       try output.write(header)
@@ -181,7 +203,9 @@ final class FragmentedMovieFile: MovieFile {
       tracks[index].samples.removeFirst(count)
       tracks[index].scanned = 1
     }
-    start = cut?.time ?? start
+    chunkStart = nil
+    continuesFragment = cut?.isInFragment ?? false
+    if let cut, !cut.isInFragment { start = cut.time }
   }
 
   /// Writes what comes before the first fragment.

@@ -96,6 +96,19 @@ struct InBandVideo {
     return sample
   }
 
+  /// Whether a buffer has parameter sets that are not those of the stream so far.
+  func isChanged(by buffer: Buffer) -> Bool {
+    let isChanged = try? buffer.withBytes { bytes in
+      let span = RawSpan(_unsafeBytes: bytes)
+      return try framing.nalUnits(in: span).contains { range in
+        guard let header = NALUnitHeader(span.extracting(range)) else { return false }
+        return header.type.isParameterSet && header.layerID <= 1
+          && !isRecorded(span.extracting(range))
+      }
+    }
+    return isChanged ?? false
+  }
+
   private func isKept(_ unit: RawSpan) throws -> Bool {
     guard let header = NALUnitHeader(unit) else { return false }
     switch header.type {

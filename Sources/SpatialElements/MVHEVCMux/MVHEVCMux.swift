@@ -14,8 +14,8 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     + "or takes layered video as it is",
   author: author,
   padTemplates: [
-    PadTemplate("left", .sink, .request, caps: StereoEyeCaps.any),
-    PadTemplate("right", .sink, .request, caps: StereoEyeCaps.any),
+    PadTemplate("left", .sink, .request, caps: StereoEyeCaps.template),
+    PadTemplate("right", .sink, .request, caps: StereoEyeCaps.template),
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
     PadTemplate("audio_%u", .sink, .request, caps: MuxAudioCaps.template),
     PadTemplate("subtitle_%u", .sink, .request, caps: MuxSubtitles.template),
@@ -99,9 +99,9 @@ final class MVHEVCMux: PairsEyes {
   func start() throws -> Streaming {
     keyframes.forget()
     pairing.forget()
-    // What is in a fragment leaves when the fragment is whole.
-    let duration = settings.current.fragments.duration
-    if duration > 0 { setLatency(min: duration, max: nil) }
+    // What is in a fragment, or a chunk of one, leaves when that is whole.
+    let latency = settings.current.fragments.latency
+    if latency > 0 { setLatency(min: latency, max: nil) }
     return Streaming(element: self)
   }
 
@@ -136,7 +136,8 @@ final class MVHEVCMux: PairsEyes {
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let caps = pad.templateCaps
-    return query.answerAsReader(of: caps, possible: caps) || forwardSinkQuery(pad, query)
+    let taken = Eye(rawValue: pad.name) == nil ? caps : StereoEyeCaps.any
+    return query.answerAsReader(of: taken, possible: caps) || forwardSinkQuery(pad, query)
   }
 
   func sinkEvent(

@@ -27,9 +27,14 @@ enum FragmentMode: Int32, EnumType {
 struct FragmentSettings {
   /// In nanoseconds; 0 for none.
   var duration: UInt64 = 0
+  /// In nanoseconds; 0 for fragments in one piece.
+  var chunkDuration: UInt64 = 0
   var mode = FragmentMode.dashOrMSS
   var hasRandomAccessIndex = false
   var sendsKeyframeRequests = true
+
+  /// How long something stays inside at most, in nanoseconds.
+  var latency: UInt64 { chunkDuration > 0 ? min(chunkDuration, duration) : duration }
 
   /// The file is finished by writing over its start.
   var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
@@ -43,6 +48,11 @@ struct FragmentSettings {
         blurb: "How long fragments are at least, which begin with a keyframe each, "
           + "in nanoseconds (0 = one index at the end of the file)",
         at: path.appending(path: \.duration)),
+      .time(
+        "chunk-duration", nick: "Chunk duration",
+        blurb: "How long the chunks are in which fragments leave, before they are whole, "
+          + "in nanoseconds (0 = in one piece)",
+        at: path.appending(path: \.chunkDuration)),
       .choice(
         "fragment-mode", nick: "Fragment mode",
         blurb: "What becomes of the fragments at the end of the file",
@@ -78,7 +88,8 @@ extension MVHEVCMux {
     return try FragmentedMovieFile(
       FragmentedMovieFile.Options(
         format: settings.container == .cmaf ? .cmaf : .movie(settings.container.container),
-        duration: settings.fragments.duration, isFinalised: settings.fragments.isFinalised,
+        duration: settings.fragments.duration, chunkDuration: settings.fragments.chunkDuration,
+        isFinalised: settings.fragments.isFinalised,
         hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex),
       metadata: metadata, tracks: tracks, output: self)
   }

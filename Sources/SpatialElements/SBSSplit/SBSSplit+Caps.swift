@@ -70,11 +70,9 @@ extension SBSSplit {
 
   /// The packed video whose eyes both peers take.
   private func acceptableCaps() -> Caps {
-    let unsaid = ["multiview-mode", "multiview-flags", "views", "pixel-aspect-ratio", "framerate"]
-    let eyes = Eye.allCases.map { pads[$0].peerCaps(filter: nil).with(removing: unsaid) }
-    let common = eyes[0].intersection(eyes[1])
-    guard !common.isAny else { return sink.templateCaps }
-    return common.intersection(sink.templateCaps).packings()
+    let all = sink.templateCaps
+    let common = pads.peerCaps(among: all, without: ["pixel-aspect-ratio", "framerate"])
+    return common.isEqual(to: all) ? all : common.packings()
   }
 }
 

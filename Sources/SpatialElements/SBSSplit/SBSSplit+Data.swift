@@ -14,15 +14,20 @@ extension SBSSplit {
       return
     }
     let layout = try input.info.layout(of: buffer)
-    // Who maps a frame with a GstVideoMeta takes each plane for contiguous memory.
-    let memory = input.info.isContiguous(layout, in: buffer) ? buffer : buffer.merged()
-    guard let memory else { throw ElementError(.failedStream, "A frame could not be copied.") }
-    let frame = PackedFrame(header: buffer, memory: memory)
+    let memory = try input.info.contiguous(buffer, layout)
+    let frame = PackedFrame(header: buffer, memory: memory, layout: layout)
     let source = streaming.source
     var flow = FlowReturn.ok
     for eye in Eye.allCases {
-      flow = source.push(
-        try cut(frame, input.region(of: eye, in: layout), source[memory: eye]), to: eye)
+      guard let memory = source[memory: eye] else { throw FlowReturn.notNegotiated }
+      let region = input.region(of: eye, in: layout)
+      let cut =
+        if let copy = try memory.acquire() {
+          try self.copy(region, of: frame, input, into: copy, memory.info)
+        } else {
+          refer(to: region, of: frame, memory.info)
+        }
+      flow = source.push(cut, to: eye)
     }
     try flow.check()
   }
@@ -33,19 +38,41 @@ extension SBSSplit {
     let header: Buffer
     /// What has its pixels.
     let memory: Buffer
+    let layout: VideoLayout
   }
 
-  /// One eye of a packed frame, as a reference to it where the peer takes that.
-  private func cut(
-    _ frame: PackedFrame, _ region: VideoLayout, _ memory: FrameMemory?
-  ) throws -> Buffer {
-    guard let memory else { throw FlowReturn.notNegotiated }
+  /// One eye of a packed frame as a reference to it.
+  private func refer(
+    to region: VideoLayout, of frame: PackedFrame, _ info: VideoInfo
+  ) -> Buffer {
     let view = Buffer()
     takeHeader(view, from: frame.header)
     view.append(frame.memory, offset: 0, size: frame.memory.size)
-    view.setVideoLayout(region, format: memory.info.format)
-    if memory.takesAnyLayout { view.keepAlive(frame.header) }
-    return try memory.fit(view)
+    view.setVideoLayout(region, format: info.format)
+    view.keepAlive(frame.header)
+    return view
+  }
+
+  /// One eye of a packed frame as a copy.
+  private func copy(
+    _ region: VideoLayout, of frame: PackedFrame, _ input: FramePackedVideo, into copy: Buffer,
+    _ info: VideoInfo
+  ) throws -> Buffer {
+    copy.copyHeader(from: frame.header, metas: false)
+    copy.copyMetas(from: frame.header, isResized: true)
+    copy.flags.subtract(.views)
+    let source = try VideoFrame(frame.memory, input.info)
+    let target = try VideoFrame(copy, info, writing: true)
+    for plane in 0..<target.planeCount {
+      guard let from = source.plane(plane), let to = target.view(plane, info) else {
+        throw ElementError(.failedStream, "A frame lacks a plane.")
+      }
+      let start = from + (region.offsets[plane] - frame.layout.offsets[plane])
+      to.copy(
+        PlaneView(
+          base: start, stride: source.stride(plane), rowBytes: to.rowBytes, rows: to.rows))
+    }
+    return copy
   }
 
   /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.

@@ -18,8 +18,8 @@ enum LayeredCaps {
   static let template = Caps(
     "video/x-h265",
     [
-      "stream-format": .strings(["hvc1"]), "alignment": "au", "profile": .strings(profiles),
-      "views": 2,
+      "stream-format": .strings(["hvc1", "byte-stream"]), "alignment": "au",
+      "profile": .strings(profiles), "views": 2,
     ])
 
   /// Layered streams as any source gives them: with records or as a byte stream.
@@ -32,19 +32,24 @@ enum LayeredCaps {
 
   /// The caps of a stream that is coded as `configuration` says.
   ///
-  /// - Parameter raw: the caps of the base eye's pictures, which say colour and shape.
+  /// - Parameters:
+  ///   - raw: the caps of the base eye's pictures, which say colour and shape.
+  ///   - isByteStream: the parameter sets are inside, and there are no records.
   static func caps(
-    _ configuration: LayeredConfiguration, like raw: Caps?, frameRate: Fraction?
+    _ configuration: LayeredConfiguration, like raw: Caps?, frameRate: Fraction?,
+    isByteStream: Bool = false
   ) -> Caps {
     var fields: [(key: String, value: Value)] = [
-      ("stream-format", "hvc1"), ("alignment", "au"),
+      ("stream-format", isByteStream ? "byte-stream" : "hvc1"), ("alignment", "au"),
       ("profile", .string(configuration.bitDepth == 8 ? profiles[0] : profiles[2])),
       ("views", 2), ("parsed", true),
       ("width", .int(Int32(clamping: configuration.width))),
       ("height", .int(Int32(clamping: configuration.height))),
-      ("codec_data", .buffer(Buffer(configuration.hvcC))),
-      (layeredCodecData, .buffer(Buffer(configuration.lhvC))),
     ]
+    if !isByteStream {
+      fields.append(("codec_data", .buffer(Buffer(configuration.hvcC))))
+      fields.append((layeredCodecData, .buffer(Buffer(configuration.lhvC))))
+    }
     if let frameRate { fields.append(("framerate", .fraction(frameRate))) }
     let kept = [
       "pixel-aspect-ratio", "colorimetry", "chroma-site", "mastering-display-info",

@@ -98,10 +98,7 @@ extension SphericalView {
       streaming.output = output
     }
     let drawn = try output.pool.acquire()
-    let layout = try input.info.layout(of: buffer)
-    // Who maps a frame with a GstVideoMeta takes each plane for contiguous memory.
-    let memory = input.info.isContiguous(layout, in: buffer) ? buffer : buffer.merged()
-    guard let memory else { throw ElementError(.failedStream, "A frame could not be copied.") }
+    let memory = try input.info.contiguous(buffer, input.info.layout(of: buffer))
     do {
       let from = try VideoFrame(memory, input.info)
       let into = try VideoFrame(drawn, output.info, writing: true)

@@ -6,12 +6,20 @@ import StereoVideo
 
 /// The raw frames of one eye as the encoder takes them: with a plane for each component.
 final class EyePictures {
-  /// What a picture reads, for as long as the encoder does.
-  private final class Frames: Sendable {
-    let source: VideoFrame
-    let planar: VideoFrame
+  /// A frame that is mapped for as long as the encoder reads it.
+  private final class MappedFrame: Sendable {
+    let frame: VideoFrame
 
-    init(_ source: VideoFrame, _ planar: VideoFrame) {
+    init(_ buffer: Buffer, _ info: VideoInfo, writing: Bool = false) throws {
+      frame = try VideoFrame(buffer, info, writing: writing)
+    }
+  }
+
+  private final class MappedPair: Sendable {
+    let source: MappedFrame
+    let planar: MappedFrame
+
+    init(_ source: MappedFrame, _ planar: MappedFrame) {
       self.source = source
       self.planar = planar
     }
@@ -40,34 +48,33 @@ final class EyePictures {
 
   /// The picture of a frame, which stays mapped while the encoder reads it.
   func picture(_ buffer: Buffer) throws -> Picture {
-    let frame = try VideoFrame(buffer, info)
+    let frame = try MappedFrame(buffer, info)
     guard case .planes(let cb, let cr) = format.chroma else { return try separated(frame) }
     return try Self.picture(luma: frame, chroma: frame, cb, cr, owner: frame)
   }
 
-  private func separated(_ frame: VideoFrame) throws -> Picture {
+  private func separated(_ source: MappedFrame) throws -> Picture {
     guard let pool else { throw FlowReturn.notNegotiated }
-    let planar = try VideoFrame(try pool.acquire(), pool.info, writing: true)
-    guard let pairs = frame.view(1, info) else { throw FlowReturn.notNegotiated }
+    let planar = try MappedFrame(try pool.acquire(), pool.info, writing: true)
+    guard let pairs = source.frame.view(1, info) else { throw FlowReturn.notNegotiated }
     for component in 0...1 {
-      planar.view(component + 1, pool.info)?
+      planar.frame.view(component + 1, pool.info)?
         .takeSample(component, ofPairsIn: pairs, info.sampleFormat(1))
     }
     let isHigh = info.sampleFormat(0) == .highWords
-    if isHigh, let luma = frame.view(0, info) {
-      planar.view(0, pool.info)?.takeHighWords(of: luma)
+    if isHigh, let luma = source.frame.view(0, info) {
+      planar.frame.view(0, pool.info)?.takeHighWords(of: luma)
     }
     return try Self.picture(
-      luma: isHigh ? planar : frame, chroma: planar, 1, 2, owner: Frames(frame, planar))
+      luma: isHigh ? planar : source, chroma: planar, 1, 2, owner: MappedPair(source, planar))
   }
 
   private static func picture(
-    luma: VideoFrame, chroma: VideoFrame, _ cb: Int, _ cr: Int,
-    owner: any AnyObject & Sendable
+    luma: MappedFrame, chroma: MappedFrame, _ cb: Int, _ cr: Int, owner: any AnyObject & Sendable
   ) throws -> Picture {
-    func plane(_ frame: VideoFrame, _ index: Int) throws -> Picture.Plane {
-      guard let address = frame.plane(index) else { throw FlowReturn.notNegotiated }
-      return Picture.Plane(address: address, stride: frame.stride(index))
+    func plane(_ mapped: MappedFrame, _ index: Int) throws -> Picture.Plane {
+      guard let address = mapped.frame.plane(index) else { throw FlowReturn.notNegotiated }
+      return Picture.Plane(address: address, stride: mapped.frame.stride(index))
     }
     return Picture(
       luma: try plane(luma, 0), cb: try plane(chroma, cb), cr: try plane(chroma, cr), owner: owner)

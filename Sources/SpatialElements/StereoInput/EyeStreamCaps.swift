@@ -33,6 +33,11 @@ enum EyeStreamCaps {
       self = .raw(info, caps)
       return
     }
+    guard structure.int("views") ?? 1 == 1 else {
+      throw ElementError(
+        .format, "The stream on the \(eye) pad has both eyes; link it to the pad video_0.",
+        debug: "\(caps)")
+    }
     var configuration = StreamConfiguration.byteStream
     if structure.string("stream-format") != "byte-stream" {
       guard let record = structure.buffer("codec_data") else {

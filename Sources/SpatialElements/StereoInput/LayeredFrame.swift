@@ -24,6 +24,8 @@ struct LayeredConfiguration: Equatable {
   /// The records of ISO/IEC 14496-15: the base layer's and the dependent layer's.
   let hvcC: [UInt8]
   let lhvC: [UInt8]
+  /// What a byte stream has in front of its keyframes, in this order.
+  let parameterSets: [[UInt8]]
   /// Of one eye.
   let width: Int
   let height: Int
@@ -34,6 +36,7 @@ struct LayeredConfiguration: Equatable {
     let record = try HEVCDecoderConfigurationRecord(sets)
     hvcC = record.bytes
     lhvC = try LHEVCDecoderConfigurationRecord(sets).bytes
+    parameterSets = sets.nalUnits.filter { !$0.isEmpty }
     guard let first = sets.baseSequenceParameterSets.first else {
       throw ElementError(.format, "The base eye's stream has no sequence parameter set.")
     }

@@ -132,7 +132,8 @@ final class FramePacker {
     buffer.copyMetas(from: left, isResized: true)
     StereoViewMeta.meta.remove(from: buffer)
     let target = try VideoFrame(buffer, output, writing: true)
-    let (one, other) = (try VideoFrame(left, eye), try VideoFrame(right, eye))
+    let one = try VideoFrame(left, eye)
+    let other = try VideoFrame(right, eye)
     for plane in 0..<target.planeCount {
       guard let to = target.view(plane, output), let leftView = one.view(plane, eye),
         let rightView = other.view(plane, eye)

@@ -103,7 +103,7 @@ final class StereoTestSource: PushSourceImplementation {
   }
 
   private func draw(
-    _ view: Mode.View, of scene: StereoTestScene, into frame: VideoFrame,
+    _ view: Mode.View, of scene: StereoTestScene, into frame: borrowing VideoFrame,
     _ info: VideoInfo
   ) throws {
     let planes = (0..<frame.planeCount).compactMap { index -> StereoTestScene.Plane? in

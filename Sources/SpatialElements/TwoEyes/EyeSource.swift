@@ -19,6 +19,29 @@ struct EyePads: Sendable {
 
   subscript(eye: Eye) -> Pad { eye == .left ? left : right }
 
+  /// The caps of a stream that shows one eye alone, of those of a stream of any pictures.
+  static func caps(_ caps: Caps, of eye: Eye) -> Caps {
+    caps.with(["multiview-mode": .string(eye.rawValue)], removing: ["views", "multiview-flags"])
+  }
+
+  /// Which of these caps the peers take as the pictures of their eyes: all of them, where nothing is
+  /// linked.
+  ///
+  /// - Parameters:
+  ///   - eyes: whose peers are asked.
+  ///   - unsaid: fields besides that are not the same for what is asked for.
+  func peerCaps(
+    among caps: Caps, of eyes: some Sequence<Eye> = Eye.allCases, without unsaid: [String] = []
+  ) -> Caps {
+    eyes.reduce(caps) { common, eye in
+      guard self[eye].isLinked else { return common }
+      let wanted = Self.caps(caps, of: eye)
+      let taken = self[eye].peerCaps(filter: wanted).intersection(wanted)
+      return common.intersection(
+        taken.with(removing: ["multiview-mode", "multiview-flags", "views"] + unsaid))
+    }
+  }
+
   /// Begins a stream at each pad, for the one that begins at the sink pad.
   func startStreams(of element: any ElementObject, following start: Event) {
     for eye in Eye.allCases {
@@ -77,5 +100,12 @@ struct EyeSource {
   /// they say to one eye's frame holds up neither the other's nor the stream, unless it is an error.
   func push(_ frame: consuming Buffer, to eye: Eye) -> FlowReturn {
     combiner.update(pads[eye], pads[eye].push(frame))
+  }
+
+  /// Tells the pad of an eye without frames that none will come, so that what is said of the other eye
+  /// counts alone.
+  func end(_ eye: Eye) {
+    pads[eye].push(.endOfStream)
+    _ = combiner.update(pads[eye], .eos)
   }
 }

@@ -19,6 +19,10 @@ struct FrameMemory {
   /// Whether frames may lie as their GstVideoMeta says; else they lie as their caps alone say.
   var takesAnyLayout: Bool { pool == nil }
 
+  /// A frame whose pixels are unset, for a peer that takes frames as their caps say alone; nil for any
+  /// other.
+  func acquire() throws -> Buffer? { try pool?.acquire() }
+
   /// The frame if the peer takes it as it lies, else a copy with its times, flags and metas.
   func fit(_ frame: consuming Buffer) throws -> Buffer {
     guard let pool, !isPlain(frame, try info.layout(of: frame)) else { return frame }

@@ -3,7 +3,6 @@
 internal import ArgumentParser
 internal import Glibc
 internal import ISOBMFF
-internal import StereoMedia
 internal import StereoVideo
 
 struct ConvertCommand: AsyncParsableCommand {

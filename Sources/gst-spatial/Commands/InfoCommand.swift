@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import ArgumentParser
-internal import StereoMedia
 
 struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -33,18 +32,17 @@ struct InfoCommand: AsyncParsableCommand {
   var requireSpatial = false
 
   func run() async throws {
-    let opened: StereoMovie
+    let facts: MovieFacts
     do {
-      opened = try await StereoMovie(movie)
+      facts = try await OpenedMovie(movie).facts
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes
     }
-    let facts = opened.facts
     if json {
       var object = facts.json
       if frames, case .object(let fields) = object {
-        object = .object(fields + [("frame-times", .array(facts.frames.map { JSON($0.time.seconds) }))])
+        object = .object(fields + [("frame-times", .array(facts.frameTimes.map { JSON($0) }))])
       }
       Terminal.output.line(object.text())
     } else {

@@ -79,7 +79,6 @@ extension HostileAct {
       .every(
         Self.all,
         [
-          "mvhevchlssink": .failure("changed in mid stream"),
           "stereotestsrc": nil, "mvhevcenc": .failure("changed in mid stream"),
           "mvhevcmux": .failure("changed in mid stream"),
         ])
@@ -113,6 +112,7 @@ extension [String: Seen] {
     // Nothing comes out of a sink.
     if case .pictures(let count) = seen, count > 0 { table["mvhevchlssink"] = .end }
     for (name, other) in others { table[name] = other }
+    table["mvhevcautodemux"] = table["mvhevcdemux"]
     return table
   }
 }

@@ -24,10 +24,10 @@ extension HostileActor {
     let gap = Step.event(.gap(at: 0, duration: Self.frameDuration))
     var contents = act == .endWithoutData ? [] : input.contents
     let middle = contents.count / 2
-    if act == .shortBuffer, input.format == GST_FORMAT_TIME, !contents.isEmpty {
+    if act == .shortBuffer, input.format == .time, !contents.isEmpty {
       contents[middle] = contents[middle].cut
     }
-    if act == .shortBuffer, input.format == GST_FORMAT_BYTES {
+    if act == .shortBuffer, input.format == .bytes {
       contents[contents.count - 2] = contents[contents.count - 2].cut
     }
     if act == .noTimestamps { contents = contents.map(\.timeless) }

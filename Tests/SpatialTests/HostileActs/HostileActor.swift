@@ -10,7 +10,7 @@ struct HostileActor: Sendable {
   /// What goes into a sink pad: so many pictures of one kind, and of another for a change of caps.
   struct Input: Sendable {
     let pad: String
-    var format = GST_FORMAT_TIME
+    var format = Format.time
     let caps: Caps
     let contents: [Content]
     /// The same number of pictures under other caps.
@@ -77,6 +77,8 @@ struct HostileActor: Sendable {
         ])
     case "mvhevcdec": return actor([try await coded("sink")])
     case "mvhevcdemux": return actor([try await movie("sink", folder)])
+    case "mvhevcautodemux":
+      return actor([try await movie("sink", folder, caps: "video/quicktime,layers=2")])
     default: throw Failure("\(factory) has no row in HostileActor.make that says how it is fed.")
     }
   }
@@ -130,16 +132,18 @@ struct HostileActor: Sendable {
   }
 
   /// A movie in chunks of half a kilobyte, its index first.
-  private static func movie(_ pad: String, _ folder: TemporaryFolder) async throws -> Input {
+  private static func movie(
+    _ pad: String, _ folder: TemporaryFolder, caps description: String = "video/quicktime"
+  ) async throws -> Input {
     let path = folder.path("input.mov")
     try await OwnMovie.make(path, frames: pictures, mux: "fragment-duration=1000000000")
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     let contents = stride(from: 0, to: bytes.count, by: 512).map {
       Content(bytes: Array(bytes[$0..<min(bytes.count, $0 + 512)]))
     }
-    let caps = Caps("video/quicktime")
+    let caps = Caps(parsing: description) ?? .empty
     return Input(
-      pad: pad, format: GST_FORMAT_BYTES, caps: caps, contents: contents,
-      changed: (Caps(parsing: "video/quicktime,variant=iso") ?? caps, contents))
+      pad: pad, format: .bytes, caps: caps, contents: contents,
+      changed: (Caps(parsing: "\(description),variant=iso") ?? caps, contents))
   }
 }

@@ -218,7 +218,7 @@ final class Stage: Sendable {
   func stop(seconds: Double = 10) async throws {
     let isDown = Locked(false)
     Thread.detachNewThread { [pipeline] in
-      pipeline.setState(GST_STATE_NULL)
+      pipeline.setState(.null)
       isDown.withLock { $0 = true }
     }
     let end = ContinuousClock.now + .seconds(seconds)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import CGStreamer
+
+/// How willing autopluggers are to use an element: `GstRank`.
+public struct ElementRank: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  init(_ rank: GstRank) {
+    self.init(rawValue: UInt32(rank.rawValue))
+  }
+
+  /// `GST_RANK_NONE`: never by themselves.
+  public static let none = ElementRank(GST_RANK_NONE)
+  /// `GST_RANK_MARGINAL`: where nothing else is there.
+  public static let marginal = ElementRank(GST_RANK_MARGINAL)
+  /// `GST_RANK_SECONDARY`: behind the usual one.
+  public static let secondary = ElementRank(GST_RANK_SECONDARY)
+  /// `GST_RANK_PRIMARY`: the usual one.
+  public static let primary = ElementRank(GST_RANK_PRIMARY)
+
+  /// Just above this one.
+  public var above: ElementRank { ElementRank(rawValue: rawValue &+ 1) }
+}

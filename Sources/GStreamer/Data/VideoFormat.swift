@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import CGStreamer
+
+/// How the samples of raw video are laid out: `GstVideoFormat`, the caps field `format`.
+public struct VideoFormat: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  /// The format of a name such as `I420`; ``unknown`` where there is none of that name.
+  public init(name: String) {
+    self.init(gst_video_format_from_string(name))
+  }
+
+  init(_ format: GstVideoFormat) {
+    rawValue = format.rawValue
+  }
+
+  var cValue: GstVideoFormat { GstVideoFormat(rawValue) }
+
+  /// As the caps field says it; `UNKNOWN` where GStreamer has no such format.
+  public var name: String {
+    gst_video_format_to_string(cValue).map { String(cString: $0) } ?? "UNKNOWN"
+  }
+
+  /// `GST_VIDEO_FORMAT_UNKNOWN`
+  public static let unknown = VideoFormat(GST_VIDEO_FORMAT_UNKNOWN)
+}

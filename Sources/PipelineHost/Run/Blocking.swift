@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import Dispatch
+internal import GStreamer
+
+/// Calls into GStreamer that may block for long, kept off the threads that Swift's tasks share.
+enum Blocking {
+  static func start(_ body: @escaping @Sendable () -> Void) {
+    DispatchQueue.global().async(execute: body)
+  }
+
+  /// Calls that come one behind the other.
+  final class Line: Sendable {
+    private let queue = DispatchQueue(label: "gst-spatial.line")
+
+    func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+  }
+
+  /// Waits for `body`, but no longer than `timeout`; false where it goes on alone.
+  static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
+    let waiting = Locked<CheckedContinuation<Bool, Never>?>(nil)
+    @Sendable func finish(_ isDone: Bool) {
+      let continuation = waiting.withLock { waiting in
+        defer { waiting = nil }
+        return waiting
+      }
+      continuation?.resume(returning: isDone)
+    }
+    return await withCheckedContinuation { continuation in
+      waiting.withLock { $0 = continuation }
+      let timer = Task {
+        try? await Task.sleep(for: timeout)
+        finish(false)
+      }
+      start {
+        body()
+        finish(true)
+        timer.cancel()
+      }
+    }
+  }
+}

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import Glibc
+internal import ISOBMFF
+internal import PipelineHost
+
+/// The index of a movie file, fragments included.
+struct MovieReader {
+  let fileType: FileType?
+  let movie: Movie
+  /// In bytes.
+  let size: UInt64
+
+  /// Reads what the parser asks for, and no more. Throws a sentence that says what is wrong.
+  init(path: String) throws {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { throw MovieError(path, String(cString: strerror(errno))) }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+      throw MovieError(path, "it is not a file")
+    }
+    size = UInt64(clamping: status.st_size)
+    var parser = MovieParser(fileSize: size)
+    var fileType: FileType?
+    var movie: Movie?
+    do {
+      reading: while true {
+        switch try parser.next() {
+        case .needBytes(let range):
+          parser.supply(try Self.read(file, range, path), at: range.lowerBound)
+        case .fileType(let type): fileType = type
+        case .movie(let index): movie = index
+        case .fragment(let fragment): movie?.append(fragment)
+        case .end: break reading
+        case .segmentIndex, .randomAccess, .mediaData, .box: break
+        }
+      }
+    } catch let error as ISOBMFFError where movie == nil {
+      throw MovieError(path, "\(error)")
+    } catch is ISOBMFFError {
+      // What the index says still holds where what is behind it is broken.
+    }
+    guard let movie else {
+      throw MovieError(path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
+    }
+    (self.fileType, self.movie) = (fileType, movie)
+  }
+
+  private static func read(_ file: Int32, _ range: Range<UInt64>, _ path: String) throws -> [UInt8]
+  {
+    var bytes = [UInt8](repeating: 0, count: Int(clamping: range.upperBound - range.lowerBound))
+    let count = pread(file, &bytes, bytes.count, off_t(clamping: range.lowerBound))
+    guard count > 0 else { throw MovieError(path, "it ends within its index") }
+    return Array(bytes.prefix(count))
+  }
+}
+
+/// Why a movie cannot be looked at.
+struct MovieError: Error, CustomStringConvertible {
+  let description: String
+
+  init(_ path: String, _ reason: String) {
+    description = "'\(path)' cannot be read as a movie: \(reason)"
+  }
+}

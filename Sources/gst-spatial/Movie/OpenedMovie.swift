@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import GStreamer
+internal import Glibc
+
+/// A movie to be looked at. Layered H.265 without a container is copied into a movie first, in a
+/// folder of its own, so that it can be looked at as one.
+final class OpenedMovie {
+  /// The movie's file.
+  let path: String
+  let facts: MovieFacts
+  private let folder: ScratchFolder?
+
+  /// Throws a sentence that says why the file is no movie.
+  init(_ path: String) async throws {
+    guard Self.isByteStream(path) else {
+      self.path = path
+      facts = MovieFacts(try MovieReader(path: path))
+      folder = nil
+      return
+    }
+    _ = Installation.prepare()
+    let folder = try ScratchFolder()
+    do {
+      self.path = "\(folder.path)/movie.mov"
+      try await Self.copy(path, to: self.path)
+      var facts = MovieFacts(try MovieReader(path: self.path))
+      facts.byteStream = path
+      self.facts = facts
+      self.folder = folder
+    } catch {
+      folder.remove()
+      throw error
+    }
+  }
+
+  deinit { folder?.remove() }
+
+  /// Whether a file begins with a start code.
+  private static func isByteStream(_ path: String) -> Bool {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return false }
+    defer { close(file) }
+    var start = [UInt8](repeating: 0xFF, count: 4)
+    let count = read(file, &start, start.count)
+    return count == 4 && (start.starts(with: [0, 0, 1]) || start == [0, 0, 0, 1])
+  }
+
+  private static func copy(_ path: String, to movie: String) async throws {
+    let pipeline = try Pipeline(
+      parsing: "filesrc name=source ! mvhevcdemux name=demux demux.video_0 ! queue "
+        + "! mux.video_0 mvhevcmux name=mux ! filesink name=sink")
+    defer { pipeline.end() }
+    try pipeline.element(named: "source")?.set("location", parsing: path)
+    try pipeline.element(named: "sink")?.set("location", parsing: movie)
+    do {
+      try await pipeline.run()
+    } catch let failure as PipelineFailure {
+      throw MovieError(path, failure.message)
+    }
+  }
+}

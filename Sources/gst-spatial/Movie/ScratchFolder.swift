@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import Glibc
+
+/// A folder for files in between.
+struct ScratchFolder {
+  let path: String
+
+  init() throws {
+    let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    var template = Array("\(base)/gst-spatial-XXXXXX".utf8CString)
+    guard mkdtemp(&template) != nil else { throw PictureError(base) }
+    path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? base }
+  }
+
+  /// Removes it with the files in it.
+  func remove() {
+    if let folder = opendir(path) {
+      while let entry = readdir(folder) {
+        let name = withUnsafePointer(to: &entry.pointee.d_name) {
+          $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+        }
+        unlink("\(path)/\(name)")
+      }
+      closedir(folder)
+    }
+    rmdir(path)
+  }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import HEVC
+internal import ISOBMFF
+internal import StereoVideo
+
+/// Whether Apple's devices show a movie as spatial: as a stereo movie whose geometry they know.
+///
+/// They want one track of MV-HEVC with a field of view, a baseline and a disparity adjustment,
+/// even one of 0. What is only advisable is told, too.
+struct SpatialVerdict {
+  /// Boxes and fields that are missing, and what they are for.
+  private(set) var missing: [String] = []
+  /// What newer systems may want.
+  private(set) var advice: [String] = []
+
+  var isSpatial: Bool { missing.isEmpty }
+
+  init(_ facts: MovieFacts) {
+    guard facts.stereo == .layered, let entry = facts.entry else {
+      missing.append(Self.reasonAgainst(facts))
+      return
+    }
+    if facts.byteStream != nil {
+      missing.append("a movie around the stream (QuickTime), which says how the pair was shot")
+      return
+    }
+    if entry.codec != "hvc1" {
+      missing.append("the sample entry 'hvc1' (it is '\(entry.codec)')")
+    }
+    if !facts.hasReferenceDisplays {
+      missing.append("the SEI message that says which view is for which eye, in 'hvcC'")
+    }
+    let usage = entry.extendedUsage
+    if usage?.views?.isSuperset(of: [.leftEye, .rightEye]) != true {
+      missing.append("'vexu/eyes/stri' with both eyes")
+    }
+    if entry.horizontalFieldOfView == nil { missing.append("'hfov': the horizontal field of view") }
+    if usage?.baseline == nil {
+      missing.append("'vexu/eyes/cams/blin': the distance of the lenses")
+    }
+    if usage?.disparityAdjustment == nil {
+      missing.append("'vexu/eyes/cmfy/dadj': the disparity adjustment, even if it is 0")
+    }
+    if usage?.projectionKind == nil {
+      advice.append("'vexu/proj/prji', the projection: newer systems look for it")
+    }
+  }
+
+  private static func reasonAgainst(_ facts: MovieFacts) -> String {
+    guard let entry = facts.entry else { return "a video track" }
+    if case .packed = facts.stereo {
+      return "a layer for each eye (MV-HEVC): both eyes share each frame"
+    }
+    if entry.lhvC != nil {
+      return "a VPS with two views: \(facts.layers?.warning ?? "'hvcC' cannot be read")"
+    }
+    return "a second eye: the video is plain '\(entry.codec)' without 'lhvC'"
+  }
+}

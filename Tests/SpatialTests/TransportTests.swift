@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import GStreamer
+import ISOBMFF
+import Testing
+
+/// Both eyes through elements that know no layers, and a word where an eye would be lost.
+@Suite(.timeLimit(.minutes(3)))
+struct TransportTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private let source =
+    "stereotestsrc num-buffers=45 ! video/x-raw,width=256,height=128,framerate=30/1 ! "
+    + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
+    + "mvhevcenc name=e speed-preset=ultrafast key-int-max=15 option-string=bframes=2 ! "
+
+  /// The MD5 of each frame of each view, by an independent decoder.
+  private func frames(_ name: String) throws -> [String: [String]] {
+    let program = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
+    return try Python.output([program, folder.path(name)]).reduce(into: [:]) {
+      $0[$1.words[0], default: []].append($1.words[1])
+    }
+  }
+
+  @Test("a transport stream keeps both eyes, bit by bit", Judge.isThere)
+  func transportStream() async throws {
+    try await play(
+      source + "tee name=t t. ! queue ! mpegtsmux ! filesink location=\(folder.path("a.ts")) "
+        + "t. ! queue ! m.video_0 mvhevcmux name=m ! filesink location=\(folder.path("a.mov"))")
+    let movie = try frames("a.mov")
+    #expect(movie.count == 2 && movie.values.allSatisfy { $0.count == 45 })
+    #expect(try frames("a.ts") == movie)
+    try await play(
+      "filesrc location=\(folder.path("a.ts")) ! tsdemux ! mvhevcdemux name=d d.video_0 ! queue ! "
+        + "m.video_0 mvhevcmux name=m ! filesink location=\(folder.path("b.mov"))")
+    #expect(try frames("b.mov") == movie)
+  }
+
+  @Test("RTP keeps both eyes, bit by bit", Judge.isThere)
+  func rtp() async throws {
+    try await play(
+      source + "video/x-h265,stream-format=byte-stream ! tee name=t "
+        + "t. ! queue ! rtph265pay ! rtph265depay ! "
+        + "video/x-h265,stream-format=byte-stream,alignment=au ! "
+        + "filesink location=\(folder.path("a.h265")) "
+        + "t. ! queue ! m.video_0 mvhevcmux name=m ! filesink location=\(folder.path("a.mov"))")
+    let movie = try frames("a.mov")
+    #expect(movie.count == 2 && movie.values.allSatisfy { $0.count == 45 })
+    #expect(try frames("a.h265") == movie)
+  }
+
+  @Test("packets that are lost cost pictures, and nothing else")
+  func lossyRTP() async throws {
+    let shown = try await record(
+      source.replacing("num-buffers=45", with: "num-buffers=150")
+        + "video/x-h265,stream-format=byte-stream ! rtph265pay mtu=400 ! "
+        + "identity drop-probability=0.01 ! rtph265depay ! "
+        + "video/x-h265,stream-format=byte-stream,alignment=au ! mvhevcdec name=d "
+        + "d.left ! queue ! fakesink name=sink d.right ! queue ! fakesink name=right",
+      sinks: ["sink", "right"])
+    #expect(shown[0].count > 20 && shown[0].count <= 150)
+    #expect(shown[0].count == shown[1].count)
+  }
+
+  @Test("the byte stream has a delimiter in each access unit, and both layers' sets at keyframes")
+  func byteStream() async throws {
+    let units = try await record(
+      source + "video/x-h265,stream-format=byte-stream ! fakesink name=sink")[0]
+    #expect(units.count == 45)
+    for unit in units {
+      let bytes = unit.buffer.bytes
+      #expect(bytes.starts(with: [0, 0, 0, 1, 0x46, 0x01, 0x50]))
+      let types = bytes.indices.dropLast(5).filter { bytes[$0..<$0 + 4] == [0, 0, 0, 1] }.map {
+        (type: Int(bytes[$0 + 4] >> 1) & 0x3F, layer: Int(bytes[$0 + 5] >> 3))
+      }
+      let sets = types.filter { (32...34).contains($0.type) }.map { "\($0.type)/\($0.layer)" }
+      let isKeyframe = types.contains { (16...21).contains($0.type) }
+      #expect(Set(sets) == (isKeyframe ? ["32/0", "33/0", "34/0", "33/1", "34/1"] : []))
+    }
+  }
+
+  @Test("layered video links to no pad of one eye")
+  func links() async throws {
+    // Also through elements that take anything.
+    for link in ["", "queue ! "] {
+      let file = folder.path("a.mov")
+      try await play(source + link + "mvhevcmux ! filesink location=\(file)")
+      #expect(try MovieFile(file).videoEntry().lhvC != nil)
+    }
+  }
+
+  @Test(
+    "where an eye would be lost, a warning says so",
+    arguments: [
+      ("h265parse ! fakesink", "h265parse"), ("queue ! tee ! h265parse ! fakesink", "h265parse"),
+      ("mp4mux ! filesink location=", "mp4mux"), ("qtmux ! filesink location=", "qtmux"),
+      ("matroskamux ! fakesink", "matroskamux"),
+    ])
+  func blindness(line: String, element: String) async throws {
+    let file = line.hasSuffix("=") ? folder.path("a.mov") : ""
+    let warnings = try await play(source + line + file).warnings
+    #expect(warnings.contains { $0.contains("Behind \(element) there is one eye") }, "\(warnings)")
+    let others = try await play(source + "mvhevcdec name=d d.left ! queue ! fakesink").warnings
+    #expect(others.isEmpty, "\(others)")
+  }
+}
