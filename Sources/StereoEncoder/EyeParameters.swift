@@ -29,6 +29,10 @@ struct EyeParameters {
       ("input-res", "\(configuration.width)x\(configuration.height)"), ("input-csp", "i420"),
       // The settings of one eye say little about the stream.
       ("info", "false"),
+      // The two eyes are two threads already. With more of them in an eye, x265 can wait for itself
+      // for ever when it is flushed (its issue 684), and without wavefronts it codes the same
+      // pictures differently from run to run.
+      ("frame-threads", "1"),
     ]
     settings += blockSizes(width: configuration.width, height: configuration.height)
     let rate = configuration.frameRate?.reduced

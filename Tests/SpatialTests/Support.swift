@@ -318,10 +318,11 @@ extension String {
   var words: [String] { split(separator: " ").map(String.init) }
 }
 
-/// Runs a program to its end. The output is standard output and standard error together.
+/// Runs a program to its end. The output is standard output and, where `mergingErrors`, standard
+/// error with it.
 func run(
   _ arguments: [String], environment: [String: String] = [:], inherits: Bool = true,
-  seconds: Double = 60
+  mergingErrors: Bool = true, seconds: Double = 60
 ) throws -> (status: Int32, output: String) {
   let process = Process()
   process.executableURL = URL(filePath: "/usr/bin/env")
@@ -330,7 +331,7 @@ func run(
   process.environment = base.merging(environment) { $1 }
   let pipe = Pipe()
   process.standardOutput = pipe
-  process.standardError = pipe
+  if mergingErrors { process.standardError = pipe }
   try process.run()
   // gst-launch takes SIGTERM for a wish, which it may not get to.
   let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
@@ -349,7 +350,8 @@ enum Python {
   static let hasAV = (try? run([interpreter, "-c", "import av, numpy"]))?.status == 0
 
   static func output(_ arguments: [String]) throws -> [String] {
-    let (status, output) = try run([interpreter] + arguments)
+    // FFmpeg's remarks are for people.
+    let (status, output) = try run([interpreter] + arguments, mergingErrors: false)
     guard status == 0 else { throw Failure("Python ended with \(status): \(output)") }
     return output.split(separator: "\n").map(String.init)
   }

@@ -64,7 +64,9 @@ struct TransportTests {
         + "d.left ! queue ! fakesink name=sink d.right ! queue ! fakesink name=right",
       sinks: ["sink", "right"])
     #expect(shown[0].count > 20 && shown[0].count <= 150)
-    #expect(shown[0].count == shown[1].count)
+    // The eye above may be lost alone; where it is shown, so is the base eye.
+    #expect(shown[1].count > 20)
+    #expect(Set(shown[1].map(\.buffer.pts)).isSubset(of: Set(shown[0].map(\.buffer.pts))))
   }
 
   @Test("the byte stream has a delimiter in each access unit, and both layers' sets at keyframes")
