@@ -14,7 +14,11 @@ let package = Package(
   products: [
     .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"]),
     .executable(name: "gst-spatial", targets: ["gst-spatial"]),
+    .library(name: "StereoMedia", targets: ["StereoMedia"]),
+    .library(name: "HEVC", targets: ["HEVC"]),
+    .library(name: "ISOBMFF", targets: ["ISOBMFF"]),
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
+    .library(name: "PipelineFile", targets: ["PipelineFile"]),
     .library(name: "GStreamer", targets: ["GStreamer"]),
   ],
   dependencies: [
@@ -24,6 +28,7 @@ let package = Package(
   targets: [
     // C libraries: a module map and header-only shims each.
     .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
+    .systemLibrary(name: "CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
     .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1"),
     .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
 
@@ -48,9 +53,24 @@ let package = Package(
     // The Swift layer over GStreamer.
     .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
 
+    // What programs alone need of GStreamer: data into and out of pipelines.
+    .target(
+      name: "GStreamerApp", dependencies: ["CGStreamer", "CGStreamerApp", "GStreamer"],
+      swiftSettings: strict),
+
     // A checked pipeline file as a graph that runs.
     .target(
-      name: "PipelineHost", dependencies: ["GStreamer", "PipelineFile"], swiftSettings: strict),
+      name: "PipelineHost", dependencies: ["GStreamer", "GStreamerApp", "PipelineFile"],
+      swiftSettings: strict),
+
+    // Stereo video for programs in Swift.
+    .target(
+      name: "StereoMedia",
+      dependencies: [
+        "GStreamer", "GStreamerApp", "HEVC", "ISOBMFF", "MoviePlayer", "SpatialElements",
+        "StereoVideo",
+      ],
+      swiftSettings: strict),
 
     // HTTP/1.1 for few peers, hostile ones among them; and HLS over it, with low latency.
     .target(
@@ -67,8 +87,8 @@ let package = Package(
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo",
-        "WebServer",
+        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoMedia",
+        "StereoVideo", "WebServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       swiftSettings: strict,
@@ -85,6 +105,11 @@ let package = Package(
     // What an application does that embeds the host.
     .executableTarget(
       name: "EmbeddedHost", dependencies: ["PipelineHost"], path: "Examples/EmbeddedHost",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+
+    // What applications do with StereoMedia.
+    .executableTarget(
+      name: "FrameStepper", dependencies: ["StereoMedia"], path: "Examples/FrameStepper",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
 
     // GstHarness, for tests.
@@ -170,6 +195,10 @@ let package = Package(
       dependencies: [
         "GStreamer", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo", "TestKit",
       ],
+      swiftSettings: strict),
+    .testTarget(
+      name: "StereoMediaTests",
+      dependencies: ["ISOBMFF", "SpatialElements", "StereoMedia", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     // Drives the built command, as a shell does.
     .testTarget(

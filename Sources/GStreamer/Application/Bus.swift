@@ -14,6 +14,7 @@ public final class Bus: @unchecked Sendable {
     var waiting: [Message] = []
     /// Who waits for one.
     var consumer: CheckedContinuation<Void, Never>?
+    var watcher: (@Sendable (Message) -> Void)?
   }
 
   private let bus: UnsafeMutablePointer<GstBus>
@@ -63,7 +64,14 @@ public final class Bus: @unchecked Sendable {
   /// Discards the messages that wait.
   func flush() { state.withLock { $0.waiting = [] } }
 
+  /// Has `body` see each message from now on, in the thread that posts it, in place of `messages`.
+  /// It must neither block nor change the pipeline's state.
+  public func watch(_ body: @escaping @Sendable (Message) -> Void) {
+    state.withLock { $0.watcher = body }
+  }
+
   private func receive(_ message: Message) {
+    if let watcher = state.withLock({ $0.watcher }) { return watcher(message) }
     let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.waiting.append(message)
       if state.waiting.count > Self.capacity,

@@ -68,8 +68,10 @@ public struct PluginDeclaration: Sendable {
   fileprivate static let described = Locked<[String: PluginDeclaration]>([:])
 
   fileprivate func register(with plugin: PluginReference) -> Bool {
+    // Another copy of the plugin is in the process: GLib would warn of each type. This one is refused.
+    guard !hasTypes else { return false }
     // Also where one of them is refused, the others can be used.
-    features.map { $0.register(with: plugin) }.allSatisfy { $0 }
+    return features.map { $0.register(with: plugin) }.allSatisfy { $0 }
   }
 }
 
@@ -88,6 +90,8 @@ public struct PluginReference {
 /// An element that a plugin offers.
 protocol ElementFeature: PluginFeature {
   var name: String { get }
+  /// Of its GType.
+  var typeName: String { get }
 }
 
 /// Something that a plugin registers: an element, a tag, a kind of meta.

@@ -26,6 +26,9 @@ public struct VideoFormat: RawRepresentable, Hashable, Sendable {
     gst_video_format_to_string(cValue).map { String(cString: $0) } ?? "UNKNOWN"
   }
 
+  /// Whether its pictures lie in planes: those of coded video and of an unknown format do not.
+  public var hasPlanes: Bool { gst_video_format_get_info(cValue).map { $0.pointee.n_planes > 0 } ?? false }
+
   /// `GST_VIDEO_FORMAT_UNKNOWN`
   public static let unknown = VideoFormat(GST_VIDEO_FORMAT_UNKNOWN)
 }

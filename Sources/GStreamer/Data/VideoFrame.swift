@@ -51,4 +51,10 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
     var (target, source) = (frame, other.frame)
     return gst_video_frame_copy(&target, &source) != 0
   }
+
+  /// Lends the frame to C.
+  func withFrame(_ body: (UnsafeMutablePointer<GstVideoFrame>) -> Void) {
+    var frame = frame
+    body(&frame)
+  }
 }

@@ -110,7 +110,7 @@ extension VideoInfo {
   }
 
   /// The bytes of one row of a plane without what fills it up, and how many rows there are.
-  private func planeSize(_ plane: Int) -> (row: Int, rows: Int) {
+  public func planeSize(_ plane: Int) -> (row: Int, rows: Int) {
     guard let format = formatInfo else { return (0, 0) }
     var (row, rows) = (0, 0)
     for index in 0..<min(Int(format.n_components), 4) {

@@ -155,4 +155,16 @@ public struct Segment: @unchecked Sendable {
     return ClockTime(
       cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
   }
+
+  /// The stream time of a timestamp also where that lies before or behind the segment; 0 for what
+  /// would be before the stream's beginning, nil if there is none.
+  public func unclippedStreamTime(_ timestamp: ClockTime) -> ClockTime? {
+    guard isInTime else { return nil }
+    var segment = segment
+    var time: guint64 = 0
+    let sign = gst_segment_to_stream_time_full(
+      &segment, GST_FORMAT_TIME, guint64(timestamp), &time)
+    guard sign != 0 else { return nil }
+    return sign > 0 ? ClockTime(cValue: time) : 0
+  }
 }

@@ -100,9 +100,10 @@ extension ColourInformation {
   init?(_ box: inout BoxReader) throws(ISOBMFFError) {
     let type = try box.readFourCC("colour_type")
     guard type == "nclc" || type == "nclx" else { return nil }
-    primaries = try box.read("colour_primaries")
-    transferCharacteristics = try box.read("transfer_characteristics")
-    matrixCoefficients = try box.read("matrix_coefficients")
+    self.init(
+      primaries: try box.read("colour_primaries"),
+      transferCharacteristics: try box.read("transfer_characteristics"),
+      matrixCoefficients: try box.read("matrix_coefficients"))
     // Writers exist that leave the flag out.
     fullRange =
       type == "nclx" && box.remaining > 0

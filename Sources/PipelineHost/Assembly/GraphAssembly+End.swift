@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import GStreamer
+internal import GStreamerApp
 internal import PipelineFile
 
 /// Where a stream ends: at a sink, and at the muxer before it.

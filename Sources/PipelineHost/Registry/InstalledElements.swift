@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import GStreamer
+internal import GStreamerApp
 public import PipelineFile
 
 /// GStreamer's registry, as the check of pipeline files asks it.

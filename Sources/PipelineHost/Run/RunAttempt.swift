@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import GStreamer
+internal import GStreamerApp
 internal import PipelineFile
 
 /// A graph from its first state to its last: what ``PipelineRun`` starts, and starts again where

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import GStreamer
+internal import GStreamerApp
 internal import PipelineFile
 
 /// Follows a graph that runs: its messages, its progress, and how it ends.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 import GStreamer
-import ISOBMFF
+import StereoVideo
 
 extension Colorimetry {
   /// What a movie says; what it does not say of the range is the usual one.

@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-internal import ArgumentParser
-internal import GStreamer
+public import ArgumentParser
 internal import Glibc
-internal import ISOBMFF
 internal import PipelineFile
-internal import StereoVideo
+internal import StereoMedia
 
 struct FramesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -36,7 +34,7 @@ struct FramesCommand: AsyncParsableCommand {
   var count: Int?
 
   @Option(help: "left, right, both or anaglyph.")
-  var show = FrameExtraction.Show.both
+  var show = StereoImageGenerator.Show.both
 
   @Option(help: "png or jpeg; else by the ending of --output, else png.")
   var format: PictureFormat?
@@ -58,10 +56,10 @@ struct FramesCommand: AsyncParsableCommand {
     if let count, !(1...10000).contains(count) {
       throw ValidationError("--count is from 1 to 10000.")
     }
-    for time in at + (every.map { [$0] } ?? []) where Self.seconds(time) == nil {
+    for time in at + (every.map { [$0] } ?? []) where Self.duration(time) == nil {
       throw ValidationError("'\(time)' is no time; write 1.5s, 500ms or 0:01:02.5.")
     }
-    if let every, Self.seconds(every) == 0 { throw ValidationError("--every is more than 0.") }
+    if let every, Self.duration(every) == .zero { throw ValidationError("--every is more than 0.") }
     if let count, sheet, count > ContactSheet.limit {
       throw ValidationError("A sheet holds at most \(ContactSheet.limit) pictures.")
     }
@@ -70,12 +68,11 @@ struct FramesCommand: AsyncParsableCommand {
     }
   }
 
-  private static func seconds(_ text: String) -> Double? {
-    PipelineFile.nanoseconds(ofDuration: text).map { Double($0) / 1e9 }
+  private static func duration(_ text: String) -> Duration? {
+    PipelineFile.nanoseconds(ofDuration: text).map { .nanoseconds(Int64(clamping: $0)) }
   }
 
   func run() async throws {
-    _ = Installation.prepare()
     do {
       try await write()
     } catch let error as ExitCode {
@@ -87,29 +84,27 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private func write() async throws {
-    let opened: OpenedMovie
+    let opened: StereoMovie
     do {
-      opened = try await OpenedMovie(movie)
+      opened = try await StereoMovie(movie)
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes
     }
-    defer { withExtendedLifetime(opened) {} }
-    let facts = opened.facts
-    let times = facts.frameTimes
-    guard !times.isEmpty else { throw MovieError(movie, "it has no frames") }
-    if facts.stereo == .no, show != .anaglyph {
+    guard let video = opened.video, !video.frames.isEmpty else {
+      throw StereoMediaError(.missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")
+    }
+    if video.layout == .mono, show != .anaglyph {
       Terminal.error.line("note: '\(movie)' shows one eye only")
     }
-    let wanted = indexes(times)
+    let wanted = indexes(video.frames)
     try refuseExisting(wanted)
-    if sheet { return try await writeSheet(wanted, times, opened) }
-    let extraction = try await FrameExtraction(
-      movie: movie, opened: opened, show: show, format: names.format)
-    defer { extraction.end() }
+    let generator = StereoImageGenerator(opened, show: show)
+    if sheet { return try await writeSheet(wanted, generator) }
     for index in wanted {
       let path = wanted.count == 1 ? names.single(index) : names.numbered(index)
-      try PictureFile.write(try await picture(index, times, extraction), to: path)
+      try PictureFile.write(
+        try await generator.image(index, as: names.format.imageFormat).bytes, to: path)
       Terminal.output.line(path)
     }
   }
@@ -128,63 +123,53 @@ struct FramesCommand: AsyncParsableCommand {
     throw ExitCode.wouldOverwrite
   }
 
-  private func writeSheet(_ wanted: [Int], _ times: [Double], _ opened: OpenedMovie) async throws {
+  private func writeSheet(_ wanted: [Int], _ generator: StereoImageGenerator) async throws {
     guard wanted.count <= ContactSheet.limit else {
-      throw MovieError(
-        movie,
-        "\(wanted.count) pictures are too many for a sheet, which holds \(ContactSheet.limit)")
+      throw StereoMediaError(
+        .outOfRange,
+        "'\(movie)' cannot be read as a movie: \(wanted.count) pictures are too many for a sheet, "
+          + "which holds \(ContactSheet.limit)")
     }
     let folder = try ScratchFolder()
     defer { folder.remove() }
-    let extraction = try await FrameExtraction(
-      movie: movie, opened: opened, show: show, format: .png)
-    defer { extraction.end() }
     var pictures: [String] = []
     for index in wanted {
       pictures.append("\(folder.path)/\(index).png")
       try PictureFile.write(
-        try await picture(index, times, extraction), to: pictures[pictures.count - 1])
+        try await generator.image(index, as: .png).bytes, to: pictures[pictures.count - 1])
     }
     let bytes = try await ContactSheet.make(of: pictures, format: names.format)
     try PictureFile.write(bytes, to: names.sheet)
     Terminal.output.line(names.sheet)
   }
 
-  private func picture(
-    _ index: Int, _ times: [Double], _ extraction: FrameExtraction
-  ) async throws -> [UInt8] {
-    let end = index + 1 < times.count ? times[index + 1] : Self.end(times)
-    return try await extraction.picture(from: times[index], to: end)
-  }
-
-  /// The last frame is taken to be as long as the one before.
-  private static func end(_ times: [Double]) -> Double {
-    guard let last = times.last else { return 0 }
-    return times.count > 1 ? last * 2 - times[times.count - 2] : last + 0.04
-  }
-
   /// The frames that are shown at the wanted times.
-  private func indexes(_ times: [Double]) -> [Int] {
-    let end = Self.end(times)
-    var wanted: [Double] = []
+  private func indexes(_ frames: FrameIndex) -> [Int] {
+    guard let last = frames.last else { return [] }
+    // In a movie that does not say how long its last frame is, it is as long as the one before.
+    let length = last.duration > .zero ? last.duration : frames.dropLast().last?.duration
+    let end = last.time + (length ?? .milliseconds(40))
+    var wanted: [Duration] = []
     if let count {
       wanted = (0..<count).map { end * (Double($0) + 0.5) / Double(count) }
-    } else if let step = every.flatMap(Self.seconds), step > 0 {
-      wanted = stride(from: 0, to: end - 1e-6, by: step).prefix(100_000).map(\.self)
+    } else if let step = every.flatMap(Self.duration), step > .zero {
+      wanted = (0..<100_000).lazy.map { step * $0 }.prefix { $0 < end - Self.rounding }.map(\.self)
     } else {
-      wanted = at.compactMap(Self.seconds)
+      wanted = at.compactMap(Self.duration)
     }
     var indexes: [Int] = []
     for time in wanted {
-      // A frame begins at its time, whatever the rounding of that.
-      let index = max(0, times.count { $0 <= time + 1e-6 } - 1)
+      let index = frames.playing(at: time + Self.rounding) ?? 0
       if indexes.last != index { indexes.append(index) }
     }
     return indexes
   }
 
+  /// A frame begins at its time, whatever the rounding of that.
+  private static let rounding = Duration.microseconds(1)
+
   private var names: PictureNames { PictureNames(movie: movie, output: output, format: format) }
 }
 
-extension FrameExtraction.Show: ExpressibleByArgument {}
+extension StereoImageGenerator.Show: ExpressibleByArgument {}
 extension PictureFormat: ExpressibleByArgument {}

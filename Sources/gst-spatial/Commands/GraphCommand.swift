@@ -4,6 +4,7 @@ internal import ArgumentParser
 internal import Glibc
 internal import PipelineFile
 internal import PipelineHost
+internal import StereoMedia
 
 struct GraphCommand: ParsableCommand {
   static let configuration = CommandConfiguration(

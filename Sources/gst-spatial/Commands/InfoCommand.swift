@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import ArgumentParser
+internal import StereoMedia
 
 struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -32,17 +33,18 @@ struct InfoCommand: AsyncParsableCommand {
   var requireSpatial = false
 
   func run() async throws {
-    let facts: MovieFacts
+    let opened: StereoMovie
     do {
-      facts = try await OpenedMovie(movie).facts
+      opened = try await StereoMovie(movie)
     } catch {
       Terminal.error.line("error: \(error)")
       throw ExitCode.mistakes
     }
+    let facts = opened.facts
     if json {
       var object = facts.json
       if frames, case .object(let fields) = object {
-        object = .object(fields + [("frame-times", .array(facts.frameTimes.map { JSON($0) }))])
+        object = .object(fields + [("frame-times", .array(facts.frames.map { JSON($0.time.seconds) }))])
       }
       Terminal.output.line(object.text())
     } else {

@@ -2,6 +2,7 @@
 
 internal import HEVC
 internal import ISOBMFF
+internal import StereoMedia
 internal import StereoVideo
 
 extension MovieFacts {
@@ -45,8 +46,8 @@ extension MovieFacts {
     for item in verdict.missing { add("  missing", item) }
     for item in verdict.advice { add("  advisable", item) }
     if times {
-      for (index, time) in frameTimes.enumerated() {
-        add("frame \(index)", "\(Quantities.decimal(time, 6)) s")
+      for (index, frame) in frames.enumerated() {
+        add("frame \(index)", "\(Quantities.decimal(frame.time.seconds, 6)) s")
       }
     }
     return lines.map { $0 + "\n" }.joined()
@@ -133,10 +134,10 @@ extension MovieFacts {
   private var projection: String? {
     metadata.projection?.rawValue ?? entry?.extendedUsage?.projectionKind.map { "\($0)" }
   }
+}
 
-  private var warnings: [String] {
-    (layers?.warning.map { [$0] } ?? []) + reader.movie.issues.map { "\($0)" }
-  }
+extension Duration {
+  var seconds: Double { self / .seconds(1) }
 }
 
 extension Track {

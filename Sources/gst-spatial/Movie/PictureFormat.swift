@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
+internal import StereoMedia
+
 /// The kinds of picture files that `frames` writes.
 enum PictureFormat: String, CaseIterable {
   case png, jpeg
@@ -15,6 +17,8 @@ enum PictureFormat: String, CaseIterable {
     }
   }
 
+  /// What such pictures are made as.
+  var imageFormat: ImageFormat { self == .png ? .png : .jpeg(95) }
   /// The element that makes such pictures.
   var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
   /// The element that reads them.

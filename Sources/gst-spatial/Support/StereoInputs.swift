@@ -3,6 +3,7 @@
 internal import HEVC
 internal import ISOBMFF
 internal import PipelineFile
+internal import StereoMedia
 internal import StereoVideo
 
 /// The movies that a graph takes apart into eyes.

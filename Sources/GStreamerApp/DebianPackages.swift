@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 /// Which Debian package holds the elements that pipeline files commonly name (Debian 12).
-enum DebianPackages {
-  static func package(providing element: String) -> String? {
+package enum DebianPackages {
+  package static func package(providing element: String) -> String? {
     if let package = elements.first(where: { $0.names.contains(Substring(element)) })?.package {
       return package
     }

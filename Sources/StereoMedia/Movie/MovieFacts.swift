@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-internal import HEVC
-internal import ISOBMFF
-internal import StereoVideo
+package import HEVC
+package import ISOBMFF
+package import StereoVideo
 
-/// What `gst-spatial info` says of a movie.
-struct MovieFacts {
-  enum Stereo: Equatable {
+/// What a movie's index and its first parameter sets say.
+package struct MovieFacts: Sendable {
+  package enum Stereo: Equatable, Sendable {
     /// A layer for each eye: MV-HEVC.
     case layered
     /// Both eyes in each frame.
@@ -14,19 +14,24 @@ struct MovieFacts {
     case no
   }
 
-  let reader: MovieReader
+  package let reader: MovieReader
   /// The first video track.
-  let video: Track?
-  let entry: VisualSampleEntry?
-  let layers: LayeredStreamInformation?
+  package let video: Track?
+  package let entry: VisualSampleEntry?
+  package let layers: LayeredStreamInformation?
   /// The stream says which view is for which eye.
-  let hasReferenceDisplays: Bool
+  package let hasReferenceDisplays: Bool
   /// The file without a container that the movie was copied from; nil for an ordinary movie.
-  var byteStream: String?
+  package var byteStream: String?
+  /// Those of the first video track.
+  package let frames: FrameIndex
 
-  init(_ reader: MovieReader) {
+  package init(_ reader: MovieReader) {
     self.reader = reader
     video = reader.movie.tracks.first { $0.handlerType == "vide" }
+    // There are no more frames than bytes, whatever the tables say.
+    frames = FrameIndex(
+      video, movieTimescale: reader.movie.timescale, limit: Int(clamping: reader.size))
     entry =
       video?.sampleEntries.lazy.compactMap {
         if case .video(let entry) = $0 { entry } else { nil }
@@ -41,40 +46,30 @@ struct MovieFacts {
       .map { LayeredStreamInformation($0, displays: displays) }
   }
 
-  var stereo: Stereo {
+  package var stereo: Stereo {
     if layers?.isStereo == true, entry?.lhvC != nil { return .layered }
     return entry?.packing.map { .packed($0) } ?? .no
   }
 
-  var metadata: SpatialMetadata {
+  package var metadata: SpatialMetadata {
     var metadata = entry?.spatialMetadata ?? SpatialMetadata()
     metadata.projection = metadata.projection ?? entry?.sphericalVideo?.kind
     return metadata
   }
 
   /// The eye that the base layer shows; nil where the movie is not layered.
-  var baseEye: Eye? { stereo == .layered ? layers?.baseEye : nil }
+  package var baseEye: Eye? { stereo == .layered ? layers?.baseEye : nil }
 
   /// Frames a second, on average; nil where the movie does not say.
-  var frameRate: Double? {
+  package var frameRate: Double? {
     guard let video, let seconds = video.seconds, seconds > 0 else { return nil }
     return Double(video.samples.count) / seconds
-  }
-
-  /// When each frame is shown, in seconds from the movie's start, in that order.
-  var frameTimes: [Double] {
-    guard let video else { return [] }
-    let start = video.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
-    // There are no more frames than bytes, whatever the tables say.
-    let count = min(video.samples.count, Int(clamping: reader.size))
-    return (0..<count).compactMap { video.samples.sample(at: $0)?.presentationTime }
-      .sorted().map { (Double($0) - Double(start)) / Double(video.timescale) }
   }
 }
 
 extension Track {
   /// Of its media; nil where it is not known.
-  var seconds: Double? {
+  package var seconds: Double? {
     let timescale = description.timescale
     guard timescale > 0 else { return nil }
     if let mediaDuration, mediaDuration > 0 { return Double(mediaDuration) / Double(timescale) }
@@ -84,7 +79,7 @@ extension Track {
 }
 
 extension Movie {
-  var seconds: Double? {
+  package var seconds: Double? {
     let known = duration.flatMap { $0 > 0 ? $0 : nil } ?? fragmentedDuration
     guard let known, timescale > 0 else { return tracks.compactMap(\.seconds).max() }
     return Double(known) / Double(timescale)
@@ -101,5 +96,12 @@ extension SphericalVideo {
     case (0x4000_0000, 0x4000_0000): return .halfEquirectangular
     default: return nil
     }
+  }
+}
+
+extension MovieFacts {
+  /// What is wrong with the file or has to be guessed, for people.
+  package var warnings: [String] {
+    (layers?.warning.map { [$0] } ?? []) + reader.movie.issues.map { "\($0)" }
   }
 }

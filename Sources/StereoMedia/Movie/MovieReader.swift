@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import Glibc
-internal import ISOBMFF
-internal import PipelineHost
+package import ISOBMFF
 
 /// The index of a movie file, fragments included.
-struct MovieReader {
-  let fileType: FileType?
-  let movie: Movie
+package struct MovieReader: Sendable {
+  package let fileType: FileType?
+  package let movie: Movie
   /// In bytes.
-  let size: UInt64
+  package let size: UInt64
 
-  /// Reads what the parser asks for, and no more. Throws a sentence that says what is wrong.
-  init(path: String) throws {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
-    guard file >= 0 else { throw MovieError(path, String(cString: strerror(errno))) }
+  /// Reads what the parser asks for, and no more. Throws a ``StereoMediaError``.
+  package init(path: String) throws {
+    // A pipe without a writer would keep it waiting.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { throw StereoMediaError.unreadable(path, String(cString: strerror(errno))) }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-      throw MovieError(path, "it is not a file")
+      throw StereoMediaError.unreadable(path, "it is not a file")
     }
     size = UInt64(clamping: status.st_size)
     var parser = MovieParser(fileSize: size)
@@ -37,12 +37,12 @@ struct MovieReader {
         }
       }
     } catch let error as ISOBMFFError where movie == nil {
-      throw MovieError(path, "\(error)")
+      throw StereoMediaError.unreadable(path, "\(error)")
     } catch is ISOBMFFError {
       // What the index says still holds where what is behind it is broken.
     }
     guard let movie else {
-      throw MovieError(path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
+      throw StereoMediaError.unreadable(path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
     }
     (self.fileType, self.movie) = (fileType, movie)
   }
@@ -51,16 +51,7 @@ struct MovieReader {
   {
     var bytes = [UInt8](repeating: 0, count: Int(clamping: range.upperBound - range.lowerBound))
     let count = pread(file, &bytes, bytes.count, off_t(clamping: range.lowerBound))
-    guard count > 0 else { throw MovieError(path, "it ends within its index") }
+    guard count > 0 else { throw StereoMediaError.unreadable(path, "it ends within its index") }
     return Array(bytes.prefix(count))
-  }
-}
-
-/// Why a movie cannot be looked at.
-struct MovieError: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ path: String, _ reason: String) {
-    description = "'\(path)' cannot be read as a movie: \(reason)"
   }
 }

@@ -1,33 +1,36 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
 internal import GStreamer
+internal import GStreamerApp
 internal import Glibc
 
-/// A movie to be looked at. Layered H.265 without a container is copied into a movie first, in a
-/// folder of its own, so that it can be looked at as one.
-final class OpenedMovie {
+/// The file that a movie is decoded from. Layered H.265 without a container is copied into a movie
+/// first, in a folder of its own, so that it can be looked at as one.
+package final class MovieSource: Sendable {
   /// The movie's file.
-  let path: String
-  let facts: MovieFacts
+  package let path: String
+  /// What messages call it.
+  let name: String
+  package let facts: MovieFacts
   private let folder: ScratchFolder?
 
-  /// Throws a sentence that says why the file is no movie.
-  init(_ path: String) async throws {
-    guard Self.isByteStream(path) else {
+  /// Throws a ``StereoMediaError`` where the file is no movie.
+  package init(_ path: String) async throws {
+    name = path
+    guard try await Blocking.run({ Self.isByteStream(path) }) else {
       self.path = path
-      facts = MovieFacts(try MovieReader(path: path))
+      facts = try await Blocking.run { MovieFacts(try MovieReader(path: path)) }
       folder = nil
       return
     }
-    _ = Installation.prepare()
+    try await Engine.start()
     let folder = try ScratchFolder()
     do {
-      self.path = "\(folder.path)/movie.mov"
-      try await Self.copy(path, to: self.path)
-      var facts = MovieFacts(try MovieReader(path: self.path))
+      let copy = "\(folder.path)/movie.mov"
+      try await Self.copy(path, to: copy)
+      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: copy)) }
       facts.byteStream = path
-      self.facts = facts
-      self.folder = folder
+      (self.path, self.facts, self.folder) = (copy, facts, folder)
     } catch {
       folder.remove()
       throw error
@@ -38,7 +41,7 @@ final class OpenedMovie {
 
   /// Whether a file begins with a start code.
   private static func isByteStream(_ path: String) -> Bool {
-    let file = open(path, O_RDONLY | O_CLOEXEC)
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return false }
     defer { close(file) }
     var start = [UInt8](repeating: 0xFF, count: 4)
@@ -56,7 +59,7 @@ final class OpenedMovie {
     do {
       try await pipeline.run()
     } catch let failure as PipelineFailure {
-      throw MovieError(path, failure.message)
+      throw StereoMediaError.unreadable(path, failure.message)
     }
   }
 }

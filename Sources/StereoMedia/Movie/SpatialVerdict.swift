@@ -8,15 +8,16 @@ internal import StereoVideo
 ///
 /// They want one track of MV-HEVC with a field of view, a baseline and a disparity adjustment,
 /// even one of 0. What is only advisable is told, too.
-struct SpatialVerdict {
-  /// Boxes and fields that are missing, and what they are for.
-  private(set) var missing: [String] = []
-  /// What newer systems may want.
-  private(set) var advice: [String] = []
+public struct SpatialVerdict: Equatable, Sendable {
+  /// Boxes and fields that are missing, and what they are for: a line each, for people.
+  public private(set) var missing: [String] = []
+  /// What newer systems may want: a line each, for people.
+  public private(set) var advice: [String] = []
 
-  var isSpatial: Bool { missing.isEmpty }
+  /// Whether nothing is missing.
+  public var isSpatial: Bool { missing.isEmpty }
 
-  init(_ facts: MovieFacts) {
+  package init(_ facts: MovieFacts) {
     guard facts.stereo == .layered, let entry = facts.entry else {
       missing.append(Self.reasonAgainst(facts))
       return

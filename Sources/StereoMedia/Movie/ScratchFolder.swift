@@ -3,18 +3,18 @@
 internal import Glibc
 
 /// A folder for files in between.
-struct ScratchFolder {
-  let path: String
+package struct ScratchFolder: Sendable {
+  package let path: String
 
-  init() throws {
+  package init() throws {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/gst-spatial-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw PictureError(base) }
+    guard mkdtemp(&template) != nil else { throw StereoMediaError(.unreadable, "'\(base)': \(String(cString: strerror(errno)))") }
     path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? base }
   }
 
   /// Removes it with the files in it.
-  func remove() {
+  package func remove() {
     if let folder = opendir(path) {
       while let entry = readdir(folder) {
         let name = withUnsafePointer(to: &entry.pointee.d_name) {

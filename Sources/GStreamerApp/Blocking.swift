@@ -4,20 +4,22 @@ internal import Dispatch
 internal import GStreamer
 
 /// Calls into GStreamer that may block for long, kept off the threads that Swift's tasks share.
-enum Blocking {
-  static func start(_ body: @escaping @Sendable () -> Void) {
+package enum Blocking {
+  package static func start(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global().async(execute: body)
   }
 
   /// Calls that come one behind the other.
-  final class Line: Sendable {
+  package final class Line: Sendable {
     private let queue = DispatchQueue(label: "gst-spatial.line")
 
-    func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    package init() {}
+
+    package func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
   }
 
   /// Waits for `body`, but no longer than `timeout`; false where it goes on alone.
-  static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
+  package static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
     let waiting = Locked<CheckedContinuation<Bool, Never>?>(nil)
     @Sendable func finish(_ isDone: Bool) {
       let continuation = waiting.withLock { waiting in
@@ -37,6 +39,15 @@ enum Blocking {
         finish(true)
         timer.cancel()
       }
+    }
+  }
+
+  /// Waits for what `body` gives.
+  package static func run<Result: Sendable>(
+    _ body: @escaping @Sendable () throws -> Result
+  ) async throws -> Result {
+    try await withCheckedThrowingContinuation { continuation in
+      start { continuation.resume(with: Swift.Result { try body() }) }
     }
   }
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import CGStreamer
+internal import CGStreamerApp
+package import GStreamer
+
+/// An `appsrc`: the beginning of a pipeline, to which a program gives buffers.
+package final class AppSource: @unchecked Sendable {
+  package let element: Element
+  private let depth: UInt64
+
+  /// - Parameters:
+  ///   - element: an `appsrc` of a pipeline that does not run yet.
+  ///   - depth: how many buffers wait in it.
+  ///   - activity: told when it wants more, in a streaming thread.
+  package init(_ element: Element, depth: Int, activity: Activity) {
+    self.element = element
+    self.depth = UInt64(clamping: max(1, depth))
+    let source = Self.source(element)
+    element.set("format", "time")
+    gst_app_src_set_max_buffers(source, guint64(self.depth))
+    // Bytes do not count: one frame may have more than the usual limit.
+    gst_app_src_set_max_bytes(source, 0)
+    gst_app_src_set_stream_type(source, GST_APP_STREAM_TYPE_STREAM)
+    var callbacks = GstAppSrcCallbacks()
+    callbacks.need_data = { _, _, data in
+      if let data { Unmanaged<Activity>.fromOpaque(data).takeUnretainedValue().happened() }
+    }
+    gst_app_src_set_callbacks(
+      source, &callbacks, Unmanaged.passRetained(activity).toOpaque()
+    ) { data in
+      if let data { Unmanaged<Activity>.fromOpaque(data).release() }
+    }
+  }
+
+  deinit {
+    var none = GstAppSrcCallbacks()
+    gst_app_src_set_callbacks(Self.source(element), &none, nil, nil)
+  }
+
+  private static func source(_ element: Element) -> UnsafeMutablePointer<GstAppSrc> {
+    UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
+  }
+
+  /// Says what the buffers from now on are.
+  package func setCaps(_ caps: Caps) { gst_app_src_set_caps(Self.source(element), caps.pointer) }
+
+  /// Whether there is room for another buffer.
+  package var wantsMore: Bool {
+    gst_app_src_get_current_level_buffers(Self.source(element)) < depth
+  }
+
+  /// Gives it a buffer. Throws where the pipeline takes no more.
+  package func push(_ buffer: Buffer) throws(FlowReturn) {
+    let flow = gst_app_src_push_buffer(
+      Self.source(element), gst_buffer_ref(buffer.pointer))
+    try FlowReturn(rawValue: flow.rawValue).check()
+  }
+
+  /// Nothing more comes.
+  package func end() { gst_app_src_end_of_stream(Self.source(element)) }
+}

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import GStreamer
+internal import GStreamerApp
+
+/// A movie that is being decoded: gives its pictures one frame after the other, as they are asked for.
+///
+/// One task at a time asks. The sinks of the pipeline are the queue, and block what is upstream. With
+/// the last reference to it, the pipeline goes.
+final class Decode: Sendable {
+  /// A frame's pictures.
+  struct Frame: Sendable {
+    /// That of the left and that of the right eye, or the only one.
+    let pictures: [Picture]
+    /// On the movie's time line.
+    let time: ClockTime
+    let duration: ClockTime?
+  }
+
+  private let path: String
+  private let pipeline: Pipeline
+  private let sinks: [AppSink]
+  private let activity = Activity()
+  private let problem: PipelineProblem
+  private let skipsUnpaired: Bool
+  private let slots: Locked<[AppSink.Sample?]>
+
+  /// Builds the pipeline and starts it.
+  ///
+  /// - Throws: a ``StereoMediaError`` where it cannot be built.
+  init(
+    _ source: MovieSource, _ graph: DecodeGraph, depth: Int, skipsUnpaired: Bool
+  ) throws {
+    path = source.name
+    problem = PipelineProblem(source.name)
+    self.skipsUnpaired = skipsUnpaired
+    do {
+      let pipeline = try Pipeline(parsing: graph.line)
+      try pipeline.element(named: "source")?.set("location", parsing: source.path)
+      var settings = AppSink.Settings()
+      settings.depth = depth
+      sinks = graph.sinks.compactMap { [activity] name in
+        pipeline.element(named: name).map { AppSink($0, settings, activity: activity) }
+      }
+      self.pipeline = pipeline
+      slots = Locked([AppSink.Sample?](repeating: nil, count: sinks.count))
+    } catch {
+      throw StereoMediaError(building: error)
+    }
+    problem.listen(to: pipeline, activity)
+    pipeline.setState(.playing)
+  }
+
+  /// The same, off the threads that tasks share.
+  static func start(
+    _ source: MovieSource, _ content: DecodeGraph.Content, _ conversion: DecodeGraph.Conversion,
+    depth: Int, skipsUnpaired: Bool = false
+  ) async throws -> Decode {
+    try await Engine.start()
+    let graph = try DecodeGraph(source, content, conversion)
+    return try await Blocking.run {
+      try Decode(source, graph, depth: depth, skipsUnpaired: skipsUnpaired)
+    }
+  }
+
+  deinit {
+    let (pipeline, sinks) = (pipeline, sinks)
+    // Waits for the streaming threads. What they call lives as long.
+    Blocking.start { withExtendedLifetime(sinks) { pipeline.end() } }
+  }
+
+  /// Stops everything, and waits for that.
+  func close() async {
+    let pipeline = pipeline
+    try? await Blocking.run { pipeline.end() }
+  }
+
+  /// The next frame; nil behind the last one.
+  ///
+  /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+  func next() async throws -> Frame? {
+    let start = ContinuousClock.now
+    while true {
+      activity.clear()
+      try Task.checkCancellation()
+      if let frame = try take() { return frame }
+      if let error = problem.error { throw error }
+      if isOver { return nil }
+      try await wait(since: start)
+    }
+  }
+
+  /// Waits until something happens, but no longer than is reasonable: damaged movies may have
+  /// elements wait for what never comes.
+  private func wait(since start: ContinuousClock.Instant) async throws {
+    let left = Self.patience - (ContinuousClock.now - start)
+    guard left > .zero else {
+      throw StereoMediaError(
+        .stalled, "'\(path)' cannot be read as a movie: no frame came within \(Self.patience)")
+    }
+    let timer = Task { [activity] in
+      try await Task.sleep(for: left)
+      activity.happened()
+    }
+    defer { timer.cancel() }
+    await activity.wait()
+  }
+
+  private static let patience = Duration.seconds(20)
+
+  /// Both pictures of a frame, where both are there.
+  private func take() throws -> Frame? {
+    try slots.withLock { slots in
+      while true {
+        for (index, sink) in sinks.enumerated() where slots[index] == nil {
+          slots[index] = sink.pull()
+        }
+        let samples = slots.compactMap(\.self)
+        guard samples.count == slots.count, let first = samples.first else { return nil }
+        let times = samples.map { $0.streamTime ?? 0 }
+        if let least = times.min(), times.contains(where: { $0 != least }) {
+          guard skipsUnpaired else {
+            throw StereoMediaError(
+              .unpairedEyes, "the frame at \(Duration(least)) of '\(path)' has one eye only")
+          }
+          for (index, time) in times.enumerated() where time == least { slots[index] = nil }
+          continue
+        }
+        slots = slots.map { _ in nil }
+        return Frame(
+          pictures: try samples.map { try picture($0) }, time: times[0],
+          duration: first.buffer.duration)
+      }
+    }
+  }
+
+  private func picture(_ sample: AppSink.Sample) throws -> Picture {
+    guard let info = sample.info else {
+      throw StereoMediaError.decoding(path, "its decoder gives no pictures in memory")
+    }
+    return Picture(sample.buffer, info)
+  }
+
+  /// Whether a sink that has nothing gets nothing more.
+  private var isOver: Bool {
+    slots.withLock { slots in
+      zip(slots, sinks).contains { slot, sink in slot == nil && sink.hasEnded }
+    }
+  }
+
+  /// Goes to a time of the movie: the next frame is the one that is shown there.
+  ///
+  /// - Parameter end: no frame that begins later comes.
+  func seek(to time: ClockTime, end: ClockTime? = nil) async throws {
+    var seek = Seek()
+    seek.format = .time
+    seek.flags = [.flush, .accurate]
+    seek.start = .set(Int64(clamping: time))
+    seek.stop = end.map { .set(Int64(clamping: $0)) } ?? .set(-1)
+    try await waitForData()
+    let event = Event.seek(seek)
+    let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.element.send(event) }
+    slots.withLock { slots in slots = slots.map { _ in nil } }
+    if let error = problem.error { throw error }
+    guard hasGone else { throw StereoMediaError.decoding(path, "it cannot be searched") }
+  }
+
+  /// Elements can be told to go somewhere once data have come through them.
+  private func waitForData() async throws {
+    let start = ContinuousClock.now
+    while true {
+      activity.clear()
+      try Task.checkCancellation()
+      let isThere = slots.withLock { slots in
+        for (index, sink) in sinks.enumerated() where slots[index] == nil {
+          slots[index] = sink.pull()
+        }
+        return slots.contains { $0 != nil }
+      }
+      if isThere || isOver { return }
+      if let error = problem.error { throw error }
+      try await wait(since: start)
+    }
+  }
+}

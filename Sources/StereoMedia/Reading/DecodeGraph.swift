@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import GStreamer
+internal import StereoVideo
+
+/// The graph that decodes a movie.
+struct DecodeGraph {
+  /// What is wanted of each frame.
+  enum Content: Equatable {
+    /// Both eyes; of a movie with one picture for both, that.
+    case eyes
+    /// One of them, with as little work as that takes.
+    case eye(Eye)
+  }
+
+  /// What the pictures are to be.
+  struct Conversion: Equatable {
+    /// Nil: as decoded.
+    var format: PixelFormat?
+    /// Nil: as stored.
+    var size: PictureSize?
+  }
+
+  /// As gst-launch writes it. The file's name is to be set on `source`.
+  let line: String
+  /// The names of the sinks: that of the left eye and that of the right one, or one for the only
+  /// picture.
+  let sinks: [String]
+
+  /// Throws where the movie has no such content.
+  init(_ source: MovieSource, _ content: Content, _ conversion: Conversion) throws {
+    let facts = source.facts
+    guard facts.video != nil else {
+      throw StereoMediaError(.missingVideo, "'\(source.name)' has no video")
+    }
+    let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
+    let tail = try Self.tail(facts, conversion)
+    let plain = "video_0 ! queue ! decodebin caps=video/x-raw ! "
+    switch (facts.stereo, content) {
+    case (.layered, .eye(let eye)) where eye == facts.baseEye:
+      // The base layer's eye is a stream of its own; the other one needs both layers.
+      line = demuxer + "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(tail)only"
+    case (.layered, .eye(let eye)):
+      line = demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(tail)only"
+    case (.layered, .eyes):
+      line =
+        demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.left ! \(tail)left "
+        + "eyes.right ! \(tail)right"
+    case (.packed(let layout), .eye(let eye)):
+      line = demuxer + plain + "\(Self.split(layout)) eyes.\(eye.rawValue) ! \(tail)only"
+    case (.packed(let layout), .eyes):
+      line =
+        demuxer + plain
+        + "\(Self.split(layout)) eyes.left ! \(tail)left eyes.right ! \(tail)right"
+    case (.no, _):
+      line = demuxer + plain + "\(tail)only"
+    }
+    sinks = line.hasSuffix("only") ? ["only"] : ["left", "right"]
+  }
+
+  private static func split(_ layout: PackingLayout) -> String {
+    let mode =
+      switch layout.arrangement {
+      case .sideBySide: "side-by-side"
+      case .topBottom: "top-bottom"
+      case .frameByFrame: "frame-by-frame"
+      }
+    return "videoconvert ! sbssplit name=eyes input-mode-override=\(mode) "
+      + "input-flags-override=\(layout.rightViewFirst ? "right-view-first" : "none")"
+  }
+
+  /// What is behind each eye, up to the name of its sink.
+  private static func tail(_ facts: MovieFacts, _ conversion: Conversion) throws -> String {
+    guard conversion != Conversion() else { return "video/x-raw ! appsink name=" }
+    var caps = "video/x-raw"
+    if let format = conversion.format {
+      try format.check()
+      caps += ",format=\(format.rawValue)"
+    }
+    guard let size = conversion.size else { return "videoconvert ! \(caps) ! appsink name=" }
+    _ = try size.applied(toWidth: 1, height: 1, shape: 1)
+    if size.keepsShape {
+      // The scaler keeps the shape by itself within what it is allowed.
+      caps += ",width=\(size.width.map { "[1,\($0)]" } ?? "[1,32767]")"
+      caps += ",height=\(size.height.map { "[1,\($0)]" } ?? "[1,32767]"),pixel-aspect-ratio=1/1"
+    } else {
+      caps += ",width=\(size.width ?? 1),height=\(size.height ?? 1)"
+    }
+    return "videoconvert ! videoscale add-borders=false ! \(caps) ! appsink name="
+  }
+}

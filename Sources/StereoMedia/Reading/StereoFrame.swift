@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+public import StereoVideo
+
+/// Both eyes of a frame.
+public struct StereoFrame: Sendable {
+  public let left: Picture
+  public let right: Picture
+  /// When it is shown, on the movie's time line.
+  public let time: Duration
+  /// Until the next frame is shown; nil where that is not known.
+  public let duration: Duration?
+  /// Its position in the movie's ``FrameIndex``; nil for a frame that is of no movie.
+  public let index: Int?
+  /// Both eyes are the same picture: the movie has one for both.
+  public let isMono: Bool
+  /// How the pair was shot.
+  public let metadata: SpatialMetadata
+
+  /// A frame of a program's own.
+  public init(
+    left: Picture, right: Picture, time: Duration, duration: Duration? = nil, index: Int? = nil,
+    metadata: SpatialMetadata = SpatialMetadata()
+  ) {
+    (self.left, self.right) = (left, right)
+    (self.time, self.duration, self.index) = (time, duration, index)
+    isMono = left === right
+    self.metadata = metadata
+  }
+
+  /// The picture of an eye.
+  public subscript(eye: Eye) -> Picture { eye == .left ? left : right }
+}
+
+/// A frame's picture for one eye.
+public struct EyeFrame: Sendable {
+  public let picture: Picture
+  /// The eye that was asked for.
+  public let eye: Eye
+  /// When it is shown, on the movie's time line.
+  public let time: Duration
+  /// Until the next frame is shown; nil where that is not known.
+  public let duration: Duration?
+  /// Its position in the movie's ``FrameIndex``.
+  public let index: Int?
+}

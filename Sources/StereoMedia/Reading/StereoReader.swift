@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+public import StereoVideo
+
+/// Reads the frames of a movie, both eyes of each, as fast as they can be decoded and never faster
+/// than they are taken.
+///
+/// It is a recipe: each loop over it decodes anew. At most ``Options/depth`` frames wait for the
+/// loop, besides those that the decoder holds. Leaving the loop, or cancelling its task, stops the
+/// decoding.
+///
+/// ```swift
+/// let movie = try await StereoMovie("movie.mov")
+/// for try await frame in StereoReader(movie) {
+///   use(frame.left, frame.right, frame.time)
+/// }
+/// ```
+public struct StereoReader: AsyncSequence, Sendable {
+  public typealias Element = StereoFrame
+
+  /// What to read, and as what.
+  public struct Options: Sendable {
+    /// What to do with a frame of which only one eye can be had.
+    public enum Unpaired: Sendable {
+      /// Throw ``StereoMediaError/Code/unpairedEyes``.
+      case error
+      /// Leave it out.
+      case skip
+    }
+
+    /// The frames that begin in this part of the movie; nil for all.
+    public var range: Range<Duration>?
+    /// The format of the pictures; nil for what the decoder gives.
+    public var format: PixelFormat?
+    /// The size of the pictures; nil for that of the movie.
+    public var size: PictureSize?
+    /// How many decoded frames wait for the program, 1 to 64.
+    public var depth = 2
+    /// What to do with a frame of which only one eye can be had.
+    public var unpaired = Unpaired.error
+
+    public init() {}
+  }
+
+  let movie: StereoMovie
+  let options: Options
+
+  /// - Parameters:
+  ///   - movie: what to read.
+  ///   - options: which part of it, and as what.
+  public init(_ movie: StereoMovie, _ options: Options = Options()) {
+    (self.movie, self.options) = (movie, options)
+  }
+
+  public func makeAsyncIterator() -> Iterator {
+    Iterator(frames: FrameIterator(movie, .eyes, options))
+  }
+
+  /// The pictures of one eye. The eye of the base layer takes half the work of both.
+  public func pictures(of eye: Eye) -> Pictures { Pictures(reader: self, eye: eye) }
+
+  /// Decodes as it is asked.
+  public struct Iterator: AsyncIteratorProtocol {
+    var frames: FrameIterator
+
+    /// The next frame; nil behind the last one, and behind an error.
+    ///
+    /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+    public mutating func next() async throws -> StereoFrame? {
+      guard let (frame, index) = try await frames.next(), let left = frame.pictures.first,
+        let right = frame.pictures.last
+      else { return nil }
+      let known = index.map { frames.movie.facts.frames[$0] }
+      return StereoFrame(
+        left: left, right: right, time: known?.time ?? Duration(frame.time),
+        duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index,
+        metadata: frames.movie.facts.metadata)
+    }
+  }
+
+  /// The pictures of one eye, one frame after the other.
+  public struct Pictures: AsyncSequence, Sendable {
+    public typealias Element = EyeFrame
+
+    let reader: StereoReader
+    let eye: Eye
+
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(frames: FrameIterator(reader.movie, .eye(eye), reader.options), eye: eye)
+    }
+
+    /// Decodes as it is asked.
+    public struct Iterator: AsyncIteratorProtocol {
+      var frames: FrameIterator
+      let eye: Eye
+
+      /// The next picture; nil behind the last one, and behind an error.
+      ///
+      /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+      public mutating func next() async throws -> EyeFrame? {
+        guard let (frame, index) = try await frames.next(), let picture = frame.pictures.first
+        else { return nil }
+        let known = index.map { frames.movie.facts.frames[$0] }
+        return EyeFrame(
+          picture: picture, eye: eye, time: known?.time ?? Duration(frame.time),
+          duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index)
+      }
+    }
+  }
+}
+
+/// Goes through the frames of a movie, or of a part of it.
+struct FrameIterator {
+  let movie: StereoMovie
+  private let content: DecodeGraph.Content
+  private let options: StereoReader.Options
+  private var decode: Decode?
+  private var wanted: Range<Int>?
+  private var isOver = false
+
+  init(_ movie: StereoMovie, _ content: DecodeGraph.Content, _ options: StereoReader.Options) {
+    (self.movie, self.content, self.options) = (movie, content, options)
+  }
+
+  /// The next frame and its index; nil behind the last one.
+  mutating func next() async throws -> (Decode.Frame, index: Int?)? {
+    guard !isOver else { return nil }
+    do {
+      if decode == nil { try await start() }
+      while !isOver, let frame = try await decode?.next() {
+        let index = movie.facts.frames.index(ofPictureAt: frame.time)
+        guard let wanted, let index else { return (frame, index) }
+        if index >= wanted.upperBound { break }
+        if index >= wanted.lowerBound { return (frame, index) }
+      }
+    } catch {
+      await end()
+      throw error
+    }
+    await end()
+    return nil
+  }
+
+  private mutating func start() async throws {
+    try Task.checkCancellation()
+    let frames = movie.facts.frames
+    wanted = options.range.map(frames.beginning)
+    guard wanted?.isEmpty != true else {
+      isOver = true
+      return
+    }
+    let started = try await Decode.start(
+      movie.source, content,
+      DecodeGraph.Conversion(format: options.format, size: options.size),
+      depth: Swift.min(Swift.max(options.depth, 1), 64), skipsUnpaired: options.unpaired == .skip)
+    decode = started
+    guard let wanted, wanted != frames.startIndex..<frames.endIndex else { return }
+    try await started.seek(
+      to: frames.middle(of: wanted.lowerBound), end: frames.middle(of: wanted.upperBound - 1) &+ 1)
+  }
+
+  private mutating func end() async {
+    isOver = true
+    let last = decode.take()
+    await last?.close()
+  }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+/// What went wrong, in a sentence for people, and what can be done about it.
+public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConvertible {
+  /// What kind of thing went wrong, for a program to decide by.
+  public enum Code: Equatable, Sendable {
+    /// The file cannot be opened, or is no movie that can be read.
+    case unreadable
+    /// The movie has no video, or not the eye that is asked for.
+    case missingVideo
+    /// No decoder for the movie's coding is installed; ``StereoMediaError/hint`` says what has one.
+    case missingDecoder
+    /// An element of GStreamer is not installed; ``StereoMediaError/hint`` says what has it.
+    case missingElement
+    /// A `libgstspatial.so` of another version is loaded into the process.
+    case elementConflict
+    /// The movie's data are damaged, or a decoder gave up.
+    case decodingFailed
+    /// The two eyes of a frame did not come together.
+    case unpairedEyes
+    /// There is no such frame, plane or time.
+    case outOfRange
+    /// A pixel format that GStreamer does not know, or a size that no picture has.
+    case unsupportedFormat
+    /// There is no memory for a picture.
+    case outOfMemory
+    /// Nothing moved for as long as is allowed.
+    case stalled
+  }
+
+  /// What kind of thing went wrong.
+  public let code: Code
+  /// What went wrong: one sentence without a full stop.
+  public let message: String
+  /// What can be done about it; nil where nothing obvious can.
+  public let hint: String?
+
+  /// An error as ``StereoMovie`` and its kin throw it.
+  public init(_ code: Code, _ message: String, hint: String? = nil) {
+    (self.code, self.message, self.hint) = (code, message, hint)
+  }
+
+  /// The message.
+  public var description: String { message }
+}
+
+extension StereoMediaError {
+  /// Why a file cannot be looked at.
+  package static func unreadable(_ path: String, _ reason: String) -> StereoMediaError {
+    StereoMediaError(.unreadable, "'\(path)' cannot be read as a movie: \(reason)")
+  }
+
+  /// Why frames cannot be had of a movie.
+  package static func decoding(_ path: String, _ reason: String) -> StereoMediaError {
+    StereoMediaError(.decodingFailed, "'\(path)' cannot be read as a movie: \(reason)")
+  }
+}

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import GStreamer
+internal import GStreamerApp
+
+/// What a pipeline has said against going on, kept until somebody asks.
+final class PipelineProblem: Sendable {
+  private struct State {
+    var missing: String?
+    var error: StereoMediaError?
+  }
+
+  private let path: String
+  private let state = Locked(State())
+
+  /// - Parameter path: of the file that is worked on.
+  init(_ path: String) {
+    self.path = path
+  }
+
+  /// The first error; nil while all is well.
+  var error: StereoMediaError? { state.withLock { $0.error } }
+
+  /// Listens to a pipeline's bus.
+  func listen(to pipeline: Pipeline, _ activity: Activity) {
+    pipeline.bus.watch { [self] message in
+      if see(message) { activity.happened() }
+    }
+  }
+
+  /// Whether it is an error.
+  private func see(_ message: Message) -> Bool {
+    if let missing = message.missingPlugin {
+      state.withLock { $0.missing = $0.missing ?? missing }
+    }
+    guard case .error(let failure) = message.content else { return false }
+    state.withLock { state in
+      guard state.error == nil else { return }
+      guard let missing = state.missing else {
+        state.error = .decoding(path, failure.message)
+        return
+      }
+      let isSaid = failure.message.contains("There is no ")
+      state.error = StereoMediaError(
+        .missingDecoder,
+        "'\(path)' cannot be read as a movie: "
+          + (isSaid ? failure.message : "There is no \(missing). \(failure.message)"),
+        hint: "apt install gstreamer1.0-libav")
+    }
+    return true
+  }
+}
+
+extension StereoMediaError {
+  /// Why a pipeline could not be built.
+  init(building error: any Error) {
+    let message = (error as? ElementError)?.message ?? "\(error)"
+    // GStreamer says: no element "x264enc"
+    let words = message.split(separator: "\"")
+    guard message.contains("no element \""), words.count > 1 else {
+      self.init(.missingElement, message)
+      return
+    }
+    let element = String(words[1])
+    self.init(
+      .missingElement, "GStreamer has no element '\(element)'",
+      hint: DebianPackages.package(providing: element).map { "apt install \($0)" })
+  }
+}

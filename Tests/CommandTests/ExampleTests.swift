@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import TestKit
+import Testing
+
+/// The example programs of the library StereoMedia.
+@Suite(.timeLimit(.minutes(2)))
+struct ExampleTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// What an example prints that gets nothing of this process's environment: no path to the plugin.
+  private func run(
+    _ example: String, _ arguments: [String], keys: String = "",
+    environment: [String: String] = [:]
+  ) throws -> String {
+    let process = Process()
+    process.executableURL = try #require(Repository.built).appending(path: example)
+    process.arguments = arguments
+    process.currentDirectoryURL = folder.url
+    process.environment = ["GST_REGISTRY": folder.path("registry"), "G_DEBUG": "fatal-criticals"]
+      .merging(environment) { $1 }
+    let (input, output) = (Pipe(), Pipe())
+    (process.standardInput, process.standardOutput) = (input, output)
+    process.standardError = output
+    try process.run()
+    try input.fileHandleForWriting.write(contentsOf: Data(keys.utf8))
+    try input.fileHandleForWriting.close()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    #expect(process.terminationStatus == 0, "\(text)")
+    return text
+  }
+
+  private func makeMovie() async throws {
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,framerate=30/1 "
+        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
+  }
+
+  @Test("no example is longer than 120 lines", arguments: ["FrameStepper"])
+  func length(example: String) throws {
+    let source = try String(
+      contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),
+      encoding: .utf8)
+    #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
+  }
+
+  @Test(
+    "FrameStepper steps, goes back and jumps, and writes what 'frames' writes, with the plugin installed or not",
+    arguments: [false, true])
+  func frameStepper(isInstalled: Bool) async throws {
+    try await makeMovie()
+    let built = try #require(Repository.built).path
+    let text = try run(
+      "FrameStepper", ["a.mov", folder.url.path], keys: "  b1.1\nq",
+      environment: isInstalled ? ["GST_PLUGIN_PATH": built] : [:])
+    let steps = text.split(separator: "\n").filter { $0.hasPrefix("frame ") }
+      .compactMap { $0.split(separator: " ").dropFirst().first }
+    #expect(steps == ["0", "1", "2", "1", "33"], "\(text)")
+    #expect(text.contains("layer 1: view 1, right eye") && text.contains("320x90 an eye, 40 frames"))
+    // GLib has nothing to say of elements that are there twice.
+    #expect(!text.contains("WARNING") && !text.contains("CRITICAL"), "\(text)")
+    for (index, time) in [(0, "0s"), (1, "0.034s"), (2, "0.067s"), (33, "1.1s")] {
+      for eye in ["left", "right"] {
+        let result = try Command.run(
+          ["frames", "-y", "a.mov", "--at", time, "--show", eye, "-o", "b.png"], in: folder)
+        #expect(result.status == 0, "\(result.errors)")
+        let (one, other) = try (
+          Data(contentsOf: URL(filePath: folder.path("\(index)-\(eye).png"))),
+          Data(contentsOf: URL(filePath: folder.path("b.png")))
+        )
+        let isSame = one == other
+        #expect(isSame && one.count > 1000, "\(index) \(eye)")
+      }
+    }
+  }
+}

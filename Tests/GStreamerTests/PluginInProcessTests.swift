@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import GStreamer
+import Testing
+
+/// An element that does nothing but be there.
+private final class Bystander: ElementImplementation {
+  struct Settings {}
+  struct Streaming {}
+
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+
+  init(_ instance: ElementInstance) throws { self.instance = instance }
+
+  func start() throws -> Streaming { Streaming() }
+
+  static func declaration(_ name: String) -> ElementDeclaration<Bystander> {
+    ElementDeclaration<Bystander>(
+      name: name, typeName: "GstTest\(name)", longName: "Bystander", klass: "Filter",
+      description: "For tests", author: "Tests", padTemplates: [])
+  }
+}
+
+/// Plugins that are linked into a program, beside copies of them.
+@Suite(.serialized)
+struct PluginInProcessTests {
+  private func plugin(_ name: String, version: String) -> PluginDeclaration {
+    initialize()
+    return PluginDeclaration(
+      name: "linked\(name)", description: "Tests", version: version, license: "LGPL",
+      source: "gst-spatial", package: "gst-spatial", origin: "https://example.org",
+      releaseDate: "2026-11-22", features: [Bystander.declaration(name)])
+  }
+
+  @Test("registering twice is registering once")
+  func twice() throws {
+    let plugin = plugin("once", version: "1.0")
+    try plugin.registerInProcess()
+    try plugin.registerInProcess()
+    _ = try Element("once")
+  }
+
+  @Test("a copy of the same version that is loaded is used, one of another version is named")
+  func versions() throws {
+    #expect(plugin("copied", version: "1.0").registerStatically())
+    try plugin("copied", version: "1.0").registerInProcess()
+    let conflict = #expect(throws: PluginConflict.self) {
+      try plugin("copied", version: "2.0").registerInProcess()
+    }
+    #expect(conflict?.loadedVersion == "1.0" && conflict?.wantedVersion == "2.0")
+    _ = try Element("copied")
+  }
+
+  @Test("a copy that comes later is refused without a word of GLib, and what is there works on")
+  func later() throws {
+    try plugin("late", version: "1.0").registerInProcess()
+    // With G_DEBUG=fatal-criticals, a type registered twice would end the process.
+    #expect(!plugin("late", version: "2.0").registerStatically())
+    _ = try Element("late")
+  }
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import StereoMedia
+import TestKit
+import Testing
+
+/// What the documents show of the library, so that it is known to compile and to do what they say.
+/// Each line between `// begin` and `// end` is one of theirs.
+@Suite(.timeLimit(.minutes(2)))
+struct SnippetTests {
+  /// README.md, "In an app".
+  private func readme(_ path: String) async throws -> [String] {
+    var said: [String] = []
+    func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
+    // begin
+    let movie = try await StereoMovie(path)
+    if let video = movie.video {
+      print(video.eyeWidth, video.eyeHeight, video.layers.map(\.nuhLayerID), movie.verdict.missing)
+    }
+
+    for try await frame in StereoReader(movie) {
+      try frame.left.withPlane(0) { bytes, rows in
+        print(frame.time, rows.stride, bytes.byteCount)
+      }
+    }
+
+    let stills = StereoImageGenerator(movie, show: .anaglyph)
+    let file = try await stills.image(at: .seconds(1), as: .jpeg(90))
+    print(file.bytes.count, "bytes of frame", file.index)
+    // end
+    return said
+  }
+
+  @Test("the README's program reads every frame of a movie, and a still of it")
+  func readme() async throws {
+    let said = try await readme(try await Movies.spatial())
+    #expect(said.first == "320 90 [0, 1] []")
+    #expect(said.count == 42)
+    #expect(said.last?.hasSuffix("bytes of frame 29") == true)
+  }
+
+  @Test("every line of Swift in the README is one of these")
+  func lines() throws {
+    let readme = try String(contentsOf: Repository.url.appending(path: "README.md"), encoding: .utf8)
+    let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
+    let known = Set(own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
+    let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
+      .compactMap { $0.components(separatedBy: "```").first }
+    let lines = blocks.joined().split(separator: "\n")
+      .map { $0.trimmingCharacters(in: .whitespaces) }
+      .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix(".p") }
+    try #require(lines.count > 8)
+    for line in lines {
+      #expect(known.contains(line.replacing("\"movie.mov\"", with: "path")), "\(line)")
+    }
+  }
+}

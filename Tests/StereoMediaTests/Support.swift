@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import SpatialElements
+import StereoMedia
+import TestKit
+
+/// Movies that several tests read, made once.
+enum Movies {
+  private static let folder = Result { try TemporaryFolder() }
+  private static let made = Movies.Made()
+
+  /// B frames, several keyframes, an edit list: 40 frames of 320x90 an eye, with sound.
+  static func spatial() async throws -> String {
+    try await made.movie("spatial.mov") {
+      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,"
+        + "framerate=30000/1001 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "audiotestsrc num-buffers=60 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! m.audio_0 "
+        + "mvhevcmux name=m quality=12 key-int-max=15 horizontal-field-of-view=71.5 baseline=64 "
+        + "disparity-adjustment=0.02 hero-eye=right ! filesink location=\($0)"
+    }
+  }
+
+  /// The same pictures, the right eye in the base layer, fragmented.
+  static func fragmented() async throws -> String {
+    try await made.movie("fragmented.mp4") {
+      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,"
+        + "framerate=30/1 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m quality=12 key-int-max=15 container=mp4 fragment-duration=300000000 "
+        + "! filesink location=\($0)"
+    }
+  }
+
+  /// Both eyes in each frame, plain H.265.
+  static func packed(_ mode: String) async throws -> String {
+    let size = mode == "top-bottom" ? "width=320,height=180" : "width=640,height=90"
+    return try await made.movie("\(mode).mp4") {
+      "stereotestsrc num-buffers=20 "
+        + "! video/x-raw,format=I420,multiview-mode=\(mode),\(size),framerate=30/1 "
+        + "! x265enc speed-preset=ultrafast option-string=crf=10 key-int-max=6 ! h265parse "
+        + "! mux.video_0 mvhevcmux name=mux ! filesink location=\($0)"
+    }
+  }
+
+  /// One eye only.
+  static func mono() async throws -> String {
+    try await made.movie("mono.mp4") {
+      "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
+        + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=\($0)"
+    }
+  }
+
+  private actor Made {
+    private var movies: [String: Task<String, any Error>] = [:]
+
+    func movie(_ name: String, _ line: (String) -> String) async throws -> String {
+      if let movie = movies[name] { return try await movie.value }
+      let path = try Movies.folder.get().path(name)
+      let text = line(path)
+      let making = Task {
+        try SpatialElements.register()
+        try await TestMovie.play(text)
+        return path
+      }
+      movies[name] = making
+      return try await making.value
+    }
+  }
+}
+
+extension Picture {
+  /// Its pixels, plane by plane, row by row, and nothing else.
+  func pixels() throws -> [UInt8] {
+    var pixels: [UInt8] = []
+    for plane in 0..<planeCount {
+      try withPlane(plane) { bytes, layout in
+        for row in 0..<layout.rows {
+          let start = row * layout.stride
+          bytes.withUnsafeBytes { pixels += $0[start..<start + layout.rowBytes] }
+        }
+      }
+    }
+    return pixels
+  }
+}
+
+/// Whether two long lists are equal, without their being printed where they are not.
+func same(_ one: [UInt8], _ other: [UInt8]) -> Bool { one == other }
+
+/// Programs that judge independently.
+enum Python {
+  private static let interpreter =
+    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
+
+  static let hasAV = (try? output(["-c", "import av, numpy"])) != nil
+
+  /// The lines that a program prints.
+  static func output(_ arguments: [String]) throws -> [String] {
+    let process = Process()
+    process.executableURL = URL(filePath: "/usr/bin/env")
+    process.arguments = [interpreter] + arguments
+    let output = Pipe()
+    process.standardOutput = output
+    process.standardError = FileHandle.nullDevice
+    try process.run()
+    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure("Python ended with \(process.terminationStatus)")
+    }
+    return text.split(separator: "\n").map(String.init)
+  }
+
+  /// The frames of each view as FFmpeg's own MV-HEVC decoder sees them: pixels and times in seconds.
+  static func views(_ path: String, in folder: TemporaryFolder) throws -> [String: Views] {
+    let tool = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    var views: [String: Views] = [:]
+    for line in try output([tool, "--write", folder.url.path, path]) {
+      let words = line.split(separator: " ")
+      views[String(words[0]), default: Views()].times.append(Int(words[2]) ?? -1)
+    }
+    for name in views.keys {
+      views[name]?.pixels = [UInt8](
+        try Data(contentsOf: URL(filePath: folder.path("\(name).yuv"))))
+    }
+    return views
+  }
+
+  struct Views {
+    /// In units of the track's timescale.
+    var times: [Int] = []
+    var pixels: [UInt8] = []
+  }
+}

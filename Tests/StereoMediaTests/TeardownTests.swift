@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import StereoMedia
+import TestKit
+import Testing
+
+/// What is left of a reader when nobody wants it any more: nothing.
+@Suite(.serialized, .timeLimit(.minutes(5)))
+struct TeardownTests {
+  private static func entries(_ folder: String) -> Int {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
+  }
+
+  /// Waits until a count is down to a limit; it goes down behind the end of a loop.
+  private func settles(_ what: String, _ folder: String, at limit: Int) async throws {
+    for _ in 0..<500 where Self.entries(folder) > limit {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    #expect(Self.entries(folder) <= limit, "\(what)")
+  }
+
+  private func resident() throws -> Int {
+    let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
+    let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
+    return Int(line.filter(\.isNumber)) ?? 0
+  }
+
+  @Test("a loop that is left leaves neither threads nor files nor memory")
+  func leftLoops() async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    let count = ProcessInfo.processInfo.environment["STEREO_MEDIA_ROUNDS"].flatMap(Int.init) ?? 60
+    func round() async throws {
+      var frames = 0
+      for try await frame in StereoReader(movie) {
+        frames += 1
+        if frame.index == 2 { break }
+      }
+      #expect(frames == 3)
+    }
+    for _ in 0..<10 { try await round() }
+    try await Task.sleep(for: .milliseconds(500))
+    let (threads, files) = (Self.entries("/proc/self/task"), Self.entries("/proc/self/fd"))
+    let memory = try resident()
+    for _ in 0..<count { try await round() }
+    try await settles("threads", "/proc/self/task", at: threads + 4)
+    try await settles("files", "/proc/self/fd", at: files)
+    // Less than a frame a round.
+    #expect(try resident() - memory < 20 * 1024, "kibibytes")
+  }
+
+  @Test("a reader that is not read decodes no more than its depth")
+  func backPressure() async throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("long.mov")
+    _ = try await Movies.spatial()
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=120 ! video/x-raw,format=I420,width=1280,height=360 "
+        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\(path)")
+    let movie = try await StereoMovie(path)
+    var iterator = StereoReader(movie).makeAsyncIterator()
+    _ = try await iterator.next()
+    try await Task.sleep(for: .milliseconds(800))
+    let early = try resident()
+    var count = 1
+    while try await iterator.next() != nil {
+      count += 1
+      try await Task.sleep(for: .milliseconds(count < 20 ? 50 : 0))
+      // 120 pairs would be 83 megabytes.
+      if count == 20 { #expect(try resident() - early < 20 * 1024, "kibibytes") }
+    }
+    #expect(count == 120)
+  }
+
+  @Test("a task that is cancelled at any time ends within a second")
+  func cancelled() async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    for round in 0..<30 {
+      let task = Task {
+        for try await _ in StereoReader(movie) { try await Task.sleep(for: .milliseconds(2)) }
+      }
+      try await Task.sleep(for: .milliseconds(round))
+      let clock = ContinuousClock()
+      let start = clock.now
+      task.cancel()
+      let result = await task.result
+      #expect(clock.now - start < .seconds(1), "\(round)")
+      if case .failure(let error) = result { #expect(error is CancellationError, "\(error)") }
+    }
+  }
+
+  @Test("frames can be kept, as many as one likes, behind the end of the reader")
+  func keptFrames() async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    let kept = try await StereoReader(movie).reduce(into: [StereoFrame]()) { $0.append($1) }
+    #expect(kept.count == 40)
+    let again = try await StereoReader(movie).reduce(into: [StereoFrame]()) { $0.append($1) }
+    for (one, other) in zip(kept, again) {
+      #expect(same(try one.left.pixels(), try other.left.pixels()))
+      #expect(same(try one.right.copied().pixels(), try other.right.pixels()))
+    }
+  }
+}
