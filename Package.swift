@@ -58,17 +58,21 @@ let package = Package(
       name: "GStreamerApp", dependencies: ["CGStreamer", "CGStreamerApp", "GStreamer"],
       swiftSettings: strict),
 
+    // Files that are seen to be incomplete until they are whole.
+    .target(name: "PartialFile", swiftSettings: strict),
+
     // A checked pipeline file as a graph that runs.
     .target(
-      name: "PipelineHost", dependencies: ["GStreamer", "GStreamerApp", "PipelineFile"],
+      name: "PipelineHost",
+      dependencies: ["GStreamer", "GStreamerApp", "PartialFile", "PipelineFile"],
       swiftSettings: strict),
 
     // Stereo video for programs in Swift.
     .target(
       name: "StereoMedia",
       dependencies: [
-        "GStreamer", "GStreamerApp", "HEVC", "ISOBMFF", "MoviePlayer", "SpatialElements",
-        "StereoVideo",
+        "GStreamer", "GStreamerApp", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile",
+        "SpatialElements", "StereoVideo",
       ],
       swiftSettings: strict),
 
@@ -110,6 +114,9 @@ let package = Package(
     // What applications do with StereoMedia.
     .executableTarget(
       name: "FrameStepper", dependencies: ["StereoMedia"], path: "Examples/FrameStepper",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+    .executableTarget(
+      name: "TwoCameras", dependencies: ["StereoMedia"], path: "Examples/TwoCameras",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
 
     // GstHarness, for tests.

@@ -26,6 +26,14 @@ public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConverti
     case outOfMemory
     /// Nothing moved for as long as is allowed.
     case stalled
+    /// The file that is to be written is there already, or somebody else is writing it.
+    case outputExists
+    /// The file cannot be written: there is no such folder, no permission, or no space left.
+    case unwritable
+    /// What was given to a writer does not go on from what it has, or it has ended.
+    case invalidInput
+    /// The encoder or the muxer gave up.
+    case encodingFailed
   }
 
   /// What kind of thing went wrong.

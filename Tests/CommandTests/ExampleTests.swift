@@ -43,12 +43,30 @@ struct ExampleTests {
         + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
   }
 
-  @Test("no example is longer than 120 lines", arguments: ["FrameStepper"])
+  @Test("no example is longer than 120 lines", arguments: ["FrameStepper", "TwoCameras"])
   func length(example: String) throws {
     let source = try String(
       contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),
       encoding: .utf8)
     #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
+  }
+
+  @Test("TwoCameras writes a movie that headsets take, with another movie's sound")
+  func twoCameras() async throws {
+    try await TestMovie.play(
+      "audiotestsrc num-buffers=90 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! qtmux "
+        + "! filesink location=\(folder.path("sound.mov"))")
+    let text = try run("TwoCameras", ["a.mov", "sound.mov"])
+    #expect(text.contains("wrote a.mov: 60 frames"), "\(text)")
+    let info = try Command.run(["info", "--json", "a.mov"], in: folder)
+    #expect(info.status == 0)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(info.output.utf8)) as? [String: Any])
+    #expect(json["apple-spatial"] as? Bool == true, "\(info.output)")
+    for part in ["71.5", "64", "0.02", "mp4a"] {
+      #expect(info.output.contains(part), "\(part): \(info.output)")
+    }
+    #expect(try run("TwoCameras", ["a.mov"]).contains("is there already"))
   }
 
   @Test(

@@ -10,7 +10,7 @@ import Testing
 @Suite(.timeLimit(.minutes(2)))
 struct SnippetTests {
   /// README.md, "In an app".
-  private func readme(_ path: String) async throws -> [String] {
+  private func readme(_ path: String, _ copy: String) async throws -> [String] {
     var said: [String] = []
     func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
     // begin
@@ -28,16 +28,21 @@ struct SnippetTests {
     let stills = StereoImageGenerator(movie, show: .anaglyph)
     let file = try await stills.image(at: .seconds(1), as: .jpeg(90))
     print(file.bytes.count, "bytes of frame", file.index)
+
+    let writer = try StereoWriter(copy)
+    for try await frame in StereoReader(movie) { try await writer.append(frame) }
+    print(try await writer.finish().frameCount, "frames again")
     // end
     return said
   }
 
-  @Test("the README's program reads every frame of a movie, and a still of it")
+  @Test("the README's program reads every frame of a movie, a still of it, and writes it again")
   func readme() async throws {
-    let said = try await readme(try await Movies.spatial())
+    let folder = try TemporaryFolder()
+    let said = try await readme(try await Movies.spatial(), folder.path("copy.mov"))
     #expect(said.first == "320 90 [0, 1] []")
-    #expect(said.count == 42)
-    #expect(said.last?.hasSuffix("bytes of frame 29") == true)
+    #expect(said.count == 43)
+    #expect(said[41].hasSuffix("bytes of frame 29") && said[42] == "40 frames again")
   }
 
   @Test("every line of Swift in the README is one of these")
@@ -52,7 +57,8 @@ struct SnippetTests {
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix(".p") }
     try #require(lines.count > 8)
     for line in lines {
-      #expect(known.contains(line.replacing("\"movie.mov\"", with: "path")), "\(line)")
+      let own = line.replacing("\"movie.mov\"", with: "path").replacing("\"copy.mov\"", with: "copy")
+      #expect(known.contains(own), "\(line)")
     }
   }
 }

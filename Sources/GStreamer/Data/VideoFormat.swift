@@ -23,7 +23,9 @@ public struct VideoFormat: RawRepresentable, Hashable, Sendable {
 
   /// As the caps field says it; `UNKNOWN` where GStreamer has no such format.
   public var name: String {
-    gst_video_format_to_string(cValue).map { String(cString: $0) } ?? "UNKNOWN"
+    // GStreamer has a critical for the format that is unknown.
+    guard self != .unknown, let name = gst_video_format_to_string(cValue) else { return "UNKNOWN" }
+    return String(cString: name)
   }
 
   /// Whether its pictures lie in planes: those of coded video and of an unknown format do not.

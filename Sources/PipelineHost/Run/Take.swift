@@ -1,20 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 
-internal import Glibc
+internal import PartialFile
 internal import PipelineFile
 
-/// The files that one attempt writes.
-///
-/// While it is written, `movie.mov` is called `movie.incomplete.mov`, so that whatever happens to
-/// the run, what it recorded can be seen and is not taken for a whole movie. The file is locked
-/// while the run lasts: a second run to the same output is refused, and what a killed run has left
-/// is told from what is being written.
+/// The files that one attempt writes. Until the attempt has ended well, they are ``PartialFile``s.
 final class Take: Sendable {
   private struct File: Sendable {
     let output: OutputFiles.Output
-    let partialPath: String
-    /// An open file with the lock.
-    let lock: Int32
+    let partial: PartialFile
   }
 
   private let files: [File]
@@ -22,29 +15,42 @@ final class Take: Sendable {
   /// Creates and locks the files. Throws where another run writes to one of them.
   init(_ outputs: OutputFiles) throws(RunFailure) {
     var files: [File] = []
-    do throws(RunFailure) {
-      for output in outputs.outputs { files.append(try Self.claim(output)) }
-    } catch {
-      for file in files {
-        unlink(file.partialPath)
-        close(file.lock)
+    for output in outputs.outputs {
+      do {
+        files.append(File(output: output, partial: try PartialFile(output.path)))
+      } catch {
+        for file in files { file.partial.remove() }
+        throw Self.failure(output, error)
       }
-      throw error
     }
     self.files = files
   }
 
-  deinit {
-    for file in files { close(file.lock) }
+  private static func failure(
+    _ output: OutputFiles.Output, _ failure: PartialFile.Failure
+  ) -> RunFailure {
+    switch failure {
+    case .busy:
+      RunFailure(
+        .wouldOverwrite,
+        Diagnostic(
+          .error, "another run is writing '\(output.path)'", at: output.location,
+          help: "choose another name, or wait until that run has ended"))
+    case .system(let path, let code):
+      RunFailure(
+        .failed,
+        Diagnostic(
+          .error, "'\(path)' cannot be written: \(FileError(code))", at: output.location))
+    }
   }
 
   /// Where each element that writes a file writes it.
   var locations: [Int: String] {
-    Dictionary(files.map { ($0.output.element, $0.partialPath) }) { first, _ in first }
+    Dictionary(files.map { ($0.output.element, $0.partial.path) }) { first, _ in first }
   }
 
   /// How many bytes are written so far.
-  var size: Int { files.reduce(0) { $0 &+ FileName.size(of: $1.partialPath) } }
+  var size: Int { files.reduce(0) { $0 &+ $1.partial.size } }
 
   /// Gives the finished files their names, and tells which there are.
   ///
@@ -61,8 +67,8 @@ final class Take: Sendable {
     var displaced: [Diagnostic] = []
     for file in files {
       let wanted = file.output.path.numbered(number)
-      if file.output.isOptional, FileName.size(of: file.partialPath) == 0 {
-        unlink(file.partialPath)
+      if file.output.isOptional, file.partial.size == 0 {
+        file.partial.remove()
         continue
       }
       let path = try rename(file, to: wanted, replaces: isFirst && replaces)
@@ -82,80 +88,30 @@ final class Take: Sendable {
   /// - Parameter holdsData: whether anything was recorded for the element of this position.
   func keep(_ holdsData: (Int) -> Bool) -> [String] {
     files.compactMap { file in
-      guard holdsData(file.output.element), FileName.size(of: file.partialPath) > 0 else {
-        unlink(file.partialPath)
+      guard holdsData(file.output.element), file.partial.size > 0 else {
+        file.partial.remove()
         return nil
       }
-      return file.partialPath
+      return file.partial.path
     }
   }
 
-  /// Gives a file its name, or the next one with a number that is free.
   private func rename(_ file: File, to wanted: String, replaces: Bool) throws(RunFailure) -> String
   {
-    var number = 1
-    while true {
-      let path = wanted.numbered(number)
-      let error =
-        replaces
-        ? (Glibc.rename(file.partialPath, path) == 0 ? 0 : errno)
-        : FileName.move(file.partialPath, toFree: path)
-      switch error {
-      case 0: return path
-      case EEXIST where number < 10_000: number += 1
-      default:
-        let isThere = access(file.partialPath, F_OK) == 0
-        throw RunFailure(
-          .failed,
-          Diagnostic(
-            .error, "'\(path)' could not get its name: \(FileError(error))",
-            at: file.output.location,
-            help: isThere
-              ? "the finished file is '\(file.partialPath)'"
-              : "it vanished while it was written"))
+    do {
+      return try file.partial.finish(as: wanted, replaces: replaces)
+    } catch {
+      guard case .system(let path, let code) = error else {
+        throw Self.failure(file.output, error)
       }
+      throw RunFailure(
+        .failed,
+        Diagnostic(
+          .error, "'\(path)' could not get its name: \(FileError(code))",
+          at: file.output.location,
+          help: file.partial.isThere
+            ? "the finished file is '\(file.partial.path)'"
+            : "it vanished while it was written"))
     }
-  }
-
-  private static func claim(_ output: OutputFiles.Output) throws(RunFailure) -> File {
-    var number = 1
-    while true {
-      let path = output.path.incomplete(number)
-      let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
-      guard file < 0 else {
-        guard lock(file) else {
-          close(file)
-          throw busy(output)
-        }
-        return File(output: output, partialPath: path, lock: file)
-      }
-      guard errno == EEXIST, number < 10_000 else {
-        throw RunFailure(
-          .failed,
-          Diagnostic(
-            .error, "'\(path)' cannot be written: \(FileError(errno))", at: output.location))
-      }
-      // Without its lock, it is what a run that failed or was killed has left.
-      let other = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-      if other >= 0 {
-        let isFree = lock(other)
-        close(other)
-        guard isFree else { throw busy(output) }
-      }
-      number += 1
-    }
-  }
-
-  private static func busy(_ output: OutputFiles.Output) -> RunFailure {
-    RunFailure(
-      .wouldOverwrite,
-      Diagnostic(
-        .error, "another run is writing '\(output.path)'", at: output.location,
-        help: "choose another name, or wait until that run has ended"))
-  }
-
-  /// False where somebody else holds the lock. File systems without locks give it to everybody.
-  private static func lock(_ file: Int32) -> Bool {
-    flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }
 }

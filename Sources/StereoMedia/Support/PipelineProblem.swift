@@ -8,15 +8,25 @@ final class PipelineProblem: Sendable {
   private struct State {
     var missing: String?
     var error: StereoMediaError?
+    var hasEnded = false
+  }
+
+  /// What is being done when something goes wrong.
+  enum Work: Sendable {
+    case reading, writing
   }
 
   private let path: String
+  private let work: Work
   private let state = Locked(State())
 
   /// - Parameter path: of the file that is worked on.
-  init(_ path: String) {
-    self.path = path
+  init(_ path: String, _ work: Work = .reading) {
+    (self.path, self.work) = (path, work)
   }
+
+  /// Whether all sinks have got all there is.
+  var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
   /// The first error; nil while all is well.
   var error: StereoMediaError? { state.withLock { $0.error } }
@@ -28,14 +38,24 @@ final class PipelineProblem: Sendable {
     }
   }
 
-  /// Whether it is an error.
+  /// Whether it is an error, or the end.
   private func see(_ message: Message) -> Bool {
+    if case .endOfStream = message.content {
+      state.withLock { $0.hasEnded = true }
+      return true
+    }
     if let missing = message.missingPlugin {
       state.withLock { $0.missing = $0.missing ?? missing }
     }
     guard case .error(let failure) = message.content else { return false }
     state.withLock { state in
       guard state.error == nil else { return }
+      if work == .writing {
+        state.error = StereoMediaError(
+          failure.element.hasPrefix("file") ? .unwritable : .encodingFailed,
+          "'\(path)' cannot be written: \(failure.message)")
+        return
+      }
       guard let missing = state.missing else {
         state.error = .decoding(path, failure.message)
         return

@@ -3,14 +3,14 @@
 internal import Glibc
 
 /// Names of files that stand in for each other.
-enum FileName {
-  static func isTaken(_ path: String) -> Bool {
+package enum FileName {
+  package static func isTaken(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
   /// In bytes; 0 where there is no file.
-  static func size(of path: String) -> Int {
+  package static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
@@ -35,14 +35,14 @@ extension String {
   }
 
   /// `movie.mov`, `movie-2.mov`
-  func numbered(_ number: Int) -> String { number > 1 ? withSuffix("-\(number)") : self }
+  package func numbered(_ number: Int) -> String { number > 1 ? withSuffix("-\(number)") : self }
 
   /// The path with something more between its name and the ending.
   private func withSuffix(_ suffix: String) -> String {
-    let (folder, name) = LocalFiles.split(self)
+    let start = lastIndex(of: "/").map { index(after: $0) } ?? startIndex
+    let name = self[start...]
     // A name's first dot, as in ".profile", begins no ending.
     let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
-    let whole = name[..<dot] + suffix + name[dot...]
-    return contains("/") ? (folder == "/" ? "/\(whole)" : "\(folder)/\(whole)") : String(whole)
+    return self[..<dot] + suffix + self[dot...]
   }
 }

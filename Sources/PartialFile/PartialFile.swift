@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import Glibc
+
+/// A file that is being written.
+///
+/// Until it is whole, `movie.mov` is called `movie.incomplete.mov`, so that whatever happens to the
+/// program, what it has written can be seen and is not taken for a whole movie. The file is locked as
+/// long as this object lives: a second writer of the same file is refused, and what a program that was
+/// killed has left is told from what is being written.
+package final class PartialFile: Sendable {
+  package enum Failure: Error {
+    /// Somebody else is writing this file.
+    case busy
+    /// The system's error number for a path.
+    case system(String, Int32)
+  }
+
+  /// The name of the file while it is written.
+  package let path: String
+  /// An open file with the lock.
+  private let lock: Int32
+
+  /// Creates and locks the file that is to be called `name`.
+  package init(_ name: String) throws(Failure) {
+    var number = 1
+    while true {
+      let path = name.incomplete(number)
+      let file = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+      guard file < 0 else {
+        guard Self.lock(file) else {
+          close(file)
+          throw .busy
+        }
+        (self.path, lock) = (path, file)
+        return
+      }
+      guard errno == EEXIST, number < 10_000 else { throw .system(path, errno) }
+      // Without its lock, it is what a program that failed or was killed has left.
+      let other = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+      if other >= 0 {
+        let isFree = Self.lock(other)
+        close(other)
+        guard isFree else { throw .busy }
+      }
+      number += 1
+    }
+  }
+
+  deinit { close(lock) }
+
+  /// How many bytes are written so far.
+  package var size: Int { FileName.size(of: path) }
+
+  /// Gives the file its name, or the next one with a number that is free.
+  ///
+  /// - Parameter replaces: whether a file of that name may be replaced.
+  /// - Returns: the name that it has got.
+  package func finish(as name: String, replaces: Bool) throws(Failure) -> String {
+    var number = 1
+    while true {
+      let free = name.numbered(number)
+      let error =
+        replaces ? (rename(path, free) == 0 ? 0 : errno) : FileName.move(path, toFree: free)
+      switch error {
+      case 0: return free
+      case EEXIST where number < 10_000: number += 1
+      default: throw .system(free, error)
+      }
+    }
+  }
+
+  package func remove() { unlink(path) }
+
+  /// Whether the file is still there.
+  package var isThere: Bool { access(path, F_OK) == 0 }
+
+  /// False where somebody else holds the lock. File systems without locks give it to everybody.
+  private static func lock(_ file: Int32) -> Bool {
+    flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
+  }
+}

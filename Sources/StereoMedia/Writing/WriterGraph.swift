@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+internal import GStreamer
+internal import StereoVideo
+
+/// The graph that writes a movie.
+struct WriterGraph {
+  /// As gst-launch writes it. The files' names are to be set on `sink` and `sound`.
+  let line: String
+  /// Properties of the muxer, `mux`, and their values.
+  let properties: [(name: String, value: String)]
+
+  /// How long the part is, in nanoseconds, that a crash costs at the most.
+  private static let fragmentDuration = 2 * ClockTime.second
+
+  /// Throws where a movie of this name cannot be written.
+  init(_ path: String, _ settings: StereoWriter.Settings) throws(StereoMediaError) {
+    let sounds = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
+    // What the encoder takes passes through videoconvert as it is.
+    line =
+      (["left", "right"].map { "appsrc name=\($0) ! videoconvert ! mux.\($0) " }
+      + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }).joined()
+      + (sounds > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
+      + "mvhevcmux name=mux ! filesink name=sink"
+    // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
+    var properties = [
+      ("container", try Self.container(path)), ("speed-preset", settings.speed.rawValue),
+      ("key-int-max", "\(settings.keyframeDistance)"),
+      ("fragment-duration", "\(Self.fragmentDuration)"),
+      ("fragment-mode", "first-moov-then-finalise"),
+    ]
+    switch settings.rate {
+    case .quality(let quality): properties.append(("quality", "\(quality)"))
+    case .bitsPerSecond(let rate): properties.append(("bitrate", "\((rate + 500) / 1000)"))
+    }
+    let spatial = settings.spatial
+    if let eye = spatial.heroEye { properties.append(("hero-eye", eye.rawValue)) }
+    if let view = spatial.horizontalFieldOfView {
+      properties.append(("horizontal-field-of-view", "\(view.degrees)"))
+    }
+    if let baseline = spatial.baseline {
+      properties.append(("baseline", "\(baseline.millimetres)"))
+    }
+    if let shift = spatial.disparityAdjustment {
+      properties.append(("disparity-adjustment", "\(shift.pictureWidths)"))
+    }
+    if let projection = spatial.projection {
+      properties.append(("projection", projection.rawValue))
+    }
+    self.properties = properties
+  }
+
+  /// By the ending of the file's name.
+  private static func container(_ path: String) throws(StereoMediaError) -> String {
+    let name = path.lowercased()
+    if name.hasSuffix(".mov") { return "mov" }
+    if name.hasSuffix(".mp4") || name.hasSuffix(".m4v") { return "mp4" }
+    throw StereoMediaError(
+      .unwritable, "'\(path)' does not say what kind of movie it is to be",
+      hint: "a name that ends in .mov, .mp4 or .m4v does")
+  }
+}

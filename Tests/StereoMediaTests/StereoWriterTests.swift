@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import StereoMedia
+import StereoVideo
+import TestKit
+import Testing
+
+/// ``StereoWriter``: pairs of pictures become a movie that others read.
+@Suite(.timeLimit(.minutes(3)))
+struct StereoWriterTests {
+  private let folder: TemporaryFolder
+  private let output: String
+
+  init() throws {
+    folder = try TemporaryFolder()
+    output = folder.path("out.mov")
+  }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() }
+  }
+
+  private func quick() -> StereoWriter.Settings {
+    var settings = StereoWriter.Settings()
+    settings.speed = .ultrafast
+    settings.rate = .quality(12)
+    return settings
+  }
+
+  private func picture(
+    width: Int = 128, height: Int = 96, _ format: PixelFormat = .i420, value: UInt8 = 90
+  ) throws -> Picture {
+    var picture = try PicturePool(format: format, width: width, height: height).take()
+    for plane in 0..<picture.planeCount {
+      try picture.withPlane(plane) { bytes, layout in
+        // The upper byte of a sample of ten bits is at most 3.
+        let isDeep = format == .i420With10Bits
+        for offset in 0..<layout.byteCount {
+          let byte: UInt8 = isDeep ? (offset % 2 == 1 ? 2 : 0) : value
+          bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
+        }
+      }
+    }
+    return Picture(picture)
+  }
+
+  private func code(_ body: () async throws -> Void) async -> StereoMediaError.Code? {
+    do {
+      try await body()
+      return nil
+    } catch {
+      return (error as? StereoMediaError)?.code
+    }
+  }
+
+  @Test(
+    "what a reader gives comes back: pictures, times, sound, and how the pair was shot",
+    .enabled(if: Python.hasAV, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
+  func roundTrip(ending: String) async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    let video = try #require(movie.video)
+    var settings = quick()
+    settings.spatial = video.spatial
+    settings.sound = movie
+    let path = folder.path("out.\(ending)")
+    var pixels: [Eye: [UInt8]] = [:]
+    let report = try await StereoWriter.write(path, settings) { writer in
+      for try await frame in StereoReader(movie) {
+        for eye in Eye.allCases { pixels[eye, default: []] += try frame[eye].pixels() }
+        try await writer.append(frame)
+      }
+    }
+    #expect(report.path == path && report.frameCount == 40)
+    #expect(try names == ["out.\(ending)"])
+    #expect(try Data(contentsOf: URL(filePath: path)).count == report.byteCount)
+
+    let written = try await StereoMovie(path)
+    #expect(written.verdict.missing == [] && written.isSpatial)
+    #expect(written.video?.spatial == video.spatial)
+    #expect(written.video?.frames.map(\.time) == video.frames.map(\.time))
+    #expect(!written.isFragmented)
+    let (sound, copied) = (
+      movie.tracks.filter { $0.kind == .sound }, written.tracks.filter { $0.kind == .sound }
+    )
+    #expect(copied.map(\.sampleCount) == sound.map(\.sampleCount) && copied.count == 1)
+    #expect(copied.map(\.codec) == sound.map(\.codec))
+
+    let views = try Python.views(path, in: folder)
+    for layer in try #require(written.video).layers {
+      let judged = try #require(views["\(layer.viewID)"])
+      let given = try #require(pixels[try #require(layer.eye)])
+      #expect(judged.times.count == 40)
+      let (one, other) = (folder.path("one"), folder.path("other"))
+      try Data(judged.pixels).write(to: URL(filePath: one))
+      try Data(given).write(to: URL(filePath: other))
+      #expect(try TestMovie.psnr(one, other) > 40, "\(layer)")
+    }
+  }
+
+  @Test(
+    "pictures of any format become a movie, ten bits with ten",
+    arguments: [PixelFormat.rgba, .nv12, .i420With10Bits, "Y444"])
+  func formats(format: PixelFormat) async throws {
+    let grey = try picture(format, value: 128)
+    _ = try await StereoWriter.write(output, quick()) { writer in
+      for index in 0..<3 {
+        try await writer.append(left: grey, right: grey, at: .milliseconds(40 * index))
+      }
+    }
+    var frames: [StereoFrame] = []
+    for try await frame in StereoReader(try await StereoMovie(output)) { frames.append(frame) }
+    #expect(frames.map(\.time) == [.zero, .milliseconds(40), .milliseconds(80)])
+    #expect(frames.first?.left.format == (format == .i420With10Bits ? .i420With10Bits : .i420))
+  }
+
+  @Test("what does not go on from what is there is refused, and all is as it was")
+  func refusals() async throws {
+    let (one, wide) = (try picture(), try picture(width: 160))
+    let writer = try StereoWriter(output, quick())
+    #expect(await code { _ = try await writer.finish() } == .invalidInput)
+    #expect(await code { try await writer.append(left: one, right: wide, at: .zero) } == .invalidInput)
+    #expect(
+      await code { try await writer.append(left: one, right: one, at: .seconds(-1)) } == .invalidInput)
+    try await writer.append(left: one, right: one, at: .seconds(1))
+    for (picture, time) in [(one, Duration.seconds(1)), (one, .zero), (wide, .seconds(2))] {
+      #expect(
+        await code { try await writer.append(left: picture, right: picture, at: time) }
+          == .invalidInput)
+    }
+    try await writer.append(left: one, right: one, at: .seconds(2))
+    #expect(try await writer.finish().frameCount == 2)
+    #expect(
+      await code { try await writer.append(left: one, right: one, at: .seconds(3)) } == .invalidInput)
+    #expect(await code { _ = try await writer.finish() } == .invalidInput)
+    #expect(try await StereoMovie(output).video?.frames.count == 2)
+    #expect(try names == ["out.mov"])
+  }
+
+  @Test("a file that is there, or is being written, is not written")
+  func takenNames() async throws {
+    let one = try picture()
+    let writer = try StereoWriter(output, quick())
+    #expect(await code { _ = try StereoWriter(output, quick()) } == .outputExists)
+    try await writer.append(left: one, right: one, at: .zero, duration: .milliseconds(20))
+    _ = try await writer.finish()
+    #expect(await code { _ = try StereoWriter(output, quick()) } == .outputExists)
+    var settings = quick()
+    settings.replaces = true
+    _ = try await StereoWriter.write(output, settings) { writer in
+      for second in 0..<3 { try await writer.append(left: one, right: one, at: .seconds(second)) }
+    }
+    #expect(try await StereoMovie(output).video?.frames.count == 3)
+    #expect(await code { _ = try StereoWriter(folder.path("a.avi"), quick()) } == .unwritable)
+    #expect(await code { _ = try StereoWriter(folder.path("no/a.mov"), quick()) } == .unwritable)
+    settings.rate = .quality(60)
+    #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
+    settings.rate = .quality(.nan)
+    #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
+    settings = quick()
+    settings.frameRate = .infinity
+    #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
+    #expect(try names == ["out.mov"])
+  }
+
+  @Test("what is cancelled leaves nothing, what fails or is given up an incomplete movie that plays")
+  func endings() async throws {
+    struct Trouble: Error {}
+    let one = try picture()
+    let incomplete = folder.path("out.incomplete.mov")
+    func write(_ writer: StereoWriter, _ count: Int) async throws {
+      for index in 0..<count {
+        try await writer.append(
+          left: one, right: one, at: .milliseconds(100 * index), duration: .milliseconds(100))
+      }
+    }
+    let writer = try StereoWriter(output, quick())
+    try await write(writer, 3)
+    await writer.cancel()
+    #expect(try names == [])
+    #expect(await code { try await write(writer, 1) } == .invalidInput)
+
+    await #expect(throws: Trouble.self) {
+      _ = try await StereoWriter.write(output, quick()) { writer in
+        try await write(writer, 5)
+        throw Trouble()
+      }
+    }
+    #expect(try names == ["out.incomplete.mov"])
+    #expect(try await StereoMovie(incomplete).video?.frames.count == 5)
+    try FileManager.default.removeItem(atPath: incomplete)
+
+    let task = Task { [output] in
+      try await StereoWriter.write(output, quick()) { writer in try await write(writer, 100_000) }
+    }
+    try await Task.sleep(for: .milliseconds(300))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await task.value }
+    #expect(try names == [])
+
+    // Fragments of two seconds are whole by then.
+    var given: StereoWriter? = try StereoWriter(output, quick())
+    try await write(try #require(given), 400)
+    given = nil
+    try await Task.sleep(for: .seconds(1))
+    let kept = try await StereoMovie(incomplete)
+    #expect((kept.video?.frames.count ?? 0) > 100)
+    #expect(kept.video?.layout == .multiview)
+  }
+
+  @Test("a writer that is cancelled while somebody waits for room lets him go")
+  func cancelledWhileWaiting() async throws {
+    let large = try picture(width: 1280, height: 720)
+    var settings = quick()
+    settings.speed = .veryslow
+    let writer = try StereoWriter(output, settings)
+    let task = Task {
+      for index in 0..<10_000 {
+        try await writer.append(left: large, right: large, at: .milliseconds(40 * index))
+      }
+    }
+    try await Task.sleep(for: .milliseconds(500))
+    await writer.cancel()
+    let result = await task.result
+    #expect(throws: StereoMediaError.self) { try result.get() }
+    #expect(try names == [])
+  }
+
+  @Test(
+    "a disk that is full is told as that, and what there is stays",
+    .enabled(if: geteuid() == 0, "only root may mount one"))
+  func fullDisk() async throws {
+    let mount = folder.path("small")
+    try FileManager.default.createDirectory(atPath: mount, withIntermediateDirectories: true)
+    func run(_ arguments: [String]) throws -> Int32 {
+      let process = try Process.run(URL(filePath: "/usr/bin/env"), arguments: arguments)
+      process.waitUntilExit()
+      return process.terminationStatus
+    }
+    try #require(try run(["mount", "-t", "tmpfs", "-o", "size=300k", "none", mount]) == 0)
+    defer { _ = try? run(["umount", "-l", mount]) }
+    let movie = try await StereoMovie(try await Movies.spatial())
+    var settings = quick()
+    settings.rate = .quality(0)
+    do {
+      _ = try await StereoWriter.write("\(mount)/a.mov", settings) { writer in
+        for pass in 0..<20 {
+          for try await frame in StereoReader(movie) {
+            try await writer.append(
+              left: frame.left, right: frame.right, at: frame.time + .seconds(2) * pass)
+          }
+        }
+      }
+      Issue.record("more fits onto the disk than there is room")
+    } catch let error as StereoMediaError {
+      #expect(error.code == .unwritable && error.message.contains("space"), "\(error)")
+      #expect(error.hint?.contains("a.incomplete.mov") == true, "\(error.hint ?? "")")
+    }
+    #expect(try FileManager.default.contentsOfDirectory(atPath: mount) == ["a.incomplete.mov"])
+  }
+}
