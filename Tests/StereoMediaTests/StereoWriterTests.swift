@@ -36,7 +36,7 @@ struct StereoWriterTests {
       try picture.withPlane(plane) { bytes, layout in
         // The upper byte of a sample of ten bits is at most 3.
         let isDeep = format == .i420With10Bits
-        for offset in 0..<layout.byteCount {
+        for offset in 0..<bytes.byteCount {
           let byte: UInt8 = isDeep ? (offset % 2 == 1 ? 2 : 0) : value
           bytes.storeBytes(of: byte, toByteOffset: offset, as: UInt8.self)
         }
@@ -89,7 +89,8 @@ struct StereoWriterTests {
     let views = try Python.views(path, in: folder)
     for layer in try #require(written.video).layers {
       let judged = try #require(views["\(layer.viewID)"])
-      let given = try #require(pixels[try #require(layer.eye)])
+      let eye = try #require(layer.eye)
+      let given = try #require(pixels[eye])
       #expect(judged.times.count == 40)
       let (one, other) = (folder.path("one"), folder.path("other"))
       try Data(judged.pixels).write(to: URL(filePath: one))

@@ -163,11 +163,13 @@ public final class StereoWriter: Sendable {
   }
 
   /// Writes a movie, and finishes it. Where `body` throws, what was written is finished, too, and stays
-  /// as an incomplete file; where it throws `CancellationError`, nothing stays.
+  /// as an incomplete file; where it throws `CancellationError`, nothing stays. `body` runs where the
+  /// caller does.
   ///
   /// - Throws: as ``init(_:_:)`` and ``finish()`` do; what `body` throws.
   public static func write(
     _ path: String, _ settings: Settings = Settings(),
+    isolation: isolated (any Actor)? = #isolation,
     _ body: (StereoWriter) async throws -> Void
   ) async throws -> Report {
     let writer = try StereoWriter(path, settings)
