@@ -118,6 +118,9 @@ let package = Package(
     .executableTarget(
       name: "TwoCameras", dependencies: ["StereoMedia"], path: "Examples/TwoCameras",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+    .executableTarget(
+      name: "ConvertAll", dependencies: ["StereoMedia"], path: "Examples/ConvertAll",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
 
     // GstHarness, for tests.
     .target(

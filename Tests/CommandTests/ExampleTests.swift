@@ -16,7 +16,7 @@ struct ExampleTests {
   /// What an example prints that gets nothing of this process's environment: no path to the plugin.
   private func run(
     _ example: String, _ arguments: [String], keys: String = "",
-    environment: [String: String] = [:]
+    environment: [String: String] = [:], status: Int32 = 0
   ) throws -> String {
     let process = Process()
     process.executableURL = try #require(Repository.built).appending(path: example)
@@ -32,7 +32,7 @@ struct ExampleTests {
     try input.fileHandleForWriting.close()
     let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
     process.waitUntilExit()
-    #expect(process.terminationStatus == 0, "\(text)")
+    #expect(process.terminationStatus == status, "\(text)")
     return text
   }
 
@@ -43,7 +43,7 @@ struct ExampleTests {
         + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
   }
 
-  @Test("no example is longer than 120 lines", arguments: ["FrameStepper", "TwoCameras"])
+  @Test("no example is longer than 120 lines", arguments: ["FrameStepper", "TwoCameras", "ConvertAll"])
   func length(example: String) throws {
     let source = try String(
       contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),
@@ -67,6 +67,30 @@ struct ExampleTests {
       #expect(info.output.contains(part), "\(part): \(info.output)")
     }
     #expect(try run("TwoCameras", ["a.mov"]).contains("is there already"))
+  }
+
+  @Test("ConvertAll converts what it is given, two at a time, and removes what is cancelled")
+  func convertAll() async throws {
+    for name in ["a", "b", "c"] {
+      try await TestMovie.play(
+        "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,framerate=30/1 "
+          + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
+          + "! filesink location=\(folder.path("\(name).mp4"))")
+    }
+    let text = try run("ConvertAll", ["a.mp4", "b.mp4", "c.mp4"])
+    for name in ["a", "b", "c"] {
+      #expect(text.contains("\(name).mp4: 100 %, wrote \(name)_MVHEVC.mov"), "\(text)")
+      let info = try Command.run(["info", "--require-spatial", "\(name)_MVHEVC.mov"], in: folder)
+      #expect(info.status == 0)
+    }
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=1280,height=360,framerate=30/1 "
+        + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
+        + "! filesink location=\(folder.path("d.mp4"))")
+    let cancelled = try run("ConvertAll", ["d.mp4"], keys: "q\n", status: 1)
+    #expect(cancelled.contains("d.mp4: cancelled"), "\(cancelled)")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.url.path)
+    #expect(!names.contains { $0.hasPrefix("d") && $0 != "d.mp4" }, "\(names)")
   }
 
   @Test(

@@ -42,6 +42,15 @@ enum Movies {
     }
   }
 
+  /// 300 frames.
+  static func long() async throws -> String {
+    try await made.movie("long.mov") {
+      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=1280,height=360 "
+        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\($0)"
+    }
+  }
+
   /// One eye only.
   static func mono() async throws -> String {
     try await made.movie("mono.mp4") {

@@ -2,6 +2,7 @@
 
 internal import GStreamer
 internal import GStreamerApp
+internal import StereoVideo
 
 /// A movie that is being decoded: gives its pictures one frame after the other, as they are asked for.
 ///
@@ -54,10 +55,10 @@ final class Decode: Sendable {
   /// The same, off the threads that tasks share.
   static func start(
     _ source: MovieSource, _ content: DecodeGraph.Content, _ conversion: DecodeGraph.Conversion,
-    depth: Int, skipsUnpaired: Bool = false
+    packing: PackingLayout? = nil, depth: Int, skipsUnpaired: Bool = false
   ) async throws -> Decode {
     try await Engine.start()
-    let graph = try DecodeGraph(source, content, conversion)
+    let graph = try DecodeGraph(source, content, conversion, packing: packing)
     return try await Blocking.run {
       try Decode(source, graph, depth: depth, skipsUnpaired: skipsUnpaired)
     }

@@ -28,7 +28,12 @@ struct DecodeGraph {
   let sinks: [String]
 
   /// Throws where the movie has no such content.
-  init(_ source: MovieSource, _ content: Content, _ conversion: Conversion) throws {
+  ///
+  /// - Parameter packing: how the eyes share a frame of a movie that does not say so.
+  init(
+    _ source: MovieSource, _ content: Content, _ conversion: Conversion,
+    packing: PackingLayout? = nil
+  ) throws {
     let facts = source.facts
     guard facts.video != nil else {
       throw StereoMediaError(.missingVideo, "'\(source.name)' has no video")
@@ -36,7 +41,7 @@ struct DecodeGraph {
     let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
     let tail = try Self.tail(facts, conversion)
     let plain = "video_0 ! queue ! decodebin caps=video/x-raw ! "
-    switch (facts.stereo, content) {
+    switch (facts.stereo.assuming(packing), content) {
     case (.layered, .eye(let eye)) where eye == facts.baseEye:
       // The base layer's eye is a stream of its own; the other one needs both layers.
       line = demuxer + "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(tail)only"
@@ -87,5 +92,12 @@ struct DecodeGraph {
       caps += ",width=\(size.width ?? 1),height=\(size.height ?? 1)"
     }
     return "videoconvert ! videoscale add-borders=false ! \(caps) ! appsink name="
+  }
+}
+
+extension MovieFacts.Stereo {
+  /// The same, but packed in a way that somebody knows where the movie says of one eye only.
+  fileprivate func assuming(_ packing: PackingLayout?) -> MovieFacts.Stereo {
+    self == .no ? packing.map { .packed($0) } ?? self : self
   }
 }

@@ -38,6 +38,8 @@ public struct StereoReader: AsyncSequence, Sendable {
     public var depth = 2
     /// What to do with a frame of which only one eye can be had.
     public var unpaired = Unpaired.error
+    /// How the eyes share a frame of a movie that does not say so; of no meaning for any other.
+    public var packing: PackingLayout?
 
     public init() {}
   }
@@ -152,7 +154,7 @@ struct FrameIterator {
     let started = try await Decode.start(
       movie.source, content,
       DecodeGraph.Conversion(format: options.format, size: options.size),
-      depth: Swift.min(Swift.max(options.depth, 1), 64), skipsUnpaired: options.unpaired == .skip)
+      packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64), skipsUnpaired: options.unpaired == .skip)
     decode = started
     guard let wanted, wanted != frames.startIndex..<frames.endIndex else { return }
     try await started.seek(

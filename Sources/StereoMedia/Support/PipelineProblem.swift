@@ -52,7 +52,7 @@ final class PipelineProblem: Sendable {
       guard state.error == nil else { return }
       if work == .writing {
         state.error = StereoMediaError(
-          failure.element.hasPrefix("file") ? .unwritable : .encodingFailed,
+          failure.element == WriterGraph.sink ? .unwritable : .encodingFailed,
           "'\(path)' cannot be written: \(failure.message)")
         return
       }

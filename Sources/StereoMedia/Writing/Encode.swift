@@ -29,7 +29,7 @@ final class Encode: Sendable {
     problem = PipelineProblem(path, .writing)
     do {
       let pipeline = try Pipeline(parsing: graph.line)
-      try pipeline.element(named: "sink")?.set("location", parsing: file)
+      try pipeline.element(named: WriterGraph.sink)?.set("location", parsing: file)
       if let sound { try pipeline.element(named: "sound")?.set("location", parsing: sound) }
       for (name, value) in graph.properties {
         try pipeline.element(named: "mux")?.set(name, parsing: value)

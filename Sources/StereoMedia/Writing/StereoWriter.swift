@@ -151,16 +151,22 @@ public final class StereoWriter: Sendable {
     }
   }
 
-  /// Stops, and removes what was written.
+  /// Stops, and removes what was written; does nothing behind the end.
   public func cancel() async {
-    let encode = state.withLock { state -> Encode? in
+    let phase = state.withLock { state in
       defer { state.phase = .over }
-      guard case .writing(let encode, _) = state.phase else { return nil }
-      return encode
+      return state.phase
     }
-    await encode?.close()
+    switch phase {
+    case .over: return
+    case .waiting: break
+    case .writing(let encode, _): await encode.close()
+    }
     file.remove()
   }
+
+  /// Ends what was written, which stays as an incomplete file.
+  func keep() async { try? await line.run { try await self.end() } }
 
   /// Writes a movie, and finishes it. Where `body` throws, what was written is finished, too, and stays
   /// as an incomplete file; where it throws `CancellationError`, nothing stays. `body` runs where the
@@ -180,7 +186,7 @@ public final class StereoWriter: Sendable {
       if error is CancellationError || Task.isCancelled {
         await writer.cancel()
       } else {
-        try? await writer.line.run { try await writer.end() }
+        await writer.keep()
       }
       throw error
     }

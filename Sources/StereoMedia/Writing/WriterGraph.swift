@@ -5,10 +5,13 @@ internal import StereoVideo
 
 /// The graph that writes a movie.
 struct WriterGraph {
-  /// As gst-launch writes it. The files' names are to be set on `sink` and `sound`.
+  /// As gst-launch writes it. The files' names are to be set on ``sink`` and `sound`.
   let line: String
   /// Properties of the muxer, `mux`, and their values.
   let properties: [(name: String, value: String)]
+
+  /// The element that writes the file.
+  static let sink = "sink"
 
   /// How long the part is, in nanoseconds, that a crash costs at the most.
   private static let fragmentDuration = 2 * ClockTime.second
@@ -21,7 +24,7 @@ struct WriterGraph {
       (["left", "right"].map { "appsrc name=\($0) ! videoconvert ! mux.\($0) " }
       + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }).joined()
       + (sounds > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
-      + "mvhevcmux name=mux ! filesink name=sink"
+      + "mvhevcmux name=mux ! filesink name=\(Self.sink)"
     // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
     var properties = [
       ("container", try Self.container(path)), ("speed-preset", settings.speed.rawValue),

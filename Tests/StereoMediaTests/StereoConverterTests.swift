@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+
+import Foundation
+import StereoMedia
+import StereoVideo
+import TestKit
+import Testing
+
+/// ``StereoConverter``: any stereo movie becomes a spatial one.
+@Suite(.timeLimit(.minutes(3)))
+struct StereoConverterTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private var names: [String] {
+    get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() }
+  }
+
+  private func quick() -> StereoWriter.Settings {
+    var settings = StereoWriter.Settings()
+    settings.speed = .ultrafast
+    settings.rate = .quality(10)
+    return settings
+  }
+
+  /// The mean distance of the two pictures' samples.
+  private func distance(_ one: Picture, _ other: Picture) throws -> Double {
+    let (a, b) = (try one.pixels(), try other.pixels())
+    guard a.count == b.count, !a.isEmpty else { return .infinity }
+    let sum = zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+    return Double(sum) / Double(a.count)
+  }
+
+  @Test("a packed movie becomes a spatial one of the same eyes", arguments: ["side-by-side", "top-bottom"])
+  func packed(mode: String) async throws {
+    let input = try await Movies.packed(mode)
+    let output = folder.path("a.mov")
+    var last = 0.0
+    for try await progress in StereoConverter.convert(input, to: output, quick()) {
+      #expect(progress.fraction >= last && progress.fraction <= 1)
+      last = progress.fraction
+    }
+    let written = try await StereoMovie(output)
+    #expect(written.isSpatial, "\(written.verdict.missing)")
+    let frames = try await StereoReader(try await StereoMovie(input)).reduce(into: []) { $0.append($1) }
+    let again = try await StereoReader(written).reduce(into: []) { $0.append($1) }
+    #expect(frames.count == 20 && again.map(\.time) == frames.map(\.time))
+    for (one, other) in zip(frames, again) {
+      for eye in Eye.allCases { #expect(try distance(one[eye], other[eye]) < 2) }
+    }
+    #expect(try distance(again[0].left, again[0].right) > 2)
+  }
+
+  @Test("a movie that does not say how it is packed is, once somebody says so; sound comes along")
+  func untold() async throws {
+    let input = folder.path("untold.mp4")
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=30 ! video/x-raw,format=I420,multiview-mode=side-by-side,"
+        + "width=640,height=90,framerate=30/1 ! capssetter replace=true "
+        + "caps=video/x-raw,format=I420,width=640,height=90,framerate=30/1 ! x264enc "
+        + "speed-preset=ultrafast ! h264parse ! m. audiotestsrc num-buffers=40 ! avenc_aac ! m. "
+        + "mp4mux name=m ! filesink location=\(input)")
+    await #expect(throws: StereoMediaError.self) {
+      _ = try await StereoConverter.convert(input, to: nil, quick()).report
+    }
+    #expect(try names == ["untold.mp4"])
+    let report = try await StereoConverter.convert(
+      input, packing: PackingLayout(.sideBySide), quick()
+    ).report
+    #expect(report.path == folder.path("untold_MVHEVC.mov") && report.frameCount == 30)
+    let written = try await StereoMovie(report.path)
+    #expect(written.video?.eyeWidth == 320)
+    #expect(written.tracks.count { $0.kind == .sound } == 1)
+  }
+
+  @Test("a conversion that is left or cancelled leaves nothing; a second one of the same is refused")
+  func left() async throws {
+    let input = try await Movies.spatial()
+    let output = folder.path("a.mov")
+    // More than the encoder looks ahead.
+    let long = try await Movies.long()
+    var slow = quick()
+    slow.speed = .slow
+    var frames = 0
+    for try await progress in StereoConverter.convert(long, to: output, slow) {
+      frames = progress.frameCount
+      #expect(try names == ["a.incomplete.mov"])
+      await #expect(throws: StereoMediaError.self) {
+        _ = try await StereoConverter.convert(input, to: output, quick()).report
+      }
+      break
+    }
+    #expect(frames > 0)
+    for _ in 0..<200 where try !names.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+    #expect(try names == [])
+
+    let task = Task { [slow] in try await StereoConverter.convert(long, to: output, slow).report }
+    try await Task.sleep(for: .milliseconds(200))
+    task.cancel()
+    await #expect(throws: CancellationError.self) { _ = try await task.value }
+    #expect(try names == [])
+
+    _ = try await StereoConverter.convert(input, to: output, quick()).report
+    await #expect(throws: StereoMediaError.self) {
+      _ = try await StereoConverter.convert(input, to: output, quick()).report
+    }
+    #expect(try names == ["a.mov"])
+  }
+
+  @Test("what cannot be read is told, and nothing is written")
+  func unreadable() async throws {
+    let broken = folder.path("broken.mov")
+    try Data(repeating: 7, count: 5000).write(to: URL(filePath: broken))
+    for input in [broken, folder.path("none.mov"), try await Movies.mono()] {
+      await #expect(throws: StereoMediaError.self) {
+        _ = try await StereoConverter.convert(input, to: folder.path("a.mov")).report
+      }
+    }
+    #expect(try names == ["broken.mov"])
+  }
+}
