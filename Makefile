@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 # make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
 # make test                                        all tests
 # make plugin                                      .build/release/libgstspatial.so

@@ -1,5 +1,5 @@
 // swift-tools-version: 6.3
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 import PackageDescription
 
 let strict: [SwiftSetting] = [

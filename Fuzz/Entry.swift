@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 // What libFuzzer calls. The target is named by the environment variable FUZZ_TARGET; `damage` is
 // none of libFuzzer's, but runs the whole of a DamageCampaign.

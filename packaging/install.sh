@@ -1,5 +1,5 @@
 #!/bin/sh
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 # Installs gst-spatial from its tarball.
 #   ./install.sh [--prefix /usr/local]               installs
 #   ./install.sh [--prefix /usr/local] --uninstall   takes everything away again

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 // Encoding both eyes end to end, scene cut detection and weaving included, against two bare x265
 // encodes of the same pictures run side by side, with the same options.

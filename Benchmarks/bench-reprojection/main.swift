@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 // Views of 1920 by 1080 pixels into a 360 degrees picture of 3840 by 1920, 4:2:0: milliseconds of
 // CPU time a frame, and how near the luma comes to a sampling in double precision.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A box with what is in it, which can be changed and written again with sizes that fit.
 public struct BoxTree: Sendable {

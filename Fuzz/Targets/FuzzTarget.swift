@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What is fed with hostile input: by `make fuzz`, which looks for more of it, and by the tests,
 /// which run what was found.

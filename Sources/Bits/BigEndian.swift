@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension [UInt8] {
   /// The big-endian integer that begins at `offset`; nil where it does not lie inside the array.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Writes coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
 /// standards share.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A coded structure that cannot be read: which syntax element, where, and why.
 public struct SyntaxError: Error, Hashable, Sendable {

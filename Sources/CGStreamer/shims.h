@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 // Macros, variadic functions and casts of GStreamer that Swift cannot import. No logic.
 #pragma once
 #include <gst/base/base.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 // The two elements through which data leaves and enters pipelines. No logic.
 #pragma once
 #include <gst/app/gstappsink.h>

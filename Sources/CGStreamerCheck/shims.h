@@ -1,3 +1,3 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 #pragma once
 #include <gst/check/gstharness.h>

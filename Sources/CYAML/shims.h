@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 // libyaml, the parser of YAML that every distribution carries. No logic.
 #pragma once
 #include <yaml.h>

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How a movie is to be played, where the movie leaves that open.
 public struct PlayerOptions: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where the files of a presentation go: templates in which `%s` stands for the name of the
 /// rendition, and `%d`, or `%05d` with leading zeros, for a number.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Why a stream cannot be packaged further. What has been listed stays.
 public enum PackagerError: Error, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A pipeline file with the files it includes, read and found to make sense in itself (stages 1
 /// and 2). What it needs of GStreamer is checked on the graph it resolves to (stage 3).

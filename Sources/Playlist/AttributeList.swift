@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The attributes of a tag, as they are written: `BANDWIDTH=900000,URI="a.m3u8"`
 /// (draft-pantos-hls-rfc8216bis 4.2).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Nanoseconds as seconds with a number of decimals, rounded to the nearest: playlists need no
 /// floating-point numbers, and get none.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A media playlist of HTTP Live Streaming: the segments of one rendition, in the order of time
 /// (draft-pantos-hls-rfc8216bis 4.4.3).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A DASH manifest over the segments of HLS playlists (ISO/IEC 23009-1): one period, an adaptation
 /// set for each rendition of video and of sound.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The playlist of playlists: what can be played, for players to choose from
 /// (draft-pantos-hls-rfc8216bis 4.4.6).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A moment as ISO 8601 writes it in playlists: `2026-11-22T02:03:56.000Z`, to the millisecond.
 enum UTCTime {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How pictures are to be looked at: one entry of `REQ-VIDEO-LAYOUT`
 /// (draft-pantos-hls-rfc8216bis 4.4.6.2).

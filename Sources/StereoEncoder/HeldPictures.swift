@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The dependent eye's pictures that wait for the base eye's: the first of a group can be predicted
 /// only once the base eye's keyframe has been coded, and the encoder takes pictures in their order.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Reduces a luma plane to a small image of at most about 160x90 cells, each the mean of some of
 /// the samples it covers.

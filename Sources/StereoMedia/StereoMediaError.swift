@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What went wrong, in a sentence for people, and what can be done about it.
 public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConvertible {

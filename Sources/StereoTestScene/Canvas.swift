@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One channel of a picture in memory that something else owns. Everything drawn is clipped to
 /// the picture; coordinates are pixels of the whole picture in each channel.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension StereoTestScene {
   /// Rows of samples to draw into: those of a whole picture, or of one eye's part of a packed

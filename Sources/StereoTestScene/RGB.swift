@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A colour of the scene, each part from 0 to 255; gamma-coded with the BT.709 primaries.
 struct RGB: Sendable, Equatable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The unchanging picture of an object, with how much of each pixel it covers.
 struct Sprite: Sendable {

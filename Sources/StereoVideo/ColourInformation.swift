@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What colours the samples of a picture stand for, as code points of ITU-T H.273, which H.265 and
 /// the `colr` box of movies use: its `nclc` (QuickTime) or `nclx` form (ISO/IEC 14496-12 12.1.5).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How bright a video gets, in candela per square metre; 0 is not known. CTA-861.3, H.265 (D.2.35),
 /// `clli` boxes (ISO/IEC 14496-12 12.1.6).

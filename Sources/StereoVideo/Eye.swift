@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One of the two eyes a stereo picture is made for.
 public enum Eye: String, Sendable, CaseIterable, Codable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The display a video was graded on: SMPTE ST 2086, in the units of H.265 (D.2.28), which `mdcv`
 /// boxes (ISO/IEC 14496-12 12.1.7) share.

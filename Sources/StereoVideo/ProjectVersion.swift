@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The version of gst-spatial: of the plugin, the command, the package and the tarball, which all
 /// take it from here.

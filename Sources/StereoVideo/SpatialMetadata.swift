@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How a stereo pair was shot and is to be shown. A nil field is not known.
 public struct SpatialMetadata: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension WebResponse {
   /// A file, or what a request wants of it: a part (RFC 9110 14), or to be told that it has not changed

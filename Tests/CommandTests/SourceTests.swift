@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 import Foundation
 import TestKit
@@ -22,7 +22,7 @@ import Testing
       let text = try String(contentsOf: root.appending(path: file), encoding: .utf8)
       #expect(
         text.split(separator: "\n").prefix(2).contains {
-          $0.hasSuffix("SPDX-License-Identifier: LGPL-2.1-or-later")
+          $0.hasSuffix("SPDX-License-Identifier: MPL-2.0")
         }, "\(folder)/\(file)")
     }
   }

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 // Tells ThreadSanitizer what it cannot see: how GLib, GStreamer and Swift's standard library order
 // the accesses of threads. They are not instrumented, so their locks and counters are nothing to it.
 //

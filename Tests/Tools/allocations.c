@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 // Counts what a program asks of the heap, for AllocationTests: preloaded, it prints the number of
 // allocations when the program ends.
 #define _GNU_SOURCE

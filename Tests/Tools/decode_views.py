@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Decodes a stream or movie with PyAV and prints one line per frame: view, MD5, pts.
 
 The MD5 is that of the visible planes of the frame as I420 (or I420_10LE and the like, little

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Follows a live HLS stream with low latency, as players do, and checks what it is given.
 
     follow_stream.py URL FILE [--parts N] [--insecure]

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Copies a movie into fragments with FFmpeg's muxer.
 
     fragment.py MOVIE FRAGMENTED

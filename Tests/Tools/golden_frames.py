@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Compares decoded frames with golden.json: golden_frames.py GOLDEN FOLDER
 
 FOLDER holds a file NAME.EYE.yuv for each eye of each movie: frames one behind the other, I420 with the

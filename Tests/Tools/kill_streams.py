@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Kills recorders and packagers at random moments, and looks at what is left.
 
     kill_streams.py [--moments N] [--seed N]

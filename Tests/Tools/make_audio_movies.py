@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Writes a movie of sound with FFmpeg for each codec, number of channels and container.
 
 make_audio_movies.py FOLDER CODEC-CHANNELS.CONTAINER...

@@ -1,5 +1,5 @@
 #!/bin/bash
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 # Makes the streams of Tests/HEVCTests/Streams with the libx265 of ffmpeg (made with ffmpeg 5.1 and
 # libx265 3.5). They are committed, so that tests need neither.
 #

@@ -1,4 +1,4 @@
-# SPDX-License-Identifier: LGPL-2.1-or-later
+# SPDX-License-Identifier: MPL-2.0
 """Where FFmpeg's v360 takes each pixel from, as a ramp of columns and one of rows shows.
 
 Usage: v360_coordinates.py WIDTH HEIGHT OUTPUT_WIDTH OUTPUT_HEIGHT FILTER_ARGUMENTS...

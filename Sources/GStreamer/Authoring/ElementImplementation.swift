@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What an element does: the Swift class behind it. Conform to this protocol for an element with pads
 /// of its own, and to one that refines it for an element on one of GStreamer's base classes.

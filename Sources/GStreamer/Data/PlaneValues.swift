@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A number for each plane of a picture, of which there are at most four: no memory of its own.
 public struct PlaneValues: RandomAccessCollection, MutableCollection, Equatable, Sendable,

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension HEVCDecoderConfigurationRecord {
   /// The codecs parameter of RFC 6381 for an `hvc1` track of this record: `hvc1.1.6.L123.B0`

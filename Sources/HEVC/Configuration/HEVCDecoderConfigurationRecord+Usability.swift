@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension HEVCDecoderConfigurationRecord {
   /// What the base layer's first sequence parameter set says of its pictures beside their coding

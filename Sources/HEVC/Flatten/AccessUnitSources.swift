@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a caller keeps of access units until all of their pictures have come out of a
 /// ``Flattener``: their bytes, and what they are stamped with.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Parameter sets of a stream that is made of others: made anew only where what they are made of
 /// has changed.

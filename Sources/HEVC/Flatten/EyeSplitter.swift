@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Splits a stream of two layers into one stream an eye, by the cheapest way that is exact: the base
 /// layer is taken out, and so is the dependent layer where nothing in it refers to the base layer;

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// In which order the pictures of both layers are coded in a flattened stream, and which reference
 /// pictures each of them names.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A picture that is to be coded in a flattened stream, with all that is known of it when its access
 /// unit comes.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension Flattener {
   /// Checks that the pictures of an access unit can be decoded with the same SPS.

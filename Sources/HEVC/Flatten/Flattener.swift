@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Makes an MV-HEVC stream of two layers into one single-layer stream that any H.265 decoder
 /// decodes to exactly the pictures of the layered stream.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The reference picture set of a picture (H.265 8.3.2), by POC.
 struct ReferencePictures: Hashable, Sendable {

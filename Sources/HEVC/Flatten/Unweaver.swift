@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Takes the dependent layer out of a layered stream in which no slice uses inter-layer prediction:
 /// the inverse of ``Weaver``.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Cuts a byte stream (Annex B) that arrives in chunks of any size into access units of any number
 /// of layers.

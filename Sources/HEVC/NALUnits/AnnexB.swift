@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The byte stream format of H.265 (Annex B): NAL units behind start codes.
 public enum AnnexB {

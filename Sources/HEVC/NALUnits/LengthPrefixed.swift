@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// NAL units behind their lengths, as in samples of ISO base media files (ISO/IEC 14496-15 4.3.3).
 public enum LengthPrefixed {

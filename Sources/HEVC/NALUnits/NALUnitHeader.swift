@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// `nal_unit_header()`, H.265 (7.3.1.2): two bytes in front of every NAL unit.
 public struct NALUnitHeader: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// `nal_unit_type`, H.265 (table 7-1). Values 0 to 63.
 public struct NALUnitType: RawRepresentable, Hashable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A raw byte sequence payload: the bytes of a NAL unit from its header on, with emulation
 /// prevention removed (H.265 7.4.2).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Variables that H.265 (7.4.3.2.1) derives from the syntax elements of an SPS.
 extension SequenceParameterSet {

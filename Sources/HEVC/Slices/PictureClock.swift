@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Says in which order the pictures of a stream are shown that has no timestamps, by their picture
 /// order counts.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Derives PicOrderCntVal of the pictures of one layer in decoding order, H.265 (8.3.1, F.8.3.1).
 public struct PictureOrderCounter: Sendable {

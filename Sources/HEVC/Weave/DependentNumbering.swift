@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The numbers that one kind of parameter set of the dependent layer gets, so that they differ
 /// from those of the base layer's: decoders keep both in one table.

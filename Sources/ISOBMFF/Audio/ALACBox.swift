@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The configuration of ALAC alone, and in the box `alac` that it has within a sample entry, which is
 /// what decoders want.

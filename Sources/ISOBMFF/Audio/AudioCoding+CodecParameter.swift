@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension AudioCoding {
   /// The codecs parameter of RFC 6381: `mp4a.40.2`. Nil for codings that have none.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Which loudspeakers the channels are for: a `chnl` box that names each (ISO/IEC 14496-12
 /// 12.2.4, positions of ISO/IEC 23091-3).

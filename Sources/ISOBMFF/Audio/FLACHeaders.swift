@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The configuration of FLAC as `dfLa` has it, and as the header packets of Ogg do, which is what
 /// GStreamer's caps know.

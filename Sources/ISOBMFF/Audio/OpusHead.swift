@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The configuration of Opus as `dOps` has it, and as the identification header of Ogg does, which is
 /// what GStreamer's caps and decoders know.

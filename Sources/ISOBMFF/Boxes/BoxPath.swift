@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where a box stands among others. It becomes text only for errors: a file may have millions of
 /// boxes.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A four-character code: the type of a box, a codec, a brand (ISO/IEC 14496-12 4.2).
 ///

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A point on Earth as movies hold it: a text such as `+48.8577+002.2950+035.000/` (ISO 6709,
 /// Annex H).

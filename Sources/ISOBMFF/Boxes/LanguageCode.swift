@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The 15-bit form of an ISO 639-2 language code (ISO/IEC 14496-12 8.4.2).
 enum LanguageCode {

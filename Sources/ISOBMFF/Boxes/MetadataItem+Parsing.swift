@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension MetadataItem {
   /// Reads the items of a `meta` box: QuickTime's `mdta` keys, or the `ilst` of MP4.

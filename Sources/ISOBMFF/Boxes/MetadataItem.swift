@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One thing said about a movie or a track, such as its title.
 public struct MetadataItem: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A box kept as it is: its type, and everything behind its header.
 public struct OpaqueBox: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How a picture is to be turned before it is shown: one of the eight ways that leave its edges
 /// straight.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a sample needs, and who needs it: one byte of `sdtp` (ISO/IEC 14496-12 8.6.4).
 public struct SampleDependency: RawRepresentable, Hashable, Sendable {

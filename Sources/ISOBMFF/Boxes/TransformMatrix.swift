@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The 3x3 matrix of `tkhd` and `mvhd` that places a picture on the canvas
 /// (ISO/IEC 14496-12 8.3.2): rows (a, b, u), (c, d, v), (x, y, w).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A fragment of a movie, or a chunk of one, whose sample bytes follow its header.
 public struct Fragment: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a fragmented file is for, which decides its brands and how its times are written.
 public enum FragmentFormat: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One track of a fragmented movie, and its samples of the fragment that is open.
 struct FragmentTrack: Sendable {

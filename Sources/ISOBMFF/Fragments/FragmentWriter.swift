@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Writes the boxes of a fragmented movie whose sample bytes somebody else writes
 /// (ISO/IEC 14496-12 8.8): an initialization segment, then fragments, each with an index of its own,

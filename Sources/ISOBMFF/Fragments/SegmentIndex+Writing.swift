@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension SegmentIndex {
   /// The `sidx` box of fragments that follow it, one behind the other (ISO/IEC 14496-12 8.16.3);

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where decoding can start in a fragmented file, as its `mfra` box has it.
 struct SyncPoints: Sendable {

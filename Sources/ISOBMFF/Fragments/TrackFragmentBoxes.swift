@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The `traf` box of one track (ISO/IEC 14496-12 8.8.6 to 8.8.12): one `trun`, and defaults for
 /// whatever is the same for all samples.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Which chunk a sample lies in, and where that begins: `stsc` with `stco` or `co64`
 /// (ISO/IEC 14496-12 8.7.4, 8.7.5).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What is added to decode times for the times of presentation: `ctts` (ISO/IEC 14496-12 8.6.1.3).
 ///

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where the samples of a track are: the `dref` box in its `dinf` (ISO/IEC 14496-12 8.7).
 ///

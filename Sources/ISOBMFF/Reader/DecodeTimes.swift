@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// When the samples of a track are decoded: `stts` (ISO/IEC 14496-12 8.6.1.2).
 struct DecodeTimes: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One row of a track's edit list: what plays next on the movie's time line
 /// (ISO/IEC 14496-12 8.6.6).

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a file says of its own format: the `ftyp` box (ISO/IEC 14496-12 4.3).
 public struct FileType: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where decoding can start in a fragmented file: an `mfra` box (ISO/IEC 14496-12 8.8.9).
 public struct FragmentRandomAccess: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The index of a movie: its `moov` box (ISO/IEC 14496-12 8.2.1).
 public struct Movie: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The index of one fragment of a movie: a `moof` box (ISO/IEC 14496-12 8.8.4).
 public struct MovieFragment: Sendable {

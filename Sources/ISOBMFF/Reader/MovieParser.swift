@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Goes through the boxes of a file, one by one, without reading it: it says which bytes it needs,
 /// and is given them.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Groups of samples, in decoding order, by the span of their presentation times: narrows the
 /// search for the sample of a time to the few groups that can have it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Finds the run that a sample belongs to in a table of (count, value) rows, such as `stts`
 /// or `ctts`, by a few remembered positions.

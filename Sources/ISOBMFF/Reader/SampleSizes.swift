@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How many bytes each sample has: `stsz` or `stz2` (ISO/IEC 14496-12 8.7.3).
 enum SampleSizes: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where the segments of a fragmented file lie: a `sidx` box (ISO/IEC 14496-12 8.16.3).
 public struct SegmentIndex: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One track of a movie that was read (ISO/IEC 14496-12 8.3).
 ///

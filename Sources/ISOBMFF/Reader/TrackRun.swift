@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Samples of a track that a fragment holds one behind the other: a `trun` with the defaults of
 /// its `tfhd` and `trex` applied (ISO/IEC 14496-12 8.8.8).

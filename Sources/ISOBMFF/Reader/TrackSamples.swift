@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The samples of a track, in decoding order: those that the movie's index describes, and behind
 /// them those of the fragments that have been added.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Finds what makes an ordinary movie of a recording that was cut off: of a file that
 /// ``MovieWriter/init(finalising:movieTimescale:metadata:)`` began and nobody finished.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What finishes a recording that was cut off, in this order, each on the disk before the next:
 /// ``closing``, then ``tail`` as ``MovieWriter/finish()`` gives it. Whenever that ends, the file

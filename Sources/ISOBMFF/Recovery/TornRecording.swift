@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The movie that a recording becomes, made again from its initialization segment and the indexes
 /// of its fragments.

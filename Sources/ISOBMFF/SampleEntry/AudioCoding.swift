@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How the samples of an audio track are coded, with the bytes a decoder needs first.
 public enum AudioCoding: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What the samples of an audio track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.2.3,
 /// QuickTime File Format "Sound sample description").

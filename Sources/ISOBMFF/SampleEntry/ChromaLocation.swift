@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where chroma samples lie: the `chrm` box, with the values of H.265
 /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.

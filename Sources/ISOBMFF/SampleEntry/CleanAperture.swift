@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The part of a picture that is meant to be shown, in fractions of pixels: the `clap` box
 /// (ISO/IEC 14496-12 12.1.4). The offsets go from the picture's centre to the aperture's.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How fields make up a frame: the `fiel` box (QuickTime File Format, "Field handling").
 public struct FieldInformation: Equatable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The shape of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
 public struct PixelAspectRatio: Equatable, Sendable {

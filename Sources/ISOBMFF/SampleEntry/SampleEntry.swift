@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What the samples of a track are: one entry of `stsd` (ISO/IEC 14496-12 8.5.2).
 public indirect enum SampleEntry: Equatable, Sendable {

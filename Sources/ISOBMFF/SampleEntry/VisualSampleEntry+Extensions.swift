@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension VisualSampleEntry {
   /// Every box of the entry but its `configuration`, as MP4 has them: what a track says of its

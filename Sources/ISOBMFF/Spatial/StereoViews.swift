@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Which views a track holds: the `stri` box of `vexu/eyes` (Apple, "ISO Base Media File Format
 /// and Apple HEVC Stereo Video").

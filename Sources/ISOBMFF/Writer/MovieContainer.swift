@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The two dialects of movie file that differ in a dozen boxes.
 public enum MovieContainer: Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The `mvhd` box (ISO/IEC 14496-12 8.2.2).
 struct MovieHeader {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension MovieMetadata {
   /// The four-character keys of `ilst` that stand for QuickTime's keys in MP4.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A list of values in which equal neighbours are stored once: what `stts` and `ctts` hold.
 struct RunLengthTable<Value: Equatable & Sendable>: Sendable {

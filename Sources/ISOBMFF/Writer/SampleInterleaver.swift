@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Puts the samples of several tracks into the order of the file: chunks of one track after the
 /// other, by decode time, so that a player reads the file from front to back.

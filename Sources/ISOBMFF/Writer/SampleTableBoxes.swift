@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The `stbl` box of one track (ISO/IEC 14496-12 8.5), its children in AVFoundation's order.
 struct SampleTableBoxes {

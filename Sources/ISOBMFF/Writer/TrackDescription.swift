@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a track of a movie is, beside its samples: one that was read, or one that is to be written.
 public struct TrackDescription: Equatable, Sendable {

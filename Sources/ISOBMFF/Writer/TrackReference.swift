@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// That a track needs another one, and for what: an entry of `tref` (ISO/IEC 14496-12 8.3.3).
 public struct TrackReference: Equatable, Sendable {

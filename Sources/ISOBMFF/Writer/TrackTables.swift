@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a movie's index has to say about the samples of one track, as compact as it is written.
 struct TrackTables: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Bytes of a stream that have come and are still needed, as references to the chunks they came in.
 struct ByteQueue {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Bytes of a file that can be read anywhere: neighbours that are small come from one read, as
 /// references into it.

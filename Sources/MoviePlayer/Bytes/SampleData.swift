@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The bytes of a sample: parts of what was read, in order, as few as there can be.
 public struct SampleData: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One edit of a track: a part of the movie, and what of the media plays in it.
 struct TimelineEdit: Hashable, Sendable {

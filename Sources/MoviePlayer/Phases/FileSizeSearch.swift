@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The search for the end of a file about which its source says nothing: what can be read of it.
 struct FileSizeSearch: Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a source says, to whatever a player is at. To phases of another kind of source it means
 /// nothing.

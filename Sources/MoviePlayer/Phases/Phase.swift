@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a player is at, with what belongs to that alone.
 enum Phase: ~Copyable, Sendable {

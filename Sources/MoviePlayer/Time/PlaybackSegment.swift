@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Which part of a stream is played, and how its timestamps become time: what GStreamer calls a
 /// segment (`GstSegment`).

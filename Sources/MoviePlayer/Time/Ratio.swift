@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A number as a fraction: frames a second, or the shape of a pixel.
 public struct Ratio: Hashable, Sendable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension Diagnostics {
   /// What a compiler would print: file, line and column, what is wrong, the line with a caret

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Reads the part of gst-launch syntax that describes a chain: `queue max-size-buffers=0 !
 /// video/x-raw,format=NV12 ! videoconvert name=convert`.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Cuts the text of a link into parts without being misled by quotes, parentheses and braces.
 struct LinkScanner {

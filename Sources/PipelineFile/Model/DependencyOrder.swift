@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// An order in which each thing comes after all it depends on, and the cycles that prevent one.
 struct DependencyOrder {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension PipelineFile {
   /// The JSON Schema (2020-12) of pipeline files, for editors; made from what checks them.

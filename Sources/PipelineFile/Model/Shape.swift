@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What a part of a pipeline file may look like. The check of files and the JSON Schema for
 /// editors are both made from it, so that they cannot disagree.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Compares what a file holds with what it may hold. What does not fit is reported here and
 /// skipped by the readers of the model.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Reads the model of one file from its YAML. What does not have the right shape has been
 /// reported by `ShapeCheck`, and is skipped.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension ResolvedGraph.Element {
   /// The file that the element's `location` names, with the place that names it.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What stage 3 asks about the elements that are installed. GStreamer's registry answers in
 /// programs, a table in tests.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension ResolvedGraph {
   /// Stage 3: compares the graph with the elements that are installed and the files that exist.

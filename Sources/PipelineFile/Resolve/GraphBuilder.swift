@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Builds the graph of a file that stage 2 found to be in order.
 final class GraphBuilder {

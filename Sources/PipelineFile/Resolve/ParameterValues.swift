@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Finds the value of each parameter: the one that is given, else the environment's, else the
 /// default.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The graph that a pipeline file stands for: each element has a name, templates and includes are
 /// expanded, parameters have their values.

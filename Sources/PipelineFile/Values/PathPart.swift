@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A part of a path: of `movies/Holiday.3d.mp4`, for example.
 enum PathPart: String, Sendable, CaseIterable {

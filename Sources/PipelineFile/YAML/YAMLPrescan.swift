@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// What must be refused before a YAML parser sees the text: what it cannot place rightly, and
 /// what could keep it busy for ever.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How a run that was stopped or has failed comes to its end: its sources are told to end the
 /// stream; where that does not get through, its muxers and sinks are; and where that does not help

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Where something is seen from the viewer: x to the right, y down, z ahead, of any length above 0.
 public struct Direction: Hashable, Sendable {

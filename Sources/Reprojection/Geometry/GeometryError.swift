@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Why a projection and a size make no picture.
 public struct GeometryError: Error, Hashable, CustomStringConvertible {

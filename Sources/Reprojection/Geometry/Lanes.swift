@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Eight numbers, for eight neighbouring pixels.
 package typealias Floats = SIMD8<Float>

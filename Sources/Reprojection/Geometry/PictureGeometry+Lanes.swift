@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension PictureGeometry {
   /// Where eight directions lie. Those outside the picture have no bit of `isInside`, and any

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The mean of four samples of one byte each. Two neighbours are one load.
 func sampleLinear8(_ run: SampleRun) {

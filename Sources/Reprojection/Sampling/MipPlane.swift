@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A plane of the source at a half, a quarter and so on of its size, which keeps fine detail from
 /// flickering where a view makes the picture smaller.

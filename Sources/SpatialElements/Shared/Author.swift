@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Who answers for the elements.
 let author = "gst-spatial developers <gst-spatial@users.noreply.github.com>"

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// Which loudspeakers channels are for: bits of QuickTime's `chan`, and GStreamer's `channel-mask`,
 /// which has a second low-frequency channel at bit 9, in front of the sides.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 extension X265Encoder {
   /// In dB, over all planes of all pictures so far; nil unless the parameters have `psnr` and

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The functions of `x265_api` that are used, with their types of x265.h.
 struct X265Functions: Sendable {

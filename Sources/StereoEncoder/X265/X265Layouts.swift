@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 // Written by scripts/x265-builds, from the headers of Debian's libx265-dev packages.
 

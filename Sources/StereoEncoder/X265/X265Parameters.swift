@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// An `x265_param`, with the values of a preset to begin with.
 package final class X265Parameters {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How two eyes' planes are put into one.
 public enum PlanePacking: Sendable, Equatable {

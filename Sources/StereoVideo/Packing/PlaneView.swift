@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// One plane of a picture in memory that somebody else owns.
 public struct PlaneView {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How the six faces of a cube lie in a picture of three columns and two rows.
 public enum CubemapLayout: String, Hashable, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A circular picture, centred and as large as the picture's shorter side.
 public struct FisheyeLens: Hashable, Sendable {

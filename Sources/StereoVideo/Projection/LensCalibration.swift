@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How one camera bends the world into its picture: the `lens` box of Apple's projected media, the
 /// unified camera model of Mei with the distortion of Brown and Conrady.

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How one eye's picture maps onto the viewer's surroundings, with everything needed to compute it.
 public enum Projection: Hashable, Sendable {

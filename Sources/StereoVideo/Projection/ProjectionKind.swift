@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How a picture maps onto the viewer's surroundings: the `projection_kind` of a `prji` box.
 public enum ProjectionKind: String, Sendable, CaseIterable {

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// How much of the whole sphere's equirectangular map is cut off at each edge of one eye's picture,
 /// as 0.32 fixed-point parts of the map's height (top, bottom) or width (left, right): the

@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A rotation by yaw about the vertical, then pitch about the axis to the right, then roll about
 /// the line of sight, in degrees: of a view, positive yaw looks to the right, positive pitch up,

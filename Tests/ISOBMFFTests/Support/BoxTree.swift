@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// A second, independent walk over boxes, for looking at what the writer wrote.
 struct BoxTree {

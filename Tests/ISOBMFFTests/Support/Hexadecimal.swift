@@ -1,4 +1,4 @@
-// SPDX-License-Identifier: LGPL-2.1-or-later
+// SPDX-License-Identifier: MPL-2.0
 
 /// The bytes of hexadecimal digits, between which there may be white space.
 func bytes(_ hex: String) -> [UInt8] {
