@@ -226,6 +226,11 @@ struct AuthoringTests {
   func parsing() {
     #expect(throws: ElementError.self) { try Pipeline(parsing: "fakesrc ! nosuchelement") }
     #expect(throws: ElementError.self) { try Pipeline(parsing: "fakesrc !") }
+    for value in ["-2", "9999999999", "many"] {
+      #expect(throws: ElementError.self) {
+        try Element("fakesrc").set("num-buffers", parsing: value)
+      }
+    }
     #expect(throws: ElementError.self) { try Element("nosuchelement") }
   }
 

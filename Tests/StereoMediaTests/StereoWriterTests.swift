@@ -159,6 +159,15 @@ struct StereoWriterTests {
     settings.rate = .quality(.nan)
     #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
     settings = quick()
+    for spatial in [
+      SpatialMetadata(horizontalFieldOfView: HorizontalFieldOfView(thousandthsOfDegree: .max)),
+      SpatialMetadata(baseline: Baseline(micrometres: 0)),
+      SpatialMetadata(disparityAdjustment: DisparityAdjustment(tenThousandths: .min)),
+    ] {
+      settings.spatial = spatial
+      #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
+    }
+    settings = quick()
     settings.frameRate = .infinity
     #expect(await code { _ = try StereoWriter(folder.path("b.mov"), settings) } == .outOfRange)
     #expect(try names == ["out.mov"])

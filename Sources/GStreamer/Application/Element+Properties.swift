@@ -28,6 +28,10 @@ extension Element {
     } else if gst_value_deserialize_with_pspec(&value, text, spec) == 0 {
       throw ElementError(.settings, "'\(text)' is no value of '\(property)'.")
     }
+    // What is out of range, GObject would leave out, with a warning in the log.
+    guard g_param_value_validate(spec, &value) == 0 else {
+      throw ElementError(.settings, "'\(text)' is out of the range of '\(property)'.")
+    }
     g_object_set_property(object, property, &value)
   }
 }

@@ -13,7 +13,8 @@ public import StereoVideo
 public enum StereoConverter {
   /// A conversion, which begins when it is looped over, or its report is asked for.
   ///
-  /// All sound comes along, and how the pair was shot, but for what the settings say.
+  /// All sound comes along, and how the pair was shot, as far as it is possible and the settings say
+  /// nothing else.
   ///
   /// - Parameters:
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
@@ -159,7 +160,7 @@ public struct Conversion: AsyncSequence, Sendable {
           hint: "where it has two in each frame, 'packing' says how")
       }
       var settings = conversion.settings
-      settings.spatial = settings.spatial.fillingGaps(from: video.spatial)
+      settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
       settings.sound = settings.sound ?? movie
       settings.frameRate = settings.frameRate ?? video.frameRate
       var options = StereoReader.Options()

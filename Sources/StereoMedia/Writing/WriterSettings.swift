@@ -23,7 +23,8 @@ extension StereoWriter {
     /// How much time is spent on compression.
     public var speed = Speed.medium
     /// How the pair was shot. What is nil becomes what `mvhevcmux` takes it for: the field of view of
-    /// a phone, a person's eye distance, the left eye in the base layer.
+    /// a phone, a person's eye distance, the left eye in the base layer. A field of view is up to 360
+    /// degrees, a baseline above 0 and up to 100 metres, a disparity up to one width of the picture.
     public var spatial = SpatialMetadata()
     /// Frames a second, above 0 and up to 1000, which rates of bits go by; nil for what the first
     /// frame's duration says. Frames are shown at their own times, whatever this is.
@@ -50,6 +51,15 @@ extension StereoWriter.Settings {
     }
     try Self.check(frameRate ?? 1, in: 0.001...1000, "a frame rate")
     try Self.check(Double(keyframeDistance), in: 1...1_000_000, "a distance of keyframes")
+    if let view = spatial.horizontalFieldOfView?.degrees {
+      try Self.check(view, in: SpatialMetadata.writableFieldsOfView, "a field of view in degrees")
+    }
+    if let baseline = spatial.baseline?.millimetres {
+      try Self.check(baseline, in: SpatialMetadata.writableBaselines, "a baseline in millimetres")
+    }
+    if let shift = spatial.disparityAdjustment?.pictureWidths {
+      try Self.check(shift, in: SpatialMetadata.writableDisparities, "a disparity in widths")
+    }
   }
 
   private static func check(
@@ -58,5 +68,24 @@ extension StereoWriter.Settings {
     guard !range.contains(number) else { return }
     throw StereoMediaError(
       .outOfRange, "\(what) is from \(range.lowerBound) to \(range.upperBound), not \(number)")
+  }
+}
+
+extension SpatialMetadata {
+  static let writableFieldsOfView = 0.001...360.0
+  static let writableBaselines = 0.001...100_000.0
+  static let writableDisparities = -1.0...1.0
+
+  /// Those fields that a movie can be written with: files may say anything.
+  var writable: SpatialMetadata {
+    var result = self
+    if let view = horizontalFieldOfView, !Self.writableFieldsOfView.contains(view.degrees) {
+      result.horizontalFieldOfView = nil
+    }
+    if let baseline, !Self.writableBaselines.contains(baseline.millimetres) { result.baseline = nil }
+    if let shift = disparityAdjustment, !Self.writableDisparities.contains(shift.pictureWidths) {
+      result.disparityAdjustment = nil
+    }
+    return result
   }
 }
