@@ -7,6 +7,13 @@
 #include <gst/tag/tag.h>
 #include <gst/video/video.h>
 
+// GStreamer declares this function const, as if it did not read the text: a compiler may let go of the
+// text before the call. Nothing is known of a function behind a volatile pointer.
+static inline GstVideoFormat cgst_video_format_from_string(const char *name) {
+  GstVideoFormat (*volatile function)(const gchar *) = gst_video_format_from_string;
+  return function(name);
+}
+
 // GType constants are cast expressions.
 static inline GType cgst_type_boolean(void) { return G_TYPE_BOOLEAN; }
 static inline GType cgst_type_int(void) { return G_TYPE_INT; }

@@ -12,7 +12,7 @@ public struct VideoFormat: RawRepresentable, Hashable, Sendable {
 
   /// The format of a name such as `I420`; ``unknown`` where there is none of that name.
   public init(name: String) {
-    self.init(gst_video_format_from_string(name))
+    self.init(cgst_video_format_from_string(name))
   }
 
   init(_ format: GstVideoFormat) {
