@@ -72,7 +72,7 @@ let package = Package(
       name: "StereoMedia",
       dependencies: [
         "GStreamer", "GStreamerApp", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile",
-        "SpatialElements", "StereoVideo",
+        "Reprojection", "SpatialElements", "StereoVideo",
       ],
       swiftSettings: strict),
 
@@ -120,6 +120,12 @@ let package = Package(
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
     .executableTarget(
       name: "ConvertAll", dependencies: ["StereoMedia"], path: "Examples/ConvertAll",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+    .executableTarget(
+      name: "SpherePlayer", dependencies: ["StereoMedia"], path: "Examples/SpherePlayer",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+    .executableTarget(
+      name: "CompositorApp", dependencies: ["StereoMedia"], path: "Examples/CompositorApp",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
 
     // GstHarness, for tests.
@@ -208,7 +214,10 @@ let package = Package(
       swiftSettings: strict),
     .testTarget(
       name: "StereoMediaTests",
-      dependencies: ["ISOBMFF", "SpatialElements", "StereoMedia", "StereoVideo", "TestKit"],
+      dependencies: [
+        "GStreamer", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia", "StereoVideo",
+        "TestKit",
+      ],
       swiftSettings: strict),
     // Drives the built command, as a shell does.
     .testTarget(

@@ -37,8 +37,8 @@ package final class AppSink: @unchecked Sendable {
 
   /// - Parameters:
   ///   - element: an `appsink` of a pipeline that does not run yet.
-  ///   - activity: told of each buffer and of the end, in a streaming thread.
-  package init(_ element: Element, _ settings: Settings, activity: Activity) {
+  ///   - waker: told of each buffer and of the end, in a streaming thread.
+  package init(_ element: Element, _ settings: Settings, waker: Waker? = nil) {
     self.element = element
     let sink = Self.sink(element)
     gst_app_sink_set_max_buffers(sink, UInt32(clamping: max(1, settings.depth)))
@@ -51,7 +51,7 @@ package final class AppSink: @unchecked Sendable {
     gst_base_sink_set_async_enabled(base, settings.isSynchronised ? 1 : 0)
     // It would hold a buffer of the decoder's pool.
     gst_base_sink_set_last_sample_enabled(base, 0)
-    watch(activity)
+    if let waker { watch { waker.wake() } }
     takeVideoMeta()
   }
 
@@ -67,20 +67,35 @@ package final class AppSink: @unchecked Sendable {
     UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSink.self)
   }
 
-  private func watch(_ activity: Activity) {
+  /// Has each buffer given to `body` when it comes, in the streaming thread: in place of a waker
+  /// and of ``pull()``.
+  package func deliver(to body: @escaping @Sendable (Sample) -> Void) {
+    watch { [weak self] in
+      if let sample = self?.pull() { body(sample) }
+    }
+  }
+
+  private func watch(_ onChange: @escaping @Sendable () -> Void) {
     var callbacks = GstAppSinkCallbacks()
     callbacks.eos = { _, data in
-      if let data { Unmanaged<Activity>.fromOpaque(data).takeUnretainedValue().happened() }
+      if let data { Unmanaged<Watcher>.fromOpaque(data).takeUnretainedValue().onChange() }
     }
     callbacks.new_sample = { _, data in
-      if let data { Unmanaged<Activity>.fromOpaque(data).takeUnretainedValue().happened() }
+      if let data { Unmanaged<Watcher>.fromOpaque(data).takeUnretainedValue().onChange() }
       return GST_FLOW_OK
     }
     gst_app_sink_set_callbacks(
-      Self.sink(element), &callbacks, Unmanaged.passRetained(activity).toOpaque()
+      Self.sink(element), &callbacks, Unmanaged.passRetained(Watcher(onChange)).toOpaque()
     ) { data in
-      if let data { Unmanaged<Activity>.fromOpaque(data).release() }
+      if let data { Unmanaged<Watcher>.fromOpaque(data).release() }
     }
+  }
+
+  /// What the element's callbacks hold.
+  private final class Watcher: Sendable {
+    let onChange: @Sendable () -> Void
+
+    init(_ onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
   }
 
   /// The element takes frames that lie in their buffers as a GstVideoMeta says. Up to 1.22, appsink
@@ -100,8 +115,22 @@ package final class AppSink: @unchecked Sendable {
   }
 
   /// The next buffer; nil where none waits.
-  package func pull() -> Sample? {
-    guard let sample = gst_app_sink_try_pull_sample(Self.sink(element), 0) else { return nil }
+  package func pull() -> Sample? { adopt(gst_app_sink_try_pull_sample(Self.sink(element), 0)) }
+
+  /// The buffer that the sink waits with in PAUSED; nil where it does not, or this buffer was taken.
+  package func pullPreroll() -> Sample? {
+    adopt(gst_app_sink_try_pull_preroll(Self.sink(element), 0))
+  }
+
+  /// In PAUSED, goes so many buffers on; the next one prerolls.
+  package func skip(_ count: Int) {
+    gst_element_send_event(
+      element.pointer, gst_event_new_step(GST_FORMAT_BUFFERS, guint64(max(0, count)), 1, 1, 0))
+  }
+
+  /// Takes over the caller's reference.
+  private func adopt(_ sample: OpaquePointer?) -> Sample? {
+    guard let sample else { return nil }
     defer {
       gst_mini_object_unref(
         UnsafeMutableRawPointer(sample).assumingMemoryBound(to: GstMiniObject.self))

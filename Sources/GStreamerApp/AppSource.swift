@@ -12,8 +12,8 @@ package final class AppSource: @unchecked Sendable {
   /// - Parameters:
   ///   - element: an `appsrc` of a pipeline that does not run yet.
   ///   - depth: how many buffers wait in it.
-  ///   - activity: told when it wants more, in a streaming thread.
-  package init(_ element: Element, depth: Int, activity: Activity) {
+  ///   - waker: told when it wants more, in a streaming thread.
+  package init(_ element: Element, depth: Int, waker: Waker) {
     self.element = element
     self.depth = UInt64(clamping: max(1, depth))
     let source = Self.source(element)
@@ -24,12 +24,12 @@ package final class AppSource: @unchecked Sendable {
     gst_app_src_set_stream_type(source, GST_APP_STREAM_TYPE_STREAM)
     var callbacks = GstAppSrcCallbacks()
     callbacks.need_data = { _, _, data in
-      if let data { Unmanaged<Activity>.fromOpaque(data).takeUnretainedValue().happened() }
+      if let data { Unmanaged<Waker>.fromOpaque(data).takeUnretainedValue().wake() }
     }
     gst_app_src_set_callbacks(
-      source, &callbacks, Unmanaged.passRetained(activity).toOpaque()
+      source, &callbacks, Unmanaged.passRetained(waker).toOpaque()
     ) { data in
-      if let data { Unmanaged<Activity>.fromOpaque(data).release() }
+      if let data { Unmanaged<Waker>.fromOpaque(data).release() }
     }
   }
 

@@ -10,8 +10,8 @@ package enum Blocking {
   }
 
   /// Calls that come one behind the other.
-  package final class Line: Sendable {
-    private let queue = DispatchQueue(label: "gst-spatial.line")
+  package final class Queue: Sendable {
+    private let queue = DispatchQueue(label: "gst-spatial.queue")
 
     package init() {}
 

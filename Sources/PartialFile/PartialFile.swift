@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Glibc
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// A file that is being written.
 ///

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Glibc
 import StereoVideo
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// A thread that runs one eye's encoder, behind a queue of pictures.
 ///

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Glibc
 import StereoVideo
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// The encoder of the dependent eye's keyframes: each is a P picture, predicted from what a decoder
 /// makes of the base eye's.

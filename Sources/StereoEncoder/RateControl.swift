@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Glibc
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// How much the two eyes together may cost.
 public enum RateControl: Equatable, Sendable {

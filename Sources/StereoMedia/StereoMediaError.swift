@@ -24,14 +24,19 @@ public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConverti
     case unsupportedFormat
     /// There is no memory for a picture.
     case outOfMemory
+    /// The movie's sound is not heard: there is no device for it, or no decoder.
+    case soundless
     /// Nothing moved for as long as is allowed.
     case stalled
     /// The file that is to be written is there already, or somebody else is writing it.
     case outputExists
     /// The file cannot be written: there is no such folder, no permission, or no space left.
     case unwritable
-    /// What was given to a writer does not go on from what it has, or it has ended.
+    /// What was given does not go together: frames with those that a writer has, or that has ended;
+    /// sources, times and pictures of a composition; a name that no element can have.
     case invalidInput
+    /// There is an element of this name.
+    case nameTaken
     /// The encoder or the muxer gave up.
     case encodingFailed
   }

@@ -43,7 +43,9 @@ struct ExampleTests {
         + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
   }
 
-  @Test("no example is longer than 120 lines", arguments: ["FrameStepper", "TwoCameras", "ConvertAll"])
+  @Test(
+    "no example is longer than 120 lines",
+    arguments: ["FrameStepper", "TwoCameras", "ConvertAll", "SpherePlayer", "CompositorApp"])
   func length(example: String) throws {
     let source = try String(
       contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),
@@ -67,6 +69,46 @@ struct ExampleTests {
       #expect(info.output.contains(part), "\(part): \(info.output)")
     }
     #expect(try run("TwoCameras", ["a.mov"]).contains("is there already"))
+  }
+
+  @Test(
+    "CompositorApp fades one movie into another, for both eyes or for one",
+    arguments: [false, true])
+  func compositorApp(isMono: Bool) async throws {
+    try await makeMovie()
+    try await TestMovie.play(
+      "videotestsrc num-buffers=50 pattern=white ! video/x-raw,format=I420,width=160,height=90,"
+        + "framerate=25/1 ! x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
+        + "! filesink location=\(folder.path("b.mp4"))")
+    let text = try run("CompositorApp", ["a.mov", "b.mp4", "c.mov"] + (isMono ? ["mono"] : []))
+    #expect(text.hasSuffix("wrote c.mov\n"), "\(text)")
+    let info = try Command.run(["info", "--json", "c.mov"], in: folder)
+    let json = try #require(
+      try JSONSerialization.jsonObject(with: Data(info.output.utf8)) as? [String: Any])
+    #expect(json["apple-spatial"] as? Bool == !isMono, "\(info.output)")
+    // 40 frames, of which 30 fade, and 60 of two seconds.
+    try await decode("c.mov", isMono: isMono)
+    let pixels = [UInt8](try Data(contentsOf: URL(filePath: folder.path("left"))))
+    #expect(pixels.count == 70 * 320 * 90)
+    let brightness = (0..<70).map { frame in
+      pixels[frame * 320 * 90..<(frame + 1) * 320 * 90].reduce(0) { $0 + Int($1) } / (320 * 90)
+    }
+    // White is 235. It rises, and the wall behind it stays what it was before.
+    #expect(brightness[9] < 160 && brightness[41] > 230 && brightness[69] > 230, "\(brightness)")
+    for frame in 12..<39 { #expect(brightness[frame + 1] >= brightness[frame], "\(brightness)") }
+    #expect((brightness[9]...235).contains(brightness[25]))
+  }
+
+  /// The brightness of the left eye, or of the only one, as a raw file `left`.
+  private func decode(_ name: String, isMono: Bool) async throws {
+    let movie = folder.path(name)
+    guard isMono else {
+      return try await TestMovie.decode(
+        movie, left: folder.path("left"), right: folder.path("right"), format: "GRAY8")
+    }
+    try await TestMovie.play(
+      "filesrc location=\(movie) ! decodebin ! videoconvert ! video/x-raw,format=GRAY8 "
+        + "! filesink location=\(folder.path("left"))")
   }
 
   @Test("ConvertAll converts what it is given, two at a time, and removes what is cancelled")
@@ -93,6 +135,57 @@ struct ExampleTests {
     #expect(!names.contains { $0.hasPrefix("d") && $0 != "d.mp4" }, "\(names)")
   }
 
+  /// Surroundings of ten frames: red and green to the left and the right of straight ahead, blue from
+  /// there on, and black behind on the left. The right eye sees it all darker.
+  private func makeSurroundings(_ path: String) async throws {
+    for (eye, light) in [("left", 240), ("right", 120)] as [(String, UInt8)] {
+      let row = (0..<720).flatMap { column -> [UInt8] in
+        switch column {
+        case ..<180: [0, 0, 0]
+        case ..<360: [light, 0, 0]
+        case ..<540: [0, light, 0]
+        default: [0, 0, light]
+        }
+      }
+      let picture = Data(Array(repeating: row, count: 360).joined())
+      let frames = (0..<10).reduce(into: Data()) { data, _ in data += picture }
+      try frames.write(to: URL(filePath: folder.path("\(eye).rgb")))
+    }
+    let lines = ["left", "right"].map { eye in
+      "filesrc location=\(folder.path("\(eye).rgb")) ! rawvideoparse format=rgb width=720 height=360 "
+        + "framerate=30/1 ! videoconvert ! queue ! m.\(eye) "
+    }
+    try await TestMovie.play(
+      lines.joined() + "mvhevcmux name=m quality=10 projection=equirectangular "
+        + "! filesink location=\(path)")
+  }
+
+  @Test("SpherePlayer writes what each eye sees to the front and to the right")
+  func spherePlayer() async throws {
+    try await makeSurroundings(folder.path("a.mov"))
+    let text = try run("SpherePlayer", ["a.mov", folder.url.path, "0", "90"])
+    #expect(text.contains("playing equirectangular, 10 frames"), "\(text)")
+    let (red, green, blue) = ([1, 0, 0], [0, 1, 0], [0, 0, 1])
+    for (eye, light) in [("left", 240), ("right", 120)] {
+      // Left and right of the middle, at both edges, high and low.
+      for (yaw, sides) in [(0, (red, green)), (90, (green, blue))] {
+        let raw = folder.path("view.rgb")
+        try await TestMovie.play(
+          "filesrc location=\(folder.path("\(yaw)-\(eye).png")) ! pngdec ! videoconvert "
+            + "! video/x-raw,format=RGB,width=640,height=360 ! filesink location=\(raw)")
+        let bytes = [UInt8](try Data(contentsOf: URL(filePath: raw)))
+        try #require(bytes.count == 640 * 360 * 3)
+        for (x, wanted) in [(2, sides.0), (310, sides.0), (330, sides.1), (637, sides.1)] {
+          for y in [2, 180, 357] {
+            let found = (0..<3).map { Int(bytes[(y * 640 + x) * 3 + $0]) }
+            let isAsDrawn = zip(found, wanted).allSatisfy { abs($0 - $1 * light) < 24 }
+            #expect(isAsDrawn, "\(eye) \(yaw) \(x) \(y): \(found)")
+          }
+        }
+      }
+    }
+  }
+
   @Test(
     "FrameStepper steps, goes back and jumps, and writes what 'frames' writes, with the plugin installed or not",
     arguments: [false, true])
@@ -105,7 +198,8 @@ struct ExampleTests {
     let steps = text.split(separator: "\n").filter { $0.hasPrefix("frame ") }
       .compactMap { $0.split(separator: " ").dropFirst().first }
     #expect(steps == ["0", "1", "2", "1", "33"], "\(text)")
-    #expect(text.contains("layer 1: view 1, right eye") && text.contains("320x90 an eye, 40 frames"))
+    #expect(
+      text.contains("layer 1: view 1, right eye") && text.contains("320x90 an eye, 40 frames"))
     // GLib has nothing to say of elements that are there twice.
     #expect(!text.contains("WARNING") && !text.contains("CRITICAL"), "\(text)")
     for (index, time) in [(0, "0s"), (1, "0.034s"), (2, "0.067s"), (33, "1.1s")] {

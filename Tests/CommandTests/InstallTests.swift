@@ -15,11 +15,17 @@ struct InstallTests {
 
   /// What a program prints; it must succeed.
   @discardableResult
-  private func run(_ program: String, _ arguments: [String], path: String? = nil) throws -> String {
+  private func run(
+    _ program: String, _ arguments: [String], path: String? = nil,
+    environment: [String: String]? = nil
+  ) throws -> String {
     let process = Process()
     process.executableURL = URL(filePath: "/usr/bin/env")
     process.arguments = [program] + arguments
     process.currentDirectoryURL = Repository.url
+    if let environment {
+      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+    }
     if let path {
       // As where nothing but the installation is there.
       process.environment = ["PATH": path + ":/usr/bin:/bin", "HOME": folder.url.path]
@@ -43,7 +49,10 @@ struct InstallTests {
   /// test's own lock.
   private func make(_ arguments: String...) throws {
     _ = try #require(Repository.built, "scripts/test builds what is installed")
-    try run("make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command"] + arguments)
+    // What is packed here is looked at and thrown away: it need not be small.
+    try run(
+      "make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command"] + arguments,
+      environment: ["XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "0"])
   }
 
   /// The files below a folder, by their paths within it.

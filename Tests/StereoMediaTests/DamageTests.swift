@@ -21,10 +21,13 @@ struct DamageTests {
     return true
   }
 
-  @Test("a movie that is cut off anywhere, or has wrong bytes anywhere, is no reason to hang or to trap")
+  @Test(
+    "a movie that is cut off anywhere, or has wrong bytes anywhere, is no reason to hang or to trap"
+  )
   func damaged() async throws {
-    let whole = [UInt8](
-      try Data(contentsOf: URL(filePath: try await Movies.fragmented())))
+    let whole =
+      [UInt8](
+        try Data(contentsOf: URL(filePath: try await Movies.fragmented())))
       + [UInt8](try Data(contentsOf: URL(filePath: try await Movies.spatial())))
     let half = try Data(contentsOf: URL(filePath: try await Movies.fragmented())).count
     let folder = try TemporaryFolder()
@@ -50,8 +53,8 @@ struct DamageTests {
       try Data(bytes).write(to: URL(filePath: path))
       let start = clock.now
       #expect(await use(path), "\(round)")
-      // What says nothing for twenty seconds is given up.
-      #expect(clock.now - start < .seconds(45), "\(round)")
+      // What says nothing for twenty seconds is given up, which nothing of this needs.
+      #expect(clock.now - start < .seconds(15), "\(round)")
     }
   }
 }

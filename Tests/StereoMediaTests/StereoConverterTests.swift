@@ -19,33 +19,22 @@ struct StereoConverterTests {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() }
   }
 
-  private func quick() -> StereoWriter.Settings {
-    var settings = StereoWriter.Settings()
-    settings.speed = .ultrafast
-    settings.rate = .quality(10)
-    return settings
-  }
-
-  /// The mean distance of the two pictures' samples.
-  private func distance(_ one: Picture, _ other: Picture) throws -> Double {
-    let (a, b) = (try one.pixels(), try other.pixels())
-    guard a.count == b.count, !a.isEmpty else { return .infinity }
-    let sum = zip(a, b).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
-    return Double(sum) / Double(a.count)
-  }
-
-  @Test("a packed movie becomes a spatial one of the same eyes", arguments: ["side-by-side", "top-bottom"])
+  @Test(
+    "a packed movie becomes a spatial one of the same eyes",
+    arguments: ["side-by-side", "top-bottom"])
   func packed(mode: String) async throws {
     let input = try await Movies.packed(mode)
     let output = folder.path("a.mov")
     var last = 0.0
-    for try await progress in StereoConverter.convert(input, to: output, quick()) {
+    for try await progress in StereoConverter.convert(input, to: output, quickSettings()) {
       #expect(progress.fraction >= last && progress.fraction <= 1)
       last = progress.fraction
     }
     let written = try await StereoMovie(output)
     #expect(written.isSpatial, "\(written.verdict.missing)")
-    let frames = try await StereoReader(try await StereoMovie(input)).reduce(into: []) { $0.append($1) }
+    let frames = try await StereoReader(try await StereoMovie(input)).reduce(into: []) {
+      $0.append($1)
+    }
     let again = try await StereoReader(written).reduce(into: []) { $0.append($1) }
     #expect(frames.count == 20 && again.map(\.time) == frames.map(\.time))
     for (one, other) in zip(frames, again) {
@@ -64,11 +53,11 @@ struct StereoConverterTests {
         + "speed-preset=ultrafast ! h264parse ! m. audiotestsrc num-buffers=40 ! avenc_aac ! m. "
         + "mp4mux name=m ! filesink location=\(input)")
     await #expect(throws: StereoMediaError.self) {
-      _ = try await StereoConverter.convert(input, to: nil, quick()).report
+      _ = try await StereoConverter.convert(input, to: nil, quickSettings()).report
     }
     #expect(try names == ["untold.mp4"])
     let report = try await StereoConverter.convert(
-      input, packing: PackingLayout(.sideBySide), quick()
+      input, packing: PackingLayout(.sideBySide), quickSettings()
     ).report
     #expect(report.path == folder.path("untold_MVHEVC.mov") && report.frameCount == 30)
     let written = try await StereoMovie(report.path)
@@ -76,20 +65,21 @@ struct StereoConverterTests {
     #expect(written.tracks.count { $0.kind == .sound } == 1)
   }
 
-  @Test("a conversion that is left or cancelled leaves nothing; a second one of the same is refused")
+  @Test(
+    "a conversion that is left or cancelled leaves nothing; a second one of the same is refused")
   func left() async throws {
     let input = try await Movies.spatial()
     let output = folder.path("a.mov")
     // More than the encoder looks ahead.
     let long = try await Movies.long()
-    var slow = quick()
+    var slow = quickSettings()
     slow.speed = .slow
     var frames = 0
     for try await progress in StereoConverter.convert(long, to: output, slow) {
       frames = progress.frameCount
       #expect(try names == ["a.incomplete.mov"])
       await #expect(throws: StereoMediaError.self) {
-        _ = try await StereoConverter.convert(input, to: output, quick()).report
+        _ = try await StereoConverter.convert(input, to: output, quickSettings()).report
       }
       break
     }
@@ -103,9 +93,9 @@ struct StereoConverterTests {
     await #expect(throws: CancellationError.self) { _ = try await task.value }
     #expect(try names == [])
 
-    _ = try await StereoConverter.convert(input, to: output, quick()).report
+    _ = try await StereoConverter.convert(input, to: output, quickSettings()).report
     await #expect(throws: StereoMediaError.self) {
-      _ = try await StereoConverter.convert(input, to: output, quick()).report
+      _ = try await StereoConverter.convert(input, to: output, quickSettings()).report
     }
     #expect(try names == ["a.mov"])
   }

@@ -40,7 +40,9 @@ struct StereoMovieTests {
     #expect(frames.count == 40)
     for (index, frame) in frames.enumerated() {
       let exact = Double(index) * 1001 / 30000
-      let (time, length): (Double, Double) = (frame.time / .seconds(1), frame.duration / .seconds(1))
+      let (time, length): (Double, Double) = (
+        frame.time / .seconds(1), frame.duration / .seconds(1)
+      )
       #expect(abs(time - exact) < 2e-9, "\(index)")
       #expect(abs(length - 0.033366667) < 4e-9, "\(index)")
     }

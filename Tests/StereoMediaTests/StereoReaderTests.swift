@@ -145,6 +145,20 @@ struct StereoReaderTests {
     options.size = .exact(width: 64, height: 64)
     let squares = try await read(path, options).frames
     #expect(squares.allSatisfy { $0.right.width == 64 && $0.right.height == 64 })
+    #expect(squares.allSatisfy { $0.left.pixelShape == 1 })
+    // Of other colours, the same picture has other numbers.
+    var coloured = StereoReader.Options()
+    coloured.format = .i420
+    coloured.colour = ColourInformation(
+      primaries: 6, transferCharacteristics: 6, matrixCoefficients: 6, fullRange: true)
+    let others = try await read(path, coloured)
+    #expect(others.frames.allSatisfy { $0.left.colour == coloured.colour })
+    #expect(try await !same(others.left, read(path).left))
+    coloured.format = nil
+    await #expect(throws: StereoMediaError.self) { try await read(path, coloured) }
+    coloured.format = .i420
+    coloured.colour?.fullRange = nil
+    await #expect(throws: StereoMediaError.self) { try await read(path, coloured) }
     // What a picture is converted to is what the pipeline converts it to.
     options.size = nil
     let direct = try await read(path, options)

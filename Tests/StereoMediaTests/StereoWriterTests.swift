@@ -120,9 +120,11 @@ struct StereoWriterTests {
     let (one, wide) = (try picture(), try picture(width: 160))
     let writer = try StereoWriter(output, quick())
     #expect(await code { _ = try await writer.finish() } == .invalidInput)
-    #expect(await code { try await writer.append(left: one, right: wide, at: .zero) } == .invalidInput)
     #expect(
-      await code { try await writer.append(left: one, right: one, at: .seconds(-1)) } == .invalidInput)
+      await code { try await writer.append(left: one, right: wide, at: .zero) } == .invalidInput)
+    #expect(
+      await code { try await writer.append(left: one, right: one, at: .seconds(-1)) }
+        == .invalidInput)
     try await writer.append(left: one, right: one, at: .seconds(1))
     for (picture, time) in [(one, Duration.seconds(1)), (one, .zero), (wide, .seconds(2))] {
       #expect(
@@ -132,7 +134,8 @@ struct StereoWriterTests {
     try await writer.append(left: one, right: one, at: .seconds(2))
     #expect(try await writer.finish().frameCount == 2)
     #expect(
-      await code { try await writer.append(left: one, right: one, at: .seconds(3)) } == .invalidInput)
+      await code { try await writer.append(left: one, right: one, at: .seconds(3)) }
+        == .invalidInput)
     #expect(await code { _ = try await writer.finish() } == .invalidInput)
     #expect(try await StereoMovie(output).video?.frames.count == 2)
     #expect(try names == ["out.mov"])
@@ -173,7 +176,8 @@ struct StereoWriterTests {
     #expect(try names == ["out.mov"])
   }
 
-  @Test("what is cancelled leaves nothing, what fails or is given up an incomplete movie that plays")
+  @Test(
+    "what is cancelled leaves nothing, what fails or is given up an incomplete movie that plays")
   func endings() async throws {
     struct Trouble: Error {}
     let one = try picture()

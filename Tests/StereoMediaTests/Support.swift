@@ -51,6 +51,25 @@ enum Movies {
     }
   }
 
+  /// Six frames, 0.2 seconds, with sound.
+  static func short() async throws -> String {
+    try await made.movie("short.mov") {
+      "stereotestsrc num-buffers=6 ! video/x-raw,format=I420,width=640,height=90,framerate=30/1 "
+        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "audiotestsrc num-buffers=9 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! m.audio_0 "
+        + "mvhevcmux name=m quality=12 ! filesink location=\($0)"
+    }
+  }
+
+  /// 300 frames, 10 seconds, of pictures that are soon coded.
+  static func lasting() async throws -> String {
+    try await made.movie("lasting.mov") {
+      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=256,height=72,framerate=30/1 "
+        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\($0)"
+    }
+  }
+
   /// One eye only.
   static func mono() async throws -> String {
     try await made.movie("mono.mp4") {
@@ -95,6 +114,42 @@ extension Picture {
 
 /// Whether two long lists are equal, without their being printed where they are not.
 func same(_ one: [UInt8], _ other: [UInt8]) -> Bool { one == other }
+
+/// What this process holds.
+enum Holdings {
+  static var threads: Int { entries("/proc/self/task") }
+  static var files: Int { entries("/proc/self/fd") }
+
+  private static func entries(_ folder: String) -> Int {
+    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
+  }
+
+  /// Waits until a count is down to a limit; what is let go of goes a little later.
+  static func settle(at limit: Int, _ count: () -> Int) async throws -> Bool {
+    for _ in 0..<500 where count() > limit { try await Task.sleep(for: .milliseconds(10)) }
+    return count() <= limit
+  }
+}
+
+/// The mean distance of the two pictures' samples.
+func distance(_ one: Picture, _ other: Picture) throws -> Double {
+  distance(try one.pixels(), try other.pixels())
+}
+
+/// The mean distance of samples.
+func distance(_ one: [UInt8], _ other: [UInt8]) -> Double {
+  guard one.count == other.count, !one.isEmpty else { return .infinity }
+  let sum = zip(one, other).reduce(0) { $0 + abs(Int($1.0) - Int($1.1)) }
+  return Double(sum) / Double(one.count)
+}
+
+/// Settings that take little time.
+func quickSettings() -> StereoWriter.Settings {
+  var settings = StereoWriter.Settings()
+  settings.speed = .ultrafast
+  settings.rate = .quality(10)
+  return settings
+}
 
 /// Programs that judge independently.
 enum Python {

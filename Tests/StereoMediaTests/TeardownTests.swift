@@ -8,18 +8,6 @@ import Testing
 /// What is left of a reader when nobody wants it any more: nothing.
 @Suite(.serialized, .timeLimit(.minutes(5)))
 struct TeardownTests {
-  private static func entries(_ folder: String) -> Int {
-    ((try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []).count
-  }
-
-  /// Waits until a count is down to a limit; it goes down behind the end of a loop.
-  private func settles(_ what: String, _ folder: String, at limit: Int) async throws {
-    for _ in 0..<500 where Self.entries(folder) > limit {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(Self.entries(folder) <= limit, "\(what)")
-  }
-
   private func resident() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
     let line = status.split(separator: "\n").first { $0.hasPrefix("VmRSS:") } ?? ""
@@ -40,13 +28,38 @@ struct TeardownTests {
     }
     for _ in 0..<10 { try await round() }
     try await Task.sleep(for: .milliseconds(500))
-    let (threads, files) = (Self.entries("/proc/self/task"), Self.entries("/proc/self/fd"))
+    let (threads, files) = (Holdings.threads, Holdings.files)
     let memory = try resident()
     for _ in 0..<count { try await round() }
-    try await settles("threads", "/proc/self/task", at: threads + 4)
-    try await settles("files", "/proc/self/fd", at: files)
+    #expect(try await Holdings.settle(at: threads + 4) { Holdings.threads })
+    #expect(try await Holdings.settle(at: files) { Holdings.files })
     // Less than a frame a round.
     #expect(try resident() - memory < 20 * 1024, "kibibytes")
+  }
+
+  private struct First: StereoCompositor {
+    let output = CompositionOutput.stereo
+
+    func compose(_ request: CompositionRequest<Void>) async throws -> ComposedFrame {
+      .source("a")
+    }
+  }
+
+  @Test("a composition that is left leaves neither threads nor files")
+  func leftCompositions() async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    var composition = StereoComposition(First(), frames: .of("a"))
+    for id in ["a", "b", "c"] { composition.add(id, movie) }
+    let made = composition
+    func round() async throws {
+      for try await frame in made.frames() where frame.time > .milliseconds(100) { break }
+    }
+    for _ in 0..<5 { try await round() }
+    try await Task.sleep(for: .milliseconds(500))
+    let (threads, files) = (Holdings.threads, Holdings.files)
+    for _ in 0..<20 { try await round() }
+    #expect(try await Holdings.settle(at: threads + 4) { Holdings.threads })
+    #expect(try await Holdings.settle(at: files) { Holdings.files })
   }
 
   @Test("a reader that is not read decodes no more than its depth")

@@ -61,7 +61,21 @@ public class Element: @unchecked Sendable {
 
   /// Waits for a change of state to end; false where it failed or takes longer than `timeout`.
   public func waitForState(timeout: ClockTime) -> Bool {
-    gst_element_get_state(pointer, nil, nil, GstClockTime(timeout)) == GST_STATE_CHANGE_SUCCESS
+    stateChange(timeout: timeout) == .done
+  }
+
+  /// How far a change of state is.
+  public enum StateChange: Sendable {
+    case done, underWay, failed
+  }
+
+  /// Waits for a change of state to end, but no longer than `timeout`.
+  public func stateChange(timeout: ClockTime) -> StateChange {
+    switch gst_element_get_state(pointer, nil, nil, GstClockTime(timeout)) {
+    case GST_STATE_CHANGE_SUCCESS: .done
+    case GST_STATE_CHANGE_FAILURE: .failed
+    default: .underWay
+    }
   }
 
   @discardableResult

@@ -31,6 +31,9 @@ public final class Message: MiniObject, @unchecked Sendable {
   /// ``content`` says it in Swift.
   package var type: GstMessageType { pointer.pointee.type }
 
+  /// That of the event that brought it about, where one did.
+  public var sequenceNumber: UInt32 { gst_message_get_seqnum(pointer) }
+
   /// The name of the object that sent the message.
   public var sourceName: String {
     guard let source = pointer.pointee.src else { return "" }

@@ -8,6 +8,7 @@ public final class Pipeline: Element, @unchecked Sendable {
 
   /// An empty pipeline.
   public init(name: String? = nil) {
+    initialize()
     let pointer = gst_pipeline_new(name)
     bus = Bus(of: pointer!)
     super.init(retaining: pointer!)
@@ -15,6 +16,7 @@ public final class Pipeline: Element, @unchecked Sendable {
 
   /// A pipeline as gst-launch writes it. Throws where that cannot be built.
   public init(parsing description: String) throws {
+    initialize()
     var error: UnsafeMutablePointer<GError>?
     let parsed = gst_parse_launch_full(description, nil, GST_PARSE_FLAG_FATAL_ERRORS, &error)
     defer { g_clear_error(&error) }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
-internal import Glibc
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// A plugin that GStreamer does not find by itself.
 public enum PluginFile {

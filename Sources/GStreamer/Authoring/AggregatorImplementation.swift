@@ -32,6 +32,14 @@ public protocol AggregatorImplementation: ElementImplementation {
   /// Discards what is queued: a flushing seek, while the streaming thread rests.
   func flush(_ streaming: inout Streaming) throws
 
+  /// Somebody is about to wait for the streaming thread: for a flush, or the element's stop. What keeps
+  /// `aggregate` waiting besides data has to end, and nothing may wait until `unlockStop` or `start`.
+  /// From any thread.
+  func unlock()
+
+  /// The flush that `unlock` was called for is over.
+  func unlockStop()
+
   /// The name for a requested pad of a template; throws where there can be no (further) pad.
   func padName(template: String, requested: String?) throws -> String
 }
@@ -50,6 +58,8 @@ extension AggregatorImplementation {
   public func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
   public func deadline() -> ClockTime? { nil }
   public func flush(_ streaming: inout Streaming) throws {}
+  public func unlock() {}
+  public func unlockStop() {}
 
   public func padName(template: String, requested: String?) throws -> String {
     requested ?? template
@@ -153,6 +163,10 @@ private final class AggregatorBox<Implementation: AggregatorImplementation>: Any
   }
 
   override func sourceEvent(_ event: Event) -> Bool { owned.implementation.sourceEvent(event) }
+
+  override func unlock() { owned.implementation.unlock() }
+
+  override func unlockStop() { owned.implementation.unlockStop() }
 
   override func flush() throws {
     try owned.streaming.call { try owned.implementation.flush(&$0) }

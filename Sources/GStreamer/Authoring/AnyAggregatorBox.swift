@@ -71,6 +71,9 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   /// Discards what is queued: a flushing seek.
   func flush() throws {}
 
+  /// The flush that `unlock` was called for is over.
+  func unlockStop() {}
+
   /// Handles an event as the base class does.
   func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
     parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
@@ -86,6 +89,10 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
         return pad.queryPeer(query) && query.isSeekable
       }
       guard isSeekable else { return false }
+      unlock()
+      let isDone = parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
+      if !isDone { unlockStop() }
+      return isDone
     }
     return parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
   }
@@ -191,6 +198,8 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       let owned = Event(adopting: event)
       guard let pad, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       let aggregatorPad = AggregatorPad(retaining: cast(pad))
+      if owned.type == GST_EVENT_FLUSH_START { element.unlock() }
+      if owned.type == GST_EVENT_FLUSH_STOP { element.unlockStop() }
       // The base class clips it to the segment, and a segment must be there for that.
       if owned.type == GST_EVENT_GAP, !aggregatorPad.segment.isInTime { return 1 }
       return element.answer {

@@ -49,6 +49,9 @@ class ElementBox: ElementObject, @unchecked Sendable {
 
   // MARK: Changes of state
 
+  /// Somebody is about to wait for the streaming thread.
+  func unlock() {}
+
   /// - Parameter startsHere: whether the C base class has no function of its own for the start.
   private func change(
     _ transition: GstStateChange, startsHere: Bool
@@ -56,6 +59,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
     if startsHere, transition == GST_STATE_CHANGE_READY_TO_PAUSED, !runStart() {
       return GST_STATE_CHANGE_FAILURE
     }
+    if transition == GST_STATE_CHANGE_PAUSED_TO_READY { unlock() }
     let parent = parentClass.assumingMemoryBound(to: GstElementClass.self)
     let result = parent.pointee.change_state(pointer, transition)
     switch transition {

@@ -28,6 +28,13 @@ public struct ElementDeclaration<Implementation: ElementImplementation>: Element
     return gst_element_register(plugin.pointer, name, rank.rawValue, type) != 0
   }
 
+  /// Registers the element with the process alone, of no plugin; false where GStreamer refuses the type
+  /// or the name.
+  public func registerInProcess() -> Bool {
+    let type = ElementClass.register(self)
+    return type != 0 && gst_element_register(nil, name, rank.rawValue, type) != 0
+  }
+
   /// The type alone, for a part of other elements that no plugin offers.
   public var part: any PluginFeature { PartDeclaration { ElementClass.register(self) != 0 } }
 }

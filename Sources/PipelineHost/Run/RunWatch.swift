@@ -14,7 +14,7 @@ final class RunWatch {
   /// In seconds.
   private let beat: Double
   private let ticksPerReport: Int
-  private let answers = Blocking.Line()
+  private let answers = Blocking.Queue()
   private var meter: ProgressMeter
   private var watchdog: Watchdog
   private var activity = Activity()

@@ -114,7 +114,7 @@ extension VideoDescription {
       let shape = Fraction(ratio.numerator, ratio.denominator)
       caps = caps.with(["pixel-aspect-ratio": .fraction(shape)])
     }
-    if let name = colour.flatMap({ Colorimetry($0).name }) {
+    if let name = colour.flatMap({ Colorimetry($0, unsaid: .limited).name }) {
       caps = caps.with(["colorimetry": .string(name)])
     }
     if let masteringDisplay { caps = masteringDisplay.adding(to: caps) }

@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
-import Glibc
 import Packager
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// Where the files of a presentation go. A file appears under its name when it is whole: players
 /// may ask for it at any moment.

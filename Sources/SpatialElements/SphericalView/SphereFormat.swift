@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import GStreamer
-import Reprojection
-import StereoVideo
+package import GStreamer
+package import Reprojection
+package import StereoVideo
 
 /// Raw formats that Reprojection draws.
-enum SphereFormat {
+package enum SphereFormat {
   static let caps: Caps = {
     let names = [
       "I420", "YV12", "NV12", "NV21", "Y42B", "Y444", "GRAY8", "I420_10LE", "P010_10LE", "RGBx",
@@ -15,7 +15,7 @@ enum SphereFormat {
   }()
 
   /// The planes of a format; nil for one that is none of the caps'.
-  static func format(_ info: VideoInfo) -> PictureFormat? {
+  package static func format(_ info: VideoInfo) -> PictureFormat? {
     let isFullRange = info.colorimetry.range == .full
     var format: PictureFormat
     switch info.formatName {
@@ -34,7 +34,7 @@ enum SphereFormat {
   }
 
   /// Where the chroma of the frames stands.
-  static func chromaSite(_ info: VideoInfo) -> ChromaSite {
+  package static func chromaSite(_ info: VideoInfo) -> ChromaSite {
     let siting = info.chromaSiting
     guard !siting.contains(.centred), !siting.isEmpty else { return .left }
     return ChromaSite(
@@ -48,9 +48,9 @@ extension VideoFrame {
   /// - Parameters:
   ///   - width: of the eye.
   ///   - place: 0 for the first eye in the frame, 1 for the second.
-  func planes(
-    _ format: PictureFormat, width: Int, height: Int, place: Int,
-    _ arrangement: PackingLayout.Arrangement?
+  package func planes(
+    _ format: PictureFormat, width: Int, height: Int, place: Int = 0,
+    _ arrangement: PackingLayout.Arrangement? = nil
   ) throws -> [PlaneView] {
     try format.planes.indices.map { index in
       guard let base = plane(index) else { throw FlowReturn.error }

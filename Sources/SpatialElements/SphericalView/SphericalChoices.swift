@@ -2,7 +2,7 @@
 
 import GStreamer
 import Reprojection
-import StereoVideo
+package import StereoVideo
 
 /// The projection of the input, as a property.
 enum SphereChoice: Int32, EnumType {
@@ -26,6 +26,35 @@ enum SphereChoice: Int32, EnumType {
     case .cubemap: ("cubemap", "Six faces in three columns, as Google's cbmp has them")
     case .equiAngularCubemap:
       ("equi-angular-cubemap", "Six faces with equal angles, as YouTube has them")
+    }
+  }
+}
+
+/// How pictures map onto the viewer's surroundings, where nothing but the kind is known.
+package enum SphereProjection {
+  /// What a fisheye picture's circle covers, in degrees, where nothing says it.
+  package static let fisheyeFieldOfView = 180.0
+
+  /// Nil for a projection that is described by lenses.
+  package static func projection(
+    _ kind: ProjectionKind, fisheyeFieldOfView: Double = fisheyeFieldOfView
+  ) -> Projection? {
+    switch kind {
+    case .rectilinear: .rectilinear(horizontalFieldOfView: 90)
+    case .equirectangular: .equirectangular(.full)
+    case .halfEquirectangular: .equirectangular(.frontHalf)
+    case .fisheye: .fisheye(FisheyeLens(fieldOfView: fisheyeFieldOfView))
+    case .parametric: nil
+    }
+  }
+}
+
+extension Projection {
+  /// Whether the shape of its pixels matters, because it is not given by the picture's edges.
+  package var isMeasuredInPixels: Bool {
+    switch self {
+    case .rectilinear, .fisheye: true
+    case .equirectangular, .parametric, .cubemap: false
     }
   }
 }

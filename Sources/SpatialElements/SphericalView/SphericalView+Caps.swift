@@ -83,28 +83,27 @@ struct SphereOutput {
 extension SphericalView {
   /// The projection of the input: what the property says, or else the tags.
   private func projection(_ streaming: Streaming, _ settings: Settings) throws -> Projection {
-    let tagged: SphereChoice =
-      switch streaming.tagged {
-      case .rectilinear: .rectilinear
-      case .equirectangular: .equirectangular
-      case .halfEquirectangular: .halfEquirectangular
-      case .fisheye: .fisheye
-      case .parametric, nil: .auto
-      }
-    switch settings.projection == .auto ? tagged : settings.projection {
-    case .auto:
-      throw ElementError(
-        .format,
-        streaming.tagged == .parametric
-          ? "The stream's projection is parametric, and its lenses are not known here."
-          : "Nothing says how the picture surrounds the viewer; set the property projection.")
-    case .rectilinear: return .rectilinear(horizontalFieldOfView: 90)
-    case .equirectangular: return .equirectangular(.full)
-    case .halfEquirectangular: return .equirectangular(.frontHalf)
-    case .fisheye: return .fisheye(FisheyeLens(fieldOfView: settings.fisheyeFieldOfView))
+    let kind: ProjectionKind?
+    switch settings.projection {
+    case .auto: kind = streaming.tagged
+    case .rectilinear: kind = .rectilinear
+    case .equirectangular: kind = .equirectangular
+    case .halfEquirectangular: kind = .halfEquirectangular
+    case .fisheye: kind = .fisheye
     case .cubemap: return .cubemap(.sphericalVideo, padding: 0)
     case .equiAngularCubemap: return .cubemap(.equiAngular, padding: 2)
     }
+    let projection = kind.flatMap {
+      SphereProjection.projection($0, fisheyeFieldOfView: settings.fisheyeFieldOfView)
+    }
+    guard let projection else {
+      throw ElementError(
+        .format,
+        kind == .parametric
+          ? "The stream's projection is parametric, and its lenses are not known here."
+          : "Nothing says how the picture surrounds the viewer; set the property projection.")
+    }
+    return projection
   }
 
   /// Says the output's caps and prepares for drawing.
@@ -219,15 +218,5 @@ extension SphericalView {
   /// Caps of one side as they limit the other: any size and packing.
   private func unsized(_ caps: Caps) -> Caps {
     caps.isAny ? caps : caps.with(removing: Self.fieldsOfSize + ["pixel-aspect-ratio"])
-  }
-}
-
-extension Projection {
-  /// Whether the shape of its pixels matters, because it is not given by the picture's edges.
-  fileprivate var isMeasuredInPixels: Bool {
-    switch self {
-    case .rectilinear, .fisheye: true
-    case .equirectangular, .parametric, .cubemap: false
-    }
   }
 }

@@ -12,11 +12,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
   description: "Puts two eyes into frames: side by side, top-bottom, row-interleaved, "
     + "frame by frame, one eye, anaglyph",
   author: author,
-  padTemplates: [
-    PadTemplate("left", .sink, caps: FramePacker.caps(.sideBySide)),
-    PadTemplate("right", .sink, caps: FramePacker.caps(.sideBySide)),
-    PadTemplate("src", .source, caps: FramePacker.caps(.sideBySide)),
-  ],
+  padTemplates: StereoPack.padTemplates,
   properties: [
     .choice(
       "mode", nick: "Mode", blurb: "How the eyes are put together; an anaglyph needs RGB",
@@ -35,7 +31,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
   ] + PairingSettings.properties(at: \.pairing))
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
-/// a partner is dropped.
+/// a partner is dropped. ``StereoFilters`` makes elements of it that change the eyes before.
 final class StereoPack: PairsEyes {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
@@ -49,12 +45,19 @@ final class StereoPack: PairsEyes {
     var pairs: EyePairs
     var unlinkedPads = UnlinkedPads()
     var packer: FramePacker?
+    /// Of the eyes that the packer takes.
+    var packedCaps: (left: Caps, right: Caps)?
     /// In nanoseconds; nil where the rate is not known.
     var frameDuration: ClockTime?
     var sentSegment: Segment?
     var tags = TagList()
   }
 
+  static let padTemplates = [
+    PadTemplate("left", .sink, caps: FramePacker.caps(.sideBySide)),
+    PadTemplate("right", .sink, caps: FramePacker.caps(.sideBySide)),
+    PadTemplate("src", .source, caps: FramePacker.caps(.sideBySide)),
+  ]
   static let log = DebugCategory("stereopack", "stereo frame packer")
 
   let instance: ElementInstance
@@ -64,15 +67,20 @@ final class StereoPack: PairsEyes {
   private let padCaps = Locked<[Eye: Caps]>([:])
   /// Whether the peer wants to negotiate anew.
   private let isReconfigured = Locked(false)
+  /// What changes the eyes before they are packed; nil for `stereopack` itself.
+  private let filter: StereoFilterCalls?
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
+    filter = StereoFilters.begin(instance.typeName).map(StereoFilterCalls.init)
+    if filter != nil { settings.withLock { $0.mode = .frameByFrame } }
     try addEyePads()
   }
 
   func start() throws -> Streaming {
     padCaps.withLock { $0 = [:] }
     pairing.forget()
+    filter?.unlockStop()
     return Streaming(pairs: makePairs())
   }
 
@@ -81,6 +89,10 @@ final class StereoPack: PairsEyes {
     streaming.sentSegment = nil
     streaming.pairs = makePairs()
   }
+
+  func unlock() { filter?.unlock() }
+
+  func unlockStop() { filter?.unlockStop() }
 
   // MARK: Events and queries
 
@@ -146,19 +158,20 @@ final class StereoPack: PairsEyes {
   }
 
   private func pack(_ pair: EyePairs.Pair, _ streaming: inout Streaming) throws {
-    let packer = try streaming.packer ?? makePacker(&streaming)
+    guard
+      let (frame, time) = pair.left.buffer.pts.map({ (pair.left, $0) })
+        ?? pair.right.buffer.pts.map({ (pair.right, $0) })
+    else { throw ElementError(.failedStream, "A frame has no timestamp.") }
+    let eyes = try eyes(of: pair, frame.segment.unclippedStreamTime(time), streaming)
+    let packer = try packer(for: eyes, &streaming)
     if isReconfigured.withLock({ isReconfigured in
       defer { isReconfigured = false }
       return isReconfigured
     }) {
       try packer.askPeer(of: sourcePad)
     }
-    let (left, right) = (pair.left.buffer, pair.right.buffer)
-    guard
-      let (frame, time) = left.pts.map({ (pair.left, $0) }) ?? right.pts.map({ (pair.right, $0) })
-    else { throw ElementError(.failedStream, "A frame has no timestamp.") }
     follow(frame.segment, &streaming)
-    for packed in try packer.frames(left, right) {
+    for packed in try packer.frames(eyes.left.buffer, eyes.right.buffer) {
       packed.buffer.pts = time &+ packed.delay
       packed.buffer.dts = nil
       packed.buffer.duration = packed.duration
@@ -173,14 +186,63 @@ final class StereoPack: PairsEyes {
     updateSegment(segment)
   }
 
-  private func makePacker(_ streaming: inout Streaming) throws -> FramePacker {
+  // MARK: Eyes
+
+  /// A frame to be packed.
+  private struct Eyes {
+    let left: (buffer: Buffer, caps: Caps)
+    let right: (buffer: Buffer, caps: Caps)
+  }
+
+  /// What is packed of a pair.
+  private func eyes(
+    of pair: EyePairs.Pair, _ streamTime: ClockTime?, _ streaming: Streaming
+  ) throws -> Eyes {
     let caps = padCaps.current
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }
-    let made = try FramePacker(left: left, right: right, settings: settings.current)
+    guard let filter else {
+      return Eyes(left: (pair.left.buffer, left), right: (pair.right.buffer, right))
+    }
+    guard let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right) else {
+      throw ElementError(.format, "Only raw video in system memory can be filtered.")
+    }
+    let filtered = try filter.apply(
+      RawEyes(
+        left: RawEye(pair.left.buffer, leftInfo), right: RawEye(pair.right.buffer, rightInfo),
+        streamTime: streamTime, duration: pair.left.buffer.duration ?? streaming.frameDuration,
+        metadata: SpatialMetadata(streaming.tags)))
+    // Nobody waits for this pair any more.
+    guard let filtered else { throw FlowReturn.needData }
+    return Eyes(
+      left: (filtered.left.buffer, filtered.left.info.caps(following: left, leftInfo)),
+      right: (filtered.right.buffer, filtered.right.info.caps(following: left, leftInfo)))
+  }
+
+  private func packer(for eyes: Eyes, _ streaming: inout Streaming) throws -> FramePacker {
+    if let packer = streaming.packer, let caps = streaming.packedCaps,
+      caps.left.isEqual(to: eyes.left.caps), caps.right.isEqual(to: eyes.right.caps)
+    {
+      return packer
+    }
+    let made = try FramePacker(
+      left: eyes.left.caps, right: eyes.right.caps, settings: settings.current)
     setSourceCaps(made.caps)
     try made.askPeer(of: sourcePad)
     if !streaming.tags.isEmpty { sourcePad.push(.tags(streaming.tags)) }
-    streaming.packer = made
+    (streaming.packer, streaming.packedCaps) = (made, (eyes.left.caps, eyes.right.caps))
     return made
+  }
+}
+
+extension VideoInfo {
+  /// The caps of frames that were made of others: all that is said of those, where they lie alike.
+  fileprivate func caps(following other: Caps, _ otherInfo: VideoInfo) -> Caps {
+    func plain(_ info: VideoInfo) -> Caps {
+      info.caps.with(
+        ["framerate": .fraction(otherInfo.frameRate)],
+        removing: ["multiview-mode", "multiview-flags", "views"])
+    }
+    let own = plain(self)
+    return own.isEqual(to: plain(otherInfo)) ? other : own
   }
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Glibc
 import Synchronization
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
 
 /// libx265, as one bit depth's set of functions: a Debian libx265 holds one set for each depth.
 ///

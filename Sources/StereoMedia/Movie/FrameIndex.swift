@@ -69,6 +69,9 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// By how much times may differ that are meant to be the same, in nanoseconds.
   private static let rounding: ClockTime = 1000
 
+  /// Which sample of the track a frame is, in decoding order.
+  func sample(of index: Int) -> Int { table.samples[index].sample }
+
   /// A time at which exactly one frame is shown, whatever rounding does to it.
   func middle(of index: Int) -> ClockTime {
     let frame = self[index]
@@ -120,7 +123,8 @@ extension Duration {
     let whole = ClockTime(seconds).multipliedReportingOverflow(by: 1_000_000_000)
     return whole.overflow
       ? ClockTime(Int64.max)
-      : Swift.min(whole.partialValue &+ ClockTime(attoseconds / 1_000_000_000), ClockTime(Int64.max))
+      : Swift.min(
+        whole.partialValue &+ ClockTime(attoseconds / 1_000_000_000), ClockTime(Int64.max))
   }
 
   init(_ time: ClockTime) { self = .nanoseconds(Int64(clamping: time)) }

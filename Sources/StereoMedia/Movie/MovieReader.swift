@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Glibc
 package import ISOBMFF
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// The index of a movie file, fragments included.
 package struct MovieReader: Sendable {
@@ -14,7 +19,9 @@ package struct MovieReader: Sendable {
   package init(path: String) throws {
     // A pipe without a writer would keep it waiting.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { throw StereoMediaError.unreadable(path, String(cString: strerror(errno))) }
+    guard file >= 0 else {
+      throw StereoMediaError.unreadable(path, String(cString: strerror(errno)))
+    }
     defer { close(file) }
     var status = stat()
     guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
@@ -42,7 +49,8 @@ package struct MovieReader: Sendable {
       // What the index says still holds where what is behind it is broken.
     }
     guard let movie else {
-      throw StereoMediaError.unreadable(path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
+      throw StereoMediaError.unreadable(
+        path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
     }
     (self.fileType, self.movie) = (fileType, movie)
   }

@@ -2,7 +2,12 @@
 
 internal import GStreamer
 internal import GStreamerApp
-internal import Glibc
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// The file that a movie is decoded from. Layered H.265 without a container is copied into a movie
 /// first, in a folder of its own, so that it can be looked at as one.

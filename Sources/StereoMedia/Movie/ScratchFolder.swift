@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Glibc
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// A folder for files in between.
 package struct ScratchFolder: Sendable {
@@ -9,7 +13,9 @@ package struct ScratchFolder: Sendable {
   package init() throws {
     let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
     var template = Array("\(base)/gst-spatial-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw StereoMediaError(.unreadable, "'\(base)': \(String(cString: strerror(errno)))") }
+    guard mkdtemp(&template) != nil else {
+      throw StereoMediaError(.unreadable, "'\(base)': \(String(cString: strerror(errno)))")
+    }
     path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? base }
   }
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-@_exported public import StereoVideo
-
 internal import HEVC
 internal import ISOBMFF
+@_exported public import StereoVideo
 
 /// What a movie is: its tracks, its eyes, how they were shot, and when each frame is shown.
 ///

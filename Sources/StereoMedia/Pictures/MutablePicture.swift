@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import SpatialElements
 
 /// A picture that is being drawn. It has one owner, and becomes a ``Picture`` when it is done.
 ///
@@ -70,7 +71,7 @@ public final class PicturePool: Sendable {
     else {
       throw StereoMediaError(.unsupportedFormat, "there is no picture of \(width)x\(height) pixels")
     }
-    pool = try VideoBufferPool(colour.map { info.with(Colorimetry($0)) } ?? info)
+    pool = try VideoBufferPool(colour.map { info.with(Colorimetry($0, unsaid: .unknown)) } ?? info)
   }
 
   /// A picture whose content is unset.
@@ -82,15 +83,5 @@ public final class PicturePool: Sendable {
     } catch {
       throw StereoMediaError(.outOfMemory, "there is no memory for a picture")
     }
-  }
-}
-
-extension Colorimetry {
-  init(_ colour: ColourInformation) {
-    self.init(
-      primaries: UInt8(clamping: colour.primaries),
-      transferCharacteristics: UInt8(clamping: colour.transferCharacteristics),
-      matrixCoefficients: UInt8(clamping: colour.matrixCoefficients),
-      range: colour.fullRange.map { $0 ? .full : .limited } ?? .unknown)
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import SpatialElements
 public import StereoVideo
 
 /// One picture: it never changes, can be shared between tasks, and is not copied on the way from the
@@ -47,12 +48,7 @@ public final class Picture: Sendable {
 
   /// What the numbers stand for. A picture shown by other colours than these looks wrong.
   public var colour: ColourInformation {
-    let colour = info.colorimetry
-    return ColourInformation(
-      primaries: UInt16(colour.primaries),
-      transferCharacteristics: UInt16(colour.transferCharacteristics),
-      matrixCoefficients: UInt16(colour.matrixCoefficients),
-      fullRange: colour.range == .unknown ? nil : colour.range == .full)
+    ColourInformation(info.colorimetry)
   }
 
   /// Calls `body` with the bytes of a plane, which must not outlive the call, and where the rows lie
@@ -144,7 +140,8 @@ extension VideoFrame {
     // The pixels of some formats share bytes in ways of their own, but fill their rows.
     let row = info.isAddressable ? size.row : stride
     guard stride >= row, row > 0 else {
-      throw StereoMediaError(.unsupportedFormat, "the rows of the picture lie upside down in memory")
+      throw StereoMediaError(
+        .unsupportedFormat, "the rows of the picture lie upside down in memory")
     }
     return (start, PlaneLayout(stride: stride, rowBytes: row, rows: size.rows))
   }

@@ -45,7 +45,7 @@ public struct PictureSize: Hashable, Sendable {
   let height: Int?
   let keepsShape: Bool
 
-  /// Exactly so large, whatever that does to the picture's shape.
+  /// Exactly so large, in square pixels, whatever that does to the picture's shape.
   public static func exact(width: Int, height: Int) -> PictureSize {
     PictureSize(width: width, height: height, keepsShape: false)
   }
@@ -65,13 +65,16 @@ public struct PictureSize: Hashable, Sendable {
       guard let side else { continue }
       guard (1...Self.limit).contains(side) else {
         throw StereoMediaError(
-          .unsupportedFormat, "a picture is from 1 to \(Self.limit) pixels wide and high, not \(side)")
+          .unsupportedFormat,
+          "a picture is from 1 to \(Self.limit) pixels wide and high, not \(side)")
       }
     }
     guard keepsShape else { return (width ?? stored, height ?? storedHeight) }
     // In square pixels, the smaller side as stored.
-    let shown = shape >= 1
-      ? (Double(stored), Double(storedHeight) / shape) : (Double(stored) * shape, Double(storedHeight))
+    let shown =
+      shape >= 1
+      ? (Double(stored), Double(storedHeight) / shape)
+      : (Double(stored) * shape, Double(storedHeight))
     let scale = min(
       1, width.map { Double($0) / shown.0 } ?? 1, height.map { Double($0) / shown.1 } ?? 1)
     return (max(1, Int((shown.0 * scale).rounded())), max(1, Int((shown.1 * scale).rounded())))

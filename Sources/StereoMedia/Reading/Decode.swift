@@ -21,10 +21,10 @@ final class Decode: Sendable {
   private let path: String
   private let pipeline: Pipeline
   private let sinks: [AppSink]
-  private let activity = Activity()
+  private let waker = Waker()
   private let problem: PipelineProblem
   private let skipsUnpaired: Bool
-  private let slots: Locked<[AppSink.Sample?]>
+  private let pairs: Locked<PairMatcher<AppSink.Sample>>
 
   /// Builds the pipeline and starts it.
   ///
@@ -40,15 +40,15 @@ final class Decode: Sendable {
       try pipeline.element(named: "source")?.set("location", parsing: source.path)
       var settings = AppSink.Settings()
       settings.depth = depth
-      sinks = graph.sinks.compactMap { [activity] name in
-        pipeline.element(named: name).map { AppSink($0, settings, activity: activity) }
+      sinks = graph.sinks.compactMap { [waker] name in
+        pipeline.element(named: name).map { AppSink($0, settings, waker: waker) }
       }
       self.pipeline = pipeline
-      slots = Locked([AppSink.Sample?](repeating: nil, count: sinks.count))
+      pairs = Locked(PairMatcher(eyeCount: sinks.count))
     } catch {
       throw StereoMediaError(building: error)
     }
-    problem.listen(to: pipeline, activity)
+    problem.listen(to: pipeline, waker)
     pipeline.setState(.playing)
   }
 
@@ -82,7 +82,7 @@ final class Decode: Sendable {
   func next() async throws -> Frame? {
     let start = ContinuousClock.now
     while true {
-      activity.clear()
+      waker.clear()
       try Task.checkCancellation()
       if let frame = try take() { return frame }
       if let error = problem.error { throw error }
@@ -99,53 +99,55 @@ final class Decode: Sendable {
       throw StereoMediaError(
         .stalled, "'\(path)' cannot be read as a movie: no frame came within \(Self.patience)")
     }
-    let timer = Task { [activity] in
+    let timer = Task { [waker] in
       try await Task.sleep(for: left)
-      activity.happened()
+      waker.wake()
     }
     defer { timer.cancel() }
-    await activity.wait()
+    await waker.wait()
   }
 
-  private static let patience = Duration.seconds(20)
+  static let patience = Duration.seconds(20)
 
   /// Both pictures of a frame, where both are there.
   private func take() throws -> Frame? {
-    try slots.withLock { slots in
+    try pairs.withLock { pairs in
       while true {
-        for (index, sink) in sinks.enumerated() where slots[index] == nil {
-          slots[index] = sink.pull()
+        let (samples, isNew) = try pull(&pairs)
+        if let samples, let first = samples.first {
+          return Frame(
+            pictures: try samples.map { try Picture($0, of: path) }, time: first.streamTime ?? 0,
+            duration: first.buffer.duration)
         }
-        let samples = slots.compactMap(\.self)
-        guard samples.count == slots.count, let first = samples.first else { return nil }
-        let times = samples.map { $0.streamTime ?? 0 }
-        if let least = times.min(), times.contains(where: { $0 != least }) {
-          guard skipsUnpaired else {
-            throw StereoMediaError(
-              .unpairedEyes, "the frame at \(Duration(least)) of '\(path)' has one eye only")
-          }
-          for (index, time) in times.enumerated() where time == least { slots[index] = nil }
-          continue
-        }
-        slots = slots.map { _ in nil }
-        return Frame(
-          pictures: try samples.map { try picture($0) }, time: times[0],
-          duration: first.buffer.duration)
+        guard isNew else { return nil }
       }
     }
   }
 
-  private func picture(_ sample: AppSink.Sample) throws -> Picture {
-    guard let info = sample.info else {
-      throw StereoMediaError.decoding(path, "its decoder gives no pictures in memory")
+  /// Takes what the sinks have, a picture each at the most. An eye whose next pictures are there while the
+  /// other one has none has lost that partner: the sinks would wait for each other for ever.
+  private func pull(
+    _ pairs: inout PairMatcher<AppSink.Sample>
+  ) throws -> (pair: [AppSink.Sample]?, isNew: Bool) {
+    var isNew = false
+    for (eye, sink) in sinks.enumerated() {
+      guard let sample = sink.pull() else { continue }
+      isNew = true
+      let (lost, time) = (pairs.unpairedCount, sample.streamTime ?? 0)
+      let pair = pairs.add(sample, at: time, of: eye)
+      if pairs.unpairedCount > lost, !skipsUnpaired {
+        throw StereoMediaError(
+          .unpairedEyes, "a frame before \(Duration(time)) of '\(path)' has one eye only")
+      }
+      if let pair { return (pair, true) }
     }
-    return Picture(sample.buffer, info)
+    return (nil, isNew)
   }
 
   /// Whether a sink that has nothing gets nothing more.
   private var isOver: Bool {
-    slots.withLock { slots in
-      zip(slots, sinks).contains { slot, sink in slot == nil && sink.hasEnded }
+    pairs.withLock { pairs in
+      sinks.enumerated().contains { eye, sink in !pairs.isWaiting(eye) && sink.hasEnded }
     }
   }
 
@@ -161,26 +163,35 @@ final class Decode: Sendable {
     try await waitForData()
     let event = Event.seek(seek)
     let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.element.send(event) }
-    slots.withLock { slots in slots = slots.map { _ in nil } }
+    pairs.withLock { $0.clear() }
     if let error = problem.error { throw error }
     guard hasGone else { throw StereoMediaError.decoding(path, "it cannot be searched") }
   }
 
   /// Elements can be told to go somewhere once data have come through them.
   private func waitForData() async throws {
+    if pairs.withLock({ pairs in sinks.indices.contains { pairs.isWaiting($0) } }) { return }
     let start = ContinuousClock.now
     while true {
-      activity.clear()
+      waker.clear()
       try Task.checkCancellation()
-      let isThere = slots.withLock { slots in
-        for (index, sink) in sinks.enumerated() where slots[index] == nil {
-          slots[index] = sink.pull()
-        }
-        return slots.contains { $0 != nil }
-      }
+      // What is taken here is flushed anyway.
+      let isThere = sinks.contains { $0.pull() != nil }
       if isThere || isOver { return }
       if let error = problem.error { throw error }
       try await wait(since: start)
     }
+  }
+}
+
+extension Picture {
+  /// What a decoder gave.
+  ///
+  /// - Parameter path: what messages call the movie.
+  convenience init(_ sample: AppSink.Sample, of path: String) throws {
+    guard let info = sample.info else {
+      throw StereoMediaError.decoding(path, "its decoder gives no pictures in memory")
+    }
+    self.init(sample.buffer, info)
   }
 }

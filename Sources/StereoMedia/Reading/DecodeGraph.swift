@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import SpatialElements
 internal import StereoVideo
 
 /// The graph that decodes a movie.
@@ -19,6 +20,16 @@ struct DecodeGraph {
     var format: PixelFormat?
     /// Nil: as stored.
     var size: PictureSize?
+    /// Nil: as the movie says.
+    var colour: ColourInformation?
+  }
+
+  /// When the pictures come.
+  enum Pace: Equatable {
+    /// As fast as they are taken.
+    case asTaken
+    /// When they are due, with the movie's sound or without.
+    case realTime(withSound: Bool)
   }
 
   /// As gst-launch writes it. The file's name is to be set on `source`.
@@ -27,41 +38,55 @@ struct DecodeGraph {
   /// picture.
   let sinks: [String]
 
+  /// The element that plays the sound.
+  static let soundSink = "sound"
+
   /// Throws where the movie has no such content.
   ///
   /// - Parameter packing: how the eyes share a frame of a movie that does not say so.
   init(
     _ source: MovieSource, _ content: Content, _ conversion: Conversion,
-    packing: PackingLayout? = nil
+    packing: PackingLayout? = nil, pace: Pace = .asTaken
   ) throws {
     let facts = source.facts
     guard facts.video != nil else {
       throw StereoMediaError(.missingVideo, "'\(source.name)' has no video")
     }
     let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
-    let tail = try Self.tail(facts, conversion)
+    let tail = try Self.queue(pace) + Self.tail(facts, conversion)
     let plain = "video_0 ! queue ! decodebin caps=video/x-raw ! "
+    let pictures: String
     switch (facts.stereo.assuming(packing), content) {
     case (.layered, .eye(let eye)) where eye == facts.baseEye:
       // The base layer's eye is a stream of its own; the other one needs both layers.
-      line = demuxer + "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(tail)only"
+      pictures = "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(tail)only"
     case (.layered, .eye(let eye)):
-      line = demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(tail)only"
+      pictures = "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(tail)only"
     case (.layered, .eyes):
-      line =
-        demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.left ! \(tail)left "
+      pictures =
+        "video_0 ! queue ! mvhevcdec name=eyes eyes.left ! \(tail)left "
         + "eyes.right ! \(tail)right"
     case (.packed(let layout), .eye(let eye)):
-      line = demuxer + plain + "\(Self.split(layout)) eyes.\(eye.rawValue) ! \(tail)only"
+      pictures = plain + "\(Self.split(layout)) eyes.\(eye.rawValue) ! \(tail)only"
     case (.packed(let layout), .eyes):
-      line =
-        demuxer + plain
+      pictures =
+        plain
         + "\(Self.split(layout)) eyes.left ! \(tail)left eyes.right ! \(tail)right"
     case (.no, _):
-      line = demuxer + plain + "\(tail)only"
+      pictures = plain + "\(tail)only"
     }
-    sinks = line.hasSuffix("only") ? ["only"] : ["left", "right"]
+    sinks = pictures.hasSuffix("only") ? ["only"] : ["left", "right"]
+    line = demuxer + pictures + (pace == .realTime(withSound: true) ? Self.sound : "")
   }
+
+  /// Sinks that wait for the time of their pictures need a thread each.
+  private static func queue(_ pace: Pace) -> String {
+    pace == .asTaken ? "" : "queue max-size-buffers=3 max-size-bytes=0 max-size-time=0 ! "
+  }
+
+  private static let sound =
+    " demux.audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
+    + "! autoaudiosink name=\(soundSink)"
 
   private static func split(_ layout: PackingLayout) -> String {
     let mode =
@@ -82,16 +107,30 @@ struct DecodeGraph {
       try format.check()
       caps += ",format=\(format.rawValue)"
     }
-    guard let size = conversion.size else { return "videoconvert ! \(caps) ! appsink name=" }
+    var converter = "videoconvert ! "
+    if let colour = conversion.colour {
+      guard let name = Colorimetry(colour, unsaid: .unknown).name, colour.fullRange != nil else {
+        throw StereoMediaError(.unsupportedFormat, "pictures cannot be converted to \(colour)")
+      }
+      // videoconvert would take any format, RGB among them.
+      guard conversion.format != nil else {
+        throw StereoMediaError(
+          .unsupportedFormat, "pictures are converted to colours in a format that is said")
+      }
+      caps += ",colorimetry=\(name)"
+      converter = "videoconvert primaries-mode=fast ! "
+    }
+    guard let size = conversion.size else { return converter + "\(caps) ! appsink name=" }
     _ = try size.applied(toWidth: 1, height: 1, shape: 1)
     if size.keepsShape {
       // The scaler keeps the shape by itself within what it is allowed.
       caps += ",width=\(size.width.map { "[1,\($0)]" } ?? "[1,32767]")"
-      caps += ",height=\(size.height.map { "[1,\($0)]" } ?? "[1,32767]"),pixel-aspect-ratio=1/1"
+      caps += ",height=\(size.height.map { "[1,\($0)]" } ?? "[1,32767]")"
     } else {
       caps += ",width=\(size.width ?? 1),height=\(size.height ?? 1)"
     }
-    return "videoconvert ! videoscale add-borders=false ! \(caps) ! appsink name="
+    caps += ",pixel-aspect-ratio=1/1"
+    return converter + "videoscale add-borders=false ! \(caps) ! appsink name="
   }
 }
 

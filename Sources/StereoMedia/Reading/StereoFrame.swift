@@ -28,6 +28,16 @@ public struct StereoFrame: Sendable {
     self.metadata = metadata
   }
 
+  /// A decoded frame of a movie; nil for one without pictures.
+  init?(_ frame: Decode.Frame, _ index: Int?, of facts: MovieFacts) {
+    guard let left = frame.pictures.first, let right = frame.pictures.last else { return nil }
+    let known = index.map { facts.frames[$0] }
+    self.init(
+      left: left, right: right, time: known?.time ?? Duration(frame.time),
+      duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index,
+      metadata: facts.metadata)
+  }
+
   /// The picture of an eye.
   public subscript(eye: Eye) -> Picture { eye == .left ? left : right }
 }

@@ -34,6 +34,9 @@ public struct StereoReader: AsyncSequence, Sendable {
     public var format: PixelFormat?
     /// The size of the pictures; nil for that of the movie.
     public var size: PictureSize?
+    /// The colours of the pictures, whose range has to be said, and ``format`` with them; nil for those
+    /// of the movie.
+    public var colour: ColourInformation?
     /// How many decoded frames wait for the program, 1 to 64.
     public var depth = 2
     /// What to do with a frame of which only one eye can be had.
@@ -69,14 +72,8 @@ public struct StereoReader: AsyncSequence, Sendable {
     ///
     /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
     public mutating func next() async throws -> StereoFrame? {
-      guard let (frame, index) = try await frames.next(), let left = frame.pictures.first,
-        let right = frame.pictures.last
-      else { return nil }
-      let known = index.map { frames.movie.facts.frames[$0] }
-      return StereoFrame(
-        left: left, right: right, time: known?.time ?? Duration(frame.time),
-        duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index,
-        metadata: frames.movie.facts.metadata)
+      guard let (frame, index) = try await frames.next() else { return nil }
+      return StereoFrame(frame, index, of: frames.movie.facts)
     }
   }
 
@@ -153,8 +150,10 @@ struct FrameIterator {
     }
     let started = try await Decode.start(
       movie.source, content,
-      DecodeGraph.Conversion(format: options.format, size: options.size),
-      packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64), skipsUnpaired: options.unpaired == .skip)
+      DecodeGraph.Conversion(
+        format: options.format, size: options.size, colour: options.colour),
+      packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64),
+      skipsUnpaired: options.unpaired == .skip)
     decode = started
     guard let wanted, wanted != frames.startIndex..<frames.endIndex else { return }
     try await started.seek(

@@ -16,6 +16,16 @@ public enum ImageFormat: Hashable, Sendable {
   }
 }
 
+extension Picture {
+  /// The picture as a picture file.
+  ///
+  /// - Throws: a ``StereoMediaError`` where it cannot be encoded; `CancellationError` where the task
+  ///   is cancelled.
+  public func encoded(as format: ImageFormat = .png) async throws -> [UInt8] {
+    try await PictureEncoder(format, packing: "side-by-side").encode([self])
+  }
+}
+
 /// A picture file in memory, and what it shows.
 public struct EncodedImage: Sendable {
   /// The file.

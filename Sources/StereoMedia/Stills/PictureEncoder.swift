@@ -42,7 +42,7 @@ final class PictureEncoder: Sendable {
     private let pipeline: Pipeline
     private let sources: [AppSource]
     private let sink: AppSink
-    private let activity = Activity()
+    private let waker = Waker()
     private let problem = PipelineProblem("picture")
     private let count = Locked<ClockTime>(0)
 
@@ -59,19 +59,19 @@ final class PictureEncoder: Sendable {
         guard let last = pipeline.element(named: "sink") else {
           throw ElementError(.missingPlugin, "no element \"appsink\"")
         }
-        sources = caps.enumerated().compactMap { [activity] index, caps in
+        sources = caps.enumerated().compactMap { [waker] index, caps in
           pipeline.element(named: "source\(index)").map {
-            let source = AppSource($0, depth: 1, activity: activity)
+            let source = AppSource($0, depth: 1, waker: waker)
             source.setCaps(caps)
             return source
           }
         }
-        sink = AppSink(last, AppSink.Settings(), activity: activity)
+        sink = AppSink(last, AppSink.Settings(), waker: waker)
         self.pipeline = pipeline
       } catch {
         throw StereoMediaError(building: error)
       }
-      problem.listen(to: pipeline, activity)
+      problem.listen(to: pipeline, waker)
       pipeline.setState(.playing)
     }
 
@@ -100,11 +100,11 @@ final class PictureEncoder: Sendable {
         }
       }
       while true {
-        activity.clear()
+        waker.clear()
         try Task.checkCancellation()
         if let file = sink.pull() { return file.buffer.bytes }
         if let error = problem.error { throw error }
-        await activity.wait()
+        await waker.wait()
       }
     }
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import GStreamerApp
 internal import StereoVideo
 
 /// Gives single frames of a movie, exactly, in any order: as pictures, or as picture files.
@@ -29,15 +30,20 @@ public final class StereoImageGenerator: Sendable {
   private let movie: StereoMovie
   private let show: Show
   private let conversion: DecodeGraph.Conversion
-  private let line = Line()
+  private let queue = TaskQueue()
   private let state = Locked(State())
-  private let encoders = Locked([ImageFormat: PictureEncoder]())
+  private let encoders = Locked([EncoderKey: PictureEncoder]())
 
   private struct State {
     var decode: Decode?
     /// The frame that came last out of it; nil behind a jump.
     var position: Int?
     var cache = FrameCache(limit: StereoImageGenerator.cacheLimit)
+  }
+
+  private struct EncoderKey: Hashable {
+    let format: ImageFormat
+    let isPair: Bool
   }
 
   /// A jump costs about as much as decoding so many frames.
@@ -63,12 +69,13 @@ public final class StereoImageGenerator: Sendable {
   public func frame(_ index: Int) async throws -> StereoFrame {
     guard movie.facts.frames.indices.contains(index) else {
       throw StereoMediaError(
-        .outOfRange, "'\(movie.path)' has \(movie.facts.frames.count) frames, and no frame \(index)")
+        .outOfRange, "'\(movie.path)' has \(movie.facts.frames.count) frames, and no frame \(index)"
+      )
     }
     if let frame = state.withLock({ $0.cache[index] }) { return frame }
     let late = StereoMediaError(
       .stalled, "the frame \(index) of '\(movie.path)' does not come")
-    return try await line.run {
+    return try await queue.run {
       try await limited(to: Self.patience, late: late) { try await self.find(index) }
     }
   }
@@ -82,10 +89,17 @@ public final class StereoImageGenerator: Sendable {
 
   /// A frame as a picture file.
   ///
+  /// - Parameters:
+  ///   - index: into the movie's ``FrameIndex``.
+  ///   - eye: the one whose picture alone the file shows; nil for what the generator shows.
+  ///   - maximumSize: what that picture is scaled down to; nil for the size that frames have.
   /// - Throws: as ``frame(_:)`` does; a ``StereoMediaError`` where a movie of one eye is to be shown
   ///   as two.
-  public func image(_ index: Int, as format: ImageFormat = .jpeg()) async throws -> EncodedImage {
-    try await image(index, as: format, for: nil)
+  public func image(
+    _ index: Int, of eye: Eye? = nil, as format: ImageFormat = .jpeg(),
+    maximumSize: PictureSize? = nil
+  ) async throws -> EncodedImage {
+    try await image(index, of: eye, as: format, maximumSize: maximumSize, for: nil)
   }
 
   /// The frame that is shown at a time as a picture file.
@@ -94,7 +108,8 @@ public final class StereoImageGenerator: Sendable {
   public func image(
     at time: Duration, as format: ImageFormat = .jpeg()
   ) async throws -> EncodedImage {
-    try await image(movie.facts.frames.playing(at: time) ?? 0, as: format, for: time)
+    try await image(
+      movie.facts.frames.playing(at: time) ?? 0, of: nil, as: format, maximumSize: nil, for: time)
   }
 
   /// Picture files of the frames that are shown at these times, in their order. One that fails does
@@ -134,28 +149,37 @@ public final class StereoImageGenerator: Sendable {
   }
 
   private func image(
-    _ index: Int, as format: ImageFormat, for time: Duration?
+    _ index: Int, of eye: Eye?, as format: ImageFormat, maximumSize: PictureSize?,
+    for time: Duration?
   ) async throws -> EncodedImage {
     if movie.facts.stereo == .no, show == .anaglyph {
       throw StereoMediaError(
         .missingVideo, "'\(movie.path)' cannot be read as a movie: it shows one eye only")
     }
     let frame = try await frame(index)
-    let encoder = encoders.withLock { encoders in
-      if let encoder = encoders[format] { return encoder }
-      let encoder = PictureEncoder(format, packing: packing)
-      encoders[format] = encoder
-      return encoder
-    }
-    let late = StereoMediaError(.stalled, "the frame \(index) cannot be encoded")
-    let bytes = try await line.run {
-      try await limited(to: Self.patience, late: late) {
-        try await encoder.encode(frame.isMono ? [frame.left] : [frame.left, frame.right])
+    let pictures = try await Blocking.run {
+      try frame.pictures(of: eye).map { picture in
+        guard let maximumSize else { return picture }
+        return try picture.converted(to: picture.format, size: maximumSize)
       }
+    }
+    let encoder = encoder(EncoderKey(format: format, isPair: pictures.count > 1))
+    let late = StereoMediaError(.stalled, "the frame \(index) cannot be encoded")
+    let bytes = try await queue.run {
+      try await limited(to: Self.patience, late: late) { try await encoder.encode(pictures) }
     }
     return EncodedImage(
       bytes: bytes, format: format, requestedTime: time, actualTime: frame.time,
       index: frame.index ?? index)
+  }
+
+  private func encoder(_ key: EncoderKey) -> PictureEncoder {
+    encoders.withLock { encoders in
+      if let encoder = encoders[key] { return encoder }
+      let encoder = PictureEncoder(key.format, packing: packing)
+      encoders[key] = encoder
+      return encoder
+    }
   }
 
   private var content: DecodeGraph.Content {
@@ -228,5 +252,13 @@ public final class StereoImageGenerator: Sendable {
     return StereoFrame(
       left: left, right: right, time: known.time, duration: known.duration, index: index,
       metadata: movie.facts.metadata)
+  }
+}
+
+extension StereoFrame {
+  /// That of an eye, or all that differ.
+  fileprivate func pictures(of eye: Eye?) -> [Picture] {
+    if let eye { return [self[eye]] }
+    return isMono ? [left] : [left, right]
   }
 }

@@ -5,7 +5,7 @@ internal import GStreamerApp
 internal import SpatialElements
 
 /// GStreamer and the project's elements, ready once in a process and not before something needs them.
-enum Engine {
+package enum Engine {
   private static let readiness: Result<Void, StereoMediaError> = {
     do {
       try SpatialElements.register()
@@ -14,7 +14,8 @@ enum Engine {
       return .failure(
         StereoMediaError(
           .elementConflict, "\(conflict)",
-          hint: "take GST_PLUGIN_PATH away, or install the version that the program was built with"))
+          hint: "take GST_PLUGIN_PATH away, or install the version that the program was built with")
+      )
     } catch {
       return .failure(StereoMediaError(.missingElement, "\(error)"))
     }
@@ -24,7 +25,7 @@ enum Engine {
   static func require() throws(StereoMediaError) { try readiness.get() }
 
   /// The same for tasks.
-  static func start() async throws {
+  package static func start() async throws {
     try await Blocking.run { try require() }
   }
 }

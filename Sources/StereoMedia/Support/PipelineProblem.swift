@@ -32,14 +32,14 @@ final class PipelineProblem: Sendable {
   var error: StereoMediaError? { state.withLock { $0.error } }
 
   /// Listens to a pipeline's bus.
-  func listen(to pipeline: Pipeline, _ activity: Activity) {
+  func listen(to pipeline: Pipeline, _ waker: Waker) {
     pipeline.bus.watch { [self] message in
-      if see(message) { activity.happened() }
+      if see(message) { waker.wake() }
     }
   }
 
-  /// Whether it is an error, or the end.
-  private func see(_ message: Message) -> Bool {
+  /// Takes note of a message. Whether it is an error, or the end.
+  func see(_ message: Message) -> Bool {
     if case .endOfStream = message.content {
       state.withLock { $0.hasEnded = true }
       return true

@@ -8,9 +8,9 @@ internal import GStreamerApp
 /// One task at a time gives. With the last reference to it, the pipeline goes.
 final class Encode: Sendable {
   private let pipeline: Pipeline
-  /// That of the left and that of the right eye.
+  /// That of the left and that of the right eye, or of the only picture.
   private let sources: [AppSource]
-  private let activity = Activity()
+  private let waker = Waker()
   private let problem: PipelineProblem
   private let isClosed = Locked(false)
 
@@ -22,21 +22,21 @@ final class Encode: Sendable {
   /// - Parameters:
   ///   - path: what messages call the file.
   ///   - file: where it is written.
-  ///   - caps: what the left and the right eye's pictures are.
+  ///   - caps: what the pictures are.
   init(
-    _ path: String, _ graph: WriterGraph, file: String, sound: String?, caps: [Caps]
+    _ path: String, _ graph: WriterGraph, file: String, sound: String?, caps: Caps
   ) throws {
     problem = PipelineProblem(path, .writing)
     do {
       let pipeline = try Pipeline(parsing: graph.line)
       try pipeline.element(named: WriterGraph.sink)?.set("location", parsing: file)
       if let sound { try pipeline.element(named: "sound")?.set("location", parsing: sound) }
-      for (name, value) in graph.properties {
-        try pipeline.element(named: "mux")?.set(name, parsing: value)
+      for (element, name, value) in graph.properties {
+        try pipeline.element(named: element)?.set(name, parsing: value)
       }
-      sources = zip(["left", "right"], caps).compactMap { [activity] name, caps in
+      sources = graph.sources.compactMap { [waker] name in
         pipeline.element(named: name).map {
-          let source = AppSource($0, depth: Self.depth, activity: activity)
+          let source = AppSource($0, depth: Self.depth, waker: waker)
           source.setCaps(caps)
           return source
         }
@@ -45,7 +45,7 @@ final class Encode: Sendable {
     } catch {
       throw StereoMediaError(building: error)
     }
-    problem.listen(to: pipeline, activity)
+    problem.listen(to: pipeline, waker)
     pipeline.setState(.playing)
   }
 
@@ -59,7 +59,7 @@ final class Encode: Sendable {
   func close() async {
     let pipeline = pipeline
     isClosed.withLock { $0 = true }
-    activity.happened()
+    waker.wake()
     try? await Blocking.run { pipeline.end() }
   }
 
@@ -86,14 +86,14 @@ final class Encode: Sendable {
 
   private func wait(until isDone: () -> Bool) async throws {
     while true {
-      activity.clear()
+      waker.clear()
       try Task.checkCancellation()
       if let error = problem.error { throw error }
       if isClosed.withLock({ $0 }) {
         throw StereoMediaError(.invalidInput, "the movie has ended")
       }
       if isDone() { return }
-      await activity.wait()
+      await waker.wait()
     }
   }
 }

@@ -2,9 +2,14 @@
 
 internal import GStreamer
 internal import GStreamerApp
-internal import Glibc
 internal import PartialFile
 internal import StereoVideo
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
 
 /// Writes a spatial movie, MV-HEVC in QuickTime or MP4, out of pairs of pictures.
 ///
@@ -35,27 +40,8 @@ public final class StereoWriter: Sendable {
   private enum Phase {
     /// Nothing has come yet.
     case waiting
-    case writing(Encode, Format)
+    case writing(Encode, PictureFormat)
     case over
-  }
-
-  /// What all pictures of a movie have in common.
-  private struct Format {
-    let pixels: PixelFormat
-    let width: Int
-    let height: Int
-    let pixelShape: Double
-    let colour: ColourInformation
-
-    init(_ picture: Picture) {
-      (pixels, width, height) = (picture.format, picture.width, picture.height)
-      (pixelShape, colour) = (picture.pixelShape, picture.colour)
-    }
-
-    func matches(_ other: Format) -> Bool {
-      pixels == other.pixels && width == other.width && height == other.height
-        && pixelShape == other.pixelShape && colour == other.colour
-    }
   }
 
   private struct State {
@@ -68,7 +54,7 @@ public final class StereoWriter: Sendable {
   private let settings: Settings
   private let graph: WriterGraph
   private let file: PartialFile
-  private let line = Line()
+  private let queue = TaskQueue()
   private let state = Locked(State())
 
   /// Checks the settings and takes hold of the file; nothing is started.
@@ -78,9 +64,14 @@ public final class StereoWriter: Sendable {
   ///   - settings: how it is written.
   /// - Throws: a ``StereoMediaError`` where there is such a file that must not be replaced, where
   ///   somebody else is writing it, where it cannot be written, and where a setting has no such value.
-  public init(_ path: String, _ settings: Settings = Settings()) throws {
+  public convenience init(_ path: String, _ settings: Settings = Settings()) throws {
+    try self.init(path, settings, isMono: false)
+  }
+
+  /// - Parameter isMono: a plain movie is written, of the left eye's pictures alone.
+  init(_ path: String, _ settings: Settings, isMono: Bool) throws {
     try settings.check()
-    graph = try WriterGraph(path, settings)
+    graph = try WriterGraph(path, settings, isMono: isMono)
     (self.path, self.settings) = (path, settings)
     guard settings.replaces || !FileName.isTaken(path) else {
       throw StereoMediaError(
@@ -114,10 +105,11 @@ public final class StereoWriter: Sendable {
   public func append(
     left: Picture, right: Picture, at time: Duration, duration: Duration? = nil
   ) async throws {
-    try await line.run {
+    try await queue.run {
       let encode = try await self.encode(left, right, time, duration)
       do {
-        try await encode.append([left, right].map { Self.buffer($0, time, duration) })
+        try await encode.append(
+          [left, right].prefix(self.graph.sources.count).map { Self.buffer($0, time, duration) })
       } catch let error as StereoMediaError where error.code != .invalidInput {
         throw self.kept(error)
       }
@@ -142,7 +134,7 @@ public final class StereoWriter: Sendable {
   ///   what there is of it stays as an incomplete file, which the hint names. `CancellationError` where
   ///   the task is cancelled; then the movie can be finished yet, or cancelled.
   public func finish() async throws -> Report {
-    try await line.run {
+    try await queue.run {
       try await self.end()
       let name = try self.named()
       return Report(
@@ -166,7 +158,7 @@ public final class StereoWriter: Sendable {
   }
 
   /// Ends what was written, which stays as an incomplete file.
-  func keep() async { try? await line.run { try await self.end() } }
+  func keep() async { try? await queue.run { try await self.end() } }
 
   /// Writes a movie, and finishes it. Where `body` throws, what was written is finished, too, and stays
   /// as an incomplete file; where it throws `CancellationError`, nothing stays. `body` runs where the
@@ -205,19 +197,17 @@ public final class StereoWriter: Sendable {
     if let lastTime, time <= lastTime {
       throw StereoMediaError(.invalidInput, "a frame at \(time) comes behind one at \(lastTime)")
     }
-    let format = Format(left)
-    guard format.matches(Format(right)) else {
+    let (format, other) = (PictureFormat(left), PictureFormat(right))
+    guard format == other else {
       throw StereoMediaError(
-        .invalidInput,
-        "the left eye's picture is \(Self.words(left)), the right eye's \(Self.words(right))")
+        .invalidInput, "the left eye's picture is \(format), the right eye's \(other)")
     }
     switch phase {
     case .over: throw StereoMediaError(.invalidInput, "the movie '\(path)' has ended")
     case .writing(let encode, let first):
-      guard first.matches(format) else {
+      guard first == format else {
         throw StereoMediaError(
-          .invalidInput,
-          "the picture at \(time) is \(Self.words(left)), unlike those before it")
+          .invalidInput, "the picture at \(time) is \(format), those before it are \(first)")
       }
       return encode
     case .waiting: return try await start(left, format, duration)
@@ -225,7 +215,7 @@ public final class StereoWriter: Sendable {
   }
 
   private func start(
-    _ picture: Picture, _ format: Format, _ duration: Duration?
+    _ picture: Picture, _ format: PictureFormat, _ duration: Duration?
   ) async throws -> Encode {
     try await Engine.start()
     let rate = settings.frameRate ?? duration.flatMap { $0 > .zero ? 1 / ($0 / .seconds(1)) : nil }
@@ -234,7 +224,7 @@ public final class StereoWriter: Sendable {
       removing: ["multiview-mode", "multiview-flags", "views"])
     let encode = try await Blocking.run { [path, graph, file, settings] in
       try Encode(
-        path, graph, file: file.path, sound: settings.sound?.source.path, caps: [caps, caps])
+        path, graph, file: file.path, sound: settings.sound?.source.path, caps: caps)
     }
     let isOver = state.withLock { state in
       if case .over = state.phase { return true }
@@ -291,19 +281,14 @@ public final class StereoWriter: Sendable {
     return buffer
   }
 
-  private static func words(_ picture: Picture) -> String {
-    "\(picture.width)x\(picture.height) \(picture.format.rawValue) of colours "
-      + "\(picture.colour.primaries)/\(picture.colour.transferCharacteristics)"
-      + "/\(picture.colour.matrixCoefficients)"
-  }
-
   private static func failure(_ failure: PartialFile.Failure, _ path: String) -> StereoMediaError {
     switch failure {
     case .busy:
       StereoMediaError(
         .outputExists, "'\(path)' is being written already", hint: "choose another name")
     case .system(let name, let code):
-      StereoMediaError(.unwritable, "'\(name)' cannot be written: \(String(cString: strerror(code)))")
+      StereoMediaError(
+        .unwritable, "'\(name)' cannot be written: \(String(cString: strerror(code)))")
     }
   }
 }

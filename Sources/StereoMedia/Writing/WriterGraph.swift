@@ -7,8 +7,11 @@ internal import StereoVideo
 struct WriterGraph {
   /// As gst-launch writes it. The files' names are to be set on ``sink`` and `sound`.
   let line: String
-  /// Properties of the muxer, `mux`, and their values.
-  let properties: [(name: String, value: String)]
+  /// The names of the sources: that of the left eye and that of the right one, or one for the only
+  /// picture.
+  let sources: [String]
+  /// Properties of the elements, and their values.
+  let properties: [(element: String, name: String, value: String)]
 
   /// The element that writes the file.
   static let sink = "sink"
@@ -17,38 +20,53 @@ struct WriterGraph {
   private static let fragmentDuration = 2 * ClockTime.second
 
   /// Throws where a movie of this name cannot be written.
-  init(_ path: String, _ settings: StereoWriter.Settings) throws(StereoMediaError) {
+  ///
+  /// - Parameter isMono: a plain movie is written, of one picture for both eyes.
+  init(
+    _ path: String, _ settings: StereoWriter.Settings, isMono: Bool
+  ) throws(StereoMediaError) {
+    sources = isMono ? ["only"] : ["left", "right"]
     let sounds = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
     // What the encoder takes passes through videoconvert as it is.
     line =
-      (["left", "right"].map { "appsrc name=\($0) ! videoconvert ! mux.\($0) " }
+      (sources.map {
+        "appsrc name=\($0) ! videoconvert ! "
+          + (isMono ? "x265enc name=encoder ! h265parse ! mux.video_0 " : "mux.\($0) ")
+      }
       + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }).joined()
       + (sounds > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
       + "mvhevcmux name=mux ! filesink name=\(Self.sink)"
     // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
     var properties = [
-      ("container", try Self.container(path)), ("speed-preset", settings.speed.rawValue),
-      ("key-int-max", "\(settings.keyframeDistance)"),
+      ("container", try Self.container(path)),
       ("fragment-duration", "\(Self.fragmentDuration)"),
       ("fragment-mode", "first-moov-then-finalise"),
+    ].map { ("mux", $0.0, $0.1) }
+    let encoder = isMono ? "encoder" : "mux"
+    properties += [
+      (encoder, "speed-preset", settings.speed.rawValue),
+      (encoder, "key-int-max", "\(settings.keyframeDistance)"),
     ]
     switch settings.rate {
-    case .quality(let quality): properties.append(("quality", "\(quality)"))
-    case .bitsPerSecond(let rate): properties.append(("bitrate", "\((rate + 500) / 1000)"))
+    case .quality(let quality):
+      properties.append(
+        isMono ? (encoder, "option-string", "crf=\(quality)") : (encoder, "quality", "\(quality)"))
+    case .bitsPerSecond(let rate):
+      properties.append((encoder, "bitrate", "\((rate + 500) / 1000)"))
     }
     let spatial = settings.spatial
-    if let eye = spatial.heroEye { properties.append(("hero-eye", eye.rawValue)) }
+    if let eye = spatial.heroEye { properties.append(("mux", "hero-eye", eye.rawValue)) }
     if let view = spatial.horizontalFieldOfView {
-      properties.append(("horizontal-field-of-view", "\(view.degrees)"))
+      properties.append(("mux", "horizontal-field-of-view", "\(view.degrees)"))
     }
     if let baseline = spatial.baseline {
-      properties.append(("baseline", "\(baseline.millimetres)"))
+      properties.append(("mux", "baseline", "\(baseline.millimetres)"))
     }
     if let shift = spatial.disparityAdjustment {
-      properties.append(("disparity-adjustment", "\(shift.pictureWidths)"))
+      properties.append(("mux", "disparity-adjustment", "\(shift.pictureWidths)"))
     }
     if let projection = spatial.projection {
-      properties.append(("projection", projection.rawValue))
+      properties.append(("mux", "projection", projection.rawValue))
     }
     self.properties = properties
   }

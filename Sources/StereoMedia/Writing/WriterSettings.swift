@@ -82,7 +82,9 @@ extension SpatialMetadata {
     if let view = horizontalFieldOfView, !Self.writableFieldsOfView.contains(view.degrees) {
       result.horizontalFieldOfView = nil
     }
-    if let baseline, !Self.writableBaselines.contains(baseline.millimetres) { result.baseline = nil }
+    if let baseline, !Self.writableBaselines.contains(baseline.millimetres) {
+      result.baseline = nil
+    }
     if let shift = disparityAdjustment, !Self.writableDisparities.contains(shift.pictureWidths) {
       result.disparityAdjustment = nil
     }

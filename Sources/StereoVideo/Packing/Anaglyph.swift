@@ -70,7 +70,7 @@ public struct Anaglyph: Sendable {
 
 extension Anaglyph.Method {
   /// The rows of the matrices that give red, green and blue.
-  fileprivate var matrices: (left: [[Double]], right: [[Double]]) {
+  package var matrices: (left: [[Double]], right: [[Double]]) {
     let none = [0.0, 0, 0]
     let grey = [0.299, 0.587, 0.114]
     let (red, green, blue) = ([1.0, 0, 0], [0.0, 1, 0], [0.0, 0, 1])

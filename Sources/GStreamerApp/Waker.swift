@@ -4,7 +4,7 @@ internal import GStreamer
 
 /// Wakes the one task that waits for a pipeline: anything may have happened, and the task looks for
 /// itself what it was.
-package final class Activity: Sendable {
+package final class Waker: Sendable {
   private struct State {
     var hasHappened = false
     var waiting: CheckedContinuation<Void, Never>?
@@ -15,7 +15,7 @@ package final class Activity: Sendable {
   package init() {}
 
   /// Something has happened. From any thread; never blocks.
-  package func happened() {
+  package func wake() {
     let waiting = state.withLock { state in
       state.hasHappened = true
       return state.waiting.take()
@@ -38,7 +38,7 @@ package final class Activity: Sendable {
         if goesOn { continuation.resume() }
       }
     } onCancel: {
-      happened()
+      wake()
     }
   }
 }

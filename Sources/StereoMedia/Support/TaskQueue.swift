@@ -4,7 +4,7 @@ internal import GStreamer
 
 /// Does one thing after the other, in the order in which they are asked for. An actor does not: while
 /// one of its functions waits, others of it run.
-final class Line: Sendable {
+final class TaskQueue: Sendable {
   private struct State {
     var isBusy = false
     var waiting: [CheckedContinuation<Void, Never>] = []

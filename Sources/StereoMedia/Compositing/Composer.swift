@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import StereoVideo
+
+/// Goes through a composition: reads its sources, has each frame composed, and checks it.
+struct Composer<Compositor: StereoCompositor> {
+  private let composition: StereoComposition<Compositor>
+  private let plan: CompositionPlan
+  private let metadata: SpatialMetadata
+  private let pictures = RecycledPictures()
+  private var feeds: [SourceFeed]
+  private var position = 0
+  private var lastTime: Duration?
+  private var format: PictureFormat?
+
+  init(_ composition: StereoComposition<Compositor>) throws {
+    self.composition = composition
+    plan = try composition.plan()
+    metadata = composition.metadata
+    var options = StereoReader.Options()
+    (options.format, options.size) = (composition.format, composition.size)
+    options.colour = composition.colour
+    feeds = composition.sources.map { [options] in SourceFeed($0, options) }
+  }
+
+  /// The next frame that the compositor does not skip; nil behind the last one.
+  mutating func next() async throws -> StereoFrame? {
+    while let (time, duration) = plan.place(of: position) {
+      position += 1
+      // Movies may have several frames at one time, of which one can be shown.
+      if let lastTime, time <= lastTime { continue }
+      lastTime = time
+      try Task.checkCancellation()
+      let request = try await request(time, duration)
+      let compositor = composition.compositor
+      let composed = try await ProgramCall { try await compositor.compose(request) }.value
+      guard let (left, right) = try eyes(of: composed, request) else { continue }
+      try check(left, time)
+      try check(right, time)
+      return StereoFrame(
+        left: left, right: right, time: time, duration: duration, metadata: metadata)
+    }
+    return nil
+  }
+
+  private mutating func request(
+    _ time: Duration, _ duration: Duration
+  ) async throws -> CompositionRequest<Compositor.Instruction> {
+    var frames: [String: StereoFrame] = [:]
+    for index in feeds.indices {
+      frames[feeds[index].source.id] = try await feeds[index].frame(at: time)
+    }
+    let (instruction, progress) = composition.instruction(at: time, in: plan.span)
+    return CompositionRequest(
+      time: time, duration: duration, instruction: instruction, progress: progress, frames: frames,
+      pictures: pictures)
+  }
+
+  /// The pictures of a composed frame; nil for one that is skipped.
+  private func eyes(
+    of composed: ComposedFrame, _ request: CompositionRequest<Compositor.Instruction>
+  ) throws(StereoMediaError) -> (left: Picture, right: Picture)? {
+    let isMono = composition.compositor.output == .mono
+    switch composed {
+    case .skip: return nil
+    case .mono(let picture): return (picture, picture)
+    case .stereo(let left, let right):
+      guard !isMono else {
+        throw StereoMediaError(
+          .invalidInput, "the compositor gave two pictures at \(request.time) for a mono output")
+      }
+      return (left, right)
+    case .source(let id):
+      guard let frame = request[id] else {
+        throw StereoMediaError(
+          .invalidInput, "the source '\(id)' shows nothing at \(request.time)")
+      }
+      guard isMono else { return (frame.left, frame.right) }
+      let picture = frame[frame.metadata.heroEye ?? .left]
+      return (picture, picture)
+    }
+  }
+
+  /// All pictures are of one kind.
+  private mutating func check(_ picture: Picture, _ time: Duration) throws(StereoMediaError) {
+    let own = PictureFormat(picture)
+    guard let format else {
+      format = own
+      return
+    }
+    guard own == format else {
+      throw StereoMediaError(
+        .invalidInput, "the composed picture at \(time) is \(own), those before it are \(format)",
+        hint:
+          "'format', 'size' and 'colour' of the composition make the pictures of all sources alike")
+    }
+  }
+}
