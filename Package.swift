@@ -9,6 +9,11 @@ let strict: [SwiftSetting] = [
   .enableUpcomingFeature("MemberImportVisibility"),
 ]
 
+/// The files of the viewer's page, which become part of the command.
+let viewerPage = [
+  "viewer.html", "viewer.css", "viewer.js", "stage.js", "frames.js", "timeline.js", "player.js",
+]
+
 let package = Package(
   name: "gst-spatial",
   products: [
@@ -95,6 +100,7 @@ let package = Package(
         "StereoVideo", "WebServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
+      resources: viewerPage.map { .embedInCode("Viewer/Page/\($0)") },
       swiftSettings: strict,
       // Where it is installed, there need be no Swift.
       linkerSettings: [

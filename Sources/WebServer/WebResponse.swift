@@ -9,10 +9,12 @@ public struct WebResponse: Sendable {
     case partialContent = 206
     case notModified = 304
     case badRequest = 400
+    case forbidden = 403
     case notFound = 404
     case methodNotAllowed = 405
     case contentTooLarge = 413
     case rangeNotSatisfiable = 416
+    case misdirectedRequest = 421
     case internalServerError = 500
     case serviceUnavailable = 503
   }

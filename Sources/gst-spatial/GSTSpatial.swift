@@ -30,7 +30,7 @@ struct GSTSpatial: AsyncParsableCommand {
     subcommands: [
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
-      SchemaCommand.self, RecoverCommand.self, ServeCommand.self,
+      SchemaCommand.self, RecoverCommand.self, ServeCommand.self, ViewCommand.self,
     ])
 }
 

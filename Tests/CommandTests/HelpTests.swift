@@ -78,9 +78,10 @@ struct HelpTests {
         // The examples are named as the outputs of others.
         let isConversion = command.hasPrefix("gst-spatial convert") && !command.contains("--dry")
         // A server serves until it is told to end.
-        let isServer = command.hasPrefix("gst-spatial serve")
+        let isServer = ["serve", "view"].contains { command.hasPrefix("gst-spatial \($0)") }
         let result = try shell(
-          (isServer ? "timeout --preserve-status --signal=INT 1 " : "") + command + (isConversion ? " --force" : "")
+          (isServer ? "timeout --preserve-status --signal=INT 3 " : "") + command
+            + (isConversion ? " --force" : "")
             + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),
           in: place)
         #expect(result.status == 0, "\(line): \(result.text)")

@@ -57,9 +57,11 @@ struct ReadmeTests {
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
-    #expect(lines.count == 6)
+    #expect(lines.count == 7)
     for line in lines {
-      let command = "'\(BuiltPlugin.repository.path)'/\(line)"
+      // The viewer is there until it is told to end.
+      let end = line.contains(" view ") ? "timeout --preserve-status --signal=INT 3 " : ""
+      let command = "\(end)'\(BuiltPlugin.repository.path)'/\(line)"
       let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0, "\(line): \(result.output)")
       if line.contains(" info ") { #expect(result.output.contains("MV-HEVC"), "\(result.output)") }

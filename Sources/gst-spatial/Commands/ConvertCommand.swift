@@ -67,7 +67,7 @@ struct ConvertCommand: AsyncParsableCommand {
       throw ExitCode.mistakes
     }
     let line = ["run", pipeline] + chosen + values
-    Terminal.error.line("gst-spatial " + line.map(Self.shellQuoted).joined(separator: " "))
+    Terminal.error.line("gst-spatial " + line.map(ShellWord.quoted).joined(separator: " "))
     let flags = [(force, "--force"), (dryRun, "--dry-run"), (json, "--json")].filter(\.0).map(\.1)
     try await RunCommand.parse(Array(line.dropFirst()) + flags).run()
   }
@@ -196,13 +196,5 @@ struct ConvertCommand: AsyncParsableCommand {
     }
     if let hero = metadata.heroEye { values.append("hero=\(hero.rawValue)") }
     return values
-  }
-
-  private static func shellQuoted(_ text: String) -> String {
-    let isPlain = text.utf8.allSatisfy { byte in
-      byte | 0x20 >= 0x61 && byte | 0x20 <= 0x7A || byte >= 0x30 && byte <= 0x39
-        || "/_.-=+:,".utf8.contains(byte)
-    }
-    return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
   }
 }

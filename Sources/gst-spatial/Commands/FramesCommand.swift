@@ -92,7 +92,8 @@ struct FramesCommand: AsyncParsableCommand {
       throw ExitCode.mistakes
     }
     guard let video = opened.video, !video.frames.isEmpty else {
-      throw StereoMediaError(.missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")
+      throw StereoMediaError(
+        .missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")
     }
     if video.layout == .mono, show != .anaglyph {
       Terminal.error.line("note: '\(movie)' shows one eye only")

@@ -49,7 +49,8 @@ struct GraphCommand: ParsableCommand {
     defer { folder.remove() }
     let path = "\(folder.path)/graph.dot"
     try PictureFile.write(Array(dot.utf8), to: path)
-    guard let graphviz = popen("\(quoted(program)) -Tsvg \(quoted(path))", "r") else {
+    guard let graphviz = popen("\(ShellWord.quoted(program)) -Tsvg \(ShellWord.quoted(path))", "r")
+    else {
       throw ExitCode.failure
     }
     var bytes: [UInt8] = []
@@ -64,10 +65,6 @@ struct GraphCommand: ParsableCommand {
       throw ExitCode.failure
     }
     return String(decoding: bytes, as: UTF8.self)
-  }
-
-  private static func quoted(_ word: String) -> String {
-    "'\(word.replacing("'", with: "'\\''"))'"
   }
 
   /// Where a program of this name may be.

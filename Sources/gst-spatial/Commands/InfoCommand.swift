@@ -44,7 +44,8 @@ struct InfoCommand: AsyncParsableCommand {
     if json {
       var object = facts.json
       if frames, case .object(let fields) = object {
-        object = .object(fields + [("frame-times", .array(facts.frames.map { JSON($0.time.seconds) }))])
+        object = .object(
+          fields + [("frame-times", .array(facts.frames.map { JSON($0.time.seconds) }))])
       }
       Terminal.output.line(object.text())
     } else {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/** So many frames are kept as pictures. */
+const KEPT = 12;
+
+/** Fetches the pictures of frames, and keeps those that were shown lately or come next. */
+export class Frames {
+  #kept = new Map(); // index → promise of the pictures, the one used last at the end
+  #query = "";
+
+  /** @param {{count: number, eyes: string[]}} movie which eyes have pictures of their own */
+  constructor(movie) {
+    this.count = movie.count;
+    this.eyes = movie.eyes;
+  }
+
+  /** What is asked of the server: `f=png`, or `w=1280`. */
+  set query(query) {
+    if (query === this.#query) return;
+    this.#query = query;
+    for (const pictures of this.#kept.values()) release(pictures);
+    this.#kept.clear();
+  }
+
+  get query() { return this.#query; }
+
+  /** @returns {Promise<ImageBitmap[]>} an eye each; one for both where the movie has one */
+  load(index) {
+    const query = this.#query;
+    let pictures = this.#kept.get(index);
+    this.#kept.delete(index);
+    pictures ??= Promise.all(this.eyes.map((eye) => fetchPicture(`frame/${index}/${eye}?${query}`)));
+    this.#kept.set(index, pictures);
+    pictures.catch(() => { if (this.#kept.get(index) === pictures) this.#kept.delete(index); });
+    for (const [old, unused] of this.#kept) {
+      if (this.#kept.size <= KEPT) break;
+      this.#kept.delete(old);
+      release(unused);
+    }
+    return pictures;
+  }
+
+  /** Whether a frame is there, or on its way. */
+  has(index) { return this.#kept.has(index); }
+}
+
+/** Pictures are large; what the browser collects at its leisure would pile up. */
+function release(pictures) {
+  pictures.then((all) => setTimeout(() => all.forEach((picture) => picture.close()), 1000), () => {});
+}
+
+async function fetchPicture(address) {
+  for (let attempt = 0; ; attempt++) {
+    const response = await fetch(address);
+    if (response.ok) {
+      return createImageBitmap(await response.blob(),
+        { colorSpaceConversion: "none", premultiplyAlpha: "none" });
+    }
+    if (response.status !== 503 || attempt === 5) {
+      throw new Error(await response.text() || `the server says ${response.status}`);
+    }
+    await new Promise((done) => setTimeout(done, 200));
+  }
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MPL-2.0
+
+const VERTEX = `#version 300 es
+out vec2 place;
+void main() {
+  place = vec2(gl_VertexID & 1, gl_VertexID >> 1);
+  gl_Position = vec4(place.x * 2.0 - 1.0, 1.0 - place.y * 2.0, 0, 1);
+}`;
+
+const FRAGMENT = `#version 300 es
+precision highp float;
+in vec2 place;
+out vec4 colour;
+uniform sampler2D leftEye, rightEye;
+uniform vec4 leftPart, rightPart;   // where each eye lies in its texture: x, y, width, height
+uniform int mode;                   // an index of MODES
+uniform float shift;                // of the eyes against each other, in picture widths
+uniform vec2 centre, extent;        // what is seen of a flat picture
+uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye
+uniform mat3 turn;
+uniform vec2 tangents;              // of half the angles that are seen
+uniform float circle;               // the angle across a fisheye picture, in radians
+uniform mat3 leftMix, rightMix;
+
+const float PI = 3.141592653589793;
+
+// Where on the picture this pixel looks; outside of 0...1 there is none.
+vec2 look() {
+  if (projection == 0) return centre + (place - 0.5) * extent;
+  vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents, 1.0));
+  if (projection == 3) {
+    float away = acos(clamp(ray.z, -1.0, 1.0)), across = length(ray.xy);
+    vec2 direction = across > 0.0 ? ray.xy / across : vec2(0);
+    return vec2(0.5) + direction * away / circle;
+  }
+  vec2 angles = vec2(atan(ray.x, ray.z), asin(clamp(ray.y, -1.0, 1.0)));
+  return vec2(angles.x / (projection == 1 ? 2.0 * PI : PI), angles.y / PI) + 0.5;
+}
+
+vec3 eye(sampler2D picture, vec4 part, vec2 at) {
+  if (any(lessThan(at, vec2(0))) || any(greaterThan(at, vec2(1)))) return vec3(0);
+  // Never into the other eye of a packed picture.
+  vec2 margin = 0.5 / vec2(textureSize(picture, 0));
+  return textureLod(picture, clamp(part.xy + at * part.zw, part.xy + margin, part.xy + part.zw - margin), 0.0).rgb;
+}
+
+void main() {
+  vec2 at = look(), half_ = vec2(shift / 2.0, 0);
+  // A scene that moves away: its left picture to the left, its right one to the right.
+  vec3 one = eye(leftEye, leftPart, at + half_), other = eye(rightEye, rightPart, at - half_);
+  vec3 seen = one;
+  if (mode == 1) seen = other;
+  if (mode == 3) seen = leftMix * one + rightMix * other;
+  if (mode == 4) seen = abs(one - other) * 4.0;
+  if (mode == 6 && (int(gl_FragCoord.y) & 1) == 0) seen = other;
+  colour = vec4(clamp(seen, 0.0, 1.0), 1);
+}`;
+
+export const MODES = ["left", "right", "both", "anaglyph", "difference", "wiggle", "rows"];
+const PROJECTIONS = { "equirectangular": 1, "half-equirectangular": 2, "fisheye": 3 };
+const WHOLE = [0, 0, 1, 1];
+const CUTS = {
+  "side-by-side": [[0, 0, 0.5, 1], [0.5, 0, 0.5, 1]],
+  "top-bottom": [[0, 0, 1, 0.5], [0, 0.5, 1, 0.5]],
+};
+
+/** The canvas that shows a frame's two pictures in one of several ways. */
+export class Stage {
+  mode = "both";
+  swapped = false;
+  /** In picture widths. */
+  shift = 0;
+  /** Seen from within, where the movie is immersive. */
+  around = false;
+  yaw = 0;
+  pitch = 0;
+  /** Across the longer side, in degrees. */
+  angle = 90;
+  /** A pixel of the movie is one of the screen. */
+  zoomed = false;
+  /** What stands in the middle of a zoomed picture. */
+  centre = [0.5, 0.5];
+  /** The eye that is shown while they take turns. */
+  turn = 0;
+  #pictures = [];
+
+  /**
+   * @param {HTMLCanvasElement} canvas
+   * @param {object} movie what `movie.json` says
+   */
+  constructor(canvas, movie) {
+    this.canvas = canvas;
+    this.movie = movie;
+    const gl = canvas.getContext("webgl2", { alpha: false, antialias: false, preserveDrawingBuffer: true });
+    if (!gl) throw new Error("this browser has no WebGL 2");
+    this.gl = gl;
+    this.limit = gl.getParameter(gl.MAX_TEXTURE_SIZE);
+    this.#program = link(gl);
+    gl.useProgram(this.#program);
+    for (let index = 0; index < 2; index++) {
+      gl.activeTexture(gl.TEXTURE0 + index);
+      gl.bindTexture(gl.TEXTURE_2D, gl.createTexture());
+      for (const side of [gl.TEXTURE_WRAP_S, gl.TEXTURE_WRAP_T]) gl.texParameteri(gl.TEXTURE_2D, side, gl.CLAMP_TO_EDGE);
+    }
+    gl.pixelStorei(gl.UNPACK_COLORSPACE_CONVERSION_WEBGL, gl.NONE);
+    gl.uniformMatrix3fv(this.#at("leftMix"), true, movie.anaglyph.left.flat());
+    gl.uniformMatrix3fv(this.#at("rightMix"), true, movie.anaglyph.right.flat());
+    gl.uniform1f(this.#at("circle"), radians(movie["field-of-view"] ?? 180));
+    this.canLookAround = movie.projection in PROJECTIONS;
+    new ResizeObserver(() => this.draw()).observe(canvas);
+  }
+
+  #program;
+  #at(name) { return this.gl.getUniformLocation(this.#program, name); }
+
+  /** The shape of an eye as it is shown: its width for a height of 1. */
+  get shape() {
+    const { width, height, cut } = this.movie;
+    const shape = width * this.movie["pixel-shape"] / height;
+    // A frame wider than 3:1 has whole eyes in it, a narrower one has squeezed ones.
+    if (cut === "side-by-side") return shape > 3 ? shape / 2 : shape;
+    if (cut === "top-bottom") return shape < 1.2 ? shape * 2 : shape;
+    return shape;
+  }
+
+  get hasTwoEyes() { return this.movie.eyes === 2 || this.movie.cut !== null; }
+
+  /** Shows the pictures of a frame: an eye each, or one. */
+  show(pictures) {
+    const gl = this.gl;
+    this.#pictures = pictures;
+    pictures.forEach((picture, index) => {
+      gl.activeTexture(gl.TEXTURE0 + index);
+      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
+    });
+    this.draw();
+  }
+
+  draw() {
+    const { gl, canvas, movie } = this;
+    const scale = devicePixelRatio;
+    const [width, height] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
+    if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
+    gl.disable(gl.SCISSOR_TEST);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    if (this.#pictures.length === 0 || width === 0 || height === 0) return;
+    gl.enable(gl.SCISSOR_TEST);
+    const last = this.#pictures.length - 1;
+    const [one, other] = CUTS[movie.cut] ?? [WHOLE, WHOLE];
+    const eyes = [{ texture: 0, part: one }, { texture: last, part: other }];
+    if (this.swapped) eyes.reverse();
+    gl.uniform1i(this.#at("leftEye"), eyes[0].texture);
+    gl.uniform1i(this.#at("rightEye"), eyes[1].texture);
+    gl.uniform4fv(this.#at("leftPart"), eyes[0].part);
+    gl.uniform4fv(this.#at("rightPart"), eyes[1].part);
+    gl.uniform1f(this.#at("shift"), this.shift);
+    gl.uniform1i(this.#at("projection"), this.around ? PROJECTIONS[movie.projection] : 0);
+    gl.uniformMatrix3fv(this.#at("turn"), true, rotation(radians(this.yaw), radians(this.pitch)));
+    for (let index = 0; index < 2; index++) {
+      gl.activeTexture(gl.TEXTURE0 + index);
+      const filter = this.zoomed ? gl.NEAREST : gl.LINEAR;
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter);
+      gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter);
+    }
+    this.views().forEach((view) => {
+      gl.viewport(view.x, height - view.y - view.height, view.width, view.height);
+      gl.scissor(view.x, height - view.y - view.height, view.width, view.height);
+      gl.uniform1i(this.#at("mode"), view.mode);
+      gl.uniform2fv(this.#at("centre"), this.zoomed ? this.centre : [0.5, 0.5]);
+      gl.uniform2fv(this.#at("extent"), view.extent);
+      gl.uniform2fv(this.#at("tangents"), view.tangents);
+      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
+    });
+  }
+
+  /** The rectangles of the canvas that show something, in its pixels, from its top left corner. */
+  views() {
+    const { canvas } = this;
+    const one = this.hasTwoEyes ? MODES.indexOf(this.mode) : 0;
+    const modes = one === 2 ? [0, 1] : [one === 5 ? this.turn : one];
+    const cell = Math.floor(canvas.width / modes.length);
+    return modes.map((mode, index) => ({ mode, ...this.#view(cell * index, cell) }));
+  }
+
+  #view(left, cell) {
+    const height = this.canvas.height;
+    if (this.around || this.zoomed) {
+      const larger = Math.max(cell, height), tangent = Math.tan(radians(this.angle) / 2);
+      // Half of what is left over would put the movie's pixels between those of the screen.
+      const [wide, high] = [cell, height].map((side, index) => side - Math.abs(side - this.#size[index]) % 2);
+      return {
+        x: left, y: 0, width: wide, height: high,
+        extent: [wide / this.#size[0], high / this.#size[1]],
+        tangents: [tangent * cell / larger, tangent * height / larger],
+      };
+    }
+    const fit = Math.min(cell, height * this.shape);
+    const size = [Math.max(1, Math.round(fit)), Math.max(1, Math.round(fit / this.shape))];
+    return {
+      x: left + Math.floor((cell - size[0]) / 2), y: Math.floor((height - size[1]) / 2),
+      width: size[0], height: size[1], extent: [1, 1], tangents: [0, 0],
+    };
+  }
+
+  /** Of an eye, in pixels of the movie. */
+  get #size() {
+    const { width, height, cut } = this.movie;
+    return [cut === "side-by-side" ? width / 2 : width, cut === "top-bottom" ? height / 2 : height];
+  }
+
+  /** How wide the pictures need to be for what is shown. */
+  get neededWidth() {
+    const { movie, canvas } = this;
+    const whole = Math.min(movie.width, this.limit);
+    if (this.zoomed || this.around) return whole;
+    const shown = Math.min(canvas.clientWidth, canvas.clientHeight * this.shape) * devicePixelRatio
+      * (movie.cut === "side-by-side" ? 2 : 1) / (this.mode === "both" ? 2 : 1);
+    return Math.min(whole, Math.ceil(shown / 320) * 320);
+  }
+
+  /** The values of the pixel under a point of the page, in both eyes; null where there is none. */
+  pixel(x, y) {
+    const box = this.canvas.getBoundingClientRect(), scale = devicePixelRatio;
+    const [px, py] = [(x - box.left) * scale, (y - box.top) * scale];
+    const view = this.views().find((one) => px >= one.x && px < one.x + one.width && py >= one.y && py < one.y + one.height);
+    if (!view || this.around || this.#pictures.length === 0) return null;
+    const centre = this.zoomed ? this.centre : [0.5, 0.5];
+    const at = [
+      centre[0] + ((px - view.x) / view.width - 0.5) * view.extent[0],
+      centre[1] + ((py - view.y) / view.height - 0.5) * view.extent[1],
+    ];
+    if (at.some((part) => part < 0 || part >= 1)) return null;
+    const parts = CUTS[this.movie.cut] ?? [WHOLE, WHOLE];
+    const values = parts.map((part, index) => {
+      const picture = this.#pictures[Math.min(index, this.#pictures.length - 1)];
+      return valueAt(picture, part[0] + at[0] * part[2], part[1] + at[1] * part[3]);
+    });
+    const size = this.#size;
+    return { x: Math.floor(at[0] * size[0]), y: Math.floor(at[1] * size[1]), values };
+  }
+}
+
+/** Rows of the matrix that turns what lies ahead by so much to the right, and up; y points down. */
+function rotation(yaw, pitch) {
+  const [c, s, d, t] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
+  return [c, s * t, s * d, 0, d, -t, -s, c * t, c * d];
+}
+
+const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
+
+function valueAt(picture, x, y) {
+  // It has been closed meanwhile.
+  if (picture.width === 0) return [];
+  probe.drawImage(picture, Math.floor(x * picture.width), Math.floor(y * picture.height), 1, 1, 0, 0, 1, 1);
+  return [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)];
+}
+
+function radians(degrees) { return degrees * Math.PI / 180; }
+
+function link(gl) {
+  const program = gl.createProgram();
+  for (const [type, source] of [[gl.VERTEX_SHADER, VERTEX], [gl.FRAGMENT_SHADER, FRAGMENT]]) {
+    const shader = gl.createShader(type);
+    gl.shaderSource(shader, source);
+    gl.compileShader(shader);
+    gl.attachShader(program, shader);
+  }
+  gl.linkProgram(program);
+  if (!gl.getProgramParameter(program, gl.LINK_STATUS)) throw new Error(gl.getProgramInfoLog(program));
+  return program;
+}

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// `gst-spatial view`: its page in a browser, and what it refuses.
+@Suite(.timeLimit(.minutes(3)))
+struct ViewCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func makeSpatial(frames: Int = 12) async throws {
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=\(frames) ! video/x-raw,format=I420,width=640,height=180,"
+        + "framerate=30/1 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+        + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
+  }
+
+  private func view(_ arguments: [String], shell: String = "") throws -> (
+    command: Command, address: String, said: String
+  ) {
+    let command = try Command(["view"] + arguments, in: folder, shell: shell)
+    let said = try command.wait(for: "/\n")
+    let address = try #require(said.firstMatch(of: /http:\/\/\S+\//), "\(said)").0
+    return (command, String(address), said)
+  }
+
+  private func end(_ command: Command) throws {
+    command.interrupt()
+    let result = try command.result()
+    #expect(result.status == 0, "\(result)")
+  }
+
+  /// What a tool prints.
+  private func run(_ program: String, _ arguments: [String]) async throws -> Data {
+    let process = Process()
+    process.executableURL = URL(filePath: program)
+    process.arguments = arguments
+    process.currentDirectoryURL = folder.url
+    process.standardInput = FileHandle.nullDevice
+    let output = Pipe()
+    process.standardOutput = output
+    try process.run()
+    let reader = output.fileHandleForReading
+    let data = await withCheckedContinuation { continuation in
+      DispatchQueue.global().async { continuation.resume(returning: reader.readDataToEndOfFile()) }
+    }
+    process.waitUntilExit()
+    guard process.terminationStatus == 0 else {
+      throw Failure("\(program) \(arguments): \(String(decoding: data, as: UTF8.self))")
+    }
+    return data
+  }
+
+  private func status(_ arguments: [String]) async throws -> String {
+    let said = try await run(
+      "/usr/bin/curl",
+      [
+        "--silent", "--path-as-is", "--globoff", "--output", "/dev/null", "--write-out",
+        "%{http_code}",
+      ]
+        + arguments)
+    return String(decoding: said, as: UTF8.self)
+  }
+
+  @Test("only who knows the address, on this machine, gets something, and no file of it")
+  func refusals() async throws {
+    try await makeSpatial()
+    let (command, address, _) = try view(["a.mov", "--port", "0"])
+    let root = try #require(address.firstMatch(of: /http:\/\/[^\/]+\//)).0
+    let host = { (name: String) in ["--header", "Host: \(name)", address] }
+    let table: [(String, [String])] = [
+      ("200", [address]), ("200", ["\(address)movie.json"]), ("200", ["\(address)viewer.js"]),
+      ("200", ["\(address)frame/11/left?w=100"]), ("200", ["--head", "\(address)frame/3/both"]),
+      // Another machine's ssh forwards from a port of its own.
+      ("200", host("localhost:9999")), ("200", host("[::1]:1")), ("200", host("127.0.0.1")),
+      ("421", host("evil.example")), ("421", host("localhost.evil.example")), ("421", host("")),
+      ("404", ["\(root)"]), ("404", ["\(root)movie.json"]),
+      ("404", ["\(root)0\(address.suffix(33))"]),
+      ("404", ["\(root)\(String(repeating: "0", count: 32))/"]),
+      ("403", ["--header", "Sec-Fetch-Site: cross-site", address]),
+      ("403", ["--header", "Sec-Fetch-Site: same-site", address]),
+      ("200", ["--header", "Sec-Fetch-Site: same-origin", address]),
+      ("405", ["--request", "POST", "--data", "x=1", address]),
+      ("405", ["--request", "PUT", "\(address)a.mov"]), ("405", ["--request", "OPTIONS", address]),
+      ("404", ["\(address)a.mov"]), ("404", ["\(address)frame/12/left"]),
+      ("404", ["\(address)frame/-1/left"]), ("404", ["\(address)frame/99999999999999999999/left"]),
+      ("404", ["\(address)frame/1/middle"]), ("404", ["\(address)frame/1/left?f=bmp"]),
+      ("404", ["\(address)frame/1/left?w=1000000000"]), ("404", ["\(address)frame/1/left?w=0"]),
+      ("400", ["\(address)../../../../../../etc/passwd"]),
+      ("400", ["\(address)frame/..%2f..%2fetc%2fpasswd/left"]),
+      ("404", ["\(address)//etc/passwd"]),
+    ]
+    for (expected, arguments) in table {
+      #expect(try await status(arguments) == expected, "\(arguments)")
+    }
+    let heads = String(
+      decoding: try await run("/usr/bin/curl", ["--silent", "--head", address, root.description]),
+      as: UTF8.self)
+    for header in [
+      "Content-Security-Policy: default-src 'none';", "Referrer-Policy: no-referrer",
+      "Cross-Origin-Resource-Policy: same-origin", "X-Content-Type-Options: nosniff",
+    ] {
+      #expect(heads.components(separatedBy: header).count == 3, "\(heads)")
+    }
+    try end(command)
+  }
+
+  @Test("pictures are those of 'frames', byte by byte")
+  func pictures() async throws {
+    try await makeSpatial()
+    let (command, address, _) = try view(["a.mov", "--port", "0"])
+    for show in ["left", "right", "both", "anaglyph"] {
+      let written = try Command.run(
+        ["frames", "a.mov", "--at", "0.2s", "--show", show, "-o", "\(show).png"], in: folder)
+      try #require(written.status == 0, "\(written)")
+      let served = try await run("/usr/bin/curl", ["--silent", "\(address)frame/6/\(show)?f=png"])
+      #expect(try served == Data(contentsOf: URL(filePath: folder.path("\(show).png"))), "\(show)")
+    }
+    try end(command)
+  }
+
+  @Test("what cannot be viewed, and how others could see it, is said at once")
+  func messages() async throws {
+    try await makeSpatial()
+    for (arguments, expected) in [
+      (
+        ["missing.mov"], "error: 'missing.mov' cannot be read as a movie: No such file or directory"
+      ),
+      (["a.mov", "--port", "70000"], "--port is a number from 0 to 65535"),
+      (["a.mov", "--host", "0.0.0.0"], "add --insecure"),
+    ] {
+      let result = try Command.run(["view"] + arguments, in: folder)
+      #expect(result.status != 0 && result.errors.contains(expected), "\(result)")
+    }
+    // With --insecure, by any address, but not by other sites' names.
+    let (open, there, _) = try view(["a.mov", "--host", "0.0.0.0", "--insecure", "--port", "0"])
+    let local = there.replacing(/\/\/[^\/]+:/, with: "//127.0.0.1:")
+    #expect(try await status([local]) == "200")
+    #expect(try await status(["--header", "Host: 192.0.2.7:1", local]) == "200")
+    #expect(try await status(["--header", "Host: evil.example", local]) == "421")
+    open.interrupt()
+    let warned = try open.result()
+    #expect(warned.status == 0 && warned.errors.contains("nothing is encrypted"), "\(warned)")
+    let (first, address, _) = try view(["a.mov"])
+    // The next port that is free; and the way from where the person sits.
+    let (second, other, line) = try view(
+      ["a.mov"], shell: "export SSH_CONNECTION='192.0.2.1 50000 192.0.2.2 22'; ")
+    #expect(address.prefix(23) != other.prefix(23))
+    let port = try #require(other.firstMatch(of: /:(\d+)\//)).1
+    second.interrupt()
+    // It may come with the first line.
+    let said = line + (try second.result().output)
+    #expect(said.contains("ssh -L \(port):localhost:\(port) 192.0.2.2"), "\(said)")
+    try end(first)
+  }
+
+  private static let browser: Bool = {
+    let process = Process()
+    guard let python = ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"],
+      FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium-headless-shell")
+    else { return false }
+    process.executableURL = URL(filePath: python)
+    process.arguments = ["-c", "import playwright"]
+    process.standardError = FileHandle.nullDevice
+    guard (try? process.run()) != nil else { return false }
+    process.waitUntilExit()
+    return process.terminationStatus == 0
+  }()
+
+  private struct Seen: Decodable {
+    let wrong: [String]
+    let median_step: Double
+  }
+
+  @Test(
+    "a browser shows exactly the frames that 'frames' writes, however one gets there",
+    .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"))
+  func page() async throws {
+    try await makeSpatial(frames: 60)
+    for show in ["left", "right", "anaglyph"] {
+      let written = try Command.run(
+        ["frames", "a.mov", "--every", "33333333ns", "--show", show, "-o", "\(show)"], in: folder)
+      try #require(written.status == 0, "\(written)")
+    }
+    let (command, address, _) = try view(["a.mov", "--port", "0"])
+    let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
+    let tool = Repository.url.appending(path: "Tests/Tools/view_movie.py").path
+    let seen = try JSONDecoder().decode(
+      Seen.self, from: try await run(python, [tool, address, folder.url.path]))
+    #expect(seen.wrong.isEmpty, "\(seen)")
+    try end(command)
+  }
+}
