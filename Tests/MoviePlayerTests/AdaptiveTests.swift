@@ -221,9 +221,13 @@ struct AdaptiveTests {
     #expect(rest.disorder == [] && rest.warnings.isEmpty)
   }
 
-  @Test("a movie that grows beyond what its start says of its length says so")
-  func growing() throws {
-    let (index, fragments) = try fragments(WovenMovie())
+  @Test(
+    "a movie that grows beyond what its start says of its length says so, to its last frame",
+    arguments: [0, 2])
+  func growing(delay: Int) throws {
+    var movie = WovenMovie()
+    movie.delay = delay
+    let (index, fragments) = try fragments(movie)
     var boxes = BoxTree.read(index)
     let moov = try #require(boxes.firstIndex { $0.type == "moov" })
     // mehd says half a second of four.

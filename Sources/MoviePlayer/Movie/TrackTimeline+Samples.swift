@@ -57,8 +57,13 @@ extension TrackTimeline {
   /// Where the last edit ends that goes on to the end of the media.
   func mediaEnd(_ samples: TrackSamples) -> Nanoseconds {
     guard let last = edits.last else { return 0 }
-    // Without the shift: what is decoded last is not shown later by it.
-    let end = dts(saturatingDifference(samples.endDecodeTime, last.mediaStart ?? 0))
-    return last.movieTime(of: saturatingSum(last.start, end))
+    // What is shown last need not be decoded last.
+    let end = (max(0, samples.count - Self.reorderLimit)..<samples.count)
+      .compactMap { samples.sample(at: $0) }
+      .map { saturatingDifference($0.presentationTime, -Int64($0.duration)) }.max()
+    return end.map { max(last.movieTime(of: pts($0)), last.movieStart) } ?? last.movieStart
   }
+
+  /// No picture waits for more others to be decoded (H.265 A.4.2), itself included.
+  private static var reorderLimit: Int { 17 }
 }

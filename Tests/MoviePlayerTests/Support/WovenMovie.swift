@@ -13,6 +13,9 @@ struct WovenMovie {
   /// PCM of one channel at 8000 Hz, as long as the video.
   var hasSound = false
   var baseEye = Eye.left
+  /// How many frames later than they could all are shown, as in MP4 files without negative composition
+  /// offsets; the edit makes up for it.
+  var delay = 0
 
   var frameCount: Int { repetitions * 12 }
 
@@ -34,7 +37,7 @@ struct WovenMovie {
     for number in 0..<frameCount {
       let unit = stream.units[number % 12]
       let decode = Int64(number) * Int64(frameDuration)
-      let shown = Int64(number - number % 12 + unit.displayOrder) * Int64(frameDuration)
+      let shown = Int64(number - number % 12 + unit.displayOrder + delay) * Int64(frameDuration)
       try movie.append(
         SampleDescription(
           size: UInt32(unit.bytes.count), decodeTime: decode, duration: frameDuration,
