@@ -48,37 +48,30 @@ struct Viewer: WebResponder {
 
   /// - Parameter path: behind the token.
   private func answer(to admitted: ViewerGuard.Admitted) async throws -> WebResponse {
-    let request = admitted.request
-    switch admitted.path.count {
-    case 1:
-      if let file = PageFile(admitted.path[0]) {
-        return WebResponse(
-          .ok, headers: [("Content-Type", file.type), ("Cache-Control", "no-cache")],
-          body: .bytes(file.bytes))
+    let (path, request) = (admitted.path, admitted.request)
+    switch (path.count, path.first ?? "") {
+    case (1, "movie.json"): return file("application/json", description)
+    case (1, "layers.json"): return file("application/json", try await layers.value)
+    case (1, "sound.m4a"):
+      return WebResponse(
+        try await sound.value, for: request,
+        headers: [("Content-Type", "audio/mp4"), ("Cache-Control", "no-cache")])
+    case (1, let name):
+      guard let page = PageFile(name) else { break }
+      return file(page.type, page.bytes)
+    case (3, "frame"):
+      guard let index = Int(path[1]), let wanted = FramePictures.Request(path[2], request) else {
+        break
       }
-      if admitted.path[0] == "movie.json" {
-        return WebResponse(
-          .ok, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
-          body: .bytes(description))
-      }
-      if admitted.path[0] == "layers.json" {
-        return WebResponse(
-          .ok, headers: [("Content-Type", "application/json"), ("Cache-Control", "no-cache")],
-          body: .bytes(try await layers.value))
-      }
-      if admitted.path[0] == "sound.m4a" {
-        return WebResponse(
-          try await sound.value, for: request,
-          headers: [("Content-Type", "audio/mp4"), ("Cache-Control", "no-cache")])
-      }
-    case 3 where admitted.path[0] == "frame":
-      guard let index = Int(admitted.path[1]),
-        let wanted = FramePictures.Request(admitted.path[2], request)
-      else { break }
       return try await picture(index, wanted, request)
     default: break
     }
     return WebResponse(.notFound)
+  }
+
+  private func file(_ type: String, _ bytes: [UInt8]) -> WebResponse {
+    WebResponse(
+      .ok, headers: [("Content-Type", type), ("Cache-Control", "no-cache")], body: .bytes(bytes))
   }
 
   private func picture(
@@ -97,8 +90,8 @@ struct Viewer: WebResponder {
   }
 
   private func text(_ status: WebResponse.Status, _ message: String) -> WebResponse {
-    WebResponse(
-      status, headers: [("Content-Type", "text/plain; charset=utf-8")],
-      body: .bytes(Array(message.utf8)))
+    var response = file("text/plain; charset=utf-8", Array(message.utf8))
+    response.status = status
+    return response
   }
 }
