@@ -43,8 +43,9 @@ OUTPUT ?=
 SECONDS ?= 600
 MOMENTS ?= 50
 
-# What no clone can bring along: other makers' movies, and the right to mount a file system.
-MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root"
+# What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
+# where Debian's cannot be had.
+MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root" --may-skip Chromium
 .PHONY: setup plugin command demo test bench docs tsan asan campaign kills fuzz install uninstall deb tarball format
 
 plugin: setup
