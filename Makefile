@@ -14,7 +14,7 @@
 # make asan                                        the same under AddressSanitizer
 # make campaign                                    does to the ready pipelines what happens to recordings
 # make kills [MOMENTS=50]                          recorders and packagers, killed at random moments
-# make docs                                        the library GStreamer's documentation, in .build/docs
+# make docs                                        the libraries' documentation, in .build/docs
 # make format                                      swift format, in place
 
 SWIFT_BUILD = swift build -c release --disable-local-rpath

@@ -43,6 +43,39 @@ struct SnippetTests {
     return said
   }
 
+  /// The articles of StereoMedia.docc, beside what they have in common with the README.
+  private func articles(_ movie: StereoMovie) async throws -> [String] {
+    var said: [String] = []
+    func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
+    // begin
+    var options = StereoReader.Options()
+    options.range = .seconds(0) ..< .seconds(1)
+    options.format = .rgba
+    options.size = .fit(width: 160)
+    for try await frame in StereoReader(movie, options) { print(frame.left.width) }
+
+    struct Swap: StereoCompositor {
+      let output = CompositionOutput.stereo
+
+      func compose(_ request: CompositionRequest<Void>) async throws -> ComposedFrame {
+        guard let frame = request["a"] else { return .skip }
+        return .stereo(frame.right, frame.left)
+      }
+    }
+
+    var composition = StereoComposition(Swap(), frames: .of("a"))
+    composition.add("a", movie)
+    for try await frame in composition.frames() { print(frame.time) }
+    // end
+    return said
+  }
+
+  @Test("the programs of the articles read a part of a movie and compose it")
+  func articles() async throws {
+    let said = try await articles(try await StereoMovie(try await Movies.spatial()))
+    #expect(said.count == 70 && said.prefix(30).allSatisfy { $0 == "160" }, "\(said)")
+  }
+
   @Test(
     "the README's program reads every frame of a movie, a still of it, writes it again and plays it"
   )
@@ -55,10 +88,20 @@ struct SnippetTests {
     #expect(said[41].hasSuffix("bytes of frame 29") && said[42] == "40 frames again")
   }
 
-  @Test("every line of Swift in the README is one of these")
+  /// Of the README and of the articles.
+  private static let pages: [String] = {
+    let folder = "Sources/StereoMedia/StereoMedia.docc"
+    let articles = try? FileManager.default.contentsOfDirectory(
+      atPath: Repository.url.appending(path: folder).path)
+    return ["README.md"] + (articles ?? []).map { "\(folder)/\($0)" }
+  }()
+
+  @Test("every line of Swift in the README and in the articles is one of these")
   func lines() throws {
-    let readme = try String(
-      contentsOf: Repository.url.appending(path: "README.md"), encoding: .utf8)
+    let readme = try Self.pages.map {
+      try String(contentsOf: Repository.url.appending(path: $0), encoding: .utf8)
+    }.joined()
+    try #require(Self.pages.count == 10)
     let own = try String(contentsOf: URL(filePath: #filePath), encoding: .utf8)
     let known = Set(own.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) })
     let blocks = readme.components(separatedBy: "```swift\n").dropFirst()
@@ -66,7 +109,7 @@ struct SnippetTests {
     let lines = blocks.joined().split(separator: "\n")
       .map { $0.trimmingCharacters(in: .whitespaces) }
       .filter { !$0.isEmpty && !$0.hasPrefix("import ") && !$0.hasPrefix(".p") }
-    try #require(lines.count > 8)
+    try #require(lines.count > 40)
     for line in lines {
       let own = line.replacing("\"movie.mov\"", with: "path").replacing(
         "\"copy.mov\"", with: "copy")

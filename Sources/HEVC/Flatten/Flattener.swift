@@ -9,7 +9,7 @@
 /// vector scaling.
 ///
 /// A dependent picture comes some access units after its base picture, when no later base picture
-/// refers to that any more: ``FlattenedOrder`` says why. So keep the bytes of the access units from
+/// refers to that any more: the order of pictures that H.265 8.3.2 allows wants it so. So keep the bytes of the access units from
 /// ``AccessUnit/oldestNeeded`` on, and call ``drain()`` at the end.
 ///
 /// ```swift
@@ -125,8 +125,11 @@ public struct Flattener: Sendable {
   /// Layers that do not go together are an error at the start of a stream. Later, where damage is
   /// the likelier reason, that is the dependent picture's failure.
   ///
-  /// - Parameter number: what the access unit is called in ``SingleLayerAccessUnit/accessUnit``;
-  ///   nil to count those that were flattened.
+  /// - Parameters:
+  ///   - bytes: those of the access unit.
+  ///   - nalUnits: where its NAL units lie in them, start codes and lengths left out.
+  ///   - number: what the access unit is called in ``SingleLayerAccessUnit/accessUnit``; nil to count
+  ///     those that were flattened.
   public mutating func flatten(
     _ bytes: RawSpan, nalUnits: [Range<Int>], number: Int? = nil
   ) throws(FlattenError) -> AccessUnit {

@@ -36,6 +36,7 @@ public struct SingleLayerAccessUnit: Sendable {
   /// four bytes and without parameter sets and delimiters, as in samples of an `hvc1` track.
   ///
   /// - Parameters:
+  ///   - framing: how the NAL units are told apart.
   ///   - source: the bytes that the layered access unit was given in.
   ///   - output: at least ``byteCount(framing:)`` bytes.
   /// - Precondition: `output` is large enough, and `source` is what was given.

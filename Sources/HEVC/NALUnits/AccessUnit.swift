@@ -30,7 +30,9 @@ public struct AccessUnitBoundaries: Sendable {
 
   /// Takes the next NAL unit.
   ///
-  /// - Parameter isFirstInPicture: `first_slice_segment_in_pic_flag`.
+  /// - Parameters:
+  ///   - header: that of the NAL unit.
+  ///   - isFirstInPicture: `first_slice_segment_in_pic_flag`.
   /// - Returns: where the NAL unit shows that an access unit is complete, how many of the NAL
   ///   units given since the last one belong to it; else nil.
   public mutating func add(_ header: NALUnitHeader, isFirstInPicture: Bool) -> Int? {

@@ -7,7 +7,9 @@ public enum AnnexB {
   /// The last NAL unit ends where the stream does. Bytes in front of the first start code belong
   /// to no NAL unit. Nothing is copied.
   ///
-  /// - Parameter maximumCount: of units; those behind them are left out.
+  /// - Parameters:
+  ///   - stream: bytes with start codes.
+  ///   - maximumCount: of units; those behind them are left out.
   public static func nalUnits(in stream: RawSpan, maximumCount: Int = .max) -> [Range<Int>] {
     var units: [Range<Int>] = []
     guard var code = startCode(in: stream, from: 0) else { return units }

@@ -28,7 +28,9 @@ public enum LengthPrefixed {
 
   /// The ranges of the NAL units of `sample`, lengths left out. Empty NAL units are passed over.
   ///
-  /// - Parameter lengthSize: bytes of each length: 1, 2 or 4.
+  /// - Parameters:
+  ///   - sample: NAL units, each behind its length.
+  ///   - lengthSize: bytes of each length: 1, 2 or 4.
   public static func nalUnits(
     in sample: RawSpan, lengthSize: Int = 4
   ) throws(Malformed) -> [Range<Int>] {

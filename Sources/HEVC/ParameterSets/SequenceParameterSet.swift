@@ -67,8 +67,10 @@ public struct SequenceParameterSet: Hashable, Sendable {
 
   /// Reads the SPS NAL unit `nalUnit`.
   ///
-  /// - Parameter videoParameterSet: needed by the short form, which takes size, format and number
-  ///   of sub-layers from it.
+  /// - Parameters:
+  ///   - nalUnit: its header included.
+  ///   - videoParameterSet: needed by the short form, which takes size, format and number of sub-layers
+  ///     from it.
   public init(
     nalUnit: [UInt8], videoParameterSet: VideoParameterSet? = nil
   ) throws(SyntaxError) {

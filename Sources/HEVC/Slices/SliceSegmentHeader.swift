@@ -94,6 +94,7 @@ public struct SliceSegmentHeader: Sendable {
   /// Reads the header of the slice segment NAL unit `nalUnit`.
   ///
   /// - Parameters:
+  ///   - nalUnit: its header included.
   ///   - sets: the parameter sets sent so far.
   ///   - pair: what the VPS says of two layers; needed for slices of layer 1 only.
   public init(

@@ -78,9 +78,15 @@ public struct Weaver: Sendable {
   /// Both eyes' pictures are IDR pictures. That of the dependent eye is left out, but for its
   /// parameter sets, which hold for the pictures behind it.
   ///
-  /// - Parameter predicted: the access unit of a third stream that takes its place: a P picture with
-  ///   one reference, which stands for the base picture. The payloads of the dependent eye's NAL
-  ///   units are ranges of it.
+  /// - Parameters:
+  ///   - left: the left eye's access unit.
+  ///   - leftNALUnits: where its NAL units lie in it.
+  ///   - right: the right eye's access unit.
+  ///   - rightNALUnits: where its NAL units lie in it.
+  ///   - predicted: the access unit of a third stream that takes its place: a P picture with one
+  ///     reference, which stands for the base picture. The payloads of the dependent eye's NAL units
+  ///     are ranges of it.
+  ///   - predictedNALUnits: where its NAL units lie in it.
   public mutating func weave(
     left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>],
     predicted: RawSpan, predictedNALUnits: [Range<Int>]

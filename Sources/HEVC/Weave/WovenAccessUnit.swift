@@ -85,6 +85,7 @@ extension WovenAccessUnit {
   /// unit delimiters are left out, as in samples of an `hvc1` track.
   ///
   /// - Parameters:
+  ///   - framing: how the NAL units are told apart.
   ///   - left: the bytes that the left eye's access unit was given in.
   ///   - right: the same of the right eye.
   ///   - output: at least ``byteCount(framing:)`` bytes.

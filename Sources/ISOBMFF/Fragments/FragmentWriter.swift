@@ -33,7 +33,9 @@ public struct FragmentWriter: Sendable {
   private var syncPoints = SyncPoints()
 
   /// - Parameters:
+  ///   - format: what kind of file it is.
   ///   - movieTimescale: units a second of the edit lists.
+  ///   - metadata: that of the movie as a whole.
   ///   - firstSequenceNumber: of the first fragment.
   ///   - position: where the initialization segment is written, in bytes from the file's start.
   public init(
@@ -108,8 +110,10 @@ public struct FragmentWriter: Sendable {
 
   /// Ends the fragment that is open; nil where it has no sample.
   ///
-  /// - Parameter nextDecodeTimes: when the next sample of each track is decoded, in its units, where
-  ///   that is known: the last one here lasts until then.
+  /// - Parameters:
+  ///   - options: what is said in it beside its samples.
+  ///   - nextDecodeTimes: when the next sample of each track is decoded, in its units, where that is
+  ///     known: the last one here lasts until then.
   /// - Throws: ``MovieWriterError/fragmentTooLarge(_:)``; the fragment stays open then.
   public mutating func finishFragment(
     _ options: FragmentOptions = FragmentOptions(), nextDecodeTimes: [TrackID: Int64] = [:]

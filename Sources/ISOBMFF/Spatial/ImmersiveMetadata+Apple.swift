@@ -7,6 +7,7 @@ extension VideoExtendedUsage {
   ///
   /// - Parameters:
   ///   - width: of one eye's picture in pixels, for lenses that do not say what they are for.
+  ///   - height: the same.
   public func immersiveMetadata(width: Int, height: Int) -> ImmersiveMetadata? {
     let projection: ImmersiveProjection
     switch projectionKind.flatMap({ ProjectionKind(fourCC: $0.description) }) {
@@ -26,6 +27,7 @@ extension VideoExtendedUsage {
   /// the projection.
   ///
   /// - Parameters:
+  ///   - immersive: how the picture surrounds the viewer.
   ///   - metadata: how a pair was shot; nil for one eye.
   public static func make(
     _ immersive: ImmersiveMetadata, pair metadata: SpatialMetadata?

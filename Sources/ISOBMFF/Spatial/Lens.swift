@@ -82,6 +82,7 @@ extension Lens {
   ///
   /// - Parameters:
   ///   - width: of one eye's picture, which the figures are for where the lens does not say.
+  ///   - height: the same.
   public func calibration(width: Double, height: Double) -> LensCalibration? {
     guard let intrinsics else { return nil }
     let width = referenceSize.map { Double($0.width) } ?? width

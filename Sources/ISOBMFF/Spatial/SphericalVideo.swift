@@ -42,7 +42,10 @@ public struct SphericalVideo: Equatable, Sendable {
 
   /// The box of a picture of any part of the sphere, or of a cube; a mesh is left out.
   ///
-  /// - Parameter pose: in 16.16 fixed-point degrees.
+  /// - Parameters:
+  ///   - projection: which part of the sphere, or how a cube's faces lie.
+  ///   - pose: in 16.16 fixed-point degrees.
+  ///   - metadataSource: the program that says so.
   public init(
     _ projection: Projection, pose: (yaw: Int32, pitch: Int32, roll: Int32), metadataSource: String
   ) {

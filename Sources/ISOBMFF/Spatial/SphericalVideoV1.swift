@@ -112,7 +112,10 @@ extension SphericalVideoV1 {
   /// the projection.
   ///
   /// - Parameters:
+  ///   - immersive: how the picture surrounds the viewer.
   ///   - width: of one eye's picture, in pixels.
+  ///   - height: of one eye's picture, in pixels.
+  ///   - software: the program that says so.
   public static func make(
     _ immersive: ImmersiveMetadata, width: Int, height: Int, software: String
   ) -> (box: SphericalVideoV1?, losses: [ImmersiveLoss]) {

@@ -18,7 +18,7 @@ public struct VideoExtendedUsage: Equatable, Sendable {
   public internal(set) var baseline: Baseline?
   /// `eyes/cmfy/dadj`.
   public internal(set) var disparityAdjustment: DisparityAdjustment?
-  /// `proj/prji`: one of ``ProjectionKind``'s codes, or one that is newer than this type.
+  /// `proj/prji`: one of `ProjectionKind`'s codes, or one that is newer than this type.
   public internal(set) var projectionKind: FourCC?
   /// `lnsc` or `proj/lnsc`: the lenses of a projection of kind `prim`; nil where there are none
   /// that can be read.
@@ -30,7 +30,11 @@ public struct VideoExtendedUsage: Equatable, Sendable {
   ///
   /// Every field that is nil is left out. `horizontalFieldOfView` has a box of its own (`hfov`).
   /// Packing is written for side by side and top-bottom; frame by frame has no code.
-  /// - Parameter lenses: of a projection of kind `prim`.
+  ///
+  /// - Parameters:
+  ///   - metadata: how the pair was shot.
+  ///   - packing: how both eyes share a frame; nil where they do not.
+  ///   - lenses: of a projection of kind `prim`.
   public init(
     _ metadata: SpatialMetadata, packing: PackingLayout? = nil, lenses: LensCollection? = nil
   ) {
@@ -56,7 +60,9 @@ public struct VideoExtendedUsage: Equatable, Sendable {
 
   /// The box of a picture that is no pair: its projection alone, without `eyes`.
   ///
-  /// - Parameter lenses: of a projection of kind `prim`.
+  /// - Parameters:
+  ///   - projection: how the picture surrounds the viewer.
+  ///   - lenses: of a projection of kind `prim`.
   public init(monoscopic projection: ProjectionKind, lenses: LensCollection? = nil) {
     projectionKind = FourCC(exactly: projection.fourCC)
     lensCollection = lenses

@@ -41,8 +41,11 @@ public struct MovieWriter: Sendable {
   /// Whether fragments stand where media data will be.
   private let isFinalising: Bool
 
-  /// - Parameter movieTimescale: units a second of the movie's duration and its edit lists. A
-  ///   track's start is rounded to it.
+  /// - Parameters:
+  ///   - container: what kind of file it is.
+  ///   - movieTimescale: units a second of the movie's duration and its edit lists. A track's start is
+  ///     rounded to it.
+  ///   - metadata: that of the movie as a whole.
   public init(
     container: MovieContainer, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata()

@@ -39,7 +39,9 @@ public struct MutablePicture: ~Copyable, Sendable {
   /// Calls `body` with the bytes of a plane, which must not outlive the call, and where the rows lie
   /// in them.
   ///
-  /// - Parameter index: from 0 to `planeCount` - 1.
+  /// - Parameters:
+  ///   - index: from 0 to `planeCount` - 1.
+  ///   - body: draws.
   /// - Throws: a ``StereoMediaError`` where there is no such plane; what `body` throws.
   public mutating func withPlane<Result, Failure: Error>(
     _ index: Int, _ body: (inout MutableRawSpan, PlaneLayout) throws(Failure) -> Result

@@ -54,7 +54,9 @@ public final class Picture: Sendable {
   /// Calls `body` with the bytes of a plane, which must not outlive the call, and where the rows lie
   /// in them. Rows are often longer than what they show.
   ///
-  /// - Parameter index: from 0 to `planeCount` - 1.
+  /// - Parameters:
+  ///   - index: from 0 to `planeCount` - 1.
+  ///   - body: looks at them.
   /// - Throws: a ``StereoMediaError`` where there is no such plane or the memory cannot be read; what
   ///   `body` throws.
   public func withPlane<Result, Failure: Error>(

@@ -92,6 +92,7 @@ public final class StereoImageGenerator: Sendable {
   /// - Parameters:
   ///   - index: into the movie's ``FrameIndex``.
   ///   - eye: the one whose picture alone the file shows; nil for what the generator shows.
+  ///   - format: what kind of file it is.
   ///   - maximumSize: what that picture is scaled down to; nil for the size that frames have.
   /// - Throws: as ``frame(_:)`` does; a ``StereoMediaError`` where a movie of one eye is to be shown
   ///   as two.
@@ -104,7 +105,7 @@ public final class StereoImageGenerator: Sendable {
 
   /// The frame that is shown at a time as a picture file.
   ///
-  /// - Throws: as ``image(_:as:)`` does.
+  /// - Throws: as ``image(_:of:as:maximumSize:)`` does.
   public func image(
     at time: Duration, as format: ImageFormat = .jpeg()
   ) async throws -> EncodedImage {
