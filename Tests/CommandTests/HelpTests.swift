@@ -77,11 +77,15 @@ struct HelpTests {
         let command = line.components(separatedBy: " | jq")[0]
         // The examples are named as the outputs of others.
         let isConversion = command.hasPrefix("gst-spatial convert") && !command.contains("--dry")
-        // A server serves until it is told to end.
+        // A server serves until it is told to end, once it has said where it is.
         let isServer = ["serve", "view"].contains { command.hasPrefix("gst-spatial \($0)") }
+        let start =
+          isServer
+          ? command
+            + " >said 2>&1 & for try in $(seq 100); do grep -q http said && break; sleep 0.1; done; "
+            + "sleep 0.2; kill -TERM $!; wait $!" : command
         let result = try shell(
-          (isServer ? "timeout --preserve-status --signal=INT 3 " : "") + command
-            + (isConversion ? " --force" : "")
+          start + (isConversion ? " --force" : "")
             + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),
           in: place)
         #expect(result.status == 0, "\(line): \(result.text)")

@@ -52,7 +52,9 @@ struct InstallTests {
     // What is packed here is looked at and thrown away: it need not be small.
     try run(
       "make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command"] + arguments,
-      environment: ["XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "0"])
+      environment: [
+        "XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "0", "DEB_BUILD_OPTIONS": "noautodbgsym",
+      ])
   }
 
   /// The files below a folder, by their paths within it.
