@@ -109,15 +109,16 @@ struct ViewCommand: AsyncParsableCommand {
     }
     let name = viewer.guardian.host ?? "localhost"
     let address = "http://\(name):\(port)/\(viewer.guardian.token)/"
-    Terminal.output.line("viewing \(movie) at \(address)")
+    var text = "viewing \(movie) at \(address)\n"
     // The third word is the address of this machine as the other one knows it.
     if host == nil,
       let words = getenv("SSH_CONNECTION").map({ String(cString: $0) })?.split(separator: " "),
       words.count == 4
     {
-      Terminal.output.line(
-        " = you are here by ssh: there, run 'ssh -L \(port):localhost:\(port) \(words[2])' first")
+      text +=
+        " = you are here by ssh: there, run 'ssh -L \(port):localhost:\(port) \(words[2])' first\n"
     }
+    Terminal.output.write(text)
     if open { Self.open(address) }
   }
 
