@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import Foundation
 import StereoMedia
 
 /// Joins two movies, with a crossfade of one second between them:
@@ -27,6 +28,7 @@ enum CompositorApp {
     } catch {
       print("error: \(error)")
       if let hint = (error as? StereoMediaError)?.hint { print("hint: \(hint)") }
+      exit(1)
     }
   }
 

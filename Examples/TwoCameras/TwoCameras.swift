@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import Foundation
 import StereoMedia
 
 /// Writes a spatial movie of two cameras, drawn here: a bright square that goes from left to right,
@@ -24,13 +25,15 @@ enum TwoCameras {
       settings.frameRate = Double(rate)
       settings.spatial = SpatialMetadata(
         heroEye: .left, horizontalFieldOfView: HorizontalFieldOfView(degrees: 71.5),
-        baseline: Baseline(millimetres: 64), disparityAdjustment: DisparityAdjustment(pictureWidths: 0.02))
+        baseline: Baseline(millimetres: 64),
+        disparityAdjustment: DisparityAdjustment(pictureWidths: 0.02))
       if arguments.count == 2 { settings.sound = try await StereoMovie(arguments[1]) }
       let report = try await StereoWriter.write(arguments[0], settings) { writer in
         let pool = try PicturePool(format: .i420, width: width, height: height)
         for index in 0..<count {
           try await writer.append(
-            left: try camera(pool, index, disparity: 6), right: try camera(pool, index, disparity: -6),
+            left: try camera(pool, index, disparity: 6),
+            right: try camera(pool, index, disparity: -6),
             at: .seconds(1) * index / rate, duration: .seconds(1) / rate)
         }
       }
@@ -38,6 +41,7 @@ enum TwoCameras {
     } catch {
       print("error: \(error)")
       if let hint = (error as? StereoMediaError)?.hint { print("hint: \(hint)") }
+      exit(1)
     }
   }
 

@@ -53,6 +53,16 @@ struct ExampleTests {
     #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 121)
   }
 
+  @Test(
+    "a movie that cannot be read is an error, by word and by status",
+    arguments: [
+      ("SpherePlayer", ["none.mov", ".", "0"]), ("CompositorApp", ["none.mov", "b.mov", "c.mov"]),
+    ])
+  func missing(example: String, arguments: [String]) throws {
+    let text = try run(example, arguments, status: 1)
+    #expect(text.contains("error: 'none.mov' cannot be read as a movie"), "\(text)")
+  }
+
   @Test("TwoCameras writes a movie that headsets take, with another movie's sound")
   func twoCameras() async throws {
     try await TestMovie.play(

@@ -77,22 +77,6 @@ struct CompositionFailureTests {
     #expect(report.frameCount == 40)
   }
 
-  private actor Signal {
-    private var hasCome = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func come() {
-      hasCome = true
-      for continuation in waiting { continuation.resume() }
-      waiting = []
-    }
-
-    func wait() async {
-      guard !hasCome else { return }
-      await withCheckedContinuation { waiting.append($0) }
-    }
-  }
-
   @Test(
     "a compositor that never returns ends with the task, which leaves no file",
     arguments: [false, true])

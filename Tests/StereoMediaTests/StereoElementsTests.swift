@@ -143,22 +143,6 @@ struct StereoElementsTests {
     }
   }
 
-  private actor Signal {
-    private var hasCome = false
-    private var waiting: [CheckedContinuation<Void, Never>] = []
-
-    func come() {
-      hasCome = true
-      for continuation in waiting { continuation.resume() }
-      waiting = []
-    }
-
-    func wait() async {
-      guard !hasCome else { return }
-      await withCheckedContinuation { waiting.append($0) }
-    }
-  }
-
   @Test("a stop ends a function that never returns: its task is cancelled, and nobody waits")
   func stops() async throws {
     let path = try await Movies.spatial()

@@ -151,6 +151,23 @@ func quickSettings() -> StereoWriter.Settings {
   return settings
 }
 
+/// Something that tests wait for.
+actor Signal {
+  private var hasCome = false
+  private var waiting: [CheckedContinuation<Void, Never>] = []
+
+  func come() {
+    hasCome = true
+    for continuation in waiting { continuation.resume() }
+    waiting = []
+  }
+
+  func wait() async {
+    guard !hasCome else { return }
+    await withCheckedContinuation { waiting.append($0) }
+  }
+}
+
 /// Programs that judge independently.
 enum Python {
   private static let interpreter =

@@ -75,8 +75,6 @@ public struct PluginDeclaration: Sendable {
   }
 }
 
-/// A function and no constant: the compiler's documentation tool cannot read back constants of C function
-/// types.
 private func initialisePlugin(_ plugin: OpaquePointer?) -> gboolean {
   guard let plugin, let name = gst_plugin_get_name(plugin).map({ String(cString: $0) }),
     let declaration = PluginDeclaration.described.withLock({ $0[name] })

@@ -60,7 +60,9 @@ public struct TypeFindData {
   }
 }
 
-private let callFinder: GstTypeFindFunction = { find, data in
+private func callFinder(
+  _ find: UnsafeMutablePointer<GstTypeFind>?, _ data: UnsafeMutableRawPointer?
+) {
   guard let find, let data else { return }
   let finder = Unmanaged<TypeFinder.Finder>.fromOpaque(data).takeUnretainedValue()
   guard let caps = finder.find(TypeFindData(pointer: find)) else { return }

@@ -74,6 +74,6 @@ extension Pad {
   }
 }
 
-private let runTask: GstTaskFunction = { context in
+private func runTask(_ context: UnsafeMutableRawPointer?) {
   if let context { Callback<() -> Void>.from(context).call() }
 }

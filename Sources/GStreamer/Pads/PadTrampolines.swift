@@ -67,11 +67,17 @@ final class Callback<Function> {
   }
 }
 
-let releaseCallback: GDestroyNotify = { pointer in
+// Functions and no constants: the compiler's documentation tool (Swift 6.3) cannot read back constants of
+// C function types.
+
+func releaseCallback(_ pointer: UnsafeMutableRawPointer?) {
   if let pointer { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
 }
 
-private let padChain: GstPadChainFunction = { pad, parent, buffer in
+private func padChain(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
+  _ buffer: UnsafeMutablePointer<GstBuffer>?
+) -> GstFlowReturn {
   guard let pad, let buffer else { return GST_FLOW_ERROR }
   guard let element = ElementBox.of(parent), let context = pad.pointee.chaindata else {
     gst_buffer_unref(buffer)
@@ -84,7 +90,10 @@ private let padChain: GstPadChainFunction = { pad, parent, buffer in
   return flow
 }
 
-private let padEvent: GstPadEventFunction = { pad, parent, event in
+private func padEvent(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
+  _ event: UnsafeMutablePointer<GstEvent>?
+) -> gboolean {
   guard let pad, let event else { return 0 }
   let owned = Event(adopting: event)
   guard let element = ElementBox.of(parent), let context = pad.pointee.eventdata else {
@@ -96,7 +105,10 @@ private let padEvent: GstPadEventFunction = { pad, parent, event in
   }
 }
 
-private let padQuery: GstPadQueryFunction = { pad, parent, query in
+private func padQuery(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
+  _ query: UnsafeMutablePointer<GstQuery>?
+) -> gboolean {
   guard let pad, let query, let element = ElementBox.of(parent),
     let context = pad.pointee.querydata
   else { return 0 }
@@ -104,7 +116,9 @@ private let padQuery: GstPadQueryFunction = { pad, parent, query in
   return callback.call(element, callback.pad(pad), Query(borrowing: query)) ? 1 : 0
 }
 
-private let padActivate: GstPadActivateFunction = { pad, parent in
+private func padActivate(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?
+) -> gboolean {
   guard let pad, let element = ElementBox.of(parent), let context = pad.pointee.activatedata
   else { return 0 }
   return element.answer { () throws in
@@ -113,7 +127,10 @@ private let padActivate: GstPadActivateFunction = { pad, parent in
   }
 }
 
-private let padActivateMode: GstPadActivateModeFunction = { pad, parent, mode, active in
+private func padActivateMode(
+  _ pad: UnsafeMutablePointer<GstPad>?, _ parent: UnsafeMutablePointer<GstObject>?,
+  _ mode: GstPadMode, _ active: gboolean
+) -> gboolean {
   guard let pad, let element = ElementBox.of(parent),
     let context = pad.pointee.activatemodedata
   else { return 0 }

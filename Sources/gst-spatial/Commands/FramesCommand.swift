@@ -84,13 +84,7 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private func write() async throws {
-    let opened: StereoMovie
-    do {
-      opened = try await StereoMovie(movie)
-    } catch {
-      Terminal.error.line("error: \(error)")
-      throw ExitCode.mistakes
-    }
+    let opened = try await MovieArgument.open(movie)
     guard let video = opened.video, !video.frames.isEmpty else {
       throw StereoMediaError(
         .missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")

@@ -33,13 +33,7 @@ struct InfoCommand: AsyncParsableCommand {
   var requireSpatial = false
 
   func run() async throws {
-    let opened: StereoMovie
-    do {
-      opened = try await StereoMovie(movie)
-    } catch {
-      Terminal.error.line("error: \(error)")
-      throw ExitCode.mistakes
-    }
+    let opened = try await MovieArgument.open(movie)
     let facts = opened.facts
     if json {
       var object = facts.json

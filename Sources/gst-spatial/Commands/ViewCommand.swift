@@ -54,13 +54,7 @@ struct ViewCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let opened: StereoMovie
-    do {
-      opened = try await StereoMovie(movie)
-    } catch {
-      Terminal.error.line("error: \(error)")
-      throw ExitCode.mistakes
-    }
+    let opened = try await MovieArgument.open(movie)
     guard let video = opened.video, !video.frames.isEmpty else {
       Terminal.error.line("error: '\(movie)' cannot be read as a movie: it has no frames")
       throw ExitCode.mistakes
