@@ -7,7 +7,9 @@ extension Buffer {
   /// and GstVideoDecoder do: time codes, captions, reference timestamps, custom metas, and whatever
   /// else says nothing of the memory.
   ///
-  /// - Parameter isResized: leaves out those that say something of sizes and places in the picture.
+  /// - Parameters:
+  ///   - other: the buffer that has them.
+  ///   - isResized: leaves out those that say something of sizes and places in the picture.
   public func copyMetas(from other: Buffer, isResized: Bool = false) {
     let copying = g_quark_from_string("gst-copy")
     var whole = GstMetaTransformCopy(region: 0, offset: 0, size: .max)

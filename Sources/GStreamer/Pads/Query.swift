@@ -94,7 +94,9 @@ public struct Query: ~Copyable {
 
   /// Asks for a pool that has so many buffers beside what its owner needs itself.
   ///
-  /// - Parameter size: of a buffer, in bytes.
+  /// - Parameters:
+  ///   - count: how many buffers, at the least.
+  ///   - size: of a buffer, in bytes.
   public func requireBuffers(_ count: Int, size: Int) {
     gst_query_add_allocation_pool(
       pointer, nil, guint(clamping: size), guint(clamping: count), 0)
