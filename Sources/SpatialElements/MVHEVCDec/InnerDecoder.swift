@@ -99,6 +99,11 @@ final class InnerDecoder: Sendable {
     guard let decoder = factory.make(), let sink = decoder.staticPad("sink"),
       let source = decoder.staticPad("src")
     else { return nil }
+    if factory.name == "avdec_h265" {
+      // FFmpeg decodes as many pictures at once as it has threads, of itself one more than there are
+      // processors; here two pictures are one access unit. It warns of more than 16.
+      decoder.set("max-threads", String(min(16, 2 * Processors.count + 1)))
+    }
     defer { decoder.setState(.null) }
     guard decoder.setState(.ready), source.possibleCaps.canIntersect(Caps("video/x-raw")) else {
       return nil

@@ -120,8 +120,7 @@ extension SphericalView {
     options.antialias = settings.antialias
     options.chromaSite = SphereFormat.chromaSite(input.info)
     options.threads =
-      settings.threads > 0
-      ? Int(settings.threads) : max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+      settings.threads > 0 ? Int(settings.threads) : Processors.count
     do {
       let source = try PictureGeometry(
         projection, width: input.width, height: input.height,
