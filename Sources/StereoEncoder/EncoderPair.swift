@@ -87,6 +87,8 @@ package final class EncoderPair {
     let (picture, other) =
       baseEye == .left ? (leftPicture, rightPicture) : (rightPicture, leftPicture)
     keyframeAge += 1
+    // `EyeParameters` does not tell x265 of a distance of 1.
+    let isKeyframe = isKeyframe || keyframeDistance == 1
     let startsGroup = isKeyframe || keyframeAge >= keyframeDistance
     if startsGroup { keyframeAge = 0 }
     base.submit(.encode(picture, frame: frame, isKeyframe: isKeyframe))

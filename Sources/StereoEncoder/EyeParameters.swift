@@ -63,7 +63,9 @@ struct EyeParameters {
   private static func step(keyframeDistance: Int) -> [(name: String, value: String)] {
     [
       ("b-adapt", "0"), ("scenecut", "0"), ("open-gop", "false"),
-      ("keyint", "\(keyframeDistance)"), ("min-keyint", "1"),
+      // With a distance of 1, x265 would say that the stream is of an intra profile, which no MV-HEVC
+      // base layer may be (G.11.1): `EncoderPair` then names each picture a keyframe.
+      ("keyint", "\(max(2, keyframeDistance))"), ("min-keyint", "1"),
       // Each keyframe brings its parameter sets and the HDR10 messages, which x265 3.5 writes
       // nowhere else.
       ("repeat-headers", "true"), ("annexb", "false"), ("aud", "false"),

@@ -78,7 +78,7 @@ struct ExampleTests {
     for part in ["71.5", "64", "0.02", "mp4a"] {
       #expect(info.output.contains(part), "\(part): \(info.output)")
     }
-    #expect(try run("TwoCameras", ["a.mov"]).contains("is there already"))
+    #expect(try run("TwoCameras", ["a.mov"], status: 1).contains("is there already"))
   }
 
   @Test(

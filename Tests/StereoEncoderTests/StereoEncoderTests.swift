@@ -66,6 +66,27 @@ import Testing
     #expect(decoded["1"] == (test.baseEye == .left ? right : left))
   }
 
+  @Test("the base layer of a stream of keyframes alone is of a profile that MV-HEVC allows")
+  func keyframesAlone() throws {
+    let test = Case()
+    var configuration = test.configuration
+    configuration.keyframeDistance = 1
+    let encoder = try StereoEncoder(configuration)
+    var units: [LayeredAccessUnit] = []
+    for frame in 0..<4 {
+      units += try encoder.encode(
+        left: test.scene.picture(frame: frame, eye: .left),
+        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
+    }
+    units += try encoder.finish()
+    #expect(units.filter(\.isSync).count == 4)
+    let first = units[0].left
+    let profiles = try first.nalUnits.map { Array(first.bytes[$0]) }
+      .filter { NALUnitHeader($0.span.bytes)?.type == .sequenceParameterSet }
+      .map { try SequenceParameterSet(nalUnit: $0).profileTierLevel?.profile?.profileIDC }
+    #expect(profiles == [1])
+  }
+
   @Test("what is inside at the end comes out piece by piece, in order, and then no more")
   func drain() throws {
     let test = Case()
