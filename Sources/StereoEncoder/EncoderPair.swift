@@ -29,6 +29,8 @@ package final class EncoderPair {
   /// What one encoder gave before the other did.
   private var waiting: (base: [X265Encoder.CodedPicture], dependent: [X265Encoder.CodedPicture]) =
     ([], [])
+  /// Two pictures in front of each encoder keep both busy.
+  static let longestQueue = 2
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
   /// Pictures that wait for the base eye's; nil without inter-view prediction.
@@ -64,8 +66,8 @@ package final class EncoderPair {
     baseEye = configuration.baseEye
     let (base, dependent) = baseEye == .left ? (left, right) : (right, left)
     keyframeParameterSets = dependent.predictor?.parameterSets ?? []
-    // Two pictures keep both eyes busy; without latency, what a picture gives is waited for.
-    queueLength = configuration.tune == .zerolatency ? 0 : 2
+    // Without latency, what a picture gives is waited for.
+    queueLength = configuration.tune == .zerolatency ? 0 : Self.longestQueue
     let ownDelay = max(left.delay, right.delay, 0) + queueLength
     held = dependent.predictor.map { _ in HeldPictures() }
     dependentDelay = dependent.predictor == nil ? 0 : ownDelay

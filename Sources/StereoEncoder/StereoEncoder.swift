@@ -21,6 +21,10 @@ public import StereoVideo
 /// To be used by one thread at a time. It has threads of its own and reads pictures while the
 /// caller goes on; see ``Picture/owner``.
 public final class StereoEncoder {
+  /// How many pictures of an eye are read, at most, while the caller goes on, and so how many owners
+  /// are kept; see ``Picture/owner``.
+  public static let keptPictureCount = EncoderPair.longestQueue + 1
+
   public private(set) var configuration: StereoEncoderConfiguration
   private let pair: EncoderPair
   private var weaver: Weaver

@@ -99,16 +99,12 @@ final class EyePairing: ElementImplementation {
       return true
     case .allocation(let caps?):
       let absentEye = absentEye.current
-      var count = 0
-      for eye in Eye.allCases where eye != absentEye {
-        let question = Query.allocation(EyePads.caps(caps, of: eye), needsPool: false)
-        guard pads[eye].queryPeer(question), question.acceptsVideoMeta else {
-          return false
-        }
-        count = max(count, question.requiredBufferCount)
+      let memory = pads.peerMemory(of: Eye.allCases.lazy.filter { $0 != absentEye }) {
+        EyePads.caps(caps, of: $0)
       }
+      guard memory.takesAnyLayout else { return false }
       query.requireBuffers(
-        count + heldCount.current, size: VideoInfo(caps)?.size ?? 0)
+        memory.bufferCount + heldCount.current, size: VideoInfo(caps)?.size ?? 0)
       query.offerVideoMeta()
       return true
     default: return pad.forward(query)

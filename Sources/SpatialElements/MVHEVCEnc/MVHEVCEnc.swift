@@ -89,7 +89,9 @@ final class MVHEVCEnc: PairsEyes {
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let caps = pad.templateCaps
-    return query.answerAsReader(of: caps, possible: caps) || forwardSinkQuery(pad, query)
+    return query.answerAsReader(
+      of: caps, possible: caps, keeping: LayeredFrameEncoder.keptCount)
+      || forwardSinkQuery(pad, query)
   }
 
   func sinkEvent(

@@ -137,7 +137,9 @@ final class MVHEVCMux: PairsEyes {
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let caps = pad.templateCaps
     let taken = Eye(rawValue: pad.name) == nil ? caps : StereoEyeCaps.any
-    return query.answerAsReader(of: taken, possible: caps) || forwardSinkQuery(pad, query)
+    return query.answerAsReader(
+      of: taken, possible: caps, keeping: LayeredFrameEncoder.keptCount)
+      || forwardSinkQuery(pad, query)
   }
 
   func sinkEvent(

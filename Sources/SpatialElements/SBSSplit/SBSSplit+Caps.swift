@@ -59,8 +59,17 @@ extension SBSSplit {
 
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let all = pad.templateCaps
-    return query.answerAsReader(of: all, possible: acceptableCaps().intersection(all))
+    return query.answerAsReader(
+      of: all, possible: acceptableCaps().intersection(all), keeping: keptCount(query))
       || pad.forward(query)
+  }
+
+  /// How many packed frames the peers may keep as pictures of their eyes.
+  private func keptCount(_ query: borrowing Query) -> Int {
+    guard let caps = query.allocationCaps,
+      let packed = try? FramePackedVideo(caps, settings: settings.current)
+    else { return 0 }
+    return pads.peerMemory { packed.caps(for: $0) }.bufferCount
   }
 
   func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {

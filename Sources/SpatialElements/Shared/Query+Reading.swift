@@ -9,11 +9,18 @@ extension Query {
   /// - Parameters:
   ///   - all: every caps that the pad takes.
   ///   - possible: those that it takes as things are.
-  borrowing func answerAsReader(of all: Caps, possible: @autoclosure () -> Caps) -> Bool {
+  ///   - held: how many frames may be kept while the next ones come. A source with few buffers, such
+  ///     as a camera, starves unless its pool has as many more.
+  borrowing func answerAsReader(
+    of all: Caps, possible: @autoclosure () -> Caps, keeping held: @autoclosure () -> Int = 0
+  ) -> Bool {
     switch kind {
     case .caps: answerCaps(possible())
     case .acceptCaps(let caps): answerAcceptCaps(caps.isSubset(of: all))
-    case .allocation: offerVideoMeta()
+    case .allocation(let caps):
+      offerVideoMeta()
+      let held = held()
+      if held > 0 { requireBuffers(held, size: caps.flatMap { VideoInfo($0)?.size } ?? 0) }
     default: return false
     }
     return true

@@ -7,6 +7,10 @@ import StereoVideo
 
 /// Encodes pairs of raw frames with two encoders in step.
 final class LayeredFrameEncoder: LayeredFrameMaker {
+  /// How many frames of an eye are kept, at most: those that wait for the other eye's, and those that
+  /// the encoder reads.
+  static let keptCount = EyePairs.waitingCount + StereoEncoder.keptPictureCount
+
   private(set) var configuration: LayeredConfiguration?
   private let encoder: StereoEncoder
   private let left: EyePictures

@@ -98,7 +98,8 @@ final class StereoPack: PairsEyes {
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let all = FramePacker.caps(settings.current.mode)
-    return query.answerAsReader(of: all, possible: possibleCaps(pad))
+    return query.answerAsReader(
+      of: all, possible: possibleCaps(pad), keeping: EyePairs.waitingCount)
       || forwardSinkQuery(pad, query)
   }
 

@@ -9,6 +9,10 @@ import StereoVideo
 /// long enough: a frame whose partner is not there then has none, and is dropped and counted, so
 /// that the eyes never slip against each other.
 struct EyePairs {
+  /// How many frames wait at a pad, at most: below a live source, GstAggregator takes a second one
+  /// while the first waits for its partner.
+  static let waitingCount = 2
+
   /// A frame that has been taken from its pad.
   struct Frame {
     let buffer: Buffer

@@ -42,6 +42,25 @@ struct EyePads: Sendable {
     }
   }
 
+  /// What the peers say of the memory of their eyes' frames: whether all of them take frames that lie
+  /// as a GstVideoMeta says, and how many buffers the neediest one asks for.
+  ///
+  /// - Parameters:
+  ///   - eyes: whose peers are asked.
+  ///   - caps: of an eye's frames.
+  func peerMemory(
+    of eyes: some Sequence<Eye> = Eye.allCases, caps: (Eye) -> Caps
+  ) -> (takesAnyLayout: Bool, bufferCount: Int) {
+    eyes.reduce((true, 0)) { common, eye in
+      let query = Query.allocation(caps(eye), needsPool: false)
+      let isAnswered = self[eye].queryPeer(query)
+      return (
+        common.0 && isAnswered && query.acceptsVideoMeta,
+        max(common.1, isAnswered ? query.requiredBufferCount : 0)
+      )
+    }
+  }
+
   /// Begins a stream at each pad, for the one that begins at the sink pad.
   func startStreams(of element: any ElementObject, following start: Event) {
     for eye in Eye.allCases {

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import GStreamer
+import Testing
+
+/// Sources that have few buffers, such as cameras, have to know how many of them are kept.
+@Suite("Elements that keep frames ask for as many more", .timeLimit(.minutes(1)))
+struct KeptFramesTests {
+  private let sources =
+    "videotestsrc name=l is-live=true ! %@ ! identity name=left-frames ! x.left "
+    + "videotestsrc is-live=true ! %@ ! x.right "
+  private let caps = "video/x-raw,format=I420,width=128,height=64,framerate=50/1"
+
+  /// What the element `x` asks of the source in front of `identity`, while it plays.
+  private func count(_ line: String) async throws -> Int {
+    let pipeline = try pipeline(line)
+    let source = try #require(pipeline.element(named: "left-frames")?.staticPad("src"))
+    let tap = try Tap(source)
+    pipeline.setState(.playing)
+    defer { pipeline.setState(.null) }
+    while tap.buffers.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    let query = Query.allocation(try #require(source.currentCaps), needsPool: false)
+    let isAnswered = source.queryPeer(query)
+    let acceptsVideoMeta = query.acceptsVideoMeta
+    #expect(isAnswered && acceptsVideoMeta)
+    return query.requiredBufferCount
+  }
+
+  @Test(
+    "the frames that wait for their partner, and those that the encoder reads",
+    arguments: [
+      ("mvhevcenc name=x speed-preset=ultrafast", 5),
+      ("mvhevcmux name=x speed-preset=ultrafast fragment-duration=200000000", 5),
+      ("stereopack name=x", 2),
+    ])
+  func pairs(element: String, count: Int) async throws {
+    let line =
+      sources.replacing("%@", with: caps)
+      + "\(element) ! fakesink name=sink async=false"
+    #expect(try await self.count(line) == count)
+  }
+
+  @Test("sbssplit: those that its peers keep of it")
+  func split() async throws {
+    let line =
+      "videotestsrc is-live=true ! \(caps) ! identity name=left-frames ! "
+      + "sbssplit input-mode-override=side-by-side name=s s.left ! x.left s.right ! x.right "
+      + "mvhevcenc name=x speed-preset=ultrafast ! fakesink name=sink async=false"
+    #expect(try await count(line) == 5)
+  }
+}
