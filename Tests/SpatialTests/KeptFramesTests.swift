@@ -12,10 +12,10 @@ struct KeptFramesTests {
     + "videotestsrc is-live=true ! %@ ! x.right "
   private let caps = "video/x-raw,format=I420,width=128,height=64,framerate=50/1"
 
-  /// What the element `x` asks of the source in front of `identity`, while it plays.
-  private func count(_ line: String) async throws -> Int {
+  /// What the source in front of an `identity` is asked for, while the pipeline plays.
+  private func count(_ line: String, behind name: String = "left-frames") async throws -> Int {
     let pipeline = try pipeline(line)
-    let source = try #require(pipeline.element(named: "left-frames")?.staticPad("src"))
+    let source = try #require(pipeline.element(named: name)?.staticPad("src"))
     let tap = try Tap(source)
     pipeline.setState(.playing)
     defer { pipeline.setState(.null) }
@@ -39,6 +39,16 @@ struct KeptFramesTests {
       sources.replacing("%@", with: caps)
       + "\(element) ! fakesink name=sink async=false"
     #expect(try await self.count(line) == count)
+  }
+
+  @Test("a source of sound is told of no frames: it would take their size for that of its buffers")
+  func sound() async throws {
+    let line =
+      sources.replacing("%@", with: caps)
+      + "audiotestsrc is-live=true ! audio/x-raw,rate=48000 ! identity name=sound ! x.audio_0 "
+      + "mvhevcmux name=x speed-preset=ultrafast fragment-duration=200000000 "
+      + "! fakesink name=sink async=false"
+    #expect(try await count(line, behind: "sound") == 0)
   }
 
   @Test("sbssplit: those that its peers keep of it")

@@ -92,12 +92,14 @@ public struct Query: ~Copyable {
     gst_query_find_allocation_meta(pointer, gst_video_meta_api_get_type(), nil) != 0
   }
 
-  /// Asks for a pool that has so many buffers beside what its owner needs itself.
+  /// Asks for a pool that has so many raw frames beside what its owner needs itself. Of what is no raw
+  /// video it says nothing: sources make buffers of the size that an answer names.
   ///
   /// - Parameters:
-  ///   - count: how many buffers, at the least.
-  ///   - size: of a buffer, in bytes.
-  public func requireBuffers(_ count: Int, size: Int) {
+  ///   - count: how many frames, at the least.
+  ///   - caps: of the frames.
+  public func requireFrames(_ count: Int, _ caps: Caps) {
+    guard count > 0, let size = VideoInfo(caps)?.size else { return }
     gst_query_add_allocation_pool(
       pointer, nil, guint(clamping: size), guint(clamping: count), 0)
   }

@@ -103,8 +103,7 @@ final class EyePairing: ElementImplementation {
         EyePads.caps(caps, of: $0)
       }
       guard memory.takesAnyLayout else { return false }
-      query.requireBuffers(
-        memory.bufferCount + heldCount.current, size: VideoInfo(caps)?.size ?? 0)
+      query.requireFrames(memory.bufferCount + heldCount.current, caps)
       query.offerVideoMeta()
       return true
     default: return pad.forward(query)

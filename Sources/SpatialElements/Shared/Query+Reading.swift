@@ -19,8 +19,7 @@ extension Query {
     case .acceptCaps(let caps): answerAcceptCaps(caps.isSubset(of: all))
     case .allocation(let caps):
       offerVideoMeta()
-      let held = held()
-      if held > 0 { requireBuffers(held, size: caps.flatMap { VideoInfo($0)?.size } ?? 0) }
+      if let caps { requireFrames(held(), caps) }
     default: return false
     }
     return true
