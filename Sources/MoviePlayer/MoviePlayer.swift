@@ -55,9 +55,9 @@ public struct MoviePlayer: ~Copyable, Sendable {
     self.options = options
     phase =
       switch source {
-      case .file(let size): .opening(Opening(fileSize: size))
-      case .stream(let source): .probing(Probing(source))
-      case .elementaryStream(let source): .elementary(ElementaryPlayback(source, options))
+      case .file(let size): .opening(Boxed(Opening(fileSize: size)))
+      case .stream(let source): .probing(Boxed(Probing(source)))
+      case .elementaryStream(let source): .elementary(Boxed(ElementaryPlayback(source, options)))
       }
   }
 
@@ -92,26 +92,20 @@ public struct MoviePlayer: ~Copyable, Sendable {
     let answer = self.answer.take()
     let hasMoved = self.hasMoved.take()
     let progress: Progress
-    switch phase.take() {
-    case .opening(var opening):
-      progress = try opening.step(answer, options, &outputs)
-      phase = .opening(opening)
-    case .probing(var probing):
-      progress = try probing.step(hasMoved: hasMoved, options, &outputs)
-      phase = .probing(probing)
-    case .readMovie(var movie):
-      progress = try movie.step(answer, &outputs)
-      position = movie.playback.position
-      phase = .readMovie(movie)
-    case .streamedMovie(var movie):
-      progress = try movie.step(hasMoved: hasMoved, &outputs)
-      position = movie.playback.position
-      phase = .streamedMovie(movie)
-    case .elementary(var stream):
-      progress = try stream.step(answer, &outputs)
-      position = stream.position
-      phase = .elementary(stream)
-    case .failed: throw .nothingPlayable
+    switch phase {
+    case .opening(let opening):
+      progress = try opening.value.step(answer, options, &outputs)
+    case .probing(let probing):
+      progress = try probing.value.step(hasMoved: hasMoved, options, &outputs)
+    case .readMovie(let movie):
+      progress = try movie.value.step(answer, &outputs)
+      position = movie.value.playback.position
+    case .streamedMovie(let movie):
+      progress = try movie.value.step(hasMoved: hasMoved, &outputs)
+      position = movie.value.playback.position
+    case .elementary(let stream):
+      progress = try stream.value.step(answer, &outputs)
+      position = stream.value.position
     }
     return progress
   }

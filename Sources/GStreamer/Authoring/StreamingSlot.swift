@@ -4,16 +4,19 @@ internal import CGStreamer
 
 /// Where the state of an element's streaming thread is while nobody uses it.
 ///
-/// A call takes the state out and puts it back when it is over, so that one call at a time has it. A
-/// call from another thread waits, as it does for a pad's stream lock, which such calls hold anyway.
-/// A call that comes back into the element from within one (downstream seeks, and upstream flushes,
-/// in the thread that pushes) finds the state gone.
+/// One call at a time has the state. A call from another thread waits, as it does for a pad's stream
+/// lock, which such calls hold anyway. A call that comes back into the element from within one
+/// (downstream seeks, and upstream flushes, in the thread that pushes) finds the state taken.
 final class StreamingSlot<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<GRecMutex>
-  private var state: State?
+  /// Where the state is, for it to be used there: moving a large one in and out of every call costs
+  /// more than many a call.
+  private var state: UnsafeMutablePointer<State>?
   private var isTaken = false
   /// What came back into the element during a call, for when that is over.
   private var deferred: [(inout State) -> Void] = []
+  /// Whether there is any: to ask a list whose type is not known before it runs costs more.
+  private var hasDeferred = false
   /// Whether something did in the call that was last.
   private(set) var hasRunDeferred = false
 
@@ -24,6 +27,7 @@ final class StreamingSlot<State>: @unchecked Sendable {
   }
 
   deinit {
+    _ = takeState()
     g_rec_mutex_clear(lock)
     lock.deallocate()
   }
@@ -31,14 +35,28 @@ final class StreamingSlot<State>: @unchecked Sendable {
   func begin(with state: consuming State) {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
-    self.state = state
+    guard !isTaken else { return }
+    _ = takeState()
+    self.state = Self.box(state)
   }
 
   /// Gives the state up, waiting for calls in other threads; nil where there is none.
   func end() -> State? {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
-    return state.take()
+    return isTaken ? nil : takeState()
+  }
+
+  private static func box(_ state: consuming State) -> UnsafeMutablePointer<State> {
+    let box = UnsafeMutablePointer<State>.allocate(capacity: 1)
+    box.initialize(to: state)
+    return box
+  }
+
+  private func takeState() -> State? {
+    guard let box = state.take() else { return nil }
+    defer { box.deallocate() }
+    return box.move()
   }
 
   /// Runs `body` unless a thread has the state; until it is over, others wait.
@@ -52,18 +70,19 @@ final class StreamingSlot<State>: @unchecked Sendable {
   func call<Result>(_ body: (inout State) throws -> Result) throws -> Result {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
-    guard var taken = state.take() else { throw FlowReturn.flushing }
+    guard let state, !isTaken else { throw FlowReturn.flushing }
     isTaken = true
     hasRunDeferred = false
     defer {
-      while !deferred.isEmpty {
+      while hasDeferred {
         hasRunDeferred = true
-        deferred.removeFirst()(&taken)
+        let next = deferred.removeFirst()
+        hasDeferred = !deferred.isEmpty
+        next(&state.pointee)
       }
       isTaken = false
-      state = taken
     }
-    return try body(&taken)
+    return try body(&state.pointee)
   }
 
   /// The same for a serialized event; but inside a call, `body` runs behind it, what it throws goes
@@ -74,6 +93,7 @@ final class StreamingSlot<State>: @unchecked Sendable {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
     guard isTaken else { return try call(body) }
+    hasDeferred = true
     deferred.append { state in
       do {
         _ = try body(&state)
@@ -86,10 +106,12 @@ final class StreamingSlot<State>: @unchecked Sendable {
 
   /// Puts the state back for as long as `body` runs, which comes back into the element.
   func lend<Result>(_ taken: inout State, during body: () -> Result) -> Result {
-    state = taken
+    let own = state
+    state = Self.box(taken)
     isTaken = false
     defer {
-      if let returned = state.take() { taken = returned }
+      if let returned = takeState() { taken = returned }
+      state = own
       isTaken = true
     }
     return body()

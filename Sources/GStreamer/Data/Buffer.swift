@@ -33,6 +33,14 @@ public final class Buffer: MiniObject, @unchecked Sendable {
     self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
   }
 
+  /// A buffer of `size` bytes, which `fill` writes; nil if there is no such amount of memory.
+  public convenience init?(size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
+    // GStreamer's own allocator ends the process where there is no memory.
+    guard size > 0, let memory = g_try_malloc(gsize(size)) else { return nil }
+    fill(UnsafeMutableRawBufferPointer(start: memory, count: size))
+    self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
+  }
+
   /// A buffer with a copy of these bytes.
   public convenience init(_ bytes: [UInt8]) {
     self.init(

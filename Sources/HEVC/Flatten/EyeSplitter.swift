@@ -148,7 +148,7 @@ public struct EyeSplitter: Sendable {
         try flattener.flatten(bytes, nalUnits: nalUnits, number: dependentCount))
     }
     dependentCount += 1
-    dependentSets = output.parameterSets
+    if output.parameterSetsChanged { dependentSets = output.parameterSets }
     return output
   }
 

@@ -20,7 +20,7 @@ extension Flattener {
       throw .differentCodingTools(base: base.sps.tools, dependent: tools)
     }
     for picture in [base, dependent] {
-      let pps = try stream.pps(picture.first)
+      let pps = try stream.pps(picture.first).set
       if pps.pocResetInfoPresent { throw .pictureOrderCountReset }
       if pps.infersScalingList { throw .inferredScalingList }
       if pps.resamplesReferenceLayer { throw .resampledReferenceLayer }

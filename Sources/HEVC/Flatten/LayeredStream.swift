@@ -8,10 +8,12 @@ struct LayeredStream: Sendable {
   /// The picture of one layer in an access unit.
   struct Picture {
     var slices: [(header: SliceSegmentHeader, range: Range<Int>)]
-    var sps: SequenceParameterSet
+    let storedSPS: ParameterSetStore.Stored<SequenceParameterSet>
     var pictureOrderCount: Int
     /// Whether the picture begins a coded video sequence (NoRaslOutputFlag of an IRAP picture).
     var beginsSequence: Bool
+
+    var sps: SequenceParameterSet { storedSPS.set }
 
     /// The first slice segment, which has no other in front of it to depend on.
     var first: SliceSegmentHeader { slices[0].header }
@@ -104,15 +106,18 @@ struct LayeredStream: Sendable {
       && (first.header.type.isIDR || first.header.type.isBLA
         || counters[layer].isAtSequenceStart || isReset)
     let poc = counters[layer].next(
-      first.header, lsb: first.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB, isReset: isReset,
+      first.header, lsb: first.pocLSB, log2MaxLSB: sps.set.log2MaxPOCLSB, isReset: isReset,
       msbCycle: first.pocMSBCycle)
-    return Picture(slices: slices, sps: sps, pictureOrderCount: poc, beginsSequence: begins)
+    return Picture(
+      slices: slices, storedSPS: sps, pictureOrderCount: poc, beginsSequence: begins)
   }
 
   /// The PPS of a slice segment.
-  func pps(_ slice: SliceSegmentHeader) throws(FlattenError) -> PictureParameterSet {
+  func pps(
+    _ slice: SliceSegmentHeader
+  ) throws(FlattenError) -> ParameterSetStore.Stored<PictureParameterSet> {
     let id = slice.pictureParameterSetID
-    guard let pps = sets.pictureParameterSet(id, layer: Int(slice.header.layerID)) else {
+    guard let pps = sets.storedPictureParameterSet(id, layer: Int(slice.header.layerID)) else {
       throw .missingParameterSet("PPS \(id)")
     }
     return pps
@@ -140,9 +145,9 @@ struct LayeredStream: Sendable {
 
   private func activeSPS(
     _ slice: SliceSegmentHeader, _ layer: Int
-  ) throws(FlattenError) -> SequenceParameterSet {
-    let id = try pps(slice).sequenceParameterSetID
-    guard let sps = sets.sequenceParameterSet(id, layer: layer) else {
+  ) throws(FlattenError) -> ParameterSetStore.Stored<SequenceParameterSet> {
+    let id = try pps(slice).set.sequenceParameterSetID
+    guard let sps = sets.storedSequenceParameterSet(id, layer: layer) else {
       throw .missingParameterSet("SPS \(id)")
     }
     return sps

@@ -44,12 +44,12 @@ public struct Unweaver: Sendable {
     guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
       throw .missingBasePicture
     }
-    guard let vps = stream.sets.videoParameterSet(base.sps.videoParameterSetID),
-      let pair = InterLayerSyntax(vps)
+    guard let vps = stream.sets.vps[base.sps.videoParameterSetID],
+      let pair = InterLayerSyntax(vps.set)
     else { throw .notLayered }
     let dependent = try stream.picture(1, units.dependent, bytes, pair, base: base)
     borrow(dependent)
-    let (sets, changed) = try updateParameterSets(vps, base.sps)
+    let (sets, changed) = try updateParameterSets(vps.set, base.sps)
     var picture: SingleLayerAccessUnit?
     if let dependent {
       picture = try accessUnit(dependent, units, bytes)
@@ -67,7 +67,7 @@ public struct Unweaver: Sendable {
     var rewritten = SupplementalUnits.before(1, units, bytes, movesBaseSEI: false)
     for (slice, range) in picture.slices {
       if slice.usesInterLayerPrediction { throw .interLayerPrediction }
-      if try stream.pps(slice).pocResetInfoPresent { throw .pictureOrderCountReset }
+      if try stream.pps(slice).set.pocResetInfoPresent { throw .pictureOrderCountReset }
       guard !header.type.isIDR || slice.pocLSB == 0 else {
         throw .differentPictureOrderCounts(base: 0, dependent: slice.pocLSB)
       }
@@ -84,8 +84,9 @@ public struct Unweaver: Sendable {
   }
 
   private mutating func borrow(_ picture: LayeredStream.Picture?) {
-    for (slice, _) in picture?.slices ?? [] {
-      let id = slice.pictureParameterSetID
+    guard let picture else { return }
+    for index in picture.slices.indices {
+      let id = picture.slices[index].header.pictureParameterSetID
       guard stream.sets.pps[1][id] == nil, !borrowed.contains(id) else { continue }
       borrowed.append(id)
     }
@@ -94,9 +95,9 @@ public struct Unweaver: Sendable {
   private mutating func updateParameterSets(
     _ vps: VideoParameterSet, _ base: SequenceParameterSet
   ) throws(FlattenError) -> (SingleLayerParameterSets, changed: Bool) {
-    let store = stream.sets
-    let sources = [store.generation, base.id, borrowed.count]
+    let sources = [stream.sets.generation, base.id, borrowed.count]
     if let sets = parameterSets.current(from: sources) { return (sets, false) }
+    let store = stream.sets
     var ordering = vps.subLayerOrdering
     if let size = vps.multilayer?.pair?.dpbSize.last, let own = size.maxDecPicBufferingMinus1.last {
       ordering = [

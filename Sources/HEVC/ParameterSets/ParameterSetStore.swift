@@ -7,10 +7,16 @@ public import Bits
 /// Pictures of the dependent layer find their sets in their own layer first, then in the base
 /// layer: some encoders number both layers' sets in one space, some in two.
 public struct ParameterSetStore: Sendable {
-  /// A parameter set and the NAL unit that it was read from.
-  struct Stored<Set: Sendable>: Sendable {
-    var nalUnit: [UInt8]
-    var set: Set
+  /// A parameter set and the NAL unit that it was read from. An object, since sets are large, and each
+  /// slice looks at two of them.
+  final class Stored<Set: Sendable>: Sendable {
+    let nalUnit: [UInt8]
+    let set: Set
+
+    init(nalUnit: [UInt8], set: Set) {
+      self.nalUnit = nalUnit
+      self.set = set
+    }
   }
 
   private(set) var vps = [Stored<VideoParameterSet>?](repeating: nil, count: 16)
@@ -53,14 +59,22 @@ public struct ParameterSetStore: Sendable {
 
   /// The SPS with this id for pictures of `layer`.
   public func sequenceParameterSet(_ id: Int, layer: Int) -> SequenceParameterSet? {
+    storedSequenceParameterSet(id, layer: layer)?.set
+  }
+
+  func storedSequenceParameterSet(_ id: Int, layer: Int) -> Stored<SequenceParameterSet>? {
     guard 0..<16 ~= id else { return nil }
-    return (layer > 0 ? sps[1][id]?.set : nil) ?? sps[0][id]?.set
+    return (layer > 0 ? sps[1][id] : nil) ?? sps[0][id]
   }
 
   /// The PPS with this id for pictures of `layer`.
   public func pictureParameterSet(_ id: Int, layer: Int) -> PictureParameterSet? {
+    storedPictureParameterSet(id, layer: layer)?.set
+  }
+
+  func storedPictureParameterSet(_ id: Int, layer: Int) -> Stored<PictureParameterSet>? {
     guard 0..<64 ~= id else { return nil }
-    return (layer > 0 ? pps[1][id]?.set : nil) ?? pps[0][id]?.set
+    return (layer > 0 ? pps[1][id] : nil) ?? pps[0][id]
   }
 
   /// The VPS with this id.

@@ -49,8 +49,8 @@ public struct PictureClock: Sendable {
 
   private mutating func picture(_ header: NALUnitHeader, _ unit: RawSpan) -> Frame? {
     guard let slice = try? SliceSegmentHeader(nalUnit: unit, sets: sets),
-      let pps = sets.pictureParameterSet(slice.pictureParameterSetID, layer: 0),
-      let sps = sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0)
+      let pps = sets.storedPictureParameterSet(slice.pictureParameterSetID, layer: 0),
+      let sps = sets.storedSequenceParameterSet(pps.set.sequenceParameterSetID, layer: 0)?.set
     else { return nil }
     let begins =
       header.type.isIDR || header.type.isBLA || header.type.isIRAP && counter.isAtSequenceStart

@@ -15,14 +15,25 @@ extension SliceSegmentHeader {
     pictureParameterSetID = try reader.ue("slice_pic_parameter_set_id", in: 0...63)
     layout.pictureParameterSetID = start..<reader.position
     let layer = Int(header.layerID)
-    guard let pps = sets.pictureParameterSet(pictureParameterSetID, layer: layer) else {
+    guard let storedPPS = sets.storedPictureParameterSet(pictureParameterSetID, layer: layer) else {
       throw reader.failure(
         "slice_pic_parameter_set_id", .missing("PPS \(pictureParameterSetID)"), at: start)
     }
-    let spsID = pps.sequenceParameterSetID
-    guard let sps = sets.sequenceParameterSet(spsID, layer: layer) else {
+    let spsID = storedPPS.set.sequenceParameterSetID
+    guard let storedSPS = sets.storedSequenceParameterSet(spsID, layer: layer) else {
       throw reader.failure("slice_pic_parameter_set_id", .missing("SPS \(spsID)"), at: start)
     }
+    try read(&reader, storedSPS.set, storedPPS.set, pair)
+    try reader.byteAlignment()
+    self.rbsp = rbsp.bytes
+    dataOffset = rbsp.offsetInNALUnit(of: reader.position >> 3)
+  }
+
+  /// What stands behind the number of the PPS.
+  private mutating func read(
+    _ reader: inout BitReader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
+    _ pair: InterLayerSyntax
+  ) throws(SyntaxError) {
     if !isFirstInPicture {
       if pps.dependentSliceSegmentsEnabled {
         isDependent = try reader.flag("dependent_slice_segment_flag")
@@ -37,9 +48,6 @@ extension SliceSegmentHeader {
     if pps.tilesEnabled || pps.entropyCodingSyncEnabled { try readEntryPoints(&reader, sps) }
     layout.end = reader.position
     if pps.sliceSegmentHeaderExtensionPresent { try readExtension(&reader, sps, pps, pair) }
-    try reader.byteAlignment()
-    self.rbsp = rbsp.bytes
-    dataOffset = rbsp.offsetInNALUnit(of: reader.position >> 3)
   }
 
   /// `slice_segment_header_extension`, of which the numbering of pictures above the base layer needs

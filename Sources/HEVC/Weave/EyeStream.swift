@@ -9,10 +9,12 @@ struct EyeStream: Sendable {
   /// An access unit, its NAL units told apart.
   struct Picture {
     var firstSlice: SliceSegmentHeader
-    var sps: SequenceParameterSet
+    let storedSPS: ParameterSetStore.Stored<SequenceParameterSet>
     var pictureOrderCount: Int
     /// The NAL units, parameter sets left out.
     var nalUnits: [(header: NALUnitHeader, range: Range<Int>)]
+
+    var sps: SequenceParameterSet { storedSPS.set }
   }
 
   let eye: Eye
@@ -59,10 +61,10 @@ struct EyeStream: Sendable {
     guard pictureCount == 1 else { throw .severalPictures(eye, count: pictureCount) }
     let slice = try readSlice(bytes.extracting(first))
     let sps = try activeSPS(slice)
-    let poc = counter.next(slice.header, lsb: slice.pocLSB, log2MaxLSB: sps.log2MaxPOCLSB)
+    let poc = counter.next(slice.header, lsb: slice.pocLSB, log2MaxLSB: sps.set.log2MaxPOCLSB)
     if endsSequence { counter.endSequence() }
     return Picture(
-      firstSlice: slice, sps: sps, pictureOrderCount: poc, nalUnits: units)
+      firstSlice: slice, storedSPS: sps, pictureOrderCount: poc, nalUnits: units)
   }
 
   /// Reads a slice segment header.
@@ -83,13 +85,16 @@ struct EyeStream: Sendable {
     }
   }
 
-  private func activeSPS(_ slice: SliceSegmentHeader) throws(WeaveError) -> SequenceParameterSet {
+  private func activeSPS(
+    _ slice: SliceSegmentHeader
+  ) throws(WeaveError) -> ParameterSetStore.Stored<SequenceParameterSet> {
     let id = slice.pictureParameterSetID
-    guard let pps = sets.pictureParameterSet(id, layer: 0) else {
+    guard let pps = sets.storedPictureParameterSet(id, layer: 0) else {
       throw .missingParameterSet(eye, "PPS \(id)")
     }
-    guard let sps = sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0) else {
-      throw .missingParameterSet(eye, "SPS \(pps.sequenceParameterSetID)")
+    let spsID = pps.set.sequenceParameterSetID
+    guard let sps = sets.storedSequenceParameterSet(spsID, layer: 0) else {
+      throw .missingParameterSet(eye, "SPS \(spsID)")
     }
     return sps
   }

@@ -24,8 +24,7 @@ enum SampleSizes: Sendable {
     switch self {
     case .uniform(let size, _):
       UInt64(clamping: range.count).multipliedReportingOverflow(by: UInt64(size)).partialValue
-    case .listed(let list):
-      list.total(before: range.upperBound) &- list.total(before: range.lowerBound)
+    case .listed(let list): list.total(range)
     }
   }
 
@@ -59,13 +58,23 @@ enum SampleSizes: Sendable {
       Self.size(of: sample, in: table, fieldBits: fieldBits)
     }
 
-    func total(before sample: Int) -> UInt64 {
+    func total(_ range: Range<Int>) -> UInt64 {
+      // Most ranges lie in one chunk of samples, which are few.
+      range.count <= Self.interval
+        ? sum(range) : total(before: range.upperBound) &- total(before: range.lowerBound)
+    }
+
+    private func total(before sample: Int) -> UInt64 {
       let checkpoint = min(sample / Self.interval, sums.count - 1)
       guard checkpoint >= 0 else { return 0 }
-      var sum = sums[checkpoint]
-      for index in checkpoint * Self.interval..<min(sample, count) {
-        sum += UInt64(size(of: index))
-      }
+      return sums[checkpoint]
+        &+ sum(checkpoint * Self.interval..<max(sample, checkpoint * Self.interval))
+    }
+
+    /// The sizes one by one; those of no sample are 0.
+    private func sum(_ range: Range<Int>) -> UInt64 {
+      var sum: UInt64 = 0
+      for index in range.clamped(to: 0..<count) { sum &+= UInt64(size(of: index)) }
       return sum
     }
 

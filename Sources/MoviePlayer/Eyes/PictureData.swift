@@ -16,6 +16,8 @@ struct PictureData {
 
   init(_ picture: SingleLayerAccessUnit, of source: ByteSlice, framing: NALUnitFraming) {
     self.source = source
+    parts.reserveCapacity(picture.nalUnits.count * 2)
+    written.reserveCapacity(picture.nalUnits.reduce(0) { $0 + 4 + $1.beginning.count })
     // Parameter sets and delimiters have no place in samples.
     for unit in picture.nalUnits where unit.header.type != .accessUnitDelimiter {
       if unit.beginning.isEmpty, framing == .lengthPrefixed(lengthSize: 4),

@@ -5,9 +5,9 @@ public enum PlayerOutput: Sendable {
   /// All streams that there are from now on. What follows refers to them.
   case streams([PlayerStream])
   /// From here on a stream consists of something else.
-  case format(StreamID, StreamFormat)
+  indirect case format(StreamID, StreamFormat)
   /// A part of a stream begins.
-  case segment(StreamID, SegmentStart)
+  indirect case segment(StreamID, SegmentStart)
   case sample(StreamID, Sample)
   /// A stream has nothing for a while: from a timestamp on, this long.
   case gap(StreamID, start: Nanoseconds, duration: Nanoseconds)
@@ -17,7 +17,7 @@ public enum PlayerOutput: Sendable {
   /// than before.
   case statusChanged
   /// Something was left out or guessed; playing goes on.
-  case warning(PlayerWarning)
+  indirect case warning(PlayerWarning)
 }
 
 /// The start of a part of a stream.

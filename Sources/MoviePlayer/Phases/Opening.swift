@@ -38,7 +38,7 @@ struct Opening: ~Copyable, Sendable {
       guard let answer else { return .wait(.read(ReadRequest(range: 0..<16))) }
       guard let start = answer.slice, start.count > 0 else { throw .empty }
       if ElementaryPlayback.isByteStream(start) {
-        return .phase(.elementary(ElementaryPlayback(reading: options)))
+        return .phase(.elementary(Boxed(ElementaryPlayback(reading: options))))
       }
       if let fileSize { beginIndex(fileSize) } else { stage = .size(FileSizeSearch()) }
       return .again
@@ -123,9 +123,10 @@ struct Opening: ~Copyable, Sendable {
       first: first, options, &outputs)
     return .phase(
       .readMovie(
-        ReadMovie(
-          playback, fileSize: fileSize ?? 0,
-          first: first.map { ReadAhead.Window(offset: offset, slice: $0) })))
+        Boxed(
+          ReadMovie(
+            playback, fileSize: fileSize ?? 0,
+            first: first.map { ReadAhead.Window(offset: offset, slice: $0) }))))
   }
 }
 

@@ -3,132 +3,85 @@
 /// What a source says, to whatever a player is at. To phases of another kind of source it means
 /// nothing.
 extension Phase {
-  /// Takes the payload out, so that it is not copied where it is changed.
-  mutating func take() -> Phase {
-    var taken = Phase.failed
-    swap(&taken, &self)
-    return taken
-  }
-
-  mutating func append(
+  func append(
     _ slice: ByteSlice, _ times: ChunkTimes
   ) throws(MoviePlayerError) {
-    switch take() {
-    case .probing(var probing):
-      probing.append(slice, times)
-      self = .probing(probing)
-    case .streamedMovie(var movie):
-      movie.append(slice, times)
-      self = .streamedMovie(movie)
-    case .elementary(var stream):
-      try stream.append(slice, times)
-      self = .elementary(stream)
-    case let other: self = other
+    switch self {
+    case .probing(let probing): probing.value.append(slice, times)
+    case .streamedMovie(let movie): movie.value.append(slice, times)
+    case .elementary(let stream): try stream.value.append(slice, times)
+    default: break
     }
   }
 
   /// What comes next belongs to this place of the file.
-  mutating func begin(at offset: UInt64) {
-    switch take() {
-    case .probing(var probing):
-      probing.begin(at: offset)
-      self = .probing(probing)
-    case .streamedMovie(var movie):
-      movie.begin(at: offset)
-      self = .streamedMovie(movie)
-    case let other: self = other
+  func begin(at offset: UInt64) {
+    switch self {
+    case .probing(let probing): probing.value.begin(at: offset)
+    case .streamedMovie(let movie): movie.value.begin(at: offset)
+    default: break
     }
   }
 
   /// What comes next has times in this segment of the source's.
-  mutating func begin(_ segment: PlaybackSegment) {
-    switch take() {
-    case .probing(var probing):
-      probing.upstream = segment
-      self = .probing(probing)
-    case .streamedMovie(var movie):
-      movie.begin(upstream: segment)
-      self = .streamedMovie(movie)
-    case .elementary(var stream):
-      stream.begin(segment)
-      self = .elementary(stream)
-    case let other: self = other
+  func begin(_ segment: PlaybackSegment) {
+    switch self {
+    case .probing(let probing): probing.value.upstream = segment
+    case .streamedMovie(let movie): movie.value.begin(upstream: segment)
+    case .elementary(let stream): stream.value.begin(segment)
+    default: break
     }
   }
 
   /// What comes next is where a seek leads to.
-  mutating func begin(_ plan: SeekPlan) {
-    switch take() {
-    case .readMovie(var movie):
-      movie.playback.begin(plan.segment)
-      self = .readMovie(movie)
-    case .streamedMovie(var movie):
-      movie.begin(plan)
-      self = .streamedMovie(movie)
-    case let other: self = other
+  func begin(_ plan: SeekPlan) {
+    switch self {
+    case .readMovie(let movie): movie.value.playback.begin(plan.segment)
+    case .streamedMovie(let movie): movie.value.begin(plan)
+    default: break
     }
   }
 
-  mutating func endSource() {
-    switch take() {
-    case .probing(var probing):
-      probing.endInput()
-      self = .probing(probing)
-    case .streamedMovie(var movie):
-      movie.endInput()
-      self = .streamedMovie(movie)
-    case .elementary(var stream):
-      stream.endInput()
-      self = .elementary(stream)
-    case let other: self = other
+  func endSource() {
+    switch self {
+    case .probing(let probing): probing.value.endInput()
+    case .streamedMovie(let movie): movie.value.endInput()
+    case .elementary(let stream): stream.value.endInput()
+    default: break
     }
   }
 
   /// All that was under way has been dropped.
-  mutating func flush() {
-    switch take() {
-    case .streamedMovie(var movie):
-      movie.flush()
-      self = .streamedMovie(movie)
-    case .elementary(var stream):
-      stream.flush()
-      self = .elementary(stream)
-    case let other: self = other
+  func flush() {
+    switch self {
+    case .streamedMovie(let movie): movie.value.flush()
+    case .elementary(let stream): stream.value.flush()
+    default: break
     }
   }
 
-  mutating func select(_ stream: StreamID, _ isSelected: Bool) {
-    switch take() {
-    case .readMovie(var movie):
-      movie.playback.select(stream, isSelected)
-      self = .readMovie(movie)
-    case .streamedMovie(var movie):
-      movie.playback.select(stream, isSelected)
-      self = .streamedMovie(movie)
-    case .elementary(var elementary):
-      elementary.select(stream, isSelected)
-      self = .elementary(elementary)
-    case let other: self = other
+  func select(_ stream: StreamID, _ isSelected: Bool) {
+    switch self {
+    case .readMovie(let movie): movie.value.playback.select(stream, isSelected)
+    case .streamedMovie(let movie): movie.value.playback.select(stream, isSelected)
+    case .elementary(let elementary): elementary.value.select(stream, isSelected)
+    default: break
     }
   }
 
   /// What comes next begins with a box, and does not continue what came before.
-  mutating func beginBox() {
-    switch take() {
-    case .streamedMovie(var movie):
-      movie.beginBox()
-      self = .streamedMovie(movie)
-    case let other: self = other
+  func beginBox() {
+    switch self {
+    case .streamedMovie(let movie): movie.value.beginBox()
+    default: break
     }
   }
 
   /// Takes parameter sets that come beside an elementary stream.
-  mutating func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
-    switch take() {
-    case .elementary(var stream):
-      try stream.add(parameterSets: parameterSets)
-      self = .elementary(stream)
-    case let other: self = other
+  func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
+    switch self {
+    case .elementary(let stream): try stream.value.add(parameterSets: parameterSets)
+    default: break
     }
   }
 }

@@ -6,8 +6,8 @@ import ISOBMFF
 extension Phase {
   private var playback: MoviePlayback? {
     switch self {
-    case .readMovie(let movie): movie.playback
-    case .streamedMovie(let movie): movie.playback
+    case .readMovie(let movie): movie.value.playback
+    case .streamedMovie(let movie): movie.value.playback
     default: nil
     }
   }
@@ -24,10 +24,10 @@ extension Phase {
   var seekMap: SeekMap? {
     switch self {
     case .readMovie(let movie):
-      return SeekMap(movie.playback, places: .samples, isStream: false)
+      return SeekMap(movie.value.playback, places: .samples, isStream: false)
     case .streamedMovie(let movie):
-      guard movie.stream.input.isMovable, movie.upstream == nil else { return nil }
-      let playback = movie.playback
+      guard movie.value.stream.input.isMovable, movie.value.upstream == nil else { return nil }
+      let playback = movie.value.playback
       if let fragments = playback.fragments {
         return SeekMap(playback, places: .fragments(fragments), isStream: true)
       }
@@ -40,9 +40,9 @@ extension Phase {
   func latency(of stream: StreamID) -> Nanoseconds {
     let streams: [PlayedStream] =
       switch self {
-      case .readMovie(let movie): movie.playback.tracks.flatMap(\.streams)
-      case .streamedMovie(let movie): movie.playback.tracks.flatMap(\.streams)
-      case .elementary(let elementary): elementary.streams
+      case .readMovie(let movie): movie.value.playback.tracks.flatMap(\.streams)
+      case .streamedMovie(let movie): movie.value.playback.tracks.flatMap(\.streams)
+      case .elementary(let elementary): elementary.value.streams
       default: []
       }
     return streams.first { $0.id == stream }?.latency ?? 0
@@ -51,7 +51,7 @@ extension Phase {
   /// Bytes that are kept since the index has not come that says what they are.
   var heldByteCount: UInt64 {
     switch self {
-    case .probing(let probing): probing.heldByteCount
+    case .probing(let probing): probing.value.heldByteCount
     default: 0
     }
   }

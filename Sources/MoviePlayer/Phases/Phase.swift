@@ -3,17 +3,15 @@
 /// What a player is at, with what belongs to that alone.
 enum Phase: ~Copyable, Sendable {
   /// A source that can be read anywhere: its index is looked for.
-  case opening(Opening)
+  case opening(Boxed<Opening>)
   /// A stream: what it is, and its index, are looked for.
-  case probing(Probing)
+  case probing(Boxed<Probing>)
   /// A movie in a source that can be read anywhere.
-  case readMovie(ReadMovie)
+  case readMovie(Boxed<ReadMovie>)
   /// A movie that comes as a stream.
-  case streamedMovie(StreamedMovie)
+  case streamedMovie(Boxed<StreamedMovie>)
   /// H.265 without a container.
-  case elementary(ElementaryPlayback)
-  /// An error has been thrown; nothing comes any more.
-  case failed
+  case elementary(Boxed<ElementaryPlayback>)
 }
 
 /// What a phase came to.

@@ -89,7 +89,7 @@ struct Probing: ~Copyable, Sendable {
           try elementary.append(all.joined(), ChunkTimes())
         }
         if input.hasEnded { elementary.endInput() }
-        return .phase(.elementary(elementary))
+        return .phase(.elementary(Boxed(elementary)))
       }
     }
     stage = .index
@@ -162,7 +162,7 @@ struct Probing: ~Copyable, Sendable {
       &outputs)
     return .phase(
       .streamedMovie(
-        StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream)))
+        Boxed(StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream))))
   }
 
   /// Where the samples begin.

@@ -29,9 +29,10 @@ extension Sample {
       return whole
     }
     if data.partCount > Self.maximumPartCount
-      || data.partCount > 1 && data.byteCount <= Self.smallSize
+      || data.partCount > 1 && data.byteCount <= Self.smallSize,
+      let copy = Buffer(size: data.byteCount, { data.write(into: $0) })
     {
-      return Buffer(data.bytes)
+      return copy
     }
     let buffer = Buffer()
     buffer.append(data.first)
