@@ -6,9 +6,9 @@
 /// It may be the beginning of a NAL unit only, for a reader that wants its header alone.
 public struct RBSP: Sendable {
   /// The bytes without emulation prevention; the first two are the NAL unit header.
-  public private(set) var bytes: [UInt8] = []
+  public let bytes: [UInt8]
   /// For every emulation prevention byte removed, the index in ``bytes`` of the byte behind it.
-  public private(set) var emulationPreventionIndexes: [Int] = []
+  public let emulationPreventionIndexes: [Int]
   /// Whether the whole NAL unit was read.
   public let isComplete: Bool
 
@@ -16,18 +16,22 @@ public struct RBSP: Sendable {
   public init(_ nalUnit: RawSpan, limit: Int = .max) {
     let count = min(nalUnit.byteCount, max(limit, 0))
     isComplete = count == nalUnit.byteCount
-    bytes.reserveCapacity(count)
-    var zeros = 0
-    for index in 0..<count {
-      let byte = nalUnit.unsafeLoad(fromByteOffset: index, as: UInt8.self)
-      if zeros >= 2, byte == 3 {
-        emulationPreventionIndexes.append(bytes.count)
-        zeros = 0
-        continue
+    var removed: [Int] = []
+    bytes = [UInt8](unsafeUninitializedCapacity: count) { output, written in
+      var zeros = 0
+      for index in 0..<count {
+        let byte = nalUnit.unsafeLoad(fromByteOffset: index, as: UInt8.self)
+        if zeros >= 2, byte == 3 {
+          removed.append(written)
+          zeros = 0
+          continue
+        }
+        output.initializeElement(at: written, to: byte)
+        written += 1
+        zeros = byte == 0 ? zeros + 1 : 0
       }
-      bytes.append(byte)
-      zeros = byte == 0 ? zeros + 1 : 0
     }
+    emulationPreventionIndexes = removed
   }
 
   /// Reads a whole NAL unit.

@@ -107,7 +107,7 @@ public struct SliceSegmentHeader: Sendable {
     }
     // A header is far shorter than its slice data; read a beginning, and more where that is not
     // enough.
-    var limit = 192
+    var limit = 96
     while true {
       let rbsp = RBSP(nalUnit, limit: limit)
       do {

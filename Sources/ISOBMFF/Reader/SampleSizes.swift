@@ -30,7 +30,7 @@ enum SampleSizes: Sendable {
 
   /// A table of sizes, with remembered sums.
   struct SizeList: Sendable {
-    private static let interval = 64
+    private static let interval = 16
 
     private let table: BigEndianTable
     private let fieldBits: Int
