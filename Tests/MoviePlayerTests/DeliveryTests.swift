@@ -57,6 +57,28 @@ struct DeliveryTests {
     }
   }
 
+  @Test("where nothing can be played, the error comes before the last stream has ended")
+  func nothing() throws {
+    let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
+    let file = movie.fragmented()
+    let fragment = try #require(file.firstRange(of: "moof".utf8)?.lowerBound) - 4
+    for delivery in [Delivery.read, .pushed(upTo: 1000)] {
+      var session = Session(Array(file[..<fragment]), delivery)
+      var (streamCount, endCount) = (0, 0)
+      do {
+        while true {
+          let step = try session.next()
+          if case .output(.streams(let streams)) = step { streamCount = streams.count }
+          if case .output(.endOfStream) = step { endCount += 1 }
+          if case .end = step { break }
+        }
+        Issue.record("\(delivery): no error")
+      } catch MoviePlayerError.nothingPlayable {
+        #expect(endCount < max(streamCount, 1), "\(delivery)")
+      }
+    }
+  }
+
   @Test("an elementary stream gives the same, and the eyes that the movie made of it gives")
   func elementary() throws {
     let stream = try WovenStream()

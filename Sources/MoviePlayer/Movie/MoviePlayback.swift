@@ -86,7 +86,10 @@ struct MoviePlayback: Sendable {
       case .wait: return nil
       case .end:
         tracks[track].drain(&outputs)
-        if reverse == nil { end(track, &outputs) }
+        // Where nothing at all could be played, the error comes first: an application that has
+        // heard that all streams have ended listens no more.
+        let isError = !hasPlayed && !hasSought && tracks.allSatisfy(\.hasEnded)
+        if reverse == nil, !isError { end(track, &outputs) }
       }
     }
     return nil
