@@ -72,13 +72,7 @@ import Testing
     var configuration = test.configuration
     configuration.keyframeDistance = 1
     let encoder = try StereoEncoder(configuration)
-    var units: [LayeredAccessUnit] = []
-    for frame in 0..<4 {
-      units += try encoder.encode(
-        left: test.scene.picture(frame: frame, eye: .left),
-        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
-    }
-    units += try encoder.finish()
+    let units = try encoder.encode(4, of: test.scene)
     #expect(units.filter(\.isSync).count == 4)
     let first = units[0].left
     let profiles = try first.nalUnits.map { Array(first.bytes[$0]) }
@@ -186,13 +180,7 @@ import Testing
     var configuration = test.configuration
     configuration.dependentEyeQualityOffset = 6
     let encoder = try StereoEncoder(configuration)
-    var units: [LayeredAccessUnit] = []
-    for frame in 0..<30 {
-      units += try encoder.encode(
-        left: test.scene.picture(frame: frame, eye: .left),
-        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
-    }
-    units += try encoder.finish()
+    let units = try encoder.encode(30, of: test.scene)
     let (left, right) = (encoder.statistics(of: .left), encoder.statistics(of: .right))
     #expect(left.frames == 30 && right.frames == 30)
     #expect(units.reduce(0) { $0 + $1.byteCount(of: .left) } == left.bytes)
@@ -209,12 +197,7 @@ import Testing
     let test = Case(
       scene: TestScene(width: 192, height: 108), rate: .bitrate(kilobitsPerSecond: 400))
     let encoder = try StereoEncoder(test.configuration)
-    for frame in 0..<150 {
-      _ = try encoder.encode(
-        left: test.scene.picture(frame: frame, eye: .left),
-        right: test.scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
-    }
-    _ = try encoder.finish()
+    _ = try encoder.encode(150, of: test.scene)
     let rates = Eye.allCases.map { encoder.statistics(of: $0).kilobitsPerSecond }
     #expect((320...460).contains(rates.reduce(0, +)))
     #expect(abs(rates[0] - rates[1]) < 80)

@@ -83,6 +83,19 @@ struct TestScene {
   }
 }
 
+extension StereoEncoder {
+  /// All access units of this many frames of `scene`, which end the stream.
+  func encode(_ frameCount: Int, of scene: TestScene) throws -> [LayeredAccessUnit] {
+    var units: [LayeredAccessUnit] = []
+    for frame in 0..<frameCount {
+      units += try encode(
+        left: scene.picture(frame: frame, eye: .left),
+        right: scene.picture(frame: frame, eye: .right), timestamp: Int64(frame))
+    }
+    return try units + finish()
+  }
+}
+
 /// Memory that is overwritten when nothing owns it any more, so that a late reader is found out.
 private final class SampleMemory: @unchecked Sendable {
   let bytes: UnsafeMutableRawBufferPointer

@@ -2,22 +2,23 @@
 
 internal import CGStreamer
 
-/// Where the state of an element's streaming thread is while nobody uses it.
+/// The state of an element's streaming thread, and who may use it.
 ///
 /// One call at a time has the state. A call from another thread waits, as it does for a pad's stream
 /// lock, which such calls hold anyway. A call that comes back into the element from within one
 /// (downstream seeks, and upstream flushes, in the thread that pushes) finds the state taken.
 final class StreamingSlot<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<GRecMutex>
-  /// Where the state is, for it to be used there: moving a large one in and out of every call costs
-  /// more than many a call.
+  /// The state is used in place: it can be large, and moving it into every call and out again would
+  /// cost more than the call itself.
   private var state: UnsafeMutablePointer<State>?
   private var isTaken = false
   /// What came back into the element during a call, for when that is over.
   private var deferred: [(inout State) -> Void] = []
-  /// Whether there is any: to ask a list whose type is not known before it runs costs more.
+  /// Whether `deferred` has any. This flag is cheaper to read on every call than the array, whose
+  /// element type is only known at run time.
   private var hasDeferred = false
-  /// Whether something did in the call that was last.
+  /// Whether the last call ran deferred ones.
   private(set) var hasRunDeferred = false
 
   init() {

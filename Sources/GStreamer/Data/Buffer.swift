@@ -21,22 +21,18 @@ public final class Buffer: MiniObject, @unchecked Sendable {
     self.init(adopting: gst_buffer_new())
   }
 
-  /// A buffer of `size` bytes of unset content, or nil if there is no such amount of memory.
-  public convenience init?(size: Int) {
+  /// A buffer of `size` bytes, which `fill` writes, or else of unset content; nil if there is no such
+  /// amount of memory.
+  public convenience init?(
+    size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void = { _ in }
+  ) {
+    guard size >= 0 else { return nil }
     guard size > 0 else {
-      guard size == 0 else { return nil }
       self.init()
       return
     }
     // GStreamer's own allocator ends the process where there is no memory.
     guard let memory = g_try_malloc(gsize(size)) else { return nil }
-    self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
-  }
-
-  /// A buffer of `size` bytes, which `fill` writes; nil if there is no such amount of memory.
-  public convenience init?(size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void) {
-    // GStreamer's own allocator ends the process where there is no memory.
-    guard size > 0, let memory = g_try_malloc(gsize(size)) else { return nil }
     fill(UnsafeMutableRawBufferPointer(start: memory, count: size))
     self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
   }
