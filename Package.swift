@@ -128,6 +128,9 @@ let package = Package(
       name: "ConvertAll", dependencies: ["StereoMedia"], path: "Examples/ConvertAll",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
     .executableTarget(
+      name: "SpatialToSBS", dependencies: ["StereoMedia"], path: "Examples/SpatialToSBS",
+      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
+    .executableTarget(
       name: "SpherePlayer", dependencies: ["StereoMedia"], path: "Examples/SpherePlayer",
       swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
     .executableTarget(

@@ -45,7 +45,7 @@ struct ExampleTests {
 
   @Test(
     "no example is longer than 120 lines",
-    arguments: ["FrameStepper", "TwoCameras", "ConvertAll", "SpherePlayer", "CompositorApp"])
+    arguments: ["FrameStepper", "TwoCameras", "ConvertAll", "SpatialToSBS", "SpherePlayer", "CompositorApp"])
   func length(example: String) throws {
     let source = try String(
       contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),
@@ -57,6 +57,7 @@ struct ExampleTests {
     "a movie that cannot be read is an error, by word and by status",
     arguments: [
       ("SpherePlayer", ["none.mov", ".", "0"]), ("CompositorApp", ["none.mov", "b.mov", "c.mov"]),
+      ("SpatialToSBS", ["none.mov", "b.mp4"]),
     ])
   func missing(example: String, arguments: [String]) throws {
     let text = try run(example, arguments, status: 1)
@@ -79,6 +80,29 @@ struct ExampleTests {
       #expect(info.output.contains(part), "\(part): \(info.output)")
     }
     #expect(try run("TwoCameras", ["a.mov"], status: 1).contains("is there already"))
+  }
+
+  @Test("SpatialToSBS writes both eyes beside each other, as they are where nothing may be lost")
+  func spatialToSBS() async throws {
+    try await makeMovie()
+    let text = try run("SpatialToSBS", ["a.mov", "b.mp4", "lossless"])
+    #expect(text.contains("wrote b.mp4: 40 frames") && text.contains("times as fast"), "\(text)")
+    let eyes = ["left", "right"].map { folder.path($0) }
+    try await TestMovie.decode(
+      folder.path("a.mov"), left: eyes[0], right: eyes[1], format: "GRAY8")
+    // Each half of what a decoder that knows of one eye makes of it.
+    for (index, eye) in eyes.enumerated() {
+      let half = folder.path("half")
+      try await TestMovie.play(
+        "filesrc location=\(folder.path("b.mp4")) ! qtdemux ! avdec_h264 ! videocrop "
+          + "\(index == 0 ? "right" : "left")=320 ! videoconvert ! video/x-raw,format=GRAY8 "
+          + "! filesink location=\(half)")
+      let (found, wanted) = (
+        try Data(contentsOf: URL(filePath: half)), try Data(contentsOf: URL(filePath: eye))
+      )
+      #expect(found.count == 40 * 320 * 90 && found == wanted)
+    }
+    #expect(try run("SpatialToSBS", ["a.mov", "b.mp4"], status: 1).contains("is there already"))
   }
 
   @Test(

@@ -44,7 +44,9 @@ struct SnippetTests {
   }
 
   /// The articles of StereoMedia.docc, beside what they have in common with the README.
-  private func articles(_ movie: StereoMovie) async throws -> [String] {
+  private func articles(
+    _ path: String, _ movie: StereoMovie, _ television: String
+  ) async throws -> [String] {
     var said: [String] = []
     func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
     // begin
@@ -66,14 +68,22 @@ struct SnippetTests {
     var composition = StereoComposition(Swap(), frames: .of("a"))
     composition.add("a", movie)
     for try await frame in composition.frames() { print(frame.time) }
+
+    var settings = StereoWriter.Settings()
+    settings.layout = .packed(PackingLayout(.sideBySide, halfAspect: true))
+    for try await _ in StereoConverter.convert(path, to: television, settings) {}
     // end
     return said
   }
 
-  @Test("the programs of the articles read a part of a movie and compose it")
+  @Test("the programs of the articles read a part of a movie, compose it and convert it")
   func articles() async throws {
-    let said = try await articles(try await StereoMovie(try await Movies.spatial()))
+    let folder = try TemporaryFolder()
+    let (path, packed) = (try await Movies.spatial(), folder.path("packed.mp4"))
+    let said = try await articles(path, try await StereoMovie(path), packed)
     #expect(said.count == 70 && said.prefix(30).allSatisfy { $0 == "160" }, "\(said)")
+    let video = try await StereoMovie(packed).video
+    #expect(video?.layout == .packed(PackingLayout(.sideBySide)) && video?.frames.count == 40)
   }
 
   @Test(
@@ -112,7 +122,8 @@ struct SnippetTests {
     try #require(lines.count > 40)
     for line in lines {
       let own = line.replacing("\"movie.mov\"", with: "path").replacing(
-        "\"copy.mov\"", with: "copy")
+        "\"copy.mov\"", with: "copy"
+      ).replacing("\"for-television.mp4\"", with: "television")
       #expect(known.contains(own), "\(line)")
     }
   }

@@ -43,6 +43,65 @@ struct StereoConverterTests {
     #expect(try distance(again[0].left, again[0].right) > 2)
   }
 
+  @Test(
+    "a spatial movie becomes one with both eyes in each frame, which says so; in H.264 without loss",
+    arguments: [
+      PackingLayout(.sideBySide), PackingLayout(.topBottom, rightViewFirst: true),
+      PackingLayout(.sideBySide, halfAspect: true),
+    ])
+  func toPacked(packing: PackingLayout) async throws {
+    let movie = try await StereoMovie(try await Movies.spatial())
+    var settings = quickSettings()
+    settings.layout = .packed(packing)
+    settings.rate = .quality(0)
+    let report = try await StereoConverter.convert(
+      try await Movies.spatial(), to: folder.path("a.mp4"), settings
+    ).report
+    #expect(report.frameCount == 40)
+    let written = try await StereoMovie(report.path)
+    // No box says that the eyes are squeezed.
+    let said = PackingLayout(packing.arrangement, rightViewFirst: packing.rightViewFirst)
+    #expect(written.video?.layout == .packed(said))
+    #expect(written.tracks.contains { $0.kind == .video && $0.codec == "avc1" })
+    #expect(written.video?.spatial == movie.video?.spatial)
+    #expect(written.tracks.count { $0.kind == .sound } == 1)
+    let frames = try await StereoReader(movie).reduce(into: []) { $0.append($1) }
+    let again = try await StereoReader(written).reduce(into: []) { $0.append($1) }
+    #expect(again.count == frames.count)
+    for (one, other) in zip(frames, again) {
+      #expect(abs((one.time - other.time) / .nanoseconds(1)) <= 1)
+      for eye in Eye.allCases where !packing.halfAspect {
+        #expect(same(try one[eye].pixels(), try other[eye].pixels()), "\(one.time) \(eye)")
+      }
+    }
+    #expect(again.first?.left.width == (packing.halfAspect ? 160 : 320))
+  }
+
+  @Test("a spatial movie becomes one of the left eye")
+  func toMono() async throws {
+    let input = try await Movies.spatial()
+    var settings = quickSettings()
+    settings.layout = .mono
+    let report = try await StereoConverter.convert(
+      input, to: folder.path("a.mp4"), settings
+    ).report
+    let written = try await StereoMovie(report.path)
+    #expect(written.video?.layout == .mono && written.video?.frames.count == 40)
+  }
+
+  @Test("no movie holds the eyes in alternate frames")
+  func alternate() async throws {
+    var settings = quickSettings()
+    settings.layout = .packed(PackingLayout(.frameByFrame))
+    let error = await #expect(throws: StereoMediaError.self) {
+      _ = try await StereoConverter.convert(
+        try await Movies.spatial(), to: folder.path("a.mp4"), settings
+      ).report
+    }
+    #expect(error?.code == .outOfRange)
+    #expect(try names == [])
+  }
+
   @Test("a movie that does not say how it is packed is, once somebody says so; sound comes along")
   func untold() async throws {
     let input = folder.path("untold.mp4")

@@ -60,6 +60,14 @@ public struct VisualSampleEntry: Equatable, Sendable {
     }
   }
 
+  /// An `avc1` entry with the decoder configuration record (`avcC`, ISO/IEC 14496-15 5.3.3.1).
+  public init(width: UInt16, height: UInt16, avcC: [UInt8]) {
+    self.init(
+      codec: "avc1", width: width, height: height,
+      configuration: [OpaqueBox("avcC", payload: avcC)])
+    compressorName = "AVC"
+  }
+
   /// The record of the base layer, or nil without one.
   public var hvcC: [UInt8]? {
     configuration.first { $0.type == "hvcC" }?.payload

@@ -16,7 +16,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
     + "with a rendition for one eye beside it",
   author: author,
   padTemplates: [
-    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.template),
+    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
     PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
   ],
   properties: HLSSettings.properties)

@@ -9,10 +9,17 @@ import StereoVideo
 
 /// The video tracks of a movie: their sample entries, by caps.
 enum MuxVideoCaps {
-  /// Coded video that goes into a track as it is: layered, frame-packed or plain.
-  static let template = Caps(
+  /// H.265 that goes into a track as it is: layered, frame-packed or plain.
+  static let h265 = Caps(
     "video/x-h265",
     ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+
+  /// Coded video that goes into a track as it is: H.265, or H.264, which may be frame-packed.
+  static let template: Caps = {
+    let caps = h265.with()
+    caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
+    return caps
+  }()
 
   /// The sample entry of a stream that comes with its decoder configuration record.
   static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
@@ -23,9 +30,12 @@ enum MuxVideoCaps {
     }
     let size = try pictureSize(
       width: structure.int("width"), height: structure.int("height"), pad: pad)
-    var entry = VisualSampleEntry(
-      width: size.width, height: size.height, hvcC: record.bytes,
-      lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+    var entry =
+      structure.name == "video/x-h264"
+      ? VisualSampleEntry(width: size.width, height: size.height, avcC: record.bytes)
+      : VisualSampleEntry(
+        width: size.width, height: size.height, hvcC: record.bytes,
+        lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
     describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
     return entry
   }

@@ -75,12 +75,15 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
     Conversion(output: path) {
       let plan = try plan()
       var settings = settings
-      let isMono = compositor.output == .mono
-      settings.spatial = isMono ? SpatialMetadata() : settings.spatial.fillingGaps(from: metadata)
+      if compositor.output == .mono {
+        (settings.layout, settings.spatial) = (.mono, SpatialMetadata())
+      } else {
+        settings.spatial = settings.spatial.fillingGaps(from: metadata)
+      }
       settings.sound = settings.sound ?? sources.first { $0.id == sound }?.movie
       settings.frameRate = settings.frameRate ?? plan.frameRate.flatMap { $0 <= 1000 ? $0 : nil }
       return Conversion.Work(
-        try StereoWriter(path, settings, isMono: isMono), frames().makeAsyncIterator(),
+        try StereoWriter(path, settings), frames().makeAsyncIterator(),
         span: plan.span)
     }
   }

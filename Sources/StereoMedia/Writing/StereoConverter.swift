@@ -3,7 +3,7 @@
 public import StereoVideo
 
 /// Makes spatial movies of stereo movies of any layout: side by side, top and bottom, frame by frame,
-/// MV-HEVC with other settings.
+/// MV-HEVC with other settings; or movies of another layout of them.
 ///
 /// ```swift
 /// for try await progress in StereoConverter.convert("sbs.mp4", to: "spatial.mov") {
@@ -18,25 +18,34 @@ public enum StereoConverter {
   ///
   /// - Parameters:
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
-  ///   - output: the movie to write; nil for one beside the input, with `_MVHEVC` in its name.
-  ///   - packing: how the eyes share a frame of a movie that does not say so.
+  ///   - output: the movie to write; nil for one beside the input, with its layout in its name:
+  ///     `_MVHEVC.mov`, `_SBS.mp4`, `_TB.mp4` or `_2D.mp4`.
+  ///   - packing: how the eyes share a frame of an input that does not say so.
   ///   - settings: how it is written. Fields of ``StereoWriter/Settings/spatial`` that are nil, and
   ///     ``StereoWriter/Settings/sound`` where it is nil, are the input's.
   public static func convert(
     _ input: String, to output: String? = nil, packing: PackingLayout? = nil,
     _ settings: StereoWriter.Settings = StereoWriter.Settings()
   ) -> Conversion {
-    let output = output ?? name(beside: input)
+    let output = output ?? name(beside: input, settings.layout)
     return Conversion(output: output) {
       try await begin(input, output, packing, settings)
     }
   }
 
   /// `movie.mp4` becomes `movie_MVHEVC.mov`.
-  static func name(beside input: String) -> String {
+  static func name(
+    beside input: String, _ layout: StereoWriter.Settings.Layout
+  ) -> String {
     let start = input.lastIndex(of: "/").map { input.index(after: $0) } ?? input.startIndex
     let end = input[start...].dropFirst().lastIndex(of: ".") ?? input.endIndex
-    return input[..<end] + "_MVHEVC.mov"
+    let ending =
+      switch layout {
+      case .multiview: "_MVHEVC.mov"
+      case .packed(let packing): packing.arrangement == .topBottom ? "_TB.mp4" : "_SBS.mp4"
+      case .mono: "_2D.mp4"
+      }
+    return input[..<end] + ending
   }
 
   private static func begin(

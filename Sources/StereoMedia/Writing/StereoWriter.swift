@@ -11,7 +11,8 @@ internal import StereoVideo
   internal import Glibc
 #endif
 
-/// Writes a spatial movie, MV-HEVC in QuickTime or MP4, out of pairs of pictures.
+/// Writes a spatial movie, MV-HEVC in QuickTime or MP4, out of pairs of pictures; or one with both eyes
+/// in each frame, where ``Settings/layout`` says so.
 ///
 /// ``append(left:right:at:duration:)`` waits until the encoder has room, so that no more than a few
 /// frames pile up before it. Until ``finish()``, `movie.mov` is called `movie.incomplete.mov`: it
@@ -24,7 +25,8 @@ internal import StereoVideo
 /// print(try await writer.finish().byteCount)
 /// ```
 ///
-/// Encoding loads libx265, which is under the GPL: a program that writes movies is bound by it.
+/// Encoding loads libx265 or libx264, which are under the GPL: a program that writes movies is bound
+/// by it.
 public final class StereoWriter: Sendable {
   /// What was written.
   public struct Report: Equatable, Sendable {
@@ -64,14 +66,9 @@ public final class StereoWriter: Sendable {
   ///   - settings: how it is written.
   /// - Throws: a ``StereoMediaError`` where there is such a file that must not be replaced, where
   ///   somebody else is writing it, where it cannot be written, and where a setting has no such value.
-  public convenience init(_ path: String, _ settings: Settings = Settings()) throws {
-    try self.init(path, settings, isMono: false)
-  }
-
-  /// - Parameter isMono: a plain movie is written, of the left eye's pictures alone.
-  init(_ path: String, _ settings: Settings, isMono: Bool) throws {
+  public init(_ path: String, _ settings: Settings = Settings()) throws {
     try settings.check()
-    graph = try WriterGraph(path, settings, isMono: isMono)
+    graph = try WriterGraph(path, settings)
     (self.path, self.settings) = (path, settings)
     guard settings.replaces || !FileName.isTaken(path) else {
       throw StereoMediaError(

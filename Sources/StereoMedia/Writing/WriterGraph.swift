@@ -15,60 +15,80 @@ struct WriterGraph {
 
   /// The element that writes the file.
   static let sink = "sink"
+  private static let muxer = "mux"
 
   /// How long the part is, in nanoseconds, that a crash costs at the most.
   private static let fragmentDuration = 2 * ClockTime.second
 
   /// Throws where a movie of this name cannot be written.
-  ///
-  /// - Parameter isMono: a plain movie is written, of one picture for both eyes.
-  init(
-    _ path: String, _ settings: StereoWriter.Settings, isMono: Bool
-  ) throws(StereoMediaError) {
-    sources = isMono ? ["only"] : ["left", "right"]
+  init(_ path: String, _ settings: StereoWriter.Settings) throws(StereoMediaError) {
+    sources = settings.layout == .mono ? ["only"] : ["left", "right"]
     let sounds = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
-    // What the encoder takes passes through videoconvert as it is.
     line =
-      (sources.map {
-        "appsrc name=\($0) ! videoconvert ! "
-          + (isMono ? "x265enc name=encoder ! h265parse ! mux.video_0 " : "mux.\($0) ")
-      }
-      + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }).joined()
+      Self.video(settings.layout)
+      + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
       + (sounds > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
-      + "mvhevcmux name=mux ! filesink name=\(Self.sink)"
+      + "mvhevcmux name=\(Self.muxer) ! filesink name=\(Self.sink)"
     // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
     var properties = [
       ("container", try Self.container(path)),
       ("fragment-duration", "\(Self.fragmentDuration)"),
       ("fragment-mode", "first-moov-then-finalise"),
-    ].map { ("mux", $0.0, $0.1) }
-    let encoder = isMono ? "encoder" : "mux"
+    ].map { (Self.muxer, $0.0, $0.1) }
+    // Of two layers, the muxer makes a stream itself.
+    let encoder = settings.layout == .multiview ? Self.muxer : "encoder"
     properties += [
       (encoder, "speed-preset", settings.speed.rawValue),
       (encoder, "key-int-max", "\(settings.keyframeDistance)"),
     ]
     switch settings.rate {
     case .quality(let quality):
-      properties.append(
-        isMono ? (encoder, "option-string", "crf=\(quality)") : (encoder, "quality", "\(quality)"))
+      properties += Self.quality(quality, settings.layout).map { (encoder, $0.0, $0.1) }
     case .bitsPerSecond(let rate):
       properties.append((encoder, "bitrate", "\((rate + 500) / 1000)"))
     }
     let spatial = settings.spatial
-    if let eye = spatial.heroEye { properties.append(("mux", "hero-eye", eye.rawValue)) }
+    if let eye = spatial.heroEye { properties.append((Self.muxer, "hero-eye", eye.rawValue)) }
     if let view = spatial.horizontalFieldOfView {
-      properties.append(("mux", "horizontal-field-of-view", "\(view.degrees)"))
+      properties.append((Self.muxer, "horizontal-field-of-view", "\(view.degrees)"))
     }
     if let baseline = spatial.baseline {
-      properties.append(("mux", "baseline", "\(baseline.millimetres)"))
+      properties.append((Self.muxer, "baseline", "\(baseline.millimetres)"))
     }
     if let shift = spatial.disparityAdjustment {
-      properties.append(("mux", "disparity-adjustment", "\(shift.pictureWidths)"))
+      properties.append((Self.muxer, "disparity-adjustment", "\(shift.pictureWidths)"))
     }
     if let projection = spatial.projection {
-      properties.append(("mux", "projection", projection.rawValue))
+      properties.append((Self.muxer, "projection", projection.rawValue))
     }
     self.properties = properties
+  }
+
+  /// From the sources to the muxer. What an encoder takes passes through videoconvert as it is.
+  private static func video(_ layout: StereoWriter.Settings.Layout) -> String {
+    func source(_ name: String) -> String { "appsrc name=\(name) ! videoconvert ! " }
+    switch layout {
+    case .multiview: return source("left") + "mux.left " + source("right") + "mux.right "
+    case .mono: return source("only") + "x265enc name=encoder ! h265parse ! mux.video_0 "
+    case .packed(let packing):
+      let mode = packing.arrangement == .topBottom ? "top-bottom" : "side-by-side"
+      return source("left") + "pack.left " + source("right") + "pack.right "
+        + "stereopack name=pack mode=\(mode) half=\(packing.halfAspect) "
+        + "right-view-first=\(packing.rightViewFirst) ! videoconvert "
+        + "! x264enc name=encoder ! h264parse ! mux.video_0 "
+    }
+  }
+
+  /// What sets the encoder's constant quality.
+  private static func quality(
+    _ quality: Double, _ layout: StereoWriter.Settings.Layout
+  ) -> [(name: String, value: String)] {
+    switch layout {
+    case .multiview: [("quality", "\(quality)")]
+    case .mono: [("option-string", "crf=\(quality)")]
+    // x264enc knows whole numbers alone.
+    case .packed: [("pass", "qual"), ("quantizer", "\(Int(min(quality, 50).rounded()))")]
+    }
   }
 
   /// By the ending of the file's name.

@@ -5,19 +5,34 @@ public import StereoVideo
 extension StereoWriter {
   /// How a movie is written.
   public struct Settings: Sendable {
+    /// How a movie holds the eyes.
+    public enum Layout: Equatable, Sendable {
+      /// MV-HEVC: each eye in a layer of its own. Players that know one layer show one eye.
+      case multiview
+      /// H.264 with both eyes in each frame, beside or above each other, as television sets and web
+      /// players take it. Without ``/StereoVideo/PackingLayout/halfAspect``, a frame is as large as
+      /// both eyes together; with it, as one eye, which no movie says of itself.
+      case packed(PackingLayout)
+      /// H.265 of the left eye alone.
+      case mono
+    }
+
     /// How many bits the pictures of both eyes may take.
     public enum Rate: Equatable, Sendable {
-      /// As many as a constant quality takes (x265's CRF): 0 is the best, 51 the smallest.
+      /// As many as a constant quality takes (CRF of x265 and x264): 0 is the best and 51 the smallest.
+      /// In H.264 it is rounded to a whole number up to 50, and 0 loses nothing.
       case quality(Double)
       /// So many bits a second on average, 1000 to 1,600,000,000.
       case bitsPerSecond(Int)
     }
 
-    /// How much time is spent on compression: x265's presets.
+    /// How much time is spent on compression: the presets of x265 and x264.
     public enum Speed: String, CaseIterable, Sendable {
       case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
     }
 
+    /// How the movie holds the eyes.
+    public var layout = Layout.multiview
     /// How many bits the pictures take.
     public var rate = Rate.quality(22)
     /// How much time is spent on compression.
@@ -44,6 +59,11 @@ extension StereoWriter {
 extension StereoWriter.Settings {
   /// Throws where a number is outside its range.
   func check() throws(StereoMediaError) {
+    if case .packed(let packing) = layout, packing.arrangement == .frameByFrame {
+      throw StereoMediaError(
+        .outOfRange, "no movie says that its eyes are in alternate frames",
+        hint: "pack them beside or above each other")
+    }
     switch rate {
     case .quality(let quality): try Self.check(quality, in: 0...51, "a quality")
     case .bitsPerSecond(let rate):
