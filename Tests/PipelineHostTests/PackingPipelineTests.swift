@@ -3,6 +3,7 @@
 import Foundation
 import ISOBMFF
 import PipelineHost
+import StereoVideo
 import TestKit
 import Testing
 
@@ -40,6 +41,8 @@ struct PackingPipelineTests {
     let (first, last) = (try MovieFile(folder.path("a.mp4")), try MovieFile(output))
     #expect(try last.samples("soun") == first.samples("soun"))
     #expect(try last.track("vide").samples.count == 12)
+    let packing = PackingLayout(mode == "top-bottom" ? .topBottom : .sideBySide)
+    #expect(try last.videoEntry().packing == packing)
     try await TestMovie.split(
       folder.path("a.mp4"), left: folder.path("l0"), right: folder.path("r0"))
     try await TestMovie.split(
