@@ -42,7 +42,10 @@ struct PackingPipelineTests {
     #expect(try last.samples("soun") == first.samples("soun"))
     #expect(try last.track("vide").samples.count == 12)
     let packing = PackingLayout(mode == "top-bottom" ? .topBottom : .sideBySide)
-    #expect(try last.videoEntry().packing == packing)
+    let entry = try last.videoEntry()
+    // For Apple's players and for all others.
+    #expect(entry.extendedUsage?.packing == packing)
+    #expect(entry.stereoscopicMode?.packing == packing)
     try await TestMovie.split(
       folder.path("a.mp4"), left: folder.path("l0"), right: folder.path("r0"))
     try await TestMovie.split(

@@ -32,6 +32,8 @@ extension VisualSampleEntry {
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
     } else if packing != nil || hasLayeredViews {
       let metadata = metadata.fillingGaps(from: .usual)
+      // Players outside of Apple's systems look for this one.
+      stereoscopicMode = packing.flatMap { StereoscopicMode($0) }
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
       horizontalFieldOfView = metadata.horizontalFieldOfView
     }
