@@ -79,7 +79,7 @@ struct EncoderOption: Equatable {
     (
       "it needs the whole video more than once",
       [
-        "pass", "stats", "slow-firstpass", "multi-pass-opt-analysis",
+        "slow-firstpass", "multi-pass-opt-analysis",
         "multi-pass-opt-distortion", "vbv-live-multi-pass", "analysis-reuse-file",
         "analysis-reuse-mode", "analysis-reuse-level", "analysis-save", "analysis-load",
         "analysis-save-reuse-level", "analysis-load-reuse-level", "refine-analysis-type",
@@ -98,7 +98,9 @@ struct EncoderOption: Equatable {
       "the second layer is made by weaving",
       ["num-views", "multiview-config", "format", "alpha", "scc"]
     ),
-    ("it has a setting of its own beside the option string", ["preset", "tune"]),
+    (
+      "it has a setting of its own beside the option string", ["preset", "tune", "pass", "stats"]
+    ),
     ("the profile follows from the bit depth", ["profile", "output-depth", "input-depth"]),
     ("pictures leave in order, none is dropped", ["force-flush"]),
   ]

@@ -40,6 +40,8 @@ package final class EncoderPair {
   private let dependentDelay: Int
   /// Pictures since the last keyframe; the first picture of all becomes one.
   private var keyframeAge: Int
+  /// How many pictures the first of two passes had.
+  private var pictureLimit = Int64.max
   /// How many pictures go in, at most, before the first pair comes out.
   package let delay: Int
   /// Parameter sets of predicted keyframes; empty where there are none.
@@ -48,6 +50,12 @@ package final class EncoderPair {
   /// Throws where the configuration is impossible, or x265 refuses it.
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     try configuration.validate()
+    var configuration = configuration
+    if let pass = configuration.pass, case .second = pass {
+      let measured = try PassMeasurement(pass, baseEye: configuration.baseEye)
+      configuration.dependentShare = measured.dependentShare
+      pictureLimit = measured.pictureCount
+    }
     let options = try EncoderOption.list(configuration.optionString)
     let library = try X265Library(bitDepth: configuration.bitDepth)
     let left = try EyeEncoder(
@@ -116,6 +124,10 @@ package final class EncoderPair {
     try layout.check(left, eye: .left)
     try layout.check(right, eye: .right)
     try timeline.check(timestamp)
+    guard timeline.nextFrame < pictureLimit else {
+      throw .setting(
+        name: "pass", reason: "there are more pictures than the \(pictureLimit) of the first pass")
+    }
   }
 
   /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.

@@ -44,7 +44,9 @@ struct EyeParameters {
     settings += configuration.signal.options
     settings += configuration.rateControl.options(
       dependent: eye != configuration.baseEye,
-      qualityOffset: configuration.dependentEyeQualityOffset)
+      qualityOffset: configuration.dependentEyeQualityOffset,
+      dependentShare: configuration.dependentShare)
+    settings += configuration.pass?.options(of: eye) ?? []
     return settings
   }
 

@@ -64,10 +64,14 @@ extension RateControl {
 
   /// x265's options for one of the eyes, after `validate()`.
   ///
-  /// Six steps of QP halve the rate, so an offset of the dependent eye becomes its share.
-  func options(dependent: Bool, qualityOffset: Double) -> [(name: String, value: String)] {
+  /// - Parameter dependentShare: how much of a rate the dependent eye gets; where nil, its offset
+  ///   becomes its share: six steps of QP halve the rate.
+  func options(
+    dependent: Bool, qualityOffset: Double, dependentShare: Double?
+  ) -> [(name: String, value: String)] {
     let ratio = exp2(-qualityOffset / 6)
-    let share = dependent ? ratio / (1 + ratio) : 1 / (1 + ratio)
+    let dependentShare = dependentShare ?? ratio / (1 + ratio)
+    let share = dependent ? dependentShare : 1 - dependentShare
     let part = { (both: Int) in "\(max(1, Int((Double(both) * share).rounded())))" }
     let options = { (buffer: VideoBuffer) in
       [("vbv-maxrate", part(buffer.maximumRate)), ("vbv-bufsize", part(buffer.size))]

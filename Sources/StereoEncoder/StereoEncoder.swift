@@ -93,6 +93,9 @@ public final class StereoEncoder {
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
     try rateControl.check(with: configuration.interViewPrediction)
+    guard configuration.pass == nil else {
+      throw .setting(name: "pass", reason: "a rate of two passes holds from start to end")
+    }
     configuration.rateControl = rateControl
     wantedRateControl = rateControl
   }

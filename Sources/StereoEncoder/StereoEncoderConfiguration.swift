@@ -18,6 +18,10 @@ public struct StereoEncoderConfiguration: Sendable {
   public var pixelAspectRatio: Ratio?
   public var signal: VideoSignal
   public var rateControl: RateControl
+  /// One of two passes over the same pictures; nil for the only one. Not with inter-view prediction.
+  public var pass: EncodingPass?
+  /// How much of a bitrate the dependent eye gets, where that was measured; nil otherwise.
+  var dependentShare: Double?
   public var preset: Preset
   public var tune: Tune?
   /// The distance between two keyframes, in pictures, at most, from 1.
@@ -52,6 +56,7 @@ public struct StereoEncoderConfiguration: Sendable {
     pixelAspectRatio = nil
     signal = VideoSignal()
     rateControl = .quality(22)
+    pass = nil
     preset = .medium
     tune = nil
     keyframeDistance = 60
@@ -134,6 +139,7 @@ extension StereoEncoderConfiguration {
         name: "inter-view QP offset", reason: "\(interViewQPOffset) is outside -20...20")
     }
     try rateControl.check(with: interViewPrediction)
+    try pass?.check(rateControl, interViewPrediction)
     guard (-24...24).contains(dependentEyeQualityOffset) else {
       throw .setting(
         name: "dependent eye's quality offset",

@@ -34,6 +34,31 @@ struct ConvertCommandTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
+  @Test("two passes meet the bitrate, leave nothing else behind, and say both lines")
+  func twoPass() async throws {
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=150 ! video/x-raw,format=I420,width=640,height=180,framerate=30/1 "
+        + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
+        + "! filesink location=\(folder.path("a.mp4"))")
+    let line = ["convert", "a.mp4", "b.mov", "--two-pass", "preset=ultrafast"]
+    let refused = try Command.run(line, in: folder)
+    #expect(refused.status == 2 && refused.errors.contains("bitrate=…"), "\(refused.errors)")
+    let result = try Command.run(line + ["bitrate=700"], in: folder)
+    #expect(result.status == 0, "\(result.errors)")
+    #expect(result.errors.contains("output=b.pass1.mov"), "\(result.errors)")
+    #expect(result.errors.contains("pass=pass2 pass-file=b.pass1\n"), "\(result.errors)")
+    #expect(folder.names == ["a.mp4", "b.mov"])
+    let bytes = try MovieFile(folder.path("b.mov")).samples("vide").reduce(0) { $0 + $1.count }
+    let rate = Double(bytes) * 8 / 5000
+    #expect(abs(rate / 700 - 1) < 0.1, "\(rate) kbit/s")
+    let again = try Command.run(line + ["bitrate=700"], in: folder)
+    #expect(again.status == 3 && again.errors.contains("is there already"), "\(again.errors)")
+    let other = try Command.run(
+      ["convert", "b.mov", "c.mp4", "--to", "sbs", "--two-pass", "bitrate=700"], in: folder)
+    #expect(other.status == 2 && other.errors.contains("spatial movie"), "\(other.errors)")
+    #expect(folder.names == ["a.mp4", "b.mov"])
+  }
+
   @Test("a spatial movie becomes what is asked for, and the line that does it is printed")
   func fromSpatial() throws {
     try makeSpatial()

@@ -23,6 +23,10 @@ struct EncoderSettings {
   var interViewQPOffset: Int32 = 2
   var optionString: String?
   var detectsSceneCuts = true
+  var pass = PassChoice.single
+  var passFile: String?
+
+  private static let usualPassFile = "mvhevc.log"
 
   /// The properties of an element that keeps these settings at `path`.
   static func properties<Owner: HasSettings>(
@@ -84,6 +88,16 @@ struct EncoderSettings {
         "scene-cuts", nick: "Scene cuts",
         blurb: "Start a new scene, seen in the base eye, with a keyframe in both eyes",
         default: true, at: path.appending(path: \.detectsSceneCuts)),
+      .choice(
+        "pass", nick: "Pass",
+        blurb: "One of two passes over the same pictures: pass1 measures at quality, pass2 spends "
+          + "bitrate by that", default: .single, at: path.appending(path: \.pass)),
+      .string(
+        "multipass-cache-file", nick: "Multipass cache file",
+        blurb:
+          "Where pass1 writes what it has measured, for pass2, with .left and .right behind the "
+          + "name (NULL = \(Self.usualPassFile))",
+        at: path.appending(path: \.passFile)),
       .string(
         "option-string", nick: "Option string",
         blurb: "Further options of x265, as name=value:name=value",
@@ -93,6 +107,7 @@ struct EncoderSettings {
 
   /// How much both eyes may cost.
   var rateControl: RateControl {
+    if pass == .first { return .quality(quality) }
     let given = maximumBitrate > 0 || bufferSize > 0
     let rate = Int(bitrate)
     let peak =
@@ -117,6 +132,7 @@ struct EncoderSettings {
     configuration.interViewQPOffset = Int(interViewQPOffset)
     configuration.optionString = optionString ?? ""
     configuration.detectsSceneCuts = detectsSceneCuts
+    configuration.pass = pass.pass(passFile ?? Self.usualPassFile)
   }
 }
 
@@ -191,6 +207,29 @@ enum InterViewChoice: Int32, EnumType {
     switch self {
     case .none: ("none", "The eyes are coded by themselves")
     case .keyframes: ("keyframes", "Keyframes are predicted")
+    }
+  }
+}
+
+/// Which of two passes over the same pictures, as a property.
+enum PassChoice: Int32, EnumType {
+  case single, first, second
+
+  static let typeName = "GstStereoEncoderPass"
+
+  func pass(_ file: String) -> EncodingPass? {
+    switch self {
+    case .single: nil
+    case .first: .first(statistics: file)
+    case .second: .second(statistics: file)
+    }
+  }
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .single: ("single", "The only pass")
+    case .first: ("pass1", "The first of two passes, which measures")
+    case .second: ("pass2", "The second of two passes, which meets the bitrate")
     }
   }
 }

@@ -18,6 +18,7 @@ struct ConvertCommand: AsyncParsableCommand {
       EXAMPLES
         gst-spatial convert side-by-side.mp4 spatial.mov
         gst-spatial convert left.mp4 right.mp4 spatial.mov quality=18
+        gst-spatial convert side-by-side.mp4 spatial.mov bitrate=12000 --two-pass
         gst-spatial convert spatial.mov anaglyph.mp4 --to anaglyph
         gst-spatial convert spatial.mov flat.mp4 --to 2d
         gst-spatial convert spatial.mov left.mp4 right.mp4 --to two-files
@@ -39,6 +40,11 @@ struct ConvertCommand: AsyncParsableCommand {
 
   @Option(help: "What to make: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
   var to: Target?
+
+  @Flag(
+    help:
+      "Look at all of the input before encoding it, so that bitrate=… is met at an even quality.")
+  var twoPass = false
 
   @Flag(name: [.customShort("y"), .long], help: "Replace an output that is there already.")
   var force = false
@@ -66,10 +72,33 @@ struct ConvertCommand: AsyncParsableCommand {
       Terminal.error.line("error: \(refusal.reason)")
       throw ExitCode.mistakes
     }
-    let line = ["run", pipeline] + chosen + values
-    Terminal.error.line("gst-spatial " + line.map(ShellWord.quoted).joined(separator: " "))
-    let flags = [(force, "--force"), (dryRun, "--dry-run"), (json, "--json")].filter(\.0).map(\.1)
-    try await RunCommand.parse(Array(line.dropFirst()) + flags).run()
+    guard twoPass else { return try await run([pipeline] + chosen + values, isForced: force) }
+    let output = paths[paths.count - 1]
+    let first = TwoPassFiles(output)
+    if let reason = TwoPassFiles.refusal(pipeline, values) {
+      Terminal.error.line("error: \(reason)")
+      throw ExitCode.mistakes
+    }
+    // Said before the first pass rather than behind it.
+    guard force || dryRun || access(output, F_OK) != 0 else {
+      Terminal.error.line("error: '\(output)' is there already; --force replaces it")
+      throw ExitCode.wouldOverwrite
+    }
+    defer { first.remove() }
+    try await run(
+      [pipeline] + chosen.map { $0 == "output=\(output)" ? "output=\(first.movie)" : $0 } + values
+        + ["pass=pass1", "pass-file=\(first.statistics)"], isForced: true)
+    try await run(
+      [pipeline] + chosen + values + ["pass=pass2", "pass-file=\(first.statistics)"],
+      isForced: force)
+  }
+
+  private func run(_ line: [String], isForced: Bool) async throws {
+    let words = ["gst-spatial", "run"] + line
+    Terminal.error.line(words.map(ShellWord.quoted).joined(separator: " "))
+    let flags = [(isForced, "--force"), (dryRun, "--dry-run"), (json, "--json")].filter(\.0).map(
+      \.1)
+    try await RunCommand.parse(line + flags).run()
   }
 
   private struct Refusal: Error {

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import StereoVideo
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// One of two passes over the same pictures, which meet a bitrate at the quality that is most even.
+///
+/// The first codes at constant quality and writes down what each picture takes, in a file for each eye.
+/// The second spends its bitrate by that: each eye gets as much of it as it took at the same quality.
+/// Pictures, their rate and the keyframe distance have to be the same in both.
+public enum EncodingPass: Equatable, Sendable {
+  /// Writes the statistics: `PATH.left`, `PATH.right`, and a second file behind each of the names with
+  /// `.cutree`. They are complete once the encoder is gone.
+  case first(statistics: String)
+  /// Reads them.
+  case second(statistics: String)
+}
+
+extension EncodingPass {
+  var path: String {
+    switch self {
+    case .first(let path), .second(let path): path
+    }
+  }
+
+  func file(of eye: Eye) -> String { "\(path).\(eye.rawValue)" }
+
+  /// x265's options for one of the eyes.
+  func options(of eye: Eye) -> [(name: String, value: String)] {
+    let number =
+      switch self {
+      case .first: "1"
+      case .second: "2"
+      }
+    return [("pass", number), ("stats", file(of: eye))]
+  }
+
+  /// Throws where the files cannot be used, of which x265 says no more than that it does not open, and
+  /// where the pass does not go with the other settings.
+  func check(
+    _ rateControl: RateControl, _ prediction: StereoEncoderConfiguration.InterViewPrediction
+  ) throws(StereoEncoderError) {
+    guard prediction == .none else {
+      throw .setting(name: "pass", reason: "inter-view prediction goes with a single pass alone")
+    }
+    guard !path.isEmpty, !path.utf8.contains(0) else {
+      throw .setting(name: "pass", reason: "its statistics need the name of a file")
+    }
+    switch (self, rateControl) {
+    case (.first, .quality(_, nil)):
+      for eye in Eye.allCases { try open(file(of: eye), "wb", "cannot be written") }
+    case (.first, _):
+      throw .setting(
+        name: "pass", reason: "the first one measures at a constant quality without limits")
+    case (.second, .quality):
+      throw .setting(name: "pass", reason: "the second one needs a bitrate")
+    case (.second, .bitrate):
+      for eye in Eye.allCases {
+        try open(file(of: eye), "rb", "cannot be read; make it with the first pass")
+      }
+    }
+  }
+
+  private func open(_ path: String, _ mode: String, _ failure: String) throws(StereoEncoderError) {
+    guard let file = fopen(path, mode) else {
+      throw .setting(
+        name: "pass", reason: "'\(path)' \(failure) (\(String(cString: strerror(errno))))")
+    }
+    fclose(file)
+  }
+}
