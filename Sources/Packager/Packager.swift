@@ -39,6 +39,11 @@ public struct Packager<Payload: Sendable>: Sendable {
   private var hasLateKeyframes = false
   private var outputs: [Output] = []
   private var hasEnded = false
+  /// Between the times that are given and those in the files, in nanoseconds: players do not take well to
+  /// times that begin anew in one playlist.
+  private var offset: Int64 = 0
+  /// Whether the renditions have the number that they go on with.
+  private var isAligned = false
   private var multivariant: MultivariantPlaylist?
 
   /// The wall-clock time of the presentation's time 0, in nanoseconds since 1970-01-01 00:00 UTC; nil
@@ -54,17 +59,38 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   /// Adds a rendition, before its first sample: at the segment that is open now. Gives its number.
   ///
-  /// - Throws: a ``MovieWriterError`` where the track has no timescale.
-  public mutating func add(_ rendition: Rendition) throws -> Int {
+  /// - Parameter earlier: what an earlier run has left of it, to be listed in front.
+  /// - Throws: a ``MovieWriterError`` where the track has no timescale, a ``PackagerError`` where the
+  ///   earlier run does not go together with that of the others.
+  public mutating func add(
+    _ rendition: Rendition, continuing earlier: EarlierRun? = nil
+  ) throws -> Int {
     hasEnded = false
-    tracks.append(try RenditionTrack(rendition, settings, firstSequence: firstStart))
+    var track = try RenditionTrack<Payload>(rendition, settings, firstSequence: firstStart)
+    if let earlier { track.resume(earlier, to: &outputs) }
+    if isAligned { try track.begin(with: firstStart, at: offset) }
+    tracks.append(track)
     return tracks.count - 1
+  }
+
+  /// Lets all renditions go on with the same number, and with times behind those of the earlier run.
+  private mutating func align() throws {
+    guard !isAligned else { return }
+    isAligned = true
+    firstStart = tracks.map(\.sequence).max() ?? firstStart
+    // No segment was longer, when rounded to seconds.
+    let target = tracks.map(\.playlist.targetDuration).max() ?? settings.targetDuration
+    let longest = Int64(target) * 1_000_000_000 + 500_000_000
+    let (end, overflow) = longest.multipliedReportingOverflow(by: Int64(clamping: firstStart))
+    // Times of centuries begin anew.
+    offset = overflow || end > 1 << 60 ? 0 : end
+    for index in tracks.indices { try tracks[index].begin(with: firstStart, at: offset) }
   }
 
   /// What is to be done, in this order; once.
   public mutating func takeOutputs() -> [Output] {
     defer { outputs = [] }
-    return outputs
+    return offset == 0 ? outputs : outputs.map { $0.moved(by: -offset) }
   }
 
   /// Adds the next sample of a rendition, in decoding order.
@@ -72,6 +98,8 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// - Throws: a ``PackagerError``, or a ``MovieWriterError`` where its times make no sense.
   public mutating func append(_ sample: PackagedSample<Payload>, to index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
+    try align()
+    let sample = sample.moved(by: offset)
     let isChange = tracks[index].changesNext
     if index == leader {
       lead(sample, startsDiscontinuity: isChange)
@@ -204,7 +232,10 @@ public struct Packager<Payload: Sendable>: Sendable {
     listAll()
   }
 
-  private var listedDate: Int64? { settings.hasDates ? date : nil }
+  private var listedDate: Int64? { settings.hasDates ? fileDate : nil }
+
+  /// The wall-clock time of time 0 in the files.
+  private var fileDate: Int64? { date.map { $0 &- offset } }
 
   // MARK: Playlists
 
@@ -229,7 +260,7 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   /// Writes what lists all renditions, when each has a segment and something has changed.
   private mutating func listAll() {
-    let listed = tracks.filter { !$0.playlist.segments.isEmpty }
+    let listed = tracks.filter(\.hasOwnSegments)
     guard !listed.isEmpty, listed.count == tracks.count || hasEnded else { return }
     if let path = settings.names.multivariantPlaylist {
       let playlist = MultivariantPlaylist(listed, path: path)
@@ -256,7 +287,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     let target = UInt64(settings.target)
     var kind = MediaPresentation.Kind.onDemand
     if !hasEnded || !settings.hasEnd {
-      guard let date else { return nil }
+      guard let date = fileDate else { return nil }
       var live = MediaPresentation.Live(
         availabilityStartTime: date, publishTime: date &+ max(frontier, 0),
         minimumUpdatePeriod: target,
@@ -280,6 +311,28 @@ public struct Packager<Payload: Sendable>: Sendable {
         ? nil : MediaPresentation.Period(UInt64(clamping: start), representations)
     }
     return presentation
+  }
+}
+
+extension PackagedSample {
+  fileprivate func moved(by offset: Int64) -> PackagedSample {
+    guard offset != 0 else { return self }
+    var sample = self
+    sample.presentationTime = sample.presentationTime &+ offset
+    sample.decodeTime = sample.decodeTime &+ offset
+    return sample
+  }
+}
+
+extension PackagerOutput {
+  fileprivate func moved(by offset: Int64) -> PackagerOutput {
+    switch self {
+    case .segment(var segment):
+      segment.start = segment.start &+ offset
+      return .segment(segment)
+    case .keyframe(let time): return .keyframe(at: time &+ offset)
+    case .file, .removal: return self
+    }
   }
 }
 

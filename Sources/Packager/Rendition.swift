@@ -116,7 +116,7 @@ public struct PackagedSegment: Equatable, Sendable {
   /// Nil for one that never came.
   public let path: String?
   /// On the presentation's time line, in nanoseconds.
-  public let start: Int64
+  public internal(set) var start: Int64
   /// In nanoseconds.
   public let duration: UInt64
 }

@@ -60,6 +60,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private var initialization: InitializationSection?
   private var initializationCount: UInt64 = 0
   private var fragmentNumber: UInt32 = 0
+  /// How many segments of an earlier run are listed.
+  private var earlierCount = 0
   /// Segments that left the playlist, and when nobody has it any more.
   private var old: [(paths: [String], due: Int64)] = []
 
@@ -93,6 +95,38 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
     stretches = [Stretch(start: 0, rendition: rendition, firstSequence: firstSequence)]
     longestPart = partDuration
+  }
+
+  // MARK: An earlier run
+
+  /// Whether a segment of this run is listed.
+  var hasOwnSegments: Bool { playlist.segments.count > earlierCount }
+
+  /// Goes on behind what an earlier run has listed, before the first sample.
+  mutating func resume(
+    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
+  ) {
+    playlist = earlier
+    if let iFrames, let earlierIFrames {
+      self.iFrames = earlierIFrames.reopened(
+        as: iFrames.kind, targetDuration: iFrames.targetDuration)
+    }
+    self.longestPart = max(self.longestPart, longestPart)
+    earlierCount = playlist.segments.count
+    startsDiscontinuity = earlierCount > 0
+  }
+
+  /// Begins with a segment of this number, before the first sample.
+  mutating func resume(at number: UInt64) {
+    playlist = MediaPlaylist(
+      playlist.kind, targetDuration: playlist.targetDuration, mediaSequence: number)
+  }
+
+  /// Begins with the segment that is open now.
+  mutating func beginStretches(at time: Int64) {
+    // No run has more initialization sections than segments, so that this number is new.
+    if sequence > 0, earlierCount > 0 { initializationCount = sequence }
+    stretches = [Stretch(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
   // MARK: Changes
@@ -344,6 +378,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       let parts = segment.parts.indices.map { FileNames.part($0, of: path) }
       let due = time &+ Int64(clamping: listed &+ segment.duration)
       old.append((segment.isGap ? [] : [path] + parts, due))
+      if earlierCount > 0 {
+        earlierCount -= 1
+        continue
+      }
       if stretches[0].timeline.isEmpty { stretches.removeFirst() }
       stretches[0].timeline.removeFirst()
       stretches[0].removedCount += 1
@@ -414,13 +452,13 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   private var segmentPath: String { segmentPath(sequence) }
 
-  private func segmentPath(_ number: UInt64) -> String {
+  func segmentPath(_ number: UInt64) -> String {
     FileNames.fill(settings.names.segment, rendition: rendition.name, number: number)
   }
 
   private func partPath(_ number: Int) -> String { FileNames.part(number, of: segmentPath) }
 
-  private func address(_ path: String) -> String {
+  func address(_ path: String) -> String {
     FileNames.address(of: path, from: playlistPath)
   }
 }

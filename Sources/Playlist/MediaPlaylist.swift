@@ -20,8 +20,8 @@ public struct MediaPlaylist: Equatable, Sendable {
   }
 
   public var kind: Kind
-  /// No segment is longer when it is rounded to seconds. It never changes.
-  public let targetDuration: Int
+  /// No segment is longer when it is rounded to seconds. It never changes while the playlist is written.
+  public private(set) var targetDuration: Int
   /// The number of the first segment.
   public internal(set) var mediaSequence: UInt64 = 0
   /// How many discontinuities have left the list.
@@ -50,6 +50,20 @@ public struct MediaPlaylist: Equatable, Sendable {
     self.targetDuration = max(targetDuration, 1)
     self.mediaSequence = mediaSequence
     self.discontinuitySequence = discontinuitySequence
+  }
+
+  /// The same segments as the beginning of a playlist that is written on: it has not ended, and says
+  /// nothing of a segment that is open.
+  public func reopened(as kind: Kind, targetDuration: Int) -> MediaPlaylist {
+    var playlist = self
+    playlist.kind = kind
+    playlist.targetDuration = max(self.targetDuration, targetDuration)
+    playlist.lowLatency = nil
+    playlist.openParts = []
+    playlist.preloadHint = nil
+    playlist.renditionReports = []
+    playlist.hasEnded = false
+    return playlist
   }
 
   /// The number of the segment that comes next.

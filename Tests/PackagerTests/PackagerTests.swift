@@ -7,150 +7,6 @@ import Testing
 
 /// Segments and playlists of synthetic streams, as files in a dictionary.
 @Suite struct PackagerTests {
-  private static let second: Int64 = 1_000_000_000
-
-  /// What a packager wrote.
-  private final class Disk {
-    var files: [String: [UInt8]] = [:]
-    var segments: [PackagedSegment] = []
-    var keyframes: [Int64] = []
-    /// In the order in which they were written.
-    var names: [String] = []
-
-    func take(_ packager: inout Packager<[UInt8]>) throws {
-      for output in packager.takeOutputs() {
-        switch output {
-        case .file(let path, let pieces):
-          files[path] = pieces.flatMap { piece in
-            switch piece {
-            case .bytes(let bytes), .payload(let bytes): bytes
-            }
-          }
-          names.append(path)
-          if path.hasSuffix("index.m3u8") { try check(path) }
-        case .removal(let path): files[path] = nil
-        case .segment(let segment): segments.append(segment)
-        case .keyframe(let time): keyframes.append(time)
-        }
-      }
-    }
-
-    /// Everything that a playlist lists is there when it is written.
-    private func check(_ path: String) throws {
-      let playlist = try self.playlist(path)
-      let folder = path.prefix(path.count - "index.m3u8".count)
-      for segment in playlist.segments where !segment.isGap {
-        #expect(files[folder + segment.uri] != nil, "\(segment.uri)")
-        for part in segment.parts { #expect(files[folder + part.uri] != nil, "\(part.uri)") }
-      }
-      for map in Set(playlist.segments.compactMap { $0.map?.uri }) {
-        #expect(files[folder + map] != nil)
-      }
-    }
-
-    func text(_ path: String) throws -> String {
-      let bytes = try #require(files[path], "\(path) is not among \(files.keys.sorted())")
-      return String(decoding: bytes, as: UTF8.self)
-    }
-
-    func playlist(_ path: String) throws -> MediaPlaylist {
-      try MediaPlaylist(parsing: try text(path))
-    }
-  }
-
-  private static let entry = VisualSampleEntry(width: 640, height: 360, hvcC: [1, 2, 3])
-
-  private func video(_ name: String, isStereo: Bool = true, iFrames: Bool = false) -> Rendition {
-    var video = Rendition.Video(layout: VideoLayout(isStereo: isStereo))
-    video.frameRate = FrameRate(30)
-    video.hasIFramePlaylist = iFrames
-    return Rendition(
-      name, TrackDescription(.video(Self.entry), timescale: 30_000), codecs: "hvc1.1.6.L63.90",
-      .video(video))
-  }
-
-  private func audio(_ name: String) -> Rendition {
-    let entry = AudioSampleEntry(
-      coding: .aac(audioSpecificConfig: [0x11, 0x90]), channelCount: 2, sampleRate: 48_000,
-      framesPerSample: 1024)
-    return Rendition(
-      name, TrackDescription(.audio(entry), timescale: 48_000), codecs: "mp4a.40.2",
-      .audio(.init(name: "English", language: "en", isDefault: true)))
-  }
-
-  /// 30 pictures a second with two that are decoded out of order, a keyframe every `gop`.
-  private func pictures(_ count: Int, gop: Int = 30, from first: Int = 0)
-    -> [PackagedSample<[UInt8]>]
-  {
-    (first..<first + count).map { index in
-      let isSync = index % gop == 0
-      // Decoding order I P B P B…: pairs change places, but for those of keyframes.
-      let place = index % gop
-      let last = gop - 1
-      let shown =
-        isSync || place == last && place % 2 == 1 ? index : index + (place % 2 == 1 ? 1 : -1)
-      return PackagedSample(
-        [UInt8(truncatingIfNeeded: index), isSync ? 1 : 0], size: 2,
-        presentationTime: Int64(shown) * Self.second / 30,
-        decodeTime: Int64(index) * Self.second / 30 - 33_333_333, duration: 33_333_333,
-        isSync: isSync)
-    }
-  }
-
-  private func packets(_ count: Int, from first: Int = 0) -> [PackagedSample<[UInt8]>] {
-    (first..<first + count).map { index in
-      let time = Int64(index) * 1024 * Self.second / 48_000
-      return PackagedSample(
-        [7, 7, 7], size: 3, presentationTime: time, decodeTime: time, duration: 21_333_333,
-        isSync: true)
-    }
-  }
-
-  /// Feeds renditions in the order of time, as a live pipeline does, and ends them.
-  private func play(
-    _ packager: inout Packager<[UInt8]>, _ streams: [Int: [PackagedSample<[UInt8]>]], to disk: Disk
-  ) throws {
-    let all = streams.flatMap { stream in stream.value.map { (stream.key, $0) } }
-      .enumerated().sorted {
-        ($0.element.1.decodeTime, $0.offset) < ($1.element.1.decodeTime, $1.offset)
-      }
-    for (_, (index, sample)) in all {
-      try packager.append(sample, to: index)
-      try disk.take(&packager)
-    }
-    for index in streams.keys.sorted() {
-      try packager.end(index)
-      try disk.take(&packager)
-    }
-  }
-
-  /// The samples of a rendition as players read them: the initialization section and all segments.
-  private func track(_ disk: Disk, _ name: String) throws -> (Track, [UInt8]) {
-    let playlist = try disk.playlist("\(name)/index.m3u8")
-    var bytes = try #require(disk.files["\(name)/init00000.mp4"])
-    for segment in playlist.segments where !segment.isGap {
-      bytes += try #require(disk.files["\(name)/\(segment.uri)"])
-    }
-    return (try Self.track(of: bytes), bytes)
-  }
-
-  private static func track(of bytes: [UInt8]) throws -> Track {
-    var parser = MovieParser(fileSize: UInt64(bytes.count))
-    var movie: Movie?
-    loop: while true {
-      switch try parser.next() {
-      case .needBytes(let range):
-        parser.supply(
-          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
-      case .movie(let read): movie = read
-      case .fragment(let fragment): movie?.append(fragment)
-      case .end: break loop
-      default: break
-      }
-    }
-    return try #require(movie?.tracks.first)
-  }
-
   @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
   func onDemand() throws {
     var settings = PackagerSettings()
@@ -173,7 +29,7 @@ import Testing
       #expect(playlist.hasEnded && playlist.kind == .onDemand)
       #expect(abs(Int64(playlist.duration) - 5_500_000_000) < 22_000_000)
       for segment in playlist.segments.prefix(2) {
-        #expect(abs(Int64(segment.duration) - 2 * Self.second) < 22_000_000)
+        #expect(abs(Int64(segment.duration) - 2 * second) < 22_000_000)
       }
     }
     let clock = TrackClock(timescale: 30_000)
@@ -243,7 +99,7 @@ import Testing
       // Those of the playlist, and what somebody may still play.
       #expect((8...11).contains(kept.count), "\(kept.sorted())")
     }
-    #expect(disk.keyframes == (1...20).map { Int64($0) * Self.second })
+    #expect(disk.keyframes == (1...20).map { Int64($0) * second })
     #expect(disk.segments.filter { $0.rendition == "v" }.count == 20)
   }
 
@@ -401,7 +257,7 @@ import Testing
     let stereo = try packager.add(video("v"))
     var samples = pictures(3)
     try packager.append(samples[0], to: stereo)
-    samples[1].decodeTime += 100_000 * Self.second
+    samples[1].decodeTime += 100_000 * second
     #expect(throws: PackagerError.timeJump(rendition: "v")) {
       try packager.append(samples[1], to: stereo)
     }
@@ -439,7 +295,7 @@ import Testing
     let before = pictures(picture)
     let behind = pictures(count - picture, from: 0).map { sample in
       var sample = sample
-      let shift = Int64(picture) * Self.second / 30
+      let shift = Int64(picture) * second / 30
       sample.presentationTime += shift
       sample.decodeTime += shift
       return sample
@@ -495,7 +351,7 @@ import Testing
         for segment in list.segments where segment.map?.uri == "init0000\(number).mp4" {
           bytes += try #require(disk.files["\(name)/\(segment.uri)"])
         }
-        let track = try Self.track(of: bytes)
+        let track = try track(of: bytes)
         guard case .video(let entry) = track.sampleEntries[0] else { continue }
         sizes[entry.width] = track.samples.count
         for index in 0..<track.samples.count {
@@ -566,7 +422,7 @@ import Testing
       for segment in lists[1].segments where segment.map?.uri == "init0000\(number).mp4" {
         bytes += try #require(disk.files["audio_0/\(segment.uri)"])
       }
-      let samples = try Self.track(of: bytes).samples.count
+      let samples = try track(of: bytes).samples.count
       #expect(number == 1 || samples == 130)
       count += samples
     }

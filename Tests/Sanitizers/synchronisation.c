@@ -146,6 +146,18 @@ gpointer g_async_queue_pop(GAsyncQueue *queue) {
   return data;
 }
 
+gpointer g_async_queue_try_pop(GAsyncQueue *queue) {
+  gpointer data = REAL(g_async_queue_try_pop)(queue);
+  acquire(queue);
+  return data;
+}
+
+gpointer g_async_queue_timeout_pop(GAsyncQueue *queue, guint64 timeout) {
+  gpointer data = REAL(g_async_queue_timeout_pop)(queue, timeout);
+  acquire(queue);
+  return data;
+}
+
 void gst_atomic_queue_push(GstAtomicQueue *queue, gpointer data) {
   release(queue);
   REAL(gst_atomic_queue_push)(queue, data);

@@ -109,6 +109,35 @@ struct HLSSinkTests {
     #expect(!left.contains { $0.hasSuffix(".tmp") })
   }
 
+  @Test("with append, a second run goes on behind a discontinuity; players read both", Judge.isThere)
+  func append() async throws {
+    for _ in 0..<2 {
+      try await play(
+        video(60, "key-int-max=30 tune=zerolatency") + sound(94)
+          + sink("playlist-type=event target-duration=1 append=true"))
+    }
+    for name in ["video_0", "video_0_mono", "audio_0"] {
+      let list = try text("\(name)/index.m3u8")
+      #expect(list.contains("segment00002.m4s") && list.hasSuffix("#EXT-X-ENDLIST\n"), "\(list)")
+      #expect(list.components(separatedBy: "#EXT-X-DISCONTINUITY\n").count == 2, "\(list)")
+      #expect(list.components(separatedBy: "#EXT-X-MAP").count == 3, "\(list)")
+    }
+    let frames = try frames("video_0/index.m3u8", ["--single"])
+    #expect(frames.count == 120 && Array(frames.prefix(60)) == Array(frames.suffix(60)))
+  }
+
+  @Test("what cannot be gone on with is not replaced")
+  func foreignPlaylist() async throws {
+    let folder = folder.url.appending(path: "video_0")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    let file = folder.appending(path: "index.m3u8")
+    try Data("no playlist".utf8).write(to: file)
+    let told = try await failure(
+      of: video(30, "") + sink("playlist-type=event target-duration=1 append=true"))
+    #expect(told.message.contains("cannot be gone on with"), "\(told)")
+    #expect(try String(contentsOf: file, encoding: .utf8) == "no playlist")
+  }
+
   @Test("a stream that is stopped in the middle has playlists that end")
   func stopped() async throws {
     let pipeline = try pipeline(

@@ -101,7 +101,9 @@ extension VideoInfo {
 extension Caps {
   /// A copy that says how two views are in the frames; `mono` says that there is but one.
   public func withMultiview(_ mode: MultiviewMode, _ flags: MultiviewFlags = []) -> Caps {
-    guard mode != .mono, let name = mode.capsName else { return with(["multiview-mode": "mono"]) }
+    guard mode != .mono, let name = mode.capsName else {
+      return with(["multiview-mode": "mono"], removing: ["multiview-flags", "views"])
+    }
     let tagged = with(["multiview-mode": .string(name), "views": 2])
     var value = GValue()
     g_value_init(&value, gst_video_multiview_flagset_get_type())

@@ -71,9 +71,12 @@ public struct StructureView {
     return value
   }
 
-  /// The names of the flags that are set in a field of flags; empty where there is none.
+  /// The names of the flags that are set in a field of flags; empty where it is none: text alone, as
+  /// `multiview-flags=right-view-first` is in caps without a type, says nothing to GStreamer.
   public func flagNames(_ field: String) -> [String] {
-    guard let value = gst_structure_get_value(pointer, field) else { return [] }
+    guard let value = gst_structure_get_value(pointer, field),
+      g_type_check_value_holds(value, gst_flagset_get_type()) != 0
+    else { return [] }
     // As text it is "4001:ffffffff:+right-view-first/left-flipped+half-aspect": with a plus what is
     // set, with a slash what is not.
     let names = (adopt(gst_value_serialize(value)) ?? "").split(separator: ":").last ?? ""

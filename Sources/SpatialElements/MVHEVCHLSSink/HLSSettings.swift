@@ -48,6 +48,7 @@ struct HLSSettings: Sendable {
   var hasMonoRendition = true
   var hasIFramePlaylist = true
   var sendsKeyframeRequests = true
+  var continues = false
 
   var packager: PackagerSettings {
     var settings = PackagerSettings()
@@ -135,5 +136,9 @@ struct HLSSettings: Sendable {
       "send-keyframe-requests", nick: "Send keyframe requests",
       blurb: "Whether encoders are asked for keyframes where segments are to begin",
       default: true, at: \.sendsKeyframeRequests),
+    .bool(
+      "append", nick: "Append",
+      blurb: "Whether playlists that are there already are gone on with, behind a discontinuity, in "
+        + "place of being written anew", default: false, at: \.continues),
   ]
 }

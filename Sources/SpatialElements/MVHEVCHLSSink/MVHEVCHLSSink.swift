@@ -177,9 +177,24 @@ extension MVHEVCHLSSink.Streaming {
   private mutating func describe(_ name: String, first: Buffer) throws {
     var input = inputs[name, default: HLSInput(name)]
     try input.describe(first: first, element.settings.current, number: inputs.count) {
-      try packager.add($0)
+      try packager.add($0, continuing: try earlierRun(of: $0))
     }
     inputs[name] = input
+  }
+
+  /// What is there of a rendition; nil where nothing is, or nobody wants to go on with it.
+  private func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
+    let settings = element.settings.current
+    let names = settings.packager.names
+    guard settings.continues,
+      let playlist = try folder.playlist(names.playlistPath(of: rendition))
+    else { return nil }
+    let parts = names.openPartPaths(of: rendition, in: playlist).compactMap {
+      try? folder.read($0)
+    }
+    return EarlierRun(
+      playlist, iFrames: try folder.playlist(names.iFramePlaylistPath(of: rendition)),
+      openParts: parts)
   }
 
   private mutating func take(_ buffer: Buffer, of name: String) throws {

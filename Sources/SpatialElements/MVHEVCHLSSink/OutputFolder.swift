@@ -2,6 +2,7 @@
 
 import GStreamer
 import Packager
+import Playlist
 
 #if canImport(Darwin)
   import Darwin
@@ -50,6 +51,51 @@ struct OutputFolder {
 
   func remove(_ path: String) { unlink(path) }
 
+  /// A playlist; nil where there is none.
+  ///
+  /// - Throws: an ``ElementError`` where it cannot be read.
+  func playlist(_ path: String) throws -> MediaPlaylist? {
+    guard let bytes = try read(path) else { return nil }
+    do {
+      return try MediaPlaylist(parsing: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw ElementError(
+        .read,
+        "'\(path)' cannot be gone on with: \(error). Remove it, or set append=false to replace it.")
+    }
+  }
+
+  /// What is in a file; nil where there is none.
+  func read(_ path: String) throws -> [UInt8]? {
+    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+    guard file >= 0 else {
+      guard errno == ENOENT else { throw Self.error(path, reading: true) }
+      return nil
+    }
+    defer { close(file) }
+    var facts = stat()
+    guard fstat(file, &facts) == 0 else { throw Self.error(path, reading: true) }
+    guard facts.st_size <= Self.largestFile else {
+      throw ElementError(.read, "'\(path)' is too large to be of a playlist.")
+    }
+    var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
+    var count = 0
+    while count < bytes.count {
+      let start = count
+      let read = bytes.withUnsafeMutableBytes {
+        Glibc.read(file, $0.baseAddress.map { $0 + start }, $0.count - start)
+      }
+      if read < 0, errno == EINTR { continue }
+      guard read >= 0 else { throw Self.error(path, reading: true) }
+      guard read > 0 else { break }
+      count += read
+    }
+    return Array(bytes.prefix(count))
+  }
+
+  /// No playlist and no part is larger.
+  private static let largestFile = 1 << 26
+
   private func create(_ path: String) -> Int32 {
     open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
   }
@@ -71,10 +117,10 @@ struct OutputFolder {
     }
   }
 
-  private static func error(_ path: String) -> ElementError {
+  private static func error(_ path: String, reading: Bool = false) -> ElementError {
     let code = errno
     return ElementError(
-      code == ENOSPC ? .noSpaceLeft : .write,
-      "'\(path)' could not be written: \(String(cString: strerror(code))).")
+      reading ? .read : code == ENOSPC ? .noSpaceLeft : .write,
+      "'\(path)' could not be \(reading ? "read" : "written"): \(String(cString: strerror(code))).")
   }
 }

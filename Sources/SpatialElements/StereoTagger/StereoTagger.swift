@@ -76,7 +76,7 @@ final class StereoTagger: TransformImplementation {
 
   func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps {
     guard let eye = settings.current.eye.eye else { return caps }
-    let fields = ["multiview-mode", "multiview-flags"]
+    let fields = ["multiview-mode", "multiview-flags", "views"]
     return switch direction {
     case .source: caps.with(removing: fields)
     case .sink: caps.with(["multiview-mode": .string(eye.rawValue)], removing: fields)

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import Packager
+import Playlist
+import Testing
+
+/// A run that goes on with the playlists of one before it.
+@Suite struct EarlierRunTests {
+  private func settings(_ kind: MediaPlaylist.Kind = .event, parts: UInt64 = 0) -> PackagerSettings
+  {
+    var settings = PackagerSettings()
+    settings.kind = kind
+    settings.targetDuration = 1
+    settings.partDuration = parts
+    settings.names.manifest = "manifest.mpd"
+    return settings
+  }
+
+  /// What is on the disk of a rendition.
+  private func earlier(
+    _ name: String, on disk: Disk, _ settings: PackagerSettings, iFrames: Bool = false
+  ) throws -> EarlierRun {
+    let playlist = try disk.playlist("\(name)/index.m3u8")
+    let paths = settings.names.openPartPaths(of: video(name), in: playlist)
+    return EarlierRun(
+      playlist, iFrames: iFrames ? try disk.playlist("\(name)/iframe.m3u8") : nil,
+      openParts: paths.compactMap { disk.files[$0] })
+  }
+
+  /// Runs so many seconds of two renditions.
+  private func run(
+    _ seconds: Int, _ settings: PackagerSettings, to disk: Disk, continuing: Bool = false,
+    ends: Bool = true
+  ) throws {
+    var packager = Packager<[UInt8]>(settings)
+    packager.date = 0
+    let stereo = try packager.add(
+      video("v", iFrames: true),
+      continuing: continuing ? try earlier("v", on: disk, settings, iFrames: true) : nil)
+    let sound = try packager.add(
+      audio("a"), continuing: continuing ? try earlier("a", on: disk, settings) : nil)
+    try disk.take(&packager)
+    try play(
+      &packager, [stereo: pictures(30 * seconds), sound: packets(47 * seconds)], to: disk,
+      ends: ends)
+  }
+
+  @Test("all that was listed stays, a discontinuity follows, and numbers go on")
+  func event() throws {
+    let (disk, settings) = (Disk(), settings())
+    try run(3, settings, to: disk)
+    let first = ["v", "a"].map { try? disk.playlist("\($0)/index.m3u8") }
+    let files = disk.files
+    try run(4, settings, to: disk, continuing: true)
+    for (name, before) in zip(["v", "a"], first) {
+      let before = try #require(before)
+      let playlist = try disk.playlist("\(name)/index.m3u8")
+      let count = before.segments.count
+      #expect(count >= 3 && playlist.segments.count >= count + 4)
+      #expect(Array(playlist.segments.prefix(count)) == before.segments)
+      #expect(
+        playlist.segments.indices.filter { playlist.segments[$0].startsDiscontinuity } == [count])
+      #expect(playlist.mediaSequence == 0 && playlist.hasEnded)
+      // What was there is as it was, the initialization section too.
+      for (path, bytes) in files where path.hasSuffix(".m4s") || path.hasSuffix(".mp4") {
+        #expect(disk.files[path] == bytes, "\(path)")
+      }
+      #expect(Set(playlist.segments.map { $0.map?.uri }).count == 2)
+      #expect(Set(playlist.segments.map(\.uri)).count == playlist.segments.count)
+    }
+    let frames = try disk.playlist("v/iframe.m3u8")
+    #expect(frames.segments.count == 7 && frames.segments[3].startsDiscontinuity)
+    // The manifest is of this run alone.
+    #expect(try disk.text("manifest.mpd").contains("startNumber=\"3\""))
+  }
+
+  @Test("a window slides on over the earlier segments, and their files go late")
+  func live() throws {
+    var settings = settings(.live)
+    settings.playlistLength = 4
+    let disk = Disk()
+    try run(6, settings, to: disk)
+    let before = try disk.playlist("v/index.m3u8")
+    #expect(before.mediaSequence == 2)
+    try run(20, settings, to: disk, continuing: true)
+    let after = try disk.playlist("v/index.m3u8")
+    #expect(after.mediaSequence == 22 && after.discontinuitySequence == 1)
+    #expect(!after.segments.contains { $0.startsDiscontinuity })
+    let kept = disk.files.keys.filter { $0.hasPrefix("v/segment") }
+    // The two that the first run had taken out of its window are nobody's.
+    #expect((8...13).contains(kept.count), "\(kept.sorted())")
+    #expect(!kept.contains("v/segment00003.m4s"))
+  }
+
+  @Test("of a segment that was open, the parts are kept as one")
+  func openParts() throws {
+    let (disk, settings) = (Disk(), settings(parts: 250_000_000))
+    try run(3, settings, to: disk, ends: false)
+    let before = try disk.playlist("v/index.m3u8")
+    try #require(!before.openParts.isEmpty)
+    let bytes = settings.names.openPartPaths(of: video("v"), in: before)
+      .flatMap { disk.files[$0] ?? [] }
+    let number = before.segments.count
+    try run(2, settings, to: disk, continuing: true)
+    let playlist = try disk.playlist("v/index.m3u8")
+    #expect(playlist.segments[number].uri == "segment0000\(number).m4s")
+    #expect(!playlist.segments[number].isGap && !playlist.segments[number].startsDiscontinuity)
+    #expect(disk.files["v/segment0000\(number).m4s"] == bytes && !bytes.isEmpty)
+    let duration = before.openParts.reduce(0) { $0 + $1.duration }
+    #expect(playlist.segments[number].duration == duration)
+  }
+
+  @Test("renditions that were stopped at different segments go on together")
+  func behind() throws {
+    let (disk, settings) = (Disk(), settings())
+    try run(3, settings, to: disk)
+    let text = try disk.text("a/index.m3u8")
+    // As if the process had ended before the last segment of the sound was listed.
+    let cut = try #require(text.range(of: "#EXTINF", options: .backwards))
+    disk.files["a/index.m3u8"] = Array(text[..<cut.lowerBound].utf8)
+    let (pictures, sound) = (
+      try disk.playlist("v/index.m3u8").nextSequence, try disk.playlist("a/index.m3u8").nextSequence
+    )
+    try #require(pictures == sound + 1 || pictures == sound)
+    try run(2, settings, to: disk, continuing: true)
+    let (v, a) = (try disk.playlist("v/index.m3u8"), try disk.playlist("a/index.m3u8"))
+    let start = try #require(v.segments.firstIndex { $0.startsDiscontinuity })
+    #expect(a.segments.firstIndex { $0.startsDiscontinuity } == start)
+    #expect(a.segments.filter(\.isGap).count == Int(pictures - sound))
+  }
+
+  @Test("playlists that are far apart are not of one run")
+  func apart() throws {
+    let (disk, settings) = (Disk(), settings())
+    try run(2, settings, to: disk)
+    let far = try disk.text("v/index.m3u8")
+      .replacing("#EXT-X-TARGETDURATION", with: "#EXT-X-MEDIA-SEQUENCE:900\n#EXT-X-TARGETDURATION")
+      .replacing("#EXT-X-MEDIA-SEQUENCE:0\n", with: "")
+    disk.files["v/index.m3u8"] = Array(far.utf8)
+    #expect(throws: PackagerError.apart(rendition: "a", sequence: 2, other: 902)) {
+      try run(2, settings, to: disk, continuing: true)
+    }
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import ISOBMFF
+import Packager
+import Playlist
+import Testing
+
+/// In nanoseconds.
+let second: Int64 = 1_000_000_000
+
+/// What a packager wrote.
+final class Disk {
+  var files: [String: [UInt8]] = [:]
+  var segments: [PackagedSegment] = []
+  var keyframes: [Int64] = []
+  /// In the order in which they were written.
+  var names: [String] = []
+
+  func take(_ packager: inout Packager<[UInt8]>) throws {
+    for output in packager.takeOutputs() {
+      switch output {
+      case .file(let path, let pieces):
+        files[path] = pieces.flatMap { piece in
+          switch piece {
+          case .bytes(let bytes), .payload(let bytes): bytes
+          }
+        }
+        names.append(path)
+        if path.hasSuffix("index.m3u8") { try check(path) }
+      case .removal(let path): files[path] = nil
+      case .segment(let segment): segments.append(segment)
+      case .keyframe(let time): keyframes.append(time)
+      }
+    }
+  }
+
+  /// Everything that a playlist lists is there when it is written.
+  private func check(_ path: String) throws {
+    let playlist = try self.playlist(path)
+    let folder = path.prefix(path.count - "index.m3u8".count)
+    for segment in playlist.segments where !segment.isGap {
+      #expect(files[folder + segment.uri] != nil, "\(segment.uri)")
+      for part in segment.parts { #expect(files[folder + part.uri] != nil, "\(part.uri)") }
+    }
+    for map in Set(playlist.segments.compactMap { $0.map?.uri }) {
+      #expect(files[folder + map] != nil)
+    }
+  }
+
+  func text(_ path: String) throws -> String {
+    let bytes = try #require(files[path], "\(path) is not among \(files.keys.sorted())")
+    return String(decoding: bytes, as: UTF8.self)
+  }
+
+  func playlist(_ path: String) throws -> MediaPlaylist {
+    try MediaPlaylist(parsing: try text(path))
+  }
+}
+
+private let entry = VisualSampleEntry(width: 640, height: 360, hvcC: [1, 2, 3])
+
+func video(_ name: String, isStereo: Bool = true, iFrames: Bool = false) -> Rendition {
+  var video = Rendition.Video(layout: VideoLayout(isStereo: isStereo))
+  video.frameRate = FrameRate(30)
+  video.hasIFramePlaylist = iFrames
+  return Rendition(
+    name, TrackDescription(.video(entry), timescale: 30_000), codecs: "hvc1.1.6.L63.90",
+    .video(video))
+}
+
+func audio(_ name: String) -> Rendition {
+  let entry = AudioSampleEntry(
+    coding: .aac(audioSpecificConfig: [0x11, 0x90]), channelCount: 2, sampleRate: 48_000,
+    framesPerSample: 1024)
+  return Rendition(
+    name, TrackDescription(.audio(entry), timescale: 48_000), codecs: "mp4a.40.2",
+    .audio(.init(name: "English", language: "en", isDefault: true)))
+}
+
+/// 30 pictures a second with two that are decoded out of order, a keyframe every `gop`.
+func pictures(_ count: Int, gop: Int = 30, from first: Int = 0)
+  -> [PackagedSample<[UInt8]>]
+{
+  (first..<first + count).map { index in
+    let isSync = index % gop == 0
+    // Decoding order I P B P B…: pairs change places, but for those of keyframes.
+    let place = index % gop
+    let last = gop - 1
+    let shown =
+      isSync || place == last && place % 2 == 1 ? index : index + (place % 2 == 1 ? 1 : -1)
+    return PackagedSample(
+      [UInt8(truncatingIfNeeded: index), isSync ? 1 : 0], size: 2,
+      presentationTime: Int64(shown) * second / 30,
+      decodeTime: Int64(index) * second / 30 - 33_333_333, duration: 33_333_333,
+      isSync: isSync)
+  }
+}
+
+func packets(_ count: Int, from first: Int = 0) -> [PackagedSample<[UInt8]>] {
+  (first..<first + count).map { index in
+    let time = Int64(index) * 1024 * second / 48_000
+    return PackagedSample(
+      [7, 7, 7], size: 3, presentationTime: time, decodeTime: time, duration: 21_333_333,
+      isSync: true)
+  }
+}
+
+/// Feeds renditions in the order of time, as a live pipeline does, and ends them unless it is stopped.
+func play(
+  _ packager: inout Packager<[UInt8]>, _ streams: [Int: [PackagedSample<[UInt8]>]], to disk: Disk,
+  ends: Bool = true
+) throws {
+  let all = streams.flatMap { stream in stream.value.map { (stream.key, $0) } }
+    .enumerated().sorted {
+      ($0.element.1.decodeTime, $0.offset) < ($1.element.1.decodeTime, $1.offset)
+    }
+  for (_, (index, sample)) in all {
+    try packager.append(sample, to: index)
+    try disk.take(&packager)
+  }
+  for index in streams.keys.sorted() where ends {
+    try packager.end(index)
+    try disk.take(&packager)
+  }
+}
+
+/// The samples of a rendition as players read them: the initialization section and all segments.
+func track(_ disk: Disk, _ name: String) throws -> (Track, [UInt8]) {
+  let playlist = try disk.playlist("\(name)/index.m3u8")
+  var bytes = try #require(disk.files["\(name)/init00000.mp4"])
+  for segment in playlist.segments where !segment.isGap {
+    bytes += try #require(disk.files["\(name)/\(segment.uri)"])
+  }
+  return (try track(of: bytes), bytes)
+}
+
+func track(of bytes: [UInt8]) throws -> Track {
+  var parser = MovieParser(fileSize: UInt64(bytes.count))
+  var movie: Movie?
+  loop: while true {
+    switch try parser.next() {
+    case .needBytes(let range):
+      parser.supply(
+        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+    case .movie(let read): movie = read
+    case .fragment(let fragment): movie?.append(fragment)
+    case .end: break loop
+    default: break
+    }
+  }
+  return try #require(movie?.tracks.first)
+}
