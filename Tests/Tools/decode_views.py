@@ -46,7 +46,9 @@ def planes(frame):
 
 
 def view_id(frame):
-    for side in frame.side_data:
+    # By number: a loop gives the data with PyAV 18, and their types with PyAV 19.
+    for number in range(len(frame.side_data)):
+        side = frame.side_data[number]
         if side.type.value == VIEW_ID:
             return str(int.from_bytes(bytes(side)[:4], sys.byteorder, signed=True))
     return "-"
