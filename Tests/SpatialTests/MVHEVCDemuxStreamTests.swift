@@ -128,6 +128,24 @@ struct MVHEVCDemuxStreamTests {
     return told
   }
 
+  @Test(
+    "a movie of few frames a second, decoded out of order, has no gaps",
+    arguments: ["", "queue !"])
+  func gaps(between: String) async throws {
+    try await play(
+      eyes(12, "format=I420,width=320,height=96,framerate=1/2")
+        + "audiotestsrc num-buffers=4 samplesperbuffer=44100 ! audio/x-raw,rate=44100 ! avenc_aac "
+        + "! aacparse ! queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast "
+        + "option-string=bframes=3:rc-lookahead=8 ! filesink location=\(path)")
+    let pads = ["left", "right", "video_0", "audio_0"]
+    let records = try await DemuxRun.file(path, pads, between: between)
+    for name in pads {
+      let record = try #require(records[name])
+      if name != "audio_0" { #expect(record.buffers.count == 12, "\(name)") }
+      #expect(!record.events.contains { $0.hasPrefix("gap") }, "\(name): \(record.events)")
+    }
+  }
+
   // MARK: Linking
 
   /// Does something with a pad while nothing passes it.
