@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// One option of x265 as a person wrote it.
-struct EncoderOption: Equatable {
+package struct EncoderOption: Equatable {
   let name: String
   /// Nil for a name alone, which switches something on.
   let value: String?
@@ -21,7 +21,7 @@ struct EncoderOption: Equatable {
   /// Reads `name=value:name=value`, where a name may stand alone.
   ///
   /// Throws `refusedOption` for an option that two encoders in step cannot have.
-  static func list(_ text: String) throws(StereoEncoderError) -> [EncoderOption] {
+  package static func list(_ text: String) throws(StereoEncoderError) -> [EncoderOption] {
     var options: [EncoderOption] = []
     for part in text.split(separator: ":") {
       let words = part.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
@@ -40,6 +40,16 @@ struct EncoderOption: Equatable {
       options.append(option)
     }
     return options
+  }
+
+  /// Throws `refusedOption` for an option with which a build of libx265 does not come to an end: 4.1 (build
+  /// 215) waits for itself for ever where a picture has several slices, in other programs, too.
+  package static func check(_ options: [EncoderOption], build: Int32) throws(StereoEncoderError) {
+    guard build == 215 else { return }
+    for option in options where option.canonicalName == "slices" && option.value != "1" {
+      throw .refusedOption(
+        name: option.name, reason: "libx265 4.1 hangs with several slices; 3.5 does not")
+    }
   }
 
   private static func refusal(of name: String) -> String? {

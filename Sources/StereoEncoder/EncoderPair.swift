@@ -58,6 +58,7 @@ package final class EncoderPair {
     }
     let options = try EncoderOption.list(configuration.optionString)
     let library = try X265Library(bitDepth: configuration.bitDepth)
+    try EncoderOption.check(options, build: library.layout.build)
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
     let right = try EyeEncoder(

@@ -25,6 +25,17 @@ import Testing
     #expect(throws: StereoEncoderError.self) { try X265Library(bitDepth: 9) }
   }
 
+  @Test("what a build hangs with is refused with it, and with no other")
+  func slices() throws {
+    for text in ["slices=4", "bframes=2:--slices=2", "slices"] {
+      let options = try EncoderOption.list(text)
+      #expect(throws: StereoEncoderError.self) { try EncoderOption.check(options, build: 215) }
+      try EncoderOption.check(options, build: 199)
+      try EncoderOption.check(options, build: 216)
+    }
+    try EncoderOption.check(try EncoderOption.list("slices=1:lookahead-slices=4"), build: 215)
+  }
+
   @Test("a build that is not known is named, with the packages that help")
   func unknownBuild() throws {
     let build = try used().build
