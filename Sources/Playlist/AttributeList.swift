@@ -29,7 +29,9 @@ struct AttributeList {
       let isQuoted = rest.first == "\""
       if isQuoted { rest = rest.dropFirst() }
       let end = rest.firstIndex(of: isQuoted ? "\"" : ",") ?? rest.endIndex
-      attributes[String(name)] = String(rest[..<end])
+      // No value has a quotation mark in it, which could not be written again.
+      let value = rest[..<end].filter { $0 != "\"" }
+      attributes[String(name)] = String(String.UnicodeScalarView(value))
       rest = rest[end...]
       if isQuoted { rest = rest.dropFirst() }
       if rest.first == "," { rest = rest.dropFirst() }
