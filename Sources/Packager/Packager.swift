@@ -76,7 +76,6 @@ public struct Packager<Payload: Sendable>: Sendable {
   /// Lets all renditions go on with the same number, and with times behind those of the earlier run.
   private mutating func align() throws {
     guard !isAligned else { return }
-    isAligned = true
     firstStart = tracks.map(\.sequence).max() ?? firstStart
     // No segment was longer, when rounded to seconds.
     let target = tracks.map(\.playlist.targetDuration).max() ?? settings.targetDuration
@@ -85,6 +84,8 @@ public struct Packager<Payload: Sendable>: Sendable {
     // Times of centuries begin anew.
     offset = overflow || end > 1 << 60 ? 0 : end
     for index in tracks.indices { try tracks[index].begin(with: firstStart, at: offset) }
+    // Where that fails, it fails for every sample: nothing is listed then.
+    isAligned = true
   }
 
   /// What is to be done, in this order; once.

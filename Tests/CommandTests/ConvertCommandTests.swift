@@ -51,6 +51,14 @@ struct ConvertCommandTests {
     let bytes = try MovieFile(folder.path("b.mov")).samples("vide").reduce(0) { $0 + $1.count }
     let rate = Double(bytes) * 8 / 5000
     #expect(abs(rate / 700 - 1) < 0.1, "\(rate) kbit/s")
+    // Somebody's own file of that name is neither replaced nor taken away.
+    let own = URL(filePath: folder.path("c.pass1.mov"))
+    try Data("mine".utf8).write(to: own)
+    let taken = try Command.run(
+      ["convert", "a.mp4", "c.mov", "--two-pass", "bitrate=700", "--force"], in: folder)
+    #expect(taken.status == 3 && taken.errors.contains("'c.pass1.mov'"), "\(taken.errors)")
+    #expect(try String(contentsOf: own, encoding: .utf8) == "mine")
+    try FileManager.default.removeItem(at: own)
     let again = try Command.run(line + ["bitrate=700"], in: folder)
     #expect(again.status == 3 && again.errors.contains("is there already"), "\(again.errors)")
     let other = try Command.run(

@@ -84,6 +84,11 @@ struct ConvertCommand: AsyncParsableCommand {
       Terminal.error.line("error: '\(output)' is there already; --force replaces it")
       throw ExitCode.wouldOverwrite
     }
+    if let taken = first.taken {
+      Terminal.error.line(
+        "error: '\(taken)' is there already, where the first pass writes; move it away")
+      throw ExitCode.wouldOverwrite
+    }
     defer { first.remove() }
     try await run(
       [pipeline] + chosen.map { $0 == "output=\(output)" ? "output=\(first.movie)" : $0 } + values

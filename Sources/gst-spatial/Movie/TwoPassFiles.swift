@@ -30,8 +30,16 @@ struct TwoPassFiles {
     return nil
   }
 
+  /// One of the names that is taken already, by another run or by somebody's own file; nil for none.
+  var taken: String? { all.first { access($0, F_OK) == 0 } }
+
+  /// Only for a run that has found none of the names taken.
   func remove() {
+    for file in all { unlink(file) }
+  }
+
+  private var all: [String] {
     let files = ["left", "right"].map { "\(statistics).\($0)" }
-    for file in files + files.map({ $0 + ".cutree" }) + [movie, incomplete] { unlink(file) }
+    return files + files.map { $0 + ".cutree" } + [movie, incomplete]
   }
 }
