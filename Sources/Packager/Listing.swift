@@ -20,8 +20,8 @@ extension MultivariantPlaylist {
         variants.append(variant)
         if let iFrames = track.iFrames, !iFrames.segments.isEmpty {
           self.iFrames.append(
-            IFrameVariant(
-              FileNames.address(of: track.iFramePlaylistPath, from: path), of: variant,
+            variant.iFrames(
+              FileNames.address(of: track.iFramePlaylistPath, from: path),
               bandwidth: track.iFrameBitRate.peak,
               averageBandwidth: track.iFrameBitRate.average))
         }

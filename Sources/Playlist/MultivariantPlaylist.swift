@@ -6,8 +6,9 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   /// Best first: players begin with the first.
   public var variants: [Variant] = []
   public var audio: [AudioRendition] = []
-  /// For moving through the movie fast.
-  public var iFrames: [IFrameVariant] = []
+  /// Playlists of single pictures, for moving through the movie fast; see
+  /// ``Variant/iFrames(_:bandwidth:averageBandwidth:)``.
+  public var iFrames: [Variant] = []
 
   public init() {}
 
@@ -21,7 +22,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     lines += variants.flatMap { variant in
       audioGroups(of: variant).flatMap { variant.lines(group: $0) }
     }
-    lines += iFrames.map(\.line)
+    lines += iFrames.map(\.iFrameLine)
     return lines.joined(separator: "\n") + "\n"
   }
 
@@ -65,7 +66,8 @@ struct AudioGroup: Equatable {
   }
 }
 
-/// A playlist of video (`EXT-X-STREAM-INF`).
+/// A playlist of video (`EXT-X-STREAM-INF`), or of single pictures of one
+/// (`EXT-X-I-FRAME-STREAM-INF`).
 public struct Variant: Equatable, Sendable {
   public var uri: String
   /// The largest rate of any segment or two, and of all, without sound; bits a second.
@@ -90,7 +92,18 @@ public struct Variant: Equatable, Sendable {
     (self.range, self.layout) = (range, layout)
   }
 
-  fileprivate func lines(group: AudioGroup?) -> [String] {
+  /// The playlist `uri` of this one's pictures that are decoded alone.
+  ///
+  /// - Parameters:
+  ///   - bandwidth, averageBandwidth: of the pictures alone, in bits a second.
+  public func iFrames(_ uri: String, bandwidth: UInt64, averageBandwidth: UInt64) -> Variant {
+    Variant(
+      uri, bandwidth: bandwidth, averageBandwidth: averageBandwidth, codecs: codecs, width: width,
+      height: height, range: range, layout: layout)
+  }
+
+  /// What is said of video and of single pictures.
+  private func attributes(group: AudioGroup? = nil) -> AttributeList {
     var attributes = AttributeList()
     attributes.add("BANDWIDTH", String(bandwidth &+ (group?.bandwidth ?? 0)))
     attributes.add("AVERAGE-BANDWIDTH", String(averageBandwidth &+ (group?.averageBandwidth ?? 0)))
@@ -98,10 +111,21 @@ public struct Variant: Equatable, Sendable {
     attributes.add("RESOLUTION", "\(width)x\(height)")
     attributes.add("FRAME-RATE", frameRate.map { quotient($0.numerator, $0.denominator) })
     attributes.add("VIDEO-RANGE", range.rawValue)
+    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
+    return attributes
+  }
+
+  fileprivate func lines(group: AudioGroup?) -> [String] {
+    var attributes = attributes(group: group)
     attributes.add("AUDIO", quoted: group?.id)
     attributes.add("CLOSED-CAPTIONS", "NONE")
-    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
     return ["#EXT-X-STREAM-INF:\(attributes.text)", uri]
+  }
+
+  fileprivate var iFrameLine: String {
+    var attributes = attributes()
+    attributes.add("URI", quoted: uri)
+    return "#EXT-X-I-FRAME-STREAM-INF:\(attributes.text)"
   }
 }
 
@@ -134,40 +158,6 @@ public enum VideoRange: String, Sendable {
     case 18: self = .hybridLogGamma
     default: self = .standard
     }
-  }
-}
-
-/// A playlist of single pictures (`EXT-X-I-FRAME-STREAM-INF`).
-public struct IFrameVariant: Equatable, Sendable {
-  public var uri: String
-  public var bandwidth: UInt64
-  public var averageBandwidth: UInt64
-  public var codecs: String
-  public var width: Int
-  public var height: Int
-  public var range: VideoRange
-  public var layout: VideoLayout
-
-  /// The pictures of a variant.
-  ///
-  /// - Parameters:
-  ///   - bandwidth, averageBandwidth: of the pictures alone, in bits a second.
-  public init(_ uri: String, of variant: Variant, bandwidth: UInt64, averageBandwidth: UInt64) {
-    (self.uri, self.bandwidth, self.averageBandwidth) = (uri, bandwidth, averageBandwidth)
-    (codecs, width, height) = (variant.codecs, variant.width, variant.height)
-    (range, layout) = (variant.range, variant.layout)
-  }
-
-  fileprivate var line: String {
-    var attributes = AttributeList()
-    attributes.add("BANDWIDTH", String(bandwidth))
-    attributes.add("AVERAGE-BANDWIDTH", String(averageBandwidth))
-    attributes.add("CODECS", quoted: codecs)
-    attributes.add("RESOLUTION", "\(width)x\(height)")
-    attributes.add("VIDEO-RANGE", range.rawValue)
-    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
-    attributes.add("URI", quoted: uri)
-    return "#EXT-X-I-FRAME-STREAM-INF:\(attributes.text)"
   }
 }
 

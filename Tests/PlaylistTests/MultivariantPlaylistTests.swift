@@ -24,8 +24,7 @@ import Testing
       variant("video_0/index.m3u8", 9_000_000, VideoLayout(isStereo: true)), mono,
     ]
     playlist.iFrames = [
-      IFrameVariant(
-        "video_0_mono/iframe.m3u8", of: mono, bandwidth: 900_000, averageBandwidth: 700_000)
+      mono.iFrames("video_0_mono/iframe.m3u8", bandwidth: 900_000, averageBandwidth: 700_000)
     ]
     return playlist
   }
@@ -38,7 +37,7 @@ import Testing
         #EXT-X-VERSION:12
         #EXT-X-INDEPENDENT-SEGMENTS
         #EXT-X-MEDIA:TYPE=AUDIO,GROUP-ID="aac",NAME="English",LANGUAGE="en",DEFAULT=YES,AUTOSELECT=YES,CHANNELS="2",URI="audio_0/index.m3u8"
-        #EXT-X-STREAM-INF:BANDWIDTH=9130000,AVERAGE-BANDWIDTH=9028000,CODECS="hvc1.1.6.L123.B0,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970,VIDEO-RANGE=SDR,AUDIO="aac",CLOSED-CAPTIONS=NONE,REQ-VIDEO-LAYOUT="CH-STEREO"
+        #EXT-X-STREAM-INF:BANDWIDTH=9130000,AVERAGE-BANDWIDTH=9028000,CODECS="hvc1.1.6.L123.B0,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970,VIDEO-RANGE=SDR,REQ-VIDEO-LAYOUT="CH-STEREO",AUDIO="aac",CLOSED-CAPTIONS=NONE
         video_0/index.m3u8
         #EXT-X-STREAM-INF:BANDWIDTH=5130000,AVERAGE-BANDWIDTH=5028000,CODECS="hvc1.1.6.L123.B0,mp4a.40.2",RESOLUTION=1920x1080,FRAME-RATE=29.970,VIDEO-RANGE=SDR,AUDIO="aac",CLOSED-CAPTIONS=NONE
         video_0_mono/index.m3u8

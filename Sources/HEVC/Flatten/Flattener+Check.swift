@@ -20,7 +20,7 @@ extension Flattener {
       throw .differentCodingTools(base: base.sps.tools, dependent: tools)
     }
     for picture in [base, dependent] {
-      let pps = try stream.pps(picture.first).set
+      let pps = try stream.activeSets(picture.first).pps.set
       if pps.pocResetInfoPresent { throw .pictureOrderCountReset }
       if pps.infersScalingList { throw .inferredScalingList }
       if pps.resamplesReferenceLayer { throw .resampledReferenceLayer }

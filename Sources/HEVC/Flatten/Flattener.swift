@@ -133,14 +133,9 @@ public struct Flattener: Sendable {
   public mutating func flatten(
     _ bytes: RawSpan, nalUnits: [Range<Int>], number: Int? = nil
   ) throws(FlattenError) -> AccessUnit {
-    let units = try stream.split(bytes, nalUnits)
-    guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
-      throw .missingBasePicture
-    }
-    guard let vps = stream.sets.videoParameterSet(base.sps.videoParameterSetID),
-      let pair = InterLayerSyntax(vps)
-    else { throw .notLayered }
-    let (dependent, failure) = try readDependent(units, bytes, pair, base)
+    let beginning = try stream.begin(bytes, nalUnits)
+    let (units, base, vps) = (beginning.units, beginning.base, beginning.vps)
+    let (dependent, failure) = try readDependent(units, bytes, beginning.pair, base)
     if base.first.header.type.isIRAP {
       skipsLeadingPictures = base.beginsSequence && !base.first.header.type.isIDR
     }

@@ -54,6 +54,28 @@ struct LayeredStream: Sendable {
     counters[1].endSequence()
   }
 
+  /// What both ways of taking out the dependent layer begin with.
+  struct Beginning {
+    let units: AccessUnit
+    let base: Picture
+    let vps: VideoParameterSet
+    let pair: InterLayerSyntax
+  }
+
+  /// Sorts the NAL units of an access unit of two layers, and reads its base picture.
+  mutating func begin(
+    _ bytes: RawSpan, _ ranges: [Range<Int>]
+  ) throws(FlattenError) -> Beginning {
+    let units = try split(bytes, ranges)
+    guard let base = try picture(0, units.base, bytes, InterLayerSyntax()) else {
+      throw .missingBasePicture
+    }
+    guard let vps = sets.videoParameterSet(base.sps.videoParameterSetID),
+      let pair = InterLayerSyntax(vps)
+    else { throw .notLayered }
+    return Beginning(units: units, base: base, vps: vps, pair: pair)
+  }
+
   /// Sorts the NAL units of an access unit by layer. Those of higher layers are left out.
   mutating func split(
     _ bytes: RawSpan, _ ranges: [Range<Int>]
@@ -99,7 +121,7 @@ struct LayeredStream: Sendable {
     guard count == 1, first.isFirstInPicture else {
       throw .severalPictures(layerID: layer, count: count)
     }
-    let sps = try activeSPS(first, layer)
+    let sps = try activeSets(first).sps
     let isReset = base?.beginsSequence ?? false
     let begins =
       first.header.type.isIRAP
@@ -112,15 +134,16 @@ struct LayeredStream: Sendable {
       slices: slices, storedSPS: sps, pictureOrderCount: poc, beginsSequence: begins)
   }
 
-  /// The PPS of a slice segment.
-  func pps(
+  /// The parameter sets of a slice segment.
+  func activeSets(
     _ slice: SliceSegmentHeader
-  ) throws(FlattenError) -> ParameterSetStore.Stored<PictureParameterSet> {
-    let id = slice.pictureParameterSetID
-    guard let pps = sets.storedPictureParameterSet(id, layer: Int(slice.header.layerID)) else {
-      throw .missingParameterSet("PPS \(id)")
+  ) throws(FlattenError) -> ParameterSetStore.ActiveSets {
+    do {
+      return try sets.activeSets(
+        pps: slice.pictureParameterSetID, layer: Int(slice.header.layerID))
+    } catch {
+      throw .missingParameterSet(error.name)
     }
-    return pps
   }
 
   private func readSlice(
@@ -141,15 +164,5 @@ struct LayeredStream: Sendable {
     } catch {
       throw .syntax(error)
     }
-  }
-
-  private func activeSPS(
-    _ slice: SliceSegmentHeader, _ layer: Int
-  ) throws(FlattenError) -> ParameterSetStore.Stored<SequenceParameterSet> {
-    let id = try pps(slice).set.sequenceParameterSetID
-    guard let sps = sets.storedSequenceParameterSet(id, layer: layer) else {
-      throw .missingParameterSet("SPS \(id)")
-    }
-    return sps
   }
 }

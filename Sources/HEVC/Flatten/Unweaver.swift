@@ -40,16 +40,11 @@ public struct Unweaver: Sendable {
   public mutating func unweave(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
-    let units = try stream.split(bytes, nalUnits)
-    guard let base = try stream.picture(0, units.base, bytes, InterLayerSyntax()) else {
-      throw .missingBasePicture
-    }
-    guard let vps = stream.sets.vps[base.sps.videoParameterSetID],
-      let pair = InterLayerSyntax(vps.set)
-    else { throw .notLayered }
-    let dependent = try stream.picture(1, units.dependent, bytes, pair, base: base)
+    let beginning = try stream.begin(bytes, nalUnits)
+    let (units, base) = (beginning.units, beginning.base)
+    let dependent = try stream.picture(1, units.dependent, bytes, beginning.pair, base: base)
     borrow(dependent)
-    let (sets, changed) = try updateParameterSets(vps.set, base.sps)
+    let (sets, changed) = try updateParameterSets(beginning.vps, base.sps)
     var picture: SingleLayerAccessUnit?
     if let dependent {
       picture = try accessUnit(dependent, units, bytes)
@@ -67,7 +62,7 @@ public struct Unweaver: Sendable {
     var rewritten = SupplementalUnits.before(1, units, bytes, movesBaseSEI: false)
     for (slice, range) in picture.slices {
       if slice.usesInterLayerPrediction { throw .interLayerPrediction }
-      if try stream.pps(slice).set.pocResetInfoPresent { throw .pictureOrderCountReset }
+      if try stream.activeSets(slice).pps.set.pocResetInfoPresent { throw .pictureOrderCountReset }
       guard !header.type.isIDR || slice.pocLSB == 0 else {
         throw .differentPictureOrderCounts(base: 0, dependent: slice.pocLSB)
       }

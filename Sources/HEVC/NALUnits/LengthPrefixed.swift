@@ -35,6 +35,8 @@ public enum LengthPrefixed {
     in sample: RawSpan, lengthSize: Int = 4
   ) throws(Malformed) -> [Range<Int>] {
     var units: [Range<Int>] = []
+    // As many as a picture of two eyes in a few slices has.
+    units.reserveCapacity(8)
     let lengthSize = min(max(lengthSize, 1), 4)
     var offset = 0
     while offset < sample.byteCount {

@@ -77,6 +77,30 @@ public struct ParameterSetStore: Sendable {
     return (layer > 0 ? pps[1][id] : nil) ?? pps[0][id]
   }
 
+  /// The PPS with this id for pictures of `layer`, and the SPS that it refers to.
+  func activeSets(pps id: Int, layer: Int) throws(MissingParameterSet) -> ActiveSets {
+    guard let pps = storedPictureParameterSet(id, layer: layer) else {
+      throw MissingParameterSet(name: "PPS \(id)")
+    }
+    let spsID = pps.set.sequenceParameterSetID
+    guard let sps = storedSequenceParameterSet(spsID, layer: layer) else {
+      throw MissingParameterSet(name: "SPS \(spsID)")
+    }
+    return ActiveSets(pps: pps, sps: sps)
+  }
+
+  /// The parameter sets of a slice segment.
+  struct ActiveSets {
+    let pps: Stored<PictureParameterSet>
+    let sps: Stored<SequenceParameterSet>
+  }
+
+  /// A set that something refers to was not sent.
+  struct MissingParameterSet: Error {
+    /// What it is called: `PPS 3`.
+    let name: String
+  }
+
   /// The VPS with this id.
   public func videoParameterSet(_ id: Int) -> VideoParameterSet? {
     0..<16 ~= id ? vps[id]?.set : nil

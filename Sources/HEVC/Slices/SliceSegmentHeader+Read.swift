@@ -14,16 +14,13 @@ extension SliceSegmentHeader {
     let start = reader.position
     pictureParameterSetID = try reader.ue("slice_pic_parameter_set_id", in: 0...63)
     layout.pictureParameterSetID = start..<reader.position
-    let layer = Int(header.layerID)
-    guard let storedPPS = sets.storedPictureParameterSet(pictureParameterSetID, layer: layer) else {
-      throw reader.failure(
-        "slice_pic_parameter_set_id", .missing("PPS \(pictureParameterSetID)"), at: start)
+    let active: ParameterSetStore.ActiveSets
+    do {
+      active = try sets.activeSets(pps: pictureParameterSetID, layer: Int(header.layerID))
+    } catch {
+      throw reader.failure("slice_pic_parameter_set_id", .missing(error.name), at: start)
     }
-    let spsID = storedPPS.set.sequenceParameterSetID
-    guard let storedSPS = sets.storedSequenceParameterSet(spsID, layer: layer) else {
-      throw reader.failure("slice_pic_parameter_set_id", .missing("SPS \(spsID)"), at: start)
-    }
-    try read(&reader, storedSPS.set, storedPPS.set, pair)
+    try read(&reader, active.sps.set, active.pps.set, pair)
     try reader.byteAlignment()
     self.rbsp = rbsp.bytes
     dataOffset = rbsp.offsetInNALUnit(of: reader.position >> 3)

@@ -60,7 +60,7 @@ struct EyeStream: Sendable {
     guard let first else { throw .missingPartner(eye) }
     guard pictureCount == 1 else { throw .severalPictures(eye, count: pictureCount) }
     let slice = try readSlice(bytes.extracting(first))
-    let sps = try activeSPS(slice)
+    let sps = try activeSets(slice).sps
     let poc = counter.next(slice.header, lsb: slice.pocLSB, log2MaxLSB: sps.set.log2MaxPOCLSB)
     if endsSequence { counter.endSequence() }
     return Picture(
@@ -85,17 +85,13 @@ struct EyeStream: Sendable {
     }
   }
 
-  private func activeSPS(
+  private func activeSets(
     _ slice: SliceSegmentHeader
-  ) throws(WeaveError) -> ParameterSetStore.Stored<SequenceParameterSet> {
-    let id = slice.pictureParameterSetID
-    guard let pps = sets.storedPictureParameterSet(id, layer: 0) else {
-      throw .missingParameterSet(eye, "PPS \(id)")
+  ) throws(WeaveError) -> ParameterSetStore.ActiveSets {
+    do {
+      return try sets.activeSets(pps: slice.pictureParameterSetID, layer: 0)
+    } catch {
+      throw .missingParameterSet(eye, error.name)
     }
-    let spsID = pps.set.sequenceParameterSetID
-    guard let sps = sets.storedSequenceParameterSet(spsID, layer: 0) else {
-      throw .missingParameterSet(eye, "SPS \(spsID)")
-    }
-    return sps
   }
 }

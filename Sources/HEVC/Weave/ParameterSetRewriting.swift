@@ -71,17 +71,36 @@ extension SliceSegmentHeader {
   func dependentLayerBeginning(pictureParameterSetID: Int, log2MaxPOCLSB: Int) -> [UInt8] {
     var writer = BitWriter()
     writer.copy(16..<layout.pictureParameterSetID.lowerBound, of: rbsp)
+    return dependentLayerBeginning(
+      of: header, writer, pictureParameterSetID: pictureParameterSetID
+    ) {
+      // IDR pictures have it above the base layer only (F.7.3.6.1).
+      if layout.pocLSB.isEmpty { $0.u(0, log2MaxPOCLSB) }
+      $0.copy(layout.pocLSB.lowerBound..<layout.interLayer.lowerBound, of: rbsp)
+      $0.flag(false)
+      $0.copy(layout.interLayer.upperBound..<layout.end, of: rbsp)
+    }
+  }
+
+  /// The beginning of a NAL unit of layer 1 with this slice segment's data.
+  ///
+  /// - Parameters:
+  ///   - header: that of the NAL unit, but for its layer.
+  ///   - start: what stands in front of `slice_pic_parameter_set_id`.
+  ///   - write: writes what stands from `slice_pic_order_cnt_lsb` on; not called where the slice
+  ///     segment takes that from the one before.
+  func dependentLayerBeginning(
+    of header: NALUnitHeader, _ start: BitWriter, pictureParameterSetID: Int,
+    _ write: (inout BitWriter) -> Void
+  ) -> [UInt8] {
+    var writer = start
     writer.ue(pictureParameterSetID)
     writer.copy(layout.pictureParameterSetID.upperBound..<layout.extraBits.lowerBound, of: rbsp)
     if isDependent {
       writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
     } else {
       writer.copy(layout.extraBits.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
-      // IDR pictures have it above the base layer only (F.7.3.6.1).
-      if layout.pocLSB.isEmpty { writer.u(0, log2MaxPOCLSB) }
-      writer.copy(layout.pocLSB.lowerBound..<layout.interLayer.lowerBound, of: rbsp)
-      writer.flag(false)
-      writer.copy(layout.interLayer.upperBound..<layout.end, of: rbsp)
+      write(&writer)
     }
     writer.trailingBits()
     var header = header

@@ -89,25 +89,18 @@ extension SliceSegmentHeader {
     var writer = BitWriter()
     writer.flag(isFirstInPicture)
     writer.flag(base.noOutputOfPriorPictures)
-    writer.ue(pictureParameterSetID)
-    writer.copy(layout.pictureParameterSetID.upperBound..<layout.extraBits.lowerBound, of: rbsp)
-    if isDependent {
-      writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
-    } else {
-      writer.copy(layout.extraBits.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
-      writer.u(0, log2MaxPOCLSB)
+    return dependentLayerBeginning(
+      of: base.header, writer, pictureParameterSetID: pictureParameterSetID
+    ) {
+      $0.u(0, log2MaxPOCLSB)
       // An IDR picture has no reference picture set and no slice_temporal_mvp_enabled_flag;
       // inter_layer_pred_enabled_flag:
-      writer.flag(true)
-      writer.copy(layout.interLayer.upperBound..<layout.referenceLists.lowerBound, of: rbsp)
+      $0.flag(true)
+      $0.copy(layout.interLayer.upperBound..<layout.referenceLists.lowerBound, of: rbsp)
       // num_ref_idx_active_override_flag, for one active reference
-      writer.flag(true)
-      writer.ue(0)
-      writer.copy(layout.referenceLists.upperBound..<layout.end, of: rbsp)
+      $0.flag(true)
+      $0.ue(0)
+      $0.copy(layout.referenceLists.upperBound..<layout.end, of: rbsp)
     }
-    writer.trailingBits()
-    var header = base.header
-    header.layerID = 1
-    return writer.nalUnit(header)
   }
 }

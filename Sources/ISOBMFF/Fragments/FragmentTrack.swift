@@ -17,9 +17,6 @@ struct FragmentTrack: Sendable {
   /// What the edit list begins with: where on the written time line the movie's start is.
   var mediaTime: Int64 { (decodeShift ?? 0) - offsetShift }
 
-  private static let maximumTime: Int64 = 1 << 61
-  private static let maximumCompositionOffset: Int32 = 1 << 30
-
   init(id: TrackID, description: TrackDescription) {
     self.id = id
     self.description = description
@@ -31,30 +28,11 @@ struct FragmentTrack: Sendable {
   mutating func append(
     _ sample: SampleDescription, format: FragmentFormat, isFixed: Bool
   ) throws(MovieWriterError) {
-    let number = sampleCount &+ 1
-    let (count, overflow) = sampleCount.addingReportingOverflow(sample.count)
-    guard !overflow else { throw .tooManySamples(id) }
-    let length = UInt64(sample.count) * UInt64(sample.duration)
-    guard sample.decodeTime.magnitude < Self.maximumTime.magnitude,
-      length < Self.maximumTime.magnitude
-    else { throw .timeTooLarge(id, sample: number) }
-    guard sample.compositionOffset.magnitude <= Self.maximumCompositionOffset.magnitude else {
-      throw .compositionOffsetTooLarge(id, sample: number, offset: sample.compositionOffset)
-    }
-    if let lastDecodeTime {
-      let distance = sample.decodeTime - lastDecodeTime
-      guard distance >= 0 else {
-        throw .decodeTimeBackwards(
-          id, sample: number, previous: lastDecodeTime, this: sample.decodeTime)
-      }
-      guard distance <= UInt32.max else {
-        throw .durationTooLarge(id, sample: sampleCount, duration: distance.magnitude)
-      }
-    }
+    try sample.check(in: id, behind: sampleCount, lastDecodeTime: lastDecodeTime)
     guard sample.count > 0 else { return }
     if decodeShift == nil { try place(sample, format, isFixed: isFixed) }
     samples.append(sample)
-    sampleCount = count
+    sampleCount += sample.count
     lastDecodeTime = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
   }
 

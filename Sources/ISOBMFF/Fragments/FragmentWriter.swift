@@ -71,10 +71,7 @@ public struct FragmentWriter: Sendable {
   ) throws(MovieWriterError) {
     let index = try index(of: track)
     guard !isInitialized else { throw .trackAddedTooLate }
-    guard tracks[index].description.sampleEntry.isOfKind(of: entry) else {
-      throw .mediaKindChanged(track)
-    }
-    tracks[index].description.sampleEntry = entry
+    try tracks[index].description.replaceSampleEntry(by: entry, of: track)
   }
 
   /// Adds the next sample of a track, in decoding order, to the fragment that is open.
@@ -180,10 +177,7 @@ public struct FragmentWriter: Sendable {
   }
 
   private func index(of track: TrackID) throws(MovieWriterError) -> Int {
-    guard let number = Int(exactly: track.rawValue), number >= 1, number <= tracks.count else {
-      throw .unknownTrack(track)
-    }
-    return number - 1
+    try track.index(in: tracks.count)
   }
 }
 

@@ -50,12 +50,7 @@ public struct MovieWriter: Sendable {
     container: MovieContainer, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata()
   ) {
-    self.container = container
-    self.movieTimescale = movieTimescale
-    self.metadata = metadata
-    isFinalising = false
-    position = 0
-    position = UInt64(header.count)
+    self.init(container, movieTimescale, metadata, isFinalising: false)
   }
 
   /// A movie that is a file of fragments until ``finish()`` makes an ordinary one of it: what
@@ -66,10 +61,17 @@ public struct MovieWriter: Sendable {
     finalising container: MovieContainer, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata()
   ) {
+    self.init(container, movieTimescale, metadata, isFinalising: true)
+  }
+
+  private init(
+    _ container: MovieContainer, _ movieTimescale: UInt32, _ metadata: MovieMetadata,
+    isFinalising: Bool
+  ) {
     self.container = container
     self.movieTimescale = movieTimescale
     self.metadata = metadata
-    isFinalising = true
+    self.isFinalising = isFinalising
     position = 0
     position = UInt64(header.count)
   }
@@ -122,10 +124,7 @@ public struct MovieWriter: Sendable {
     _ entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
     let index = try index(of: track)
-    guard tracks[index].description.sampleEntry.isOfKind(of: entry) else {
-      throw .mediaKindChanged(track)
-    }
-    tracks[index].description.sampleEntry = entry
+    try tracks[index].description.replaceSampleEntry(by: entry, of: track)
   }
 
   /// Registers the samples whose bytes the caller writes next, at ``position``.
@@ -166,10 +165,7 @@ public struct MovieWriter: Sendable {
   }
 
   private func index(of track: TrackID) throws(MovieWriterError) -> Int {
-    guard let number = Int(exactly: track.rawValue), number >= 1, number <= tracks.count else {
-      throw .unknownTrack(track)
-    }
-    return number - 1
+    try track.index(in: tracks.count)
   }
 
   private var mediaDataPatch: MovieTail.Patch {

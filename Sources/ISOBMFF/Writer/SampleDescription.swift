@@ -33,3 +33,38 @@ public struct SampleDescription: Equatable, Sendable {
     self.dependency = dependency
   }
 }
+
+extension SampleDescription {
+  /// Times are within 2^61 units either way, so that sums of them have room.
+  private static let maximumTime: UInt64 = 1 << 61
+  private static let maximumCompositionOffset: UInt32 = 1 << 30
+
+  /// Throws where the boxes of a movie cannot say the sample.
+  ///
+  /// - Parameters:
+  ///   - sampleCount: how many samples the track has so far.
+  ///   - lastDecodeTime: when the last of them is decoded; nil where there is none.
+  func check(
+    in track: TrackID, behind sampleCount: UInt32, lastDecodeTime: Int64?
+  ) throws(MovieWriterError) {
+    guard !sampleCount.addingReportingOverflow(count).overflow else {
+      throw .tooManySamples(track)
+    }
+    let number = sampleCount &+ 1
+    guard decodeTime.magnitude < Self.maximumTime,
+      UInt64(count) * UInt64(duration) < Self.maximumTime
+    else { throw .timeTooLarge(track, sample: number) }
+    guard compositionOffset.magnitude <= Self.maximumCompositionOffset else {
+      throw .compositionOffsetTooLarge(track, sample: number, offset: compositionOffset)
+    }
+    guard let lastDecodeTime else { return }
+    let distance = decodeTime - lastDecodeTime
+    guard distance >= 0 else {
+      throw .decodeTimeBackwards(
+        track, sample: number, previous: lastDecodeTime, this: decodeTime)
+    }
+    guard distance <= UInt32.max else {
+      throw .durationTooLarge(track, sample: sampleCount, duration: distance.magnitude)
+    }
+  }
+}

@@ -44,4 +44,22 @@ public struct TrackID: RawRepresentable, Hashable, Sendable, CustomStringConvert
   }
 
   public var description: String { "track \(rawValue)" }
+
+  /// Where the track stands among the `count` tracks of a movie that is written.
+  func index(in count: Int) throws(MovieWriterError) -> Int {
+    guard let number = Int(exactly: rawValue), number >= 1, number <= count else {
+      throw .unknownTrack(self)
+    }
+    return number - 1
+  }
+}
+
+extension TrackDescription {
+  /// Takes a sample entry of the same kind in place of the present one.
+  mutating func replaceSampleEntry(
+    by entry: SampleEntry, of track: TrackID
+  ) throws(MovieWriterError) {
+    guard sampleEntry.isOfKind(of: entry) else { throw .mediaKindChanged(track) }
+    sampleEntry = entry
+  }
 }

@@ -25,9 +25,6 @@ struct TrackTables: Sendable {
   private(set) var lastDuration: UInt32 = 0
   private var hasRuns = false
 
-  private static let maximumTime: Int64 = 1 << 61
-  private static let maximumCompositionOffset: Int32 = 1 << 30
-
   /// When the last sample to be presented ends.
   var presentationEnd: Int64 {
     max(
@@ -42,27 +39,10 @@ struct TrackTables: Sendable {
 
   /// Throws without having changed anything.
   func check(_ sample: SampleDescription, in track: TrackID) throws(MovieWriterError) {
-    let (newCount, overflow) = sampleCount.addingReportingOverflow(sample.count)
-    guard !overflow else { throw .tooManySamples(track) }
-    let number = min(newCount, sampleCount &+ 1)
-    let length = UInt64(sample.count) * UInt64(sample.duration)
-    guard sample.decodeTime.magnitude < Self.maximumTime.magnitude,
-      length < Self.maximumTime.magnitude
-    else { throw .timeTooLarge(track, sample: number) }
-    guard sample.compositionOffset.magnitude <= Self.maximumCompositionOffset.magnitude else {
-      throw .compositionOffsetTooLarge(track, sample: number, offset: sample.compositionOffset)
-    }
+    try sample.check(
+      in: track, behind: sampleCount, lastDecodeTime: sampleCount > 0 ? lastDecodeTime : nil)
     guard !hasRuns && sample.count <= 1 || isEven(sample) else {
-      throw .unevenRun(track, sample: number)
-    }
-    guard sampleCount > 0 else { return }
-    let distance = sample.decodeTime - lastDecodeTime
-    guard distance >= 0 else {
-      throw .decodeTimeBackwards(
-        track, sample: number, previous: lastDecodeTime, this: sample.decodeTime)
-    }
-    guard distance <= UInt32.max else {
-      throw .durationTooLarge(track, sample: sampleCount, duration: distance.magnitude)
+      throw .unevenRun(track, sample: sampleCount &+ 1)
     }
   }
 

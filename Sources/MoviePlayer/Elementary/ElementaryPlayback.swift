@@ -138,10 +138,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     if needsSegment { tellSegment(from: unit, &outputs) }
     position = unit.presentationTime ?? unit.decodeTime ?? position
     for stream in streams.indices {
-      guard streams[stream].isSelected else {
-        streams[stream].waitsForSync = true
-        continue
-      }
+      guard streams[stream].isTaken() else { continue }
       switch streams[stream].role {
       case .eye(let eye):
         streams[stream].give(eye, of: unit, from: &eyes, eyeFormat, &outputs)

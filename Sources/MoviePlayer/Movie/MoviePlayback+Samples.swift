@@ -106,10 +106,7 @@ extension PlayedTrack {
   ) {
     // The stream of untouched samples gets the bytes themselves, so it comes last.
     for stream in streams.indices {
-      guard streams[stream].isSelected else {
-        streams[stream].waitsForSync = true
-        continue
-      }
+      guard streams[stream].isTaken() else { continue }
       switch streams[stream].role {
       case .eye(let eye):
         let unit = LayeredSample(

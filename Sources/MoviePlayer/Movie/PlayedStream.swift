@@ -43,6 +43,12 @@ struct PlayedStream: Sendable {
     return isDiscontinuous ? .discontinuity : []
   }
 
+  /// Whether somebody takes its samples; where nobody does, an eye begins anew when somebody will.
+  mutating func isTaken() -> Bool {
+    if !isSelected { waitsForSync = true }
+    return isSelected
+  }
+
   /// Whether an eye's sample is wanted now, of an access unit that decoding can start at or not.
   mutating func takes(isSync: Bool) -> Bool {
     if waitsForSync, isSync { waitsForSync = false }

@@ -6,35 +6,7 @@ extension PipelineFile {
     var root = Shape.object(Shape.pipelineFile).schema(help: Shape.pipelineFile.help)
     root.insert(("title", .string("gst-spatial pipeline file")), at: 0)
     root.insert(("$schema", .string("https://json-schema.org/draft/2020-12/schema")), at: 0)
-    return JSON.object(root).text(indent: 0) + "\n"
-  }
-}
-
-/// JSON that keeps the order of keys.
-private enum JSON {
-  case string(String)
-  case bool(Bool)
-  case array([JSON])
-  case object([(String, JSON)])
-
-  func text(indent: Int) -> String {
-    let inner = String(repeating: " ", count: indent + 2)
-    let outer = String(repeating: " ", count: indent)
-    switch self {
-    case .string(let text): return Self.quoted(text)
-    case .bool(let value): return value ? "true" : "false"
-    case .array(let items):
-      return "[" + items.map { $0.text(indent: indent) }.joined(separator: ", ") + "]"
-    case .object(let fields):
-      guard !fields.isEmpty else { return "{}" }
-      let lines = fields.map { "\(inner)\(Self.quoted($0.0)): \($0.1.text(indent: indent + 2))" }
-      return "{\n" + lines.joined(separator: ",\n") + "\n\(outer)}"
-    }
-  }
-
-  private static func quoted(_ text: String) -> String {
-    let escaped = text.map { $0 == "\"" || $0 == "\\" ? "\\\($0)" : String($0) }.joined()
-    return "\"\(escaped)\""
+    return JSON.object(root).text() + "\n"
   }
 }
 

@@ -106,28 +106,6 @@ enum YAMLText {
     let isSafe =
       isWord && !text.isEmpty && !"-.%".contains(text.prefix(1))
       && !["~", "null", "Null", "NULL"].contains(text)
-    return isSafe ? text : quoted(text)
-  }
-
-  private static func quoted(_ text: String) -> String {
-    var result = "\""
-    for scalar in text.unicodeScalars {
-      switch scalar {
-      case "\"": result += "\\\""
-      case "\\": result += "\\\\"
-      case "\n": result += "\\n"
-      case "\t": result += "\\t"
-      default:
-        if scalar.value < 0x20 || (0x7F...0xA0).contains(scalar.value)
-          || (0x2028...0x2029).contains(scalar.value) || scalar.value == 0xFEFF
-        {
-          let digits = String(scalar.value, radix: 16)
-          result += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-        } else {
-          result.unicodeScalars.append(scalar)
-        }
-      }
-    }
-    return result + "\""
+    return isSafe ? text : text.doubleQuoted
   }
 }

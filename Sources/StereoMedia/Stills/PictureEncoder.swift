@@ -39,11 +39,8 @@ final class PictureEncoder: Sendable {
   /// A pipeline for pictures of the same caps.
   private final class Run: Sendable {
     private let caps: [Caps]
-    private let pipeline: Pipeline
-    private let sources: [AppSource]
+    private let pipeline: FedPipeline
     private let sink: AppSink
-    private let waker = Waker()
-    private let problem = PipelineProblem("picture")
     private let count = Locked<ClockTime>(0)
 
     init(_ caps: [Caps], _ format: ImageFormat, packing: String) throws {
@@ -59,25 +56,14 @@ final class PictureEncoder: Sendable {
         guard let last = pipeline.element(named: "sink") else {
           throw ElementError(.missingPlugin, "no element \"appsink\"")
         }
-        sources = caps.enumerated().compactMap { [waker] index, caps in
-          pipeline.element(named: "source\(index)").map {
-            let source = AppSource($0, depth: 1, waker: waker)
-            source.setCaps(caps)
-            return source
-          }
-        }
+        let waker = Waker()
         sink = AppSink(last, AppSink.Settings(), waker: waker)
-        self.pipeline = pipeline
+        self.pipeline = FedPipeline(
+          pipeline, sources: caps.enumerated().map { ("source\($0.offset)", $0.element) },
+          depth: 1, problem: PipelineProblem("picture"), waker: waker)
       } catch {
         throw StereoMediaError(building: error)
       }
-      problem.listen(to: pipeline, waker)
-      pipeline.setState(.playing)
-    }
-
-    deinit {
-      let (pipeline, sources, sink) = (pipeline, sources, sink)
-      Blocking.start { withExtendedLifetime((sources, sink)) { pipeline.end() } }
     }
 
     func takes(_ caps: [Caps]) -> Bool {
@@ -90,21 +76,19 @@ final class PictureEncoder: Sendable {
         count += 1
         return count * .second
       }
-      for (source, picture) in zip(sources, pictures) {
+      let buffers = pictures.map { picture in
         let buffer = picture.buffer.copied()
         (buffer.pts, buffer.dts, buffer.duration) = (time, nil, .second)
-        do {
-          try source.push(buffer)
-        } catch {
-          throw problem.error ?? StereoMediaError(.decodingFailed, "a picture cannot be encoded")
-        }
+        return buffer
       }
+      try pipeline.push(
+        buffers, failure: StereoMediaError(.decodingFailed, "a picture cannot be encoded"))
       while true {
-        waker.clear()
+        pipeline.waker.clear()
         try Task.checkCancellation()
         if let file = sink.pull() { return file.buffer.bytes }
-        if let error = problem.error { throw error }
-        await waker.wait()
+        if let error = pipeline.problem.error { throw error }
+        await pipeline.waker.wait()
       }
     }
   }

@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import ISOBMFF
+internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
 

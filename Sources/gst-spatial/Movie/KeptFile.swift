@@ -2,6 +2,7 @@
 
 internal import Glibc
 internal import ISOBMFF
+internal import PipelineFile
 internal import StereoMedia
 
 /// A file with what a run recorded before it failed.

@@ -2,6 +2,7 @@
 
 internal import HEVC
 internal import ISOBMFF
+internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import ISOBMFF
+internal import PipelineFile
 internal import StereoMedia
 
 /// What the viewer's page is told of a movie.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import PipelineFile
 internal import StereoMedia
 internal import WebServer
 
