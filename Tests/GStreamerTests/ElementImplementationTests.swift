@@ -113,7 +113,7 @@ private final class CountingTransform: TransformImplementation {
     streaming.count = 0
   }
 
-  func transformInPlace(_ buffer: Buffer, _ streaming: inout Streaming) throws {
+  func transformInPlace(_ buffer: borrowing UniqueBuffer, _ streaming: inout Streaming) throws {
     streaming.count += 1
     buffer.offset = streaming.count
   }

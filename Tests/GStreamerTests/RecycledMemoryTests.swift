@@ -26,11 +26,11 @@ struct RecycledMemoryTests {
   func held() throws {
     let memory = RecycledMemory()
     var whole = memory.buffer(size: 1000)
-    let part = whole?.memory(offset: 500, size: 100)
+    let part = whole?.sharedRegion(offset: 500, size: 100)
     let held = try address(whole)
     #expect(try address(memory.buffer(size: 1000)) != held)
     let other = RecycledMemory()
-    let start = other.buffer(size: 1000)?.memory(offset: 0, size: 10)
+    let start = other.buffer(size: 1000)?.sharedRegion(offset: 0, size: 10)
     #expect(try address(other.buffer(size: 1000)) != address(start))
     whole = nil
     #expect(try address(part) == held.map { $0 + 500 })

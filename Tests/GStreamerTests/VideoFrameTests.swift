@@ -83,7 +83,7 @@ import Testing
     let buffer = halves()
     buffer.setVideoLayout(VideoLayout(info), format: info.format)
     #expect(throws: ElementError.self) { _ = try VideoFrame(buffer, info) }
-    let merged = try #require(buffer.merged())
+    let merged = try #require(buffer.sharedMerge())
     merged.setVideoLayout(VideoLayout(info), format: info.format)
     #expect(throws: Never.self) { _ = try VideoFrame(merged, info) }
   }

@@ -13,7 +13,7 @@ class AnyPushSourceBox: ElementBox, @unchecked Sendable {
   func setCaps(_ caps: Caps) throws {}
 
   /// Makes the next buffer; throws `FlowReturn.eos` behind the last one.
-  func create() throws -> Buffer { throw FlowReturn.eos }
+  func create() throws -> UniqueBuffer { throw FlowReturn.eos }
 
   /// Whether `seek` can do something.
   var isSeekable: Bool { false }
@@ -76,7 +76,7 @@ class AnyPushSourceBox: ElementBox, @unchecked Sendable {
         return GST_FLOW_ERROR
       }
       return element.flow { () throws in
-        result?.pointee = cast(MiniObject.handOver(try element.create()))
+        result?.pointee = try element.create().take()
       }
     }
   }

@@ -5,8 +5,6 @@ internal import CGStreamer
 /// An element with one sink and one source that works buffer by buffer, in place: `GstBaseTransform`.
 class AnyTransformBox: ElementBox, @unchecked Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { cast(pointer) }
-  /// For the buffers that come, in the streaming thread.
-  private var reused = ReusedObject<Buffer>()
   private var parent: UnsafeMutablePointer<GstBaseTransformClass> {
     parentClass.assumingMemoryBound(to: GstBaseTransformClass.self)
   }
@@ -18,7 +16,7 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
   func setCaps(input: Caps, output: Caps) throws {}
 
   /// Changes a buffer that nobody else holds; its memory may be shared.
-  func transformInPlace(_ buffer: Buffer) throws {}
+  func transformInPlace(_ buffer: borrowing UniqueBuffer) throws {}
 
   /// An event at the sink pad. Returns whether it was handled.
   func sinkEvent(_ event: Event) throws -> Bool { forwardSinkEvent(event) }
@@ -73,10 +71,10 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
       guard let buffer, let element = AnyTransformBox.of(pointer) else {
         return GST_FLOW_ERROR
       }
-      // Not retained: a reference more would make the buffer read-only.
-      let borrowed = element.reused.take(cast(buffer)) { Buffer(adopting: cast($0)) }
-      let flow = element.flow { () throws in try element.transformInPlace(borrowed) }
-      element.reused.giveBack(lent: borrowed)
+      let lent = UniqueBuffer(adopting: buffer)
+      let flow = element.flow { () throws in try element.transformInPlace(lent) }
+      // The base class keeps its reference.
+      _ = lent.take()
       return flow
     }
   }

@@ -11,7 +11,7 @@ public protocol PushSourceImplementation: ElementImplementation {
   func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws
 
   /// Makes the next buffer; throws `FlowReturn.eos` behind the last one.
-  func create(_ streaming: inout Streaming) throws -> Buffer
+  func create(_ streaming: inout Streaming) throws -> UniqueBuffer
 
   /// Whether `seek` can do something.
   var isSeekable: Bool { get }
@@ -59,7 +59,7 @@ private final class PushSourceBox<Implementation: PushSourceImplementation>: Any
     try owned.streaming.call { try owned.implementation.setCaps(caps, &$0) }
   }
 
-  override func create() throws -> Buffer {
+  override func create() throws -> UniqueBuffer {
     try owned.streaming.call { try owned.implementation.create(&$0) }
   }
 

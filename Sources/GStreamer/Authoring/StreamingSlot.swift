@@ -68,7 +68,7 @@ final class StreamingSlot<State>: @unchecked Sendable {
   }
 
   /// Runs `body` with the state; throws `.flushing` between `end` and `begin`, and inside a call.
-  func call<Result>(_ body: (inout State) throws -> Result) throws -> Result {
+  func call<Result: ~Copyable>(_ body: (inout State) throws -> Result) throws -> Result {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
     guard let state, !isTaken else { throw FlowReturn.flushing }

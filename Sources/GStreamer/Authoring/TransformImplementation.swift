@@ -11,8 +11,8 @@ public protocol TransformImplementation: ElementImplementation {
   /// The caps of both sides are known.
   func setCaps(input: Caps, output: Caps, _ streaming: inout Streaming) throws
 
-  /// Changes a buffer that nobody else holds; its memory may be shared.
-  func transformInPlace(_ buffer: Buffer, _ streaming: inout Streaming) throws
+  /// Changes a buffer, whose memory may be shared.
+  func transformInPlace(_ buffer: borrowing UniqueBuffer, _ streaming: inout Streaming) throws
 
   /// A serialized event at the sink pad. Returns whether it was handled.
   func sinkEvent(_ event: Event, _ streaming: inout Streaming) throws -> Bool
@@ -77,7 +77,7 @@ private final class TransformBox<Implementation: TransformImplementation>: AnyTr
     }
   }
 
-  override func transformInPlace(_ buffer: Buffer) throws {
+  override func transformInPlace(_ buffer: borrowing UniqueBuffer) throws {
     try owned.streaming.call { try owned.implementation.transformInPlace(buffer, &$0) }
   }
 

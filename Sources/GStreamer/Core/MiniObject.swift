@@ -74,16 +74,4 @@ struct ReusedObject<Object: MiniObject> {
     object.release()
     spare = object
   }
-
-  /// The same for an object whose reference the C caller has lent and keeps.
-  mutating func giveBack(lent object: consuming Object) {
-    var object = object
-    guard isKnownUniquelyReferenced(&object) else {
-      // Something has kept the object, and so needs a reference of its own.
-      gst_mini_object_ref(object.raw)
-      return
-    }
-    object.disown()
-    spare = object
-  }
 }

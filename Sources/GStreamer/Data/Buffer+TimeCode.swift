@@ -12,7 +12,7 @@ public struct TimeCode: Equatable, Sendable {
   public let frame: UInt64
 }
 
-extension Buffer {
+extension BufferAccess where Self: ~Copyable {
   /// The frame's time code, of its GstVideoTimeCodeMeta; nil where it has none that is valid.
   public var timeCode: TimeCode? {
     guard let meta = gst_buffer_get_meta(pointer, gst_video_time_code_meta_api_get_type()) else {

@@ -30,10 +30,10 @@ public final class VideoBufferPool: @unchecked Sendable {
   }
 
   /// A frame whose content is unset.
-  public func acquire() throws(FlowReturn) -> Buffer {
+  public func acquire() throws(FlowReturn) -> UniqueBuffer {
     var buffer: UnsafeMutablePointer<GstBuffer>?
     try FlowReturn(gst_buffer_pool_acquire_buffer(pool, &buffer, nil)).check()
     guard let buffer else { throw .error }
-    return Buffer(adopting: buffer)
+    return UniqueBuffer(adopting: buffer)
   }
 }

@@ -28,7 +28,7 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
   }
 
   /// Sets fields on a buffer that nobody else holds; fields that are there already stay.
-  public func set(_ fields: Fields, on buffer: Buffer) {
+  public func set(_ fields: Fields, on buffer: borrowing some BufferAccess & ~Copyable) {
     guard let structure = structure(on: buffer) else { return }
     for (field, value) in fields {
       value.withGValue { gst_structure_set_value(structure, field, $0) }
@@ -36,13 +36,15 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
   }
 
   /// Takes the meta off a buffer that nobody else holds.
-  public func remove(from buffer: Buffer) {
+  public func remove(from buffer: borrowing some BufferAccess & ~Copyable) {
     guard let meta = gst_buffer_get_custom_meta(buffer.pointer, cName) else { return }
     gst_buffer_remove_meta(buffer.pointer, cast(meta))
   }
 
   /// The same for one field of text that the program has in it, which is not copied.
-  public func set(_ field: StaticString, _ text: StaticString, on buffer: Buffer) {
+  public func set(
+    _ field: StaticString, _ text: StaticString, on buffer: borrowing some BufferAccess & ~Copyable
+  ) {
     guard let structure = structure(on: buffer) else { return }
     guard field.hasPointerRepresentation, text.hasPointerRepresentation else {
       return set([field.description: .string(text.description)], on: buffer)
@@ -55,7 +57,9 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
     g_value_unset(&value)
   }
 
-  private func structure(on buffer: Buffer) -> UnsafeMutablePointer<GstStructure>? {
+  private func structure(
+    on buffer: borrowing some BufferAccess & ~Copyable
+  ) -> UnsafeMutablePointer<GstStructure>? {
     (gst_buffer_get_custom_meta(buffer.pointer, cName)
       ?? gst_buffer_add_custom_meta(buffer.pointer, cName))
       .flatMap { gst_custom_meta_get_structure($0) }

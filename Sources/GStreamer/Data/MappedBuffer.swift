@@ -24,7 +24,7 @@ public final class MappedBuffer: @unchecked Sendable {
   }
 }
 
-extension Buffer {
+extension BufferAccess where Self: ~Copyable {
   /// Adds bytes behind this one's memory without copying them. `owner` keeps them where and as they
   /// are as long as it lives.
   public func append(_ bytes: UnsafeRawBufferPointer, keptBy owner: AnyObject) {

@@ -8,7 +8,9 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
 
   /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit, or say
   /// more than the buffer holds.
-  public init(_ buffer: Buffer, _ info: VideoInfo, writing: Bool = false) throws {
+  public init(
+    _ buffer: borrowing some BufferAccess & ~Copyable, _ info: VideoInfo, writing: Bool = false
+  ) throws {
     let layout = try info.layout(of: buffer)
     var cInfo = info.info
     var mapped = GstVideoFrame()

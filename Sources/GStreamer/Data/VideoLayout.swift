@@ -23,7 +23,7 @@ public struct VideoLayout: Sendable {
   }
 }
 
-extension Buffer {
+extension BufferAccess where Self: ~Copyable {
   /// What the buffer's GstVideoMeta says, or nil where it has none.
   public var videoLayout: VideoLayout? {
     guard let meta = gst_buffer_get_video_meta(pointer) else { return nil }
@@ -68,7 +68,7 @@ extension Buffer {
 extension VideoInfo {
   /// How a frame lies in a buffer: as its GstVideoMeta says, or else as the caps imply. Throws where
   /// the buffer is smaller than that, or where the meta is of other video.
-  public func layout(of buffer: Buffer) throws -> VideoLayout {
+  public func layout(of buffer: borrowing some BufferAccess & ~Copyable) throws -> VideoLayout {
     let layout = buffer.videoLayout ?? VideoLayout(self)
     guard layout.offsets.count == planeCount else {
       throw ElementError(
@@ -138,12 +138,14 @@ extension VideoInfo {
       throw ElementError(.failedStream, "A frame could not be copied.")
     }
     merged.setVideoLayout(layout, format: format)
-    return merged
+    return Buffer(merged)
   }
 
   /// Whether each plane of a frame lies in one of the buffer's memories, as whoever maps a frame with
   /// a GstVideoMeta takes for granted.
-  public func isContiguous(_ layout: VideoLayout, in buffer: Buffer) -> Bool {
+  public func isContiguous(
+    _ layout: VideoLayout, in buffer: borrowing some BufferAccess & ~Copyable
+  ) -> Bool {
     guard buffer.memoryCount > 1 else { return true }
     return allExtents(of: layout) { extent in
       var (first, count, skip): (guint, guint, gsize) = (0, 0, 0)

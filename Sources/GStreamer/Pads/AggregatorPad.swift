@@ -52,7 +52,7 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   }
 }
 
-extension Buffer {
+extension BufferAccess where Self: ~Copyable {
   /// Whether an aggregator put the buffer in the place of a GAP event.
   public var isGap: Bool { flags.contains(.gap) && size == 0 }
 }

@@ -62,6 +62,11 @@ public class Pad: @unchecked Sendable {
     FlowReturn(gst_pad_push(pointer, cast(MiniObject.handOver(buffer))))
   }
 
+  /// Pushes data to the peer.
+  public func push(_ buffer: consuming UniqueBuffer) -> FlowReturn {
+    FlowReturn(gst_pad_push(pointer, buffer.take()))
+  }
+
   /// Pushes an event to the peer; false where nobody handled it.
   @discardableResult
   public func push(_ event: Event) -> Bool {

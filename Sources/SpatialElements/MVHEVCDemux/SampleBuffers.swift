@@ -13,14 +13,14 @@ extension Sample {
   private static let smallSize = 4096
 
   /// The sample as a buffer that refers to the same memory.
-  func makeBuffer() -> Buffer {
+  func makeBuffer() -> UniqueBuffer {
     let buffer = makeData()
     (buffer.pts, buffer.dts, buffer.duration) = (presentationTime, decodeTime, duration)
     buffer.flags.formUnion(BufferFlags(flags))
     return buffer
   }
 
-  private func makeData() -> Buffer {
+  private func makeData() -> UniqueBuffer {
     if data.partCount == 1, data.first.isWhole, let chunk = data.first.chunk as? MappedBuffer,
       let whole = chunk.buffer.region(offset: 0, size: data.first.count)
     {
@@ -30,18 +30,18 @@ extension Sample {
     }
     if data.partCount > Self.maximumPartCount
       || data.partCount > 1 && data.byteCount <= Self.smallSize,
-      let copy = Buffer(size: data.byteCount, { data.write(into: $0) })
+      let copy = UniqueBuffer(size: data.byteCount, { data.write(into: $0) })
     {
       return copy
     }
-    let buffer = Buffer()
+    let buffer = UniqueBuffer()
     buffer.append(data.first)
     for part in data.others { buffer.append(part) }
     return buffer
   }
 }
 
-extension Buffer {
+extension UniqueBuffer {
   fileprivate func append(_ part: ByteSlice) {
     if let chunk = part.chunk as? MappedBuffer {
       append(chunk.buffer, offset: part.range.lowerBound, size: part.count)

@@ -44,8 +44,8 @@ extension SBSSplit {
   /// One eye of a packed frame as a reference to it.
   private func refer(
     to region: VideoLayout, of frame: PackedFrame, _ info: VideoInfo
-  ) -> Buffer {
-    let view = Buffer()
+  ) -> UniqueBuffer {
+    let view = UniqueBuffer()
     takeHeader(view, from: frame.header)
     view.append(frame.memory, offset: 0, size: frame.memory.size)
     view.setVideoLayout(region, format: info.format)
@@ -55,9 +55,9 @@ extension SBSSplit {
 
   /// One eye of a packed frame as a copy.
   private func copy(
-    _ region: VideoLayout, of frame: PackedFrame, _ input: FramePackedVideo, into copy: Buffer,
-    _ info: VideoInfo
-  ) throws -> Buffer {
+    _ region: VideoLayout, of frame: PackedFrame, _ input: FramePackedVideo,
+    into copy: consuming UniqueBuffer, _ info: VideoInfo
+  ) throws -> UniqueBuffer {
     copy.copyHeader(from: frame.header, metas: false)
     copy.copyMetas(from: frame.header, isResized: true)
     copy.flags.subtract(.views)
@@ -76,7 +76,7 @@ extension SBSSplit {
   }
 
   /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.
-  private func takeHeader(_ view: Buffer, from packed: Buffer) {
+  private func takeHeader(_ view: borrowing UniqueBuffer, from packed: Buffer) {
     view.copyHeader(from: packed, metas: true)
     view.removeMetasOfSize()
     view.flags.subtract(.views)

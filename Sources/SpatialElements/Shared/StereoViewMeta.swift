@@ -13,7 +13,9 @@ enum StereoViewMeta {
   /// - Parameters:
   ///   - viewID: the ViewId of Annex F.
   ///   - layerID: nuh_layer_id.
-  static func set(eye: Eye?, viewID: Int32?, layerID: Int32?, on buffer: Buffer) {
+  static func set(
+    eye: Eye?, viewID: Int32?, layerID: Int32?, on buffer: borrowing some BufferAccess & ~Copyable
+  ) {
     if let eye { meta.set("eye", eye == .left ? "left" : "right", on: buffer) }
     if let viewID { meta.set(["view-id": .int(viewID)], on: buffer) }
     if let layerID { meta.set(["layer-id": .int(layerID)], on: buffer) }

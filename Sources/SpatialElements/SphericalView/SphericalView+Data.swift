@@ -88,7 +88,7 @@ extension SphericalView {
 
   private func draw(
     _ buffer: Buffer, _ input: SphereInput, _ streaming: inout Streaming, _ view: SphericalViewState
-  ) throws -> Buffer {
+  ) throws -> UniqueBuffer {
     guard var output = streaming.output else { throw FlowReturn.notNegotiated }
     if output.fieldOfView != view.fieldOfView {
       output.target = try PictureGeometry(

@@ -55,7 +55,7 @@ final class EyePictures {
 
   private func separated(_ source: MappedFrame) throws -> Picture {
     guard let pool else { throw FlowReturn.notNegotiated }
-    let planar = try MappedFrame(try pool.acquire(), pool.info, writing: true)
+    let planar = try MappedFrame(Buffer(try pool.acquire()), pool.info, writing: true)
     guard let pairs = source.frame.view(1, info) else { throw FlowReturn.notNegotiated }
     for component in 0...1 {
       planar.frame.view(component + 1, pool.info)?

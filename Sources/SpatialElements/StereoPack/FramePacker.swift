@@ -146,6 +146,6 @@ final class FramePacker {
         packing.pack(first, second, into: to, eye.sampleFormat(plane))
       }
     }
-    return buffer
+    return Buffer(buffer)
   }
 }

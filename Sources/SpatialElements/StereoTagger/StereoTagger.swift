@@ -88,7 +88,7 @@ final class StereoTagger: TransformImplementation {
     setPassthrough(!streaming.marking.marksBuffers)
   }
 
-  func transformInPlace(_ buffer: Buffer, _ streaming: inout Streaming) throws {
+  func transformInPlace(_ buffer: borrowing UniqueBuffer, _ streaming: inout Streaming) throws {
     let marking = streaming.marking
     StereoViewMeta.set(
       eye: marking.eye.eye, viewID: marking.viewID >= 0 ? marking.viewID : nil,

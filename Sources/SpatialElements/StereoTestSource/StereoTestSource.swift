@@ -87,7 +87,7 @@ final class StereoTestSource: PushSourceImplementation {
 
   // MARK: Frames
 
-  func create(_ streaming: inout Streaming) throws -> Buffer {
+  func create(_ streaming: inout Streaming) throws -> UniqueBuffer {
     guard let output = streaming.output else { throw FlowReturn.notNegotiated }
     let number = streaming.frameNumber
     let buffer = try output.pool.acquire()
@@ -125,7 +125,7 @@ final class StereoTestSource: PushSourceImplementation {
     try scene.render(eye: view.eye, frame: view.frame, into: destination)
   }
 
-  private func stamp(_ buffer: Buffer, _ number: Int, _ output: Output) {
+  private func stamp(_ buffer: borrowing UniqueBuffer, _ number: Int, _ output: Output) {
     buffer.pts = time(of: number, output)
     if let start = buffer.pts { buffer.duration = time(of: number &+ 1, output) - start }
     buffer.offset = UInt64(clamping: number)

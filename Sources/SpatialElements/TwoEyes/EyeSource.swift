@@ -121,6 +121,11 @@ struct EyeSource {
     combiner.update(pads[eye], pads[eye].push(frame))
   }
 
+  /// The same for a frame that was just made.
+  func push(_ frame: consuming UniqueBuffer, to eye: Eye) -> FlowReturn {
+    combiner.update(pads[eye], pads[eye].push(frame))
+  }
+
   /// Tells the pad of an eye without frames that none will come, so that what is said of the other eye
   /// counts alone.
   func end(_ eye: Eye) {

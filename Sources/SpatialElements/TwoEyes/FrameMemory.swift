@@ -21,7 +21,7 @@ struct FrameMemory {
 
   /// A frame whose pixels are unset, for a peer that takes frames as their caps say alone; nil for any
   /// other.
-  func acquire() throws -> Buffer? { try pool?.acquire() }
+  func acquire() throws -> UniqueBuffer? { try pool?.acquire() }
 
   /// The frame if the peer takes it as it lies, else a copy with its times, flags and metas.
   func fit(_ frame: consuming Buffer) throws -> Buffer {
@@ -32,7 +32,7 @@ struct FrameMemory {
     guard
       try VideoFrame(copy, info, writing: true).copyPixels(from: try VideoFrame(frame, info))
     else { throw ElementError(.failedStream, "A frame could not be copied.") }
-    return copy
+    return Buffer(copy)
   }
 
   /// Whether a frame lies in its buffer as the caps alone say.

@@ -15,7 +15,7 @@ final class RecycledPictures: Sendable {
         pool = (format, made)
         return made
       }
-      return MutablePicture(try buffers.acquire(), buffers.info)
+      return MutablePicture(Buffer(try buffers.acquire()), buffers.info)
     } catch {
       throw StereoMediaError(.outOfMemory, "there is no memory for a picture of \(format)")
     }

@@ -81,7 +81,7 @@ public final class PicturePool: Sendable {
   /// - Throws: a ``StereoMediaError`` where there is no memory for it.
   public func take() throws -> MutablePicture {
     do {
-      return MutablePicture(try pool.acquire(), pool.info)
+      return MutablePicture(Buffer(try pool.acquire()), pool.info)
     } catch {
       throw StereoMediaError(.outOfMemory, "there is no memory for a picture")
     }

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MPL-2.0
+
+package import CGStreamer
+
+/// A buffer, whoever holds it: a ``Buffer`` or a ``UniqueBuffer``. What changes it is for those alone
+/// who know that nobody else holds it.
+public protocol BufferAccess: ~Copyable {
+  /// Where it is.
+  var reference: BufferReference { get }
+}
+
+/// Where a GstBuffer is in memory.
+public struct BufferReference {
+  package let pointer: UnsafeMutablePointer<GstBuffer>
+
+  package init(pointer: UnsafeMutablePointer<GstBuffer>) {
+    self.pointer = pointer
+  }
+}
+
+extension BufferAccess where Self: ~Copyable {
+  package var pointer: UnsafeMutablePointer<GstBuffer> { reference.pointer }
+
+  /// The bytes of all memories together.
+  public var size: Int { Int(clamping: gst_buffer_get_size(pointer)) }
+
+  public var memoryCount: Int { Int(gst_buffer_n_memory(pointer)) }
+
+  /// nil where the buffer has none.
+  public var pts: ClockTime? {
+    get { ClockTime(cValue: pointer.pointee.pts) }
+    nonmutating set { pointer.pointee.pts = newValue.cValue }
+  }
+
+  /// nil where the buffer has none.
+  public var dts: ClockTime? {
+    get { ClockTime(cValue: pointer.pointee.dts) }
+    nonmutating set { pointer.pointee.dts = newValue.cValue }
+  }
+
+  /// nil where the buffer has none.
+  public var duration: ClockTime? {
+    get { ClockTime(cValue: pointer.pointee.duration) }
+    nonmutating set { pointer.pointee.duration = newValue.cValue }
+  }
+
+  /// `GST_BUFFER_OFFSET`; `UInt64.max` where the buffer has none.
+  public var offset: UInt64 {
+    get { UInt64(pointer.pointee.offset) }
+    nonmutating set { pointer.pointee.offset = guint64(newValue) }
+  }
+
+  public var flags: BufferFlags {
+    get { BufferFlags(rawValue: pointer.pointee.mini_object.flags) }
+    nonmutating set { pointer.pointee.mini_object.flags = newValue.rawValue }
+  }
+
+  /// A buffer that refers to the same memory from `offset` on, with metas and, from offset 0,
+  /// timestamps; nil outside the buffer.
+  public func region(offset: Int, size: Int) -> UniqueBuffer? {
+    guard offset >= 0, size >= 0, offset <= self.size, size <= self.size - offset else {
+      return nil
+    }
+    let what = GstBufferCopyFlags(
+      GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_META.rawValue
+        | GST_BUFFER_COPY_TIMESTAMPS.rawValue | GST_BUFFER_COPY_MEMORY.rawValue)
+    return gst_buffer_copy_region(pointer, what, gsize(offset), gsize(size)).map {
+      UniqueBuffer(adopting: $0)
+    }
+  }
+
+  /// Takes flags, timestamps and, if asked, metas of another buffer.
+  public func copyHeader(from other: borrowing some BufferAccess & ~Copyable, metas: Bool) {
+    var what = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue
+    if metas { what |= GST_BUFFER_COPY_META.rawValue }
+    gst_buffer_copy_into(pointer, other.pointer, GstBufferCopyFlags(what), 0, .max)
+  }
+
+  /// Removes metas that describe the picture's size or place, after it has been cut.
+  public func removeMetasOfSize() {
+    gst_buffer_foreach_meta(
+      pointer,
+      { _, meta, _ in
+        guard let meta, let current = meta.pointee else { return 1 }
+        let size = g_quark_from_static_string(GST_META_TAG_VIDEO_SIZE_STR)
+        if gst_meta_api_type_has_tag(current.pointee.info.pointee.api, size) != 0 {
+          meta.pointee = nil
+        }
+        return 1
+      }, nil)
+  }
+
+  /// Adds references to bytes of another buffer behind this one's memory, without copying them.
+  public func append(_ other: borrowing some BufferAccess & ~Copyable, offset: Int, size: Int) {
+    guard offset >= 0, size > 0, offset <= other.size, size <= other.size - offset else { return }
+    gst_buffer_copy_into(
+      pointer, other.pointer, GST_BUFFER_COPY_MEMORY, gsize(offset), gsize(size))
+  }
+
+  /// Adds a copy of these bytes behind this buffer's memory.
+  public func append(_ bytes: [UInt8]) {
+    guard !bytes.isEmpty else { return }
+    let copy = UniqueBuffer(bytes)
+    append(copy, offset: 0, size: copy.size)
+  }
+
+  /// A new buffer with all bytes of this one in one memory, without timestamps, flags and metas.
+  public func merged() -> UniqueBuffer? {
+    let what = GST_BUFFER_COPY_MEMORY.rawValue | GST_BUFFER_COPY_MERGE.rawValue
+    return gst_buffer_copy_region(pointer, GstBufferCopyFlags(what), 0, .max)
+      .map { UniqueBuffer(adopting: $0) }
+  }
+
+  /// Keeps `parent` alive, and out of its pool, for as long as this buffer lives.
+  public func keepAlive(_ parent: borrowing some BufferAccess & ~Copyable) {
+    gst_buffer_add_parent_buffer_meta(pointer, parent.pointer)
+  }
+
+  /// Calls `body` with the buffer's bytes, which must not be kept; throws if they cannot be mapped.
+  public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
+  {
+    var map = GstMapInfo()
+    guard gst_buffer_map(pointer, &map, GST_MAP_READ) != 0 else {
+      throw ElementError(.read, "A buffer could not be mapped.")
+    }
+    defer { gst_buffer_unmap(pointer, &map) }
+    return try body(UnsafeRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
+  }
+
+  /// The same for writing. Only for buffers that nobody else holds.
+  public func withMutableBytes<Result>(
+    _ body: (UnsafeMutableRawBufferPointer) throws -> Result
+  ) throws -> Result {
+    var map = GstMapInfo()
+    guard gst_buffer_map(pointer, &map, GST_MAP_WRITE) != 0 else {
+      throw ElementError(
+        .write, "A buffer could not be mapped for writing.")
+    }
+    defer { gst_buffer_unmap(pointer, &map) }
+    return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
+  }
+
+  /// A copy of the buffer's bytes.
+  public var bytes: [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: size)
+    let copied = gst_buffer_extract(pointer, 0, &bytes, gsize(bytes.count))
+    return copied == gsize(bytes.count) ? bytes : Array(bytes.prefix(Int(clamping: copied)))
+  }
+}
