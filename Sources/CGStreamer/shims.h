@@ -6,6 +6,7 @@
 #include <gst/pbutils/pbutils.h>
 #include <gst/tag/tag.h>
 #include <gst/video/video.h>
+#include <gio/gio.h>
 
 // GStreamer declares this function const, as if it did not read the text: a compiler may let go of the
 // text before the call. Nothing is known of a function behind a volatile pointer.

@@ -55,7 +55,7 @@ extension RenditionTrack {
       }
       segment.isGap = last == nil || earlier.openParts.count != parts.count
       if !segment.isGap {
-        outputs.append(.file(path: path, earlier.openParts.map { .bytes($0) }))
+        outputs.append(.file(.segment, path: path, earlier.openParts.map { .bytes($0) }))
       }
       playlist.append(segment)
     }

@@ -253,9 +253,9 @@ public struct Packager<Payload: Sendable>: Sendable {
       tracks[index].setLowLatency(lowLatency, reports: reports)
     }
     guard !tracks[index].playlist.segments.isEmpty || tracks[index].last != nil else { return }
-    write(tracks[index].playlist.text, to: tracks[index].playlistPath)
+    write(.mediaPlaylist, tracks[index].playlist.text, to: tracks[index].playlistPath)
     if let iFrames = tracks[index].iFrames, !iFrames.segments.isEmpty {
-      write(iFrames.text, to: tracks[index].iFramePlaylistPath)
+      write(.mediaPlaylist, iFrames.text, to: tracks[index].iFramePlaylistPath)
     }
   }
 
@@ -267,19 +267,19 @@ public struct Packager<Payload: Sendable>: Sendable {
       let playlist = MultivariantPlaylist(listed, path: path)
       if playlist != multivariant {
         multivariant = playlist
-        write(playlist.text, to: path)
+        write(.presentation, playlist.text, to: path)
         if playlist.hasLayouts, let flat = playlist.withoutLayouts {
-          write(flat.text, to: FileNames.flat(path))
+          write(.presentation, flat.text, to: FileNames.flat(path))
         }
       }
     }
     if let path = settings.names.manifest, let manifest = manifest(listed, path: path) {
-      write(manifest.text, to: path)
+      write(.presentation, manifest.text, to: path)
     }
   }
 
-  private mutating func write(_ text: String, to path: String) {
-    outputs.append(.file(path: path, [.bytes(Array(text.utf8))]))
+  private mutating func write(_ kind: Output.FileKind, _ text: String, to path: String) {
+    outputs.append(.file(kind, path: path, [.bytes(Array(text.utf8))]))
   }
 
   private func manifest(

@@ -100,8 +100,19 @@ public enum PackagerOutput<Payload: Sendable>: Sendable {
     case payload(Payload)
   }
 
+  /// What a file is.
+  public enum FileKind: CaseIterable, Sendable {
+    case initializationSegment
+    /// A segment or a part of one.
+    case segment
+    /// A playlist of one rendition.
+    case mediaPlaylist
+    /// What lists the renditions: a multivariant playlist, or a manifest of DASH.
+    case presentation
+  }
+
   /// Writes a file, at once or not at all: players may ask for it at any moment.
-  case file(path: String, [Piece])
+  case file(FileKind, path: String, [Piece])
   /// Removes a file that nobody asks for any more.
   case removal(path: String)
   /// A segment is complete, and listed.

@@ -261,7 +261,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
     let path = partPath(chunks.count - 1)
-    outputs.append(.file(path: path, chunk.pieces))
+    outputs.append(.file(.segment, path: path, chunk.pieces))
     playlist.append(
       PartialSegment(address(path), duration: duration, isIndependent: chunk.startsWithSync))
     hintNextPart()
@@ -280,7 +280,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let path = FileNames.fill(
       settings.names.initialization, rendition: rendition.name, number: initializationCount)
     initializationCount += 1
-    outputs.append(.file(path: path, [.bytes(try writer.initializationSegment())]))
+    outputs.append(
+      .file(.initializationSegment, path: path, [.bytes(try writer.initializationSegment())]))
     initialization = InitializationSection(address(path))
     stretches[stretches.count - 1].initializationPath = path
   }
@@ -320,7 +321,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     segment.startsDiscontinuity = startsDiscontinuity
     startsDiscontinuity = false
     if !chunks.isEmpty {
-      outputs.append(.file(path: path, chunks.flatMap(\.pieces)))
+      outputs.append(.file(.segment, path: path, chunks.flatMap(\.pieces)))
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
     }
     listIFrames(segment)

@@ -19,7 +19,7 @@ final class Disk {
   func take(_ packager: inout Packager<[UInt8]>) throws {
     for output in packager.takeOutputs() {
       switch output {
-      case .file(let path, let pieces):
+      case .file(_, let path, let pieces):
         files[path] = pieces.flatMap { piece in
           switch piece {
           case .bytes(let bytes), .payload(let bytes): bytes

@@ -158,6 +158,54 @@ struct MuxFragmentTests {
     #expect(starts.count == 4)
   }
 
+  @Test("an application has a fragment begin at a running time, and the header come again")
+  func actions() async throws {
+    let pipeline = try pipeline(
+      eyes(60, "width=128,height=64")
+        + "mvhevcmux name=mux speed-preset=ultrafast scene-cuts=false key-int-max=250 "
+        + "start-fragment-sequence-number=7 fragment-duration=500000000 ! fakesink")
+    let mux = try #require(pipeline.element(named: "mux"))
+    #expect(throws: ElementError.self) { try mux.emit("split-at-running-time") }
+    #expect(throws: ElementError.self) { try mux.emit("pad-added", [.uint64(1)]) }
+    let tap = try Tap(mux.staticPad("src"))
+    // The sink holds the header up, and with it the encoder.
+    pipeline.setState(.paused)
+    #expect(pipeline.waitForState(timeout: 20_000_000_000))
+    try mux.emit("split-at-running-time", [.uint64(1_600_000_000)])
+    try mux.emit("split-at-running-time", [.uint64(.max)])
+    try mux.emit("send-headers")
+    try await play(pipeline)
+    let samples = try MovieFile(try write(tap.buffers, "stream.mov")).video().allSamples
+    #expect(samples.count == 60)
+    #expect(samples.indices.filter { samples[$0].isSync } == [0, 15, 30, 45, 48])
+    let headers = tap.buffers.filter { $0.buffer.flags.contains(.header) }.map(\.buffer)
+    // Header, fragment, header again, fragments.
+    try #require(headers.count == 7)
+    #expect(headers.indices.filter { headers[$0].flags.contains(.discont) } == [0, 2])
+    #expect(headers[0].bytes == headers[2].bytes)
+    #expect(headers.filter { !$0.flags.contains(.discont) }.map(\.offset) == [7, 8, 9, 10, 11])
+  }
+
+  @Test("at the end, the header says how long the movie is", arguments: ["rewrite", "update"])
+  func headerUpdate(mode: String) async throws {
+    let properties = "container=mp4 write-mehd=true header-update-mode=\(mode) \(Self.third)"
+    try await play(movie(properties, "filesink location=\(path)"))
+    let bytes = try [UInt8](Data(contentsOf: URL(filePath: path)))
+    let box = Array("mehd".utf8)
+    let places = bytes.indices.dropLast(16).filter { Array(bytes[$0..<$0 + 4]) == box }
+    let place = try #require(places.first)
+    #expect(places.count == 1)
+    let duration = bytes[place + 8..<place + 16].reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+    // Forty frames, in ninety-thousandths of a second.
+    #expect(duration == 120_000)
+    #expect((place < 4000) == (mode == "rewrite"), "at \(place) of \(bytes.count)")
+    let untouched = folder.path("untouched.mov")
+    try await play(movie("container=mp4 \(Self.third)", "filesink location=\(untouched)"))
+    try expectSame(try MovieFile(untouched), try MovieFile(path))
+    let error = try await failure(of: movie("header-update-mode=rewrite \(Self.third)", "fakesink"))
+    #expect(mode == "update" || error.message.contains("seek"), "\(error)")
+  }
+
   @Test("mfra ends the file where it is wanted")
   func randomAccess() async throws {
     let buffers = try await streamed("container=mp4 write-mfra=true \(Self.third)")

@@ -24,6 +24,35 @@ extension Element {
     connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Handler(body))
   }
 
+  /// Emits an action of the element, such as `split-at-running-time` with a `.uint64`.
+  ///
+  /// - Throws: an ``ElementError`` where the element has no such action, or one with other arguments.
+  public func emit(_ action: String, _ arguments: [Value] = []) throws {
+    let id = g_signal_lookup(action, cgst_type_of(pointer))
+    var query = GSignalQuery()
+    g_signal_query(id, &query)
+    guard id != 0, query.signal_flags.rawValue & G_SIGNAL_ACTION.rawValue != 0 else {
+      throw ElementError(.settings, "\(name) has no action '\(action)'.")
+    }
+    let types = (0..<Int(query.n_params)).map { query.param_types[$0] }
+    var values = [GValue()]
+    g_value_init(&values[0], cgst_type_of(pointer))
+    g_value_set_object(&values[0], pointer)
+    defer { for index in values.indices { g_value_unset(&values[index]) } }
+    for argument in arguments {
+      argument.withGValue { value in
+        var copy = GValue()
+        g_value_init(&copy, value.pointee.g_type)
+        g_value_copy(value, &copy)
+        values.append(copy)
+      }
+    }
+    guard values.dropFirst().map({ $0.g_type }) == types else {
+      throw ElementError(.settings, "'\(action)' of \(name) takes other arguments.")
+    }
+    g_signal_emitv(values, id, 0, nil)
+  }
+
   private func connect(_ signal: String, _ callback: GCallback, _ handler: AnyObject) {
     g_signal_connect_data(
       pointer, signal, callback, Unmanaged.passRetained(handler).toOpaque(),

@@ -15,6 +15,7 @@ public struct ElementDeclaration<Implementation: ElementImplementation>: Element
   public let rank: ElementRank
   public let padTemplates: [PadTemplate]
   public let properties: [Property<Implementation>]
+  public let signals: [Signal<Implementation>]
   public let interfaces: [ElementInterface]
   let baseClass: BaseClass
   let make: (ElementInstance) throws -> ElementBox
@@ -50,17 +51,19 @@ extension ElementDeclaration where Implementation: ElementImplementation {
   ///   - rank: how willing autopluggers are to use the element.
   ///   - padTemplates: what pads it has or may get.
   ///   - properties: in the order in which gst-inspect lists them.
+  ///   - signals: what applications may emit, or are asked.
   ///   - interfaces: GObject interfaces besides.
   public init(
     name: String, typeName: String, longName: String, klass: String, description: String,
     author: String, rank: ElementRank = .none, padTemplates: [PadTemplate],
-    properties: [Property<Implementation>] = [], interfaces: [ElementInterface] = []
+    properties: [Property<Implementation>] = [], signals: [Signal<Implementation>] = [],
+    interfaces: [ElementInterface] = []
   ) {
     let superclass = Implementation.superclass
     self.init(
       name: name, typeName: typeName, longName: longName, klass: klass, description: description,
       author: author, rank: rank, padTemplates: padTemplates, properties: properties,
-      interfaces: interfaces, baseClass: superclass.base, make: superclass.makeBox,
+      signals: signals, interfaces: interfaces, baseClass: superclass.base, make: superclass.makeBox,
       owner: { ElementCore<Implementation>.of($0)?.implementation })
   }
 }
@@ -167,6 +170,8 @@ final class ElementClass: @unchecked Sendable {
     for (index, property) in declaration.properties.enumerated() {
       g_object_class_install_property(objectClass, guint(index + 1), property.makeSpec())
     }
+    let type = cgst_type_of_class(klass)
+    for signal in declaration.signals { signal.register(type, declaration.owner) }
 
     let elementClass = klass.assumingMemoryBound(to: GstElementClass.self)
     gst_element_class_set_metadata(

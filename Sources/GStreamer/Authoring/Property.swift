@@ -107,6 +107,23 @@ extension Property where Owner: HasSettings {
     int(name, nick, blurb, range, defaultValue, mutable, setting(path, default: defaultValue))
   }
 
+  public static func uint(
+    _ name: String, nick: String, blurb: String, in range: ClosedRange<UInt32>,
+    default defaultValue: UInt32, mutable: Mutability = .ready,
+    at path: WritableKeyPath<Owner.Settings, UInt32>
+  ) -> Self {
+    let (get, set) = setting(path) as ((Owner) -> UInt32, (Owner, UInt32) -> Void)
+    return Property {
+      g_param_spec_uint(
+        permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
+        defaultValue, paramFlags(mutable))
+    } get: {
+      g_value_set_uint($1, get($0))
+    } set: {
+      set($0, g_value_get_uint($1))
+    }
+  }
+
   private static func int(
     _ name: String, _ nick: String, _ blurb: String, _ range: ClosedRange<Int32>,
     _ defaultValue: Int32, _ mutable: Mutability,

@@ -9,6 +9,8 @@ struct FragmentTrack: Sendable {
   private(set) var sampleCount: UInt32 = 0
   /// When the last sample is decoded, of a run the last one of it.
   private var lastDecodeTime: Int64?
+  /// When the sample that is shown last ends.
+  private var presentationEnd: Int64 = 0
   /// What is added to decode times, so that none is negative; nil before the first sample.
   private(set) var decodeShift: Int64?
   /// What is taken off composition offsets.
@@ -33,7 +35,10 @@ struct FragmentTrack: Sendable {
     if decodeShift == nil { try place(sample, format, isFixed: isFixed) }
     samples.append(sample)
     sampleCount += sample.count
-    lastDecodeTime = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
+    let last = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
+    lastDecodeTime = last
+    presentationEnd = max(
+      presentationEnd, last + Int64(sample.compositionOffset) + Int64(sample.duration))
   }
 
   /// Decides how the track lies on the written time line.
@@ -51,6 +56,16 @@ struct FragmentTrack: Sendable {
       let shift = max(0, -first.decodeTime)
       (decodeShift, offsetShift) = (shift, isFixed ? shift : 0)
     }
+  }
+
+  /// How long the track is shown so far, in units of another timescale; rounded up.
+  func duration(in timescale: UInt32) -> UInt64 {
+    let (high, low) = UInt64(clamping: presentationEnd)
+      .multipliedFullWidth(by: UInt64(timescale))
+    let unit = UInt64(description.timescale)
+    guard high < unit else { return .max }
+    let (quotient, remainder) = unit.dividingFullWidth((high, low))
+    return quotient + (remainder > 0 ? 1 : 0)
   }
 
   /// Ends the fragment.

@@ -2,7 +2,7 @@
 
 extension FragmentWriter {
   /// The `moov` of an initialization segment: tracks without samples, and what fragments have.
-  func writeMovie(to writer: inout BoxWriter) {
+  func writeMovie(to writer: inout BoxWriter, isFinal: Bool) {
     writer.box("moov") {
       MovieHeader(
         timescale: movieTimescale, duration: 0, creationTime: metadata.creationTimeSince1904,
@@ -18,6 +18,7 @@ extension FragmentWriter {
       }
       metadata.write(to: &$0, container: format.container)
       $0.box("mvex") { mvex in
+        if hasDuration { writeDuration(isFinal: isFinal, to: &mvex) }
         for track in tracks {
           mvex.fullBox("trex") {
             $0.write(track.id.rawValue)
@@ -26,6 +27,16 @@ extension FragmentWriter {
           }
         }
       }
+    }
+  }
+
+  /// `mehd`, or as much room.
+  private func writeDuration(isFinal: Bool, to writer: inout BoxWriter) {
+    if isFinal {
+      let duration = tracks.map { $0.duration(in: movieTimescale) }.max() ?? 0
+      writer.fullBox("mehd", version: 1) { $0.write(duration) }
+    } else {
+      writer.fullBox("free") { $0.write(UInt64(0)) }
     }
   }
 

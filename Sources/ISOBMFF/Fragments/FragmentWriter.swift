@@ -24,6 +24,9 @@ public struct FragmentWriter: Sendable {
   public let movieTimescale: UInt32
   /// May be completed until ``initializationSegment(hasFileType:)``.
   public var metadata: MovieMetadata
+  /// Whether initialization segments leave room for how long the movie is, which the final one says
+  /// (`mehd`).
+  public let hasDuration: Bool
   /// Where the next bytes have to be written, in bytes from the file's start.
   public private(set) var position: UInt64
   var tracks: [FragmentTrack] = []
@@ -37,14 +40,17 @@ public struct FragmentWriter: Sendable {
   ///   - movieTimescale: units a second of the edit lists.
   ///   - metadata: that of the movie as a whole.
   ///   - firstSequenceNumber: of the first fragment.
+  ///   - hasDuration: initialization segments have room for how long the movie is.
   ///   - position: where the initialization segment is written, in bytes from the file's start.
   public init(
     format: FragmentFormat, movieTimescale: UInt32 = 90_000,
-    metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1, position: UInt64 = 0
+    metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1,
+    hasDuration: Bool = false, position: UInt64 = 0
   ) {
     self.format = format
     self.movieTimescale = max(movieTimescale, 1)
     self.metadata = metadata
+    self.hasDuration = hasDuration
     sequenceNumber = firstSequenceNumber
     self.position = position
   }
@@ -89,19 +95,35 @@ public struct FragmentWriter: Sendable {
   }
 
   /// `ftyp` and `moov`, to be written before the first fragment. Call it when every track that
-  /// begins with the movie has its first sample: what the edit lists say depends on them.
+  /// begins with the movie has its first sample: what the edit lists say depends on them. It may be
+  /// written again between two fragments.
   ///
   /// - Parameter hasFileType: begins with `ftyp`.
   /// - Throws: ``MovieWriterError/boxTooLarge(_:)``.
   public mutating func initializationSegment(
     hasFileType: Bool = true
   ) throws(MovieWriterError) -> [UInt8] {
+    let segment = try makeInitializationSegment(hasFileType: hasFileType, isFinal: false)
+    isInitialized = true
+    position += UInt64(segment.count)
+    return segment
+  }
+
+  /// The initialization segment with what is known at the end. It is as long as the first one, so that it
+  /// can be written over that.
+  ///
+  /// - Throws: ``MovieWriterError/boxTooLarge(_:)``.
+  public func finalInitializationSegment() throws(MovieWriterError) -> [UInt8] {
+    try makeInitializationSegment(hasFileType: true, isFinal: true)
+  }
+
+  private func makeInitializationSegment(
+    hasFileType: Bool, isFinal: Bool
+  ) throws(MovieWriterError) -> [UInt8] {
     var writer = BoxWriter()
     if hasFileType { format.writeFileType(to: &writer) }
-    writeMovie(to: &writer)
+    writeMovie(to: &writer, isFinal: isFinal)
     if let type = writer.oversizedBox { throw .boxTooLarge(type) }
-    isInitialized = true
-    position += UInt64(writer.bytes.count)
     return writer.bytes
   }
 

@@ -19,7 +19,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
     PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
   ],
-  properties: HLSSettings.properties)
+  properties: HLSSettings.properties, signals: PresentationOutput.signals)
 
 /// Sink pads on request; each is a rendition, and layered video two: both eyes, and the base eye
 /// for players of one.
@@ -32,7 +32,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   struct Streaming {
     let element: MVHEVCHLSSink
     var packager: Packager<Buffer>
-    var folder = OutputFolder()
+    var output: PresentationOutput
     /// By the names of their pads.
     var inputs: [String: HLSInput] = [:]
     /// What came before each pad had its first buffer: which rendition leads is not known until then.
@@ -57,7 +57,9 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   }
 
   func start() throws -> Streaming {
-    Streaming(element: self, packager: Packager(settings.current.packager))
+    Streaming(
+      element: self, packager: Packager(settings.current.packager),
+      output: PresentationOutput(element: self))
   }
 
   /// What has come is listed, and said to be all, also where the stream is stopped in the middle or
@@ -187,13 +189,13 @@ extension MVHEVCHLSSink.Streaming {
     let settings = element.settings.current
     let names = settings.packager.names
     guard settings.continues,
-      let playlist = try folder.playlist(names.playlistPath(of: rendition))
+      let playlist = try output.folder.playlist(names.playlistPath(of: rendition))
     else { return nil }
     let parts = names.openPartPaths(of: rendition, in: playlist).compactMap {
-      try? folder.read($0)
+      try? output.folder.read($0)
     }
     return EarlierRun(
-      playlist, iFrames: try folder.playlist(names.iFramePlaylistPath(of: rendition)),
+      playlist, iFrames: try output.folder.playlist(names.iFramePlaylistPath(of: rendition)),
       openParts: parts)
   }
 
@@ -249,16 +251,16 @@ extension MVHEVCHLSSink.Streaming {
   /// Does what the packager says, in its order: playlists behind what they list. So where something
   /// cannot be written, nothing behind it is.
   private mutating func carryOut() throws {
-    for output in packager.takeOutputs() {
-      switch output {
-      case .file(let path, let pieces):
+    for step in packager.takeOutputs() {
+      switch step {
+      case .file(let kind, let path, let pieces):
         do {
-          try folder.write(pieces, to: path)
+          try output.write(kind, pieces, to: path)
         } catch {
           isBroken = true
           throw error
         }
-      case .removal(let path): folder.remove(path)
+      case .removal(let path): output.remove(path)
       case .segment(let segment): tell(segment)
       case .keyframe(let time):
         guard let time = ClockTime(exactly: time) else { continue }

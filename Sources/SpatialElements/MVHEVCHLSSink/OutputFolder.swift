@@ -33,10 +33,7 @@ struct OutputFolder {
     made.insert(folder)
     do {
       for piece in pieces {
-        switch piece {
-        case .bytes(let bytes): try bytes.withUnsafeBytes { try write($0, to: file, path) }
-        case .payload(let buffer): try buffer.withBytes { try write($0, to: file, path) }
-        }
+        try piece.withBytes { try write($0, to: file, path) }
       }
       // A full disk may say so only now.
       let isClosed = close(file) == 0

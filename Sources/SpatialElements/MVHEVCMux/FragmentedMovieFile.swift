@@ -16,6 +16,10 @@ final class FragmentedMovieFile: MovieFile {
     var isFinalised = false
     /// Ends with a list of where decoding can start (`mfra`).
     var hasRandomAccessIndex = false
+    var headerUpdate = HeaderUpdateMode.none
+    /// The initialization segment says how long the movie is (`mehd`), as far as it is known.
+    var hasDuration = false
+    var firstSequenceNumber: UInt32 = 1
   }
 
   /// Where a fragment or a chunk ends: in front of a sample of the leading track, and at its time in
@@ -64,21 +68,25 @@ final class FragmentedMovieFile: MovieFile {
   /// The chunk that is open is not the first one of its fragment.
   private var continuesFragment = false
   private var isInitialized = false
+  private let demands: Locked<FragmentDemands>
   private unowned let output: any MovieOutput
 
   var byteCount: UInt64 { whole?.position ?? writer.position }
 
   init(
     _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
-    output: any MovieOutput
+    demands: Locked<FragmentDemands>, output: any MovieOutput
   ) throws {
     self.options = options
+    self.demands = demands
     self.output = output
     if options.isFinalised {
       whole = MovieWriter(finalising: options.format.container, metadata: metadata)
     }
     var writer = FragmentWriter(
-      format: options.format, metadata: metadata, position: whole?.position ?? 0)
+      format: options.format, metadata: metadata,
+      firstSequenceNumber: options.firstSequenceNumber, hasDuration: options.hasDuration,
+      position: whole?.position ?? 0)
     self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
     self.writer = writer
     for track in tracks { _ = try whole?.addTrack(track) }
@@ -114,6 +122,19 @@ final class FragmentedMovieFile: MovieFile {
     } else if options.hasRandomAccessIndex {
       try output.write(Buffer(writer.randomAccessIndex()))
     }
+    try updateHeader()
+  }
+
+  /// Says at the end what the initialization segment could not. What is finalised has another index.
+  private func updateHeader() throws {
+    guard isInitialized, whole == nil, options.headerUpdate != .none else { return }
+    let header = Buffer(try writer.finalInitializationSegment())
+    header.flags.insert(.header)
+    if options.headerUpdate == .rewrite {
+      try output.patch(at: 0, header)
+    } else {
+      try output.write(header)
+    }
   }
 
   private func writeReady() throws {
@@ -132,6 +153,7 @@ final class FragmentedMovieFile: MovieFile {
     self.start = start
     let wanted = saturatingSum(start, Int64(clamping: options.duration))
     let samples = tracks[index].samples
+    let demands = demands.current
     let chunkStart = self.chunkStart ?? first.decodeTime
     self.chunkStart = chunkStart
     let chunkEnd =
@@ -139,7 +161,9 @@ final class FragmentedMovieFile: MovieFile {
       ? saturatingSum(chunkStart, Int64(clamping: options.chunkDuration)) : .max
     while tracks[index].scanned < samples.count {
       let sample = samples[tracks[index].scanned]
-      if sample.description.isSync, sample.presentationTime >= wanted {
+      if sample.description.isSync,
+        sample.presentationTime >= wanted || demands.isSplit(at: sample.presentationTime)
+      {
         return Cut(track: index, index: tracks[index].scanned, time: sample.presentationTime)
       }
       if sample.decodeTime >= chunkEnd {
@@ -175,7 +199,13 @@ final class FragmentedMovieFile: MovieFile {
       }
     }
     let written = tracks.indices.map { tracks[$0].samples.prefix(counts[$0]) }
-    if !data.isEmpty { try initialize() }
+    if !data.isEmpty {
+      if !isInitialized {
+        try initialize()
+      } else if !continuesFragment {
+        try repeatHeader()
+      }
+    }
     var fragmentOptions = FragmentOptions()
     fragmentOptions.continuesFragment = continuesFragment
     if let fragment = try writer.finishFragment(fragmentOptions, nextDecodeTimes: next) {
@@ -205,19 +235,36 @@ final class FragmentedMovieFile: MovieFile {
     }
     chunkStart = nil
     continuesFragment = cut?.isInFragment ?? false
-    if let cut, !cut.isInFragment { start = cut.time }
+    if let cut, !cut.isInFragment {
+      start = cut.time
+      demands.withLock { $0.begin(at: cut.time) }
+    }
   }
 
   /// Writes what comes before the first fragment.
   private func initialize() throws {
     guard !isInitialized else { return }
     isInitialized = true
+    demands.withLock { $0.header = false }
     let segment = try writer.initializationSegment(hasFileType: !options.isFinalised)
     if let header = whole?.header { try output.write(Buffer(header)) }
     whole?.skip(UInt64(segment.count))
     let buffer = Buffer(segment)
     buffer.flags.insert([.header, .discont])
     if !options.isFinalised { try output.announce(streamHeader: buffer) }
+    try output.write(buffer)
+  }
+
+  /// Writes the initialization segment again, where it is asked for. What is finalised has one index.
+  private func repeatHeader() throws {
+    let isWanted = demands.withLock { demands in
+      defer { demands.header = false }
+      return demands.header
+    }
+    guard isWanted, whole == nil else { return }
+    let buffer = Buffer(try writer.initializationSegment())
+    buffer.flags.insert([.header, .discont])
+    try output.announce(streamHeader: buffer)
     try output.write(buffer)
   }
 

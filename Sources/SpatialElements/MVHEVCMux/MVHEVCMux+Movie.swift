@@ -9,7 +9,7 @@ extension MVHEVCMux.Streaming {
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
     let fragments = element.settings.current.fragments
-    if fragments.duration == 0 || fragments.isFinalised { try checkSeekable() }
+    if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
     let names = Set(element.sinkPads.map(\.name))
     padTags = padTags.filter { names.contains($0.key) }

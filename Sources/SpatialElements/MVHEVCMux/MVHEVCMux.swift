@@ -24,6 +24,10 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   ],
   properties: MVHEVCMux.movieProperties + FragmentSettings.properties(at: \.fragments)
     + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
+  signals: [
+    .action("send-headers") { $0.sendHeaders() },
+    .action("split-at-running-time", at: { $0.split(at: $1) }),
+  ],
   interfaces: [.tagSetter, .tocSetter, .preset])
 
 /// Sink pads on request, one source of a file's bytes.
@@ -89,6 +93,7 @@ final class MVHEVCMux: PairsEyes {
   let settings = Locked(Settings())
   let pairing = PairingState()
   let keyframes = KeyframeRequests()
+  let demands = Locked(FragmentDemands())
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
 
@@ -99,6 +104,7 @@ final class MVHEVCMux: PairsEyes {
   func start() throws -> Streaming {
     keyframes.forget()
     pairing.forget()
+    demands.withLock { $0 = FragmentDemands() }
     // What is in a fragment, or a chunk of one, leaves when that is whole.
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }

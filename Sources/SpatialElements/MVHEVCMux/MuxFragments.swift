@@ -23,6 +23,44 @@ enum FragmentMode: Int32, EnumType {
   }
 }
 
+/// What becomes of the initialization segment at the end, as a property: names and numbers are those
+/// of `isofmp4mux`.
+enum HeaderUpdateMode: Int32, EnumType {
+  case none = 0
+  case rewrite = 1
+  case update = 2
+
+  static let typeName = "GstMVHEVCMuxHeaderUpdateMode"
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .none: ("none", "It stays as it was written")
+    case .rewrite: ("rewrite", "It is written over with what is known then")
+    case .update: ("update", "What is known then comes behind the last fragment")
+    }
+  }
+}
+
+/// What applications ask of the fragments to come, by signals.
+struct FragmentDemands {
+  /// The initialization segment is wanted again.
+  var header = false
+  /// Running times, in nanoseconds, from which on a fragment is to begin.
+  private var splits: Set<Int64> = []
+  /// Nobody waits for more.
+  private static let most = 1000
+
+  mutating func split(at time: Int64) {
+    if splits.count < Self.most { splits.insert(time) }
+  }
+
+  /// Whether a fragment is to begin with a sample of this time.
+  func isSplit(at time: Int64) -> Bool { splits.contains { $0 <= time } }
+
+  /// A fragment begins at this time.
+  mutating func begin(at time: Int64) { splits = splits.filter { $0 > time } }
+}
+
 /// How a movie is cut into fragments, if it is.
 struct FragmentSettings {
   /// In nanoseconds; 0 for none.
@@ -32,12 +70,17 @@ struct FragmentSettings {
   var mode = FragmentMode.dashOrMSS
   var hasRandomAccessIndex = false
   var sendsKeyframeRequests = true
+  var headerUpdate = HeaderUpdateMode.none
+  var hasDuration = false
+  var firstSequenceNumber: UInt32 = 1
 
   /// How long something stays inside at most, in nanoseconds.
   var latency: UInt64 { chunkDuration > 0 ? min(chunkDuration, duration) : duration }
 
-  /// The file is finished by writing over its start.
+  /// The file becomes a progressive one in the end.
   var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
+  /// The file is finished by writing over its start.
+  var needsSeekableSink: Bool { duration == 0 || isFinalised || headerUpdate == .rewrite }
 
   static func properties<Owner: HasSettings>(
     at path: WritableKeyPath<Owner.Settings, FragmentSettings>
@@ -65,6 +108,19 @@ struct FragmentSettings {
         "send-force-keyunit", nick: "Send force-keyunit events",
         blurb: "Whether encoders are asked for keyframes where fragments are to begin",
         default: true, at: path.appending(path: \.sendsKeyframeRequests)),
+      .choice(
+        "header-update-mode", nick: "Header update mode",
+        blurb: "What becomes of the initialization segment at the end of a file of fragments",
+        default: HeaderUpdateMode.none, at: path.appending(path: \.headerUpdate)),
+      .bool(
+        "write-mehd", nick: "Write mehd",
+        blurb: "Whether the initialization segment says how long the movie is, "
+          + "which is known at the end, so that it needs a header-update-mode",
+        default: false, at: path.appending(path: \.hasDuration)),
+      .uint(
+        "start-fragment-sequence-number", nick: "Start fragment sequence number",
+        blurb: "The sequence number of the first fragment", in: 0...UInt32.max, default: 1,
+        at: path.appending(path: \.firstSequenceNumber)),
     ]
   }
 }
@@ -90,8 +146,10 @@ extension MVHEVCMux {
         format: settings.container == .cmaf ? .cmaf : .movie(settings.container.container),
         duration: settings.fragments.duration, chunkDuration: settings.fragments.chunkDuration,
         isFinalised: settings.fragments.isFinalised,
-        hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex),
-      metadata: metadata, tracks: tracks, output: self)
+        hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex,
+        headerUpdate: settings.fragments.headerUpdate, hasDuration: settings.fragments.hasDuration,
+        firstSequenceNumber: settings.fragments.firstSequenceNumber),
+      metadata: metadata, tracks: tracks, demands: demands, output: self)
   }
 
   /// What the source pad says of the file, before the initialization segment is known.
@@ -108,6 +166,23 @@ extension MVHEVCMux {
     setSourceCaps(fileCaps.with(["streamheader": .array([.buffer(streamHeader)])]))
   }
 
+  /// Has the initialization segment come again in front of the next fragment.
+  func sendHeaders() { demands.withLock { $0.header = true } }
+
+  /// Has a fragment begin at a running time, with a keyframe that encoders are asked for.
+  func split(at time: ClockTime?) {
+    guard let time else { return }
+    demands.withLock { $0.split(at: Int64(clamping: time)) }
+    requestKeyframe(at: time)
+  }
+
+  /// Asks encoders, here and upstream, for a keyframe.
+  func requestKeyframe(at time: ClockTime) {
+    keyframes.add(Int64(clamping: time))
+    for pad in sinkPads where MuxPads.Kind(pad.name) == .video {
+      pad.push(.forceKeyUnit(at: time))
+    }
+  }
 }
 
 extension MVHEVCMux.Streaming {
@@ -120,10 +195,7 @@ extension MVHEVCMux.Streaming {
     // After a gap of any length, one request is enough.
     if next < time { next = time }
     while next <= saturatingSum(time, distance) {
-      element.keyframes.add(next)
-      for pad in element.sinkPads where MuxPads.Kind(pad.name) == .video {
-        pad.push(.forceKeyUnit(at: ClockTime(clamping: next)))
-      }
+      element.requestKeyframe(at: ClockTime(clamping: next))
       next = saturatingSum(next, max(distance, 1))
     }
     nextKeyframe = next
