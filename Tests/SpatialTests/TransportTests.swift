@@ -109,5 +109,11 @@ struct TransportTests {
     #expect(warnings.contains { $0.contains("Behind \(element) there is one eye") }, "\(warnings)")
     let others = try await play(source + "mvhevcdec name=d d.left ! queue ! fakesink").warnings
     #expect(others.isEmpty, "\(others)")
+    let movie = folder.path("both.mov")
+    try await play(source + "mvhevcmux ! filesink location=\(movie)")
+    let demuxer = "filesrc location=\(movie) ! mvhevcdemux name=d d.video_0 ! "
+    let read = try await play(demuxer + line + file).warnings
+    #expect(read.contains { $0.contains("Behind \(element) there is one eye") }, "\(read)")
+    #expect(try await play(demuxer + "mvhevcmux fragment-duration=1000000000 ! fakesink").warnings.isEmpty)
   }
 }

@@ -8,6 +8,8 @@ import StereoVideo
 /// One source pad, and what it says of its stream.
 final class DemuxOutput {
   let role: PlayerStream.Role
+  /// The samples have several views.
+  let isLayered: Bool
   let pad: Pad
   let stream: GStreamer.Stream
   private(set) var caps: Caps
@@ -29,6 +31,7 @@ final class DemuxOutput {
     group: UInt32
   ) throws {
     role = stream.role
+    isLayered = stream.format.viewCount > 1
     let caps = try Self.caps(stream.role, stream.format, upstream: upstream)
     self.caps = caps
     pad = try Pad(
@@ -95,6 +98,16 @@ final class DemuxOutput {
     guard pad.isLinked != isTaken else { return false }
     isTaken.toggle()
     return true
+  }
+}
+
+extension StreamFormat {
+  fileprivate var viewCount: Int {
+    switch self {
+    case .eye: 1
+    case .samples(let format): format.viewCount
+    case .elementary(let format): format.viewCount ?? 1
+    }
   }
 }
 

@@ -125,6 +125,9 @@ extension MVHEVCDemux.Streaming {
     }
     element.noMorePads()
     noteLinks()
+    for output in outputs where output.isLayered {
+      if let warning = LayerBlindness.warning(behind: output.pad) { element.postWarning(warning) }
+    }
   }
 
   /// What ties the streams of this input together: upstream's, or one of our own.
