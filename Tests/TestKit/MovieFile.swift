@@ -9,7 +9,11 @@ public struct MovieFile {
   public let movie: Movie
 
   public init(_ path: String) throws {
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    try self.init(bytes: [UInt8](Data(contentsOf: URL(filePath: path))), name: path)
+  }
+
+  /// - Parameter name: what errors call it.
+  public init(bytes: [UInt8], name: String = "the file") throws {
     var parser = MovieParser(fileSize: UInt64(bytes.count))
     var found: Movie?
     reading: while true {
@@ -23,7 +27,7 @@ public struct MovieFile {
       default: break
       }
     }
-    guard let found else { throw Failure("\(path) has no movie box") }
+    guard let found else { throw Failure("\(name) has no movie box") }
     self.bytes = bytes
     movie = found
   }
