@@ -7,6 +7,8 @@ import ISOBMFF
 import StereoVideo
 import Testing
 
+import struct TestKit.Dice
+
 /// `mvhevcdemux`: tracks of which an edit list says what plays when.
 @Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxEditTests {

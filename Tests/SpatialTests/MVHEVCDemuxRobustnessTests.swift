@@ -8,6 +8,8 @@ import ISOBMFF
 import StereoVideo
 import Testing
 
+import struct TestKit.Dice
+
 /// `mvhevcdemux`: broken files, other inputs, life cycles.
 @Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxRobustnessTests {

@@ -6,6 +6,8 @@ import GStreamer
 import StereoVideo
 import Testing
 
+import struct TestKit.Dice
+
 /// `mvhevcdemux`: going elsewhere in the movie, backwards, and over a part of it.
 @Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxSeekTests {

@@ -7,6 +7,8 @@ import ISOBMFF
 import StereoVideo
 import Testing
 
+import struct TestKit.Dice
+
 /// `mvhevcdemux`: what comes out of its pads.
 @Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxTests {

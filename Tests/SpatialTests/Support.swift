@@ -101,6 +101,20 @@ func failure(of description: String, seconds: Double = 60) async throws -> Pipel
   try await failure(of: try pipeline(description), seconds: seconds)
 }
 
+/// Has a pipeline play, and sees what the element of this name gives.
+func start(_ pipeline: Pipeline, watching element: String) throws -> Tap {
+  let tap = try Tap(pipeline.element(named: element)?.staticPad("src"))
+  pipeline.setState(.playing)
+  return tap
+}
+
+/// Ends a live pipeline's streams, and gives the messages up to its end.
+@discardableResult
+func finish(_ pipeline: Pipeline) async throws -> [Message] {
+  pipeline.send(.endOfStream)
+  return try await play(pipeline)
+}
+
 extension [Message] {
   var warnings: [String] {
     compactMap { if case .warning(let failure) = $0.content { failure.message } else { nil } }
@@ -211,6 +225,58 @@ final class Tap: Sendable {
   }
 }
 
+extension Tap {
+  var hasEnded: Bool { events.contains { $0.type == GST_EVENT_EOS } }
+
+  /// Waits for so many further buffers; fails the test where they do not come.
+  func waitForMore(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let wanted = buffers.count + count
+    for _ in 0..<1500 where buffers.count < wanted {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try #require(
+      buffers.count >= wanted, "nothing comes any more", sourceLocation: sourceLocation)
+  }
+
+  /// Waits for the end of the stream; false where it does not come.
+  func waitForEnd() async throws -> Bool {
+    for _ in 0..<1000 where !hasEnded { try await Task.sleep(for: .milliseconds(10)) }
+    return hasEnded
+  }
+}
+
+extension Pad {
+  /// Has `body` see each buffer that comes to this pad.
+  ///
+  /// - Parameter body: says what becomes of the buffer.
+  func onEachBuffer(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) {
+    final class Probe: Sendable {
+      let body: @Sendable (Pad, Buffer) -> GstPadProbeReturn
+      init(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) { self.body = body }
+    }
+    let see: GstPadProbeCallback = { pad, info, data in
+      guard let pad, let data, let buffer = info?.pointee.data else { return GST_PAD_PROBE_OK }
+      return Unmanaged<Probe>.fromOpaque(data).takeUnretainedValue().body(
+        Pad(retaining: pad), Buffer(retaining: buffer.assumingMemoryBound(to: GstBuffer.self)))
+    }
+    gst_pad_add_probe(
+      pointer, GST_PAD_PROBE_TYPE_BUFFER, see, Unmanaged.passRetained(Probe(body)).toOpaque()
+    ) { data in
+      if let data { Unmanaged<Probe>.fromOpaque(data).release() }
+    }
+  }
+
+  /// Puts GAP events in the place of buffers, by their timestamps.
+  func putGaps(where isGap: @escaping @Sendable (ClockTime) -> Bool) {
+    onEachBuffer { pad, buffer in
+      guard let start = buffer.pts, isGap(start) else { return GST_PAD_PROBE_OK }
+      let fields = buffer.pointer.pointee
+      pad.push(Event(adopting: gst_event_new_gap(fields.pts, fields.duration)))
+      return GST_PAD_PROBE_DROP
+    }
+  }
+}
+
 /// What passes the sinks of these names while a pipeline plays to its end.
 func record(
   _ description: String, sinks: [String] = ["sink"], takingReferences: Bool = false
@@ -230,6 +296,11 @@ func eyes(
 ) -> String {
   "stereotestsrc num-buffers=\(count) ! video/x-raw,\(caps) ! sbssplit name=s \(split) "
     + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
+}
+
+/// A quick muxer `mux`, and the movie that it writes.
+func mux(to path: String, _ properties: String = "") -> String {
+  "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
 }
 
 /// A folder that is removed with this object.
@@ -303,6 +374,7 @@ struct MovieFile {
 
 extension Track {
   var allSamples: [SampleRecord] { (0..<samples.count).compactMap { samples.sample(at: $0) } }
+  var seconds: Double { Double(mediaDuration ?? 0) / Double(timescale) }
 
   /// When each sample is presented, in nanoseconds of the movie, in that order.
   var presentationNanoseconds: [UInt64] {

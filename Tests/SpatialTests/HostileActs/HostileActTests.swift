@@ -6,6 +6,8 @@ import GStreamer
 import ISOBMFF
 import Testing
 
+import struct TestKit.Dice
+
 /// Every element under every hostile act: what must be seen is in `HostileAct.seen`. A critical
 /// message ends the tests; a pad or element that stays behind, a thread that does not come back or
 /// a pipeline that does not stop fails the cell.
