@@ -414,6 +414,29 @@ func run(
   return (process.terminationStatus, String(decoding: data, as: UTF8.self))
 }
 
+/// Runs a line of gst-launch, and expects that nothing stays behind and that nothing is critical.
+/// Gives its exit status.
+@discardableResult
+func runExpectingNoLeaks(
+  _ line: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws -> Int32 {
+  let (status, output) = try run(
+    ["gst-launch-1.0"] + line.words,
+    environment: [
+      "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
+      "G_DEBUG": "fatal-criticals",
+    ])
+  let left = output.split(separator: "\n").filter {
+    // The tracer says its format first.
+    $0.contains("object-alive, type-name=(string)") && !$0.contains("%s")
+  }
+  #expect(left.isEmpty, "\(left.joined(separator: "\n"))", sourceLocation: sourceLocation)
+  #expect(!output.contains("CRITICAL"), sourceLocation: sourceLocation)
+  #expect(
+    output.contains("Freeing pipeline"), "\(output.suffix(400))", sourceLocation: sourceLocation)
+  return status
+}
+
 /// FFmpeg by way of PyAV: an independent reader and decoder.
 enum Python {
   private static let interpreter =
