@@ -5,6 +5,7 @@ import GStreamer
 import GStreamerCheck
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What `mvhevcenc` and `mvhevcmux` make of times, requests and tags.

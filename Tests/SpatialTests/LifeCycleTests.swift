@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Elements up and down, and what stays behind.

@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 import struct FuzzTargets.SplitMix

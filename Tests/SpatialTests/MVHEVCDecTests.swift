@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdec` on streams of `mvhevcenc`: what went into the one comes out of the other.

@@ -5,9 +5,8 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
-
-import struct TestKit.Dice
 
 /// `mvhevcdemux`: tracks of which an edit list says what plays when.
 @Suite(.timeLimit(.minutes(2)))

@@ -6,6 +6,7 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: streams whose layers are not simply two eyes, or do not say which eye is which.

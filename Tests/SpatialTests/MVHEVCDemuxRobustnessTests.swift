@@ -6,9 +6,8 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
-
-import struct TestKit.Dice
 
 /// `mvhevcdemux`: broken files, other inputs, life cycles.
 @Suite(.timeLimit(.minutes(2)))

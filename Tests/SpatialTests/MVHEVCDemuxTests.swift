@@ -5,9 +5,8 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
-
-import struct TestKit.Dice
 
 /// `mvhevcdemux`: what comes out of its pads.
 @Suite(.timeLimit(.minutes(2)))

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: what is in the file.

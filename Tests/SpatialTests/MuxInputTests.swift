@@ -6,6 +6,7 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What arrives at `mvhevcmux` beside frames: gaps, late pads, tags, coded video as it is.
@@ -221,7 +222,7 @@ struct MuxInputTests {
   }
 
   private static let foreignFile: String? = {
-    let path = BuiltPlugin.repository.deletingLastPathComponent()
+    let path = Repository.url.deletingLastPathComponent()
       .appending(path: "shared/media/water-1934x2160-right-base.mov").path
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }()

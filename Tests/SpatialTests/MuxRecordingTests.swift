@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What may happen to `mvhevcmux` while it records, and must not cost the recording.

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Texts, time codes and chapters that `mvhevcmux` makes tracks of.
@@ -50,7 +51,7 @@ struct MuxTextTests {
     #expect(track.allSamples.map(\.duration) == [45_000, 45_000, 36_000])
     #expect(track.edits.first?.mediaTime == nil)
     #expect(Double(track.edits.first?.duration ?? 0) / Double(file.movie.timescale) == 0.5)
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys
@@ -79,7 +80,7 @@ struct MuxTextTests {
       file.bytes[Int(sample.offset)..<Int(sample.offset) + 4].reduce(0) { $0 << 8 | Int($1) }
         == 9000)
     #expect(sample.duration == (dropFrame ? 10_010 : 10))
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys
@@ -129,7 +130,7 @@ struct MuxTextTests {
     #expect(track.allSamples.map(\.duration) == [1000, 1000, 1000])
     #expect(!track.isEnabled)
     #expect(try file.video().references.map(\.type) == ["chap"])
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Pads that give nothing: what waits for them does not wait for ever.

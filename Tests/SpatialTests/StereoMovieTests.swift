@@ -4,6 +4,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: the eyes, and what the file says of them.
@@ -182,7 +183,7 @@ struct StereoMovieTests {
     let boxes = try MovieFile(path).videoEntryBoxes()
     let wanted = ["hvcC", "lhvC", "vexu", "hfov"]
     #expect(boxes.filter { wanted.contains($0) } == wanted)
-    let foreign = BuiltPlugin.repository.deletingLastPathComponent()
+    let foreign = Repository.url.deletingLastPathComponent()
       .appending(path: "shared/media/water-1934x2160-right-base.mov").path
     if FileManager.default.fileExists(atPath: foreign) {
       let theirs = try MovieFile(foreign).videoEntryBoxes()

@@ -5,20 +5,12 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import SpatialElements
+import TestKit
 import Testing
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
-}
 
 /// The plugin as it was built, found through GST_PLUGIN_PATH as in any application; or, where
 /// GST_SPATIAL_STATIC is set, the same elements linked into the tests (`scripts/test --static`).
 enum BuiltPlugin {
-  static let repository = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   private static let isFound: Bool = {
     initialize()
     if ProcessInfo.processInfo.environment["GST_SPATIAL_STATIC"] != nil {
@@ -303,60 +295,11 @@ func mux(to path: String, _ properties: String = "") -> String {
   "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
 }
 
-/// A folder that is removed with this object.
-final class TemporaryFolder: Sendable {
-  let url = FileManager.default.temporaryDirectory.appending(path: "spatial-\(UUID().uuidString)")
-
-  init() throws {
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
-
-  func path(_ name: String) -> String { url.appending(path: name).path }
-}
-
-/// A movie file, read with the project's reader.
-struct MovieFile {
-  let bytes: [UInt8]
-  let fileType: FileType?
-  let movie: Movie
-
-  init(_ path: String) throws {
-    bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    var parser = MovieParser(fileSize: UInt64(bytes.count))
-    var fileType: FileType?
-    var movie: Movie?
-    reading: while true {
-      switch try parser.next() {
-      case .needBytes(let range):
-        parser.supply(
-          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
-      case .fileType(let type): fileType = type
-      case .movie(let index): movie = index
-      case .fragment(let fragment): movie?.append(fragment)
-      case .end: break reading
-      default: break
-      }
-    }
-    guard let movie else { throw Failure("\(path) has no movie box.") }
-    guard movie.issues.isEmpty else { throw Failure("\(path): \(movie.issues)") }
-    (self.fileType, self.movie) = (fileType, movie)
-  }
-
+extension MovieFile {
   func tracks(_ handler: FourCC) -> [Track] { movie.tracks.filter { $0.handlerType == handler } }
 
-  func video() throws -> Track { try #require(tracks("vide").first) }
-  func audio() throws -> Track { try #require(tracks("soun").first) }
-
-  func videoEntry() throws -> VisualSampleEntry {
-    guard case .video(let entry) = try video().sampleEntries.first else {
-      throw Failure("no video sample entry")
-    }
-    return entry
-  }
+  func video() throws -> Track { try track("vide") }
+  func audio() throws -> Track { try track("soun") }
 
   /// The types of the boxes in the first visual sample entry, in order.
   func videoEntryBoxes() throws -> [String] {
@@ -435,19 +378,4 @@ func runExpectingNoLeaks(
   #expect(
     output.contains("Freeing pipeline"), "\(output.suffix(400))", sourceLocation: sourceLocation)
   return status
-}
-
-/// FFmpeg by way of PyAV: an independent reader and decoder.
-enum Python {
-  private static let interpreter =
-    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
-
-  static let hasAV = (try? run([interpreter, "-c", "import av, numpy"]))?.status == 0
-
-  static func output(_ arguments: [String]) throws -> [String] {
-    // FFmpeg's remarks are for people.
-    let (status, output) = try run([interpreter] + arguments, mergingErrors: false)
-    guard status == 0 else { throw Failure("Python ended with \(status): \(output)") }
-    return output.split(separator: "\n").map(String.init)
-  }
 }

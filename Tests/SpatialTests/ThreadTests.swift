@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import Synchronization
+import TestKit
 import Testing
 
 import struct FuzzTargets.SplitMix

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcmux` with eyes that are coded already, and `mvhevcenc` before it.
@@ -54,7 +55,7 @@ struct WeavingTests {
 
   /// What the README tells people to give x265enc, for streams that can be woven.
   private func readmeOptions() throws -> String {
-    let page = try DocumentedLines(BuiltPlugin.repository.appending(path: "README.md"))
+    let page = try DocumentedLines(Repository.url.appending(path: "README.md"))
     let line = try #require(page.commands.first { $0.contains("x265enc") })
     let options = line.matches(of: /option-string=(\S+)/).map { String($0.output.1) }
     #expect(options.count == 2 && Set(options).count == 1)

@@ -21,8 +21,11 @@ public enum Python {
     process.standardOutput = output
     process.standardError = try FileHandle(forWritingTo: errors)
     try process.run()
+    let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
+    DispatchQueue.global().asyncAfter(deadline: .now() + 300, execute: watchdog)
     let data = output.fileHandleForReading.readDataToEndOfFile()
     process.waitUntilExit()
+    watchdog.cancel()
     guard process.terminationStatus == 0 else {
       let said = String(decoding: try Data(contentsOf: errors), as: UTF8.self)
       throw Failure("Python ended with \(process.terminationStatus): \(said)")

@@ -4,9 +4,8 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
-
-import struct TestKit.Dice
 
 /// Every element under every hostile act: what must be seen is in `HostileAct.seen`. A critical
 /// message ends the tests; a pad or element that stays behind, a thread that does not come back or
