@@ -181,7 +181,7 @@ let package = Package(
 
     .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
     .testTarget(
-      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist"],
+      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist", "TestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "HLSOriginTests", dependencies: ["HLSOrigin", "TestKit", "WebServer"],
@@ -194,16 +194,19 @@ let package = Package(
       name: "StereoTestSceneTests", dependencies: ["StereoTestScene", "StereoVideo"],
       swiftSettings: strict),
     .testTarget(
-      name: "HEVCTests", dependencies: ["Bits", "HEVC", "StereoVideo"], exclude: ["Streams"],
+      name: "HEVCTests", dependencies: ["Bits", "FuzzTargets", "HEVC", "StereoVideo", "TestKit"],
+      exclude: ["Streams"], swiftSettings: strict),
+    .testTarget(
+      name: "ISOBMFFTests",
+      dependencies: ["Bits", "FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
-      name: "ISOBMFFTests", dependencies: ["Bits", "ISOBMFF", "StereoVideo", "TestKit"],
+      name: "ReprojectionTests",
+      dependencies: ["FuzzTargets", "Reprojection", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
-      name: "ReprojectionTests", dependencies: ["FuzzTargets", "Reprojection", "StereoVideo"],
-      swiftSettings: strict),
-    .testTarget(
-      name: "StereoEncoderTests", dependencies: ["HEVC", "StereoEncoder", "StereoVideo"],
+      name: "StereoEncoderTests",
+      dependencies: ["HEVC", "StereoEncoder", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
       name: "MoviePlayerTests",
@@ -213,7 +216,7 @@ let package = Package(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: strict),
     .target(
-      name: "TestKit", dependencies: ["GStreamer", "ISOBMFF"], path: "Tests/TestKit",
+      name: "TestKit", dependencies: ["GStreamer", "HEVC", "ISOBMFF"], path: "Tests/TestKit",
       swiftSettings: strict),
     .testTarget(
       name: "PipelineHostTests",
@@ -251,8 +254,8 @@ let package = Package(
     .testTarget(
       name: "SpatialTests",
       dependencies: [
-        "CGStreamer", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF", "SpatialElements",
-        "StereoTestScene", "StereoVideo",
+        "CGStreamer", "FuzzTargets", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF",
+        "SpatialElements", "StereoTestScene", "StereoVideo", "TestKit",
       ],
       swiftSettings: strict + [.unsafeFlags(["-Onone"])]),
   ],

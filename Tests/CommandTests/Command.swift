@@ -3,6 +3,39 @@
 import Foundation
 import TestKit
 
+/// Another program, which reads nothing, in a folder.
+func process(_ arguments: [String], in folder: TemporaryFolder) -> Process {
+  let process = Process()
+  process.executableURL = URL(filePath: "/usr/bin/env")
+  process.arguments = arguments
+  process.currentDirectoryURL = folder.url
+  process.standardInput = FileHandle.nullDevice
+  return process
+}
+
+/// What another program prints, to its end. Throws where that is not a good one.
+///
+/// - Parameter withErrors: whether standard error is among it.
+func output(
+  of arguments: [String], in folder: TemporaryFolder, withErrors: Bool = false
+) async throws -> Data {
+  let process = process(arguments, in: folder)
+  let output = Pipe()
+  process.standardOutput = output
+  if withErrors { process.standardError = output }
+  try process.run()
+  let reader = output.fileHandleForReading
+  let data = await withCheckedContinuation { continuation in
+    DispatchQueue.global().async { continuation.resume(returning: reader.readDataToEndOfFile()) }
+  }
+  process.waitUntilExit()
+  guard process.terminationStatus == 0 else {
+    let said = String(decoding: data, as: UTF8.self)
+    throw Failure("\(arguments): \(process.terminationStatus): \(said)")
+  }
+  return data
+}
+
 /// The built command, as a shell runs it.
 final class Command: @unchecked Sendable {
   private let process = Process()

@@ -37,15 +37,15 @@ struct ExampleTests {
   }
 
   private func makeMovie() async throws {
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
+    try await TestMovie.spatial(
+      folder.path("a.mov"), frames: 40, "width=640,height=90,framerate=30/1")
   }
 
   @Test(
     "no example is longer than 120 lines",
-    arguments: ["FrameStepper", "TwoCameras", "ConvertAll", "SpatialToSBS", "SpherePlayer", "CompositorApp"])
+    arguments: [
+      "FrameStepper", "TwoCameras", "ConvertAll", "SpatialToSBS", "SpherePlayer", "CompositorApp",
+    ])
   func length(example: String) throws {
     let source = try String(
       contentsOf: Repository.url.appending(path: "Examples/\(example)/\(example).swift"),

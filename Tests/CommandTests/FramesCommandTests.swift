@@ -21,10 +21,8 @@ struct FramesCommandTests {
 
   /// B-frames and several keyframes: what seeks go wrong with.
   private func makeSpatial(frames: Int = 40) async throws -> String {
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=\(frames) ! video/x-raw,format=I420,width=320,height=90,"
-        + "framerate=30000/1001 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
+    try await TestMovie.spatial(
+      folder.path("a.mov"), frames: frames, "width=320,height=90,framerate=30000/1001")
     return "a.mov"
   }
 

@@ -14,28 +14,45 @@ struct KeepingTests {
     folder = try TemporaryFolder()
   }
 
-  private static let scene =
-    "scene -> video/x-raw,width=640,height=180,framerate=30/1 -> split"
+  /// A file that records a live movie of both eyes, `out.mov`.
+  ///
+  /// - Parameters:
+  ///   - mux: what the muxer is set to.
+  ///   - left: what the left eye goes through on its way to the muxer.
+  private func recording(
+    mux: String, left: String, right: String, elements: [String] = [], links: [String] = [],
+    run: String = "{}"
+  ) throws -> String {
+    let elements =
+      [
+        "scene: { type: stereotestsrc, is-live: true }", "split: { type: sbssplit }",
+        "mux: { type: mvhevcmux, speed-preset: ultrafast, \(mux) }",
+        "sink: { type: filesink, location: out.mov }",
+      ] + elements
+    let links =
+      [
+        "scene -> video/x-raw,width=640,height=180,framerate=30/1 -> split",
+        "split.left -> \(left) -> mux.left", "split.right -> \(right) -> mux.right",
+        "mux -> sink",
+      ] + links
+    let lines =
+      ["elements:"] + elements.map { "  \($0)" } + ["links:"] + links.map { "  - \($0)" }
+    return try folder.write(lines.joined(separator: "\n") + "\nrun: \(run)\n", to: "a.yaml")
+  }
+
+  /// A queue that holds 200 pictures, however large they are and however long they last.
+  private let longQueue = "queue(max-size-time=0, max-size-bytes=0)"
 
   /// A live movie with a sound track that comes from a pipe to which nobody writes, and for which the
   /// muxer waits however long it takes.
   private func hangingSound(watchdog: String) throws -> String {
-    try folder.write(
-      """
-      elements:
-        source: { type: fdsrc, fd: 3 }
-        scene: { type: stereotestsrc, is-live: true }
-        split: { type: sbssplit }
-        mux: { type: mvhevcmux, speed-preset: ultrafast, pad-timeout: 0 }
-        sink: { type: filesink, location: out.mov }
-      links:
-        - \(Self.scene)
-        - split.left -> queue(max-size-time=0, max-size-bytes=0) -> mux.left
-        - split.right -> queue(max-size-time=0, max-size-bytes=0) -> mux.right
-        - source -> audio/x-raw,format=S16LE,rate=48000,channels=1,layout=interleaved -> audioconvert -> mux.audio_0
-        - mux -> sink
-      run: { watchdog: \(watchdog) }
-      """, to: "a.yaml")
+    try recording(
+      mux: "pad-timeout: 0", left: longQueue, right: longQueue,
+      elements: ["source: { type: fdsrc, fd: 3 }"],
+      links: [
+        "source -> audio/x-raw,format=S16LE,rate=48000,channels=1,layout=interleaved "
+          + "-> audioconvert -> mux.audio_0"
+      ], run: "{ watchdog: \(watchdog) }")
   }
 
   private let pipe = "mkfifo p; exec 3<>p; "
@@ -46,19 +63,8 @@ struct KeepingTests {
 
   @Test("a movie whose one branch fails is finished with what came before, and can be played")
   func failingBranch() throws {
-    let file = try folder.write(
-      """
-      elements:
-        scene: { type: stereotestsrc, is-live: true }
-        split: { type: sbssplit }
-        mux: { type: mvhevcmux, speed-preset: ultrafast, pad-timeout: 0 }
-        sink: { type: filesink, location: out.mov }
-      links:
-        - \(Self.scene)
-        - split.left -> queue -> mux.left
-        - split.right -> identity(error-after=45) -> queue -> mux.right
-        - mux -> sink
-      """, to: "a.yaml")
+    let file = try recording(
+      mux: "pad-timeout: 0", left: "queue", right: "identity(error-after=45) -> queue")
     for name in ["out.incomplete.mov", "out.incomplete-2.mov"] {
       let result = try Command.run(["run", file], in: folder)
       #expect(result.status == 1)
@@ -153,25 +159,10 @@ struct KeepingTests {
 
   @Test("a recording in fragments that was killed becomes a movie, once nobody writes it any more")
   func recovered() throws {
-    _ = try folder.write(
-      """
-      elements:
-        scene: { type: stereotestsrc, is-live: true }
-        split: { type: sbssplit }
-        mux:
-          type: mvhevcmux
-          speed-preset: ultrafast
-          key-int-max: 5
-          fragment-duration: 166666666
-          fragment-mode: first-moov-then-finalise
-        sink: { type: filesink, location: out.mov }
-      links:
-        - \(Self.scene)
-        - split.left -> queue(max-size-time=0, max-size-bytes=0) -> mux.left
-        - split.right -> queue(max-size-time=0, max-size-bytes=0) -> mux.right
-        - mux -> sink
-      """, to: "a.yaml")
-    let run = try Command(["run", "a.yaml", "--json"], in: folder)
+    let recording = try recording(
+      mux: "key-int-max: 5, fragment-duration: 166666666, "
+        + "fragment-mode: first-moov-then-finalise", left: longQueue, right: longQueue)
+    let run = try Command(["run", recording, "--json"], in: folder)
     try run.wait(for: "\"frames\":40")
     let early = try Command.run(["recover", "out.incomplete.mov"], in: folder)
     #expect(early.status == 2 && early.errors.contains("another program has it open"), "\(early)")

@@ -15,48 +15,30 @@ struct ServeCommandTests {
       atPath: folder.path("live"), withIntermediateDirectories: false)
   }
 
-  /// A line of a shell in the folder.
-  private func shell(_ line: String) throws -> Process {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", line]
-    process.currentDirectoryURL = folder.url
-    process.standardInput = FileHandle.nullDevice
-    return process
-  }
-
+  /// What a line of a shell prints in the folder.
   private func text(_ line: String) async throws -> String {
-    let process = try shell(line)
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let reader = output.fileHandleForReading
-    let data = await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(returning: reader.readDataToEndOfFile()) }
-    }
-    process.waitUntilExit()
-    let text = String(decoding: data, as: UTF8.self)
-    guard process.terminationStatus == 0 else {
-      throw Failure("\(line): \(process.terminationStatus): \(text)")
-    }
-    return text
+    String(
+      decoding: try await output(of: ["sh", "-c", line], in: folder, withErrors: true),
+      as: UTF8.self)
   }
 
   /// A live stream into the folder, as the README has it.
   private func stream(seconds: Int) throws -> Process {
-    let process = try shell(
-      """
-      exec gst-launch-1.0 -q -e stereotestsrc is-live=true num-buffers=\(seconds * 30) ! \
-        video/x-raw,width=256,height=128,framerate=30/1 ! sbssplit name=s \
-        s.left ! queue ! e.left  s.right ! queue ! e.right \
-        mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! queue ! h.video_0 \
-        audiotestsrc is-live=true num-buffers=\(seconds * 47) samplesperbuffer=1024 ! \
-        audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 \
-        mvhevchlssink name=h location=live/%s/segment%05d.m4s init-location=live/%s/init%05d.mp4 \
-        playlist-location=live/%s/index.m3u8 multivariant-playlist-location=live/main.m3u8 \
-        target-duration=1 part-duration=200000000 playlist-length=20
-      """)
+    let process = process(
+      [
+        "sh", "-c",
+        """
+        exec gst-launch-1.0 -q -e stereotestsrc is-live=true num-buffers=\(seconds * 30) ! \
+          video/x-raw,width=256,height=128,framerate=30/1 ! sbssplit name=s \
+          s.left ! queue ! e.left  s.right ! queue ! e.right \
+          mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! queue ! h.video_0 \
+          audiotestsrc is-live=true num-buffers=\(seconds * 47) samplesperbuffer=1024 ! \
+          audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 \
+          mvhevchlssink name=h location=live/%s/segment%05d.m4s init-location=live/%s/init%05d.mp4 \
+          playlist-location=live/%s/index.m3u8 multivariant-playlist-location=live/main.m3u8 \
+          target-duration=1 part-duration=200000000 playlist-length=20
+        """,
+      ], in: folder)
     try process.run()
     return process
   }
@@ -178,8 +160,8 @@ struct ServeCommandTests {
     _ = try await text(
       "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
         + "-keyout \(place)/key.pem -out \(place)/certificate.pem")
-    let nginx = try shell(
-      "exec '\(try #require(Self.nginx))' -p '\(place)' -c '\(place)/nginx.conf'")
+    let nginx = process(
+      [try #require(Self.nginx), "-p", place, "-c", "\(place)/nginx.conf"], in: folder)
     try nginx.run()
     defer { nginx.terminate() }
     let address = "https://127.0.0.1:\(front)"

@@ -14,10 +14,8 @@ struct ViewCommandTests {
   }
 
   private func makeSpatial(frames: Int = 12) async throws {
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=\(frames) ! video/x-raw,format=I420,width=640,height=180,"
-        + "framerate=30/1 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m quality=12 key-int-max=15 ! filesink location=\(folder.path("a.mov"))")
+    try await TestMovie.spatial(
+      folder.path("a.mov"), frames: frames, "width=640,height=180,framerate=30/1")
   }
 
   private func view(_ arguments: [String], shell: String = "") throws -> (
@@ -35,35 +33,12 @@ struct ViewCommandTests {
     #expect(result.status == 0, "\(result)")
   }
 
-  /// What a tool prints.
-  private func run(_ program: String, _ arguments: [String]) async throws -> Data {
-    let process = Process()
-    process.executableURL = URL(filePath: program)
-    process.arguments = arguments
-    process.currentDirectoryURL = folder.url
-    process.standardInput = FileHandle.nullDevice
-    let output = Pipe()
-    process.standardOutput = output
-    try process.run()
-    let reader = output.fileHandleForReading
-    let data = await withCheckedContinuation { continuation in
-      DispatchQueue.global().async { continuation.resume(returning: reader.readDataToEndOfFile()) }
-    }
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure("\(program) \(arguments): \(String(decoding: data, as: UTF8.self))")
-    }
-    return data
-  }
-
   private func status(_ arguments: [String]) async throws -> String {
-    let said = try await run(
-      "/usr/bin/curl",
-      [
-        "--silent", "--path-as-is", "--globoff", "--output", "/dev/null", "--write-out",
+    let said = try await output(
+      of: [
+        "curl", "--silent", "--path-as-is", "--globoff", "--output", "/dev/null", "--write-out",
         "%{http_code}",
-      ]
-        + arguments)
+      ] + arguments, in: folder)
     return String(decoding: said, as: UTF8.self)
   }
 
@@ -99,7 +74,8 @@ struct ViewCommandTests {
       #expect(try await status(arguments) == expected, "\(arguments)")
     }
     let heads = String(
-      decoding: try await run("/usr/bin/curl", ["--silent", "--head", address, root.description]),
+      decoding: try await output(
+        of: ["curl", "--silent", "--head", address, root.description], in: folder),
       as: UTF8.self)
     for header in [
       "Content-Security-Policy: default-src 'none';", "Referrer-Policy: no-referrer",
@@ -118,7 +94,8 @@ struct ViewCommandTests {
       let written = try Command.run(
         ["frames", "a.mov", "--at", "0.2s", "--show", show, "-o", "\(show).png"], in: folder)
       try #require(written.status == 0, "\(written)")
-      let served = try await run("/usr/bin/curl", ["--silent", "\(address)frame/6/\(show)?f=png"])
+      let served = try await output(
+        of: ["curl", "--silent", "\(address)frame/6/\(show)?f=png"], in: folder)
       #expect(try served == Data(contentsOf: URL(filePath: folder.path("\(show).png"))), "\(show)")
     }
     try end(command)
@@ -190,7 +167,7 @@ struct ViewCommandTests {
     let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
     let tool = Repository.url.appending(path: "Tests/Tools/view_movie.py").path
     let seen = try JSONDecoder().decode(
-      Seen.self, from: try await run(python, [tool, address, folder.url.path]))
+      Seen.self, from: try await output(of: [python, tool, address, folder.url.path], in: folder))
     #expect(seen.wrong.isEmpty, "\(seen)")
     try end(command)
   }

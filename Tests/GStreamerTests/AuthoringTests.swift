@@ -55,9 +55,7 @@ private final class TestFilter: ElementImplementation {
   static let declaration = ElementDeclaration<TestFilter>(
     name: "spatialtestfilter", typeName: "GstSpatialTestFilter",
     longName: "Test filter", klass: "Filter", description: "For tests", author: "Tests",
-    padTemplates: [
-      PadTemplate("sink", .sink, caps: .any), PadTemplate("src", .source, caps: .any),
-    ],
+    padTemplates: .forAnything,
     properties: [
       .int(
         "fail-at", nick: "Fail at", blurb: "Which buffer fails", in: -1...1000, default: -1,
@@ -65,14 +63,8 @@ private final class TestFilter: ElementImplementation {
       .string("mark", nick: "Mark", blurb: "Any text", at: \.mark),
     ])
 
-  static let isRegistered: Bool = {
-    initialize()
-    return PluginDeclaration(
-      name: "spatialtest", description: "Tests", version: "0", license: "LGPL",
-      source: "gst-spatial", package: "gst-spatial", origin: "https://example.org",
-      releaseDate: "2026-11-22", features: [TestFilter.declaration]
-    ).registerStatically()
-  }()
+  static let isRegistered =
+    testPlugin("spatialtest", [TestFilter.declaration]).registerStatically()
 }
 
 /// Elements written with the Swift layer, and applications that hold them.

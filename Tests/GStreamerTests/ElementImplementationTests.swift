@@ -75,9 +75,7 @@ private final class CountingFilter: ElementImplementation {
   static let declaration = ElementDeclaration<CountingFilter>(
     name: "spatialcountingfilter", typeName: "GstSpatialCountingFilter",
     longName: "Counting filter", klass: "Filter", description: "For tests", author: "Tests",
-    padTemplates: [
-      PadTemplate("sink", .sink, caps: .any), PadTemplate("src", .source, caps: .any),
-    ],
+    padTemplates: .forAnything,
     properties: [
       .bool(
         "fails-to-start", nick: "Fails to start", blurb: "Whether it does", default: false,
@@ -121,9 +119,7 @@ private final class CountingTransform: TransformImplementation {
   static let declaration = ElementDeclaration<CountingTransform>(
     name: "spatialcountingtransform", typeName: "GstSpatialCountingTransform",
     longName: "Counting transform", klass: "Filter", description: "For tests", author: "Tests",
-    padTemplates: [
-      PadTemplate("sink", .sink, caps: .any), PadTemplate("src", .source, caps: .any),
-    ])
+    padTemplates: .forAnything)
 }
 
 /// A bin whose one part does not start.
@@ -160,17 +156,10 @@ private final class BrokenBin: BinImplementation {
 /// Elements whose streaming state is handed to the streaming thread.
 @Suite(.serialized, .timeLimit(.minutes(1)))
 struct ElementImplementationTests {
-  private static let isRegistered: Bool = {
-    initialize()
-    return PluginDeclaration(
-      name: "spatialimplementationtest", description: "Tests", version: "0", license: "LGPL",
-      source: "gst-spatial", package: "gst-spatial", origin: "https://example.org",
-      releaseDate: "2026-11-22",
-      features: [
-        CountingFilter.declaration, CountingTransform.declaration, BrokenBin.declaration,
-      ]
-    ).registerStatically()
-  }()
+  private static let isRegistered = testPlugin(
+    "spatialimplementationtest",
+    [CountingFilter.declaration, CountingTransform.declaration, BrokenBin.declaration]
+  ).registerStatically()
 
   init() throws {
     try #require(Self.isRegistered)

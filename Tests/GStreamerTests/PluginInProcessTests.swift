@@ -26,11 +26,7 @@ private final class Bystander: ElementImplementation {
 @Suite(.serialized)
 struct PluginInProcessTests {
   private func plugin(_ name: String, version: String) -> PluginDeclaration {
-    initialize()
-    return PluginDeclaration(
-      name: "linked\(name)", description: "Tests", version: version, license: "LGPL",
-      source: "gst-spatial", package: "gst-spatial", origin: "https://example.org",
-      releaseDate: "2026-11-22", features: [Bystander.declaration(name)])
+    testPlugin("linked\(name)", version: version, [Bystander.declaration(name)])
   }
 
   @Test("registering twice is registering once")

@@ -2,6 +2,7 @@
 
 import Foundation
 import HEVC
+import TestKit
 
 /// The files of other makers in `../shared/media`, which are not part of the project.
 enum ForeignMedia: String, CaseIterable {
@@ -45,7 +46,7 @@ extension ForeignMedia {
               if packet.size: print(bytes(packet).hex())
       """
     let path = Self.folder.appending(path: rawValue).path
-    return try Decoder.run(["-c", program, path]).split(separator: "\n").map { line in
+    return try Python.lines(["-c", program, path]).map { line in
       let digits = Array(line.utf8).map { UInt8($0 < 58 ? $0 - 48 : $0 - 87) }
       return stride(from: 0, to: digits.count - 1, by: 2).map { digits[$0] << 4 | digits[$0 + 1] }
     }

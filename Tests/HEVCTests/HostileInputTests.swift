@@ -2,20 +2,10 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
-/// Numbers that are the same in every run.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
-  }
-}
+import struct FuzzTargets.SplitMix
 
 /// Damaged streams end in a thrown error or in a result, never in a trap: a trap would end the
 /// process, and with it this test.
@@ -70,7 +60,7 @@ struct SplitMix64: RandomNumberGenerator {
         right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
       {
         accepted += 1
-        _ = bytes(of: woven, left, right, framing: .annexB)
+        _ = woven.bytes(left, right)
         _ = try? LHEVCDecoderConfigurationRecord(woven.parameterSets).bytes
       }
     }
@@ -137,7 +127,7 @@ struct SplitMix64: RandomNumberGenerator {
 
   @Test("random parameter sets, slices and records")
   func random() throws {
-    var generator = SplitMix64(state: 20_261_121)
+    var generator = SplitMix(state: 20_261_121)
     let intact = try accessUnits(
       of: weave(Stream.slices.accessUnits(.left), Stream.slices.accessUnits(.right)))
     var most = 0
@@ -164,7 +154,7 @@ struct SplitMix64: RandomNumberGenerator {
 
   @Test("random bytes to the assembler, which loses none that belongs to a NAL unit")
   func assembler() throws {
-    var generator = SplitMix64(state: 42)
+    var generator = SplitMix(state: 42)
     for _ in 0..<300 {
       let bytes = (0..<2000).map { _ in
         UInt8.random(in: 0...255, using: &generator) & UInt8.random(in: 0...3, using: &generator)

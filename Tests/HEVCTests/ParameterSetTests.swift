@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 @Suite("Parameter sets and SEI") struct ParameterSetTests {
@@ -160,7 +161,7 @@ import Testing
       let woven = try weaver.weave(
         left: left.bytes.span.bytes, right: right.bytes.span.bytes, framing: .annexB)
       changes.append(woven.parameterSetsChanged)
-      let stream = bytes(of: woven, left, right, framing: .annexB)
+      let stream = woven.bytes(left, right)
       inBand.append(
         AnnexB.nalUnits(in: stream.span.bytes).contains {
           NALUnitHeader(stream.span.bytes.extracting($0))?.type == .videoParameterSet

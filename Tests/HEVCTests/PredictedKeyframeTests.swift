@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Keyframes of the dependent eye that are predicted from the base eye's.
@@ -62,8 +63,8 @@ import Testing
     #expect(woven.isIDR && woven.pictureOrderCount == 0)
     let stream =
       baseEye == .left
-      ? bytes(of: woven, base, predicted, framing: .annexB)
-      : bytes(of: woven, predicted, base, framing: .annexB)
+      ? woven.bytes(base, predicted)
+      : woven.bytes(predicted, base)
     let frames = try Decoder.frames(of: stream)
     let alone = try Decoder.frames(
       of: units.flatMap { unit in

@@ -3,6 +3,7 @@
 import Bits
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Streams of encoders that are not at hand: tiles, dependent slice segments, long-term pictures,
@@ -248,7 +249,7 @@ import Testing
       left: unit.bytes.span.bytes, leftNALUnits: unit.nalUnits,
       right: unit.bytes.span.bytes, rightNALUnits: unit.nalUnits)
     #expect(woven.pictureOrderCount == 20)
-    let stream = bytes(of: woven, unit, unit, framing: .annexB)
+    let stream = woven.bytes(unit, unit)
     var store = ParameterSetStore()
     for set in woven.parameterSets.nalUnits { _ = try store.add(set.span.bytes) }
     let vps = try #require(store.videoParameterSet(0))

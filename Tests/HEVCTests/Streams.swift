@@ -3,6 +3,7 @@
 import Foundation
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Small streams of stock libx265, one for each eye, committed beside the tests.
@@ -89,20 +90,7 @@ func weave(
     let woven = try weaver.weave(
       left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
       right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
-    stream += bytes(of: woven, left, right, framing: framing)
+    stream += woven.bytes(left, right, framing: framing)
   }
   return stream
-}
-
-/// The bytes of a woven access unit.
-func bytes(
-  of woven: WovenAccessUnit, _ left: AccessUnit, _ right: AccessUnit, framing: NALUnitFraming
-) -> [UInt8] {
-  let count = woven.byteCount(framing: framing)
-  return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-    woven.write(
-      framing: framing, left: left.bytes.span.bytes, right: right.bytes.span.bytes,
-      into: UnsafeMutableRawBufferPointer(buffer))
-    initialized = count
-  }
 }

@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 @Suite("Weave") struct WeaveTests {
@@ -101,7 +102,7 @@ import Testing
     left.bytes = [0, 0, 1] + unit + left.bytes
     left.nalUnits = AnnexB.nalUnits(in: left.bytes.span.bytes)
     let woven = try #require(Self.woven([left], [right]).first)
-    let stream = bytes(of: woven, left, right, framing: .annexB)
+    let stream = woven.bytes(left, right)
     let messages = try AnnexB.nalUnits(in: stream.span.bytes).flatMap { range in
       try stream[range.lowerBound] >> 1 == 39
         ? SEIMessage.messages(in: Array(stream[range]).span.bytes) : []
@@ -124,7 +125,7 @@ import Testing
     #expect(woven[1].dependentType == .trailN)
     #expect(woven[1].isReference)
     let stream = zip(woven, zip(left, right)).flatMap {
-      bytes(of: $0, $1.0, $1.1, framing: .annexB)
+      $0.bytes($1.0, $1.1)
     }
     let alone = try Decoder.frames(of: left.flatMap(\.bytes), single: true).map(\.md5)
     let frames = try Decoder.frames(of: stream)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import TestKit
 import Testing
 
 /// The audio tracks of FFmpeg's muxer are read for what they are.

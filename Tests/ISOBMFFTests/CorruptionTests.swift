@@ -4,6 +4,8 @@ import ISOBMFF
 import StereoVideo
 import Testing
 
+import struct FuzzTargets.SplitMix
+
 /// Broken files are refused or read in part, at once, and never trap.
 struct CorruptionTests {
   /// A movie with every box that the writer writes.
@@ -114,7 +116,7 @@ struct CorruptionTests {
   func corruption(seed: String) throws {
     let bytes = try bytes(ofSeed: seed)
     let offsets = try indexOffsets(bytes)
-    var generator = SeededGenerator(seed: 11)
+    var generator = SplitMix(state: 11)
     let extremes: [UInt8] = [0, 1, 0x7F, 0x80, 0xFF]
     for _ in 0..<1500 {
       var broken = bytes

@@ -3,7 +3,10 @@
 import Foundation
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
+
+import struct FuzzTargets.SplitMix
 
 @Suite(.enabled(if: Media.isPresent, "the folder ../shared/media is absent"))
 struct ForeignFileTests {
@@ -107,7 +110,7 @@ struct ForeignFileTests {
   func pushing(name: String) throws {
     let bytes = try Media.bytes(name)
     let pulled = try ParsedFile(pulling: bytes)
-    var generator = SeededGenerator(seed: 7)
+    var generator = SplitMix(state: 7)
     let sizes: [() -> Int] = [
       { 1 }, { 7 }, { 4096 }, { bytes.count }, { Int.random(in: 1...100_000, using: &generator) },
     ]

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import TestKit
 import Testing
+
+import struct FuzzTargets.SplitMix
 
 /// Fragmented files of FFmpeg's muxer, with every way it knows of saying where samples are.
 @Suite(.enabled(if: Python.hasAV, "no Python with PyAV; see GST_SPATIAL_PYTHON"))
@@ -107,7 +110,7 @@ struct FragmentTests {
     #expect(found == expected)
     try checkLookUps(track.samples)
 
-    var generator = SeededGenerator(seed: 3)
+    var generator = SplitMix(state: 3)
     let pushed = try ParsedFile(pushing: bytes) { Int.random(in: 1...3000, using: &generator) }
     #expect(pushed.movie?.tracks.first?.samples.all == movie.tracks.first?.samples.all)
     #expect(pushed.movie?.tracks.last?.samples.count == movie.tracks.last?.samples.count)

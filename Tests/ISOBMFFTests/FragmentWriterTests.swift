@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What `FragmentWriter` writes, read by this project's reader and by others.

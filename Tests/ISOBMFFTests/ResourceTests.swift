@@ -5,6 +5,8 @@ import ISOBMFF
 import TestKit
 import Testing
 
+import struct FuzzTargets.SplitMix
+
 /// What files of megabytes that say nothing may cost: time in proportion to their size, and little
 /// of it; and memory no more than a few times their size.
 @Suite(.serialized) struct ResourceTests {
@@ -25,6 +27,15 @@ import Testing
     let start = now()
     try body()
     return now() - start
+  }
+
+  /// Expects little time, and memory of no more than twice as many bytes as there are.
+  private func expectLittle(
+    _ cost: (seconds: Double, memory: Int), for bytes: [UInt8],
+    sourceLocation: SourceLocation = #_sourceLocation
+  ) {
+    #expect(cost.seconds < 0.5, sourceLocation: sourceLocation)
+    #expect(cost.memory < 2 * bytes.count, sourceLocation: sourceLocation)
   }
 
   /// So many boxes of eight bytes.
@@ -48,8 +59,7 @@ import Testing
         "\($0)".hasPrefix("moov/trak[0]/mdia/minf/stbl/stsd: 64 of its entries cannot be read")
       }
     }
-    #expect(cost.seconds < 0.5)
-    #expect(cost.memory < 2 * content.count)
+    expectLittle(cost, for: content)
   }
 
   @Test("a million entries in as many tracks as it takes are refused")
@@ -63,8 +73,7 @@ import Testing
     let cost = try cost { movie = try Movie(content: content) }
     #expect(movie?.tracks.count == 1)
     #expect(movie?.issues.count == 64)
-    #expect(cost.seconds < 0.5)
-    #expect(cost.memory < 2 * content.count)
+    expectLittle(cost, for: content)
   }
 
   @Test("sample groups of 20 MB, which nothing needs, are not taken apart")
@@ -77,8 +86,7 @@ import Testing
         [UInt8](repeating: 0, count: count)))
     let content = fixture.content
     let cost = try cost { _ = try Movie(content: content) }
-    #expect(cost.seconds < 0.5)
-    #expect(cost.memory < 2 * content.count)
+    expectLittle(cost, for: content)
   }
 
   @Test("four million empty boxes are refused, wherever they are")
@@ -91,8 +99,7 @@ import Testing
     ]
     for content in contents {
       let cost = try cost { _ = try? Movie(content: content) }
-      #expect(cost.seconds < 0.5)
-      #expect(cost.memory < 2 * content.count)
+      expectLittle(cost, for: content)
     }
     let spread =
       MovieFixture().content
@@ -144,7 +151,7 @@ import Testing
     "damaged files of a megabyte take no longer than whole ones", arguments: 0..<40 as Range<UInt64>
   )
   func damaged(seed: UInt64) throws {
-    var random = SeededGenerator(seed: seed)
+    var random = SplitMix(state: seed)
     var fixture = MovieFixture()
     let rows = 30_000
     fixture.tables = [

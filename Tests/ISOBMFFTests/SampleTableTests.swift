@@ -3,6 +3,8 @@
 import ISOBMFF
 import Testing
 
+import struct FuzzTargets.SplitMix
+
 /// The compact tables give what a plain list of samples gives.
 struct SampleTableTests {
   /// One movie with a video track, and what was written of each sample.
@@ -15,7 +17,7 @@ struct SampleTableTests {
   private func write(
     seed: UInt64, count: Int, variety: UInt64, container: MovieContainer
   ) throws -> Written {
-    var generator = SeededGenerator(seed: seed)
+    var generator = SplitMix(state: seed)
     func pick(_ range: ClosedRange<Int64>) -> Int64 {
       generator.next() % 100 < variety
         ? Int64.random(in: range, using: &generator) : range.lowerBound

@@ -2,6 +2,7 @@
 
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What an independent reader, FFmpeg's, finds in movies of ours.

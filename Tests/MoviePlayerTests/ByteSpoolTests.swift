@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import MoviePlayer
+import TestKit
 import Testing
 
 struct ByteSpoolTests {

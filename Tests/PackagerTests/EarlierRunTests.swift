@@ -9,9 +9,7 @@ import Testing
 @Suite struct EarlierRunTests {
   private func settings(_ kind: MediaPlaylist.Kind = .event, parts: UInt64 = 0) -> PackagerSettings
   {
-    var settings = PackagerSettings()
-    settings.kind = kind
-    settings.targetDuration = 1
+    var settings = PackagerSettings(kind, target: 1)
     settings.partDuration = parts
     settings.names.manifest = "manifest.mpd"
     return settings

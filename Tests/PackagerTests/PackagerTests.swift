@@ -9,17 +9,16 @@ import Testing
 @Suite struct PackagerTests {
   @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
   func onDemand() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = 2
+    var settings = PackagerSettings(.onDemand, target: 2)
     settings.names.manifest = "manifest.mpd"
-    var packager = Packager<[UInt8]>(settings)
-    let disk = Disk()
-    let stereo = try packager.add(video("video_0"))
-    let mono = try packager.add(video("video_0_mono", isStereo: false, iFrames: true))
-    let sound = try packager.add(audio("audio_0"))
     let frames = pictures(165)
-    try play(&packager, [stereo: frames, mono: frames, sound: packets(258)], to: disk)
+    let disk = try packaged(
+      settings,
+      [
+        (video("video_0"), frames),
+        (video("video_0_mono", isStereo: false, iFrames: true), frames),
+        (audio("audio_0"), packets(258)),
+      ])
     for name in ["video_0", "video_0_mono", "audio_0"] {
       let playlist = try disk.playlist("\(name)/index.m3u8")
       #expect(
@@ -58,13 +57,9 @@ import Testing
 
   @Test("each keyframe is a chunk of its own, which a playlist of pictures finds by its bytes")
   func iFrames() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = 2
-    var packager = Packager<[UInt8]>(settings)
-    let disk = Disk()
-    let mono = try packager.add(video("v", isStereo: false, iFrames: true))
-    try play(&packager, [mono: pictures(120)], to: disk)
+    let disk = try packaged(
+      PackagerSettings(.onDemand, target: 2),
+      [(video("v", isStereo: false, iFrames: true), pictures(120))])
     let playlist = try disk.playlist("v/iframe.m3u8")
     #expect(playlist.isIFramesOnly && playlist.segments.count == 4 && playlist.hasEnded)
     for entry in playlist.segments {
@@ -80,15 +75,11 @@ import Testing
 
   @Test("a live window slides, keyframes are asked for ahead, old files go late")
   func live() throws {
-    var settings = PackagerSettings()
-    settings.targetDuration = 1
+    var settings = PackagerSettings(.live, target: 1)
     settings.playlistLength = 4
-    var packager = Packager<[UInt8]>(settings)
-    packager.date = 1_795_313_036_000_000_000
-    let disk = Disk()
-    let stereo = try packager.add(video("v"))
-    let sound = try packager.add(audio("a"))
-    try play(&packager, [stereo: pictures(30 * 20), sound: packets(938)], to: disk)
+    let disk = try packaged(
+      settings, date: 1_795_313_036_000_000_000,
+      [(video("v"), pictures(30 * 20)), (audio("a"), packets(938))])
     for name in ["v", "a"] {
       let playlist = try disk.playlist("\(name)/index.m3u8")
       #expect(playlist.mediaSequence == 16 && playlist.segments.count == 4)
@@ -105,15 +96,10 @@ import Testing
 
   @Test("parts: as long as promised, together the segment, and announced")
   func parts() throws {
-    var settings = PackagerSettings()
-    settings.targetDuration = 2
+    var settings = PackagerSettings(.live, target: 2)
     settings.partDuration = 500_000_000
-    var packager = Packager<[UInt8]>(settings)
-    packager.date = 0
-    let disk = Disk()
-    let stereo = try packager.add(video("v"))
-    let sound = try packager.add(audio("a"))
-    try play(&packager, [stereo: pictures(300, gop: 60), sound: packets(468)], to: disk)
+    let disk = try packaged(
+      settings, date: 0, [(video("v"), pictures(300, gop: 60)), (audio("a"), packets(468))])
     for (name, target) in [("v", 500_000_000), ("a", 512_000_000)] as [(String, UInt64)] {
       let playlist = try disk.playlist("\(name)/index.m3u8")
       let lowLatency = try #require(playlist.lowLatency)
@@ -138,10 +124,7 @@ import Testing
 
   @Test("a rendition that stalls has gaps where it gave nothing, and the others go on")
   func stall() throws {
-    var settings = PackagerSettings()
-    settings.kind = .event
-    settings.targetDuration = 1
-    var packager = Packager<[UInt8]>(settings)
+    var packager = Packager<[UInt8]>(PackagerSettings(.event, target: 1))
     let disk = Disk()
     let stereo = try packager.add(video("v"))
     let sound = try packager.add(audio("a"))
@@ -167,14 +150,9 @@ import Testing
 
   @Test("keyframes that come as they like: segments that would be too long end early")
   func freeKeyframes() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = 6
+    var settings = PackagerSettings(.onDemand, target: 6)
     settings.requestsKeyframes = false
-    var packager = Packager<[UInt8]>(settings)
-    let disk = Disk()
-    let stereo = try packager.add(video("v"))
-    try play(&packager, [stereo: pictures(30 * 20, gop: 120)], to: disk)
+    let disk = try packaged(settings, [(video("v"), pictures(30 * 20, gop: 120))])
     let playlist = try disk.playlist("v/index.m3u8")
     #expect(playlist.segments.map { $0.duration / 1_000_000_000 } == [4, 4, 4, 4, 4])
     #expect(disk.keyframes.isEmpty)
@@ -182,18 +160,13 @@ import Testing
 
   @Test("names are what the templates say, and addresses lead from file to file")
   func names() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = 1
+    var settings = PackagerSettings(.onDemand, target: 1)
     settings.names.segment = "media/%s-%d.m4s"
     settings.names.initialization = "media/%s 100%%.mp4"
     settings.names.playlist = "lists/%s.m3u8"
     settings.names.multivariantPlaylist = "a b/all.m3u8"
     settings.names.manifest = "all.mpd"
-    var packager = Packager<[UInt8]>(settings)
-    let disk = Disk()
-    let stereo = try packager.add(video("v"))
-    try play(&packager, [stereo: pictures(60)], to: disk)
+    let disk = try packaged(settings, [(video("v"), pictures(60))])
     let text = try disk.text("lists/v.m3u8")
     #expect(text.contains("#EXT-X-MAP:URI=\"../media/v%20100%25.mp4\"\n"))
     #expect(text.contains("\n../media/v-1.m4s\n"))
@@ -204,10 +177,7 @@ import Testing
 
   @Test("a rendition that comes when another one has ended is listed too")
   func lateRendition() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = 1
-    var packager = Packager<[UInt8]>(settings)
+    var packager = Packager<[UInt8]>(PackagerSettings(.onDemand, target: 1))
     let disk = Disk()
     let sound = try packager.add(audio("a"))
     for sample in packets(141) { try packager.append(sample, to: sound) }
@@ -222,9 +192,7 @@ import Testing
 
   @Test("one picture without a duration is a segment")
   func still() throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    var packager = Packager<[UInt8]>(settings)
+    var packager = Packager<[UInt8]>(PackagerSettings(.onDemand))
     let disk = Disk()
     let stereo = try packager.add(video("v"))
     var picture = try #require(pictures(1).first)
@@ -238,14 +206,9 @@ import Testing
 
   @Test("settings that make no sense are bounded", arguments: [0, 9_000_000_000_000_000_000, .max])
   func bounds(partDuration: UInt64) throws {
-    var settings = PackagerSettings()
-    settings.kind = .onDemand
-    settings.targetDuration = partDuration == .max ? .max : -5
+    var settings = PackagerSettings(.onDemand, target: partDuration == .max ? .max : -5)
     settings.partDuration = partDuration
-    var packager = Packager<[UInt8]>(settings)
-    let disk = Disk()
-    let stereo = try packager.add(video("v"))
-    try play(&packager, [stereo: pictures(60)], to: disk)
+    let disk = try packaged(settings, [(video("v"), pictures(60))])
     #expect(try track(disk, "v").0.samples.count == 60)
     let part = try disk.playlist("v/index.m3u8").lowLatency?.partTarget ?? 0
     #expect(part <= (partDuration == .max ? 86_400 : 1) * 1_000_000_000 + 33_400_000)
@@ -282,9 +245,7 @@ import Testing
     at picture: Int, of count: Int, followerFirst: Bool, to disk: Disk,
     _ adjust: (inout PackagerSettings) -> Void = { _ in }
   ) throws {
-    var settings = PackagerSettings()
-    settings.kind = .event
-    settings.targetDuration = 2
+    var settings = PackagerSettings(.event, target: 2)
     settings.names.manifest = "all.mpd"
     adjust(&settings)
     var packager = Packager<[UInt8]>(settings)
@@ -387,10 +348,7 @@ import Testing
 
   @Test("a follower that changes alone waits for the leader's next keyframe, and loses nothing")
   func changedFollower() throws {
-    var settings = PackagerSettings()
-    settings.kind = .event
-    settings.targetDuration = 2
-    var packager = Packager<[UInt8]>(settings)
+    var packager = Packager<[UInt8]>(PackagerSettings(.event, target: 2))
     let disk = Disk()
     let (leader, follower) = (
       try packager.add(video("video_0")), try packager.add(audio("audio_0"))

@@ -3,6 +3,7 @@
 import ISOBMFF
 import Packager
 import Playlist
+import TestKit
 import Testing
 
 /// In nanoseconds.
@@ -54,6 +55,15 @@ final class Disk {
 
   func playlist(_ path: String) throws -> MediaPlaylist {
     try MediaPlaylist(parsing: try text(path))
+  }
+}
+
+extension PackagerSettings {
+  /// - Parameter target: how long segments are to be, in seconds.
+  init(_ kind: MediaPlaylist.Kind, target: Int = PackagerSettings().targetDuration) {
+    self.init()
+    self.kind = kind
+    targetDuration = target
   }
 }
 
@@ -124,6 +134,20 @@ func play(
   }
 }
 
+/// What is written of streams that are played from their beginnings to their ends.
+func packaged(
+  _ settings: PackagerSettings, date: Int64? = nil,
+  _ streams: [(rendition: Rendition, samples: [PackagedSample<[UInt8]>])]
+) throws -> Disk {
+  var packager = Packager<[UInt8]>(settings)
+  packager.date = date
+  let disk = Disk()
+  var samples: [Int: [PackagedSample<[UInt8]>]] = [:]
+  for stream in streams { samples[try packager.add(stream.rendition)] = stream.samples }
+  try play(&packager, samples, to: disk)
+  return disk
+}
+
 /// The samples of a rendition as players read them: the initialization section and all segments.
 func track(_ disk: Disk, _ name: String) throws -> (Track, [UInt8]) {
   let playlist = try disk.playlist("\(name)/index.m3u8")
@@ -135,18 +159,5 @@ func track(_ disk: Disk, _ name: String) throws -> (Track, [UInt8]) {
 }
 
 func track(of bytes: [UInt8]) throws -> Track {
-  var parser = MovieParser(fileSize: UInt64(bytes.count))
-  var movie: Movie?
-  loop: while true {
-    switch try parser.next() {
-    case .needBytes(let range):
-      parser.supply(
-        Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
-    case .movie(let read): movie = read
-    case .fragment(let fragment): movie?.append(fragment)
-    case .end: break loop
-    default: break
-    }
-  }
-  return try #require(movie?.tracks.first)
+  try #require(MovieFile(bytes: bytes).movie.tracks.first)
 }

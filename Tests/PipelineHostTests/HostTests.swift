@@ -20,6 +20,15 @@ struct HostTests {
     try HostedPipeline.load(folder.write(text, to: "test.yaml"), arguments: arguments)
   }
 
+  /// A recording to a file of this name that ends when it is stopped.
+  private func endless(_ name: String) throws -> HostedPipeline {
+    try load(
+      """
+      elements: { sink: { type: filesink, location: "\(folder.path(name))" } }
+      links: ["videotestsrc(is-live=true) -> sink"]
+      """)
+  }
+
   /// The graph as Graphviz shows it after a run.
   private func graph(_ text: String) async throws -> String {
     var options = PipelineRun.Options()
@@ -302,15 +311,10 @@ struct HostTests {
 
   @Test("an output has its name only when it is finished")
   func partialFiles() async throws {
-    let pipeline = try load(
-      """
-      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
-      links: ["videotestsrc(is-live=true) -> sink"]
-      """)
+    let pipeline = try endless("out")
     let run = PipelineRun(pipeline)
     async let summary = run.run()
-    for await event in run.events {
-      guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
+    for await _ in run.progressOfRecording {
       #expect(folder.names == ["out.incomplete", "test.yaml"])
       run.stop()
     }
@@ -320,15 +324,10 @@ struct HostTests {
 
   @Test("an aborted run leaves what it has recorded, with a name that says so")
   func abort() async throws {
-    let pipeline = try load(
-      """
-      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
-      links: ["videotestsrc(is-live=true) -> sink"]
-      """)
+    let pipeline = try endless("out")
     let run = PipelineRun(pipeline)
     let task = Task { try await run.run() }
-    for await event in run.events {
-      guard case .progress(let progress) = event, progress.bytes > 0 else { continue }
+    for await _ in run.progressOfRecording {
       task.cancel()
     }
     let failure = await #expect(throws: RunFailure.self) { try await task.value }
@@ -338,17 +337,10 @@ struct HostTests {
 
   @Test("a second run to the same output is refused as long as the first one lasts")
   func twoRuns() async throws {
-    let pipeline = try load(
-      """
-      elements: { sink: { type: filesink, location: "\(folder.path("out"))" } }
-      links: ["videotestsrc(is-live=true) -> sink"]
-      """)
+    let pipeline = try endless("out")
     let first = PipelineRun(pipeline)
     let running = Task { try await first.run() }
-    var isRefused = false
-    for await event in first.events {
-      guard !isRefused, case .progress(let progress) = event, progress.bytes > 0 else { continue }
-      isRefused = true
+    for await _ in first.progressOfRecording.prefix(1) {
       let failure = await #expect(throws: RunFailure.self) {
         try await PipelineRun(pipeline).run()
       }
@@ -362,17 +354,10 @@ struct HostTests {
 
   @Test("an output that appears during the run is not replaced")
   func lateOutput() async throws {
-    let pipeline = try load(
-      """
-      elements: { sink: { type: filesink, location: "\(folder.path("out.raw"))" } }
-      links: ["videotestsrc(is-live=true) -> sink"]
-      """)
+    let pipeline = try endless("out.raw")
     let run = PipelineRun(pipeline)
     let running = Task { try await run.run() }
-    var isStopped = false
-    for await event in run.events {
-      guard !isStopped, case .progress(let progress) = event, progress.bytes > 0 else { continue }
-      isStopped = true
+    for await _ in run.progressOfRecording.prefix(1) {
       _ = try folder.write("precious", to: "out.raw")
       run.stop()
     }
@@ -550,5 +535,14 @@ struct HostTests {
   func brokenCaps(text: String) {
     // G_DEBUG=fatal-criticals would end the tests.
     #expect(InstalledElements().problem(inCaps: text) != nil)
+  }
+}
+
+extension PipelineRun {
+  /// The reports that say that something has been recorded.
+  fileprivate var progressOfRecording: some AsyncSequence<Event, Never> {
+    events.filter { event in
+      if case .progress(let progress) = event { progress.bytes > 0 } else { false }
+    }
   }
 }

@@ -14,18 +14,12 @@ struct PackingPipelineTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
-  }
-
-  private func run(_ name: String, _ arguments: [String]) async throws {
-    let pipeline = try HostedPipeline.load(Repository.pipeline(name), arguments: arguments)
-    try await PipelineRun(pipeline).run()
   }
 
   private func spatial() async throws -> String {
     let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input, frames: 12)
-    try await run(
+    try await runReady(
       "sbs-to-mvhevc", ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast"])
     return output
   }
@@ -36,7 +30,7 @@ struct PackingPipelineTests {
   func roundTrip(name: String, mode: String) async throws {
     let movie = try await spatial()
     let output = folder.path("b.mp4")
-    try await run(
+    try await runReady(
       name, ["input=\(movie)", "output=\(output)", "quality=10", "preset=ultrafast"])
     let (first, last) = (try MovieFile(folder.path("a.mp4")), try MovieFile(output))
     #expect(try last.samples("soun") == first.samples("soun"))
@@ -59,7 +53,7 @@ struct PackingPipelineTests {
   func half() async throws {
     let movie = try await spatial()
     let output = folder.path("b.mp4")
-    try await run(
+    try await runReady(
       "mvhevc-to-sbs", ["input=\(movie)", "output=\(output)", "half=yes", "preset=ultrafast"])
     let entry = try MovieFile(output).videoEntry()
     #expect(entry.width == 320 && entry.height == 180)
@@ -68,7 +62,7 @@ struct PackingPipelineTests {
   @Test("an anaglyph has the left eye's red, and the right eye's green and blue")
   func anaglyph() async throws {
     let movie = try await spatial()
-    try await run(
+    try await runReady(
       "mvhevc-to-anaglyph",
       [
         "input=\(movie)", "output=\(folder.path("b.mp4"))", "colors=red-cyan-color",
@@ -96,7 +90,7 @@ struct PackingPipelineTests {
   @Test("each frame becomes a picture")
   func frames() async throws {
     let movie = try await spatial()
-    try await run(
+    try await runReady(
       "mvhevc-to-frames", ["input=\(movie)", "output=\(folder.path("f"))"])
     let pictures = folder.names.filter { $0.hasSuffix(".png") }
     #expect(pictures.count == 12 && pictures.first == "f-00000.png")

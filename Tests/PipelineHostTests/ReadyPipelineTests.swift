@@ -15,13 +15,6 @@ struct ReadyPipelineTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
-  }
-
-  private func run(_ name: String, _ arguments: [String]) async throws {
-    let pipeline = try HostedPipeline.load(Repository.pipeline(name), arguments: arguments)
-    #expect(pipeline.warnings.all.isEmpty)
-    try await PipelineRun(pipeline).run()
   }
 
   private func expectSpatial(_ path: String, frames: Int) throws -> MovieFile {
@@ -37,7 +30,7 @@ struct ReadyPipelineTests {
   func sideBySide() async throws {
     let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input)
-    try await run(
+    try await runReady(
       "sbs-to-mvhevc",
       ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast", "fov=70"])
     let movie = try expectSpatial(output, frames: 24)
@@ -55,7 +48,7 @@ struct ReadyPipelineTests {
   func topBottom() async throws {
     let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input, frames: 8, width: 320, height: 360)
-    try await run(
+    try await runReady(
       "tb-to-mvhevc",
       ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast"])
     _ = try expectSpatial(output, frames: 8)
@@ -70,12 +63,12 @@ struct ReadyPipelineTests {
   func twoFiles() async throws {
     let (input, spatial) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input, frames: 12)
-    try await run(
+    try await runReady(
       "sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "quality=12", "preset=ultrafast"])
-    try await run("mvhevc-to-two-files", ["input=\(spatial)"])
+    try await runReady("mvhevc-to-two-files", ["input=\(spatial)"])
     #expect(folder.names == ["a.mov", "a.mp4", "a_left.mp4", "a_right.mp4"])
     #expect(try MovieFile(folder.path("a_left.mp4")).track("vide").samples.count == 12)
-    try await run(
+    try await runReady(
       "two-files-to-mvhevc",
       [
         "left=\(folder.path("a_left.mp4"))", "right=\(folder.path("a_right.mp4"))",
@@ -92,15 +85,15 @@ struct ReadyPipelineTests {
   @Test("a live scene becomes a spatial movie of as many frames as are asked for")
   func live() async throws {
     let output = folder.path("live.mov")
-    try await run("live-test-to-mvhevc", ["output=\(output)", "frames=10", "live=no"])
+    try await runReady("live-test-to-mvhevc", ["output=\(output)", "frames=10", "live=no"])
     _ = try expectSpatial(output, frames: 10)
   }
 
   @Test("re-tagging changes what is said and nothing that is seen or heard")
   func retag() async throws {
     let (input, output) = (folder.path("a.mov"), folder.path("b.mov"))
-    try await run("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
-    try await run(
+    try await runReady("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
+    try await runReady(
       "retag",
       ["input=\(input)", "output=\(output)", "fov=90", "baseline=64.5", "disparity=-0.02"])
     let before = try MovieFile(input)
@@ -116,8 +109,8 @@ struct ReadyPipelineTests {
   @Test("one eye of a spatial movie as 2D is that eye", arguments: ["left", "right"])
   func flat(eye: String) async throws {
     let (input, output) = (folder.path("a.mov"), folder.path("a.mp4"))
-    try await run("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
-    try await run("mvhevc-to-2d", ["input=\(input)", "output=\(output)", "eye=\(eye)"])
+    try await runReady("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
+    try await runReady("mvhevc-to-2d", ["input=\(input)", "output=\(output)", "eye=\(eye)"])
     #expect(try MovieFile(output).videoEntry().lhvC == nil)
     try await TestMovie.decode(input, left: folder.path("left"), right: folder.path("right"))
     try await TestMovie.play(
@@ -138,11 +131,11 @@ struct ReadyPipelineTests {
     // RGBA has no padding, whose bytes would differ.
     try await TestMovie.decode(
       input, left: folder.path("left"), right: folder.path("right"), format: "RGBA")
-    try await run(
+    try await runReady(
       "mvhevc-to-two-files",
       ["input=\(input)", "left=\(folder.path("l.mp4"))", "right=\(folder.path("r.mp4"))"])
     for (eye, file) in [("left", "l.mp4"), ("right", "r.mp4")] {
-      try await run(
+      try await runReady(
         "mvhevc-to-2d", ["input=\(input)", "output=\(folder.path(eye + ".mp4"))", "eye=\(eye)"])
       for movie in [file, eye + ".mp4"] {
         try await TestMovie.play(
@@ -156,8 +149,8 @@ struct ReadyPipelineTests {
   @Test("a packed movie in H.265 still says how it was shot, and comes back with it")
   func packed() async throws {
     let (first, second) = (folder.path("a.mov"), folder.path("b.mov"))
-    try await run("live-test-to-mvhevc", ["output=\(first)", "frames=6", "live=no"])
-    try await run(
+    try await runReady("live-test-to-mvhevc", ["output=\(first)", "frames=6", "live=no"])
+    try await runReady(
       "retag",
       [
         "input=\(first)", "output=\(second)", "fov=180", "baseline=64.5", "disparity=-0.02",
@@ -168,7 +161,7 @@ struct ReadyPipelineTests {
       ("side-by-side", PackingLayout.Arrangement.sideBySide), ("top-bottom", .topBottom),
     ] {
       let packed = folder.path("\(mode).mov")
-      try await run(
+      try await runReady(
         "mvhevc-to-packed",
         ["input=\(second)", "output=\(packed)", "mode=\(mode)", "preset=ultrafast"])
       let entry = try MovieFile(packed).videoEntry()
@@ -181,8 +174,9 @@ struct ReadyPipelineTests {
   func packaged() async throws {
     let (input, spatial) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input)
-    try await run("sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "preset=ultrafast"])
-    try await run("mvhevc-to-hls", ["input=\(spatial)"])
+    try await runReady(
+      "sbs-to-mvhevc", ["input=\(input)", "output=\(spatial)", "preset=ultrafast"])
+    try await runReady("mvhevc-to-hls", ["input=\(spatial)"])
     let place = folder.path("a_HLS")
     let main = try String(contentsOfFile: place + "/main.m3u8", encoding: .utf8)
     #expect(main.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\"") && main.contains("TYPE=AUDIO"))

@@ -29,12 +29,6 @@ struct SoundTests {
 
   init() throws {
     folder = try TemporaryFolder()
-    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
-  }
-
-  private func run(_ name: String, _ arguments: [String]) async throws {
-    let pipeline = try HostedPipeline.load(Repository.pipeline(name), arguments: arguments)
-    try await PipelineRun(pipeline).run()
   }
 
   private func expect(_ sound: Sound, from input: MovieFile, in path: String) throws {
@@ -51,10 +45,9 @@ struct SoundTests {
   @Test("what is made of a spatial movie has the movie's sound", arguments: Sound.allCases)
   func fromSpatial(sound: Sound) async throws {
     let path = folder.path("a.mov")
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right \(sound.branch)"
-        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
+    try await TestMovie.spatial(
+      path, frames: 8, "width=320,height=90,framerate=30/1", mux: "speed-preset=ultrafast",
+      sound: sound.branch)
     let input = try MovieFile(path)
     for name in [
       "mvhevc-to-sbs", "mvhevc-to-tb", "mvhevc-to-anaglyph", "mvhevc-to-2d", "mvhevc-to-packed",
@@ -62,11 +55,11 @@ struct SoundTests {
     ] {
       for ending in ["mov", "mp4"] {
         let output = folder.path("\(name).\(ending)")
-        try await run(name, ["input=\(path)", "output=\(output)"])
+        try await runReady(name, ["input=\(path)", "output=\(output)"])
         try expect(sound, from: input, in: output)
       }
     }
-    try await run("mvhevc-to-two-files", ["input=\(path)"])
+    try await runReady("mvhevc-to-two-files", ["input=\(path)"])
     try expect(sound, from: input, in: folder.path("a_left.mp4"))
     try expect(sound, from: input, in: folder.path("a_right.mp4"))
   }
@@ -76,31 +69,36 @@ struct SoundTests {
     arguments: ["mvhevc-to-sbs", "mvhevc-to-tb", "mvhevc-to-anaglyph", "mvhevc-to-packed"])
   func lookahead(name: String) async throws {
     let (path, output) = (folder.path("a.mov"), folder.path("b.mp4"))
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=90 ! video/x-raw,format=I420,width=128,height=64,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
-        + "audiotestsrc num-buffers=140 ! audio/x-raw,rate=48000 ! avenc_aac ! aacparse ! mux. "
-        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
-    try await run(name, ["input=\(path)", "output=\(output)", "preset=slow"])
+    try await TestMovie.spatial(
+      path, frames: 90, "width=128,height=64,framerate=30/1", mux: "speed-preset=ultrafast",
+      sound: "audiotestsrc num-buffers=140 ! audio/x-raw,rate=48000 ! avenc_aac ! aacparse ! mux.")
+    try await runReady(name, ["input=\(path)", "output=\(output)", "preset=slow"])
     #expect(try MovieFile(output).track("vide").samples.count == 90)
+  }
+
+  /// A movie of eight pictures side by side, in H.264.
+  ///
+  /// - Parameter sound: what makes sound and hands it to `mux`.
+  private func makePacked(_ path: String, muxer: String, sound: String) async throws {
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "
+        + "! capssetter caps=video/x-raw,multiview-mode=mono "
+        + "! x264enc speed-preset=ultrafast ! h264parse ! queue ! mux. \(sound) "
+        + "\(muxer) name=mux ! filesink location=\(path)")
   }
 
   @Test("what is made into a spatial movie brings its sound along", arguments: Sound.allCases)
   func toSpatial(sound: Sound) async throws {
     let path = folder.path("a.mov")
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "
-        + "! capssetter caps=video/x-raw,multiview-mode=mono "
-        + "! x264enc speed-preset=ultrafast ! h264parse ! queue ! mux. \(sound.branch)"
-        + "qtmux name=mux ! filesink location=\(path)")
+    try await makePacked(path, muxer: "qtmux", sound: sound.branch)
     let input = try MovieFile(path)
     for name in ["sbs-to-mvhevc", "tb-to-mvhevc"] {
       let output = folder.path("\(name).mov")
-      try await run(name, ["input=\(path)", "output=\(output)", "preset=ultrafast"])
+      try await runReady(name, ["input=\(path)", "output=\(output)", "preset=ultrafast"])
       try expect(sound, from: input, in: output)
     }
     let output = folder.path("two.mov")
-    try await run(
+    try await runReady(
       "two-files-to-mvhevc",
       ["left=\(path)", "right=\(path)", "output=\(output)", "preset=ultrafast"])
     try expect(sound, from: input, in: output)
@@ -137,20 +135,18 @@ struct SoundTests {
   func allTracks() async throws {
     let path = folder.path("a.mov")
     let branches = Self.codings.enumerated().map { "\($1.branch) ! queue ! mux.audio_\($0) " }
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
-        + branches.joined()
-        + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
+    try await TestMovie.spatial(
+      path, frames: 8, "width=320,height=90,framerate=30/1", mux: "speed-preset=ultrafast",
+      sound: branches.joined())
     let before = try sounds(path)
     #expect(before.map(\.type) == Self.codings.map(\.type))
-    try await run("mvhevc-to-two-files", ["input=\(path)"])
+    try await runReady("mvhevc-to-two-files", ["input=\(path)"])
     var outputs = ["a_left.mp4", "a_right.mp4"]
     for name in [
       "mvhevc-to-2d", "retag", "mvhevc-to-packed", "mvhevc-to-sbs", "mvhevc-to-anaglyph",
     ] {
       outputs.append("\(name).mov")
-      try await run(name, ["input=\(path)", "output=\(folder.path("\(name).mov"))"])
+      try await runReady(name, ["input=\(path)", "output=\(folder.path("\(name).mov"))"])
     }
     for output in outputs {
       let after = try sounds(folder.path(output))
@@ -166,13 +162,10 @@ struct SoundTests {
     let path = folder.path("a.mkv")
     let kinds: Set<FourCC> = ["mp4a", "ac-3", "fLaC", "Opus"]
     let codings = Self.codings.filter { kinds.contains($0.type) }
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "
-        + "! capssetter caps=video/x-raw,multiview-mode=mono "
-        + "! x264enc speed-preset=ultrafast ! h264parse ! queue ! mux. "
-        + codings.map { "\($0.branch) ! queue ! mux. " }.joined()
-        + "matroskamux name=mux ! filesink location=\(path)")
-    try await run(
+    try await makePacked(
+      path, muxer: "matroskamux",
+      sound: codings.map { "\($0.branch) ! queue ! mux. " }.joined())
+    try await runReady(
       "sbs-to-mvhevc", ["input=\(path)", "output=\(folder.path("b.mov"))", "preset=ultrafast"])
     let sounds = try sounds(folder.path("b.mov"))
     #expect(sounds.map { "\($0.type)" }.sorted() == codings.map { "\($0.type)" }.sorted())

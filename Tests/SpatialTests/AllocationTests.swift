@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import TestKit
 import Testing
 
 /// How often elements ask the heap for memory, in programs of their own, beside elements in C that do
@@ -11,7 +12,7 @@ struct AllocationTests {
   private static let counter: Result<String, any Error> = Result {
     let library = FileManager.default.temporaryDirectory
       .appending(path: "allocations-\(ProcessInfo.processInfo.processIdentifier).so").path
-    let source = BuiltPlugin.repository.appending(path: "Tests/Tools/allocations.c").path
+    let source = Repository.url.appending(path: "Tests/Tools/allocations.c").path
     let (status, output) = try run(["cc", "-O1", "-fPIC", "-shared", source, "-o", library])
     guard status == 0 else { throw Failure("allocations.c cannot be compiled: \(output)") }
     return library

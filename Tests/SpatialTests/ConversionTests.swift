@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// The main job: a side-by-side file becomes a spatial movie, as a user does it.
@@ -71,7 +72,7 @@ struct ConversionTests {
   @Test("the line of scripts/demo converts a file that it is given")
   func demo() throws {
     try BuiltPlugin.require()
-    let script = BuiltPlugin.repository.appending(path: "scripts/demo").path
+    let script = Repository.url.appending(path: "scripts/demo").path
     let missing = try run([script, folder.path("nothing.mp4"), folder.path("out.mov")])
     #expect(missing.status != 0)
     #expect(missing.output.contains("cannot be read"))

@@ -2,11 +2,12 @@
 
 import Foundation
 import ISOBMFF
+import TestKit
 import Testing
 
 /// `docs/elements`: a page for each element.
 @Suite struct ElementPageTests {
-  private static let folder = BuiltPlugin.repository.appending(path: "docs/elements")
+  private static let folder = Repository.url.appending(path: "docs/elements")
 
   private static let names = PluginTests.elements.sorted()
 

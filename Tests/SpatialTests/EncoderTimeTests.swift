@@ -5,6 +5,7 @@ import GStreamer
 import GStreamerCheck
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What `mvhevcenc` and `mvhevcmux` make of times, requests and tags.
@@ -157,20 +158,17 @@ struct EncoderTimeTests {
         + folder.path("movie.mov"))
     let mux = try #require(pipeline.element(named: "mux"))
     let pad = try #require(mux.staticPad("left"))
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, info, _ in
-        guard let pad, let data = info?.pointee.data,
-          data.assumingMemoryBound(to: GstBuffer.self).pointee.pts == 0,
-          let mux = gst_pad_get_parent_element(pad)
-        else { return GST_PAD_PROBE_OK }
-        for time in [13, 22] as [GstClockTime] {
-          gst_element_send_event(
-            mux, gst_video_event_new_upstream_force_key_unit(time * 40_000_000, 1, 0))
-        }
-        gst_object_unref(mux)
+    pad.onEachBuffer { pad, buffer in
+      guard buffer.pts == 0, let mux = gst_pad_get_parent_element(pad.pointer) else {
         return GST_PAD_PROBE_OK
-      }, nil, nil)
+      }
+      for time in [13, 22] as [GstClockTime] {
+        gst_element_send_event(
+          mux, gst_video_event_new_upstream_force_key_unit(time * 40_000_000, 1, 0))
+      }
+      gst_object_unref(mux)
+      return GST_PAD_PROBE_OK
+    }
     try await play(pipeline)
     let samples = try MovieFile(folder.path("movie.mov")).video().allSamples
     #expect(samples.indices.filter { samples[$0].isSync } == [0, 13, 22])

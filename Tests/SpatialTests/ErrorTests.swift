@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What goes wrong is one clear error, in bounded time.

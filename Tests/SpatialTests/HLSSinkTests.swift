@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import TestKit
 import Testing
 
 /// `mvhevchlssink`: what it writes, as independent players read it.
@@ -39,9 +40,9 @@ struct HLSSinkTests {
 
   /// The MD5 of each frame, by an independent decoder.
   private func frames(_ name: String, _ options: [String] = []) throws -> [String] {
-    let program = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     // What the decoder itself has to say stands among them.
-    return try Python.output([program] + options + [folder.path(name)]).map(\.words).filter {
+    return try Python.lines([program] + options + [folder.path(name)]).map(\.words).filter {
       ["0", "1", "-"].contains($0[0])
     }.map { $0[1] }
   }
@@ -109,7 +110,8 @@ struct HLSSinkTests {
     #expect(!left.contains { $0.hasSuffix(".tmp") })
   }
 
-  @Test("with append, a second run goes on behind a discontinuity; players read both", Judge.isThere)
+  @Test(
+    "with append, a second run goes on behind a discontinuity; players read both", Judge.isThere)
   func append() async throws {
     for _ in 0..<2 {
       try await play(

@@ -2,6 +2,7 @@
 
 import Foundation
 import StereoVideo
+import TestKit
 import Testing
 
 /// FFmpeg's MV-HEVC decoder, as an independent witness.
@@ -66,8 +67,8 @@ enum Judge {
           + "video/x-raw,format=\(format),width=\(width),height=\(height),multiview-mode=\(eye) ! "
           + "filesink location=\(files[files.count - 1])")
     }
-    let tools = BuiltPlugin.repository.appending(path: "Tests/Tools").path
-    let lines = try Python.output(
+    let tools = Repository.url.appending(path: "Tests/Tools").path
+    let lines = try Python.lines(
       ["-c", program, tools, path, "\(width)", "\(height)", format == "I420" ? "8" : "10"] + files)
     return try lines.map { line in
       let words = line.words
@@ -94,5 +95,5 @@ enum Judge {
   }
 
   static let isThere: ConditionTrait = .enabled(
-    if: Python.hasAV, "no Python with PyAV and NumPy; see GST_SPATIAL_PYTHON")
+    if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy; see GST_SPATIAL_PYTHON")
 }

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import HEVC
+import TestKit
 import Testing
 
 /// The smallest latency at a source pad of an element that is not stopped, in nanoseconds.
@@ -45,7 +46,7 @@ struct LatencyTests {
   }
 
   /// Dependent pictures of this stream are held back.
-  private let layered = BuiltPlugin.repository
+  private let layered = Repository.url
     .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path
   /// At 25 frames a second.
   private let frame: UInt64 = 40_000_000

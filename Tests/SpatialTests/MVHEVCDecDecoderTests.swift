@@ -6,6 +6,7 @@ import GStreamer
 import GStreamerCheck
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Which decoder `mvhevcdec` takes, on machines with others than this one's.
@@ -97,7 +98,7 @@ struct MVHEVCDecDecoderTests {
   private let stream = "interlayer-cra-320x192"
 
   private func push(_ decoder: StereoDecoder) throws {
-    let folder = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams")
+    let folder = Repository.url.appending(path: "Tests/HEVCTests/Streams")
     let bytes = try [UInt8](Data(contentsOf: folder.appending(path: "\(stream).hevc")))
     var assembler = AccessUnitAssembler()
     let units = try assembler.append(bytes.span.bytes) + assembler.finish()
@@ -111,7 +112,7 @@ struct MVHEVCDecDecoderTests {
   }
 
   private func md5s(_ eye: Eye) throws -> [String] {
-    let file = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams/interlayer.json")
+    let file = Repository.url.appending(path: "Tests/HEVCTests/Streams/interlayer.json")
     let all = try JSONDecoder().decode(
       [String: [String: [String]]].self, from: Data(contentsOf: file))
     return try #require(all[stream]?[eye.rawValue])

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdec` on the files of other makers in `../shared/media`, which are not part of the project.
@@ -49,7 +50,7 @@ struct ForeignFile {
     let frame_md5_i420_presentation_order: [String: [String]]
   }
 
-  private static let folder = BuiltPlugin.repository.deletingLastPathComponent()
+  private static let folder = Repository.url.deletingLastPathComponent()
     .appending(path: "shared/media")
   static let arePresent = FileManager.default.fileExists(
     atPath: folder.appending(path: "golden.json").path)

@@ -5,7 +5,10 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestKit
 import Testing
+
+import struct FuzzTargets.SplitMix
 
 /// `mvhevcdec` on streams that are damaged, jump, change or stop.
 @Suite(.timeLimit(.minutes(1)))
@@ -92,7 +95,7 @@ struct MVHEVCDecRobustnessTests {
   @Test("access units cut short or with bytes wrong never stop the process, nor the stream")
   func corrupted() async throws {
     let coded = try await CodedStereo.make(frames: 24, options: "key-int-max=4")
-    var generator = SplitMix64(state: 7)
+    var generator = SplitMix(state: 7)
     for round in 0..<20 {
       let units = coded.accessUnits.enumerated().map { index, buffer in
         var bytes = buffer.bytes
@@ -299,34 +302,8 @@ struct MVHEVCDecRobustnessTests {
     ])
   func leaks(description: String) throws {
     try BuiltPlugin.require()
-    let (_, output) = try run(
-      // An error while sinks preroll can leave gst-launch 1.22 waiting for ever.
-      ["gst-launch-1.0"]
-        + description.replacing("fakesink", with: "fakesink async=false").split(separator: " ")
-        .map(String.init),
-      environment: [
-        "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
-        "G_DEBUG": "fatal-criticals",
-      ])
-    let left = output.split(separator: "\n").filter {
-      $0.contains("object-alive, type-name=(string)") && !$0.contains("%s")
-    }
-    #expect(left.isEmpty, "\(left.joined(separator: "\n"))")
-    #expect(!output.contains("CRITICAL"))
-    #expect(output.contains("Freeing pipeline"), "\(output.suffix(400))")
-  }
-
-  @Test("the element goes up and down twice without data")
-  func states() throws {
-    try BuiltPlugin.require()
-    let element = try Element("mvhevcdec")
-    for _ in 0..<2 {
-      for state in [
-        State.ready, .paused, .playing, .paused, .ready, .null,
-      ] {
-        #expect(element.setState(state))
-      }
-    }
+    // An error while sinks preroll can leave gst-launch 1.22 waiting for ever.
+    try runExpectingNoLeaks(description.replacing("fakesink", with: "fakesink async=false"))
   }
 
   @Test("without any decoder, the error names the package that has one")

@@ -3,7 +3,10 @@
 import CGStreamer
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
+
+import struct FuzzTargets.SplitMix
 
 /// `mvhevcdec` behind `mvhevcdemux`: places in a movie.
 @Suite(.timeLimit(.minutes(2)))
@@ -24,26 +27,29 @@ struct MVHEVCDecSeekTests {
     return EyeFrames(left: try taps[0].frames(), right: try taps[1].frames())
   }
 
-  private func player(_ path: String) throws -> (Pipeline, [Tap]) {
+  /// A player that waits at the beginning of such a movie.
+  private func paused(
+    in folder: TemporaryFolder
+  ) async throws -> (source: EyeFrames, pipeline: Pipeline, taps: [Tap]) {
+    let source = try await makeMovie(folder.path("movie.mov"))
     let pipeline = try pipeline(
-      "filesrc location=\(path) ! mvhevcdemux name=demux demux.video_0 ! queue ! "
+      "filesrc location=\(folder.path("movie.mov")) ! mvhevcdemux name=demux demux.video_0 ! queue ! "
         + "mvhevcdec name=dec dec.left ! queue ! fakesink name=left sync=false "
         + "dec.right ! queue ! fakesink name=right sync=false")
     let taps = try ["left", "right"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
-    return (pipeline, taps)
+    pipeline.setState(.paused)
+    #expect(pipeline.waitForState(timeout: 20_000_000_000))
+    return (source, pipeline, taps)
   }
 
   @Test("an accurate seek shows, for both eyes, the frame that belongs there")
   func accurate() async throws {
     let folder = try TemporaryFolder()
-    let source = try await makeMovie(folder.path("movie.mov"))
-    let (pipeline, taps) = try player(folder.path("movie.mov"))
+    let (source, pipeline, taps) = try await paused(in: folder)
     defer { pipeline.setState(.null) }
-    pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 20_000_000_000))
-    var generator = SplitMix64(state: 5)
+    var generator = SplitMix(state: 5)
     for _ in 0..<200 {
       let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
       let seen = taps.map(\.buffers.count)
@@ -60,11 +66,8 @@ struct MVHEVCDecSeekTests {
   @Test("a segment played backwards is the same segment, last pair first")
   func backwards() async throws {
     let folder = try TemporaryFolder()
-    let source = try await makeMovie(folder.path("movie.mov"))
-    let (pipeline, taps) = try player(folder.path("movie.mov"))
+    let (source, pipeline, taps) = try await paused(in: folder)
     defer { pipeline.setState(.null) }
-    pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 20_000_000_000))
     let seen = taps.map(\.buffers.count)
     let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
     // From just behind frame 69 back to frame 10.

@@ -33,8 +33,6 @@ extension Tap {
         time: passed.buffer.pts.flatMap { segment.runningTime($0) }, pixels: try passed.pixels())
     }
   }
-
-  var hasEnded: Bool { events.contains { $0.type == GST_EVENT_EOS } }
 }
 
 /// Layered access units as `mvhevcenc` made them, and the pictures they were made of, which its
@@ -108,19 +106,6 @@ struct CodedStereo {
     let layered = try #require(caps.first?.buffer("layered_codec_data"))
     return try HEVCDecoderConfigurationRecord(bytes: base.bytes).nalUnits
       + LHEVCDecoderConfigurationRecord(bytes: layered.bytes).nalUnits
-  }
-}
-
-/// Numbers that are the same in every run.
-struct SplitMix64: RandomNumberGenerator {
-  var state: UInt64
-
-  mutating func next() -> UInt64 {
-    state &+= 0x9E37_79B9_7F4A_7C15
-    var z = state
-    z = (z ^ (z >> 30)) &* 0xBF58_476D_1CE4_E5B9
-    z = (z ^ (z >> 27)) &* 0x94D0_49BB_1331_11EB
-    return z ^ (z >> 31)
   }
 }
 

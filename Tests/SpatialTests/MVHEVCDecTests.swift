@@ -3,6 +3,7 @@
 import CGStreamer
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdec` on streams of `mvhevcenc`: what went into the one comes out of the other.
@@ -16,7 +17,29 @@ struct MVHEVCDecTests {
     var preset = "ultrafast"
     var frames = 20
 
+    /// From a scene through the encoder `enc` and the decoder to the sinks `left` and `right`.
+    var line: String {
+      "stereotestsrc num-buffers=\(frames) ! video/x-raw,\(raw) ! sbssplit name=s "
+        + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
+        + "mvhevcenc name=enc speed-preset=\(preset) \(options) "
+        + "option-string=lossless=1\(x265) ! mvhevcdec name=dec "
+        + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right"
+    }
+
     var testDescription: String { [raw, options, x265, preset].joined(separator: " ") }
+  }
+
+  /// What sees each eye in front of the encoder, and behind the decoder.
+  private func watch<Watch>(
+    _ pipeline: Pipeline, _ make: (Pad?) throws -> Watch
+  ) rethrows -> (before: [Watch], after: [Watch]) {
+    let before = try Eye.allCases.map {
+      try make(pipeline.element(named: "enc")?.staticPad($0.rawValue))
+    }
+    let after = try Eye.allCases.map {
+      try make(pipeline.element(named: $0.rawValue)?.staticPad("sink"))
+    }
+    return (before, after)
   }
 
   @Test(
@@ -37,18 +60,8 @@ struct MVHEVCDecTests {
       Coding(raw: "width=256,height=192", x265: ":slices=3:bframes=4:ref=5:rc-lookahead=10"),
     ])
   func exact(coding: Coding) async throws {
-    let pipeline = try pipeline(
-      "stereotestsrc num-buffers=\(coding.frames) ! video/x-raw,\(coding.raw) ! sbssplit name=s "
-        + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
-        + "mvhevcenc name=enc speed-preset=\(coding.preset) \(coding.options) "
-        + "option-string=lossless=1\(coding.x265) ! mvhevcdec name=dec "
-        + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right")
-    let before = try Eye.allCases.map {
-      try Tap(pipeline.element(named: "enc")?.staticPad($0.rawValue))
-    }
-    let after = try Eye.allCases.map {
-      try Tap(pipeline.element(named: $0.rawValue)?.staticPad("sink"))
-    }
+    let pipeline = try pipeline(coding.line)
+    let (before, after) = try watch(pipeline) { try Tap($0) }
     let warnings = try await play(pipeline).warnings
     #expect(warnings.isEmpty)
     for (index, eye) in Eye.allCases.enumerated() {
@@ -152,18 +165,8 @@ struct MVHEVCDecTests {
     let coding = Coding(
       raw: "width=64,height=32", options: "key-int-max=20000 scene-cuts=false",
       x265: ":me=dia:ref=1:ctu=16", frames: 16_500)
-    let pipeline = try pipeline(
-      "stereotestsrc num-buffers=\(coding.frames) ! video/x-raw,\(coding.raw) ! sbssplit name=s "
-        + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
-        + "mvhevcenc name=enc speed-preset=\(coding.preset) \(coding.options) "
-        + "option-string=lossless=1\(coding.x265) ! mvhevcdec name=dec "
-        + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right")
-    let before = try Eye.allCases.map {
-      try Hashes(pipeline.element(named: "enc")?.staticPad($0.rawValue))
-    }
-    let after = try Eye.allCases.map {
-      try Hashes(pipeline.element(named: $0.rawValue)?.staticPad("sink"))
-    }
+    let pipeline = try pipeline(coding.line)
+    let (before, after) = try watch(pipeline) { try Hashes($0) }
     try await play(pipeline, seconds: 170)
     for index in 0..<2 {
       #expect(before[index].values.count == coding.frames)
@@ -178,21 +181,11 @@ final class Hashes: Sendable {
 
   init(_ pad: Pad?) throws {
     guard let pad else { throw Failure("There is no such pad.") }
-    let probe: GstPadProbeCallback = { pad, info, data in
-      guard let pad, let info, let data, let content = info.pointee.data else {
-        return GST_PAD_PROBE_OK
-      }
-      let buffer = Buffer(retaining: content.assumingMemoryBound(to: GstBuffer.self))
-      let caps = Pad(retaining: pad).currentCaps ?? .empty
+    pad.onEachBuffer { [hashes] pad, buffer in
+      let caps = pad.currentCaps ?? .empty
       let pixels = try? PassedBuffer(buffer: buffer, caps: caps).pixels()
-      let hashes = Unmanaged<Hashes>.fromOpaque(data).takeUnretainedValue()
-      hashes.hashes.withLock { $0.append((pixels ?? []).hashValue) }
+      hashes.withLock { $0.append((pixels ?? []).hashValue) }
       return GST_PAD_PROBE_OK
-    }
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER, probe, Unmanaged.passRetained(self).toOpaque()
-    ) { data in
-      if let data { Unmanaged<Hashes>.fromOpaque(data).release() }
     }
   }
 

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: fragments that come one by one, as adaptive streaming and live encoders give them.
@@ -21,8 +22,8 @@ struct MVHEVCDemuxAdaptiveTests {
   private func fragments() async throws -> (index: [UInt8], fragments: [[UInt8]]) {
     let (path, copy) = (folder.path("movie.mov"), folder.path("fragments.mp4"))
     try await OwnMovie.make(path, frames: 60)
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/fragment.py").path
-    _ = try Python.output([script, path, copy])
+    let script = Repository.url.appending(path: "Tests/Tools/fragment.py").path
+    _ = try Python.lines([script, path, copy])
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: copy)))
     var (index, fragments): ([UInt8], [[UInt8]]) = ([], [])
     var place = 0

@@ -4,6 +4,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux` on movies whose eyes were coded in ways that other encoders code them: what comes
@@ -75,8 +76,8 @@ struct MVHEVCDemuxCodingTests {
   func fragmentedElsewhere(container: String) async throws {
     try await OwnMovie.make(path, frames: 40, sound: container == "mov")
     let fragmented = folder.path("fragmented.\(container)")
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/fragment.py").path
-    _ = try Python.output([script, path, fragmented])
+    let script = Repository.url.appending(path: "Tests/Tools/fragment.py").path
+    _ = try Python.lines([script, path, fragmented])
     let file = try MovieFile(fragmented)
     #expect(file.movie.isFragmented)
     for eye in Eye.allCases {

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: tracks of which an edit list says what plays when.

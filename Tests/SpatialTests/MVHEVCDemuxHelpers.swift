@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// The media of other makers, and what is known of it.
@@ -16,7 +17,7 @@ enum ForeignMovies {
     let frame_md5_i420_presentation_order: [String: [String]]
   }
 
-  static let folder = BuiltPlugin.repository.deletingLastPathComponent()
+  static let folder = Repository.url.deletingLastPathComponent()
     .appending(path: "shared/media")
 
   static let facts: [String: Facts] =
@@ -227,26 +228,14 @@ enum OwnMovie {
 
   /// The MD5s of both eyes by FFmpeg's own MV-HEVC decoder; the base eye is view 0.
   static func judged(_ path: String, base: Eye = .left) throws -> [Eye: [String]] {
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
+    let script = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     var eyes: [Eye: [String]] = [:]
-    for line in try Python.output([script, path]) {
+    for line in try Python.lines([script, path]) {
       let words = line.words
       // FFmpeg's own messages come along.
       guard words.count == 3, ["0", "1"].contains(words[0]) else { continue }
       eyes[words[0] == "0" ? base : base.other, default: []].append(words[1])
     }
     return eyes
-  }
-}
-
-/// Numbers that look random and are the same in every run.
-struct Dice {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next(below limit: Int) -> Int {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Int(state >> 33) % max(1, limit)
   }
 }

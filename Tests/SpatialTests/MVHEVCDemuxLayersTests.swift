@@ -6,6 +6,7 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: streams whose layers are not simply two eyes, or do not say which eye is which.
@@ -56,11 +57,7 @@ struct MVHEVCDemuxLayersTests {
     Variant(
       testDescription: "an alpha layer", hero: .right, pad: "left", mode: "mono",
       warning: "left out: alpha"
-    ) { vps in
-      vps.multilayer?.scalabilityMask = 1 << 3
-      vps.multilayer?.layers[1].scalabilityIDs[1] = 0
-      vps.multilayer?.layers[1].scalabilityIDs[3] = 1
-    },
+    ) { distinguishLayers(of: &$0, by: 3) },
     Variant(
       testDescription: "a depth layer beside two eyes", hero: .right, pad: "right", mode: "right",
       warning: "left out: depth"
@@ -75,12 +72,15 @@ struct MVHEVCDemuxLayersTests {
     Variant(
       testDescription: "a second layer of the same view", hero: .left, pad: "left", mode: "mono",
       warning: "scalable"
-    ) { vps in
-      vps.multilayer?.scalabilityMask = 1 << 2
-      vps.multilayer?.layers[1].scalabilityIDs[1] = 0
-      vps.multilayer?.layers[1].scalabilityIDs[2] = 1
-    },
+    ) { distinguishLayers(of: &$0, by: 2) },
   ]
+
+  /// Makes the layers differ in one dimension of scalability alone, and no longer in their views.
+  private static func distinguishLayers(of vps: inout VideoParameterSet, by dimension: Int) {
+    vps.multilayer?.scalabilityMask = 1 << dimension
+    vps.multilayer?.layers[1].scalabilityIDs[1] = 0
+    vps.multilayer?.layers[1].scalabilityIDs[dimension] = 1
+  }
 
   private static func addLayer(to vps: inout VideoParameterSet, viewOrderIndex: Int) {
     vps.maxLayersMinus1 = 2

@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// The dependent eye of movies with inter-layer prediction, whose stream has the other eye's
@@ -14,7 +15,7 @@ struct MVHEVCDemuxParserTests {
   init() throws {
     folder = try TemporaryFolder()
     try BuiltPlugin.require()
-    try #require(Python.hasAV)
+    try #require(Python.hasAVAndNumPy)
   }
 
   /// What the stream is written to, and the name of the file's kind.
@@ -31,8 +32,8 @@ struct MVHEVCDemuxParserTests {
     try await play(
       "filesrc location=\(movie) ! mvhevcdemux name=d d.\(eye.rawValue) ! queue ! h265parse ! "
         + "\(sink) ! filesink location=\(output)")
-    let tool = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
-    let lines = try Python.output([tool, "--single", output]).map(\.words)
+    let tool = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let lines = try Python.lines([tool, "--single", output]).map(\.words)
     #expect(lines.map { $0[1] } == md5s, "\(sink)")
   }
 
@@ -64,7 +65,7 @@ struct MVHEVCDemuxParserTests {
 
   @Test("all pictures of a committed stream are kept", arguments: sinks.keys.sorted())
   func committed(sink: String) async throws {
-    let streams = BuiltPlugin.repository.appending(path: "Tests/HEVCTests/Streams")
+    let streams = Repository.url.appending(path: "Tests/HEVCTests/Streams")
     let md5s = try JSONDecoder().decode(
       [String: [String: [String]]].self,
       from: Data(contentsOf: streams.appending(path: "interlayer.json")))
@@ -76,7 +77,7 @@ struct MVHEVCDemuxParserTests {
 
   @Test("decode times rise, no picture is decoded after it is shown, no two have one time")
   func times() async throws {
-    let stream = BuiltPlugin.repository
+    let stream = Repository.url
       .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path
     let pipeline = try pipeline(
       "filesrc location=\(stream) ! mvhevcdemux name=d " + DemuxRun.sinks(["left", "right"]))

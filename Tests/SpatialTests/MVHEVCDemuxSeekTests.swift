@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: going elsewhere in the movie, backwards, and over a part of it.
@@ -200,7 +201,7 @@ struct MVHEVCDemuxSeekTests {
         + "x265enc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! m.video_0 "
         + "mvhevcmux name=m ! filesink location=\(plain)")
     let path = folder.path("fragments.mp4")
-    _ = try Python.output(["-c", Self.fragmenting, plain, path, index])
+    _ = try Python.lines(["-c", Self.fragmenting, plain, path, index])
     let expected = try await DemuxRun.decoded(path, "video_0").map(\.md5)
     try #require(expected.count == 150)
     let pipeline = try pipeline(
@@ -240,7 +241,7 @@ struct MVHEVCDemuxSeekTests {
     let plain = folder.path("plain.mov")
     try await OwnMovie.make(plain, frames: 40)
     let path = folder.path("fragments.mp4")
-    _ = try Python.output(["-c", Self.fragmenting, plain, path, ""])
+    _ = try Python.lines(["-c", Self.fragmenting, plain, path, ""])
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     let size = bytes.suffix(4).reduce(0) { $0 << 8 | Int($1) }
     try #require(Array(bytes[(bytes.count - size + 4)...].prefix(4)) == Array("mfra".utf8))
@@ -274,7 +275,7 @@ struct MVHEVCDemuxSeekTests {
     let plain = folder.path("plain.mov")
     try await OwnMovie.make(plain, frames: 40)
     let path = folder.path("fragments.mp4")
-    _ = try Python.output(["-c", Self.fragmenting, plain, path, ""])
+    _ = try Python.lines(["-c", Self.fragmenting, plain, path, ""])
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     let whole = try await DemuxRun.pushed(bytes, ["video_0"]) { 1000 }["video_0"]
     let tap = try #require(

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux` and `mvhevcautodemux`: applications that choose some of their streams.

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: what comes out of its pads.

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: playing fast or backwards with key frames alone, and without sound.

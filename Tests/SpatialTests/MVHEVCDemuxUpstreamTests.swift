@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcdemux`: where its bytes come from, and what upstream can and cannot do.

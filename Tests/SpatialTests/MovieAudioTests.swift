@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Sound of every kind through `mvhevcdemux` and `mvhevcmux`.
@@ -32,8 +33,8 @@ struct MovieAudioTests {
 
   @Test("sound of FFmpeg's movies has the caps and the bytes that qtdemux gives", Python.hasAVTrait)
   func sameAsQtdemux() async throws {
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/make_audio_movies.py").path
-    _ = try Python.output([script, folder.url.path] + Self.foreign)
+    let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
+    _ = try Python.lines([script, folder.url.path] + Self.foreign)
     for name in Self.foreign {
       let path = folder.path(name)
       let theirs = try await heard(path, "qtdemux")
@@ -68,8 +69,8 @@ struct MovieAudioTests {
       ("pcm_f64be-2.mp4", "F64BE"), ("pcm_f32le-2.mov", "F32LE"), ("pcm_s32le-2.mov", "S32LE"),
     ])
   func plainSound(name: String, format: String) async throws {
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/make_audio_movies.py").path
-    _ = try Python.output([script, folder.url.path, name])
+    let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
+    _ = try Python.lines([script, folder.url.path, name])
     let sound = try await heard(folder.path(name), "mvhevcdemux")
     #expect(sound.caps.first?.string("format") == format)
     if name.contains("-6"), case .bitmask(let mask)? = sound.caps.first?["channel-mask"] {
@@ -161,7 +162,7 @@ struct MovieAudioTests {
       #expect(entry.sampleRate == kind.rate)
       let times = (try one.audio().allSamples, try two.audio().allSamples)
       #expect(times.0.map(\.decodeTime) == times.1.map(\.decodeTime), "\(container)")
-      let judged = try Python.output(["-c", Self.judge, second]).last
+      let judged = try Python.lines(["-c", Self.judge, second]).last
       #expect(judged == "\(kind.codec) \(kind.rate) \(kind.channels) ok", "\(container)")
     }
   }
@@ -180,8 +181,8 @@ struct MovieAudioTests {
   @Test("the records that are made of AC-3 and E-AC-3 are FFmpeg's", Python.hasAVTrait)
   func surroundRecords() async throws {
     let names = ["ac3-2.mp4", "ac3-6.mp4", "eac3-2.mp4", "eac3-6.mp4"]
-    let script = BuiltPlugin.repository.appending(path: "Tests/Tools/make_audio_movies.py").path
-    _ = try Python.output([script, folder.url.path] + names)
+    let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
+    _ = try Python.lines([script, folder.url.path] + names)
     for name in names {
       let copy = folder.path("copy.mp4")
       // qtdemux does not pass the record on, so that it is made of the first frame.
@@ -258,5 +259,5 @@ extension MovieFile {
 
 extension Python {
   static let hasAVTrait: ConditionTrait = .enabled(
-    if: hasAV, "no Python with PyAV; see GST_SPATIAL_PYTHON")
+    if: hasAVAndNumPy, "no Python with PyAV; see GST_SPATIAL_PYTHON")
 }

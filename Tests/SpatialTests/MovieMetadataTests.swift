@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What a movie and its tracks say of themselves, through `mvhevcdemux` and `mvhevcmux`.
@@ -136,7 +137,7 @@ struct MovieMetadataTests {
           print(known.get("com.apple.quicktime.model"))
           print(next(movie.decode(video=0)).rotation)
       """
-    let found = try Python.output(["-c", script, copy]).suffix(4)
+    let found = try Python.lines(["-c", script, copy]).suffix(4)
     #expect(
       Array(found) == [
         "+37.3349-122.0090+021.000/", "2024-01-13T15:02:03-0800", "iPhone 15 Pro", "-90",

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Tracks that are neither video nor audio, through `mvhevcdemux` and `mvhevcmux`; and what ties

@@ -3,6 +3,7 @@
 import Foundation
 import HEVC
 import ISOBMFF
+import TestKit
 import Testing
 
 extension MovieFile {

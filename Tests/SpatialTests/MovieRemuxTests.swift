@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What a movie's sample entry says, through `mvhevcdemux` and `mvhevcmux`.

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: what is in the file.
@@ -16,17 +17,13 @@ struct MovieTests {
     folder = try TemporaryFolder()
   }
 
-  private func mux(_ properties: String = "") -> String {
-    "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
-  }
-
   @Test(
     "frames and times are exact, whatever the rate and container",
     arguments: [(30, 1), (30000, 1001), (24000, 1001), (90, 1)], ["mov", "mp4"])
   func times(rate: (Int, Int), container: String) async throws {
     try await play(
       eyes(40, "width=128,height=64,framerate=\(rate.0)/\(rate.1)")
-        + mux("container=\(container) option-string=bframes=3"))
+        + mux(to: path, "container=\(container) option-string=bframes=3"))
     let file = try MovieFile(path)
     #expect(file.fileType?.isQuickTime == (container == "mov"))
     let video = try file.video()
@@ -49,7 +46,7 @@ struct MovieTests {
     try await play(
       "stereotestsrc num-buffers=9 ! video/x-raw,width=128,height=64,framerate=25/1 ! "
         + "capssetter caps=video/x-raw,framerate=0/1 ! sbssplit name=s "
-        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux())
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux(to: path))
     let video = try MovieFile(path).video()
     #expect(video.timescale == 90_000)
     #expect(video.presentationNanoseconds == (0..<9).map { $0 * 40_000_000 })
@@ -59,7 +56,7 @@ struct MovieTests {
   @Test("sync samples are where keyframes are asked for")
   func syncSamples() async throws {
     try await play(
-      eyes(35, "width=128,height=64") + mux("key-int-max=10 scene-cuts=false"))
+      eyes(35, "width=128,height=64") + mux(to: path, "key-int-max=10 scene-cuts=false"))
     let samples = try MovieFile(path).video().allSamples
     #expect(samples.indices.filter { samples[$0].isSync } == [0, 10, 20, 30])
   }
@@ -69,7 +66,7 @@ struct MovieTests {
     arguments: ["mov", "mp4"])
   func aac(container: String) async throws {
     let pipeline = try pipeline(
-      eyes(20, "width=128,height=64") + mux("container=\(container)")
+      eyes(20, "width=128,height=64") + mux(to: path, "container=\(container)")
         + "audiotestsrc num-buffers=30 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
         + "avenc_aac ! aacparse name=parse ! queue ! mux.audio_0")
     let tap = try Tap(pipeline.element(named: "parse")?.staticPad("src"))
@@ -98,7 +95,7 @@ struct MovieTests {
     arguments: [("S16LE", 44100, 2), ("S24BE", 48000, 1), ("F32LE", 96000, 6)])
   func pcm(format: String, rate: Int, channels: Int) async throws {
     let pipeline = try pipeline(
-      eyes(20, "width=128,height=64") + mux()
+      eyes(20, "width=128,height=64") + mux(to: path)
         + "audiotestsrc num-buffers=25 samplesperbuffer=997 ! audioconvert ! "
         + "audio/x-raw,format=\(format),rate=\(rate),channels=\(channels) ! queue name=q ! mux.audio_0"
     )
@@ -118,7 +115,7 @@ struct MovieTests {
   @Test("several audio tracks keep their content and language")
   func audioTracks() async throws {
     try await play(
-      eyes(10, "width=128,height=64") + mux()
+      eyes(10, "width=128,height=64") + mux(to: path)
         + "audiotestsrc num-buffers=10 ! audio/x-raw,rate=44100,channels=1,format=S16LE ! "
         + "taginject tags=language-code=de ! mux.audio_0 "
         + "audiotestsrc num-buffers=10 ! audio/x-raw,rate=48000,channels=2,format=S16LE ! "
@@ -132,7 +129,7 @@ struct MovieTests {
   func lengths() async throws {
     for (frames, packets) in [(10, 200), (60, 10)] {
       try await play(
-        eyes(frames, "width=128,height=64") + mux()
+        eyes(frames, "width=128,height=64") + mux(to: path)
           + "audiotestsrc num-buffers=\(packets) samplesperbuffer=441 ! "
           + "audio/x-raw,rate=44100,channels=1,format=S16LE ! mux.audio_0")
       let file = try MovieFile(path)
@@ -144,7 +141,7 @@ struct MovieTests {
   @Test("a track that starts later than the other starts later in the movie")
   func offset() async throws {
     let pipeline = try pipeline(
-      eyes(10, "width=128,height=64,framerate=25/1") + mux()
+      eyes(10, "width=128,height=64,framerate=25/1") + mux(to: path)
         + "audiotestsrc name=audio num-buffers=10 samplesperbuffer=441 timestamp-offset=200000000 ! "
         + "audio/x-raw,rate=44100,channels=1,format=S16LE ! mux.audio_0")
     try await play(pipeline)
@@ -158,7 +155,7 @@ struct MovieTests {
   @Test("samples of the tracks lie in the file in the order of their times")
   func interleaving() async throws {
     try await play(
-      eyes(120, "width=128,height=64") + mux()
+      eyes(120, "width=128,height=64") + mux(to: path)
         + "audiotestsrc num-buffers=172 samplesperbuffer=1024 ! "
         + "audio/x-raw,rate=44100,channels=2,format=S16LE ! mux.audio_0")
     let file = try MovieFile(path)
@@ -175,19 +172,11 @@ struct MovieTests {
   @Test("a GAP event is a time without samples, not a sample")
   func gaps() async throws {
     let pipeline = try pipeline(
-      eyes(10, "width=128,height=64") + mux()
+      eyes(10, "width=128,height=64") + mux(to: path)
         + "audiotestsrc num-buffers=4 samplesperbuffer=4410 ! "
         + "audio/x-raw,rate=44100,channels=1,format=S16LE ! identity name=i ! mux.audio_0")
     let pad = try #require(pipeline.element(named: "i")?.staticPad("src"))
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, info, _ in
-        guard let pad, let info, let data = info.pointee.data else { return GST_PAD_PROBE_OK }
-        let buffer = data.assumingMemoryBound(to: GstBuffer.self)
-        guard buffer.pointee.pts == 100_000_000 else { return GST_PAD_PROBE_OK }
-        gst_pad_push_event(pad, gst_event_new_gap(buffer.pointee.pts, buffer.pointee.duration))
-        return GST_PAD_PROBE_DROP
-      }, nil, nil)
+    pad.putGaps { $0 == 100_000_000 }
     try await play(pipeline)
     let samples = try MovieFile(path).audio().allSamples
     #expect(samples.count == 3 * 4410)

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// `mvhevcmux` in fragments: streamed to any sink, or finished to an ordinary movie.

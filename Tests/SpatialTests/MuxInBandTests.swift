@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import HEVC
 import ISOBMFF
+import TestKit
 import Testing
 
 /// `mvhevcmux`: H.265 that has its parameter sets inside.
@@ -88,7 +89,7 @@ struct MuxInBandTests {
       let type = NALUnitHeader(file.content(of: try file.video()).span.bytes.extracting(unit))?.type
       #expect(type?.isParameterSet == false)
     }
-    let counted = try Python.output([
+    let counted = try Python.lines([
       "-c", "import av, sys; print(sum(1 for f in av.open(sys.argv[1]).decode(video=0)))", path,
     ])
     #expect(counted.last == "12")

@@ -6,6 +6,7 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// What arrives at `mvhevcmux` beside frames: gaps, late pads, tags, coded video as it is.
@@ -24,21 +25,7 @@ struct MuxInputTests {
 
   /// Puts GAP events in the place of frames of these numbers, at 30 frames a second.
   private func putGaps(at numbers: Set<UInt64>, _ pad: Pad) {
-    let set = Unmanaged.passRetained(Locked(numbers))
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, info, data in
-        guard let pad, let data, let found = info?.pointee.data else { return GST_PAD_PROBE_OK }
-        let buffer = found.assumingMemoryBound(to: GstBuffer.self)
-        let number = UInt64(buffer.pointee.pts + 1_000_000) / 33_333_333
-        let numbers = Unmanaged<Locked<Set<UInt64>>>.fromOpaque(data).takeUnretainedValue()
-        guard numbers.current.contains(number) else { return GST_PAD_PROBE_OK }
-        gst_pad_push_event(pad, gst_event_new_gap(buffer.pointee.pts, buffer.pointee.duration))
-        return GST_PAD_PROBE_DROP
-      }, set.toOpaque()
-    ) { data in
-      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
-    }
+    pad.putGaps { numbers.contains(($0 + 1_000_000) / 33_333_333) }
   }
 
   @Test("a GAP event in both eyes is no frame and no lack", arguments: ["mux", "enc"])
@@ -102,14 +89,11 @@ struct MuxInputTests {
     let pipeline = try pipeline(
       eyes(-1, "width=128,height=64").replacing("stereotestsrc", with: "stereotestsrc is-live=true")
         + mux("speed-preset=ultrafast tune=zerolatency"))
-    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(.playing)
-    while tap.buffers.count < 4 { try await Task.sleep(for: .milliseconds(10)) }
+    try await start(pipeline, watching: "mux").waitForMore(4)
     let mux = try #require(pipeline.element(named: "mux"))
     let templates = ["audio_%u", "video_%u"]
     #expect(templates.allSatisfy { mux.requestPad($0) == nil })
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
+    try await finish(pipeline)
     #expect(try MovieFile(path).video().samples.count > 0)
     // Another movie of the same element may have other pads.
     #expect(mux.requestPad("audio_%u") != nil)
@@ -132,22 +116,28 @@ struct MuxInputTests {
     #expect(problem.message.contains("counted in bytes, not in time"), "\(problem)")
   }
 
+  /// The error that a movie ends with whose sound is buffers of no content.
+  ///
+  /// - Parameter sound: how large they are, and their caps.
+  private func refusal(ofSound sound: String) async throws -> PipelineFailure {
+    try await failure(
+      of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
+        + "fakesrc num-buffers=5 sizetype=fixed format=time \(sound) ! mux.audio_0")
+  }
+
   @Test("PCM that is no whole number of frames is an error")
   func unevenPCM() async throws {
-    let problem = try await failure(
-      of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
-        + "fakesrc num-buffers=5 sizetype=fixed sizemax=1001 format=time datarate=176400 ! "
-        + "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=2 ! mux.audio_0")
+    let problem = try await refusal(
+      ofSound: "sizemax=1001 datarate=176400 ! "
+        + "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=2")
     #expect(problem.message.contains("1001 bytes"), "\(problem)")
   }
 
   @Test("AAC without codec_data is refused with what to do")
   func unparsedAAC() async throws {
-    let problem = try await failure(
-      of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
-        + "fakesrc num-buffers=5 sizetype=fixed sizemax=100 format=time datarate=4800 ! "
-        + "audio/mpeg,mpegversion=4,stream-format=raw,framed=true,rate=44100,channels=2 ! "
-        + "mux.audio_0")
+    let problem = try await refusal(
+      ofSound: "sizemax=100 datarate=4800 ! "
+        + "audio/mpeg,mpegversion=4,stream-format=raw,framed=true,rate=44100,channels=2")
     #expect(problem.message.contains("aacparse"), "\(problem)")
   }
 
@@ -232,7 +222,7 @@ struct MuxInputTests {
   }
 
   private static let foreignFile: String? = {
-    let path = BuiltPlugin.repository.deletingLastPathComponent()
+    let path = Repository.url.deletingLastPathComponent()
       .appending(path: "shared/media/water-1934x2160-right-base.mov").path
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }()
@@ -246,8 +236,7 @@ struct MuxInputTests {
         + mux("speed-preset=ultrafast tune=zerolatency"))
     pipeline.setState(.playing)
     try await Task.sleep(for: .milliseconds(700))
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
+    try await finish(pipeline)
     let file = try MovieFile(path)
     #expect(try file.video().samples.count >= 10)
     #expect(try file.audio().samples.count > 10_000)

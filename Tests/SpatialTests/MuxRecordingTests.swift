@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What may happen to `mvhevcmux` while it records, and must not cost the recording.
@@ -17,7 +18,7 @@ struct MuxRecordingTests {
   }
 
   /// Two live eyes and live sound, each through a tee that goes on where nobody takes its data.
-  private func live(_ sound: Bool = true) throws -> Pipeline {
+  private func live(_ sound: Bool) throws -> Pipeline {
     let tee = "queue ! tee allow-not-linked=true name="
     return try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
@@ -28,13 +29,12 @@ struct MuxRecordingTests {
         + "mvhevcmux name=mux speed-preset=ultrafast tune=zerolatency ! filesink location=\(path)")
   }
 
-  /// Waits for so many further buffers to pass; fails the test where they do not come.
-  private func more(_ count: Int, of tap: Tap) async throws {
-    let wanted = tap.buffers.count + count
-    for _ in 0..<1000 where tap.buffers.count < wanted {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    try #require(tap.buffers.count >= wanted, "the file does not grow")
+  /// A recording that runs, and what it writes.
+  private func recording(sound: Bool = true) async throws -> (pipeline: Pipeline, tap: Tap) {
+    let pipeline = try live(sound)
+    let tap = try start(pipeline, watching: "mux")
+    try await tap.waitForMore(20)
+    return (pipeline, tap)
   }
 
   /// Unlinks and releases a pad of the muxer, as an application does that takes a source away.
@@ -48,57 +48,43 @@ struct MuxRecordingTests {
 
   @Test("a seek is refused, and what has been written stays")
   func seek() async throws {
-    let pipeline = try live()
-    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
+    let (pipeline, tap) = try await recording()
     #expect(!pipeline.seek(to: 0))
     let query = Query.seeking(.time)
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("src"))
     #expect(mux.peer?.queryPeer(query) == true)
     let isSeekable = query.isSeekable
     #expect(!isSeekable)
-    try await more(10, of: tap)
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
+    try await tap.waitForMore(10)
+    try await finish(pipeline)
     let file = try MovieFile(path)
     #expect(try file.video().samples.count > 10)
     let offsets = try [file.video(), file.audio()].compactMap { $0.allSamples.first?.offset }
     #expect(offsets.min() ?? .max < 100)
   }
 
+  /// The seconds of pictures and of sound in a recording of which a pad is released on the way.
+  private func recorded(
+    releasing pad: String
+  ) async throws -> (pictures: Double, sound: Double) {
+    let (pipeline, tap) = try await recording()
+    try release(pad, of: pipeline)
+    try await tap.waitForMore(45)
+    try await finish(pipeline)
+    let file = try MovieFile(path)
+    return (try file.video().seconds, try file.audio().seconds)
+  }
+
   @Test("releasing the sound's pad ends its track, and the movie goes on")
   func releaseSound() async throws {
-    let pipeline = try live()
-    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
-    try release("audio_0", of: pipeline)
-    try await more(45, of: tap)
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
-    let file = try MovieFile(path)
-    let (video, audio) = (try file.video(), try file.audio())
-    let pictures = Double(video.mediaDuration ?? 0) / Double(video.timescale)
-    let sound = Double(audio.mediaDuration ?? 0) / Double(audio.timescale)
+    let (pictures, sound) = try await recorded(releasing: "audio_0")
     #expect(sound > 0)
     #expect(pictures > sound + 1)
   }
 
   @Test("releasing an eye ends both eyes' track, and the sound goes on")
   func releaseEye() async throws {
-    let pipeline = try live()
-    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
-    try release("left", of: pipeline)
-    try await more(45, of: tap)
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
-    let file = try MovieFile(path)
-    let (video, audio) = (try file.video(), try file.audio())
-    let pictures = Double(video.mediaDuration ?? 0) / Double(video.timescale)
-    let sound = Double(audio.mediaDuration ?? 0) / Double(audio.timescale)
+    let (pictures, sound) = try await recorded(releasing: "left")
     #expect(pictures > 0)
     #expect(sound > pictures + 0.5)
   }
@@ -106,15 +92,9 @@ struct MuxRecordingTests {
   @Test(
     "releasing an eye where there is nothing else finishes the movie", arguments: ["left", "right"])
   func releaseLast(eye: String) async throws {
-    let pipeline = try live(false)
-    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
+    let (pipeline, tap) = try await recording(sound: false)
     try release(eye, of: pipeline)
-    for _ in 0..<1000 where !tap.events.contains(where: { $0.type == GST_EVENT_EOS }) {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(tap.events.contains { $0.type == GST_EVENT_EOS })
+    #expect(try await tap.waitForEnd())
     try await play(pipeline)
     #expect(try MovieFile(path).video().samples.count > 10)
   }
@@ -123,32 +103,17 @@ struct MuxRecordingTests {
 
   /// Sends caps with further fields behind the fifth buffer of a pad.
   private func refine(_ pad: Pad?, _ fields: Fields) throws {
-    final class Refinement: Sendable {
-      let caps: @Sendable (Caps) -> Caps
-      let count = Locked(0)
-      init(_ caps: @escaping @Sendable (Caps) -> Caps) { self.caps = caps }
-    }
-    let pad = try #require(pad)
     let news = Locked(Array(fields))
-    let refinement = Refinement { caps in
-      news.current.reduce(caps) { $0.with([$1.key: $1.value]) }
-    }
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, _, data in
-        guard let pad, let data else { return GST_PAD_PROBE_OK }
-        let refinement = Unmanaged<Refinement>.fromOpaque(data).takeUnretainedValue()
-        let number = refinement.count.withLock { count in
-          count += 1
-          return count
-        }
-        if number == 6, let caps = Pad(retaining: pad).currentCaps {
-          Pad(retaining: pad).push(.caps(refinement.caps(caps)))
-        }
-        return GST_PAD_PROBE_OK
-      }, Unmanaged.passRetained(refinement).toOpaque()
-    ) { data in
-      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+    let count = Locked(0)
+    try #require(pad).onEachBuffer { pad, _ in
+      let number = count.withLock { count in
+        count += 1
+        return count
+      }
+      if number == 6, let caps = pad.currentCaps {
+        pad.push(.caps(news.current.reduce(caps) { $0.with([$1.key: $1.value]) }))
+      }
+      return GST_PAD_PROBE_OK
     }
   }
 

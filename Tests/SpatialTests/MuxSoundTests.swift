@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Encoders of sound straight into `mvhevcmux`, as they go into `mp4mux`.
@@ -41,7 +42,7 @@ struct MuxSoundTests {
       "audiotestsrc num-buffers=50 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! "
         + (name == "identity" ? "audio/x-raw,format=S16LE ! identity" : name)
         + " ! mux.audio_0 mvhevcmux name=mux container=\(container) ! filesink location=\(path)")
-    let said = try Python.output(["-c", Self.count, path])
+    let said = try Python.lines(["-c", Self.count, path])
     let words = try #require(said.first).split(separator: " ").map(String.init)
     #expect(words[0].hasPrefix(try #require(Self.encoders[name])), "\(said)")
     let samples = try #require(Int(words[1]))

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Texts, time codes and chapters that `mvhevcmux` makes tracks of.
@@ -14,10 +15,6 @@ struct MuxTextTests {
 
   init() throws {
     folder = try TemporaryFolder()
-  }
-
-  private func mux(_ properties: String = "") -> String {
-    "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
   }
 
   private func texts(_ file: MovieFile, _ track: Track) -> [String] {
@@ -47,14 +44,14 @@ struct MuxTextTests {
     try await play(
       eyes(60, "width=128,height=64")
         + "filesrc location=\(source) ! subparse ! text/x-raw,format=utf8 ! queue ! mux.subtitle_0 "
-        + mux("container=\(container)"))
+        + mux(to: path, "container=\(container)"))
     let file = try MovieFile(path)
     let track = try #require(file.tracks("sbtl").first)
     #expect(texts(file, track) == ["Hello", "", "Über den Wolken"])
     #expect(track.allSamples.map(\.duration) == [45_000, 45_000, 36_000])
     #expect(track.edits.first?.mediaTime == nil)
     #expect(Double(track.edits.first?.duration ?? 0) / Double(file.movie.timescale) == 0.5)
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys
@@ -72,7 +69,7 @@ struct MuxTextTests {
     try await play(
       "stereotestsrc num-buffers=10 ! video/x-raw,width=128,height=64,framerate=\(rate) ! "
         + "timecodestamper drop-frame=\(dropFrame) timecode-offset=9000 ! sbssplit name=s "
-        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux())
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux(to: path))
     let file = try MovieFile(path)
     let track = try #require(file.tracks("tmcd").first)
     #expect(try file.video().references.map(\.type) == ["tmcd"])
@@ -83,7 +80,7 @@ struct MuxTextTests {
       file.bytes[Int(sample.offset)..<Int(sample.offset) + 4].reduce(0) { $0 << 8 | Int($1) }
         == 9000)
     #expect(sample.duration == (dropFrame ? 10_010 : 10))
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys
@@ -98,7 +95,7 @@ struct MuxTextTests {
     "chapters of a table of contents become a track that players list",
     arguments: ["event", "GstTocSetter"])
   func chapters(by way: String) async throws {
-    let pipeline = try pipeline(eyes(90, "width=128,height=64") + mux())
+    let pipeline = try pipeline(eyes(90, "width=128,height=64") + mux(to: path))
     let toc = gst_toc_new(GST_TOC_SCOPE_GLOBAL)
     for (index, name) in ["Beginning", "Äußerstes", "End"].enumerated() {
       let entry = gst_toc_entry_new(GST_TOC_ENTRY_TYPE_CHAPTER, "\(index)")
@@ -115,27 +112,16 @@ struct MuxTextTests {
       gst_toc_setter_set_toc(OpaquePointer(setter.pointer), toc)
     }
     let mux = try #require(pipeline.element(named: "mux")?.staticPad("left"))
-    final class Once: Sendable {
-      let event: Locked<Event?>
-      init(_ e: Event?) { event = Locked(e) }
-    }
-    let once = Once(way == "event" ? Event(adopting: gst_event_new_toc(toc, 0)) : nil)
+    let once = Locked<Event?>(way == "event" ? Event(adopting: gst_event_new_toc(toc, 0)) : nil)
     gst_mini_object_unref(toc.map { UnsafeMutablePointer($0) })
     let peer = try #require(mux.peer)
-    let push: GstPadProbeCallback = { pad, _, data in
-      guard let pad, let data else { return GST_PAD_PROBE_OK }
-      let once = Unmanaged<Once>.fromOpaque(data).takeUnretainedValue()
-      let event = once.event.withLock { event in
+    peer.onEachBuffer { pad, _ in
+      let event = once.withLock { event in
         defer { event = nil }
         return event
       }
-      if let event { Pad(retaining: pad).push(event) }
+      if let event { pad.push(event) }
       return GST_PAD_PROBE_OK
-    }
-    gst_pad_add_probe(
-      peer.pointer, GST_PAD_PROBE_TYPE_BUFFER, push, Unmanaged.passRetained(once).toOpaque()
-    ) { data in
-      if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
     }
     try await play(pipeline)
     let file = try MovieFile(path)
@@ -144,7 +130,7 @@ struct MuxTextTests {
     #expect(track.allSamples.map(\.duration) == [1000, 1000, 1000])
     #expect(!track.isEnabled)
     #expect(try file.video().references.map(\.type) == ["chap"])
-    let said = try Python.output([
+    let said = try Python.lines([
       "-c",
       """
       import av, sys

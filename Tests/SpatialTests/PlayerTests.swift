@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import TestKit
 import Testing
 
 /// GStreamer's own players and tools, which take `mvhevcautodemux` by themselves, or `mvhevcdemux`
@@ -32,7 +33,8 @@ struct PlayerTests {
     #expect(output.components(separatedBy: "H.265 (Main Profile)").count == 3, "\(output)")
   }
 
-  @Test("gst-play-1.0 plays a movie from its start to its end", arguments: ["mov", "mp4"], environments)
+  @Test(
+    "gst-play-1.0 plays a movie from its start to its end", arguments: ["mov", "mp4"], environments)
   func play(container: String, environment: [String: String]) async throws {
     try await OwnMovie.make(path, mux: "container=\(container)", sound: container == "mov")
     let (status, output) = try run(

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import SpatialElements
+import TestKit
 import Testing
 
 /// The plugin file, and what GStreamer's tools say of it.
@@ -102,7 +103,7 @@ struct PresetTests {
     arguments: ["mvhevcmux", "mvhevcenc"])
   func presets(_ name: String) throws {
     try BuiltPlugin.require()
-    let folder = BuiltPlugin.repository.appending(path: "Plugins/Spatial/Presets").path
+    let folder = Repository.url.appending(path: "Plugins/Spatial/Presets").path
     // It can be set once in a process.
     gst_preset_set_app_dir(folder)
     for (preset, keyframeDistance) in [("1080p", 60), ("4K", 60), ("live", 30)] as [(String, Int32)]

@@ -2,13 +2,14 @@
 
 import Foundation
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Runs what README.md tells people to copy.
 @Suite("README")
 struct ReadmeTests {
   private static let commands =
-    (try? DocumentedLines(BuiltPlugin.repository.appending(path: "README.md")).commands) ?? []
+    (try? DocumentedLines(Repository.url.appending(path: "README.md")).commands) ?? []
 
   private static let pipelines = commands.filter { $0.hasPrefix("gst-launch-1.0") }
 
@@ -61,7 +62,7 @@ struct ReadmeTests {
     for line in lines {
       // The viewer is there until it is told to end.
       let end = line.contains(" view ") ? "timeout --preserve-status --signal=INT 3 " : ""
-      let command = "\(end)'\(BuiltPlugin.repository.path)'/\(line)"
+      let command = "\(end)'\(Repository.url.path)'/\(line)"
       let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0, "\(line): \(result.output)")
       if line.contains(" info ") { #expect(result.output.contains("MV-HEVC"), "\(result.output)") }
@@ -80,7 +81,7 @@ struct ReadmeTests {
     let start = try #require(Self.commands.firstIndex { $0.hasPrefix("mkdir -p live") })
     // Another port, nobody to look at the preview, and a player without a window.
     let lines = Self.commands[start..<start + 3].joined(separator: "\n")
-      .replacing(".build/release/", with: "'\(BuiltPlugin.repository.path)'/.build/release/")
+      .replacing(".build/release/", with: "'\(Repository.url.path)'/.build/release/")
       .replacing("serve live", with: "serve live --port $port")
       .replacing("output=live", with: "output=live preview=fakesink")
       .replacing("8080", with: "$port").replacing("sleep 6; ", with: "")
@@ -109,7 +110,7 @@ struct ReadmeTests {
   func streamingPage() throws {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
-    let page = BuiltPlugin.repository.appending(path: "docs/streaming.md")
+    let page = Repository.url.appending(path: "docs/streaming.md")
     let lines = try DocumentedLines(page).commands
     #expect(lines.count == 3)
     for line in lines {
@@ -133,7 +134,7 @@ struct ReadmeTests {
     let makes = Self.commands.filter { $0.hasPrefix("make ") }
     #expect(makes.count >= 3)
     for command in makes {
-      let folder = BuiltPlugin.repository.path
+      let folder = Repository.url.path
       let result = try run(["bash", "-c", "cd '\(folder)' && \(command) --dry-run"])
       #expect(result.status == 0, "\(command): \(result.output)")
     }
@@ -143,7 +144,7 @@ struct ReadmeTests {
   func demoRuns() throws {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
-    let script = BuiltPlugin.repository.appending(path: "scripts/demo").path
+    let script = Repository.url.appending(path: "scripts/demo").path
     let result = try run(["bash", script, "", folder.path("demo.mov")], seconds: 120)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("150 frames for each eye"), "\(result.output)")

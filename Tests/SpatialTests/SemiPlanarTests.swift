@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// What cameras and hardware decoders give, NV12 and P010, without `videoconvert`: the same pictures

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Pads that give nothing: what waits for them does not wait for ever.
@@ -33,41 +34,26 @@ struct SilentPadTests {
     "audiotestsrc is-live=true ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! queue ! "
     + "valve name=audio ! x.audio_0 "
 
-  /// Waits for so many further buffers to pass; fails the test where they do not come.
-  private func more(_ count: Int, of tap: Tap) async throws {
-    let wanted = tap.buffers.count + count
-    for _ in 0..<1500 where tap.buffers.count < wanted {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    try #require(tap.buffers.count >= wanted, "nothing comes any more")
-  }
-
   private func close(_ valve: String, of pipeline: Pipeline, _ isClosed: Bool = true) throws {
     try #require(pipeline.element(named: valve)).set("drop", isClosed ? "true" : "false")
-  }
-
-  private func seconds(_ track: Track) -> Double {
-    Double(track.mediaDuration ?? 0) / Double(track.timescale)
   }
 
   @Test("a live microphone that stops does not stop the recording, and is recorded when it is back")
   func microphoneStops() async throws {
     let pipeline = try live(recording, sound: microphone)
-    let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(30, of: tap)
+    let tap = try start(pipeline, watching: "x")
+    try await tap.waitForMore(30)
     try close("audio", of: pipeline)
-    try await more(60, of: tap)
+    try await tap.waitForMore(60)
     try close("audio", of: pipeline, false)
-    try await more(60, of: tap)
-    pipeline.send(.endOfStream)
-    let messages = try await play(pipeline)
+    try await tap.waitForMore(60)
+    let messages = try await finish(pipeline)
     #expect(messages.warnings.contains { $0.contains("audio_0") }, "\(messages.warnings)")
     let file = try MovieFile(path)
     let (video, audio) = (try file.video(), try file.audio())
     #expect(video.samples.count > 50)
     // The pause is in the sound, which ends with the pictures.
-    #expect(abs(seconds(video) - seconds(audio)) < 0.3, "\(seconds(video)) \(seconds(audio))")
+    #expect(abs(video.seconds - audio.seconds) < 0.3, "\(video.seconds) \(audio.seconds)")
     let longest = audio.allSamples.map(\.duration).max() ?? 0
     #expect(Double(longest) / Double(audio.timescale) > 0.5)
   }
@@ -75,14 +61,12 @@ struct SilentPadTests {
   @Test("a recording ends that a dead microphone does not end with")
   func microphoneDies() async throws {
     let pipeline = try live(recording, sound: microphone)
-    let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(30, of: tap)
+    let tap = try start(pipeline, watching: "x")
+    try await tap.waitForMore(30)
     try close("audio", of: pipeline)
-    try await more(30, of: tap)
+    try await tap.waitForMore(30)
     // The valve lets no EOS through.
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
+    try await finish(pipeline)
     #expect(try MovieFile(path).video().samples.count > 20)
   }
 
@@ -90,13 +74,11 @@ struct SilentPadTests {
   func microphoneNeverStarts() async throws {
     let pipeline = try live(
       recording, sound: microphone.replacing("name=audio", "name=audio drop=true"))
-    let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(30, of: tap)
+    let tap = try start(pipeline, watching: "x")
+    try await tap.waitForMore(30)
     try close("audio", of: pipeline, false)
-    try await more(30, of: tap)
-    pipeline.send(.endOfStream)
-    let messages = try await play(pipeline)
+    try await tap.waitForMore(30)
+    let messages = try await finish(pipeline)
     #expect(messages.warnings.contains { $0.contains("without it") }, "\(messages.warnings)")
     let file = try MovieFile(path)
     #expect(try file.video().samples.count > 20)
@@ -108,17 +90,15 @@ struct SilentPadTests {
     let pipeline = try live(
       recording.replacing("pad-timeout=300000000", "pad-timeout=200000000"), sound: microphone)
     try close(eye, of: pipeline)
-    let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(.playing)
+    let tap = try start(pipeline, watching: "x")
     try await Task.sleep(for: .milliseconds(700))
     #expect(tap.buffers.isEmpty)
     try close(eye, of: pipeline, false)
-    try await more(40, of: tap)
-    pipeline.send(.endOfStream)
-    try await play(pipeline)
+    try await tap.waitForMore(40)
+    try await finish(pipeline)
     let file = try MovieFile(path)
     #expect(try file.video().samples.count > 15)
-    #expect(try abs(seconds(file.video()) - seconds(file.audio())) < 0.4)
+    #expect(try abs(file.video().seconds - file.audio().seconds) < 0.4)
   }
 
   @Test(
@@ -131,16 +111,15 @@ struct SilentPadTests {
     let tap = try Tap(x.staticPad("src"))
     let others = try Tap(x.staticPad(eye == "left" ? "right" : "left"))
     pipeline.setState(.playing)
-    try await more(10, of: tap)
+    try await tap.waitForMore(10)
     try close(eye, of: pipeline)
-    try await more(15, of: others)
+    try await others.waitForMore(15)
     let before = tap.buffers.count
-    try await more(5, of: others)
+    try await others.waitForMore(5)
     #expect(tap.buffers.count <= before + 1)
     try close(eye, of: pipeline, false)
-    try await more(10, of: tap)
-    pipeline.send(.endOfStream)
-    let messages = try await play(pipeline)
+    try await tap.waitForMore(10)
+    let messages = try await finish(pipeline)
     #expect(messages.warnings.contains { $0.contains("the pad \(eye)") }, "\(messages.warnings)")
     guard case .uint64(let dropped) = x.get("dropped-\(eye == "left" ? "right" : "left")") else {
       throw Failure("no count")
@@ -175,15 +154,13 @@ struct SilentPadTests {
   @Test("a pause of a live recording gives nothing up")
   func pause() async throws {
     let pipeline = try live(recording, sound: microphone)
-    let tap = try Tap(pipeline.element(named: "x")?.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
+    let tap = try start(pipeline, watching: "x")
+    try await tap.waitForMore(20)
     pipeline.setState(.paused)
     try await Task.sleep(for: .seconds(1))
     pipeline.setState(.playing)
-    try await more(20, of: tap)
-    pipeline.send(.endOfStream)
-    let messages = try await play(pipeline)
+    try await tap.waitForMore(20)
+    let messages = try await finish(pipeline)
     #expect(messages.warnings.isEmpty, "\(messages.warnings)")
     #expect(try MovieFile(path).video().samples.count > 10)
   }
@@ -195,19 +172,15 @@ struct SilentPadTests {
       "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
         + "sbssplit name=s s.left ! \(tee)l ! x.left s.right ! \(tee)r ! x.right \(recording)")
     let mux = try #require(pipeline.element(named: "x"))
-    let tap = try Tap(mux.staticPad("src"))
-    pipeline.setState(.playing)
-    try await more(20, of: tap)
+    let tap = try start(pipeline, watching: "x")
+    try await tap.waitForMore(20)
     let pads = try ["left", "right"].map { try #require(mux.staticPad($0)) }
     for pad in pads {
       let peer = try #require(pad.peer)
       gst_pad_unlink(peer.pointer, pad.pointer)
     }
     for pad in pads { gst_element_release_request_pad(mux.pointer, pad.pointer) }
-    for _ in 0..<1000 where !tap.events.contains(where: { $0.type == GST_EVENT_EOS }) {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    #expect(tap.events.contains { $0.type == GST_EVENT_EOS })
+    #expect(try await tap.waitForEnd())
     try await play(pipeline)
     #expect(try MovieFile(path).video().samples.count > 10)
   }

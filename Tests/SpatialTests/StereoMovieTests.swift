@@ -4,6 +4,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: the eyes, and what the file says of them.
@@ -16,15 +17,11 @@ struct StereoMovieTests {
     folder = try TemporaryFolder()
   }
 
-  private func mux(_ properties: String = "") -> String {
-    "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
-  }
-
   @Test(
     "an independent decoder finds both eyes, not swapped, for either hero eye", Judge.isThere,
     arguments: [Eye.left, .right])
   func bothEyes(hero: Eye) async throws {
-    try await play(eyes(12) + mux("hero-eye=\(hero) quality=18"))
+    try await play(eyes(12) + mux(to: path, "hero-eye=\(hero) quality=18"))
     try await Judge.expectEyes(path, folder, count: 12, width: 320, height: 180, base: hero)
     let entry = try MovieFile(path).videoEntry()
     #expect(entry.spatialMetadata.heroEye == hero)
@@ -51,7 +48,7 @@ struct StereoMovieTests {
   ) async throws {
     let isAlternating = caps.contains("frame-by-frame")
     try await play(
-      eyes(isAlternating ? 16 : 8, caps, split: split) + mux("quality=16"))
+      eyes(isAlternating ? 16 : 8, caps, split: split) + mux(to: path, "quality=16"))
     try await Judge.expectEyes(
       path, folder, count: 8, width: width, height: height, format: format,
       above: width < 64 ? 25 : 34)
@@ -75,7 +72,8 @@ struct StereoMovieTests {
     let parse = "rawvideoparse width=320 height=180 format=i420 framerate=30/1"
     try await play(
       "filesrc location=\(folder.path("l")) ! \(parse) ! queue ! mux.left "
-        + "filesrc location=\(folder.path("r")) ! \(parse) ! queue ! mux.right " + mux("quality=18")
+        + "filesrc location=\(folder.path("r")) ! \(parse) ! queue ! mux.right "
+        + mux(to: path, "quality=18")
     )
     try await Judge.expectEyes(path, folder, count: 10, width: 320, height: 180)
   }
@@ -84,7 +82,7 @@ struct StereoMovieTests {
   func large() async throws {
     try await play(
       eyes(1, "width=16384,height=4096")
-        + mux("quality=51 option-string=ctu=64:no-sao=1:no-deblock=1"), seconds: 60)
+        + mux(to: path, "quality=51 option-string=ctu=64:no-sao=1:no-deblock=1"), seconds: 60)
     #expect(try MovieFile(path).videoEntry().width == 8192)
   }
 
@@ -94,7 +92,7 @@ struct StereoMovieTests {
     try await play(
       "stereotestsrc num-buffers=2 ! video/x-raw,format=I420_10LE,width=128,height=64,"
         + "colorimetry=\(colorimetry) ! sbssplit name=s s.left ! queue ! mux.left "
-        + "s.right ! queue ! mux.right " + mux())
+        + "s.right ! queue ! mux.right " + mux(to: path))
     let expected: ColourInformation =
       switch colorimetry {
       case "bt709": .init(primaries: 1, transferCharacteristics: 1, matrixCoefficients: 1)
@@ -119,7 +117,8 @@ struct StereoMovieTests {
     try await play(
       "stereotestsrc num-buffers=2 ! video/x-raw,format=I420,width=128,height=64 ! "
         + "capssetter caps=video/x-raw,colorimetry=1:3:5:1 ! sbssplit name=s "
-        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux("container=\(container)"))
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
+        + mux(to: path, "container=\(container)"))
     let colour = try #require(try MovieFile(path).videoEntry().colour)
     #expect(colour.fullRange == true)
     #expect(colour.primaries == 1)
@@ -139,7 +138,7 @@ struct StereoMovieTests {
     let encoder = try await record(source + "fakesink name=sink")
     let caps = try #require(encoder.first?.first?.caps.with(removing: ["colorimetry"]))
     try await play(
-      source + "capssetter replace=true caps=\"\(caps)\" ! queue ! mux.video_0 " + mux())
+      source + "capssetter replace=true caps=\"\(caps)\" ! queue ! mux.video_0 " + mux(to: path))
     #expect(try MovieFile(path).videoEntry().colour?.fullRange == true)
     // As movies of other writers are, that have the form of QuickTime.
     var bytes = try MovieFile(path).bytes
@@ -159,7 +158,7 @@ struct StereoMovieTests {
         + "colorimetry=bt2100-pq ! capssetter caps=\"video/x-raw,"
         + "mastering-display-info=(string)34000:16000:13250:34500:7500:3000:15635:16450:10000000:50,"
         + "content-light-level=(string)1000:400\" ! sbssplit name=s "
-        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux())
+        + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux(to: path))
     let file = try MovieFile(path)
     let entry = try file.videoEntry()
     #expect(
@@ -180,11 +179,11 @@ struct StereoMovieTests {
 
   @Test("the boxes are those of an AVFoundation file, in its order")
   func boxes() async throws {
-    try await play(eyes(4, "width=128,height=64") + mux("hero-eye=left"))
+    try await play(eyes(4, "width=128,height=64") + mux(to: path, "hero-eye=left"))
     let boxes = try MovieFile(path).videoEntryBoxes()
     let wanted = ["hvcC", "lhvC", "vexu", "hfov"]
     #expect(boxes.filter { wanted.contains($0) } == wanted)
-    let foreign = BuiltPlugin.repository.deletingLastPathComponent()
+    let foreign = Repository.url.deletingLastPathComponent()
       .appending(path: "shared/media/water-1934x2160-right-base.mov").path
     if FileManager.default.fileExists(atPath: foreign) {
       let theirs = try MovieFile(foreign).videoEntryBoxes()
@@ -200,7 +199,7 @@ struct StereoMovieTests {
 
   @Test("what nobody says is what Apple's players want to be said")
   func defaults() async throws {
-    try await play(eyes(2, "width=128,height=64") + mux())
+    try await play(eyes(2, "width=128,height=64") + mux(to: path))
     let metadata = try spatialMetadata()
     #expect(metadata.heroEye == nil)
     #expect(metadata.horizontalFieldOfView?.degrees == 63.4)
@@ -218,7 +217,7 @@ struct StereoMovieTests {
       + "s.left ! stereotagger eye=left hero-eye=right horizontal-field-of-view=90 baseline=19.24 "
       + "disparity-adjustment=0.02 projection=half-equirectangular ! queue ! mux.left "
       + "s.right ! queue ! mux.right "
-    try await play(source + mux())
+    try await play(source + mux(to: path))
     var metadata = try spatialMetadata()
     #expect(metadata.heroEye == .right)
     #expect(metadata.horizontalFieldOfView?.degrees == 90)
@@ -228,6 +227,7 @@ struct StereoMovieTests {
     try await play(
       source
         + mux(
+          to: path,
           "hero-eye=left horizontal-field-of-view=70 baseline=65 disparity-adjustment=0 "
             + "projection=rectilinear"))
     metadata = try spatialMetadata()
@@ -243,7 +243,7 @@ struct StereoMovieTests {
     try await play(
       "stereotestsrc num-buffers=2 ! video/x-raw,width=128,height=64 ! "
         + "taginject tags=\"title=Boats\" ! sbssplit name=s s.left ! queue ! mux.left "
-        + "s.right ! queue ! mux.right " + mux())
+        + "s.right ! queue ! mux.right " + mux(to: path))
     let items = try MovieFile(path).movie.metadata
     #expect(items.first { $0.key == "com.apple.quicktime.title" }?.value == .utf8("Boats"))
   }
@@ -254,10 +254,10 @@ struct StereoMovieTests {
   func interView() async throws {
     let raw = "format=I420,width=640,height=180,framerate=30/1"
     let options = "speed-preset=fast key-int-max=15 scene-cuts=false"
-    try await play(eyes(50, raw) + mux(options))
+    try await play(eyes(50, raw) + mux(to: path, options))
     let plain = try MovieFile(path).bytes.count
     let messages = try await play(
-      eyes(50, raw) + mux(options + " inter-view-prediction=keyframes"))
+      eyes(50, raw) + mux(to: path, options + " inter-view-prediction=keyframes"))
     #expect(try MovieFile(path).bytes.count * 100 < plain * 95)
     let second = try #require(messages.named("stereo-encoder-statistics").last)
     #expect(second.int("predicted-keyframes") == 4 && second.int("plain-keyframes") == 0)
@@ -268,7 +268,7 @@ struct StereoMovieTests {
 
   @Test("progress and the encoders' figures are told to the application")
   func reports() async throws {
-    let messages = try await play(eyes(10, "width=128,height=64") + mux())
+    let messages = try await play(eyes(10, "width=128,height=64") + mux(to: path))
     let progress = try #require(messages.named("mvhevcmux-progress").last)
     #expect(progress.int("frames") == 10)
     #expect(progress.int("bytes") ?? 0 > 0)

@@ -5,20 +5,12 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import SpatialElements
+import TestKit
 import Testing
-
-struct Failure: Error, CustomStringConvertible {
-  let description: String
-
-  init(_ description: String) { self.description = description }
-}
 
 /// The plugin as it was built, found through GST_PLUGIN_PATH as in any application; or, where
 /// GST_SPATIAL_STATIC is set, the same elements linked into the tests (`scripts/test --static`).
 enum BuiltPlugin {
-  static let repository = URL(filePath: #filePath).deletingLastPathComponent()
-    .deletingLastPathComponent().deletingLastPathComponent()
-
   private static let isFound: Bool = {
     initialize()
     if ProcessInfo.processInfo.environment["GST_SPATIAL_STATIC"] != nil {
@@ -99,6 +91,20 @@ func failure(of pipeline: Pipeline, seconds: Double = 60) async throws -> Pipeli
 
 func failure(of description: String, seconds: Double = 60) async throws -> PipelineFailure {
   try await failure(of: try pipeline(description), seconds: seconds)
+}
+
+/// Has a pipeline play, and sees what the element of this name gives.
+func start(_ pipeline: Pipeline, watching element: String) throws -> Tap {
+  let tap = try Tap(pipeline.element(named: element)?.staticPad("src"))
+  pipeline.setState(.playing)
+  return tap
+}
+
+/// Ends a live pipeline's streams, and gives the messages up to its end.
+@discardableResult
+func finish(_ pipeline: Pipeline) async throws -> [Message] {
+  pipeline.send(.endOfStream)
+  return try await play(pipeline)
 }
 
 extension [Message] {
@@ -211,6 +217,58 @@ final class Tap: Sendable {
   }
 }
 
+extension Tap {
+  var hasEnded: Bool { events.contains { $0.type == GST_EVENT_EOS } }
+
+  /// Waits for so many further buffers; fails the test where they do not come.
+  func waitForMore(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let wanted = buffers.count + count
+    for _ in 0..<1500 where buffers.count < wanted {
+      try await Task.sleep(for: .milliseconds(10))
+    }
+    try #require(
+      buffers.count >= wanted, "nothing comes any more", sourceLocation: sourceLocation)
+  }
+
+  /// Waits for the end of the stream; false where it does not come.
+  func waitForEnd() async throws -> Bool {
+    for _ in 0..<1000 where !hasEnded { try await Task.sleep(for: .milliseconds(10)) }
+    return hasEnded
+  }
+}
+
+extension Pad {
+  /// Has `body` see each buffer that comes to this pad.
+  ///
+  /// - Parameter body: says what becomes of the buffer.
+  func onEachBuffer(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) {
+    final class Probe: Sendable {
+      let body: @Sendable (Pad, Buffer) -> GstPadProbeReturn
+      init(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) { self.body = body }
+    }
+    let see: GstPadProbeCallback = { pad, info, data in
+      guard let pad, let data, let buffer = info?.pointee.data else { return GST_PAD_PROBE_OK }
+      return Unmanaged<Probe>.fromOpaque(data).takeUnretainedValue().body(
+        Pad(retaining: pad), Buffer(retaining: buffer.assumingMemoryBound(to: GstBuffer.self)))
+    }
+    gst_pad_add_probe(
+      pointer, GST_PAD_PROBE_TYPE_BUFFER, see, Unmanaged.passRetained(Probe(body)).toOpaque()
+    ) { data in
+      if let data { Unmanaged<Probe>.fromOpaque(data).release() }
+    }
+  }
+
+  /// Puts GAP events in the place of buffers, by their timestamps.
+  func putGaps(where isGap: @escaping @Sendable (ClockTime) -> Bool) {
+    onEachBuffer { pad, buffer in
+      guard let start = buffer.pts, isGap(start) else { return GST_PAD_PROBE_OK }
+      let fields = buffer.pointer.pointee
+      pad.push(Event(adopting: gst_event_new_gap(fields.pts, fields.duration)))
+      return GST_PAD_PROBE_DROP
+    }
+  }
+}
+
 /// What passes the sinks of these names while a pipeline plays to its end.
 func record(
   _ description: String, sinks: [String] = ["sink"], takingReferences: Bool = false
@@ -232,60 +290,16 @@ func eyes(
     + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
 }
 
-/// A folder that is removed with this object.
-final class TemporaryFolder: Sendable {
-  let url = FileManager.default.temporaryDirectory.appending(path: "spatial-\(UUID().uuidString)")
-
-  init() throws {
-    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
-  }
-
-  deinit {
-    try? FileManager.default.removeItem(at: url)
-  }
-
-  func path(_ name: String) -> String { url.appending(path: name).path }
+/// A quick muxer `mux`, and the movie that it writes.
+func mux(to path: String, _ properties: String = "") -> String {
+  "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
 }
 
-/// A movie file, read with the project's reader.
-struct MovieFile {
-  let bytes: [UInt8]
-  let fileType: FileType?
-  let movie: Movie
-
-  init(_ path: String) throws {
-    bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
-    var parser = MovieParser(fileSize: UInt64(bytes.count))
-    var fileType: FileType?
-    var movie: Movie?
-    reading: while true {
-      switch try parser.next() {
-      case .needBytes(let range):
-        parser.supply(
-          Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
-      case .fileType(let type): fileType = type
-      case .movie(let index): movie = index
-      case .fragment(let fragment): movie?.append(fragment)
-      case .end: break reading
-      default: break
-      }
-    }
-    guard let movie else { throw Failure("\(path) has no movie box.") }
-    guard movie.issues.isEmpty else { throw Failure("\(path): \(movie.issues)") }
-    (self.fileType, self.movie) = (fileType, movie)
-  }
-
+extension MovieFile {
   func tracks(_ handler: FourCC) -> [Track] { movie.tracks.filter { $0.handlerType == handler } }
 
-  func video() throws -> Track { try #require(tracks("vide").first) }
-  func audio() throws -> Track { try #require(tracks("soun").first) }
-
-  func videoEntry() throws -> VisualSampleEntry {
-    guard case .video(let entry) = try video().sampleEntries.first else {
-      throw Failure("no video sample entry")
-    }
-    return entry
-  }
+  func video() throws -> Track { try track("vide") }
+  func audio() throws -> Track { try track("soun") }
 
   /// The types of the boxes in the first visual sample entry, in order.
   func videoEntryBoxes() throws -> [String] {
@@ -303,6 +317,7 @@ struct MovieFile {
 
 extension Track {
   var allSamples: [SampleRecord] { (0..<samples.count).compactMap { samples.sample(at: $0) } }
+  var seconds: Double { Double(mediaDuration ?? 0) / Double(timescale) }
 
   /// When each sample is presented, in nanoseconds of the movie, in that order.
   var presentationNanoseconds: [UInt64] {
@@ -342,17 +357,25 @@ func run(
   return (process.terminationStatus, String(decoding: data, as: UTF8.self))
 }
 
-/// FFmpeg by way of PyAV: an independent reader and decoder.
-enum Python {
-  private static let interpreter =
-    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
-
-  static let hasAV = (try? run([interpreter, "-c", "import av, numpy"]))?.status == 0
-
-  static func output(_ arguments: [String]) throws -> [String] {
-    // FFmpeg's remarks are for people.
-    let (status, output) = try run([interpreter] + arguments, mergingErrors: false)
-    guard status == 0 else { throw Failure("Python ended with \(status): \(output)") }
-    return output.split(separator: "\n").map(String.init)
+/// Runs a line of gst-launch, and expects that nothing stays behind and that nothing is critical.
+/// Gives its exit status.
+@discardableResult
+func runExpectingNoLeaks(
+  _ line: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws -> Int32 {
+  let (status, output) = try run(
+    ["gst-launch-1.0"] + line.words,
+    environment: [
+      "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
+      "G_DEBUG": "fatal-criticals",
+    ])
+  let left = output.split(separator: "\n").filter {
+    // The tracer says its format first.
+    $0.contains("object-alive, type-name=(string)") && !$0.contains("%s")
   }
+  #expect(left.isEmpty, "\(left.joined(separator: "\n"))", sourceLocation: sourceLocation)
+  #expect(!output.contains("CRITICAL"), sourceLocation: sourceLocation)
+  #expect(
+    output.contains("Freeing pipeline"), "\(output.suffix(400))", sourceLocation: sourceLocation)
+  return status
 }

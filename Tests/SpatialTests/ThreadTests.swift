@@ -4,7 +4,10 @@ import CGStreamer
 import Foundation
 import GStreamer
 import Synchronization
+import TestKit
 import Testing
+
+import struct FuzzTargets.SplitMix
 
 /// Each element while seeks, changes of state, properties, queries and events come in from threads of
 /// their own. It must neither fail nor hang; `make tsan` looks on, and must have nothing to say.
@@ -174,7 +177,7 @@ struct ThreadTests {
   }
 
   /// Flushes: other seeks wait for the data that flows, which does not in PAUSED.
-  private static func seek(_ pipeline: Pipeline, _ random: inout SplitMix64) {
+  private static func seek(_ pipeline: Pipeline, _ random: inout SplitMix) {
     let flags = [
       GST_SEEK_FLAG_FLUSH.rawValue,
       GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue,
@@ -220,7 +223,7 @@ struct ThreadTests {
   ///
   /// - Parameter position: whether to ask for positions, which GstVideoDecoder answers with a
   ///   critical message where it has no segment yet (GStreamer 1.22).
-  private static func ask(_ element: Element, position: Bool, _ random: inout SplitMix64) {
+  private static func ask(_ element: Element, position: Bool, _ random: inout SplitMix) {
     if position { _ = element.position }
     _ = element.duration
     for pad in element.pads {
@@ -257,13 +260,13 @@ private final class Storm: Sendable {
   private let running = Locked(0)
 
   /// - Parameter act: gets random numbers that are the same in every run.
-  func blow(_ act: @escaping @Sendable (inout SplitMix64) -> Void) {
+  func blow(_ act: @escaping @Sendable (inout SplitMix) -> Void) {
     let seed = running.withLock {
       $0 += 1
       return UInt64($0)
     }
     Thread.detachNewThread { [self] in
-      var random = SplitMix64(state: seed)
+      var random = SplitMix(state: seed)
       while !isOver.load(ordering: .relaxed) { act(&random) }
       running.withLock { $0 -= 1 }
     }
@@ -285,7 +288,7 @@ private final class Storm: Sendable {
   }
 }
 
-extension SplitMix64 {
+extension SplitMix {
   /// A number below `limit`.
   fileprivate mutating func next(upTo limit: Int) -> Int { Int.random(in: 0..<limit, using: &self) }
 }

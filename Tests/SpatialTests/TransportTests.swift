@@ -3,6 +3,7 @@
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Both eyes through elements that know no layers, and a word where an eye would be lost.
@@ -21,8 +22,8 @@ struct TransportTests {
 
   /// The MD5 of each frame of each view, by an independent decoder.
   private func frames(_ name: String) throws -> [String: [String]] {
-    let program = BuiltPlugin.repository.appending(path: "Tests/Tools/decode_views.py").path
-    return try Python.output([program, folder.path(name)]).reduce(into: [:]) {
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    return try Python.lines([program, folder.path(name)]).reduce(into: [:]) {
       $0[$1.words[0], default: []].append($1.words[1])
     }
   }

@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestKit
 import Testing
 
 /// `mvhevcmux` with eyes that are coded already, and `mvhevcenc` before it.
@@ -54,7 +55,7 @@ struct WeavingTests {
 
   /// What the README tells people to give x265enc, for streams that can be woven.
   private func readmeOptions() throws -> String {
-    let page = try DocumentedLines(BuiltPlugin.repository.appending(path: "README.md"))
+    let page = try DocumentedLines(Repository.url.appending(path: "README.md"))
     let line = try #require(page.commands.first { $0.contains("x265enc") })
     let options = line.matches(of: /option-string=(\S+)/).map { String($0.output.1) }
     #expect(options.count == 2 && Set(options).count == 1)
@@ -188,18 +189,13 @@ struct WeavingTests {
         + "mvhevcenc name=enc speed-preset=ultrafast tune=zerolatency key-int-max=1000 "
         + "scene-cuts=false ! identity name=i ! fakesink name=sink")
     let pad = try #require(pipeline.element(named: "i")?.staticPad("sink"))
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { pad, info, _ in
-        guard let pad, let info, let data = info.pointee.data else { return GST_PAD_PROBE_OK }
-        let buffer = data.assumingMemoryBound(to: GstBuffer.self)
-        let number = (buffer.pointee.pts + 1_000_000) % 3_600_000_000_000_000 / 33_333_333
-        if number == 10 || number == 20 {
-          gst_pad_push_event(
-            pad, gst_video_event_new_upstream_force_key_unit(.max, 1, 0))
-        }
-        return GST_PAD_PROBE_OK
-      }, nil, nil)
+    pad.onEachBuffer { pad, buffer in
+      let number = ((buffer.pts ?? 0) + 1_000_000) % 3_600_000_000_000_000 / 33_333_333
+      if number == 10 || number == 20 {
+        pad.push(Event(adopting: gst_video_event_new_upstream_force_key_unit(.max, 1, 0)))
+      }
+      return GST_PAD_PROBE_OK
+    }
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try await play(pipeline)
     let keys = tap.buffers.indices.filter { !tap.buffers[$0].buffer.flags.contains(.deltaUnit) }
@@ -232,15 +228,10 @@ struct WeavingTests {
         "s.\(eye) !", with: "s.\(eye) ! identity name=drop !")
         + mux("speed-preset=ultrafast quality=12"))
     let pad = try #require(pipeline.element(named: "drop")?.staticPad("src"))
-    gst_pad_add_probe(
-      pad.pointer, GST_PAD_PROBE_TYPE_BUFFER,
-      { _, info, _ in
-        guard let data = info?.pointee.data else { return GST_PAD_PROBE_OK }
-        let number =
-          (data.assumingMemoryBound(to: GstBuffer.self).pointee.pts + 1_000_000)
-          / 33_333_333
-        return [3, 4, 11, 29].contains(number) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
-      }, nil, nil)
+    pad.onEachBuffer { _, buffer in
+      let number = ((buffer.pts ?? 0) + 1_000_000) / 33_333_333
+      return [3, 4, 11, 29].contains(number) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
+    }
     let messages = try await play(pipeline)
     #expect(messages.warnings.count >= 1)
     let last = try #require(messages.warnings.last)

@@ -46,8 +46,7 @@ import Testing
     arguments: cases)
   func staysInStep(_ test: Case) throws {
     let scene = TestScene(width: 96, height: 64, bitDepth: test.bitDepth)
-    var configuration = StereoEncoderConfiguration(
-      width: scene.width, height: scene.height, bitDepth: test.bitDepth, frameRate: .init(30, 1))
+    var configuration = scene.configuration
     configuration.preset = test.preset
     configuration.tune = test.tune
     configuration.optionString = test.options

@@ -28,9 +28,7 @@ import Testing
     func configuration(
       _ prediction: StereoEncoderConfiguration.InterViewPrediction
     ) -> StereoEncoderConfiguration {
-      var configuration = StereoEncoderConfiguration(
-        width: scene.width, height: scene.height, bitDepth: scene.bitDepth,
-        frameRate: .init(30, 1))
+      var configuration = scene.configuration
       configuration.preset = preset
       configuration.tune = tune
       configuration.optionString = options

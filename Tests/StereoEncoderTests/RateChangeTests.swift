@@ -9,8 +9,7 @@ import Testing
   private let scene = TestScene(width: 192, height: 112)
 
   private func configuration(_ rate: RateControl) -> StereoEncoderConfiguration {
-    var configuration = StereoEncoderConfiguration(
-      width: scene.width, height: scene.height, frameRate: .init(30, 1))
+    var configuration = scene.configuration
     configuration.preset = .superfast
     configuration.rateControl = rate
     return configuration

@@ -20,9 +20,7 @@ import Testing
     }
 
     var configuration: StereoEncoderConfiguration {
-      var configuration = StereoEncoderConfiguration(
-        width: scene.width, height: scene.height, bitDepth: scene.bitDepth,
-        frameRate: .init(30, 1))
+      var configuration = scene.configuration
       configuration.preset = preset
       configuration.optionString = options
       configuration.rateControl = rate

@@ -10,6 +10,12 @@ struct TestScene {
   let height: Int
   var bitDepth = 8
 
+  /// For an encoder of its pictures, 30 a second.
+  var configuration: StereoEncoderConfiguration {
+    StereoEncoderConfiguration(
+      width: width, height: height, bitDepth: bitDepth, frameRate: .init(30, 1))
+  }
+
   /// One eye's planes, tightly packed, luma before Cb before Cr.
   func samples(frame: Int, eye: Eye, scene: Int = 0, brightness: Int = 0) -> [UInt8] {
     let shift = eye == .left ? 0 : 3

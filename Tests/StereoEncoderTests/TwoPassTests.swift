@@ -24,8 +24,7 @@ final class TwoPassTests {
   private func configuration(_ rate: RateControl, _ pass: EncodingPass?)
     -> StereoEncoderConfiguration
   {
-    var configuration = StereoEncoderConfiguration(
-      width: scene.width, height: scene.height, frameRate: .init(30, 1))
+    var configuration = scene.configuration
     configuration.preset = .veryfast
     configuration.keyframeDistance = 30
     configuration.rateControl = rate

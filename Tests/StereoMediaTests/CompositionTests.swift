@@ -183,7 +183,7 @@ struct CompositionTests {
 
   @Test(
     "what is written is what frames gave, by FFmpeg's own eyes, and the encoder gets the same pixels",
-    .enabled(if: Python.hasAV, "no Python with PyAV and NumPy"))
+    .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func written() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let log = Log()

@@ -23,7 +23,7 @@ struct StereoReaderTests {
 
   @Test(
     "each frame is FFmpeg's, of the eye that the stream says, at the time of the index",
-    .enabled(if: Python.hasAV, "no Python with PyAV and NumPy"), arguments: [false, true])
+    .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: [false, true])
   func ownMovies(isFragmented: Bool) async throws {
     let path = try await isFragmented ? Movies.fragmented() : Movies.spatial()
     let movie = try await StereoMovie(path)
@@ -44,7 +44,7 @@ struct StereoReaderTests {
   @Test(
     "foreign movies give the frames that reference decoders give",
     .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
-    .enabled(if: Python.hasAV, "no Python with PyAV and NumPy"),
+    .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"),
     arguments: [
       "gradients-160x120-left-base.mp4", "water-1934x2160-right-base.mov",
       "water-1934x2160-left-base-fragmented.mp4", "interlayer-128x96.hevc",
@@ -67,7 +67,7 @@ struct StereoReaderTests {
           frames = [data[i:i + size] for i in range(0, len(data), size)]
           print([hashlib.md5(frame).hexdigest() for frame in frames] == wanted, len(wanted))
       """
-    let lines = try Python.output(
+    let lines = try Python.lines(
       ["-c", program, ForeignMedia.path("golden.json"), name, folder.url.path])
     #expect(lines == ["True \(frames.count)", "True \(frames.count)"])
   }

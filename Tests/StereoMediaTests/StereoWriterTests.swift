@@ -56,7 +56,7 @@ struct StereoWriterTests {
 
   @Test(
     "what a reader gives comes back: pictures, times, sound, and how the pair was shot",
-    .enabled(if: Python.hasAV, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
+    .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
   func roundTrip(ending: String) async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let video = try #require(movie.video)

@@ -13,21 +13,19 @@ enum Movies {
   /// B frames, several keyframes, an edit list: 40 frames of 320x90 an eye, with sound.
   static func spatial() async throws -> String {
     try await made.movie("spatial.mov") {
-      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,"
-        + "framerate=30000/1001 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "audiotestsrc num-buffers=60 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! m.audio_0 "
-        + "mvhevcmux name=m quality=12 key-int-max=15 horizontal-field-of-view=71.5 baseline=64 "
-        + "disparity-adjustment=0.02 hero-eye=right ! filesink location=\($0)"
+      try await TestMovie.spatial(
+        $0, frames: 40, "width=640,height=90,framerate=30000/1001",
+        mux: "quality=12 key-int-max=15 horizontal-field-of-view=71.5 baseline=64 "
+          + "disparity-adjustment=0.02 hero-eye=right", sound: tone(60))
     }
   }
 
   /// The same pictures, the right eye in the base layer, fragmented.
   static func fragmented() async throws -> String {
     try await made.movie("fragmented.mp4") {
-      "stereotestsrc num-buffers=40 ! video/x-raw,format=I420,width=640,height=90,"
-        + "framerate=30/1 ! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m quality=12 key-int-max=15 container=mp4 fragment-duration=300000000 "
-        + "! filesink location=\($0)"
+      try await TestMovie.spatial(
+        $0, frames: 40, "width=640,height=90,framerate=30/1",
+        mux: "quality=12 key-int-max=15 container=mp4 fragment-duration=300000000")
     }
   }
 
@@ -35,59 +33,64 @@ enum Movies {
   static func packed(_ mode: String) async throws -> String {
     let size = mode == "top-bottom" ? "width=320,height=180" : "width=640,height=90"
     return try await made.movie("\(mode).mp4") {
-      "stereotestsrc num-buffers=20 "
-        + "! video/x-raw,format=I420,multiview-mode=\(mode),\(size),framerate=30/1 "
-        + "! x265enc speed-preset=ultrafast option-string=crf=10 key-int-max=6 ! h265parse "
-        + "! mux.video_0 mvhevcmux name=mux ! filesink location=\($0)"
+      try await TestMovie.play(
+        "stereotestsrc num-buffers=20 "
+          + "! video/x-raw,format=I420,multiview-mode=\(mode),\(size),framerate=30/1 "
+          + "! x265enc speed-preset=ultrafast option-string=crf=10 key-int-max=6 ! h265parse "
+          + "! mux.video_0 mvhevcmux name=mux ! filesink location=\($0)")
     }
   }
 
   /// 300 frames.
   static func long() async throws -> String {
     try await made.movie("long.mov") {
-      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=1280,height=360 "
-        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\($0)"
+      try await TestMovie.spatial(
+        $0, frames: 300, "width=1280,height=360", mux: "speed-preset=ultrafast")
     }
   }
 
   /// Six frames, 0.2 seconds, with sound.
   static func short() async throws -> String {
     try await made.movie("short.mov") {
-      "stereotestsrc num-buffers=6 ! video/x-raw,format=I420,width=640,height=90,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "audiotestsrc num-buffers=9 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! m.audio_0 "
-        + "mvhevcmux name=m quality=12 ! filesink location=\($0)"
+      try await TestMovie.spatial(
+        $0, frames: 6, "width=640,height=90,framerate=30/1", mux: "quality=12", sound: tone(9))
     }
   }
 
   /// 300 frames, 10 seconds, of pictures that are soon coded.
   static func lasting() async throws -> String {
     try await made.movie("lasting.mov") {
-      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=256,height=72,framerate=30/1 "
-        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\($0)"
+      try await TestMovie.spatial(
+        $0, frames: 300, "width=256,height=72,framerate=30/1", mux: "speed-preset=ultrafast")
     }
   }
 
   /// One eye only.
   static func mono() async throws -> String {
     try await made.movie("mono.mp4") {
-      "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
-        + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=\($0)"
+      try await TestMovie.play(
+        "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
+          + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=\($0)")
     }
+  }
+
+  /// So many packets of AAC, to the muxer.
+  private static func tone(_ packets: Int) -> String {
+    "audiotestsrc num-buffers=\(packets) ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse "
+      + "! mux.audio_0"
   }
 
   private actor Made {
     private var movies: [String: Task<String, any Error>] = [:]
 
-    func movie(_ name: String, _ line: (String) -> String) async throws -> String {
+    func movie(
+      _ name: String, _ make: @escaping @Sendable (String) async throws -> Void
+    ) async throws -> String {
       if let movie = movies[name] { return try await movie.value }
       let path = try Movies.folder.get().path(name)
-      let text = line(path)
       let making = Task {
         try SpatialElements.register()
-        try await TestMovie.play(text)
+        try await make(path)
         return path
       }
       movies[name] = making
@@ -168,35 +171,12 @@ actor Signal {
   }
 }
 
-/// Programs that judge independently.
-enum Python {
-  private static let interpreter =
-    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
-
-  static let hasAV = (try? output(["-c", "import av, numpy"])) != nil
-
-  /// The lines that a program prints.
-  static func output(_ arguments: [String]) throws -> [String] {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [interpreter] + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure("Python ended with \(process.terminationStatus)")
-    }
-    return text.split(separator: "\n").map(String.init)
-  }
-
+extension Python {
   /// The frames of each view as FFmpeg's own MV-HEVC decoder sees them: pixels and times in seconds.
   static func views(_ path: String, in folder: TemporaryFolder) throws -> [String: Views] {
     let tool = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     var views: [String: Views] = [:]
-    for line in try output([tool, "--write", folder.url.path, path]) {
+    for line in try lines([tool, "--write", folder.url.path, path]) {
       let words = line.split(separator: " ")
       views[String(words[0]), default: Views()].times.append(Int(words[2]) ?? -1)
     }

@@ -67,10 +67,8 @@ struct TeardownTests {
     let folder = try TemporaryFolder()
     let path = folder.path("long.mov")
     _ = try await Movies.spatial()
-    try await TestMovie.play(
-      "stereotestsrc num-buffers=120 ! video/x-raw,format=I420,width=1280,height=360 "
-        + "! sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
-        + "mvhevcmux name=m speed-preset=ultrafast ! filesink location=\(path)")
+    try await TestMovie.spatial(
+      path, frames: 120, "width=1280,height=360", mux: "speed-preset=ultrafast")
     let movie = try await StereoMovie(path)
     var iterator = StereoReader(movie).makeAsyncIterator()
     _ = try await iterator.next()

@@ -3,28 +3,37 @@
 internal import Foundation
 public import ISOBMFF
 
-/// A movie file, read with the project's reader.
-public struct MovieFile {
+/// A movie file, read with the project's reader, which finds nothing wrong with it.
+public struct MovieFile: Sendable {
   public let bytes: [UInt8]
+  public let fileType: FileType?
   public let movie: Movie
 
   public init(_ path: String) throws {
-    let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
+    try self.init(bytes: [UInt8](Data(contentsOf: URL(filePath: path))), name: path)
+  }
+
+  /// - Parameter name: what errors call it.
+  public init(bytes: [UInt8], name: String = "the file") throws {
     var parser = MovieParser(fileSize: UInt64(bytes.count))
+    var fileType: FileType?
     var found: Movie?
     reading: while true {
       switch try parser.next() {
       case .needBytes(let range):
         parser.supply(
           Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)]), at: range.lowerBound)
+      case .fileType(let type): fileType = type
       case .movie(let movie): found = movie
       case .fragment(let fragment): found?.append(fragment)
       case .end: break reading
       default: break
       }
     }
-    guard let found else { throw Failure("\(path) has no movie box") }
+    guard let found else { throw Failure("\(name) has no movie box") }
+    guard found.issues.isEmpty else { throw Failure("\(name): \(found.issues)") }
     self.bytes = bytes
+    self.fileType = fileType
     movie = found
   }
 

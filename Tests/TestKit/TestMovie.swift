@@ -20,6 +20,28 @@ public enum TestMovie {
         + "mp4mux name=mux ! filesink location=\(path)")
   }
 
+  /// The two eyes of the scene, to an element named `mux`: the beginning of a line of gst-launch.
+  ///
+  /// - Parameter caps: of the packed pictures.
+  public static func eyes(_ count: Int, _ caps: String) -> String {
+    "stereotestsrc num-buffers=\(count) ! video/x-raw,format=I420,\(caps) ! sbssplit name=s "
+      + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
+  }
+
+  /// A movie of both eyes; by default with B frames and several keyframes.
+  ///
+  /// - Parameters:
+  ///   - caps: of the packed pictures.
+  ///   - mux: what the muxer is set to.
+  ///   - sound: what makes sound and hands it to `mux`.
+  public static func spatial(
+    _ path: String, frames: Int, _ caps: String, mux: String = "quality=12 key-int-max=15",
+    sound: String = ""
+  ) async throws {
+    try await play(
+      eyes(frames, caps) + sound + " mvhevcmux name=mux \(mux) ! filesink location=\(path)")
+  }
+
   /// Both eyes of a spatial movie as raw files.
   public static func decode(
     _ movie: String, left: String, right: String, format: String = "I420"

@@ -1,41 +1,39 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import TestKit
 
-/// An independent reader: PyAV, that is, FFmpeg's libavformat.
-enum Python {
-  private static let interpreter =
-    ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
-
-  static let hasAV = (try? run("import av", [])) != nil
-
-  struct Failure: Error {
-    let status: Int32
-  }
-
-  /// What the program prints.
+extension Python {
+  /// What a program prints.
   static func run(_ program: String, _ arguments: [String]) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [interpreter, "-c", program] + arguments
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = FileHandle.nullDevice
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else {
-      throw Failure(status: process.terminationStatus)
-    }
-    return text
+    try text(["-c", program] + arguments)
   }
 
   /// Runs a program on a file that holds the bytes, with the file's path as its argument.
   static func run(_ program: String, on bytes: [UInt8], extension: String) throws -> String {
-    let file = FileManager.default.temporaryDirectory
-      .appending(path: UUID().uuidString + "." + `extension`)
-    try Data(bytes).write(to: file)
-    defer { try? FileManager.default.removeItem(at: file) }
-    return try run(program, [file.path])
+    let folder = try TemporaryFolder()
+    let path = folder.path("file." + `extension`)
+    try Data(bytes).write(to: URL(filePath: path))
+    return try run(program, [path])
+  }
+
+  /// What a program does with files: it is given the path of the folder they are in.
+  static func run(_ program: String, files: [String: [UInt8]]) throws -> String {
+    let folder = try TemporaryFolder()
+    for (name, bytes) in files {
+      try Data(bytes).write(to: folder.url.appending(path: name))
+    }
+    return try run(program, [folder.url.path])
+  }
+
+  /// The files that a program writes into the folder that it is given the path of.
+  static func files(by program: String) throws -> [String: [UInt8]] {
+    let folder = try TemporaryFolder()
+    _ = try run(program, [folder.url.path])
+    var files: [String: [UInt8]] = [:]
+    for name in folder.names {
+      files[name] = [UInt8](try Data(contentsOf: folder.url.appending(path: name)))
+    }
+    return files
   }
 }

@@ -156,15 +156,3 @@ struct Session: ~Copyable {
     return try session.playToEnd()
   }
 }
-
-/// Numbers that look random and are the same in every run.
-struct Dice {
-  private var state: UInt64
-
-  init(_ seed: UInt64) { state = seed }
-
-  mutating func next(below limit: Int) -> Int {
-    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
-    return Int(state >> 33) % max(1, limit)
-  }
-}

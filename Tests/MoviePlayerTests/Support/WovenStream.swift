@@ -36,21 +36,13 @@ struct WovenStream {
         left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
         right: right.bytes.span.bytes, rightNALUnits: right.nalUnits)
       if sets == nil { sets = woven.parameterSets }
-      func bytes(_ framing: NALUnitFraming) -> [UInt8] {
-        let count = woven.byteCount(framing: framing)
-        return [UInt8](unsafeUninitializedCapacity: count) { buffer, initialized in
-          woven.write(
-            framing: framing, left: left.bytes.span.bytes, right: right.bytes.span.bytes,
-            into: UnsafeMutableRawBufferPointer(buffer))
-          initialized = count
-        }
-      }
-      let stream = bytes(.annexB)
+      let stream = woven.bytes(left, right)
       let frame = clock.frame(
         stream.span.bytes, nalUnits: AnnexB.nalUnits(in: stream.span.bytes))
       guard let frame else { throw Failure("a picture cannot be read") }
       return Unit(
-        bytes: bytes(.lengthPrefixed(lengthSize: 4)), byteStream: stream,
+        bytes: woven.bytes(left, right, framing: .lengthPrefixed(lengthSize: 4)),
+        byteStream: stream,
         displayOrder: frame.number, isSync: woven.isRandomAccess)
     }
     guard let sets, let first = sets.baseSequenceParameterSets.first else {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import TestKit
 
 /// What peers, applications and streams do to an element that it has to stand.
 enum HostileAct: String, CaseIterable, Sendable {

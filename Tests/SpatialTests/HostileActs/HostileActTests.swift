@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestKit
 import Testing
 
 /// Every element under every hostile act: what must be seen is in `HostileAct.seen`. A critical

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestKit
 
 /// An element as the table of hostile acts needs it: how it is fed, and where its pictures come out.
 struct HostileActor: Sendable {

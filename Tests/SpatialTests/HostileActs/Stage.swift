@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import TestKit
 import Testing
 
 /// What one of the threads that feed an element does next.
