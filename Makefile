@@ -9,6 +9,7 @@
 # make deb                                         a Debian package, in .build/packages
 # make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the README's figures
+# make soak [MINUTES=120]                          live, with lost frames, stalls and changes of size
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
 # make tsan                                        the elements' tests under ThreadSanitizer
 # make asan                                        the same under AddressSanitizer
@@ -42,11 +43,12 @@ INPUT ?=
 OUTPUT ?=
 SECONDS ?= 600
 MOMENTS ?= 50
+MINUTES ?= 120
 
 # What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
 # where Debian's cannot be had.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root" --may-skip Chromium
-.PHONY: setup plugin command demo test bench docs tsan asan campaign kills fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo test bench docs tsan asan campaign kills soak fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -85,6 +87,10 @@ campaign: command
 kills: command
 	@scripts/setup python
 	@GST_PLUGIN_PATH="$$PWD/.build/release" .venv/bin/python Tests/Tools/kill_streams.py --moments $(MOMENTS)
+
+soak:
+	@scripts/setup python
+	@GST_SPATIAL_SOAK_MINUTES=$(MINUTES) scripts/test --filter LiveSoakTests
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS)

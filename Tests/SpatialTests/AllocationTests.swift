@@ -24,7 +24,7 @@ struct AllocationTests {
       .appending(path: "view-marker-\(ProcessInfo.processInfo.processIdentifier)").path
     try FileManager.default.createDirectory(
       atPath: folder, withIntermediateDirectories: true)
-    let source = BuiltPlugin.repository.appending(path: "Tests/Tools/view_marker.c").path
+    let source = Repository.url.appending(path: "Tests/Tools/view_marker.c").path
     let (status, output) = try run([
       "sh", "-c",
       "cc -O1 -fPIC -shared '\(source)' -o '\(folder)/libgstviewmarker.so' "

@@ -91,8 +91,6 @@ struct ErrorTests {
       of: changing(second) + mux("option-string=rc-lookahead=15:bframes=3"))
     #expect(failure.message.contains("changed in mid stream"), "\(failure)")
     #expect(try MovieFile(path).video().samples.count == 10)
-    let other = try await SpatialTests.failure(of: enc(changing(second)) + "! fakesink")
-    #expect(other.message.contains("changed in mid stream"), "\(other)")
   }
 
   @Test("a rate that changes in mid stream is none: times say it")

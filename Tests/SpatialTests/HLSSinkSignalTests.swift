@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import TestKit
 import Testing
 
 /// `mvhevchlssink` where an application takes what it writes: the signals of `hlssink3`.

@@ -41,6 +41,8 @@ final class MVHEVCEnc: PairsEyes {
     /// Whether a seek came since the start: the streams may then end without a frame.
     private var hasBeenFlushed = false
     private var padCaps: [Eye: Caps] = [:]
+    /// Another coded video sequence begins with the next frames.
+    private var formatHasChanged = false
     private var tags = TagList()
     private var hasSentCaps = false
     /// What downstream takes has its parameter sets inside.
@@ -122,6 +124,7 @@ final class MVHEVCEnc: PairsEyes {
 extension MVHEVCEnc.Streaming {
   fileprivate mutating func flush() {
     stereo = nil
+    formatHasChanged = false
     streamTime = StreamTime()
     hasBeenFlushed = true
     // What follows may be of another size.
@@ -130,8 +133,26 @@ extension MVHEVCEnc.Streaming {
   }
 
   fileprivate mutating func setCaps(_ caps: Caps, of eye: Eye) throws {
-    try stereo?.setCaps(caps, of: eye)
+    if let stereo, stereo.isChange(caps, of: eye), stereo.mayBeFollowed {
+      _ = try EyeStreamCaps(caps, eye)
+      formatHasChanged = true
+    } else if !formatHasChanged {
+      try stereo?.setCaps(caps, of: eye)
+    }
     padCaps[eye] = caps
+  }
+
+  /// Ends what is coded so far: the frames that come are of another size or format.
+  private mutating func endSequence() throws {
+    guard let old = stereo else { return }
+    while let frames = try old.drain() {
+      try push(frames)
+      postProgress()
+    }
+    stereo = try begin(following: old)
+    formatHasChanged = false
+    hasSentCaps = false
+    latency = nil
   }
 
   fileprivate mutating func add(_ newTags: TagList) {
@@ -145,6 +166,7 @@ extension MVHEVCEnc.Streaming {
       try end()
       throw FlowReturn.eos
     }
+    if formatHasChanged { try endSequence() }
     let stereo = try self.stereo ?? begin()
     element.followSettings(stereo)
     enterSegment(of: stereo.baseEye == .left ? left : right)
@@ -163,11 +185,12 @@ extension MVHEVCEnc.Streaming {
       isFinal: isFinal)
   }
 
-  private mutating func begin() throws -> StereoInput {
+  private mutating func begin(following earlier: StereoInput? = nil) throws -> StereoInput {
     let hero = element.settings.current.heroEye.eye ?? SpatialMetadata(tags).heroEye
     let input = StereoInput(
       settings: element.settings.current.encoder, pairs: element.makePairs(),
-      keyframes: element.keyframes, baseEye: hero ?? .left)
+      keyframes: element.keyframes, baseEye: earlier?.baseEye ?? hero ?? .left,
+      following: earlier)
     for (eye, caps) in padCaps { try input.setCaps(caps, of: eye) }
     stereo = input
     return input

@@ -18,18 +18,36 @@ final class StereoInput {
   var pairs: EyePairs
   /// The running time of the pair that was encoded last.
   private var lastTime: Int64?
+  /// How many pairs of frames that differ may yet be left out.
+  private var tolerance: Int
 
   /// - Parameters:
   ///   - keyframes: the requests for keyframes that frames to be encoded answer.
   ///   - baseEye: the eye in the base layer, the one that players for one eye show.
+  ///   - earlier: what the eyes were until their format changed. One may change later than the other.
   init(
-    settings: EncoderSettings, pairs: EyePairs, keyframes: KeyframeRequests, baseEye: Eye
+    settings: EncoderSettings, pairs: EyePairs, keyframes: KeyframeRequests, baseEye: Eye,
+    following earlier: StereoInput? = nil
   ) {
     self.settings = settings
     self.pairs = pairs
     self.keyframes = keyframes
     self.baseEye = baseEye
+    lastTime = earlier?.lastTime
+    tolerance = earlier == nil ? 0 : Self.mostDiffering
   }
+
+  /// Two seconds of sixty frames.
+  private static let mostDiffering = 120
+
+  /// Whether these caps are of other video than what is being made.
+  func isChange(_ caps: Caps, of eye: Eye) -> Bool {
+    maker != nil && streams[eye].map { !caps.continues($0.caps) } ?? false
+  }
+
+  /// Whether what is made may end, and something else begin, where the video changes. The measurements
+  /// of a pass are of one encoder.
+  var mayBeFollowed: Bool { settings.pass == .single }
 
   /// Takes in what the settings say of rate control now. Throws where that cannot be, and goes on
   /// as before.
@@ -42,7 +60,7 @@ final class StereoInput {
   /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
   func setCaps(_ caps: Caps, of eye: Eye) throws {
     let stream = try EyeStreamCaps(caps, eye)
-    if maker != nil, let old = streams[eye], !caps.continues(old.caps) {
+    if isChange(caps, of: eye), let old = streams[eye] {
       throw ElementError(
         .format,
         "The \(eye) eye's format changed in mid stream, \(caps.changes(since: old.caps)); a movie has "
@@ -75,6 +93,7 @@ final class StereoInput {
     let step = try pairs.next(
       left, right, frameDuration: streams[baseEye]?.frameDuration, isExact: isCoded)
     guard case .pair(let pair) = step else { return [] }
+    guard !leavesOut(pair) else { return [] }
     let base = pair[baseEye]
     guard let time = base.runningTime else {
       throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
@@ -97,6 +116,18 @@ final class StereoInput {
   /// At the end of the stream: the next access units of those that are still inside, for which it
   /// may take long; nil when that was all.
   func drain() throws -> [LayeredFrame]? { try maker?.drain() }
+
+  /// Whether a pair is left out because only one of its frames has the new format.
+  private func leavesOut(_ pair: EyePairs.Pair) -> Bool {
+    guard maker == nil, tolerance > 0, case .raw(let left, _)? = streams[.left],
+      case .raw(let right, _)? = streams[.right],
+      left.width != right.width || left.height != right.height
+        || left.formatName != right.formatName
+    else { return false }
+    tolerance -= 1
+    pairs.dropPair()
+    return true
+  }
 
   private func make(_ pair: FramePair) throws -> [LayeredFrame] {
     if let maker { return try maker.make(pair) }

@@ -105,6 +105,15 @@ struct EyePairs {
     }
   }
 
+  /// Counts the frames of the last pair as ones without a partner.
+  func dropPair() {
+    counts.withLock {
+      $0.pairs &-= 1
+      $0.left &+= 1
+      $0.right &+= 1
+    }
+  }
+
   /// What the application is to be told of frames that were dropped: when the first one is, and at
   /// the end if there were more; else nil.
   mutating func warning(isFinal: Bool = false) -> ElementError? {

@@ -65,7 +65,7 @@ struct PairingCounts: Equatable, Sendable {
     var sentences: [String] = []
     if left > 0 || right > 0 {
       sentences.append(
-        "Frames of one eye without a partner of the same time were dropped: \(left) of the left, "
+        "Frames of one eye without a partner of the same time and format were dropped: \(left) of the left, "
           + "\(right) of the right eye so far.")
     }
     if late > 0 {

@@ -84,7 +84,7 @@ extension HostileAct {
       .every(
         Self.all,
         [
-          "stereotestsrc": nil, "mvhevcenc": .failure("changed in mid stream"),
+          "stereotestsrc": nil,
           "mvhevcmux": .failure("changed in mid stream"),
         ])
     case .endWithoutData:
