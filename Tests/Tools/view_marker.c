@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MPL-2.0 */
-/* `cviewmarker`: an element in C that adds the meta which `stereotagger eye=left` adds, for a comparison
- * of what both cost. */
+// SPDX-License-Identifier: MPL-2.0
+// `cviewmarker`: an element in C that adds the meta which `stereotagger eye=left` adds, for a comparison
+// of what both cost.
 
 #include <gst/base/gstbasetransform.h>
 

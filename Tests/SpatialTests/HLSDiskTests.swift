@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import GStreamer
+import TestKit
+import Testing
+
+/// `mvhevchlssink` where files cannot be written, or only slowly: it is told once, and what is listed plays.
+@Suite(.timeLimit(.minutes(3)))
+struct HLSDiskTests {
+  private let folder: HLSFolder
+
+  init() throws {
+    folder = try HLSFolder("disk")
+  }
+
+  @Test("a place that cannot be written is told once, by its name")
+  func unwritable() async throws {
+    let told = try await failure(
+      of: folder.video(30, "") + "mvhevchlssink name=h location=/proc/nowhere/%s-%d.m4s "
+        + "init-location=/proc/nowhere/%s.mp4 playlist-location=/proc/nowhere/%s.m3u8")
+    #expect(told.message.contains("'/proc/nowhere/video_0.mp4' could not be written"), "\(told)")
+  }
+
+  @Test("a folder that is taken away is told once, and no other takes its place")
+  func vanishedFolder() async throws {
+    let pipeline = try pipeline(
+      folder.video(-1, "tune=zerolatency", live: true)
+        + folder.sink("target-duration=1 part-duration=200000000"))
+    #expect(pipeline.play())
+    async let told = failure(of: pipeline)
+    try await folder.wait(for: "main.m3u8")
+    try FileManager.default.removeItem(atPath: folder.path("video_0"))
+    let failure = try await told
+    #expect(failure.element == "h" && failure.message.contains("could not be written"))
+    #expect(!folder.holds("video_0"))
+  }
+
+  @Test("where a segment cannot be written, no playlist lists it, and what is listed is there")
+  func failedWrite() async throws {
+    // A file cannot take the name of a folder.
+    try FileManager.default.createDirectory(
+      atPath: folder.path("video_0/segment00002.m4s"), withIntermediateDirectories: true)
+    let told = try await failure(
+      of: folder.video(150, "key-int-max=30") + folder.sound(235)
+        + folder.sink("target-duration=1 playlist-type=event part-duration=250000000"))
+    #expect(told.element == "h" && told.message.contains("segment00002.m4s"), "\(told)")
+    for (rendition, most) in [("video_0", 2), ("video_0_mono", 3), ("audio_0", 3)] {
+      let list = try folder.text("\(rendition)/index.m3u8")
+      let segments = list.split(separator: "\n").filter { $0.hasSuffix(".m4s") }
+      #expect(!segments.isEmpty && segments.count <= most, "\(list)")
+    }
+    try folder.expectWhole(["video_0", "video_0_mono", "audio_0"])
+  }
+
+  @Test(
+    "a disk that fills up is told once; what fits plays, and a later run goes on with it",
+    .enabled(if: SmallDisk.isAllowed, "only root may mount one"), Judge.isThere)
+  func fullDisk() async throws {
+    let disk = try SmallDisk(kibibytes: 5000, at: folder.place)
+    try Data(count: 3 << 20).write(to: URL(filePath: folder.path("other")))
+    let settings = "target-duration=1 playlist-type=event part-duration=250000000 append=true"
+    let pipeline = try pipeline(
+      folder.video(900, "key-int-max=30 quality=1") + folder.sound(1400) + folder.sink(settings))
+    let errors = Locked([PipelineFailure]())
+    pipeline.bus.watch { message in
+      // The elements before it have each to say that they were stopped.
+      guard case .error(let failure) = message.content, failure.element == "h" else { return }
+      errors.withLock { $0.append(failure) }
+    }
+    #expect(pipeline.play())
+    for _ in 0..<3000 where errors.withLock(\.isEmpty) {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    pipeline.setState(.null)
+    let told = errors.withLock { $0 }
+    #expect(told.count == 1 && told[0].message.contains("space"), "\(told)")
+    try folder.expectWhole(["video_0", "video_0_mono", "audio_0"])
+    // It has no end: players would wait for more.
+    let list = try folder.text("video_0/index.m3u8") + "#EXT-X-ENDLIST\n"
+    try Data(list.utf8).write(to: URL(filePath: folder.path("other")))
+    try FileManager.default.moveItem(
+      atPath: folder.path("other"), toPath: folder.path("video_0/kept.m3u8"))
+    let kept = try folder.frames("video_0/kept.m3u8")
+    #expect(kept.count > 60 && kept.count.isMultiple(of: 2))
+    try await play(folder.video(15, "quality=1") + folder.sound(24) + folder.sink(settings))
+    try folder.expectWhole(["video_0", "video_0_mono", "audio_0"])
+    // The parts that had no segment yet have one now.
+    let whole = try folder.text("video_0/index.m3u8")
+    let seconds = whole.matches(of: /#EXTINF:([0-9.]+)/).compactMap { Double($0.output.1) }
+      .reduce(0, +)
+    let all = try folder.frames("video_0/index.m3u8")
+    #expect(all.count == Int((seconds * 60).rounded()), "\(whole)")
+    #expect(all.count >= kept.count + 30, "\(list) became \(whole)")
+    withExtendedLifetime(disk) {}
+  }
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// A folder that `mvhevchlssink` writes into, and the lines that write into it.
+struct HLSFolder {
+  /// Where the files go.
+  let place: String
+  private let temporary: TemporaryFolder
+
+  /// A folder of its own, or one inside it.
+  init(_ name: String? = nil) throws {
+    temporary = try TemporaryFolder()
+    place = name.map(temporary.path) ?? temporary.url.path
+  }
+
+  var temporaryFolder: TemporaryFolder { temporary }
+
+  func path(_ name: String) -> String { place + "/" + name }
+
+  func holds(_ name: String) -> Bool { FileManager.default.fileExists(atPath: path(name)) }
+
+  func text(_ name: String) throws -> String {
+    try String(contentsOfFile: path(name), encoding: .utf8)
+  }
+
+  /// All files in it and below.
+  func files() throws -> [String] { try FileManager.default.subpathsOfDirectory(atPath: place) }
+
+  /// The sink, named `h`.
+  func sink(_ properties: String) -> String {
+    "mvhevchlssink name=h location=\(place)/%s/segment%05d.m4s "
+      + "init-location=\(place)/%s/init%05d.mp4 playlist-location=\(place)/%s/index.m3u8 "
+      + "multivariant-playlist-location=\(place)/main.m3u8 \(properties) "
+  }
+
+  /// Both eyes of so many pictures, 128 wide and high, thirty a second, into the sink.
+  func video(_ count: Int, _ encoder: String, live: Bool = false) -> String {
+    eyes(count, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
+      .replacing("num-buffers", with: "is-live=\(live) num-buffers")
+      + "mvhevcenc name=enc speed-preset=ultrafast \(encoder) ! queue ! h.video_0 "
+  }
+
+  /// Sound of so many packets of 1024 samples, 48,000 of them a second, into the sink.
+  func sound(_ packets: Int, live: Bool = false) -> String {
+    "audiotestsrc is-live=\(live) num-buffers=\(packets) samplesperbuffer=1024 ! "
+      + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 "
+  }
+
+  /// The MD5 of each frame, by an independent decoder.
+  func frames(_ name: String, _ options: [String] = []) throws -> [String] {
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    // What the decoder itself has to say stands among them.
+    return try Python.lines([program] + options + [path(name)]).map(\.words).filter {
+      ["0", "1", "-"].contains($0[0])
+    }.map { $0[1] }
+  }
+
+  /// Waits until a file is there.
+  func wait(for name: String) async throws {
+    for _ in 0..<500 where !holds(name) { try await Task.sleep(for: .milliseconds(20)) }
+    try #require(holds(name))
+  }
+
+  /// What is listed is there, and nothing is there under a name for a while.
+  func expectWhole(_ renditions: [String]) throws {
+    for rendition in renditions {
+      let list = try text("\(rendition)/index.m3u8")
+      let listed = list.matches(of: /(?m)(?:(?:PART|MAP):.*URI="([^"]+)"|^([^#\s]+)$)/)
+      #expect(!listed.isEmpty, "\(list)")
+      for match in listed {
+        let file = String(match.output.1 ?? match.output.2 ?? "")
+        #expect(holds("\(rendition)/\(file)"), "\(file)")
+      }
+    }
+    #expect(!(try files()).contains { $0.hasSuffix(".tmp") })
+  }
+}
