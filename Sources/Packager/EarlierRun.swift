@@ -43,17 +43,11 @@ extension RenditionTrack {
   mutating func resume(_ earlier: EarlierRun, to outputs: inout [Output]) {
     var playlist = earlier.playlist.reopened(
       as: playlist.kind, targetDuration: settings.targetDuration)
-    let parts = earlier.playlist.openParts
-    if !parts.isEmpty {
+    if var segment = earlier.playlist.openSegment {
       let path = segmentPath(playlist.nextSequence)
-      let last = playlist.segments.last
-      var segment = MediaSegment(
-        address(path), duration: max(parts.reduce(0) { $0 &+ $1.duration }, 1_000_000),
-        map: last?.map)
-      segment.programDateTime = last.flatMap { last in
-        last.programDateTime.map { $0 &+ Int64(clamping: last.duration) }
-      }
-      segment.isGap = last == nil || earlier.openParts.count != parts.count
+      segment.uri = address(path)
+      segment.duration = max(segment.parts.reduce(0) { $0 &+ $1.duration }, 1_000_000)
+      segment.isGap = segment.map == nil || earlier.openParts.count != segment.parts.count
       if !segment.isGap {
         outputs.append(.file(.segment, path: path, earlier.openParts.map { .bytes($0) }))
       }

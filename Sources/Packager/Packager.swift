@@ -201,7 +201,7 @@ public struct Packager<Payload: Sendable>: Sendable {
       }
       guard settings.partDuration > 0, position(of: tracks[index]) != nil else { continue }
       let before = tracks[index].chunks.count
-      try tracks[index].cutParts(before: frontier, to: &outputs)
+      try tracks[index].cutParts(before: frontier, date: listedDate, to: &outputs)
       if tracks[index].chunks.count != before { try list(index) }
     }
     while starts.count > 1, tracks.allSatisfy({ $0.sequence > firstStart }) {

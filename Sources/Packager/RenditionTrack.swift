@@ -220,15 +220,19 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// Cuts parts off what waits, as far as they are complete.
   ///
-  /// - Parameter frontier: samples from this time on may belong to the next segment.
-  mutating func cutParts(before frontier: Int64, to outputs: inout [Output]) throws {
+  /// - Parameters:
+  ///   - frontier: samples from this time on may belong to the next segment.
+  ///   - date: the wall-clock time of the presentation's time 0.
+  mutating func cutParts(
+    before frontier: Int64, date: Int64?, to outputs: inout [Output]
+  ) throws {
     guard let partLength else { return }
     while true {
       let available = pending.prefix(unchangedCount).prefix { $0.presentationTime < frontier }.count
       let length = chunkLength(partLength, of: pending.count)
       // How long the last one is, the next one says.
       guard length <= available, length < pending.count else { return }
-      try cutChunk(length, to: &outputs)
+      try cutChunk(length, date: date, to: &outputs)
     }
   }
 
@@ -241,7 +245,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return pending.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
   }
 
-  private mutating func cutChunk(_ count: Int, to outputs: inout [Output]) throws {
+  private mutating func cutChunk(
+    _ count: Int, date: Int64?, to outputs: inout [Output]
+  ) throws {
     guard let first = pending.first else { return }
     for sample in pending.prefix(count) { try writer.append(describe(sample), to: id) }
     if initialization == nil { try writeInitialization(to: &outputs) }
@@ -262,6 +268,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     guard settings.partDuration > 0 else { return }
     let path = partPath(chunks.count - 1)
     outputs.append(.file(.segment, path: path, chunk.pieces))
+    if chunks.count == 1 {
+      playlist.describeOpenSegment(as: segment(at: chunk.time, date: date))
+    }
     playlist.append(
       PartialSegment(address(path), duration: duration, isIndependent: chunk.startsWithSync))
     hintNextPart()
@@ -288,6 +297,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   // MARK: Segments
 
+  /// The segment that is open, as far as it is known before it ends.
+  private func segment(at time: Int64, date: Int64?) -> MediaSegment {
+    var segment = MediaSegment(address(segmentPath), duration: 0, map: initialization)
+    segment.programDateTime = date.map { $0 &+ time }
+    segment.startsDiscontinuity = startsDiscontinuity
+    return segment
+  }
+
   /// Ends the segment that is open with the first `count` samples that wait.
   ///
   /// - Parameters:
@@ -303,7 +320,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let end = next?.time
     while rest > 0 {
       let length = chunkLength(partLength ?? rest, of: rest)
-      try cutChunk(length, to: &outputs)
+      try cutChunk(length, date: date, to: &outputs)
       rest -= length
     }
     let path = segmentPath
@@ -315,10 +332,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
     defer { openSize = pending.reduce(0) { $0 + UInt64($1.size) } }
     guard duration > 0 else { return }
-    var segment = MediaSegment(address(path), duration: duration, map: initialization)
-    segment.programDateTime = date.map { $0 &+ first }
+    var segment = segment(at: first, date: date)
+    segment.duration = duration
     segment.isGap = chunks.isEmpty
-    segment.startsDiscontinuity = startsDiscontinuity
     startsDiscontinuity = false
     if !chunks.isEmpty {
       outputs.append(.file(.segment, path: path, chunks.flatMap(\.pieces)))

@@ -29,6 +29,10 @@ extension MediaPlaylist {
         throw PlaylistError(line: index + 1, reason: "'\(line.prefix(80))' makes no sense")
       }
     }
+    if openSegment != nil {
+      reading.prepareNext()
+      describeOpenSegment(as: reading.next)
+    }
   }
 
   /// So many segments nobody counts.
@@ -41,6 +45,12 @@ extension MediaPlaylist {
     var map: InitializationSection?
     var date: Int64?
     var sectionEnd: UInt64 = 0
+
+    /// What goes on from segment to segment holds for the next one.
+    mutating func prepareNext() {
+      next.map = map
+      next.programDateTime = next.programDateTime ?? date
+    }
   }
 
   /// False for a line that makes no sense.
@@ -68,8 +78,7 @@ extension MediaPlaylist {
   private mutating func readAddress(_ line: Substring, _ reading: inout Reading) -> Bool {
     guard reading.hasDuration else { return false }
     reading.next.uri = String(line)
-    reading.next.map = reading.map
-    if reading.next.programDateTime == nil { reading.next.programDateTime = reading.date }
+    reading.prepareNext()
     reading.date = reading.next.programDateTime.map {
       $0 &+ Int64(clamping: reading.next.duration)
     }

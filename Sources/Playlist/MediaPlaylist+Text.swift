@@ -42,7 +42,9 @@ extension MediaPlaylist {
       let start = segment.programDateTime ?? date
       date = start.map { $0 &+ Int64(clamping: segment.duration) }
     }
-    lines += openParts.map(\.line)
+    if let openSegment {
+      lines += openSegment.lines(after: map, date) + openSegment.parts.map(\.line)
+    }
     if let preloadHint, !hasEnded {
       var hint = AttributeList()
       hint.add("TYPE", "PART")

@@ -31,8 +31,8 @@ public struct MediaPlaylist: Equatable, Sendable {
   public var isIFramesOnly = false
   /// What players need for low latency; nil where they have to wait for whole segments.
   public var lowLatency: LowLatency?
-  /// The first parts of the segment that is not complete yet.
-  public private(set) var openParts: [PartialSegment] = []
+  /// The segment that is not complete yet, with the parts that it has; nil before its first part.
+  public private(set) var openSegment: MediaSegment?
   /// The part that comes next (`EXT-X-PRELOAD-HINT`).
   public var preloadHint: String?
   /// How far the other renditions are.
@@ -59,7 +59,7 @@ public struct MediaPlaylist: Equatable, Sendable {
     playlist.kind = kind
     playlist.targetDuration = max(self.targetDuration, targetDuration)
     playlist.lowLatency = nil
-    playlist.openParts = []
+    playlist.openSegment = nil
     playlist.preloadHint = nil
     playlist.renditionReports = []
     playlist.hasEnded = false
@@ -72,17 +72,30 @@ public struct MediaPlaylist: Equatable, Sendable {
   /// The sum of all segments, in nanoseconds.
   public var duration: UInt64 { segments.reduce(0) { $0 &+ $1.duration } }
 
+  /// The first parts of the segment that is not complete yet.
+  public var openParts: [PartialSegment] { openSegment?.parts ?? [] }
+
   /// Adds the next segment. Parts of it that were added before become its own.
   public mutating func append(_ segment: MediaSegment) {
     var segment = segment
     segment.parts = openParts
-    openParts = []
+    openSegment = nil
     segments.append(segment)
   }
 
   /// Adds the next part of the segment that is not complete yet.
   public mutating func append(_ part: PartialSegment) {
-    openParts.append(part)
+    var segment = openSegment ?? MediaSegment("", duration: 0)
+    segment.parts.append(part)
+    openSegment = segment
+  }
+
+  /// What is known of the segment that is not complete yet holds for its parts: where they are a
+  /// discontinuity, what has to be read before them, and their date.
+  public mutating func describeOpenSegment(as segment: MediaSegment) {
+    var segment = segment
+    segment.parts = openParts
+    openSegment = segment
   }
 
   /// Takes the oldest segments away until `count` are left, and no more than a playlist of this

@@ -39,6 +39,8 @@ public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConverti
     case nameTaken
     /// The encoder or the muxer gave up.
     case encodingFailed
+    /// The compositor of a composition that is played threw an error of its own.
+    case compositionFailed
   }
 
   /// What kind of thing went wrong.

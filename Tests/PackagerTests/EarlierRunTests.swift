@@ -22,13 +22,15 @@ import Testing
     let playlist = try disk.playlist("\(name)/index.m3u8")
     let paths = settings.names.openPartPaths(of: video(name), in: playlist)
     return EarlierRun(
-      playlist, iFrames: iFrames ? try disk.playlist("\(name)/iframe.m3u8") : nil,
+      playlist,
+      iFrames: iFrames && disk.files["\(name)/iframe.m3u8"] != nil
+        ? try disk.playlist("\(name)/iframe.m3u8") : nil,
       openParts: paths.compactMap { disk.files[$0] })
   }
 
   /// Runs so many seconds of two renditions.
   private func run(
-    _ seconds: Int, _ settings: PackagerSettings, to disk: Disk, continuing: Bool = false,
+    _ seconds: Double, _ settings: PackagerSettings, to disk: Disk, continuing: Bool = false,
     ends: Bool = true
   ) throws {
     var packager = Packager<[UInt8]>(settings)
@@ -40,7 +42,7 @@ import Testing
       audio("a"), continuing: continuing ? try earlier("a", on: disk, settings) : nil)
     try disk.take(&packager)
     try play(
-      &packager, [stereo: pictures(30 * seconds), sound: packets(47 * seconds)], to: disk,
+      &packager, [stereo: pictures(Int(30 * seconds)), sound: packets(Int(47 * seconds))], to: disk,
       ends: ends)
   }
 
@@ -107,6 +109,25 @@ import Testing
     #expect(disk.files["v/segment0000\(number).m4s"] == bytes && !bytes.isEmpty)
     let duration = before.openParts.reduce(0) { $0 + $1.duration }
     #expect(playlist.segments[number].duration == duration)
+  }
+
+  @Test(
+    "what a run wrote that ended in its first segment is kept, and the next one's parts say where they begin"
+  )
+  func firstSegment() throws {
+    let (disk, settings) = (Disk(), settings(parts: 250_000_000))
+    try run(0.7, settings, to: disk, ends: false)
+    let before = try disk.playlist("v/index.m3u8")
+    try #require(before.segments.isEmpty && before.openParts.count > 1)
+    #expect(before.openSegment?.map?.uri == "init00000.mp4")
+    #expect(before.openSegment?.startsDiscontinuity == false)
+    try run(0.7, settings, to: disk, continuing: true, ends: false)
+    let playlist = try disk.playlist("v/index.m3u8")
+    try #require(playlist.segments.count == 1 && playlist.openParts.count > 1)
+    #expect(playlist.segments[0].map == before.openSegment?.map && !playlist.segments[0].isGap)
+    #expect(playlist.segments[0].programDateTime == before.openSegment?.programDateTime)
+    #expect(playlist.openSegment?.startsDiscontinuity == true)
+    #expect(playlist.openSegment?.map?.uri == "init00001.mp4")
   }
 
   @Test("renditions that were stopped at different segments go on together")

@@ -177,6 +177,31 @@ import Testing
     #expect(lines.filter { $0.hasPrefix("#EXT-X-PART:") }.count == 3 * 4 + 2)
   }
 
+  @Test("the parts of a segment that is open come behind what has to be known before them")
+  func openSegment() throws {
+    var playlist = lowLatency()
+    let parts = playlist.openParts
+    var segment = MediaSegment("", duration: 0, map: InitializationSection("other.mp4"))
+    segment.startsDiscontinuity = true
+    segment.programDateTime = Self.start
+    playlist.describeOpenSegment(as: segment)
+    #expect(playlist.openParts == parts)
+    let lines = playlist.text.split(separator: "\n").map(String.init)
+    #expect(
+      Array(lines.suffix(8).prefix(5)) == [
+        "segment119.m4s", "#EXT-X-DISCONTINUITY", "#EXT-X-MAP:URI=\"other.mp4\"",
+        "#EXT-X-PROGRAM-DATE-TIME:2026-11-22T02:03:56.000Z",
+        "#EXT-X-PART:DURATION=0.50000,URI=\"segment120.0.m4s\",INDEPENDENT=YES",
+      ])
+    let again = try MediaPlaylist(parsing: playlist.text)
+    #expect(again.openSegment == playlist.openSegment && again.text == playlist.text)
+    // As the first one of all, too.
+    var first = MediaPlaylist(.event, targetDuration: 2)
+    first.describeOpenSegment(as: segment)
+    for part in parts { first.append(part) }
+    #expect(try MediaPlaylist(parsing: first.text).openSegment == first.openSegment)
+  }
+
   @Test("an update leaves out what a player has had for long, and no more")
   func deltaUpdate() throws {
     let playlist = lowLatency()

@@ -19,27 +19,7 @@ struct CompositionFailureTests {
     get throws { try FileManager.default.contentsOfDirectory(atPath: folder.url.path).sorted() }
   }
 
-  private struct Compose: StereoCompositor {
-    var output = CompositionOutput.stereo
-    let body: @Sendable (CompositionRequest<Void>) async throws -> ComposedFrame
-
-    func compose(_ request: CompositionRequest<Void>) async throws -> ComposedFrame {
-      try await body(request)
-    }
-  }
-
   private struct Oops: Error, Equatable {}
-
-  private func composition(
-    _ movie: StereoMovie, _ grid: FrameGrid = .of("a"), output: CompositionOutput = .stereo,
-    _ body: @escaping @Sendable (CompositionRequest<Void>) async throws -> ComposedFrame = { _ in
-      .source("a")
-    }
-  ) -> StereoComposition<Compose> {
-    var composition = StereoComposition(Compose(output: output, body: body), frames: grid)
-    composition.add("a", movie)
-    return composition
-  }
 
   @Test("what a compositor throws is thrown, once, and there is no movie of that name")
   func throwing() async throws {
@@ -163,7 +143,7 @@ struct CompositionFailureTests {
       #expect(try await error(composition(movie, .every(step))).code == .invalidInput)
     }
     #expect(
-      try await error(StereoComposition(Compose { _ in .skip }, frames: .every(.seconds(1)))).code
+      try await error(StereoComposition(Compose<Void> { _ in .skip }, frames: .every(.seconds(1)))).code
         == .invalidInput)
     var twice = composition(movie)
     twice.add("a", movie)

@@ -28,28 +28,6 @@ struct CompositionTests {
     try await StereoReader(movie).reduce(into: []) { $0.append($1) }
   }
 
-  /// Does with each request what a test says.
-  private struct Compose<Instruction: Sendable>: StereoCompositor {
-    var output = CompositionOutput.stereo
-    let body: @Sendable (CompositionRequest<Instruction>) async throws -> ComposedFrame
-
-    func compose(_ request: CompositionRequest<Instruction>) async throws -> ComposedFrame {
-      try await body(request)
-    }
-  }
-
-  /// The source `a` as the compositor gives it back.
-  private func composition(
-    _ movie: StereoMovie, _ frames: FrameGrid = .of("a"), output: CompositionOutput = .stereo,
-    _ body: @escaping @Sendable (CompositionRequest<Void>) async throws -> ComposedFrame = { _ in
-      .source("a")
-    }
-  ) -> StereoComposition<Compose<Void>> {
-    var composition = StereoComposition(Compose<Void>(output: output, body: body), frames: frames)
-    composition.add("a", movie)
-    return composition
-  }
-
   @Test(
     "what is left as it is has all frames of the movie, pixel by pixel", arguments: [false, true])
   func identity(isFragmented: Bool) async throws {

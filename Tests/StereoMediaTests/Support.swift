@@ -193,3 +193,25 @@ extension Python {
     var pixels: [UInt8] = []
   }
 }
+
+/// Does with each request what a test says.
+struct Compose<Instruction: Sendable>: StereoCompositor {
+  var output = CompositionOutput.stereo
+  let body: @Sendable (CompositionRequest<Instruction>) async throws -> ComposedFrame
+
+  func compose(_ request: CompositionRequest<Instruction>) async throws -> ComposedFrame {
+    try await body(request)
+  }
+}
+
+/// The source `a` as the compositor gives it back.
+func composition(
+  _ movie: StereoMovie, _ frames: FrameGrid = .of("a"), output: CompositionOutput = .stereo,
+  _ body: @escaping @Sendable (CompositionRequest<Void>) async throws -> ComposedFrame = { _ in
+    .source("a")
+  }
+) -> StereoComposition<Compose<Void>> {
+  var composition = StereoComposition(Compose<Void>(output: output, body: body), frames: frames)
+  composition.add("a", movie)
+  return composition
+}

@@ -13,6 +13,11 @@ package struct ShownSample: Sendable {
   package let size: UInt32
   package let isSync: Bool
 
+  package init(time: Nanoseconds, end: Nanoseconds, sample: Int, size: UInt32, isSync: Bool) {
+    (self.time, self.end) = (time, end)
+    (self.sample, self.size, self.isSync) = (sample, size, isSync)
+  }
+
   /// All samples that the movie shows, in the order of their times; one that several edits show
   /// comes several times.
   ///

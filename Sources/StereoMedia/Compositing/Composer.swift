@@ -13,8 +13,10 @@ struct Composer<Compositor: StereoCompositor> {
   private var lastTime: Duration?
   private var format: PictureFormat?
 
-  init(_ composition: StereoComposition<Compositor>) throws {
+  /// - Parameter position: of the first frame that is composed, by the plan.
+  init(_ composition: StereoComposition<Compositor>, from position: Int = 0) throws {
     self.composition = composition
+    self.position = position
     plan = try composition.plan()
     metadata = composition.metadata
     var options = StereoReader.Options()

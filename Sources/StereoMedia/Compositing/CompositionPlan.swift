@@ -75,6 +75,23 @@ struct CompositionPlan: Sendable {
     }
   }
 
+  /// Nobody plays more frames than in days.
+  private static let mostFrames = 1 << 24
+
+  /// All of its frames.
+  ///
+  /// - Throws: a ``StereoMediaError`` where they are too many to be listed.
+  func frames() throws(StereoMediaError) -> FrameIndex {
+    var places: [(time: Duration, duration: Duration)] = []
+    while let place = place(of: places.count) {
+      guard places.count < Self.mostFrames else {
+        throw StereoMediaError(.invalidInput, "the composition has too many frames to be played")
+      }
+      places.append(place)
+    }
+    return FrameIndex(places)
+  }
+
   private static func check(_ sources: [CompositionSource]) throws(StereoMediaError) {
     guard !sources.isEmpty else {
       throw StereoMediaError(.invalidInput, "the composition has no sources")

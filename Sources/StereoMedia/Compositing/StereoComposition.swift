@@ -80,13 +80,16 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
       } else {
         settings.spatial = settings.spatial.fillingGaps(from: metadata)
       }
-      settings.sound = settings.sound ?? sources.first { $0.id == sound }?.movie
+      settings.sound = settings.sound ?? soundMovie
       settings.frameRate = settings.frameRate ?? plan.frameRate.flatMap { $0 <= 1000 ? $0 : nil }
       return Conversion.Work(
         try StereoWriter(path, settings), frames().makeAsyncIterator(),
         span: plan.span)
     }
   }
+
+  /// The movie whose sound is that of the composition.
+  var soundMovie: StereoMovie? { sources.first { $0.id == sound }?.movie }
 
   func plan() throws(StereoMediaError) -> CompositionPlan {
     try CompositionPlan(sources, grid, sound: sound)

@@ -27,6 +27,16 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     table = Table(track, movieTimescale: movieTimescale, limit: limit)
   }
 
+  /// Frames that are made when they are asked for, in the order of their times: any can come first.
+  init(_ places: [(time: Duration, duration: Duration)]) {
+    table = Table(
+      places.enumerated().map { index, place in
+        ShownSample(
+          time: place.time.clockTime, end: (place.time + place.duration).clockTime, sample: index,
+          size: 0, isSync: true)
+      })
+  }
+
   public var startIndex: Int { 0 }
   public var endIndex: Int { table.samples.count }
 
@@ -83,10 +93,16 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     private let track: Track?
     private let movieTimescale: UInt32
     private let limit: Int
-    private let made = Locked<[ShownSample]?>(nil)
+    private let made: Locked<[ShownSample]?>
 
     init(_ track: Track?, movieTimescale: UInt32, limit: Int) {
       (self.track, self.movieTimescale, self.limit) = (track, movieTimescale, limit)
+      made = Locked(nil)
+    }
+
+    init(_ samples: [ShownSample]) {
+      (track, movieTimescale, limit) = (nil, 0, 0)
+      made = Locked(samples)
     }
 
     var samples: [ShownSample] {

@@ -10,7 +10,7 @@ extension Playback {
     pipeline.setState(.paused)
     try waitForPictures(cancellation)
     guard try show(try prerolled(), again: true) != nil else {
-      throw StereoMediaError.decoding(source.name, "it has no frames")
+      throw StereoMediaError.decoding(program.name, "it has no frames")
     }
     states.send(.paused)
   }
@@ -52,7 +52,7 @@ extension Playback {
   /// Goes so many frames forth or back, but not beyond the first and the last one, and holds there.
   func step(by count: Int, _ cancellation: Cancellation) throws {
     hold()
-    let last = source.facts.frames.count - 1
+    let last = program.frames.count - 1
     let (index, isFar) = shownIndex.addingReportingOverflow(count)
     try jump(to: isFar ? (count < 0 ? 0 : last) : min(max(index, 0), last), cancellation)
   }
@@ -64,8 +64,8 @@ extension Playback {
     let shown = try go(to: index, cancellation)
     if !control.current.isPlaying { states.send(.paused) }
     guard shown == index else {
-      let seconds = Double(source.facts.frames[index].time.clockTime / 1_000_000) / 1000
-      throw StereoMediaError.decoding(source.name, "the frame at \(seconds) s cannot be decoded")
+      let seconds = Double(program.frames[index].time.clockTime / 1_000_000) / 1000
+      throw StereoMediaError.decoding(program.name, "the frame at \(seconds) s cannot be decoded")
     }
   }
 
@@ -89,8 +89,8 @@ extension Playback {
       control.hasEnded = false
       return control
     }
-    guard send(seek(to: source.facts.frames.middle(of: index), control)) else {
-      throw problem.error ?? .decoding(source.name, "it cannot be searched")
+    guard send(seek(to: program.frames.middle(of: index), control)) else {
+      throw problem.error ?? .decoding(program.name, "it cannot be searched")
     }
     defer {
       if control.isPlaying { pipeline.setState(.playing) }
@@ -125,12 +125,12 @@ extension Playback {
     // It may have been searched since.
     guard control.loops, number == control.seekNumber else { return }
     guard control.emptyLoops <= Self.mostEmptyLoops else {
-      throw StereoMediaError.decoding(source.name, "it has no frames")
+      throw StereoMediaError.decoding(program.name, "it has no frames")
     }
     var seek = seek(to: 0, control)
     seek.flags = [.accurate, .segment]
     guard send(seek) else {
-      throw problem.error ?? .decoding(source.name, "it cannot be searched")
+      throw problem.error ?? .decoding(program.name, "it cannot be searched")
     }
   }
 
@@ -156,13 +156,13 @@ extension Playback {
       try cancellation.check()
       switch change {
       case .done: return
-      case .failed: throw StereoMediaError.decoding(source.name, "its decoder does not start")
+      case .failed: throw StereoMediaError.decoding(program.name, "its decoder does not start")
       case .underWay: break
       }
       guard ContinuousClock.now - start < Decode.patience else {
         throw StereoMediaError(
           .stalled,
-          "'\(source.name)' cannot be read as a movie: no frame came within \(Decode.patience)")
+          "'\(program.name)' cannot be read as a movie: no frame came within \(Decode.patience)")
       }
     }
   }

@@ -10,7 +10,7 @@ internal import StereoVideo
 /// streaming threads bring pictures and never wait for that. With the last reference to it, the
 /// pipeline goes.
 final class Playback: Sendable {
-  let source: MovieSource
+  let program: PlaybackProgram
   let pipeline: Pipeline
   let problem: PipelineProblem
   /// What came last is what is shown.
@@ -18,6 +18,7 @@ final class Playback: Sendable {
   let states = Broadcast<StereoPlayer.State>(depth: 64)
   let control = Locked(Control())
   private let sinks: [AppSink]
+  private let feed: CompositionFeed?
   private let queue = Blocking.Queue()
   private let pairs: Locked<PairMatcher<AppSink.Sample>>
 
@@ -44,16 +45,23 @@ final class Playback: Sendable {
   /// Builds the pipeline.
   ///
   /// - Throws: a ``StereoMediaError`` where it cannot be built.
-  init(_ source: MovieSource, _ graph: DecodeGraph) throws {
-    self.source = source
-    problem = PipelineProblem(source.name)
+  init(_ program: PlaybackProgram) throws {
+    self.program = program
+    problem = PipelineProblem(program.name)
     do {
-      let pipeline = try Pipeline(parsing: graph.line)
-      try pipeline.element(named: "source")?.set("location", parsing: source.path)
+      let pipeline = try Pipeline(parsing: program.line)
+      if let path = program.moviePath {
+        try pipeline.element(named: "source")?.set("location", parsing: path)
+      }
       var settings = AppSink.Settings()
       (settings.depth, settings.isSynchronised, settings.drops) = (1, true, true)
-      sinks = graph.sinks.compactMap { [settings] name in
+      sinks = program.sinks.compactMap { [settings] name in
         pipeline.element(named: name).map { AppSink($0, settings) }
+      }
+      feed = try program.composed.flatMap { composed in
+        try pipeline.element(named: PlaybackProgram.composedSource).map {
+          try CompositionFeed($0, composed, program.frames)
+        }
       }
       self.pipeline = pipeline
     } catch {
@@ -64,11 +72,19 @@ final class Playback: Sendable {
       sink.deliver { [weak self] sample in self?.receive(sample, eye) }
     }
     pipeline.bus.watch { [weak self] message in self?.see(message) }
+    feed?.failed = { [problem, weak self] error in
+      let failure =
+        error as? StereoMediaError
+        ?? StereoMediaError(.compositionFailed, "the compositor gave up: \(error)")
+      // Who waits for pictures in the line looks there.
+      problem.fail(failure)
+      self?.start { _ in throw failure }
+    }
   }
 
   /// Builds it and waits for the first frame.
-  static func open(_ source: MovieSource, _ graph: DecodeGraph) async throws -> Playback {
-    let playback = try await Blocking.run { try Playback(source, graph) }
+  static func open(_ program: PlaybackProgram) async throws -> Playback {
+    let playback = try await Blocking.run { try Playback(program) }
     do {
       try await playback.run { try $0.open($1) }
       return playback
@@ -79,9 +95,10 @@ final class Playback: Sendable {
   }
 
   deinit {
-    let (pipeline, sinks) = (pipeline, sinks)
+    feed?.stop()
+    let (pipeline, sinks, feed) = (pipeline, sinks, feed)
     // Waits for the streaming threads. What they call lives as long.
-    queue.start { withExtendedLifetime(sinks) { pipeline.end() } }
+    queue.start { withExtendedLifetime((sinks, feed)) { pipeline.end() } }
   }
 
   /// Nobody wants it any more: what is waited for ends.
@@ -89,6 +106,7 @@ final class Playback: Sendable {
     control.withLock { $0.isOver = true }
     frames.end()
     states.end()
+    feed?.stop()
     let pipeline = pipeline
     Blocking.start { pipeline.end() }
   }
@@ -157,13 +175,14 @@ final class Playback: Sendable {
 
   /// Ends the playback for an error. In the line.
   private func fail(_ error: any Error) {
-    let failure = error as? StereoMediaError ?? .decoding(source.name, "\(error)")
+    let failure = error as? StereoMediaError ?? .decoding(program.name, "\(error)")
     let isFirst = control.withLock { control in
       guard !control.isOver else { return false }
       (control.isOver, control.failure) = (true, failure)
       return true
     }
     guard isFirst else { return }
+    feed?.stop()
     pipeline.end()
     states.send(.failed(failure))
     frames.end()
@@ -192,9 +211,11 @@ final class Playback: Sendable {
     guard let first = samples.first else { return nil }
     let (time, index) = place(of: first)
     let decoded = Decode.Frame(
-      pictures: try samples.map { try Picture($0, of: source.name) }, time: time,
+      pictures: try samples.map { try Picture($0, of: program.name) }, time: time,
       duration: first.buffer.duration)
-    guard let frame = StereoFrame(decoded, index, of: source.facts) else { return nil }
+    guard
+      let frame = StereoFrame(decoded, index, of: program.frames, metadata: program.metadata)
+    else { return nil }
     if again || frames.latest?.element.time != frame.time { frames.send(frame) }
     return frame
   }
@@ -202,7 +223,7 @@ final class Playback: Sendable {
   /// When it is shown, and the index of its frame.
   func place(of sample: AppSink.Sample) -> (time: ClockTime, index: Int?) {
     let time = sample.streamTime ?? 0
-    return (time, source.facts.frames.index(ofPictureAt: time))
+    return (time, program.frames.index(ofPictureAt: time))
   }
 
   /// The pictures that the sinks wait with in PAUSED.
@@ -214,7 +235,8 @@ final class Playback: Sendable {
     guard samples.allSatisfy({ $0.streamTime == samples[0].streamTime }) else {
       throw StereoMediaError(
         .unpairedEyes,
-        "the frame at \(Duration(samples[0].streamTime ?? 0)) of '\(source.name)' has one eye only")
+        "the frame at \(Duration(samples[0].streamTime ?? 0)) of '\(program.name)' has one eye only"
+      )
     }
     return samples
   }
@@ -233,6 +255,10 @@ final class Playback: Sendable {
     control.withLock { control in
       control.seekNumber = event.sequenceNumber
       control.endsInLoop = seek.flags.contains(.segment)
+    }
+    // Composed pictures and their sound come from elements of their own.
+    if program.composed != nil, let sound = pipeline.element(named: DecodeGraph.soundSink) {
+      guard sound.send(event) else { return false }
     }
     return sinks.first?.element.send(event) ?? false
   }
@@ -256,7 +282,7 @@ final class Playback: Sendable {
     switch message.content {
     case .warning(let failure)
     where pipeline.child(sending: message) == DecodeGraph.soundSink:
-      warn(.silent(source.name, failure.message))
+      warn(.silent(program.name, failure.message))
     case .other("segment-done"): start { try $0.loop(behind: message.sequenceNumber) }
     case .other("latency"): start { $0.pipeline.answer(message) }
     case .other("clock-lost"):

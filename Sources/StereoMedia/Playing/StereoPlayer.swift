@@ -3,7 +3,8 @@
 internal import GStreamer
 public import StereoVideo
 
-/// Plays a stereo movie in real time, with its sound, and gives each frame when it is due.
+/// Plays a stereo movie, or a ``StereoComposition``, in real time, with its sound, and gives each frame
+/// when it is due.
 ///
 /// A program that draws asks for ``frame()`` as often as its screen is drawn; another one loops over
 /// ``frames``. What is not asked for in time is left out. A player that is let go of stops.
@@ -68,22 +69,53 @@ public final class StereoPlayer: Sendable {
     size: PictureSize? = nil, packing: PackingLayout? = nil
   ) async throws {
     try await Engine.start()
-    let open = { (withSound: Bool) in
+    playback = try await Self.open(sound == .automatic ? movie : nil) { withSound in
       let graph = try DecodeGraph(
         movie.source, .eyes, DecodeGraph.Conversion(format: format, size: size), packing: packing,
         pace: .realTime(withSound: withSound))
-      return try await Playback.open(movie.source, graph)
+      return PlaybackProgram(movie.source, graph)
     }
-    guard sound == .automatic, movie.tracks.contains(where: { $0.kind == .sound }) else {
-      playback = try await open(false)
-      return
+  }
+
+  /// Opens a composition and shows its first frame, paused: the same frames as those of
+  /// ``StereoComposition/frames()``, each composed a little before it is due. Where the compositor is
+  /// slower than that, frames come late, and are left out.
+  ///
+  /// A jump to a frame that the compositor skips shows the next one that it does not.
+  ///
+  /// - Parameters:
+  ///   - composition: what is played, as it is now.
+  ///   - sound: where the sound of ``StereoComposition/sound`` goes.
+  /// - Throws: a ``StereoMediaError`` where the sources and times do not go together, a source cannot be
+  ///   decoded, or the compositor throws at the first frame; `CancellationError` where the task is
+  ///   cancelled.
+  public init<Compositor: StereoCompositor>(
+    _ composition: StereoComposition<Compositor>, sound: SoundOutput = .automatic
+  ) async throws {
+    try await Engine.start()
+    let plan = try composition.plan()
+    playback = try await Self.open(sound == .automatic ? composition.soundMovie : nil) {
+      withSound in
+      try PlaybackProgram(composition, plan, withSound: withSound)
+    }
+  }
+
+  /// Opens what is to be played with its sound, or without it where that cannot be heard.
+  ///
+  /// - Parameter movie: whose sound is wanted; nil for none.
+  private static func open(
+    _ movie: StereoMovie?, _ program: (_ withSound: Bool) throws -> PlaybackProgram
+  ) async throws -> Playback {
+    guard let movie, movie.tracks.contains(where: { $0.kind == .sound }) else {
+      return try await Playback.open(program(false))
     }
     do {
-      playback = try await open(true)
+      return try await Playback.open(program(true))
     } catch let error as StereoMediaError {
       // What is wrong may be the sound.
-      playback = try await open(false)
+      let playback = try await Playback.open(program(false))
       playback.warn(.silent(movie.path, error.message, hint: error.hint))
+      return playback
     }
   }
 
@@ -110,7 +142,7 @@ public final class StereoPlayer: Sendable {
   ///   `CancellationError` where the task is cancelled, which may be before or behind the jump.
   public func seek(to time: Duration, _ tolerance: Tolerance = .exact) async throws {
     try await playback.run { playback, cancellation in
-      let frames = playback.source.facts.frames
+      let frames = playback.program.frames
       let exact = frames.playing(at: time) ?? 0
       let index =
         tolerance == .exact ? exact : frames[...exact].lastIndex(where: \.isSync) ?? 0

@@ -84,7 +84,8 @@ struct DecodeGraph {
     pace == .asTaken ? "" : "queue max-size-buffers=3 max-size-bytes=0 max-size-time=0 ! "
   }
 
-  private static let sound =
+  /// What plays the first track of sound of the element `demux`.
+  static let sound =
     " demux.audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
     + "! autoaudiosink name=\(soundSink)"
 

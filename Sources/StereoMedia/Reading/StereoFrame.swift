@@ -28,14 +28,16 @@ public struct StereoFrame: Sendable {
     self.metadata = metadata
   }
 
-  /// A decoded frame of a movie; nil for one without pictures.
-  init?(_ frame: Decode.Frame, _ index: Int?, of facts: MovieFacts) {
+  /// A decoded frame; nil for one without pictures.
+  init?(
+    _ frame: Decode.Frame, _ index: Int?, of frames: FrameIndex, metadata: SpatialMetadata
+  ) {
     guard let left = frame.pictures.first, let right = frame.pictures.last else { return nil }
-    let known = index.map { facts.frames[$0] }
+    let known = index.map { frames[$0] }
     self.init(
       left: left, right: right, time: known?.time ?? Duration(frame.time),
       duration: known?.duration ?? frame.duration.map { Duration($0) }, index: index,
-      metadata: facts.metadata)
+      metadata: metadata)
   }
 
   /// The picture of an eye.

@@ -73,7 +73,8 @@ public struct StereoReader: AsyncSequence, Sendable {
     /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
     public mutating func next() async throws -> StereoFrame? {
       guard let (frame, index) = try await frames.next() else { return nil }
-      return StereoFrame(frame, index, of: frames.movie.facts)
+      return StereoFrame(
+        frame, index, of: frames.movie.facts.frames, metadata: frames.movie.facts.metadata)
     }
   }
 

@@ -31,6 +31,11 @@ final class PipelineProblem: Sendable {
   /// The first error; nil while all is well.
   var error: StereoMediaError? { state.withLock { $0.error } }
 
+  /// Keeps an error of what feeds the pipeline.
+  func fail(_ error: StereoMediaError) {
+    state.withLock { $0.error = $0.error ?? error }
+  }
+
   /// Listens to a pipeline's bus.
   func listen(to pipeline: Pipeline, _ waker: Waker) {
     pipeline.bus.watch { [self] message in

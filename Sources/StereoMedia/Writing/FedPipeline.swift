@@ -23,7 +23,7 @@ final class FedPipeline: Sendable {
     self.pipeline = pipeline
     self.sources = sources.compactMap { name, caps in
       pipeline.element(named: name).map {
-        let source = AppSource($0, depth: depth, waker: waker)
+        let source = AppSource($0, depth: depth, AppSource.Callbacks(needData: waker.wake))
         source.setCaps(caps)
         return source
       }
