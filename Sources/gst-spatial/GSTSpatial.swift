@@ -31,6 +31,7 @@ struct GSTSpatial: AsyncParsableCommand {
       RunCommand.self, ConvertCommand.self, InfoCommand.self, FramesCommand.self, ListCommand.self,
       CheckCommand.self, ExplainCommand.self, GraphCommand.self, ImportCommand.self,
       SchemaCommand.self, RecoverCommand.self, ServeCommand.self, ViewCommand.self,
+      PlayCommand.self,
     ])
 }
 

@@ -36,6 +36,10 @@ func output(
   return data
 }
 
+/// A screen for a program: its words go behind these. The server stays when autovideosink lets go of the
+/// first sink that it tries.
+let virtualScreen = ["xvfb-run", "-a", "-s", "-noreset -screen 0 640x480x24"]
+
 /// The built command, as a shell runs it.
 final class Command: @unchecked Sendable {
   private let process = Process()

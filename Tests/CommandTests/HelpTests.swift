@@ -47,6 +47,8 @@ struct HelpTests {
       """
       gst-spatial convert movie.mp4 movie.mov preset=ultrafast || exit
       cp movie.mov spatial.mov
+      cp movie.mov vr180.mp4
+      cp movie.mp4 pictures.mp4
       cp movie.mov take.incomplete.mov
       mkdir live
       gst-spatial convert movie.mov left.mp4 right.mp4
@@ -84,8 +86,13 @@ struct HelpTests {
           ? command
             + " >said 2>&1 & for try in $(seq 100); do grep -q http said && break; sleep 0.1; done; "
             + "sleep 0.2; kill -TERM $!; wait $!" : command
+        // A player wants a screen, and one that loops plays until it is told to end.
+        let screen =
+          command.hasPrefix("gst-spatial play")
+          ? "\(virtualScreen.map { "'\($0)'" }.joined(separator: " ")) " : ""
+        let end = command.contains("--loop") ? "timeout -s INT 3 \(screen)\(command); exit 0; " : ""
         let result = try shell(
-          start + (isConversion ? " --force" : "")
+          end + screen + start + (isConversion ? " --force" : "")
             + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),
           in: place)
         #expect(result.status == 0, "\(line): \(result.text)")

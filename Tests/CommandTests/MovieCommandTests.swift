@@ -25,7 +25,9 @@ struct MovieCommandTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test("foreign movies have the golden facts", .enabled(if: ForeignMedia.isThere, "needs ../shared/media"))
+  @Test(
+    "foreign movies have the golden facts",
+    .enabled(if: ForeignMedia.isThere, "needs ../shared/media"))
   func goldenFacts() throws {
     let data = try Data(contentsOf: ForeignMedia.url.appending(path: "golden.json"))
     let golden = try #require(

@@ -58,10 +58,13 @@ struct ReadmeTests {
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
-    #expect(lines.count == 7)
+    #expect(lines.count == 8)
     for line in lines {
       // The viewer is there until it is told to end.
-      let end = line.contains(" view ") ? "timeout --preserve-status --signal=INT 3 " : ""
+      let end =
+        line.contains(" view ")
+        ? "timeout --preserve-status --signal=INT 3 "
+        : line.contains(" play ") ? "xvfb-run -a -s -noreset " : ""
       let command = "\(end)'\(Repository.url.path)'/\(line)"
       let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0, "\(line): \(result.output)")

@@ -69,6 +69,10 @@ struct SnippetTests {
     composition.add("a", movie)
     for try await frame in composition.frames() { print(frame.time) }
 
+    let preview = try await StereoPlayer(composition)
+    preview.play()
+    for await frame in preview.frames { if frame.time > .seconds(1) { break } }
+
     var settings = StereoWriter.Settings()
     settings.layout = .packed(PackingLayout(.sideBySide, halfAspect: true))
     for try await _ in StereoConverter.convert(path, to: television, settings) {}

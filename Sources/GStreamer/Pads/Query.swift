@@ -12,7 +12,7 @@ public struct Query: ~Copyable {
     owned = false
   }
 
-  private init(adopting pointer: UnsafeMutablePointer<GstQuery>) {
+  init(adopting pointer: UnsafeMutablePointer<GstQuery>) {
     self.pointer = pointer
     owned = true
   }

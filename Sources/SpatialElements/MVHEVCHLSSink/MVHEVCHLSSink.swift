@@ -143,16 +143,20 @@ extension MVHEVCHLSSink.Streaming {
     try beginIfComplete()
   }
 
-  /// Begins when every pad has had its first buffer, has ended, or has been waited for long enough.
+  /// Begins when every pad has had its first buffer, has ended, or is of a live source and has been
+  /// waited for long enough.
   private mutating func beginIfComplete() throws {
     guard !hasBegun, let first = held.first else { return }
     let waiting = Set(held.map(\.pad))
-    let isComplete = element.pads.current.map(\.name).allSatisfy {
-      waiting.contains($0) || inputs[$0]?.hasEnded == true
+    let missing = element.pads.current.filter {
+      !waiting.contains($0.name) && inputs[$0.name]?.hasEnded != true
     }
     let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
-    let isLate = !span.overflow && span.partialValue > Self.patience
-    guard isComplete || isLate || heldSize > Self.maximumHeldSize else { return }
+    // What is no live source comes, however slow its encoder is.
+    let isLate =
+      !span.overflow && span.partialValue > Self.patience
+      && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
+    guard missing.isEmpty || isLate || heldSize > Self.maximumHeldSize else { return }
     try begin()
   }
 

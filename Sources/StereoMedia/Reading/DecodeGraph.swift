@@ -48,35 +48,48 @@ struct DecodeGraph {
     _ source: MovieSource, _ content: Content, _ conversion: Conversion,
     packing: PackingLayout? = nil, pace: Pace = .asTaken
   ) throws {
+    let tail = try Self.queue(pace) + Self.tail(source.facts, conversion)
+    let ends = Ends(left: tail + "left", right: tail + "right", only: tail + "only")
+    let pictures = try Self.pictures(of: source, content, packing: packing, to: ends)
+    sinks = pictures.hasSuffix("only") ? ["only"] : ["left", "right"]
+    line = pictures + (pace == .realTime(withSound: true) ? Self.sound : "")
+  }
+
+  /// What is behind the pictures of each eye, or behind the only ones.
+  struct Ends {
+    let left: String
+    let right: String
+    let only: String
+  }
+
+  /// The decoded pictures of a movie, as gst-launch writes it. The element `demux` has its other tracks.
+  ///
+  /// Throws where the movie has no such content.
+  static func pictures(
+    of source: MovieSource, _ content: Content, packing: PackingLayout?, to ends: Ends
+  ) throws -> String {
     let facts = source.facts
     guard facts.video != nil else {
       throw StereoMediaError(.missingVideo, "'\(source.name)' has no video")
     }
     let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
-    let tail = try Self.queue(pace) + Self.tail(facts, conversion)
-    let plain = "video_0 ! queue ! decodebin caps=video/x-raw ! "
-    let pictures: String
+    let plain = demuxer + "video_0 ! queue ! decodebin caps=video/x-raw ! "
+    let both = "eyes.left ! \(ends.left) eyes.right ! \(ends.right)"
     switch (facts.stereo.assuming(packing), content) {
     case (.layered, .eye(let eye)) where eye == facts.baseEye:
       // The base layer's eye is a stream of its own; the other one needs both layers.
-      pictures = "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(tail)only"
+      return demuxer + "\(eye.rawValue) ! queue ! decodebin caps=video/x-raw ! \(ends.only)"
     case (.layered, .eye(let eye)):
-      pictures = "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(tail)only"
+      return demuxer + "video_0 ! queue ! mvhevcdec name=eyes eyes.\(eye.rawValue) ! \(ends.only)"
     case (.layered, .eyes):
-      pictures =
-        "video_0 ! queue ! mvhevcdec name=eyes eyes.left ! \(tail)left "
-        + "eyes.right ! \(tail)right"
+      return demuxer + "video_0 ! queue ! mvhevcdec name=eyes \(both)"
     case (.packed(let layout), .eye(let eye)):
-      pictures = plain + "\(Self.split(layout)) eyes.\(eye.rawValue) ! \(tail)only"
+      return plain + "\(split(layout)) eyes.\(eye.rawValue) ! \(ends.only)"
     case (.packed(let layout), .eyes):
-      pictures =
-        plain
-        + "\(Self.split(layout)) eyes.left ! \(tail)left eyes.right ! \(tail)right"
+      return plain + "\(split(layout)) \(both)"
     case (.no, _):
-      pictures = plain + "\(tail)only"
+      return plain + ends.only
     }
-    sinks = pictures.hasSuffix("only") ? ["only"] : ["left", "right"]
-    line = demuxer + pictures + (pace == .realTime(withSound: true) ? Self.sound : "")
   }
 
   /// Sinks that wait for the time of their pictures need a thread each.
@@ -85,9 +98,13 @@ struct DecodeGraph {
   }
 
   /// What plays the first track of sound of the element `demux`.
-  static let sound =
+  static let sound = sound(to: "autoaudiosink")
+
+  /// The same, to any sink.
+  static func sound(to sink: String) -> String {
     " demux.audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
-    + "! autoaudiosink name=\(soundSink)"
+      + "! \(sink) name=\(soundSink)"
+  }
 
   private static func split(_ layout: PackingLayout) -> String {
     let mode =

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ArgumentParser
+internal import Glibc
+internal import StereoMedia
+
+struct PlayCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "play",
+    abstract: "Play a movie in a window, with both eyes or from within.",
+    discussion: """
+      Spatial and side-by-side movies are shown as an anaglyph for red and cyan glasses, or as --mode \
+      says. Movies of 180 and 360 degrees are looked at from within, by one eye: drag the picture with \
+      the mouse, zoom with the wheel, turn with the arrow keys.
+
+      Space pauses, the arrow keys left and right go five seconds back and forth in flat movies, q ends.
+
+      EXAMPLES
+        gst-spatial play movie.mov
+        gst-spatial play movie.mov --mode side-by-side --loop
+        gst-spatial play vr180.mp4 --yaw 30 --fov 75
+        gst-spatial play pictures.mp4 --projection equirectangular
+      """)
+
+  @Argument(
+    help: "A QuickTime or MP4 movie, or H.265 without a container.",
+    completion: PipelineCompletion.movie)
+  var movie: String
+
+  @Option(
+    help: "anaglyph, side-by-side, top-bottom, row-interleaved, left or right.")
+  var mode: ScreenPlayback.Mode?
+
+  @Flag(name: .customLong("loop"), help: "Begin again behind the end, without a break.")
+  var loops = false
+
+  @Option(
+    parsing: .unconditional, help: "Where to look in an immersive movie: degrees to the right.")
+  var yaw: Double?
+
+  @Option(parsing: .unconditional, help: "Degrees up, from -90 to 90.")
+  var pitch: Double?
+
+  @Option(parsing: .unconditional, help: "Degrees that the head is tilted to the right.")
+  var roll: Double?
+
+  @Option(help: "How much is seen from left to right: degrees from 10 to 150.")
+  var fov: Double?
+
+  @Option(
+    help: """
+      How the pictures show the sphere, where the movie does not say it: equirectangular, \
+      half-equirectangular, fisheye, cubemap or equi-angular-cubemap; rectilinear for a flat movie.
+      """)
+  var projection: String?
+
+  @Flag(help: "Without sound.")
+  var mute = false
+
+  @Option(name: .customLong("video-sink"), help: "The element that shows the pictures.")
+  var videoSink = "autovideosink"
+
+  @Option(name: .customLong("audio-sink"), help: "The element that plays the sound.")
+  var audioSink = "autoaudiosink"
+
+  private static let projections = [
+    "rectilinear", "equirectangular", "half-equirectangular", "fisheye", "cubemap",
+    "equi-angular-cubemap",
+  ]
+
+  func validate() throws {
+    for (name, value, range) in [
+      ("yaw", yaw, -36000.0...36000), ("pitch", pitch, -90...90), ("roll", roll, -36000...36000),
+      ("fov", fov, 10...150),
+    ] {
+      guard let value, !range.contains(value) else { continue }
+      throw ValidationError(
+        "--\(name) is from \(Int(range.lowerBound)) to \(Int(range.upperBound)).")
+    }
+    if let projection, !Self.projections.contains(projection) {
+      throw ValidationError("--projection is one of \(Self.projections.joined(separator: ", ")).")
+    }
+  }
+
+  func run() async throws {
+    // What autovideosink tries where there is no window crashes there.
+    setenv("GST_PLUGIN_FEATURE_RANK", "dfbvideosink:NONE", 0)
+    let opened = try await MovieArgument.open(movie)
+    var options = ScreenPlayback.Options()
+    (options.mode, options.loops, options.projection) = (mode, loops, projection)
+    options.view.yaw = yaw ?? 0
+    options.view.pitch = pitch ?? 0
+    options.view.roll = roll ?? 0
+    options.view.fieldOfView = fov ?? 90
+    options.videoSink = videoSink
+    options.audioSink = mute ? nil : audioSink
+    do {
+      let playback = try await ScreenPlayback(opened, options) { [movie] warning in
+        Terminal.error.line("warning: '\(movie)': \(warning)")
+      }
+      announce(playback)
+      try await play(playback)
+    } catch let error as StereoMediaError {
+      Terminal.error.line("error: \(error)")
+      if let hint = error.hint { Terminal.error.line(" = \(hint)") }
+      throw error.code == .invalidInput ? ExitCode.mistakes : ExitCode.runFailed
+    }
+  }
+
+  private func announce(_ playback: ScreenPlayback) {
+    if !playback.isImmersive, [yaw, pitch, roll, fov].contains(where: { $0 != nil }) {
+      Terminal.error.line(
+        "note: '\(movie)' says nothing of surrounding the viewer: there is nowhere to look; "
+          + "--projection says what it is")
+    }
+    let shown = playback.mode.map { ", \($0.rawValue)" } ?? ""
+    Terminal.output.line("playing \(movie)\(playback.isImmersive ? ", from within" : "")\(shown)")
+  }
+
+  /// To the end, or to Ctrl-C.
+  private func play(_ playback: ScreenPlayback) async throws {
+    let isInterrupted = try await withThrowingTaskGroup(of: Bool.self) { group in
+      group.addTask {
+        try await playback.run()
+        return false
+      }
+      group.addTask {
+        await EndSignal.wait()
+        return true
+      }
+      defer { group.cancelAll() }
+      let first = try await group.next() ?? false
+      playback.stop()
+      return first
+    }
+    if isInterrupted { throw ExitCode.interrupted }
+  }
+}
+
+extension ScreenPlayback.Mode: ExpressibleByArgument {}

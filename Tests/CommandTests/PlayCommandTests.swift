@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import TestKit
+import Testing
+
+/// `gst-spatial play`: what a window gets, in a file and on a virtual screen.
+@Suite(.timeLimit(.minutes(3)))
+struct PlayCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func path(_ name: String) -> String { folder.path(name) }
+
+  private func makeSpatial(frames: Int = 20) async throws {
+    try await TestMovie.spatial(
+      path("a.mov"), frames: frames, "width=640,height=90,framerate=30/1", mux: "key-int-max=10")
+  }
+
+  /// What the window gets, as a file; its pictures are RGBA, which has no padding.
+  private func shown(_ arguments: [String]) throws -> Data {
+    let sink = "video/x-raw,format=RGBA ! filesink location=\(path("shown"))"
+    let result = try Command.run(
+      ["play"] + arguments + ["--mute", "--video-sink", sink], in: folder)
+    guard result.status == 0 else { throw Failure(result.errors) }
+    return try Data(contentsOf: URL(filePath: path("shown")))
+  }
+
+  private func pictures(_ line: String) async throws -> Data {
+    try await TestMovie.play(
+      line + " ! videoconvert ! video/x-raw,format=RGBA ! filesink "
+        + "location=\(path("expected"))")
+    return try Data(contentsOf: URL(filePath: path("expected")))
+  }
+
+  @Test(
+    "a spatial movie is shown in every mode as stereopack makes it",
+    arguments: ["anaglyph", "side-by-side", "top-bottom", "row-interleaved"])
+  func modes(mode: String) async throws {
+    try await makeSpatial()
+    let expected = try await pictures(
+      "filesrc location=\(path("a.mov")) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
+        + "e.left ! queue ! videoconvert ! p.left e.right ! queue ! videoconvert ! p.right "
+        + "stereopack name=p mode=\(mode)")
+    let shown = try shown(["a.mov"] + (mode == "anaglyph" ? [] : ["--mode", mode]))
+    #expect(!shown.isEmpty && shown == expected)
+  }
+
+  @Test(
+    "one eye is shown alone; a movie without a second one is shown as it is",
+    arguments: ["left", "right"])
+  func eyes(eye: String) async throws {
+    try await makeSpatial()
+    try await TestMovie.decode(
+      path("a.mov"), left: path("left"), right: path("right"), format: "RGBA")
+    #expect(try shown(["a.mov", "--mode", eye]) == Data(contentsOf: URL(filePath: path(eye))))
+    try await TestMovie.play(
+      "videotestsrc num-buffers=9 ! video/x-raw,format=I420,width=64,height=36 ! x264enc ! mp4mux "
+        + "! filesink location=\(path("flat.mp4"))")
+    #expect(try shown(["flat.mp4"]).count == 9 * 64 * 36 * 4)
+  }
+
+  @Test("a movie around the viewer is looked at from within, where somebody says")
+  func immersive() async throws {
+    try await TestMovie.spatial(
+      path("a.mov"), frames: 8, "width=512,height=128,framerate=30/1",
+      mux: "projection=equirectangular")
+    for (arguments, view) in [
+      ([], "yaw=0"),
+      (["--yaw", "40", "--pitch", "-12.5", "--roll", "3"], "yaw=40 pitch=-12.5 roll=3"),
+      (["--fov", "60", "--mode", "right"], "field-of-view=60"),
+    ] {
+      let eye = arguments.contains("right") ? "right" : "left"
+      let decoded =
+        eye == "left"
+        ? "d.left ! queue ! decodebin" : "d.video_0 ! queue ! mvhevcdec name=e e.right ! queue"
+      let expected = try await pictures(
+        "filesrc location=\(path("a.mov")) ! mvhevcdemux name=d \(decoded) "
+          + "! sphericalview projection=equirectangular \(view)")
+      let shown = try shown(["a.mov"] + arguments)
+      #expect(!shown.isEmpty && shown == expected, "\(view)")
+    }
+    let refused = try Command.run(["play", "a.mov", "--mode", "anaglyph"], in: folder)
+    #expect(refused.status == 2 && refused.errors.contains("not shown as anaglyph"))
+  }
+
+  @Test("a loop begins again behind the end, and Ctrl-C ends it")
+  func loop() async throws {
+    try await makeSpatial(frames: 10)
+    let sink = "video/x-raw,format=RGBA ! filesink location=\(path("shown"))"
+    let once = try shown(["a.mov", "--mode", "left"])
+    let command = try Command(
+      ["play", "a.mov", "--mode", "left", "--loop", "--mute", "--video-sink", sink], in: folder)
+    try command.wait(for: "playing a.mov, left")
+    for _ in 0..<500 where try size("shown") < once.count * 3 {
+      try await Task.sleep(for: .milliseconds(20))
+    }
+    command.interrupt()
+    #expect(try command.result().status == 130)
+    let shown = try Data(contentsOf: URL(filePath: path("shown")))
+    #expect(shown.count >= once.count * 3)
+    for round in 0..<3 {
+      #expect(shown.dropFirst(round * once.count).prefix(once.count) == once, "round \(round)")
+    }
+  }
+
+  private func size(_ name: String) throws -> Int {
+    let attributes = try? FileManager.default.attributesOfItem(atPath: path(name))
+    return attributes?[.size] as? Int ?? 0
+  }
+
+  @Test("in a window, space holds the picture and q ends")
+  func keys() async throws {
+    try await makeSpatial(frames: 90)
+    let built = try #require(Repository.built).appending(path: "gst-spatial").path
+    // Without a window manager, keys go to the window under the pointer.
+    let script = """
+      \(built) play a.mov --loop --mute & player=$!
+      for try in $(seq 100); do
+        xdotool search --onlyvisible --name . >/dev/null 2>&1 && break
+        sleep 0.1
+      done
+      xdotool mousemove 30 30 key space sleep 0.3 key space sleep 0.3 key q
+      wait $player
+      """
+    let said = try await output(
+      of: virtualScreen + ["sh", "-c", script], in: folder, withErrors: true)
+    #expect(String(decoding: said, as: UTF8.self).contains("playing a.mov, anaglyph"))
+  }
+
+  @Test("what cannot be played is said, with what helps")
+  func refused() async throws {
+    try await makeSpatial(frames: 5)
+    for (arguments, status, words) in [
+      (["none.mov"], 2, "No such file"),
+      (["a.mov", "--video-sink", "nonesuch"], 1, "no element 'nonesuch'"),
+      (["a.mov", "--fov", "3"], 64, "from 10 to 150"),
+      (["a.mov", "--projection", "flat"], 64, "--projection is one of"),
+    ] {
+      let result = try Command.run(["play"] + arguments, in: folder)
+      #expect(result.status == status && result.errors.contains(words), "\(result.errors)")
+    }
+    let noted = try Command.run(
+      ["play", "a.mov", "--mute", "--yaw", "3", "--video-sink", "fakesink"], in: folder)
+    #expect(noted.status == 0 && noted.errors.contains("nowhere to look"))
+    // Without a screen.
+    let blind = try Command(
+      ["play", "a.mov", "--mute"], in: folder, shell: "unset DISPLAY WAYLAND_DISPLAY; ")
+    let result = try blind.result()
+    #expect(result.status == 1 && result.errors.contains("gst-spatial view"), "\(result.errors)")
+  }
+}
