@@ -127,6 +127,22 @@ extension AggregatorImplementation {
     try FlowReturn(gst_aggregator_finish_buffer(aggregator, handed)).check()
   }
 
+  /// How much media each sink pad holds in front of what `aggregate` takes, in nanoseconds.
+  ///
+  /// By default it is one buffer, for which two threads take turns. Not for live sources: their data
+  /// would be expected later by that.
+  public func setQueuedDuration(_ duration: ClockTime) {
+    let object: UnsafeMutablePointer<GObject> = cast(aggregator)
+    var value = GValue()
+    g_value_init(&value, cgst_type_uint64())
+    g_value_set_uint64(&value, guint64(duration))
+    g_object_set_property(object, "min-upstream-latency", &value)
+    // Only a query takes it in.
+    let query = gst_query_new_latency()
+    gst_pad_query(aggregator.pointee.srcpad, query)
+    gst_query_unref(query)
+  }
+
   /// Says how much time data spends inside.
   public func setLatency(min: ClockTime, max: ClockTime?) {
     gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)

@@ -6,11 +6,24 @@ import MoviePlayer
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
+  /// How much of coded samples waits at each pad.
+  private static let queuedDuration: ClockTime = 2 * .second
+
+  /// Takes more than one sample at a time from sources that are no live ones: samples are small, and
+  /// threads take turns for each. Pictures that are to be encoded are not small.
+  private func queueSamples() {
+    let pads = element.sinkPads
+    let areSamples = pads.allSatisfy { padCaps[$0.name]?.mediaType != "video/x-raw" }
+    guard areSamples, !pads.contains(where: { $0.peerLatency?.isLive ?? true }) else { return }
+    element.setQueuedDuration(Self.queuedDuration)
+  }
+
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
     let fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
+    queueSamples()
     let names = Set(element.sinkPads.map(\.name))
     padTags = padTags.filter { names.contains($0.key) }
     if pads.hasEyes { stereo = try makeStereo(baseEye: spatialMetadata.heroEye ?? .left) }

@@ -108,6 +108,7 @@ final class MVHEVCMux: PairsEyes {
     // What is in a fragment, or a chunk of one, leaves when that is whole.
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
+    setQueuedDuration(0)
     return Streaming(element: self)
   }
 
