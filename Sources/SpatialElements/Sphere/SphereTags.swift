@@ -56,6 +56,33 @@ struct SphereTags: Equatable {
     }
   }
 
+  /// What a movie says that other tags do not: nothing of a picture that is upright and of a kind
+  /// with a name.
+  init(_ immersive: ImmersiveMetadata) {
+    if immersive.pose != .front { pose = immersive.pose }
+    switch immersive.projection {
+    case .known(.equirectangular(let found))
+    where !found.isNear(.full) && !found.isNear(.frontHalf):
+      bounds = found
+    case .known(.cubemap(.sphericalVideo, padding: 0)): projection = .cubemap
+    default: break
+    }
+  }
+
+  func write(to tags: TagList) {
+    if let projection { tags.set(StereoTags.projection, .string(projection.names.nick)) }
+    if let bounds {
+      let parts = [bounds.topPart, bounds.bottomPart, bounds.leftPart, bounds.rightPart]
+      tags.set(Self.boundsTag, .string(Self.text(parts)))
+    }
+    if let pose { tags.set(Self.poseTag, .string(Self.text([pose.yaw, pose.pitch, pose.roll]))) }
+    if let fisheyeFieldOfView { tags.set(Self.fisheyeFieldOfViewTag, .double(fisheyeFieldOfView)) }
+  }
+
+  private static func text(_ numbers: [Double]) -> String {
+    numbers.map { "\($0)" }.joined(separator: ",")
+  }
+
   /// The stream's tags with what is true of a picture of another projection, seen upright.
   ///
   /// - Parameter name: what the projection is called.
