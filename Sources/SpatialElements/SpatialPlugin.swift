@@ -14,7 +14,7 @@ public let spatialPlugin = PluginDeclaration(
   package: "gst-spatial",
   origin: "https://github.com/gst-spatial/gst-spatial",
   releaseDate: ProjectVersion.releaseDate,
-  features: StereoTags.declarations + [
+  features: StereoTags.declarations + SphereTags.declarations + [
     StereoViewMeta.meta,
     AccessUnitMeta.meta,
 
@@ -30,6 +30,7 @@ public let spatialPlugin = PluginDeclaration(
     layeredMovie,
     mvhevcHLSSink,
     sphericalView,
+    sphericalConvert,
 
     layerFlattening.part,
     eyePairing.part,

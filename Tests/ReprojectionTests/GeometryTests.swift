@@ -86,6 +86,38 @@ import Testing
     #expect(differing <= 2, "\(projection)")
   }
 
+  @Test("eight places look where each of them does", arguments: everyGeometry.indices)
+  func rays(index: Int) throws {
+    let (projection, width, height) = everyGeometry[index]
+    let geometry = try PictureGeometry(projection, width: width, height: height)
+    var largest = 0.0
+    var differing = 0
+    for y in stride(from: 0, to: height, by: 5) {
+      // Beyond the right edge, too, where the last places of a row may be.
+      for (x, step) in (stride(from: 0, to: width, by: 8)).flatMap({ [($0, 1), ($0, 8)] }) {
+        let columns = Floats(0, 1, 2, 3, 4, 5, 6, 7) * Float(step) + Float(x)
+        let rays = geometry.rays(x: columns, y: Float(y))
+        for lane in 0..<8 {
+          let exact = geometry.direction(
+            of: PicturePosition(x: Double(columns[lane]), y: Double(y)))?.normalized
+          let own = Direction(
+            x: Double(rays.x[lane]), y: Double(rays.y[lane]), z: Double(rays.z[lane])
+          ).normalized
+          guard let exact, rays.isSeen(lane) else {
+            differing += (exact == nil) == rays.isSeen(lane) ? 1 : 0
+            continue
+          }
+          let found = try #require(own)
+          largest = max(
+            largest, abs(found.x - exact.x), abs(found.y - exact.y), abs(found.z - exact.z))
+        }
+      }
+    }
+    #expect(largest < 1e-6, "\(projection)")
+    // Only at the very edge.
+    #expect(differing <= 2, "\(projection)")
+  }
+
   @Test(
     "straight ahead is the middle, right is right, and up is up", arguments: everyGeometry.indices)
   func orientation(index: Int) throws {

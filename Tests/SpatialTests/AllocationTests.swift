@@ -81,6 +81,16 @@ struct AllocationTests {
         + "s.left ! fakesink async=false s.right ! fakesink async=false",
       inC: raw + "tee name=t ! videocrop right=64 ! fakesink async=false "
         + "t. ! videocrop left=64 ! fakesink async=false"),
+    Comparison(
+      testDescription: "sphericalview",
+      ours: raw + "sphericalview projection=equirectangular n-threads=1 ! fakesink",
+      inC: raw + "videoflip method=clockwise ! fakesink"),
+    Comparison(
+      testDescription: "sphericalconvert",
+      ours: raw
+        + "sphericalconvert projection=equirectangular output-projection=cubemap n-threads=1 "
+        + "! fakesink",
+      inC: raw + "videoflip method=clockwise ! fakesink"),
   ]
 
   @Test("a buffer costs no more allocations than in C", arguments: comparisons)

@@ -74,6 +74,36 @@ struct MVHEVCDemuxPackingTests {
     },
   ]
 
+  @Test("what sv3d says beside the projection's kind is in the tags")
+  func spherical() async throws {
+    let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
+    try await play(
+      "videotestsrc num-buffers=3 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+        + "x265enc speed-preset=ultrafast ! m.video_0 mvhevcmux name=m ! "
+        + "filesink location=\(plain)")
+    func tags(_ video: SphericalVideo?) async throws -> TagList {
+      try MovieFile(plain).rebuildVideo(at: path) { $0.sphericalVideo = video }
+      let pipeline = try pipeline(
+        "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
+      let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
+      try await play(pipeline)
+      return try #require(tap.events.compactMap(\.tags).last { !$0.isGlobal })
+    }
+    let part = try await tags(
+      SphericalVideo(
+        .equirectangular(top: 1 << 29, bottom: 0, left: 1 << 30, right: 1 << 30),
+        pose: (90 << 16, -3 << 15, 0), metadataSource: "test"))
+    #expect(part.string("spherical-bounds") == "0.125,0.0,0.25,0.25")
+    #expect(part.string("spherical-pose") == "90.0,-1.5,0.0")
+    let half = try await tags(SphericalVideo(.halfEquirectangular, metadataSource: "test"))
+    #expect(half.string("spherical-bounds") == nil && half.string("spherical-pose") == nil)
+    let cube = try await tags(
+      SphericalVideo(.cubemap(layout: 0, padding: 0), pose: (0, 0, 0), metadataSource: "test"))
+    #expect(cube.string("stereo-projection") == "cubemap")
+    let plainTags = try await tags(nil)
+    #expect(plainTags.string("spherical-pose") == nil)
+  }
+
   @Test("the caps say how the frames hold two eyes, or which one", arguments: variants)
   func multiview(variant: Variant) async throws {
     let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))

@@ -160,4 +160,24 @@ struct CubemapShape: Sendable {
     }
     return positions
   }
+  /// Nil where the places are not all well within one cell.
+  func rays(x: Floats, y: Float) -> Rays? {
+    let cell = cell(of: PicturePosition(x: Double(x[0]), y: Double(y)))
+    guard cell == self.cell(of: PicturePosition(x: Double(x[7]), y: Double(y))) else { return nil }
+    let face = faces[cell]
+    var s = (x - Float(face.centreX)) * Float(1 / face.halfWidth)
+    var t = (Double(y) - face.centreY) / face.halfHeight
+    if isEquiAngular {
+      guard abs(s[0]) < 1.5, abs(s[7]) < 1.5, abs(t) < 1.5 else { return nil }
+      let (sine, cosine) = sineAndCosine(s * (.pi / 4))
+      (s, t) = (sine / cosine, tan(t * .pi / 4))
+    }
+    let (middle, along, down) = (face.middle, face.along, face.down)
+    var rays = Rays(
+      x: s * Float(along.x) + Float(middle.x + t * down.x),
+      y: s * Float(along.y) + Float(middle.y + t * down.y),
+      z: s * Float(along.z) + Float(middle.z + t * down.z))
+    rays.face = Integers(repeating: Int32(truncatingIfNeeded: cell))
+    return rays
+  }
 }

@@ -53,6 +53,14 @@ struct EquirectangularShape: Sendable {
       isInside: Integers(repeating: -1))
   }
 
+  func rays(x: Floats, y: Float) -> Rays {
+    let latitude = (Double(y) - originY) / scaleY
+    let (sine, cosine) = sineAndCosine((x - Float(originX)) * Float(1 / scaleX))
+    let level = Float(cos(latitude))
+    return Rays(
+      x: sine * level, y: Floats(repeating: Float(sin(latitude))), z: cosine * level)
+  }
+
   /// How much a step along a row shows, in parts of what one along a column does.
   func rowScale(atY y: Float) -> Float {
     let latitude = abs(y - Float(originY)) * Float(1 / scaleY)

@@ -134,4 +134,16 @@ struct FisheyeShape: Sendable {
       x: ray.x * radius * Float(radiusX) + Float(centreX),
       y: ray.y * radius * Float(radiusY) + Float(centreY), isInside: angleIsInside)
   }
+  /// Nil for mappings whose angles have no short form.
+  func rays(x: Floats, y: Float) -> Rays? {
+    guard case .equidistant = mapping else { return nil }
+    let across = (x - Float(centreX)) * Float(1 / radiusX)
+    let down = Float((Double(y) - centreY) / radiusY)
+    let radius = (across * across + down * down).squareRoot()
+    let (sine, cosine) = sineAndCosine(radius * Float(edge))
+    let level = sine / maximum(radius, 1e-20)
+    var rays = Rays(x: across * level, y: level * down, z: cosine)
+    rays.face = isNegative(1.000_000_1 - radius)
+    return rays
+  }
 }

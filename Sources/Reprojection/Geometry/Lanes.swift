@@ -69,6 +69,31 @@ private let magic: Float = 12_582_912
   return floats(bits(angle) | (bits(y) & Int32.min))
 }
 
+/// Of angles of a few turns, in radians, to 3e-7: Taylor's series within an eighth of a turn.
+@inline(__always) func sineAndCosine(_ angle: Floats) -> (sine: Floats, cosine: Floats) {
+  let quarter = rounded(angle * Float(2 / Double.pi))
+  let turns = floats(exactly: quarter)
+  // A quarter of a turn as the sum of two numbers, the first of few bits.
+  let rest = (angle - turns * 1.570_312_5) - turns * 4.838_267_95e-4
+  let square = rest * rest
+  var sine = square * 2.755_731_9e-6 - 1.984_127e-4
+  sine = sine * square + 8.333_333e-3
+  sine = sine * square - 0.166_666_67
+  sine = sine * square * rest + rest
+  var cosine = square * 2.480_158_7e-5 - 1.388_888_9e-3
+  cosine = cosine * square + 0.041_666_668
+  cosine = cosine * square - 0.5
+  cosine = cosine * square + 1
+  let isOdd = (quarter &<< 31) &>> 31
+  let one = select(isOdd, cosine, sine)
+  let other = select(isOdd, sine, cosine)
+  // The sine is negative in the third and the fourth quarter, the cosine in the second and the third.
+  return (
+    floats(bits(one) ^ ((quarter &<< 30) & Int32.min)),
+    floats(bits(other) ^ (((quarter &+ 1) &<< 30) & Int32.min))
+  )
+}
+
 /// A rotation of eight directions.
 struct LaneRotation {
   /// The images of the axes.
@@ -92,6 +117,9 @@ package struct Rays {
   package init(x: Floats, y: Floats, z: Floats) {
     (self.x, self.y, self.z) = (x, y, z)
   }
+
+  /// Whether the picture shows something there.
+  package func isSeen(_ lane: Int) -> Bool { face[lane] >= 0 }
 
   @inline(__always) func turned(by rotation: LaneRotation) -> Rays {
     let (right, down, ahead) = (rotation.x, rotation.y, rotation.z)

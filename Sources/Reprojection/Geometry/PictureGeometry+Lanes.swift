@@ -22,10 +22,17 @@ extension PictureGeometry {
     return positions
   }
 
-  /// What eight pixels show.
-  func rays(x: Floats, y: Float) -> Rays {
-    if case .rectilinear(let shape) = shape { return shape.rays(x: x, y: y) }
-    return raysOneByOne(x: x, y: y)
+  /// What eight places in a row show, from left to right.
+  package func rays(x: Floats, y: Float) -> Rays {
+    let rays: Rays? =
+      switch shape {
+      case .rectilinear(let shape): shape.rays(x: x, y: y)
+      case .equirectangular(let shape): shape.rays(x: x, y: y)
+      case .fisheye(let shape): shape.rays(x: x, y: y)
+      case .cubemap(let shape): shape.rays(x: x, y: y)
+      case .parametric: nil
+      }
+    return rays ?? raysOneByOne(x: x, y: y)
   }
 
   private func raysOneByOne(x: Floats, y: Float) -> Rays {

@@ -39,6 +39,7 @@ enum DemuxTags {
     PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
     PrivateTrack(track).write(to: tags)
     spatial?.write(to: tags)
+    if let immersive = track.immersiveMetadata { SphereTags(immersive).write(to: tags) }
     return tags
   }
 

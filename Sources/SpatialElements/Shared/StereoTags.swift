@@ -28,7 +28,8 @@ enum StereoTags {
     TagDeclaration(
       projection, .string, nick: "stereo projection",
       blurb: "how the picture maps onto the viewer's surroundings: rectilinear, "
-        + "equirectangular, half-equirectangular, fisheye or parametric"),
+        + "equirectangular, half-equirectangular, fisheye, parametric, cubemap or "
+        + "equi-angular-cubemap"),
   ]
 }
 

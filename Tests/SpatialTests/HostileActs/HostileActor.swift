@@ -60,6 +60,10 @@ struct HostileActor: Sendable {
     case "sbssplit": return actor([raw("sink", 128, "multiview-mode=side-by-side")])
     case "stereotagger": return actor([raw("sink", 64)], ["eye": "left", "baseline": "64"])
     case "sphericalview": return actor([raw("sink", 128)], ["projection": "equirectangular"])
+    case "sphericalconvert":
+      return actor(
+        [raw("sink", 128)],
+        ["projection": "equirectangular", "output-projection": "half-equirectangular"])
     case "stereopack": return actor([raw("left", 64), raw("right", 64)])
     case "mvhevcenc":
       return actor([raw("left", 64), raw("right", 64)], ["speed-preset": "ultrafast"])

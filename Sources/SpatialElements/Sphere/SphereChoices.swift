@@ -30,6 +30,30 @@ enum SphereChoice: Int32, EnumType {
   }
 }
 
+/// A projection to be drawn, as a property.
+enum SphereOutputChoice: Int32, EnumType {
+  case equirectangular = 2
+  case halfEquirectangular = 3
+  case fisheye = 4
+  case cubemap = 6
+  case equiAngularCubemap = 7
+
+  static let typeName = "GstSphericalOutputProjection"
+
+  var names: (nick: String, description: String) { choice.names }
+
+  /// The same as that of an input.
+  var choice: SphereChoice {
+    switch self {
+    case .equirectangular: .equirectangular
+    case .halfEquirectangular: .halfEquirectangular
+    case .fisheye: .fisheye
+    case .cubemap: .cubemap
+    case .equiAngularCubemap: .equiAngularCubemap
+    }
+  }
+}
+
 /// How pictures map onto the viewer's surroundings, where nothing but the kind is known.
 package enum SphereProjection {
   /// What a fisheye picture's circle covers, in degrees, where nothing says it.
@@ -49,17 +73,25 @@ package enum SphereProjection {
   }
 }
 
-extension Projection {
-  /// Whether the shape of its pixels matters, because it is not given by the picture's edges.
-  package var isMeasuredInPixels: Bool {
-    switch self {
-    case .rectilinear, .fisheye: true
-    case .equirectangular, .parametric, .cubemap: false
+extension SphereChoice {
+  /// Nil for ``auto``.
+  func projection(fisheyeFieldOfView: Double) -> Projection? {
+    func known(_ kind: ProjectionKind) -> Projection? {
+      SphereProjection.projection(kind, fisheyeFieldOfView: fisheyeFieldOfView)
+    }
+    return switch self {
+    case .auto: nil
+    case .rectilinear: known(.rectilinear)
+    case .equirectangular: known(.equirectangular)
+    case .halfEquirectangular: known(.halfEquirectangular)
+    case .fisheye: known(.fisheye)
+    case .cubemap: .cubemap(.sphericalVideo, padding: 0)
+    case .equiAngularCubemap: .cubemap(.equiAngular, padding: 2)
     }
   }
 }
 
-/// Which eyes are shown, as a property.
+/// Which eyes are drawn, as a property.
 enum OutputEyes: Int32, EnumType {
   case both = 0
   case left = 1
@@ -72,6 +104,15 @@ enum OutputEyes: Int32, EnumType {
     case .both: ("both", "Those of the input, packed as they are there")
     case .left: ("left", "The left eye alone")
     case .right: ("right", "The right eye alone")
+    }
+  }
+
+  /// nil for both.
+  var eye: Eye? {
+    switch self {
+    case .both: nil
+    case .left: .left
+    case .right: .right
     }
   }
 }

@@ -52,7 +52,19 @@ extension VideoFrame {
     _ format: PictureFormat, width: Int, height: Int, place: Int = 0,
     _ arrangement: PackingLayout.Arrangement? = nil
   ) throws -> [PlaneView] {
-    try format.planes.indices.map { index in
+    var planes: [PlaneView] = []
+    try locate(
+      &planes, format, width: width, height: height, place: place, arrangement)
+    return planes
+  }
+
+  /// The same, in an array that there is already.
+  func locate(
+    _ planes: inout [PlaneView], _ format: PictureFormat, width: Int, height: Int, place: Int,
+    _ arrangement: PackingLayout.Arrangement?
+  ) throws {
+    planes.removeAll(keepingCapacity: true)
+    for index in format.planes.indices {
       guard let base = plane(index) else { throw FlowReturn.error }
       let plane = format.planes[index]
       let columns = (width + plane.horizontalSubsampling - 1) / plane.horizontalSubsampling
@@ -65,7 +77,8 @@ extension VideoFrame {
         case .topBottom: place * rows * stride
         case .frameByFrame, nil: 0
         }
-      return PlaneView(base: base + offset, stride: stride, rowBytes: rowBytes, rows: rows)
+      planes.append(
+        PlaneView(base: base + offset, stride: stride, rowBytes: rowBytes, rows: rows))
     }
   }
 }

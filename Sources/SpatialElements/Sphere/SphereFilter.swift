@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import Reprojection
+import StereoVideo
+
+/// An element with one sink and one source that draws each frame anew, of another projection: what
+/// its pads do is in extensions. Caps depend on the projection of the input, so that they wait for
+/// tags; those behind the element say what is true there.
+protocol SphereFilter: ElementImplementation
+where Streaming == SphereStreaming, Settings: SphereFilterSettings {
+  var sink: Pad { get }
+  var source: Pad { get }
+
+  /// Called when the size of one eye's output is known.
+  func sizeChanged(width: Int, height: Int)
+
+  /// Called when a frame has been drawn otherwise than the last one.
+  func hasDrawn(_ settings: Settings)
+}
+
+protocol SphereFilterSettings: Sendable {
+  var sphere: SphereSettings { get set }
+  /// What is drawn, and what tags call it.
+  var target: (name: SphereChoice, projection: Projection) { get }
+  /// Whether the target may become another one of the same kind between two frames.
+  static var targetMoves: Bool { get }
+}
+
+/// What the streaming thread knows.
+struct SphereStreaming {
+  var segment = Segment()
+  /// The first SEGMENT, which has to wait for the first caps.
+  var waitingSegment: Event?
+  /// nil until the first caps.
+  var input: SphereInput?
+  /// nil until the first frame behind caps, tags or a reconfiguration.
+  var output: SphereOutput?
+  /// What the stream's tags say.
+  var tags = SphereTags()
+  /// Whether the stream had tags, with which those of the output went on.
+  var hasSentTags = false
+  /// How the last frame was drawn.
+  var drawn: SphereLook?
+}
+
+/// Where the middle of a picture looks, and what it shows around it.
+struct SphereLook: Equatable {
+  var orientation: SphereOrientation
+  var target: Projection
+}
+
+/// What is drawn, and how.
+struct SphereOutput {
+  let info: VideoInfo
+  let pool: VideoBufferPool
+  let reprojector: Reprojector
+  /// The eyes that are drawn; nil for the one of a frame that has one.
+  let eyes: [Eye?]
+  /// How the drawn eyes share a frame; nil for one.
+  let layout: PackingLayout?
+  var target: PictureGeometry
+  /// The planes of the last frame; kept for their memory.
+  var pictures: [Reprojector.Picture]
+}
+
+extension SphereFilter {
+  func start() throws -> SphereStreaming { SphereStreaming() }
+
+  func sizeChanged(width: Int, height: Int) {}
+
+  func hasDrawn(_ settings: Settings) {}
+
+  static var padTemplates: [PadTemplate] {
+    [
+      PadTemplate("sink", .sink, caps: SphereFormat.caps),
+      PadTemplate("src", .source, caps: SphereFormat.caps),
+    ]
+  }
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import Reprojection
+import StereoVideo
+
+/// `sphericalconvert`: pictures that surround the viewer, in another projection.
+let sphericalConvert = ElementDeclaration<SphericalConvert>(
+  name: "sphericalconvert",
+  typeName: "GstSphericalConvert",
+  longName: "Spherical converter",
+  klass: "Filter/Converter/Video",
+  description: "Draws 180 and 360 degrees video, fisheye and cube maps in another projection, of "
+    + "one eye or both, turned upright",
+  author: author,
+  padTemplates: SphericalConvert.padTemplates,
+  properties: SphericalConvert.commonProperties + [
+    .choice(
+      "output-projection", nick: "Output projection",
+      blurb: "How the output maps onto the viewer's surroundings", default: .equirectangular,
+      at: \.outputProjection),
+    .double(
+      "output-fisheye-field-of-view", nick: "Output fisheye field of view",
+      blurb: "What the circle of a fisheye output covers, in degrees", in: 1...360,
+      default: SphereProjection.fisheyeFieldOfView, at: \.outputFisheyeFieldOfView),
+  ])
+
+/// What comes out shows the same surroundings, as far as its projection reaches; what the input does
+/// not show is black.
+final class SphericalConvert: SphereFilter {
+  struct Settings: SphereFilterSettings {
+    var sphere = SphereSettings()
+    var outputProjection = SphereOutputChoice.equirectangular
+    var outputFisheyeFieldOfView = SphereProjection.fisheyeFieldOfView
+
+    static let targetMoves = false
+
+    var target: (name: SphereChoice, projection: Projection) {
+      let choice = outputProjection.choice
+      let projection = choice.projection(fisheyeFieldOfView: outputFisheyeFieldOfView)
+      return (choice, projection ?? .equirectangular(.full))
+    }
+  }
+
+  let instance: ElementInstance
+  let settings = Locked(Settings())
+  let sink: Pad
+  let source: Pad
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    sink = try Pad(
+      instance, template: "sink",
+      .sink(
+        chain: SphericalConvert.receive, event: SphericalConvert.handle,
+        query: SphericalConvert.answer))
+    source = try Pad(
+      instance, template: "src",
+      PadFunctions<SphericalConvert>.source(query: SphericalConvert.answerDownstream))
+    for pad in [sink, source] { add(pad) }
+  }
+
+  /// A method of the class: one of the protocol would cost the pad an allocation a buffer.
+  func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try drawAndPush(buffer, &streaming)
+  }
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import ISOBMFF
+import PipelineHost
+import StereoVideo
+import TestKit
+import Testing
+
+/// The ready pipelines for pictures that surround the viewer, by what comes out.
+@Suite(.timeLimit(.minutes(2)))
+struct ImmersivePipelineTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func expect(_ path: String, _ kind: ProjectionKind, width: UInt16, degrees: Double) throws
+  {
+    let movie = try MovieFile(path)
+    let entry = try movie.videoEntry()
+    #expect(entry.codec == "hvc1" && entry.lhvC != nil)
+    #expect(entry.extendedUsage?.views == [.leftEye, .rightEye])
+    #expect(entry.spatialMetadata.projection == kind)
+    #expect(entry.horizontalFieldOfView?.degrees == degrees)
+    #expect(entry.width == width)
+    #expect(try movie.track("vide").samples.count == 8)
+    #expect(try !movie.samples("soun").isEmpty)
+  }
+
+  @Test(
+    "packed movies of 180 and 360 degrees keep each eye's pictures and say what they are",
+    arguments: [
+      ("vr180-to-mvhevc", "side-by-side", ProjectionKind.halfEquirectangular, 180.0),
+      ("360-to-mvhevc", "top-bottom", .equirectangular, 360),
+    ])
+  func packed(name: String, mode: String, kind: ProjectionKind, degrees: Double) async throws {
+    let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
+    let isBeside = mode == "side-by-side"
+    try await TestMovie.sideBySide(
+      input, frames: 8, width: isBeside ? 512 : 256, height: 256)
+    try await runReady(
+      name, ["input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast"])
+    try expect(output, kind, width: 256, degrees: degrees)
+    try await TestMovie.split(
+      input, mode: mode, left: folder.path("l0"), right: folder.path("r0"))
+    try await TestMovie.decode(output, left: folder.path("l1"), right: folder.path("r1"))
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 38)
+    #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 38)
+  }
+
+  @Test("two fisheye pictures become two half spheres, seen with the lens that is said")
+  func fisheye() async throws {
+    let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
+    try await TestMovie.sideBySide(input, frames: 8, width: 512, height: 256)
+    try await runReady(
+      "fisheye-to-mvhevc",
+      [
+        "input=\(input)", "output=\(output)", "quality=12", "preset=ultrafast", "lens=200",
+        "size=192", "yaw=10",
+      ])
+    try expect(output, .halfEquirectangular, width: 192, degrees: 180)
+    let convert =
+      "queue ! sphericalconvert projection=fisheye fisheye-field-of-view=200 yaw=10 "
+      + "output-projection=half-equirectangular ! video/x-raw,width=192,height=192 ! filesink location="
+    try await TestMovie.play(
+      "filesrc location=\(input) ! decodebin caps=video/x-raw ! videoconvert "
+        + "! video/x-raw,format=I420 ! sbssplit name=s input-mode-override=side-by-side "
+        + "s.left ! \(convert)\(folder.path("l0")) s.right ! \(convert)\(folder.path("r0"))")
+    try await TestMovie.decode(output, left: folder.path("l1"), right: folder.path("r1"))
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("l1")) > 36)
+    #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 36)
+    #expect(try TestMovie.psnr(folder.path("l0"), folder.path("r1")) < 32)
+  }
+}
