@@ -160,6 +160,7 @@ struct CubemapShape: Sendable {
     }
     return positions
   }
+
   /// Nil where the places are not all well within one cell.
   func rays(x: Floats, y: Float) -> Rays? {
     let cell = cell(of: PicturePosition(x: Double(x[0]), y: Double(y)))

@@ -134,6 +134,7 @@ struct FisheyeShape: Sendable {
       x: ray.x * radius * Float(radiusX) + Float(centreX),
       y: ray.y * radius * Float(radiusY) + Float(centreY), isInside: angleIsInside)
   }
+
   /// Nil for mappings whose angles have no short form.
   func rays(x: Floats, y: Float) -> Rays? {
     guard case .equidistant = mapping else { return nil }

@@ -114,7 +114,9 @@ package final class ScreenPlayback: Sendable {
     var screen = "videoconvert ! \(options.videoSink) name=\(screenSink)"
     if isImmersive {
       let view = options.view
-      let projection = options.projection.map { "projection=\($0) " } ?? ""
+      // Google's boxes say it, too, and no tag.
+      let kind = movie.source.facts.metadata.projection.flatMap { $0 == .parametric ? nil : $0 }
+      let projection = (options.projection ?? kind?.rawValue).map { "projection=\($0) " } ?? ""
       screen =
         "sphericalview name=look \(projection)yaw=\(view.yaw) pitch=\(view.pitch) roll=\(view.roll) "
         + "field-of-view=\(view.fieldOfView) ! " + screen
