@@ -204,8 +204,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   /// The first sample that belongs to a segment which starts there; nil where it has not come.
   func cut(before start: SegmentStart) -> Int? {
-    // What is coded in another way belongs behind a discontinuity.
-    if start.startsDiscontinuity, let change = changes.first { return change.position }
+    // What is coded in another way belongs behind a discontinuity. How long the last sample before it
+    // is, the first one behind it says.
+    if start.startsDiscontinuity, let change = changes.first {
+      return change.position < pending.count ? change.position : nil
+    }
     // Renditions of one source may differ by rounding.
     let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
     let cut = pending.firstIndex {

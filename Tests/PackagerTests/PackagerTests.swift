@@ -242,8 +242,8 @@ import Testing
 
   /// Two renditions of one video that change at a picture, and sound that does not.
   private func change(
-    at picture: Int, of count: Int, followerFirst: Bool, to disk: Disk,
-    _ adjust: (inout PackagerSettings) -> Void = { _ in }
+    at picture: Int, of count: Int, followerFirst: Bool, together: Bool = false,
+    missing: Set<Int> = [], to disk: Disk, _ adjust: (inout PackagerSettings) -> Void = { _ in }
   ) throws {
     var settings = PackagerSettings(.event, target: 2)
     settings.names.manifest = "all.mpd"
@@ -266,8 +266,14 @@ import Testing
       while let packet = packets.first, packet.decodeTime <= sample.decodeTime {
         try packager.append(packets.removeFirst(), to: sound)
       }
+      if missing.contains(index) { continue }
+      if together, index == picture {
+        for (video, name) in zip(videos, names) { try packager.replace(video, by: larger(name)) }
+      }
       for number in followerFirst ? [1, 0] : [0, 1] {
-        if index == picture { try packager.replace(videos[number], by: larger(names[number])) }
+        if !together, index == picture {
+          try packager.replace(videos[number], by: larger(names[number]))
+        }
         try packager.append(sample, to: videos[number])
         try disk.take(&packager)
       }
@@ -327,6 +333,18 @@ import Testing
     #expect(manifest.matches(of: /<Period id/).count == 2)
     #expect(manifest.contains("video_0/init00001.mp4") && manifest.contains("width=\"1280\""))
     #expect(manifest.contains("presentationTimeOffset"))
+  }
+
+  @Test(
+    "where pictures are missing before a change, the last one is shown up to it in all renditions")
+  func changedBehindGap() throws {
+    let disk = Disk()
+    try change(at: 60, of: 150, followerFirst: false, together: true, missing: [58, 59], to: disk)
+    for name in ["video_0", "video_1"] {
+      let list = try disk.playlist("\(name)/index.m3u8")
+      try #require(list.segments.count > 1 && list.segments[1].startsDiscontinuity)
+      #expect(abs(Int64(list.segments[0].duration) - 2 * second) < 1_000_000, "\(list.text)")
+    }
   }
 
   @Test("in a live window with parts a discontinuity leaves, and is counted")
