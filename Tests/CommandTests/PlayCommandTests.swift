@@ -107,6 +107,21 @@ struct PlayCommandTests {
     }
   }
 
+  @Test("a loop ends where the file is emptied, and says so once")
+  func emptied() async throws {
+    try await makeSpatial(frames: 30)
+    let command = try Command(
+      ["play", "a.mov", "--loop", "--mute", "--video-sink", "fakesink sync=true"], in: folder)
+    try command.wait(for: "playing a.mov")
+    try await Task.sleep(for: .milliseconds(1500))
+    try FileHandle(forWritingTo: URL(filePath: path("a.mov"))).truncate(atOffset: 0)
+    let result = try command.result()
+    #expect(
+      result.status == 1 && result.errors.contains("no frames any more"),
+      "\(result.errors.prefix(500))")
+    #expect(result.errors.split(separator: "\n").count < 10)
+  }
+
   private func size(_ name: String) throws -> Int {
     let attributes = try? FileManager.default.attributesOfItem(atPath: path(name))
     return attributes?[.size] as? Int ?? 0

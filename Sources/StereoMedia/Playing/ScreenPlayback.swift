@@ -166,6 +166,19 @@ package final class ScreenPlayback: Sendable {
     var hasStarted = false
     var isPaused = false
     var isOver = false
+    var warnings: Set<String> = []
+    var loopCount = 0
+    var loopStart = ContinuousClock.now
+
+    /// Counts a loop. False where there have been more than pictures can be shown in: the queues hold
+    /// fewer, and then a loop lasts as long as the movie.
+    mutating func loop() -> Bool {
+      loopCount += 1
+      guard loopCount == 2000 else { return true }
+      let time = loopStart.duration(to: .now)
+      (loopCount, loopStart) = (0, .now)
+      return time > .seconds(1)
+    }
   }
 
   /// Ends ``run()``.
@@ -192,7 +205,11 @@ package final class ScreenPlayback: Sendable {
       state.hasStarted = true
       if loops { try seek(to: 0, [.flush, .accurate, .segment]) }
       pipeline.setState(.playing)
-    case .other("segment-done"): try seek(to: 0, [.accurate, .segment])
+    case .other("segment-done"):
+      guard state.loop() else {
+        throw StereoMediaError.decoding(movie.path, "it has no frames any more")
+      }
+      try seek(to: 0, [.accurate, .segment])
     case .warning(let failure):
       // Where there is no window, the pictures would go nowhere.
       let child = pipeline.child(sending: message)
@@ -203,7 +220,9 @@ package final class ScreenPlayback: Sendable {
             + "and 'apt install gstreamer1.0-x'")
       }
       let isSound = child == DecodeGraph.soundSink
-      warned((isSound ? "its sound cannot be heard: " : "") + failure.message)
+      // A loop would say it again and again.
+      let warning = (isSound ? "its sound cannot be heard: " : "") + failure.message
+      if state.warnings.insert(warning).inserted { warned(warning) }
     case .other("latency"), .other("clock-lost"): pipeline.answer(message)
     default: break
     }
