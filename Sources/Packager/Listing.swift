@@ -46,35 +46,6 @@ extension MultivariantPlaylist {
   var hasLayouts: Bool { withoutLayouts != self }
 }
 
-extension RenditionTrack {
-  /// One of its stretches, as a DASH manifest lists it; nil where nothing of it is listed.
-  func representation(_ stretch: Stretch, path: String) -> MediaPresentation.Representation? {
-    guard let initialization = stretch.initializationPath, !stretch.timeline.isEmpty else {
-      return nil
-    }
-    let rendition = stretch.rendition
-    let content: MediaPresentation.Content
-    switch (rendition.content, rendition.track.sampleEntry) {
-    case (.video(let video), .video(let entry)):
-      content = .video(
-        width: Int(entry.width), height: Int(entry.height), frameRate: video.frameRate)
-    case (.audio(let audio), .audio(let entry)):
-      content = .audio(
-        sampleRate: entry.sampleRate, channelCount: Int(entry.channelCount),
-        language: audio.language)
-    default:
-      return nil
-    }
-    let media = FileNames.template(settings.names.segment, rendition: rendition.name, from: path)
-    return MediaPresentation.Representation(
-      id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
-      timescale: rendition.track.timescale,
-      initialization: FileNames.address(of: initialization, from: path),
-      media: media, startNumber: stretch.firstSequence + stretch.removedCount,
-      segments: stretch.timeline)
-  }
-}
-
 extension FileNames {
   /// The address of numbered files as a DASH manifest has it: `$Number%05d$` stands for the number.
   static func template(_ template: String, rendition: String, from other: String) -> String {

@@ -8,34 +8,6 @@ internal import Playlist
 struct RenditionTrack<Payload: Sendable>: Sendable {
   typealias Output = PackagerOutput<Payload>
 
-  /// A piece of a segment with an index of its own (`moof`).
-  struct Chunk: Sendable {
-    let fragment: Fragment
-    let payloads: [Payload]
-    /// Of its first sample, in nanoseconds.
-    let time: Int64
-    let duration: UInt64
-
-    var pieces: [Output.Piece] {
-      [.bytes(fragment.header)] + payloads.map { .payload($0) }
-    }
-
-    var startsWithSync: Bool { fragment.parts.first?.startsWithSync ?? false }
-  }
-
-  /// Segments of one coding, as a DASH manifest lists them in a period.
-  struct Stretch: Sendable {
-    /// In nanoseconds.
-    let start: Int64
-    let rendition: Rendition
-    let firstSequence: UInt64
-    var initializationPath: String?
-    /// In units of the track.
-    var timeline: [MediaPresentation.Representation.Segment] = []
-    /// How many of its segments have left the playlist.
-    var removedCount: UInt64 = 0
-  }
-
   private(set) var rendition: Rendition
   let settings: PackagerSettings
   private var clock: TrackClock
@@ -343,7 +315,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
       outputs.append(.file(.segment, path: path, chunks.flatMap(\.pieces)))
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
     }
-    listIFrames(segment)
+    for (entry, size) in iFrames == nil ? [] : Self.keyframes(of: segment, in: chunks) {
+      iFrames?.append(entry)
+      iFrameBitRate.add(bytes: size, duration: entry.duration)
+    }
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
       ?? UInt64(clamping: clock.units(start))
@@ -363,27 +338,6 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     if let next, next.startsDiscontinuity { try beginStretch(at: next.time) }
     removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
     hintNextPart()
-  }
-
-  /// Adds the keyframes of the open segment to their playlist.
-  private mutating func listIFrames(_ segment: MediaSegment) {
-    guard iFrames != nil, let start = chunks.first?.fragment.offset else { return }
-    for (index, chunk) in chunks.enumerated() where chunk.startsWithSync {
-      // Until the next one.
-      let shown =
-        chunk.duration
-        + chunks[(index + 1)...].prefix { !$0.startsWithSync }.reduce(0) { $0 + $1.duration }
-      var entry = segment
-      entry.startsDiscontinuity = segment.startsDiscontinuity && index == 0
-      entry.duration = shown
-      entry.programDateTime = segment.programDateTime.map { $0 &+ (chunk.time &- chunks[0].time) }
-      let prefix = chunk.fragment.indexOffset - chunk.fragment.offset
-      let size = chunk.fragment.size - prefix
-      entry.byteRange = ByteRange(
-        length: size, offset: chunk.fragment.offset - start + prefix)
-      iFrames?.append(entry)
-      iFrameBitRate.add(bytes: size, duration: shown)
-    }
   }
 
   /// Takes what is too old for the playlist out of it, and away when it has been out for as long as
