@@ -97,6 +97,8 @@ struct MVHEVCDemuxPackingTests {
     #expect(part.string("spherical-pose") == "90.0,-1.5,0.0")
     let half = try await tags(SphericalVideo(.halfEquirectangular, metadataSource: "test"))
     #expect(half.string("spherical-bounds") == nil && half.string("spherical-pose") == nil)
+    #expect(part.string("stereo-projection") == nil)
+    #expect(half.string("stereo-projection") == "half-equirectangular")
     let cube = try await tags(
       SphericalVideo(.cubemap(layout: 0, padding: 0), pose: (0, 0, 0), metadataSource: "test"))
     #expect(cube.string("stereo-projection") == "cubemap")

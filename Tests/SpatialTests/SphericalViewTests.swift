@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import TestKit
 import Testing
 
 /// `sphericalview`: what it shows, what it says of that, and how it is turned.
@@ -189,6 +190,35 @@ struct SphericalViewTests {
       let view = try show(ramp(UInt64(frame) * 40_000_000))
       #expect(abs(degrees(view[18 * 64 + 32]) - Double(frame) * 1.6) < 2, "\(frame)")
     }
+  }
+
+  @Test("a path turns the view with the stream's time, and nobody else does")
+  func path() throws {
+    let folder = try TemporaryFolder()
+    let file = try folder.write("time,yaw,field-of-view\n0,-40,60\n2,40,60", to: "a.csv")
+    // The file is read when the element starts, which the harness has done already.
+    harness.element.setState(.null)
+    begin(Self.whole, ["projection": "equirectangular", "path": file, "pitch": "3"])
+    for (time, yaw) in [(0.0, -40.0), (1, 0), (2, 40), (0.5, -20), (9, 40)] {
+      let view = try show(ramp(UInt64(time * 1e9)))
+      #expect(abs(degrees(view[18 * 64 + 32]) - yaw) < 2, "\(time)")
+    }
+    _ = navigate("event=key-press,key=Right")
+    #expect(harness.tryPullUpstreamEvent() != nil)
+  }
+
+  @Test(
+    "a path that cannot be followed is the error",
+    arguments: [
+      ("none.csv", "There is no file"), (".", "it is no file"), ("bad.csv", "line 2"),
+    ])
+  func badPath(name: String, words: String) async throws {
+    let folder = try TemporaryFolder()
+    _ = try folder.write("time,yaw\n0", to: "bad.csv")
+    let failure = try await failure(
+      of: "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=32 ! sphericalview "
+        + "projection=equirectangular path=\(folder.path(name)) ! fakesink")
+    #expect(failure.message.contains(words), "\(failure.message)")
   }
 
   @Test("every format is drawn, in a whole pipeline and on many threads")

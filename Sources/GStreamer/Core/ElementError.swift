@@ -100,6 +100,8 @@ extension ElementError.Code {
   public static let failedStream = stream(GST_STREAM_ERROR_FAILED)
   /// `GST_LIBRARY_ERROR_SETTINGS`: properties that cannot be met.
   public static let settings = library(GST_LIBRARY_ERROR_SETTINGS)
+  /// `GST_RESOURCE_ERROR_NOT_FOUND`
+  public static let notFound = resource(GST_RESOURCE_ERROR_NOT_FOUND)
   /// `GST_RESOURCE_ERROR_READ`
   public static let read = resource(GST_RESOURCE_ERROR_READ)
   /// `GST_RESOURCE_ERROR_WRITE`

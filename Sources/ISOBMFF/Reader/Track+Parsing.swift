@@ -31,6 +31,7 @@ extension Track {
     }
     guard hasHeader else { throw box.error("the track has no tkhd box") }
     guard let media else { throw box.error("the track has no mdia box") }
+    description.sphericalVideoV1 = SphericalVideoV1(otherBoxes)
     try readMedia(media, issues: &issues)
   }
 

@@ -3,6 +3,9 @@
 public import StereoVideo
 
 extension SphericalVideo {
+  /// What the box says, if that is the whole sphere or the front half of it.
+  public var kind: ProjectionKind? { immersiveMetadata(nil)?.projection.kind }
+
   /// What the box says, and `stereo` of the same entry; nil where the projection is not a known one.
   public func immersiveMetadata(_ stereo: StereoscopicMode?) -> ImmersiveMetadata? {
     let projection: ImmersiveProjection

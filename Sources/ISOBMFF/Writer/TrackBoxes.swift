@@ -29,6 +29,7 @@ struct TrackBoxes {
       }
       MovieMetadata(items: description.metadata, userData: description.userData)
         .write(to: &$0, container: container)
+      if let box = description.sphericalVideoV1?.box { $0.box(box) }
     }
   }
 

@@ -25,6 +25,8 @@ public struct TrackDescription: Equatable, Sendable {
   public var references: [TrackReference] = []
   /// The box that says what kind of media it is, where it is not the usual one: `gmhd`, `sthd`.
   public var mediaHeader: OpaqueBox?
+  /// How the picture surrounds the viewer, for programs that read nothing newer.
+  public var sphericalVideoV1: SphericalVideoV1?
   /// A name for people, in `hdlr`.
   public var handlerName: String?
 

@@ -117,7 +117,7 @@ struct HLSInput {
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    entry.addSpatialBoxes(caps, SpatialMetadata(tags))
+    _ = entry.addSpatialBoxes(caps, SpatialMetadata(tags), SphereTags(tags))
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     frameDuration = rate.frameDuration
     let hasMono = entry.hasLayeredViews && settings.hasMonoRendition

@@ -64,30 +64,7 @@ struct OutputFolder {
 
   /// What is in a file; nil where there is none.
   func read(_ path: String) throws -> [UInt8]? {
-    let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
-    guard file >= 0 else {
-      guard errno == ENOENT else { throw Self.error(path, reading: true) }
-      return nil
-    }
-    defer { close(file) }
-    var facts = stat()
-    guard fstat(file, &facts) == 0 else { throw Self.error(path, reading: true) }
-    guard facts.st_size <= Self.largestFile else {
-      throw ElementError(.read, "'\(path)' is too large to be of a playlist.")
-    }
-    var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
-    var count = 0
-    while count < bytes.count {
-      let start = count
-      let read = bytes.withUnsafeMutableBytes {
-        Glibc.read(file, $0.baseAddress.map { $0 + start }, $0.count - start)
-      }
-      if read < 0, errno == EINTR { continue }
-      guard read >= 0 else { throw Self.error(path, reading: true) }
-      guard read > 0 else { break }
-      count += read
-    }
-    return Array(bytes.prefix(count))
+    try SmallFile.bytes(of: path, limit: Self.largestFile)
   }
 
   /// No playlist and no part is larger.
@@ -114,10 +91,10 @@ struct OutputFolder {
     }
   }
 
-  private static func error(_ path: String, reading: Bool = false) -> ElementError {
+  private static func error(_ path: String) -> ElementError {
     let code = errno
     return ElementError(
-      reading ? .read : code == ENOSPC ? .noSpaceLeft : .write,
-      "'\(path)' could not be \(reading ? "read" : "written"): \(String(cString: strerror(code))).")
+      code == ENOSPC ? .noSpaceLeft : .write,
+      "'\(path)' could not be written: \(String(cString: strerror(code))).")
   }
 }

@@ -10,14 +10,24 @@ extension MVHEVCMux.Streaming {
     element.settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(movieTags))
   }
 
-  /// The same with the values that make a movie spatial for Apple's players where nothing is said.
-  var completeMetadata: SpatialMetadata { spatialMetadata.fillingGaps(from: SpatialMetadata.usual) }
+  /// How the pair surrounds the viewer; nil where nothing says that it does.
+  func immersiveMetadata() throws -> ImmersiveMetadata? {
+    let tags = try element.settings.current.spatial.sphereTags(after: SphereTags(movieTags))
+    return tags.immersiveMetadata(spatialMetadata.projection)
+  }
 
   /// What properties and one pad's tags say.
   func spatialMetadata(of pad: String) -> SpatialMetadata {
     let tags = globalTags.merging(padTags[pad] ?? TagList())
     return element.settings.current.spatial.metadata.fillingGaps(
       from: SpatialMetadata(element.mergingSetterTags(with: tags)))
+  }
+
+  /// The same of how the pictures surround the viewer.
+  func sphereTags(of pad: String) throws -> SphereTags {
+    let tags = globalTags.merging(padTags[pad] ?? TagList())
+    return try element.settings.current.spatial.sphereTags(
+      after: SphereTags(element.mergingSetterTags(with: tags)))
   }
 
   /// What is said of the movie, merged with the application's tags as the application wants it:
@@ -32,7 +42,7 @@ extension MVHEVCMux.Streaming {
 
   /// What the movie says of itself as a whole.
   var movieMetadata: MovieMetadata {
-    var metadata = MetadataTags.metadata(movieTags, defaultSoftware: "gst-spatial")
+    var metadata = MetadataTags.metadata(movieTags, defaultSoftware: ProjectVersion.name)
     metadata.creationTime = metadata.creationTime ?? secondsSince1970()
     if isSpatial {
       let said = Set(metadata.items.map(\.key))
@@ -122,7 +132,8 @@ extension TrackDescription {
     if case .video = sampleEntry { true } else { false }
   }
 
-  var hasExtendedUsage: Bool {
-    if case .video(let entry) = sampleEntry { entry.extendedUsage != nil } else { false }
+  /// Whether it says that there are two eyes.
+  var isStereo: Bool {
+    if case .video(let entry) = sampleEntry { entry.extendedUsage?.views != nil } else { false }
   }
 }

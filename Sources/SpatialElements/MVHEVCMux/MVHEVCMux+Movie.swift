@@ -33,10 +33,11 @@ extension MVHEVCMux.Streaming {
       let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
       // Completed when the parameter sets are known.
       let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
-      tracks.append(
-        described(
-          TrackDescription(.video(entry), timescale: clock.timescale),
-          by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue]))
+      var track = described(
+        TrackDescription(.video(entry), timescale: clock.timescale),
+        by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue])
+      track.sphericalVideoV1 = try immersiveMetadata().flatMap(SphericalVideoV1.init(around:))
+      tracks.append(track)
     }
     for pad in pads.streams {
       if !isKnown(pad) {
@@ -69,7 +70,7 @@ extension MVHEVCMux.Streaming {
     element.setSourceCaps(element.fileCaps)
     let isStreamed = fragments.duration > 0 && !fragments.isFinalised
     element.updateSegment(isStreamed ? Segment() : Segment(.bytes))
-    isSpatial = stereo != nil || tracks.contains(where: \.hasExtendedUsage)
+    isSpatial = stereo != nil || tracks.contains(where: \.isStereo)
     let metadata = movieMetadata
     let opened = MovieInProgress(
       try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks,
@@ -88,6 +89,14 @@ extension MVHEVCMux.Streaming {
           + "it completes the start of the file when it knows the end. With fragment-duration "
           + "it writes to any sink.")
     }
+  }
+
+  /// Says what the movie has no place for.
+  private func warn(of losses: [String]) {
+    guard !losses.isEmpty else { return }
+    element.postWarning(
+      ElementError(
+        .mux, "How the pictures surround the viewer: \(losses.joined(separator: "; "))."))
   }
 
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
@@ -135,10 +144,16 @@ extension MVHEVCMux.Streaming {
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    entry.addSpatialBoxes(caps, spatialMetadata(of: name))
+    let (metadata, sphere) = (spatialMetadata(of: name), try sphereTags(of: name))
+    warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
-    return described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
+    var track = described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
+    if var immersive = sphere.immersiveMetadata(metadata.projection) {
+      immersive.packing = PackingLayout(multiviewCaps: caps)
+      track.sphericalVideoV1 = SphericalVideoV1(around: immersive)
+    }
+    return track
   }
 
   /// Says what the eyes' track holds, now that it has been coded.
@@ -147,8 +162,13 @@ extension MVHEVCMux.Streaming {
       let base = stereo.stream(stereo.baseEye)
     else { return }
     var entry = try MuxVideoCaps.sampleEntry(configuration, base)
-    entry.extendedUsage = VideoExtendedUsage(completeMetadata)
-    entry.horizontalFieldOfView = completeMetadata.horizontalFieldOfView
+    if let immersive = try immersiveMetadata() {
+      warn(of: entry.surround(immersive, spatialMetadata))
+    } else {
+      let metadata = spatialMetadata.fillingGapsAsUsual()
+      entry.extendedUsage = VideoExtendedUsage(metadata)
+      entry.horizontalFieldOfView = metadata.horizontalFieldOfView
+    }
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
   }
 }

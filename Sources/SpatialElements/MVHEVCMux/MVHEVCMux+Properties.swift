@@ -44,17 +44,17 @@ extension MVHEVCMux {
       .double(
         "horizontal-field-of-view", nick: "Horizontal field of view",
         blurb: "What one eye's picture covers horizontally, in degrees "
-          + "(0 = by tag stereo-horizontal-field-of-view, else 63.4)",
+          + "(0 = by tag stereo-horizontal-field-of-view, else what the projection has, or 63.4)",
         in: 0...360, default: 0, at: \.spatial.horizontalFieldOfView),
       .double(
         "baseline", nick: "Baseline",
         blurb: "The distance between the two lenses' centres, in millimetres "
-          + "(0 = by tag stereo-baseline, else 63.5)",
+          + "(0 = by tag stereo-baseline, else 63.5 for flat pictures)",
         in: 0...100_000, default: 0, at: \.spatial.baseline),
       .double(
         "disparity-adjustment", nick: "Disparity adjustment",
         blurb: "The shift of the two pictures against each other, in picture widths "
-          + "(not set = by tag stereo-disparity-adjustment, else 0)",
+          + "(not set = by tag stereo-disparity-adjustment, else 0 for flat pictures)",
         in: -1...1, default: 0, at: \.spatial.disparityAdjustment),
       .choice(
         "projection", nick: "Projection",

@@ -22,7 +22,8 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
     PadTemplate("meta_%u", .sink, .request, caps: MuxMetaCaps.template),
     PadTemplate("src", .source, caps: Caps("video/quicktime")),
   ],
-  properties: MVHEVCMux.movieProperties + FragmentSettings.properties(at: \.fragments)
+  properties: MVHEVCMux.movieProperties + SpatialSettings.sphereProperties(at: \.spatial)
+    + FragmentSettings.properties(at: \.fragments)
     + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
   signals: [
     .action("send-headers") { $0.sendHeaders() },

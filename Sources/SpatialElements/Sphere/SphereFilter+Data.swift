@@ -57,7 +57,7 @@ extension SphereFilter {
       try negotiate(&streaming, following: nil)
     }
     if let pts = buffer.pts, let time = streaming.segment.streamTime(pts) {
-      followControlSources(at: time)
+      follow(time)
     }
     // One look for the whole frame, and for both eyes.
     let settings = settings.current

@@ -12,6 +12,9 @@ where Streaming == SphereStreaming, Settings: SphereFilterSettings {
   var sink: Pad { get }
   var source: Pad { get }
 
+  /// Called with the stream time of each frame, before it is drawn.
+  func follow(_ time: UInt64)
+
   /// Called when the size of one eye's output is known.
   func sizeChanged(width: Int, height: Int)
 
@@ -66,6 +69,8 @@ struct SphereOutput {
 
 extension SphereFilter {
   func start() throws -> SphereStreaming { SphereStreaming() }
+
+  func follow(_ time: UInt64) { followControlSources(at: time) }
 
   func sizeChanged(width: Int, height: Int) {}
 

@@ -21,7 +21,7 @@ struct SphereSettings: Sendable {
     let fisheye =
       fisheyeFieldOfView ?? tags.fisheyeFieldOfView ?? SphereProjection.fisheyeFieldOfView
     let choice = projection == .auto ? tags.projection : projection
-    if let bounds = tags.bounds, choice == .equirectangular || choice == .halfEquirectangular {
+    if let bounds = tags.bounds, [.equirectangular, .halfEquirectangular, nil].contains(choice) {
       return .equirectangular(bounds)
     }
     guard let found = choice?.projection(fisheyeFieldOfView: fisheye) else {
@@ -52,15 +52,15 @@ extension SphereFilter {
     [
       .double(
         "yaw", nick: "Yaw", blurb: "Where the output's middle looks, in degrees to the right",
-        in: -360_000...360_000, default: 0, mutable: .playing, isControllable: true,
+        in: CameraView.turns, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.yaw),
       .double(
         "pitch", nick: "Pitch", blurb: "Where the output's middle looks, in degrees upwards",
-        in: -90...90, default: 0, mutable: .playing, isControllable: true,
+        in: CameraView.pitches, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.pitch),
       .double(
         "roll", nick: "Roll", blurb: "How the look is turned, in degrees clockwise",
-        in: -360_000...360_000, default: 0, mutable: .playing, isControllable: true,
+        in: CameraView.turns, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.roll),
       .choice(
         "projection", nick: "Projection",

@@ -13,11 +13,14 @@ struct SphereTags: Equatable {
   var bounds: SphereBounds?
   /// How the picture is turned: yaw counts counter-clockwise (`prhd` of Spherical Video V2).
   var pose: SphereOrientation?
+  /// Where a viewer is to look first: yaw counts to the right (Spherical Video V1).
+  var initialView: SphereOrientation?
   /// In degrees, 1 to 360.
   var fisheyeFieldOfView: Double?
 
   static let boundsTag = "spherical-bounds"
   static let poseTag = "spherical-pose"
+  static let initialViewTag = "spherical-initial-view"
   static let fisheyeFieldOfViewTag = "spherical-fisheye-field-of-view"
 
   static let declarations = [
@@ -30,6 +33,10 @@ struct SphereTags: Equatable {
       blurb: "how the picture is turned: yaw (counter-clockwise), pitch and roll in degrees with "
         + "commas between"),
     TagDeclaration(
+      initialViewTag, .string, nick: "spherical initial view",
+      blurb: "where a viewer is to look first: yaw (to the right), pitch and roll in degrees with "
+        + "commas between"),
+    TagDeclaration(
       fisheyeFieldOfViewTag, .double, nick: "spherical fisheye field of view",
       blurb: "what the circle of a fisheye picture covers, in degrees, 1 to 360"),
   ]
@@ -37,33 +44,34 @@ struct SphereTags: Equatable {
   init() {}
 
   /// What `tags` say; all else as `earlier` ones said. Values out of range count as not said.
-  init(_ tags: TagList, after earlier: SphereTags) {
+  init(_ tags: TagList, after earlier: SphereTags = SphereTags()) {
     self = earlier
     if let name = tags.string(StereoTags.projection) {
       let choice = SphereChoice.allCases.first { $0 != .auto && $0.names.nick == name }
       let isLens = name == ProjectionKind.parametric.rawValue
       if choice != nil || isLens { (projection, isParametric) = (choice, isLens) }
     }
-    if let parts = Self.numbers(tags.string(Self.boundsTag), 4) {
-      bounds = SphereBounds(
-        topPart: parts[0], bottomPart: parts[1], leftPart: parts[2], rightPart: parts[3])
-    }
-    if let angles = Self.numbers(tags.string(Self.poseTag), 3) {
-      pose = SphereOrientation(yaw: angles[0], pitch: angles[1], roll: angles[2])
-    }
+    bounds = tags.string(Self.boundsTag).flatMap(SphereBounds.init(text:)) ?? bounds
+    pose = tags.string(Self.poseTag).flatMap(SphereOrientation.init(text:)) ?? pose
+    initialView =
+      tags.string(Self.initialViewTag).flatMap(SphereOrientation.init(text:)) ?? initialView
     if let degrees = tags.double(Self.fisheyeFieldOfViewTag), (1...360).contains(degrees) {
       fisheyeFieldOfView = degrees
     }
   }
 
-  /// What a movie says that other tags do not: nothing of a picture that is upright and of a kind
-  /// with a name.
+  /// What a movie says of a picture that surrounds the viewer. A part of the sphere has no kind with
+  /// a name: its bounds say what it is.
   init(_ immersive: ImmersiveMetadata) {
     if immersive.pose != .front { pose = immersive.pose }
+    if immersive.initialView != .front { initialView = immersive.initialView }
     switch immersive.projection {
-    case .known(.equirectangular(let found))
-    where !found.isNear(.full) && !found.isNear(.frontHalf):
-      bounds = found
+    case .known(.equirectangular(let found)):
+      switch immersive.projection.kind {
+      case .equirectangular: projection = .equirectangular
+      case .halfEquirectangular: projection = .halfEquirectangular
+      default: bounds = found
+      }
     case .known(.cubemap(.sphericalVideo, padding: 0)): projection = .cubemap
     default: break
     }
@@ -71,16 +79,32 @@ struct SphereTags: Equatable {
 
   func write(to tags: TagList) {
     if let projection { tags.set(StereoTags.projection, .string(projection.names.nick)) }
-    if let bounds {
-      let parts = [bounds.topPart, bounds.bottomPart, bounds.leftPart, bounds.rightPart]
-      tags.set(Self.boundsTag, .string(Self.text(parts)))
-    }
-    if let pose { tags.set(Self.poseTag, .string(Self.text([pose.yaw, pose.pitch, pose.roll]))) }
+    if let bounds { tags.set(Self.boundsTag, .string(bounds.text)) }
+    if let pose { tags.set(Self.poseTag, .string(pose.text)) }
+    if let initialView { tags.set(Self.initialViewTag, .string(initialView.text)) }
     if let fisheyeFieldOfView { tags.set(Self.fisheyeFieldOfViewTag, .double(fisheyeFieldOfView)) }
   }
 
-  private static func text(_ numbers: [Double]) -> String {
-    numbers.map { "\($0)" }.joined(separator: ",")
+  /// How the picture surrounds the viewer; nil where nothing says that it does.
+  ///
+  /// - Parameter kind: what properties or tags call the projection.
+  func immersiveMetadata(_ kind: ProjectionKind?) -> ImmersiveMetadata? {
+    let found: ImmersiveProjection
+    switch kind {
+    case .equirectangular: found = .known(.equirectangular(bounds ?? .full))
+    case .halfEquirectangular: found = .known(.equirectangular(bounds ?? .frontHalf))
+    case .fisheye:
+      found =
+        fisheyeFieldOfView.map { .known(.fisheye(FisheyeLens(fieldOfView: $0))) }
+        ?? .appleImmersiveVideo
+    case .parametric: found = .parametric
+    case .rectilinear: return nil
+    case nil:
+      let projection = projection?.projection(fisheyeFieldOfView: 180)
+      guard let known = bounds.map({ .equirectangular($0) }) ?? projection else { return nil }
+      found = .known(known)
+    }
+    return ImmersiveMetadata(found, pose: pose ?? .front, initialView: initialView ?? .front)
   }
 
   /// The stream's tags with what is true of a picture of another projection, seen upright.
@@ -96,15 +120,35 @@ struct SphereTags: Equatable {
     if case .fisheye(let lens) = projection {
       own.set(fisheyeFieldOfViewTag, .double(lens.fieldOfView))
     }
-    return tags.removing([boundsTag, poseTag, fisheyeFieldOfViewTag]).merging(own)
+    return tags.removing([boundsTag, poseTag, initialViewTag, fisheyeFieldOfViewTag]).merging(own)
+  }
+}
+
+extension SphereBounds {
+  /// As tags and properties say them; nil for any other text.
+  init?(text: String) {
+    guard let parts = numbers(text, 4) else { return nil }
+    self.init(topPart: parts[0], bottomPart: parts[1], leftPart: parts[2], rightPart: parts[3])
   }
 
-  /// So many finite numbers with commas between; nil for any other text.
-  private static func numbers(_ text: String?, _ count: Int) -> [Double]? {
-    guard let text, text.utf8.count < 256 else { return nil }
-    let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
-      .compactMap { part in Double(part.filter { $0 != " " }) }
-    guard numbers.count == count, numbers.allSatisfy(\.isFinite) else { return nil }
-    return numbers
+  fileprivate var text: String { "\(topPart),\(bottomPart),\(leftPart),\(rightPart)" }
+}
+
+extension SphereOrientation {
+  /// As tags and properties say it; nil for any other text.
+  init?(text: String) {
+    guard let angles = numbers(text, 3) else { return nil }
+    self.init(yaw: angles[0], pitch: angles[1], roll: angles[2])
   }
+
+  fileprivate var text: String { "\(yaw),\(pitch),\(roll)" }
+}
+
+/// So many finite numbers with commas between; nil for any other text.
+private func numbers(_ text: String, _ count: Int) -> [Double]? {
+  guard text.utf8.count < 256 else { return nil }
+  let numbers = text.split(separator: ",", omittingEmptySubsequences: false)
+    .compactMap { part in Double(part.filter { $0 != " " }) }
+  guard numbers.count == count, numbers.allSatisfy(\.isFinite) else { return nil }
+  return numbers
 }

@@ -4,19 +4,14 @@ import GStreamer
 
 extension SphericalView {
   func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    guard case .navigation(let fields) = event.kind, settings.current.navigates else {
+    guard case .navigation(let fields) = event.kind, canNavigate else {
       return pad.forward(event)
     }
-    let current = settings.current
-    let state = SphericalViewState(
-      orientation: current.sphere.orientation, fieldOfView: current.fieldOfView)
-    guard let next = navigation.withLock({ $0.take(NavigationInput(fields), state) }) else {
+    let view = settings.current.view
+    guard let next = navigation.withLock({ $0.take(NavigationInput(fields), view) }) else {
       return pad.forward(event)
     }
-    settings.withLock {
-      $0.sphere.orientation = next.orientation
-      $0.fieldOfView = next.fieldOfView
-    }
+    settings.withLock { $0.view = next }
     return true
   }
 }

@@ -17,11 +17,16 @@ let sphericalView = ElementDeclaration<SphericalView>(
   properties: SphericalView.commonProperties + [
     .double(
       "field-of-view", nick: "Field of view", blurb: "What the view's width covers, in degrees",
-      in: 10...150, default: 90, mutable: .playing, isControllable: true, at: \.fieldOfView),
+      in: CameraView.fieldsOfView, default: 90, mutable: .playing, isControllable: true,
+      at: \.fieldOfView),
     .bool(
       "navigation", nick: "Navigation",
       blurb: "Turn the view as mouse and keys in the window say", default: true,
       mutable: .playing, at: \.navigates),
+    .string(
+      "path", nick: "Path",
+      blurb: "A file of times and views, which the view follows in place of the properties",
+      at: \.path),
   ])
 
 /// The output's size never depends on where one looks, so that looking around renegotiates nothing.
@@ -30,6 +35,12 @@ final class SphericalView: SphereFilter {
     var sphere = SphereSettings()
     var fieldOfView = 90.0
     var navigates = true
+    var path: String?
+
+    var view: CameraView {
+      get { CameraView(sphere.orientation, fieldOfView: fieldOfView) }
+      set { (sphere.orientation, fieldOfView) = (newValue.orientation, newValue.fieldOfView) }
+    }
 
     static let targetMoves = true
 
@@ -42,6 +53,8 @@ final class SphericalView: SphereFilter {
   let settings = Locked(Settings())
   /// The hand that holds the picture, and the width and height of one eye's view.
   let navigation = Locked(ViewNavigation())
+  /// What the file at `path` says.
+  private let path = Locked<CameraPath?>(nil)
   let sink: Pad
   let source: Pad
 
@@ -55,6 +68,35 @@ final class SphericalView: SphereFilter {
       PadFunctions<SphericalView>.source(
         query: SphericalView.answerDownstream, event: SphericalView.handleUpstream))
     for pad in [sink, source] { add(pad) }
+  }
+
+  func start() throws -> SphereStreaming {
+    let read = try settings.current.path.map(Self.readPath)
+    path.withLock { $0 = read }
+    return SphereStreaming()
+  }
+
+  private static func readPath(_ path: String) throws -> CameraPath {
+    guard let bytes = try SmallFile.bytes(of: path, limit: longestPath) else {
+      throw ElementError(.notFound, "There is no file '\(path)'.")
+    }
+    do {
+      return try CameraPath(parsing: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw ElementError(.settings, "'\(path)' is no path of views: \(error).")
+    }
+  }
+
+  /// In bytes: a view a frame for two hours.
+  private static let longestPath = 16 << 20
+
+  /// A camera that follows a path is not turned by hand.
+  var canNavigate: Bool { settings.current.navigates && path.current == nil }
+
+  func follow(_ time: UInt64) {
+    followControlSources(at: time)
+    guard let path = path.current else { return }
+    settings.withLock { $0.view = path.view(at: Int64(clamping: time), otherwise: $0.view) }
   }
 
   /// A method of the class: one of the protocol would cost the pad an allocation a buffer.
@@ -76,10 +118,4 @@ final class SphericalView: SphereFilter {
         "roll": .double(orientation.roll), "field-of-view": .double(settings.fieldOfView),
       ])
   }
-}
-
-/// Where a view looks, and how much of the surroundings it shows.
-struct SphericalViewState: Equatable {
-  var orientation: SphereOrientation
-  var fieldOfView: Double
 }

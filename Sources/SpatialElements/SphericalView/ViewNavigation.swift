@@ -25,12 +25,8 @@ struct ViewNavigation {
   /// What the pointer holds.
   private var grabbed: Direction?
 
-  static let fieldsOfView = 10.0...150.0
-
   /// The view after the input; nil for input that is none of a view's.
-  mutating func take(
-    _ input: NavigationInput?, _ view: SphericalViewState
-  ) -> SphericalViewState? {
+  mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
     guard let input, size.width > 0, size.height > 0 else { return nil }
     var next = view
     switch input {
@@ -59,7 +55,7 @@ struct ViewNavigation {
       case "minus", "Page_Down": next.fieldOfView = zoomed(view.fieldOfView, by: 1 / 0.9)
       case "bracketleft": next.orientation.roll -= 5
       case "bracketright": next.orientation.roll += 5
-      case "Home": next = SphericalViewState(orientation: .front, fieldOfView: 90)
+      case "Home": next = CameraView()
       default: return nil
       }
       next.orientation.yaw = next.orientation.yaw.remainder(dividingBy: 360)
@@ -69,11 +65,12 @@ struct ViewNavigation {
   }
 
   private func zoomed(_ degrees: Double, by factor: Double) -> Double {
-    min(Self.fieldsOfView.upperBound, max(Self.fieldsOfView.lowerBound, degrees * factor))
+    let range = CameraView.fieldsOfView
+    return min(range.upperBound, max(range.lowerBound, degrees * factor))
   }
 
   /// The view's own direction at a pixel, of whichever eye is there.
-  private func ray(_ x: Double, _ y: Double, _ view: SphericalViewState) -> Direction? {
+  private func ray(_ x: Double, _ y: Double, _ view: CameraView) -> Direction? {
     guard x.isFinite, y.isFinite,
       let geometry = try? PictureGeometry(
         .rectilinear(horizontalFieldOfView: view.fieldOfView), width: size.width,

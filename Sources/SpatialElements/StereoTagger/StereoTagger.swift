@@ -39,6 +39,7 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
       "projection", nick: "Projection",
       blurb: "How the picture maps onto the viewer's surroundings", default: .none,
       at: \.spatial.projection),
+  ] + SpatialSettings.sphereProperties(at: \.spatial) + [
     .int(
       "view-id", nick: "View id", blurb: "The ViewId of the stream's pictures (-1 = not said)",
       in: -1...65535, default: -1, at: \.viewID),
@@ -102,11 +103,11 @@ final class StereoTagger: TransformImplementation {
       streaming.hasSentTags = false
     case .tags(let tags) where !tags.isGlobal:
       streaming.hasSentTags = true
-      return forwardSinkEvent(.tags(adding(to: tags)).following(event), &streaming)
+      return forwardSinkEvent(.tags(try adding(to: tags)).following(event), &streaming)
     case .segment where !streaming.hasSentTags:
       streaming.hasSentTags = true
       let forwarded = forwardSinkEvent(event, &streaming)
-      let own = adding(to: TagList())
+      let own = try adding(to: TagList())
       if !own.isEmpty { sourcePad.push(.tags(own)) }
       return forwarded
     default: break
@@ -115,9 +116,11 @@ final class StereoTagger: TransformImplementation {
   }
 
   /// The tags of the stream with this element's own, which win.
-  private func adding(to tags: TagList) -> TagList {
+  private func adding(to tags: TagList) throws -> TagList {
     let own = TagList()
-    settings.current.spatial.metadata.write(to: own)
+    let spatial = settings.current.spatial
+    spatial.metadata.write(to: own)
+    try spatial.sphereTags().write(to: own)
     return tags.merging(own)
   }
 }

@@ -53,7 +53,7 @@ package struct MovieFacts: Sendable {
 
   package var metadata: SpatialMetadata {
     var metadata = entry?.spatialMetadata ?? SpatialMetadata()
-    metadata.projection = metadata.projection ?? entry?.sphericalVideo?.kind
+    metadata.projection = metadata.projection ?? video?.immersiveMetadata?.projection.kind
     return metadata
   }
 
@@ -83,19 +83,6 @@ extension Movie {
     let known = duration.flatMap { $0 > 0 ? $0 : nil } ?? fragmentedDuration
     guard let known, timescale > 0 else { return tracks.compactMap(\.seconds).max() }
     return Double(known) / Double(timescale)
-  }
-}
-
-extension SphericalVideo {
-  /// The whole sphere, or the front half of it; nil for other parts and other projections.
-  fileprivate var kind: ProjectionKind? {
-    guard case .equirectangular(0, 0, let left, let right) = projection else { return nil }
-    switch (left, right) {
-    case (0, 0): return .equirectangular
-    // A quarter of the width.
-    case (0x4000_0000, 0x4000_0000): return .halfEquirectangular
-    default: return nil
-    }
   }
 }
 

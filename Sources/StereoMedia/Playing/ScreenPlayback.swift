@@ -3,6 +3,7 @@
 internal import GStreamer
 internal import GStreamerApp
 internal import ISOBMFF
+internal import Reprojection
 internal import StereoVideo
 
 /// Plays a movie in a window, with its sound: both eyes as glasses and screens want them, and of a
@@ -17,21 +18,18 @@ package final class ScreenPlayback: Sendable {
     case left, right
   }
 
-  /// Where somebody looks in a movie that surrounds the viewer, in degrees; see `sphericalview`.
-  package struct View: Equatable, Sendable {
-    package var yaw = 0.0
-    package var pitch = 0.0
-    package var roll = 0.0
-    package var fieldOfView = 90.0
-
-    package init() {}
-  }
-
   package struct Options: Sendable {
     /// Nil for an anaglyph, or one eye of a movie that surrounds the viewer.
     package var mode: Mode?
     package var loops = false
-    package var view = View()
+    /// Where somebody looks first in a movie that surrounds the viewer, in degrees; see
+    /// `sphericalview`. Nil for where the movie says.
+    package var yaw: Double?
+    package var pitch: Double?
+    package var roll: Double?
+    package var fieldOfView = 90.0
+    /// A file of times and views, which the view follows; see ``CameraPath``.
+    package var path: String?
     /// How the pictures show the sphere, by the nicks of `sphericalview projection`; nil for what the
     /// movie says.
     package var projection: String?
@@ -44,6 +42,7 @@ package final class ScreenPlayback: Sendable {
   }
 
   private static let screenSink = "screen"
+  private static let view = "view"
 
   private enum Happening: Sendable {
     case message(Message)
@@ -71,16 +70,18 @@ package final class ScreenPlayback: Sendable {
     (self.movie, self.warned) = (movie, warned)
     loops = options.loops
     let facts = movie.source.facts
-    let said = facts.metadata.projection.map { $0 != .rectilinear } ?? false
+    let isSaid = facts.video?.immersiveMetadata.map { $0.projection.kind != .rectilinear } ?? false
     isImmersive =
-      options.projection.map { $0 != ProjectionKind.rectilinear.rawValue }
-      ?? (said || facts.entry?.sphericalVideo != nil)
+      options.projection.map { $0 != ProjectionKind.rectilinear.rawValue } ?? isSaid
     mode = try Self.mode(facts, options.mode, isImmersive: isImmersive)
     let line = try Self.line(movie, mode, options, isImmersive: isImmersive)
     problem = PipelineProblem(movie.path)
     do {
       pipeline = try Pipeline(parsing: line)
       try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
+      if let path = options.path {
+        try pipeline.element(named: Self.view)?.set("path", parsing: path)
+      }
     } catch {
       throw StereoMediaError(building: error)
     }
@@ -113,13 +114,15 @@ package final class ScreenPlayback: Sendable {
   ) throws -> String {
     var screen = "videoconvert ! \(options.videoSink) name=\(screenSink)"
     if isImmersive {
-      let view = options.view
-      // Google's boxes say it, too, and no tag.
-      let kind = movie.source.facts.metadata.projection.flatMap { $0 == .parametric ? nil : $0 }
-      let projection = (options.projection ?? kind?.rawValue).map { "projection=\($0) " } ?? ""
+      let first = movie.source.facts.video?.immersiveMetadata?.initialView ?? .front
+      let turns = CameraView.turns
+      let yaw = options.yaw ?? first.yaw.clamped(to: turns)
+      let pitch = options.pitch ?? first.pitch.clamped(to: CameraView.pitches)
+      let roll = options.roll ?? first.roll.clamped(to: turns)
+      let projection = options.projection.map { "projection=\($0) " } ?? ""
       screen =
-        "sphericalview name=look \(projection)yaw=\(view.yaw) pitch=\(view.pitch) roll=\(view.roll) "
-        + "field-of-view=\(view.fieldOfView) ! " + screen
+        "sphericalview name=\(view) \(projection)yaw=\(yaw) pitch=\(pitch) "
+        + "roll=\(roll) field-of-view=\(options.fieldOfView) ! " + screen
     }
     let content: DecodeGraph.Content =
       switch mode {
@@ -257,5 +260,11 @@ package final class ScreenPlayback: Sendable {
     guard pipeline.send(.seek(seek)) else {
       throw problem.error ?? .decoding(movie.path, "it cannot be searched")
     }
+  }
+}
+
+extension Double {
+  fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+    min(max(self, range.lowerBound), range.upperBound)
   }
 }

@@ -19,6 +19,7 @@ struct PlayCommand: AsyncParsableCommand {
         gst-spatial play movie.mov
         gst-spatial play movie.mov --mode side-by-side --loop
         gst-spatial play vr180.mp4 --yaw 30 --fov 75
+        gst-spatial play vr180.mp4 --path camera.csv
         gst-spatial play pictures.mp4 --projection equirectangular
       """)
 
@@ -46,6 +47,14 @@ struct PlayCommand: AsyncParsableCommand {
 
   @Option(help: "How much is seen from left to right: degrees from 10 to 150.")
   var fov: Double?
+
+  @Option(
+    help: """
+      A file of times and views that the view follows: lines such as '0:04.5,30,-10' below \
+      'time,yaw,pitch', also with 'roll' and 'field-of-view'.
+      """,
+    completion: .file())
+  var path: String?
 
   @Option(
     help: """
@@ -88,10 +97,9 @@ struct PlayCommand: AsyncParsableCommand {
     let opened = try await MovieArgument.open(movie)
     var options = ScreenPlayback.Options()
     (options.mode, options.loops, options.projection) = (mode, loops, projection)
-    options.view.yaw = yaw ?? 0
-    options.view.pitch = pitch ?? 0
-    options.view.roll = roll ?? 0
-    options.view.fieldOfView = fov ?? 90
+    (options.yaw, options.pitch, options.roll) = (yaw, pitch, roll)
+    options.fieldOfView = fov ?? options.fieldOfView
+    options.path = path
     options.videoSink = videoSink
     options.audioSink = mute ? nil : audioSink
     do {
@@ -108,7 +116,8 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   private func announce(_ playback: ScreenPlayback) {
-    if !playback.isImmersive, [yaw, pitch, roll, fov].contains(where: { $0 != nil }) {
+    let looks = path != nil || [yaw, pitch, roll, fov].contains { $0 != nil }
+    if !playback.isImmersive, looks {
       Terminal.error.line(
         "note: '\(movie)' says nothing of surrounding the viewer: there is nowhere to look; "
           + "--projection says what it is")

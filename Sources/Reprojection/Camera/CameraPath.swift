@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import StereoVideo
+
+/// A camera's way through a movie: views at some times, and what lies between them.
+///
+/// Between two times each quantity follows a cubic that goes beyond neither of its two values
+/// (Fritsch and Carlson, SIAM Journal on Numerical Analysis 17, 1980); in front of the first time and
+/// behind the last one it stays. Yaw and roll are taken as they are written: from 170 to 190 the
+/// camera turns by 20 degrees, from 0 to 360 once around.
+public struct CameraPath: Sendable {
+  /// In nanoseconds, rising.
+  private let times: [Int64]
+  private let curves: [(quantity: Quantity, curve: MonotoneCurve)]
+
+  /// Reads comma-separated values: a line with the names of the columns, then one for each time.
+  ///
+  /// `time` is in seconds or a clock's `H:MM:SS.sss`; `yaw`, `pitch`, `roll` and `field-of-view` are
+  /// in degrees, in any order, and each may be missing. Empty lines, and those that begin with `#`,
+  /// say nothing.
+  ///
+  /// - Throws: a ``CameraPathError`` for anything else, and for times that do not rise.
+  public init(parsing text: String) throws(CameraPathError) {
+    var columns: [Column] = []
+    var times: [Int64] = []
+    var values: [[Double]] = []
+    let lines = text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+    for (index, line) in lines.enumerated() {
+      let fields = Self.fields(of: line)
+      if fields == [""] || fields[0].hasPrefix("#") { continue }
+      do throws(Mistake) {
+        guard !columns.isEmpty else {
+          columns = try Column.header(fields)
+          values = Array(repeating: [], count: columns.count)
+          continue
+        }
+        guard fields.count == columns.count else {
+          throw Mistake("there are \(fields.count) values, and \(columns.count) columns")
+        }
+        for (place, column) in columns.enumerated() {
+          switch column {
+          case .time: times.append(try Self.time(fields[place], after: times.last))
+          case .quantity(let quantity): values[place].append(try quantity.value(fields[place]))
+          }
+        }
+      } catch {
+        throw CameraPathError(line: index + 1, reason: error.reason)
+      }
+    }
+    guard !times.isEmpty else {
+      throw CameraPathError(line: nil, reason: "there is no line with a time and a view")
+    }
+    self.times = times
+    curves = zip(columns, values).compactMap { column, values in
+      guard case .quantity(let quantity) = column else { return nil }
+      return (quantity, MonotoneCurve(times, values))
+    }
+  }
+
+  /// The view at a time.
+  ///
+  /// - Parameters:
+  ///   - time: in nanoseconds of the movie.
+  ///   - other: what is taken where the path says nothing of a quantity.
+  public func view(at time: Int64, otherwise other: CameraView) -> CameraView {
+    var view = other
+    for (quantity, curve) in curves { view[keyPath: quantity.path] = curve.value(at: time, times) }
+    return view
+  }
+
+  private static func fields(of line: Substring) -> [Substring] {
+    line.split(separator: ",", omittingEmptySubsequences: false).map { field in
+      // A byte order mark may begin the first line.
+      let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\u{feff}" }
+      let start = field.drop(while: blank)
+      let end = start.lastIndex { !blank($0) }
+      return end.map { start[...$0] } ?? ""
+    }
+  }
+
+  private static func time(_ text: Substring, after last: Int64?) throws(Mistake) -> Int64 {
+    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+    var seconds = parts.last.flatMap { Double($0) } ?? -1
+    let isClock = parts.count > 1
+    if isClock, seconds >= 60 || parts.count > 3 { seconds = -1 }
+    var minutes = 0.0
+    for part in parts.dropLast() {
+      guard let value = UInt32(part) else { throw Mistake("'\(text)' is no time") }
+      minutes = minutes * 60 + Double(value)
+    }
+    guard seconds >= 0, seconds + minutes * 60 < 9e9 else { throw Mistake("'\(text)' is no time") }
+    let time = Int64(((minutes * 60 + seconds) * 1e9).rounded())
+    if let last, time <= last { throw Mistake("'\(text)' is not behind the time before it") }
+    return time
+  }
+}
+
+/// What cannot be read in a file of a ``CameraPath``.
+public struct CameraPathError: Error, CustomStringConvertible {
+  /// Of the file, from 1; nil where it is none of them.
+  public let line: Int?
+  public let reason: String
+
+  public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
+}
+
+extension CameraPath {
+  fileprivate struct Mistake: Error {
+    let reason: String
+
+    init(_ reason: String) { self.reason = reason }
+  }
+
+  fileprivate enum Column {
+    case time
+    case quantity(Quantity)
+
+    static func header(_ fields: [Substring]) throws(Mistake) -> [Column] {
+      guard Set(fields).count == fields.count else { throw Mistake("a column is there twice") }
+      var columns: [Column] = []
+      for field in fields {
+        if field == "time" {
+          columns.append(.time)
+        } else if let quantity = Quantity(rawValue: String(field)) {
+          columns.append(.quantity(quantity))
+        } else {
+          throw Mistake(
+            "'\(field)' is no column; the first line names them, of time, "
+              + Quantity.allCases.map(\.rawValue).joined(separator: ", "))
+        }
+      }
+      guard fields.contains("time") else { throw Mistake("the column 'time' is missing") }
+      return columns
+    }
+  }
+
+  fileprivate enum Quantity: String, CaseIterable {
+    case yaw, pitch, roll
+    case fieldOfView = "field-of-view"
+
+    var path: WritableKeyPath<CameraView, Double> {
+      switch self {
+      case .yaw: \.orientation.yaw
+      case .pitch: \.orientation.pitch
+      case .roll: \.orientation.roll
+      case .fieldOfView: \.fieldOfView
+      }
+    }
+
+    private var range: ClosedRange<Double> {
+      switch self {
+      case .yaw, .roll: CameraView.turns
+      case .pitch: CameraView.pitches
+      case .fieldOfView: CameraView.fieldsOfView
+      }
+    }
+
+    func value(_ text: Substring) throws(Mistake) -> Double {
+      guard let value = Double(text), range.contains(value) else {
+        throw Mistake(
+          "'\(text)' is no \(rawValue) from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+      }
+      return value
+    }
+  }
+}

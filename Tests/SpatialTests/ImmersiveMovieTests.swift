@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import GStreamer
+import ISOBMFF
+import StereoVideo
+import TestKit
+import Testing
+
+/// How `mvhevcmux` says that pictures surround the viewer: to Apple's players, to those that know
+/// Google's boxes, and to those that know the older text alone.
+@Suite(.timeLimit(.minutes(1)))
+struct ImmersiveMovieTests {
+  private let folder: TemporaryFolder
+  private let path: String
+
+  init() throws {
+    try BuiltPlugin.require()
+    folder = try TemporaryFolder()
+    path = folder.path("a.mp4")
+  }
+
+  /// Makes a movie of one stream of pictures; gives what the muxer warned of.
+  @discardableResult
+  private func make(_ tagger: String, caps: String = "") async throws -> String {
+    let mark = caps.isEmpty ? "" : "capssetter caps=video/x-h265,\(caps) ! "
+    return warnings(
+      try await play(
+        "videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=256,height=128,framerate=30/1 "
+          + "! x265enc speed-preset=ultrafast ! h265parse ! \(mark)stereotagger \(tagger) "
+          + "! mux.video_0 mvhevcmux name=mux container=mp4 ! filesink location=\(path)"))
+  }
+
+  /// Makes a spatial movie.
+  private func makePair(_ tagger: String) async throws -> String {
+    warnings(
+      try await play(
+        "stereotestsrc num-buffers=4 ! video/x-raw,format=I420,width=512,height=128,framerate=30/1 "
+          + "! sbssplit name=s s.left ! stereotagger \(tagger) ! queue ! mux.left s.right ! queue "
+          + "! mux.right mvhevcmux name=mux container=mp4 speed-preset=ultrafast "
+          + "! filesink location=\(path)"))
+  }
+
+  private func warnings(_ messages: [Message]) -> String {
+    messages.compactMap { message in
+      if case .warning(let failure) = message.content { failure.message } else { nil }
+    }.joined(separator: "\n")
+  }
+
+  private func remux(_ from: String, between: String = "") async throws -> MovieFile {
+    let copy = folder.path("copy.mp4")
+    try await play(
+      "filesrc location=\(from) ! mvhevcdemux name=d d.video_0 ! \(between)queue ! m.video_0 "
+        + "mvhevcmux name=m container=mp4 ! filesink location=\(copy)")
+    return try MovieFile(copy)
+  }
+
+  /// What other programs read: ExifTool, FFmpeg 5.1, and a later FFmpeg, which knows `vexu`.
+  private func judges() throws -> (exiftool: String, ffprobe: String, later: String) {
+    (
+      try run(["exiftool", path]).output,
+      try run(["ffprobe", "-hide_banner", path]).output,
+      try Python.text([Repository.url.appending(path: "Tests/Tools/dump_format.py").path, path])
+    )
+  }
+
+  /// Taken out of the movie and put into another, nothing of it changes.
+  private func expectFixedPoint(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+    let (old, new) = (try MovieFile(path), try await remux(path))
+    #expect(try new.videoEntry() == old.videoEntry(), sourceLocation: sourceLocation)
+    #expect(
+      try new.video().sphericalVideoV1 == old.video().sphericalVideoV1,
+      sourceLocation: sourceLocation)
+  }
+
+  @Test("one eye's whole sphere: all three say so, and none of eyes", Python.hasAVTrait)
+  func mono() async throws {
+    let warned = try await make(
+      "projection=equirectangular pose=30,-2.5,1 initial-view=45,10,0")
+    #expect(warned.contains("vexu: the pose is lost: yaw 30.0, pitch -2.5, roll 1.0 degrees"))
+    let movie = try MovieFile(path)
+    let entry = try movie.videoEntry()
+    #expect(entry.extendedUsage?.views == nil && entry.extendedUsage?.projectionKind == "equi")
+    #expect(entry.horizontalFieldOfView?.degrees == 360)
+    #expect(entry.stereoscopicMode == .monoscopic)
+    #expect(!movie.bytes.contains(Array("spatial.format-version".utf8)))
+    let said = try judges()
+    for (name, value) in [
+      ("Spherical", "true"), ("Projection Type", "equirectangular"),
+      ("Initial View Heading Degrees", "45"), ("Initial View Pitch Degrees", "10"),
+    ] {
+      let line = said.exiftool.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
+      #expect(line?.hasSuffix(": \(value)") == true, "\(name)")
+    }
+    #expect(said.ffprobe.contains("spherical: equirectangular (30.000000/-2.500000/1.000000)"))
+    #expect(said.ffprobe.contains("stereo3d: 2D"))
+    #expect(said.later.contains("Spherical Mapping: equirectangular"))
+    #expect(said.later.contains("horizontal_field_of_view: 360.000"))
+    try await expectFixedPoint()
+  }
+
+  @Test(
+    "two eyes of a half sphere in a frame", Python.hasAVTrait,
+    arguments: [
+      (PackingLayout.Arrangement.sideBySide, "side-by-side", "side by side"),
+      (.topBottom, "top-bottom", "top and bottom"),
+    ])
+  func packed(arrangement: PackingLayout.Arrangement, mode: String, words: String) async throws {
+    let warned = try await make(
+      "projection=half-equirectangular baseline=64", caps: "multiview-mode=\(mode)")
+    #expect(warned.isEmpty)
+    let entry = try MovieFile(path).videoEntry()
+    #expect(entry.extendedUsage?.packing == entry.stereoscopicMode?.packing)
+    #expect(entry.extendedUsage?.packing?.arrangement == arrangement)
+    #expect(entry.extendedUsage?.baseline?.millimetres == 64)
+    #expect(entry.extendedUsage?.disparityAdjustment == nil)
+    #expect(entry.horizontalFieldOfView?.degrees == 180)
+    #expect(entry.sphericalVideo?.kind == .halfEquirectangular)
+    let said = try judges()
+    #expect(said.ffprobe.contains("stereo3d: \(words)"))
+    #expect(said.ffprobe.contains("spherical: tiled equirectangular"))
+    #expect(said.later.contains("Stereo 3D: \(words)"))
+    #expect(said.later.contains("Spherical Mapping: half equirectangular"))
+    try await expectFixedPoint()
+  }
+
+  @Test("two eyes in layers: others than Apple's players are told of the one that they see")
+  func layered() async throws {
+    #expect(try await makePair("projection=half-equirectangular").isEmpty)
+    let entry = try MovieFile(path).videoEntry()
+    #expect(entry.extendedUsage?.views == [.leftEye, .rightEye])
+    #expect(entry.extendedUsage?.projectionKind == "hequ")
+    // A distance of eyes that nobody has said is not made up.
+    #expect(entry.extendedUsage?.baseline == nil)
+    #expect(entry.horizontalFieldOfView?.degrees == 180)
+    #expect(entry.sphericalVideo?.kind == .halfEquirectangular && entry.stereoscopicMode == nil)
+    try await expectFixedPoint()
+  }
+
+  @Test("a part of the sphere keeps its bounds in Google's boxes; Apple's have no name for it")
+  func bounds() async throws {
+    let bounds = SphereBounds(top: 1 << 29, bottom: 1 << 28, left: 1 << 30, right: 3 << 28)
+    let text = "0.125,0.0625,0.25,0.1875"
+    for warned in [
+      try await make("bounds=\(text)"), try await makePair("bounds=\(text)"),
+    ] {
+      #expect(warned.contains("vexu: a part of the sphere with 25.0% cut off at the left"))
+      let entry = try MovieFile(path).videoEntry()
+      #expect(entry.extendedUsage?.projectionKind == nil)
+      #expect(entry.immersiveMetadata?.projection == .known(.equirectangular(bounds)))
+      try await expectFixedPoint()
+    }
+  }
+
+  @Test("what has a name nowhere is said to be lost")
+  func lost() async throws {
+    let warned = try await make("", caps: "width=256")
+    #expect(warned.isEmpty)
+    let fisheye = warnings(
+      try await play(
+        "videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=256,height=128 "
+          + "! sphericalconvert projection=equirectangular output-projection=fisheye "
+          + "! x265enc speed-preset=ultrafast ! h265parse ! mux.video_0 mvhevcmux name=mux "
+          + "! filesink location=\(path)"))
+    #expect(fisheye.contains("the projection has no name there; reproject to equirectangular"))
+  }
+
+  @Test("a movie that becomes another is told so once, and a second time changes nothing")
+  func retagging() async throws {
+    _ = try await makePair("horizontal-field-of-view=63.4")
+    let tag = "stereotagger projection=equirectangular ! "
+    let once = try await remux(path, between: tag)
+    let entry = try once.videoEntry()
+    #expect(entry.extendedUsage?.projectionKind == "equi")
+    #expect(entry.extendedUsage?.baseline?.millimetres == 63.5)
+    #expect(entry.sphericalVideo?.kind == .equirectangular)
+    #expect(try once.video().sphericalVideoV1 != nil)
+    let other = folder.path("once.mp4")
+    try Data(once.bytes).write(to: URL(filePath: other))
+    let twice = try await remux(other, between: tag)
+    #expect(try twice.videoEntry() == entry)
+    #expect(try twice.video().sphericalVideoV1 == once.video().sphericalVideoV1)
+  }
+
+  @Test(
+    "properties that cannot be are the error",
+    arguments: ["pose=1,2", "bounds=0.5,0.6,0,0", "initial-view=a,b,c"])
+  func refused(property: String) async throws {
+    for (tagger, muxer) in [(property, ""), ("", property)] {
+      let failure = try await failure(
+        of: "videotestsrc num-buffers=2 ! video/x-raw,width=64,height=64 ! x265enc ! h265parse "
+          + "! stereotagger \(tagger) ! mux.video_0 mvhevcmux name=mux \(muxer) "
+          + "! filesink location=\(path)")
+      #expect(failure.message.contains("which cannot be"), "\(failure.message)")
+    }
+  }
+}
