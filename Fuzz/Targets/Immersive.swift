@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import Reprojection
 import StereoVideo
 
-/// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses and for the text of Spherical
-/// Video V1, and writes what it finds in each container's words.
+/// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses, for the text of Spherical
+/// Video V1 and for a camera's path, and writes what it finds in each container's words.
 func readImmersive(_ bytes: [UInt8]) {
   var found: [ImmersiveMetadata] = []
   if let usage = try? VideoExtendedUsage(payload: bytes) {
@@ -21,6 +22,12 @@ func readImmersive(_ bytes: [UInt8]) {
     for lens in collection.lenses {
       guard let calibration = lens.calibration(width: 640, height: 320) else { continue }
       found.append(ImmersiveMetadata(.known(.parametric(calibration))))
+    }
+  }
+  if let path = try? CameraPath(parsing: String(decoding: bytes, as: UTF8.self)) {
+    for time in [0, 1, 1_500_000_000, 1 << 40, .max] as [Int64] {
+      let view = path.view(at: time, otherwise: CameraView())
+      precondition(view.orientation.isFinite && CameraView.fieldsOfView.contains(view.fieldOfView))
     }
   }
   for metadata in found {

@@ -18,6 +18,8 @@ struct HLSInput {
   /// Their numbers: the stream as it is, and the base eye of it.
   private(set) var renditions: [Int] = []
   private(set) var isDescribed = false
+  /// What the renditions have no place for, in sentences.
+  private(set) var losses: [String] = []
   /// The caps are others than those that the renditions are made of.
   private(set) var hasChanged = false
   private var inBand: InBandVideo?
@@ -117,7 +119,7 @@ struct HLSInput {
     var entry =
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    _ = entry.addSpatialBoxes(caps, SpatialMetadata(tags), SphereTags(tags))
+    losses = entry.addSpatialBoxes(caps, SpatialMetadata(tags), SphereTags(tags))
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     frameDuration = rate.frameDuration
     let hasMono = entry.hasLayeredViews && settings.hasMonoRendition

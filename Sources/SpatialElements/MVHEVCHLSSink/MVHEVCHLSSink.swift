@@ -185,6 +185,7 @@ extension MVHEVCHLSSink.Streaming {
     try input.describe(first: first, element.settings.current, number: inputs.count) {
       try packager.add($0, continuing: try earlierRun(of: $0))
     }
+    element.warn(of: input.losses)
     inputs[name] = input
   }
 

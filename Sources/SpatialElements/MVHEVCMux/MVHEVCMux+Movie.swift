@@ -91,14 +91,6 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Says what the movie has no place for.
-  private func warn(of losses: [String]) {
-    guard !losses.isEmpty else { return }
-    element.postWarning(
-      ElementError(
-        .mux, "How the pictures surround the viewer: \(losses.joined(separator: "; "))."))
-  }
-
   private func makeStereo(baseEye: Eye) throws -> StereoInput {
     let input = StereoInput(
       settings: element.settings.current.encoder, pairs: element.makePairs(),
@@ -145,7 +137,7 @@ extension MVHEVCMux.Streaming {
       try inBand.map { try MuxVideoCaps.sampleEntry($0) }
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
     let (metadata, sphere) = (spatialMetadata(of: name), try sphereTags(of: name))
-    warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
+    element.warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
     let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
     var track = described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
@@ -163,7 +155,7 @@ extension MVHEVCMux.Streaming {
     else { return }
     var entry = try MuxVideoCaps.sampleEntry(configuration, base)
     if let immersive = try immersiveMetadata() {
-      warn(of: entry.surround(immersive, spatialMetadata))
+      element.warn(of: entry.surround(immersive, spatialMetadata))
     } else {
       let metadata = spatialMetadata.fillingGapsAsUsual()
       entry.extendedUsage = VideoExtendedUsage(metadata)

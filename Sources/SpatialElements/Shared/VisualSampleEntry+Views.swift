@@ -119,3 +119,13 @@ extension SphericalVideoV1 {
     self = box
   }
 }
+
+extension ElementImplementation {
+  /// Says what boxes have no place for of how pictures surround the viewer.
+  func warn(of losses: [String]) {
+    guard !losses.isEmpty else { return }
+    postWarning(
+      ElementError(
+        .mux, "How the pictures surround the viewer: \(losses.joined(separator: "; "))."))
+  }
+}
