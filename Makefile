@@ -9,7 +9,7 @@
 # make deb                                         a Debian package, in .build/packages
 # make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the README's figures
-# make soak [MINUTES=120]                          live, with lost frames, stalls and changes of size
+# make soak [MINUTES=120]                          live, and looking around in a window, each for that long
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
 # make tsan                                        the elements' tests under ThreadSanitizer
 # make asan                                        the same under AddressSanitizer
@@ -90,7 +90,7 @@ kills: command
 
 soak:
 	@scripts/setup python
-	@GST_SPATIAL_SOAK_MINUTES=$(MINUTES) scripts/test --filter LiveSoakTests
+	@GST_SPATIAL_SOAK_MINUTES=$(MINUTES) scripts/test --filter SoakTests
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS)

@@ -122,8 +122,8 @@ struct ConvertCommandTests {
     try convert(["a.mov", "flat.mp4", "--to", "2d"])
     let text = try refusal(["flat.mp4", "b.mov"])
     #expect(text.hasPrefix("error: 'flat.mp4' shows one picture in each frame"))
-    #expect(text.contains("packing=side-by-side"))
-    try convert(["flat.mp4", "b.mov", "packing=side-by-side", "preset=ultrafast"])
+    #expect(text.contains("--layout side-by-side"))
+    try convert(["flat.mp4", "b.mov", "--layout", "side-by-side", "preset=ultrafast"])
     #expect(folder.names.contains("b.mov"))
   }
 

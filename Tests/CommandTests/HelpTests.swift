@@ -49,6 +49,8 @@ struct HelpTests {
       cp movie.mov spatial.mov
       cp movie.mov vr180.mp4
       cp movie.mp4 pictures.mp4
+      cp movie.mp4 concert_180_LR.mp4
+      printf 'time,yaw\\n0,0\\n9,90\\n' > camera.csv
       cp movie.mov take.incomplete.mov
       mkdir live
       gst-spatial convert movie.mov left.mp4 right.mp4

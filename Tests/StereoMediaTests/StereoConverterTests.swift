@@ -102,8 +102,10 @@ struct StereoConverterTests {
     #expect(try names == [])
   }
 
-  @Test("a movie that does not say how it is packed is, once somebody says so; sound comes along")
-  func untold() async throws {
+  @Test(
+    "how a movie is packed that does not say so is seen, or told; one eye is refused; sound comes along",
+    arguments: [nil, PackingLayout(.sideBySide)])
+  func untold(packing: PackingLayout?) async throws {
     let input = folder.path("untold.mp4")
     try await TestMovie.play(
       "stereotestsrc num-buffers=30 ! video/x-raw,format=I420,multiview-mode=side-by-side,"
@@ -111,12 +113,16 @@ struct StereoConverterTests {
         + "caps=video/x-raw,format=I420,width=640,height=90,framerate=30/1 ! x264enc "
         + "speed-preset=ultrafast ! h264parse ! m. audiotestsrc num-buffers=40 ! avenc_aac ! m. "
         + "mp4mux name=m ! filesink location=\(input)")
+    let single = folder.path("single.mp4")
+    try await TestMovie.play(
+      "videotestsrc num-buffers=10 pattern=gradient ! video/x-raw,width=640,height=90 ! x264enc "
+        + "speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=\(single)")
     await #expect(throws: StereoMediaError.self) {
-      _ = try await StereoConverter.convert(input, to: nil, quickSettings()).report
+      _ = try await StereoConverter.convert(single, quickSettings()).report
     }
-    #expect(try names == ["untold.mp4"])
+    #expect(try names == ["single.mp4", "untold.mp4"])
     let report = try await StereoConverter.convert(
-      input, packing: PackingLayout(.sideBySide), quickSettings()
+      input, packing: packing, quickSettings()
     ).report
     #expect(report.path == folder.path("untold_MVHEVC.mov") && report.frameCount == 30)
     let written = try await StereoMovie(report.path)

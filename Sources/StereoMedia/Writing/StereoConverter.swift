@@ -20,7 +20,8 @@ public enum StereoConverter {
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
   ///   - output: the movie to write; nil for one beside the input, with its layout in its name:
   ///     `_MVHEVC.mov`, `_SBS.mp4`, `_TB.mp4` or `_2D.mp4`.
-  ///   - packing: how the eyes share a frame of an input that does not say so.
+  ///   - packing: how the eyes share a frame of an input that does not say so; nil to find out from
+  ///     its pictures.
   ///   - settings: how it is written. Fields of ``StereoWriter/Settings/spatial`` that are nil, and
   ///     ``StereoWriter/Settings/sound`` where it is nil, are the input's.
   public static func convert(
@@ -55,11 +56,8 @@ public enum StereoConverter {
     guard let video = movie.video, let last = video.frames.last else {
       throw StereoMediaError(.missingVideo, "'\(input)' has no video")
     }
-    guard video.layout != .mono || packing != nil else {
-      throw StereoMediaError(
-        .missingVideo, "'\(input)' shows one eye only, as far as it says",
-        hint: "where it has two in each frame, 'packing' says how")
-    }
+    var packing = packing
+    if video.layout == .mono, packing == nil { packing = try await seenPacking(input) }
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.sound = settings.sound ?? movie
@@ -69,5 +67,16 @@ public enum StereoConverter {
     return Conversion.Work(
       try StereoWriter(output, settings), StereoReader(movie, options).makeAsyncIterator(),
       span: .zero..<last.time + last.duration)
+  }
+
+  /// How two eyes share each frame, as the pictures show.
+  private static func seenPacking(_ input: String) async throws -> PackingLayout {
+    try await Engine.start()
+    guard case .packed(let arrangement)? = try? await PackingProbe.look(at: input) else {
+      throw StereoMediaError(
+        .missingVideo, "'\(input)' shows one eye only, as far as it says and can be seen",
+        hint: "where it has two in each frame, 'packing' says how")
+    }
+    return PackingLayout(arrangement)
   }
 }

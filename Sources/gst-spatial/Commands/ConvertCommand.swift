@@ -2,10 +2,6 @@
 
 internal import ArgumentParser
 internal import Glibc
-internal import ISOBMFF
-internal import PipelineFile
-internal import StereoMedia
-internal import StereoVideo
 
 struct ConvertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -19,20 +15,13 @@ struct ConvertCommand: AsyncParsableCommand {
       EXAMPLES
         gst-spatial convert side-by-side.mp4 spatial.mov
         gst-spatial convert left.mp4 right.mp4 spatial.mov quality=18
+        gst-spatial convert concert_180_LR.mp4 concert.mov
+        gst-spatial convert movie.mp4 spatial.mov --projection fisheye
         gst-spatial convert side-by-side.mp4 spatial.mov bitrate=12000 --two-pass
         gst-spatial convert spatial.mov anaglyph.mp4 --to anaglyph
         gst-spatial convert spatial.mov flat.mp4 --to 2d
         gst-spatial convert spatial.mov left.mp4 right.mp4 --to two-files
       """)
-
-  enum Target: String, ExpressibleByArgument, CaseIterable {
-    case mvhevc
-    case sideBySide = "sbs"
-    case topBottom = "tb"
-    case anaglyph
-    case flat = "2d"
-    case twoFiles = "two-files"
-  }
 
   @Argument(
     help: "The input, or one for each eye (left, right); the output; parameters: name=value.",
@@ -40,7 +29,22 @@ struct ConvertCommand: AsyncParsableCommand {
   var arguments: [String]
 
   @Option(help: "What to make: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
-  var to: Target?
+  var to: ConversionChoice.Target?
+
+  @Option(
+    help: """
+      How the pictures surround the viewer: rectilinear (they do not), half-equirectangular, \
+      equirectangular or fisheye. Else as the movie says, or where it does not, its name: _180, _360, \
+      _FISHEYE190.
+      """)
+  var projection: ConversionChoice.ProjectionName?
+
+  @Option(
+    help: """
+      How the eyes share a frame: side-by-side, top-bottom, or with -reversed behind it, the right eye \
+      first. Else as the movie says, its name (_LR, _TB), or its pictures.
+      """)
+  var layout: ConversionChoice.LayoutName?
 
   @Flag(
     help:
@@ -68,8 +72,10 @@ struct ConvertCommand: AsyncParsableCommand {
     let values = arguments.filter(PipelineArguments.isValue)
     let (pipeline, chosen): (String, [String])
     do {
-      (pipeline, chosen) = try await choice()
-    } catch let refusal as Refusal {
+      (pipeline, chosen) = try await ConversionChoice(
+        paths: paths, values: values, to: to, projection: projection, layout: layout
+      ).make()
+    } catch let refusal as ConversionChoice.Refusal {
       Terminal.error.line("error: \(refusal.reason)")
       throw ExitCode.mistakes
     }
@@ -105,131 +111,5 @@ struct ConvertCommand: AsyncParsableCommand {
     let flags = [(isForced, "--force"), (dryRun, "--dry-run"), (json, "--json")].filter(\.0).map(
       \.1)
     try await RunCommand.parse(line + flags).run()
-  }
-
-  private struct Refusal: Error {
-    let reason: String
-
-    init(_ reason: String) { self.reason = reason }
-  }
-
-  /// The ready pipeline, and the parameters that follow from the input.
-  private func choice() async throws -> (pipeline: String, values: [String]) {
-    let paths = paths
-    for input in paths.dropLast() where access(input, R_OK) != 0 {
-      // The second of two files may be an output.
-      guard input == paths[0] || to == nil && !isLayered(paths[0]) else { continue }
-      throw Refusal("'\(input)': \(String(cString: strerror(errno)))")
-    }
-    // Other containers than movies are for GStreamer to look into.
-    let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
-    let layered = facts.flatMap { $0.stereo == .layered ? $0 : nil }
-    if let layered { return try takenApart(layered) }
-    guard to == nil || to == .mvhevc else {
-      throw Refusal("'\(paths[0])' is no spatial movie: it can be converted to mvhevc only")
-    }
-    let geometry = (facts.map(geometry) ?? []).filter { !isGiven($0) }
-    if paths.count == 3 {
-      let ends = ["left=\(paths[0])", "right=\(paths[1])", "output=\(paths[2])"]
-      return ("two-files-to-mvhevc", ends + geometry)
-    }
-    let (isTopBottom, packing) = try await packing(facts)
-    let ends = ["input=\(paths[0])", "output=\(paths[1])"]
-    return (isTopBottom ? "tb-to-mvhevc" : "sbs-to-mvhevc", ends + packing + geometry)
-  }
-
-  private func isLayered(_ path: String) -> Bool {
-    (try? MovieReader(path: path)).map { MovieFacts($0).stereo == .layered } ?? false
-  }
-
-  /// The pipeline for a spatial movie.
-  private func takenApart(_ facts: MovieFacts) throws -> (pipeline: String, values: [String]) {
-    if paths.count == 3 {
-      guard to == nil || to == .twoFiles else {
-        throw Refusal("two outputs are for --to two-files")
-      }
-      return (
-        "mvhevc-to-two-files", ["input=\(paths[0])", "left=\(paths[1])", "right=\(paths[2])"]
-      )
-    }
-    let ends = ["input=\(paths[0])", "output=\(paths[1])"]
-    // QuickTime has room for how the movie was shot; what televisions take is H.264 in MP4.
-    let isQuickTime = paths[1].lowercased().hasSuffix(".mov")
-    switch to ?? .sideBySide {
-    case .sideBySide where isQuickTime: return ("mvhevc-to-packed", ends)
-    case .topBottom where isQuickTime: return ("mvhevc-to-packed", ends + ["mode=top-bottom"])
-    case .sideBySide: return ("mvhevc-to-sbs", ends)
-    case .topBottom: return ("mvhevc-to-tb", ends)
-    case .anaglyph: return ("mvhevc-to-anaglyph", ends)
-    case .flat: return ("mvhevc-to-2d", ends + ["eye=\(facts.baseEye?.rawValue ?? "left")"])
-    case .twoFiles:
-      throw Refusal("--to two-files takes two outputs, for the left and the right eye")
-    case .mvhevc: return ("retag", ends)
-    }
-  }
-
-  /// Whether a value for the same parameter is on the command line.
-  private func isGiven(_ value: String) -> Bool {
-    let name = value.prefix { $0 != "=" } + "="
-    return arguments.contains { $0.hasPrefix(name) }
-  }
-
-  /// As the command line or the movie says, or else as its pictures show. Throws where each shows
-  /// one scene.
-  private func packing(_ facts: MovieFacts?) async throws -> (isTopBottom: Bool, [String]) {
-    if let given = arguments.first(where: { $0.hasPrefix("packing=") }) {
-      return (given == "packing=top-bottom", [])
-    }
-    if case .packed(let layout)? = facts?.stereo {
-      let flags = layout.rightViewFirst ? ["packing-flags=right-view-first"] : []
-      return (
-        layout.arrangement == .topBottom, ["packing=\(facts?.stereoName ?? "none")"] + flags
-      )
-    }
-    _ = Installation.prepare()
-    switch (try? await PackingProbe.look(at: paths[0])) ?? .unclear {
-    case .packed(.topBottom): return (true, ["packing=top-bottom"])
-    case .packed: return (false, ["packing=side-by-side"])
-    case .unclear: return (Self.isHigh(facts), [])
-    case .onePicture:
-      throw Refusal(
-        """
-        '\(paths[0])' shows one picture in each frame, not one for each eye
-          = if both eyes are in it, say how: packing=side-by-side or packing=top-bottom
-          = if it is one eye of two files: gst-spatial convert LEFT RIGHT OUTPUT
-        """)
-    }
-  }
-
-  /// Two pictures above each other make a frame that is nearly square, or higher.
-  private static func isHigh(_ facts: MovieFacts?) -> Bool {
-    guard let entry = facts?.entry, entry.height > 0 else { return false }
-    return Double(entry.width) / Double(entry.height) <= 1.2
-  }
-
-  /// What the movie says of how it was shot.
-  private func geometry(_ facts: MovieFacts) -> [String] {
-    let metadata = facts.metadata
-    var values: [String] = []
-    if let projection = metadata.projection, projection != .rectilinear {
-      values.append("projection=\(projection.rawValue)")
-    }
-    let whole: Double? =
-      switch metadata.projection {
-      case .equirectangular: 360
-      case .halfEquirectangular: 180
-      default: nil
-      }
-    if let degrees = metadata.horizontalFieldOfView?.degrees ?? whole {
-      values.append("fov=\(Quantities.decimal(degrees, 3))")
-    }
-    if let baseline = metadata.baseline?.millimetres {
-      values.append("baseline=\(Quantities.decimal(baseline, 3))")
-    }
-    if let disparity = metadata.disparityAdjustment?.pictureWidths {
-      values.append("disparity=\(Quantities.decimal(disparity, 4))")
-    }
-    if let hero = metadata.heroEye { values.append("hero=\(hero.rawValue)") }
-    return values
   }
 }

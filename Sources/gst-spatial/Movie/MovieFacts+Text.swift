@@ -40,11 +40,17 @@ extension MovieFacts {
         "\(Quantities.decimal($0.pictureWidths, 4)) picture widths"
       })
     add("projection", projection)
+    for (title, value) in immersiveLines { add(title, value) }
     for warning in warnings { add("warning", warning) }
     let verdict = SpatialVerdict(self)
     add(
-      "Apple devices", verdict.isSpatial ? "treat this as spatial" : "do not treat this as spatial")
-    for item in verdict.missing { add("  missing", item) }
+      "Apple devices",
+      verdict.isImmersive
+        ? "show this around the viewer, \(isStereo ? "with both eyes" : "with one eye")"
+        : verdict.isSpatial ? "treat this as spatial" : "do not treat this as spatial")
+    for item in verdict.missing where !verdict.isImmersive || stereo == .layered {
+      add("  missing", item)
+    }
     for item in verdict.advice { add("  advisable", item) }
     if times {
       for (index, frame) in frames.enumerated() {
@@ -77,7 +83,12 @@ extension MovieFacts {
       "baseline": JSON(metadata.baseline?.millimetres),
       "disparity-adjustment": JSON(metadata.disparityAdjustment?.pictureWidths),
       "projection": JSON(projection),
+      "projection-said-in": .array(projectionSources.map { .string($0) }),
+      "bounds": immersiveJSON(bounds?.parts),
+      "pose": immersiveJSON(immersive?.pose.angles),
+      "initial-view": immersiveJSON(immersive?.initialView.angles),
       "apple-spatial": .bool(verdict.isSpatial),
+      "apple-immersive": .bool(verdict.isImmersive),
       "missing": .array(verdict.missing.map { .string($0) }),
       "advisable": .array(verdict.advice.map { .string($0) }),
       "warnings": .array(warnings.map { .string($0) }),
@@ -132,8 +143,11 @@ extension MovieFacts {
     frameRate.map { "\(Quantities.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
   }
 
+  private var isStereo: Bool { stereo != .no }
+
   private var projection: String? {
-    metadata.projection?.rawValue ?? entry?.extendedUsage?.projectionKind.map { "\($0)" }
+    metadata.projection?.rawValue ?? immersiveName
+      ?? entry?.extendedUsage?.projectionKind.map { "\($0)" }
   }
 }
 

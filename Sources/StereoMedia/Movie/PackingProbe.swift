@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
-internal import StereoVideo
+package import StereoVideo
 
 /// Finds out from a movie's pictures whether they hold two eyes: two halves that show the same
 /// scene, but for the shifts of a stereo pair.
-enum PackingProbe {
-  enum Finding: Equatable {
+package enum PackingProbe {
+  package enum Finding: Equatable, Sendable {
     case packed(PackingLayout.Arrangement)
     /// Each picture shows one scene.
     case onePicture
@@ -21,7 +21,7 @@ enum PackingProbe {
   private static let places = [0.5, 0.25, 0.75, 0.1]
 
   /// Throws where the movie cannot be decoded.
-  static func look(at path: String) async throws -> Finding {
+  package static func look(at path: String) async throws -> Finding {
     let pipeline = try Pipeline(
       parsing: "filesrc name=source ! decodebin caps=video/x-raw ! videoconvert "
         + "! videoscale add-borders=false "

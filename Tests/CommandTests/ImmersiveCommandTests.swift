@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import ISOBMFF
+import StereoVideo
+import TestKit
+import Testing
+
+/// What `convert` and `info` make of movies that surround the viewer, and of their names.
+@Suite(.timeLimit(.minutes(2)))
+struct ImmersiveCommandTests {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private func makePacked(_ name: String) async throws {
+    try await TestMovie.sideBySide(folder.path(name), frames: 8, width: 128, height: 64)
+  }
+
+  /// What `convert` says that it would do.
+  private func line(_ arguments: [String]) throws -> String {
+    let result = try Command.run(["convert"] + arguments + ["--dry-run"], in: folder)
+    guard result.status == 0 else { throw Failure(result.errors) }
+    return result.errors
+  }
+
+  @Test(
+    "a name says what a movie does not, and that it is a guess is said",
+    arguments: [
+      (
+        "a_180_LR.mp4", "run sbs-to-mvhevc",
+        "packing=side-by-side projection=half-equirectangular fov=180.000"
+      ),
+      (
+        "A.360.tb.mp4", "run tb-to-mvhevc",
+        "packing=top-bottom projection=equirectangular fov=360.000"
+      ),
+      (
+        "walk-FISHEYE190-RL.mp4", "run fisheye-to-mvhevc",
+        "packing=side-by-side packing-flags=right-view-first lens=190.000"
+      ),
+      ("x_MKX200_SBS.mp4", "run fisheye-to-mvhevc", "packing=side-by-side lens=200.000"),
+      (
+        "b-VR180-HOU.mp4", "run tb-to-mvhevc",
+        "packing=top-bottom packing-flags=half-aspect projection=half-equirectangular fov=180.000"
+      ),
+    ])
+  func names(name: String, pipeline: String, values: String) async throws {
+    try await makePacked(name)
+    let line = try line([name, "b.mov"])
+    #expect(line.contains(pipeline) && line.contains(values), "\(line)")
+    #expect(line.contains("note: '\(name)' does not say it, but by its name it shows"))
+  }
+
+  @Test("no name, an option and what the movie says win over a name")
+  func others() async throws {
+    // Words count between separators alone.
+    for name in ["1080p_360view.mp4", "180LR.mp4", "color_bt709.mp4"] {
+      try await makePacked(name)
+      let line = try line([name, "b.mov", "--layout", "side-by-side"])
+      #expect(!line.contains("note:") && !line.contains("projection="), "\(line)")
+    }
+    try await makePacked("a_180_LR.mp4")
+    let given = try line([
+      "a_180_LR.mp4", "b.mov", "--projection", "rectilinear", "--layout", "top-bottom-reversed",
+    ])
+    #expect(!given.contains("note:") && !given.contains("projection=half"))
+    #expect(given.contains("tb-to-mvhevc") && given.contains("packing-flags=right-view-first"))
+    try await TestMovie.play(
+      "stereotestsrc num-buffers=4 ! video/x-raw,format=I420,width=128,height=64 ! x265enc "
+        + "! h265parse ! stereotagger projection=equirectangular ! m.video_0 "
+        + "mvhevcmux name=m container=mp4 ! filesink location=\(folder.path("c_180_TB.mp4"))")
+    let said = try line(["c_180_TB.mp4", "b.mov"])
+    #expect(!said.contains("note:") && said.contains("sbs-to-mvhevc"))
+    #expect(said.contains("packing=side-by-side projection=equirectangular fov=360.000"))
+    try await makePacked("d_EAC_LR.mp4")
+    #expect(throws: Failure.self) { try line(["d_EAC_LR.mp4", "b.mov"]) }
+  }
+
+  @Test("a movie named for headsets becomes one that they know")
+  func converted() async throws {
+    try await makePacked("a_180_LR.mp4")
+    let result = try Command.run(
+      ["convert", "a_180_LR.mp4", "b.mov", "preset=ultrafast"], in: folder)
+    #expect(result.status == 0, "\(result.errors)")
+    let entry = try MovieFile(folder.path("b.mov")).videoEntry()
+    #expect(entry.extendedUsage?.projectionKind == "hequ" && entry.lhvC != nil)
+    #expect(entry.horizontalFieldOfView == .some(.init(thousandthsOfDegree: 180_000)))
+    let info = try Command.run(["info", "b.mov"], in: folder).output
+    #expect(info.contains("projection            half-equirectangular"))
+    #expect(info.contains("  said in             vexu, sv3d\n"))
+    #expect(info.contains("Apple devices         show this around the viewer, with both eyes"))
+  }
+
+  @Test("info says who says what, and what headsets make of it")
+  func info() async throws {
+    func make(_ properties: String) async throws -> (text: String, json: [String: Any]) {
+      try await TestMovie.play(
+        "videotestsrc num-buffers=4 ! video/x-raw,format=I420,width=128,height=64 ! x265enc "
+          + "! h265parse ! m.video_0 mvhevcmux name=m \(properties) "
+          + "! filesink location=\(folder.path("a.mov"))")
+      let text = try Command.run(["info", "a.mov"], in: folder)
+      let json = try Command.run(["info", "--json", "a.mov"], in: folder)
+      let object = try JSONSerialization.jsonObject(with: Data(json.output.utf8))
+      return (text.output, try #require(object as? [String: Any]))
+    }
+    let whole = try await make(
+      "projection=equirectangular pose=10,0,-1.5 initial-view=45,0,0")
+    for line in [
+      "projection            equirectangular",
+      "pose                  yaw 10.000, pitch 0.000, roll -1.500 degrees",
+      "initial view          yaw 45.000, pitch 0.000, roll 0.000 degrees",
+      "  said in             vexu, sv3d, Spherical Video V1",
+      "Apple devices         show this around the viewer, with one eye",
+    ] {
+      #expect(whole.text.contains(line + "\n"), "\(whole.text)")
+    }
+    #expect(whole.json["pose"] as? [Double] == [10, 0, -1.5])
+    #expect(whole.json["initial-view"] as? [Double] == [45, 0, 0])
+    #expect(whole.json["apple-immersive"] as? Bool == true)
+    let part = try await make("bounds=0.1,0.1,0.25,0.25")
+    #expect(part.text.contains("cut off               10.00 % at the top, 10.00 % at the bottom, "))
+    #expect(part.text.contains("  said in             sv3d\n"))
+    #expect(part.text.contains("Apple devices         do not treat this as spatial"))
+    #expect(part.text.contains("advisable           'vexu/proj/prji', the projection"))
+    #expect(part.json["apple-immersive"] as? Bool == false)
+  }
+}
