@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// Finds where the samples of bands come from.
 struct BandCoordinates {
   let grid: DirectionGrid
@@ -21,9 +23,10 @@ struct BandCoordinates {
     var left, top, right, bottom: Float
   }
 
+  /// - Parameter rowsBehind: which a chart needs below those that samples are taken from.
   init(
     grid: DirectionGrid, source: PictureGeometry, target: PictureGeometry, lattice: Lattice,
-    interpolation: Interpolation, antialias: Bool
+    interpolation: Interpolation, antialias: Bool, rowsBehind: Int
   ) {
     self.grid = grid
     (self.source, self.target) = (source, target)
@@ -37,7 +40,8 @@ struct BandCoordinates {
     reaches = lattice.charts.map { chart in
       Reach(
         left: Float(chart.left) + before, top: Float(chart.top) + before,
-        right: Float(chart.right) - behind, bottom: Float(chart.bottom) - behind)
+        right: Float(chart.right) - behind,
+        bottom: Float(chart.bottom - rowsBehind) - behind)
     }
   }
 
@@ -147,7 +151,7 @@ struct BandCoordinates {
     var column = (x &<< 6) &+ ((Int32(baseX) &<< 16) &+ shift)
     var line = (y &<< 6) &+ ((Int32(baseY) &<< 16) &+ shift)
     let (moveX, moveY) = (stepX &<< 3, stepY &<< 3)
-    let stride = strides(level)
+    let stride = SIMD8(repeating: UInt16(truncatingIfNeeded: level.stride))
     var place = group * 8
     for _ in 0..<rows {
       store(column, line, stride, band, place)
@@ -164,28 +168,20 @@ struct BandCoordinates {
     return round - Int32(interpolation.before) << 16
   }
 
-  @inline(__always)
-  private func strides(_ level: Lattice.Level) -> SIMD8<Int16> {
-    let stride = Int16(truncatingIfNeeded: level.stride)
-    return SIMD8(1, stride, 1, stride, 1, stride, 1, stride)
-  }
-
   /// Makes offsets and fractions of eight positions in 65536ths.
   @inline(__always)
   private func store(
-    _ x: Integers, _ y: Integers, _ strides: SIMD8<Int16>, _ band: CoordinateBand, _ place: Int
+    _ x: Integers, _ y: Integers, _ stride: SIMD8<UInt16>, _ band: CoordinateBand, _ place: Int
   ) {
-    let low = Integers(truncatingIfNeeded: SIMD8<UInt32>(truncatingIfNeeded: x) &>> 16)
-    let pairs = (y & Integers(repeating: -65536)) | low
-    let first = multiplyAdd(unsafeBitCast(pairs.lowHalf, to: SIMD8<Int16>.self), strides)
-    let second = multiplyAdd(unsafeBitCast(pairs.highHalf, to: SIMD8<Int16>.self), strides)
-    let offsets = UnsafeMutableRawPointer(band.offsets + place)
-    offsets.storeBytes(of: first, as: SIMD4<Int32>.self)
-    offsets.storeBytes(of: second, toByteOffset: 16, as: SIMD4<Int32>.self)
+    // Rows and strides have 15 bits, and their products 30.
+    let rows = (y &>> 16).lanes(as: UInt16.self)
+    let low = (rows &* stride).lanes(as: Int32.self)
+    let high = multiplyHigh(rows, stride).lanes(as: Int32.self)
+    UnsafeMutableRawPointer(band.offsets + place).storeBytes(
+      of: (low | high &<< 16) &+ (x &>> 16), as: Integers.self)
     let fractions = ((x &>> 8) & 0xFF) | (y & 0xFF00)
     UnsafeMutableRawPointer(band.fractions + place).storeBytes(
-      of: SIMD8<UInt16>(truncatingIfNeeded: SIMD8<UInt32>(truncatingIfNeeded: fractions)),
-      as: SIMD8<UInt16>.self)
+      of: fractions.lanes(as: UInt16.self), as: SIMD8<UInt16>.self)
   }
 
   /// Computes every position of a tile.
@@ -195,7 +191,7 @@ struct BandCoordinates {
   ) {
     let (stepX, stepY) = (Float(lattice.stepX), Float(lattice.stepY))
     let columns = (Self.ramp + Float(group * 8)) * stepX + lattice.offsetX
-    let stride = strides(level)
+    let stride = SIMD8(repeating: UInt16(truncatingIfNeeded: level.stride))
     for row in 0..<rows {
       let line = Float(index * 8 + row) * stepY + lattice.offsetY
       let rays = target.rays(x: columns, y: line)

@@ -53,7 +53,8 @@ final class DrawingPlan {
     finders = lattices.map { lattice in
       BandCoordinates(
         grid: grid, source: source, target: target, lattice: lattice,
-        interpolation: settings.interpolation, antialias: usesLevels)
+        interpolation: settings.interpolation, antialias: usesLevels,
+        rowsBehind: Kernel.rowsBehind(format.planes[lattice.planes[0]], settings.interpolation))
     }
     let groups = lattices.map(\.groups).max() ?? 0
     scratch = (0..<workers).map { _ in CoordinateBand(groups: groups) }
@@ -219,16 +220,21 @@ final class DrawingPlan {
         }
         group = end
       }
+      var sampler: (level: UInt8, PatchSampler)?
       for patch in band.patches {
         let (group, row) = (Int(patch.group), Int(patch.row))
-        let level = Int(band.levels[group])
-        let source = self.level(level, plane, picture, place, owner)
-        PatchSampler(
-          source: source.base, stride: source.stride, width: source.width,
-          charts: lattice.charts,
-          firstChart: lattice.levels[level].firstChart, plane: layout,
-          interpolation: owner.settings.interpolation
-        ).draw(
+        let level = band.levels[group]
+        if sampler?.level != level {
+          let source = self.level(Int(level), plane, picture, place, owner)
+          sampler = (
+            level,
+            PatchSampler(
+              source: source.base, stride: source.stride, width: source.width,
+              charts: lattice.charts, firstChart: lattice.levels[Int(level)].firstChart,
+              plane: layout, interpolation: owner.settings.interpolation)
+          )
+        }
+        sampler?.1.draw(
           patch, to: target + row * stride + group * 8 * layout.unit,
           count: min(8, lattice.width - group * 8))
       }

@@ -14,6 +14,8 @@ struct EquirectangularShape: Sendable {
   let scaleX, originX, scaleY, originY: Double
   /// Whether the right edge meets the left one.
   let isWholeTurn: Bool
+  /// The row of the horizon, and the part of the way from there to a pole that a row is.
+  private let middle, perRow: Float
 
   init(_ bounds: SphereBounds, _ size: PictureSize) throws(GeometryError) {
     guard bounds.leavesSomething else {
@@ -28,6 +30,7 @@ struct EquirectangularShape: Sendable {
     originX = (0.5 - bounds.leftPart) * width - 0.5
     scaleY = height / .pi
     originY = (0.5 - bounds.topPart) * height - 0.5
+    (middle, perRow) = (Float(originY), Float(2 / (.pi * scaleY)))
     isWholeTurn = bounds.left == 0 && bounds.right == 0
   }
 
@@ -63,8 +66,7 @@ struct EquirectangularShape: Sendable {
 
   /// How much a step along a row shows, in parts of what one along a column does.
   func rowScale(atY y: Float) -> Float {
-    let latitude = abs(y - Float(originY)) * Float(1 / scaleY)
-    let toPole = max(0, 1 - latitude * Float(2 / Double.pi))
+    let toPole = max(0, 1 - abs(y - middle) * perRow)
     return min(1, toPole * (1.5708 - 0.55 * toPole * toPole))
   }
 }

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// Samples with values of some bits: the sums of the columns first, four at a time.
 ///
 /// - Parameters:
@@ -29,11 +31,11 @@ private func sampleCubic<Sample: FixedWidthInteger & UnsignedInteger & SIMDScala
           let (one, other) = (four(line), four(line &+ 1))
           let both = SIMD8<Sample>(
             one[0], other[0], one[1], other[1], one[2], other[2], one[3], other[3])
-          return SIMD8<Int16>(truncatingIfNeeded: shift == 0 ? both : both &>> shift)
+          return (shift == 0 ? both : both &>> shift).lanes(as: Int16.self)
         }
         let sum =
           multiplyAdd(interleaved(0), pairs[0]) &+ multiplyAdd(interleaved(2), pairs[1])
-        return SIMD4<Int16>(truncatingIfNeeded: (sum &+ (1 &<< (dropped &- 1))) &>> dropped)
+        return ((sum &+ (1 &<< (dropped &- 1))) &>> dropped).lanes(as: Int16.self)
       }
       @inline(__always) func across(_ index: Int) -> SIMD4<Int16> {
         UnsafeRawPointer(values + Int(run.fractions[index] & 0xFF) &* 8)
@@ -51,7 +53,7 @@ private func sampleCubic<Sample: FixedWidthInteger & UnsignedInteger & SIMDScala
       let sums = SIMD8<Int32>(lowHalf: four(index), highHalf: four(index &+ 4))
       let result = ((sums &+ (1 &<< (rounded &- 1))) &>> rounded)
         .clamped(lowerBound: .zero, upperBound: SIMD8<Int32>(repeating: (1 &<< bits) &- 1))
-      let samples = SIMD8<Sample>(truncatingIfNeeded: result)
+      let samples = result.lanes(as: Sample.self)
       run.target.storeBytes(
         of: shift == 0 ? samples : samples &<< shift, toByteOffset: index &* size,
         as: SIMD8<Sample>.self)

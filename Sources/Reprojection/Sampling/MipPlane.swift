@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// A plane of the source at a half, a quarter and so on of its size, which keeps fine detail from
 /// flickering where a view makes the picture smaller.
 final class MipPlane {
@@ -80,7 +82,7 @@ final class MipPlane {
       let other = lower.loadUnaligned(fromByteOffset: 2 &* index, as: SIMD8<UInt16>.self)
       let sum = (one & 0xFF) &+ (one &>> 8) &+ (other & 0xFF) &+ (other &>> 8) &+ 2
       target.storeBytes(
-        of: SIMD8<UInt8>(truncatingIfNeeded: sum &>> 2), toByteOffset: index, as: SIMD8<UInt8>.self)
+        of: (sum &>> 2).lanes(as: UInt8.self), toByteOffset: index, as: SIMD8<UInt8>.self)
       index &+= 8
     }
     return index

@@ -14,6 +14,17 @@ struct PatchSampler {
   let firstChart: Int
   let plane: PictureFormat.Plane
   let interpolation: Interpolation
+  private let weights: TapWeights
+
+  init(
+    source: UnsafeRawPointer, stride: Int, width: Int, charts: [Chart], firstChart: Int,
+    plane: PictureFormat.Plane, interpolation: Interpolation
+  ) {
+    (self.source, self.stride, self.width) = (source, stride, width)
+    (self.charts, self.firstChart, self.plane) = (charts, firstChart, plane)
+    self.interpolation = interpolation
+    weights = interpolation.table
+  }
 
   /// Draws the first `count` samples of a patch.
   func draw(_ patch: CoordinateBand.Patch, to target: UnsafeMutableRawPointer, count: Int) {
@@ -40,7 +51,6 @@ struct PatchSampler {
       return
     }
     let (column, line) = (x.rounded(.down), y.rounded(.down))
-    let weights = interpolation.table
     let across = weights.values + phase(x - column) * 8
     let down = weights.values + phase(y - line) * 8
     let most = (1 << plane.depth) - 1

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// A run of samples to be taken: the kernels' one argument.
 ///
 /// The coordinates have been checked: every sample that a kernel reads lies in the plane.
@@ -20,7 +22,6 @@ struct SampleRun {
 
   @inline(__always)
   func fourFractions(_ index: Int) -> SIMD4<UInt32> {
-    SIMD4<UInt32>(
-      truncatingIfNeeded: UnsafeRawPointer(fractions + index).loadUnaligned(as: SIMD4<UInt16>.self))
+    UnsafeRawPointer(fractions + index).loadUnaligned(as: SIMD4<UInt16>.self).lanes(as: UInt32.self)
   }
 }

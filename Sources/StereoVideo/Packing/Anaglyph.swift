@@ -52,17 +52,15 @@ public struct Anaglyph: Sendable {
       let (one, other) = (leftPlane.row(row), rightPlane.row(row))
       let output = target.row(row)
       for index in 0..<count {
-        let a = SIMD4<Int32>(
-          truncatingIfNeeded: one.loadUnaligned(fromByteOffset: 4 &* index, as: SIMD4<UInt8>.self))
-        let b = SIMD4<Int32>(
-          truncatingIfNeeded: other.loadUnaligned(
-            fromByteOffset: 4 &* index, as: SIMD4<UInt8>.self))
+        let a = one.loadUnaligned(fromByteOffset: 4 &* index, as: SIMD4<UInt8>.self)
+          .lanes(as: Int32.self)
+        let b = other.loadUnaligned(fromByteOffset: 4 &* index, as: SIMD4<UInt8>.self)
+          .lanes(as: Int32.self)
         var sum = opaque &+ l0 &* a[red] &+ l1 &* a[green] &+ l2 &* a[blue]
         sum = sum &+ r0 &* b[red] &+ r1 &* b[green] &+ r2 &* b[blue]
         let clamped = (sum &>> 10).clamped(lowerBound: .zero, upperBound: SIMD4(repeating: 255))
         output.storeBytes(
-          of: SIMD4<UInt8>(truncatingIfNeeded: clamped), toByteOffset: 4 &* index,
-          as: SIMD4<UInt8>.self)
+          of: clamped.lanes(as: UInt8.self), toByteOffset: 4 &* index, as: SIMD4<UInt8>.self)
       }
     }
   }

@@ -142,8 +142,8 @@ extension PlaneView {
     for index in 0..<count {
       let one = source.loadUnaligned(fromByteOffset: 8 &* index, as: SIMD4<UInt8>.self)
       let other = source.loadUnaligned(fromByteOffset: 8 &* index &+ 4, as: SIMD4<UInt8>.self)
-      let sum = SIMD4<UInt16>(truncatingIfNeeded: one) &+ SIMD4<UInt16>(truncatingIfNeeded: other)
-      let mean = SIMD4<UInt8>(truncatingIfNeeded: (sum &+ 1) &>> 1)
+      let sum = one.lanes(as: UInt16.self) &+ other.lanes(as: UInt16.self)
+      let mean = ((sum &+ 1) &>> 1).lanes(as: UInt8.self)
       target.storeBytes(of: mean, toByteOffset: 4 &* index, as: SIMD4<UInt8>.self)
     }
   }
