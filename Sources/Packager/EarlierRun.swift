@@ -63,7 +63,7 @@ extension RenditionTrack {
   /// - Throws: ``PackagerError/apart(rendition:sequence:other:)`` where it is far away.
   mutating func begin(with number: UInt64, at time: Int64) throws(PackagerError) {
     try skip(to: number)
-    beginStretches(at: time)
+    beginPeriods(at: time)
   }
 
   private mutating func skip(to number: UInt64) throws(PackagerError) {

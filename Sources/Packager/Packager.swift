@@ -301,10 +301,10 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
     var presentation = MediaPresentation(kind, minimumBufferTime: target)
     // All renditions have their discontinuities together.
-    let starts = Set(tracks.flatMap { $0.stretches.map(\.start) }).sorted()
+    let starts = Set(tracks.flatMap { $0.periods.map(\.start) }).sorted()
     presentation.periods = starts.compactMap { start in
       let representations = tracks.compactMap { track in
-        track.stretches.first { $0.start == start }.flatMap {
+        track.periods.first { $0.start == start }.flatMap {
           track.representation($0, path: path)
         }
       }

@@ -95,7 +95,7 @@ public struct PackagedSample<Payload: Sendable>: Sendable {
 
 /// What is to be done for a presentation, in this order.
 public enum PackagerOutput<Payload: Sendable>: Sendable {
-  public enum Piece: Sendable {
+  public enum Block: Sendable {
     case bytes([UInt8])
     case payload(Payload)
   }
@@ -112,7 +112,7 @@ public enum PackagerOutput<Payload: Sendable>: Sendable {
   }
 
   /// Writes a file, at once or not at all: players may ask for it at any moment.
-  case file(FileKind, path: String, [Piece])
+  case file(FileKind, path: String, [Block])
   /// Removes a file that nobody asks for any more.
   case removal(path: String)
   /// A segment is complete, and listed.

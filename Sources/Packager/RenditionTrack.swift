@@ -26,8 +26,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private(set) var iFrames: MediaPlaylist?
   private(set) var bitRate: BitRate
   private(set) var iFrameBitRate: BitRate
-  /// The stretches between discontinuities of which segments are listed; the last one is open.
-  private(set) var stretches: [Stretch] = []
+  /// The periods between discontinuities of which segments are listed; the last one is open.
+  private(set) var periods: [RenditionPeriod] = []
   private var longestPart: UInt64 = 0
   private var initialization: InitializationSection?
   private var initializationCount: UInt64 = 0
@@ -65,7 +65,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     bitRate = BitRate(targetDuration: settings.targetDuration)
     iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
-    stretches = [Stretch(start: 0, rendition: rendition, firstSequence: firstSequence)]
+    periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
     longestPart = partDuration
   }
 
@@ -95,10 +95,10 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   }
 
   /// Begins with the segment that is open now.
-  mutating func beginStretches(at time: Int64) {
+  mutating func beginPeriods(at time: Int64) {
     // No run has more initialization sections than segments, so that this number is new.
     if sequence > 0, earlierCount > 0 { initializationCount = sequence }
-    stretches = [Stretch(start: time, rendition: rendition, firstSequence: sequence)]
+    periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
   // MARK: Changes
@@ -128,17 +128,17 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     id = try writer.addTrack(rendition.track)
     initialization = nil
     longestPart = max(longestPart, partDuration)
-    if stretches.last?.timeline.isEmpty ?? true {
-      let last = stretches.popLast()
-      stretches.append(
-        Stretch(start: last?.start ?? 0, rendition: rendition, firstSequence: sequence))
+    if periods.last?.timeline.isEmpty ?? true {
+      let last = periods.popLast()
+      periods.append(
+        RenditionPeriod(start: last?.start ?? 0, rendition: rendition, firstSequence: sequence))
     }
   }
 
   /// Begins what is not coded like what came before, in this rendition or in others.
-  private mutating func beginStretch(at time: Int64) throws {
-    stretches.append(Stretch(start: time, rendition: rendition, firstSequence: sequence))
-    stretches[stretches.count - 1].initializationPath = initializationPath
+  private mutating func beginPeriod(at time: Int64) throws {
+    periods.append(RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence))
+    periods[periods.count - 1].initializationPath = initializationPath
     startsDiscontinuity = true
     try change()
   }
@@ -242,7 +242,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     chunks.append(chunk)
     guard settings.partDuration > 0 else { return }
     let path = partPath(chunks.count - 1)
-    outputs.append(.file(.segment, path: path, chunk.pieces))
+    outputs.append(.file(.segment, path: path, chunk.blocks))
     if chunks.count == 1 {
       playlist.describeOpenSegment(as: segment(at: chunk.time, date: date))
     }
@@ -267,7 +267,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     outputs.append(
       .file(.initializationSegment, path: path, [.bytes(try writer.initializationSegment())]))
     initialization = InitializationSection(address(path))
-    stretches[stretches.count - 1].initializationPath = path
+    periods[periods.count - 1].initializationPath = path
   }
 
   // MARK: Segments
@@ -312,7 +312,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     segment.isGap = chunks.isEmpty
     startsDiscontinuity = false
     if !chunks.isEmpty {
-      outputs.append(.file(.segment, path: path, chunks.flatMap(\.pieces)))
+      outputs.append(.file(.segment, path: path, chunks.flatMap(\.blocks)))
       bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
     }
     for (entry, size) in iFrames == nil ? [] : Self.keyframes(of: segment, in: chunks) {
@@ -322,7 +322,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     let startUnits =
       chunks.first?.fragment.parts.first?.decodeTime
       ?? UInt64(clamping: clock.units(start))
-    stretches[stretches.count - 1].timeline.append(
+    periods[periods.count - 1].timeline.append(
       .init(
         start: startUnits,
         duration: chunks.isEmpty
@@ -335,7 +335,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
           duration: duration)))
     playlist.append(segment)
     chunks = []
-    if let next, next.startsDiscontinuity { try beginStretch(at: next.time) }
+    if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
     removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
     hintNextPart()
   }
@@ -356,9 +356,9 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
         earlierCount -= 1
         continue
       }
-      if stretches[0].timeline.isEmpty { stretches.removeFirst() }
-      stretches[0].timeline.removeFirst()
-      stretches[0].removedCount += 1
+      if periods[0].timeline.isEmpty { periods.removeFirst() }
+      periods[0].timeline.removeFirst()
+      periods[0].removedCount += 1
     }
     iFrames?.removeFirst(in: Set(removed.map(\.uri)))
     while let segment = old.first, segment.due <= time {

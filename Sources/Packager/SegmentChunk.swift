@@ -4,7 +4,7 @@ internal import ISOBMFF
 internal import Playlist
 
 extension RenditionTrack {
-  /// A piece of a segment with an index of its own (`moof`).
+  /// A part of a segment with an index of its own (`moof`).
   struct Chunk: Sendable {
     let fragment: Fragment
     let payloads: [Payload]
@@ -12,7 +12,7 @@ extension RenditionTrack {
     let time: Int64
     let duration: UInt64
 
-    var pieces: [Output.Piece] {
+    var blocks: [Output.Block] {
       [.bytes(fragment.header)] + payloads.map { .payload($0) }
     }
 

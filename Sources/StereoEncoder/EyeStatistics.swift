@@ -49,6 +49,8 @@ public struct EyeStatistics: Equatable, Sendable {
     let types = [layout.statsI, layout.statsP, layout.statsB].map {
       (quantizer: stats[$0.avgQp], pictures: Double(stats[$0.numPics]))
     }
+    // The mean of a type without pictures is no number.
+    .filter { $0.pictures > 0 }
     let pictures = types.reduce(0) { $0 + $1.pictures }
     frames = Int(stats[layout.encodedPictureCount])
     self.bytes = bytes

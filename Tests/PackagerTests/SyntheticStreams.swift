@@ -20,9 +20,9 @@ final class Disk {
   func take(_ packager: inout Packager<[UInt8]>) throws {
     for output in packager.takeOutputs() {
       switch output {
-      case .file(_, let path, let pieces):
-        files[path] = pieces.flatMap { piece in
-          switch piece {
+      case .file(_, let path, let blocks):
+        files[path] = blocks.flatMap { block in
+          switch block {
           case .bytes(let bytes), .payload(let bytes): bytes
           }
         }

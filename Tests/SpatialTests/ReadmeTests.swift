@@ -58,7 +58,7 @@ struct ReadmeTests {
     let lines = Self.commands.filter {
       $0.hasPrefix(".build/release/gst-spatial") && !$0.hasSuffix("&")
     }
-    #expect(lines.count == 8)
+    #expect(lines.count == 11)
     for line in lines {
       // The viewer is there until it is told to end.
       let end =
@@ -75,6 +75,8 @@ struct ReadmeTests {
       .filter { $0.hasSuffix(".png") }
     #expect(pictures.count == 1, "\(pictures)")
     #expect(try MovieFile(folder.path("converted.mov")).videoEntry().lhvC != nil)
+    let flat = try MovieFile(folder.path("concert_flat_MVHEVC.mov")).videoEntry()
+    #expect(flat.lhvC != nil && flat.width == 640)
   }
 
   @Test("the README's three lines are a stream that a stock player plays")
@@ -162,6 +164,7 @@ struct ReadmeTests {
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
       + "h264parse ! queue ! mp4mux name=mux"
+    _ = try folder.write("time,yaw,pitch\n0,-20,0\n0:01,20,5\n", to: "camera.csv")
     let source = "stereotestsrc num-buffers=30 ! video/x-raw,height=180"
     let sound =
       !hasSound
@@ -180,6 +183,8 @@ struct ReadmeTests {
         ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])
       guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
     }
+    try FileManager.default.copyItem(
+      atPath: folder.path("movie.mp4"), toPath: folder.path("concert_180_LR.mp4"))
     return folder
   }
 }

@@ -53,6 +53,7 @@ import Testing
       let left = try test.scene.picture(frame: frame, eye: .left, scene: frame / test.sceneLength)
       let right = try test.scene.picture(frame: frame, eye: .right, scene: frame / test.sceneLength)
       layered += try encoder.encode(left: left, right: right, timestamp: Int64(frame))
+      #expect(frame + 1 - layered.count <= encoder.delay)
     }
     layered += try encoder.finish()
     let decoded = try Judge.pictures(of: layered.flatMap { $0.bytes(framing: .annexB) })

@@ -258,9 +258,9 @@ extension MVHEVCHLSSink.Streaming {
   private mutating func carryOut() throws {
     for step in packager.takeOutputs() {
       switch step {
-      case .file(let kind, let path, let pieces):
+      case .file(let kind, let path, let blocks):
         do {
-          try output.write(kind, pieces, to: path)
+          try output.write(kind, blocks, to: path)
         } catch {
           isBroken = true
           throw error

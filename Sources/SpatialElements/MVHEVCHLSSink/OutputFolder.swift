@@ -21,7 +21,7 @@ struct OutputFolder {
   /// Writes a file and gives it its name.
   ///
   /// - Throws: an ``ElementError`` that says which file, and why; nothing of it is left then.
-  mutating func write(_ pieces: [PackagerOutput<Buffer>.Piece], to path: String) throws {
+  mutating func write(_ blocks: [PackagerOutput<Buffer>.Block], to path: String) throws {
     let temporary = path + ".tmp"
     var file = create(temporary)
     let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
@@ -32,8 +32,8 @@ struct OutputFolder {
     guard file >= 0 else { throw Self.error(path) }
     made.insert(folder)
     do {
-      for piece in pieces {
-        try piece.withBytes { try write($0, to: file, path) }
+      for block in blocks {
+        try block.withBytes { try write($0, to: file, path) }
       }
       // A full disk may say so only now.
       let isClosed = close(file) == 0

@@ -23,14 +23,14 @@ struct PresentationOutput {
   ///
   /// - Throws: an ``ElementError`` that says which file, and why.
   mutating func write(
-    _ kind: PackagerOutput<Buffer>.FileKind, _ pieces: [PackagerOutput<Buffer>.Piece],
+    _ kind: PackagerOutput<Buffer>.FileKind, _ blocks: [PackagerOutput<Buffer>.Block],
     to path: String
   ) throws {
     guard let stream = try element.requestOutputStream(kind.signal, location: path) else {
-      return try folder.write(pieces, to: path)
+      return try folder.write(blocks, to: path)
     }
     do {
-      for piece in pieces { try piece.withBytes { try stream.write($0) } }
+      for block in blocks { try block.withBytes { try stream.write($0) } }
       try stream.close()
     } catch {
       throw ElementError(.write, "'\(path)' could not be written: \(error)")
@@ -55,7 +55,7 @@ extension PackagerOutput.FileKind {
   }
 }
 
-extension PackagerOutput<Buffer>.Piece {
+extension PackagerOutput<Buffer>.Block {
   func withBytes(_ body: (UnsafeRawBufferPointer) throws -> Void) throws {
     switch self {
     case .bytes(let bytes): try bytes.withUnsafeBytes(body)

@@ -5,7 +5,7 @@ internal import Playlist
 
 extension RenditionTrack {
   /// Segments of one coding, as a DASH manifest lists them in a period.
-  struct Stretch: Sendable {
+  struct RenditionPeriod: Sendable {
     /// In nanoseconds.
     let start: Int64
     let rendition: Rendition
@@ -17,12 +17,12 @@ extension RenditionTrack {
     var removedCount: UInt64 = 0
   }
 
-  /// One of its stretches, as a DASH manifest lists it; nil where nothing of it is listed.
-  func representation(_ stretch: Stretch, path: String) -> MediaPresentation.Representation? {
-    guard let initialization = stretch.initializationPath, !stretch.timeline.isEmpty else {
+  /// One of its periods, as a DASH manifest lists it; nil where nothing of it is listed.
+  func representation(_ period: RenditionPeriod, path: String) -> MediaPresentation.Representation? {
+    guard let initialization = period.initializationPath, !period.timeline.isEmpty else {
       return nil
     }
-    let rendition = stretch.rendition
+    let rendition = period.rendition
     let content: MediaPresentation.Content
     switch (rendition.content, rendition.track.sampleEntry) {
     case (.video(let video), .video(let entry)):
@@ -40,7 +40,7 @@ extension RenditionTrack {
       id: rendition.name, content: content, codecs: rendition.codecs, bandwidth: bitRate.peak,
       timescale: rendition.track.timescale,
       initialization: FileNames.address(of: initialization, from: path),
-      media: media, startNumber: stretch.firstSequence + stretch.removedCount,
-      segments: stretch.timeline)
+      media: media, startNumber: period.firstSequence + period.removedCount,
+      segments: period.timeline)
   }
 }
