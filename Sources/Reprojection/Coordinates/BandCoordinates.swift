@@ -23,10 +23,9 @@ struct BandCoordinates {
     var left, top, right, bottom: Float
   }
 
-  /// - Parameter rowsBehind: which a chart needs below those that samples are taken from.
   init(
     grid: DirectionGrid, source: PictureGeometry, target: PictureGeometry, lattice: Lattice,
-    interpolation: Interpolation, antialias: Bool, rowsBehind: Int
+    interpolation: Interpolation, antialias: Bool
   ) {
     self.grid = grid
     (self.source, self.target) = (source, target)
@@ -40,8 +39,7 @@ struct BandCoordinates {
     reaches = lattice.charts.map { chart in
       Reach(
         left: Float(chart.left) + before, top: Float(chart.top) + before,
-        right: Float(chart.right) - behind,
-        bottom: Float(chart.bottom - rowsBehind) - behind)
+        right: Float(chart.right) - behind, bottom: Float(chart.bottom) - behind)
     }
   }
 

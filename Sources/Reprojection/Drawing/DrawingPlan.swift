@@ -53,8 +53,7 @@ final class DrawingPlan {
     finders = lattices.map { lattice in
       BandCoordinates(
         grid: grid, source: source, target: target, lattice: lattice,
-        interpolation: settings.interpolation, antialias: usesLevels,
-        rowsBehind: Kernel.rowsBehind(format.planes[lattice.planes[0]], settings.interpolation))
+        interpolation: settings.interpolation, antialias: usesLevels)
     }
     let groups = lattices.map(\.groups).max() ?? 0
     scratch = (0..<workers).map { _ in CoordinateBand(groups: groups) }

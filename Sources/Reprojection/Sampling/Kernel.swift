@@ -20,12 +20,6 @@ enum Kernel {
     }
   }
 
-  /// Rows below those that samples are taken from, which a plane has to have: what a kernel loads
-  /// beside them may begin the next row.
-  static func rowsBehind(_ plane: PictureFormat.Plane, _ interpolation: Interpolation) -> Int {
-    interpolation == .linear && plane.unit == 1 ? 1 : 0
-  }
-
   private static func nearest(_ unit: Int) -> @Sendable (SampleRun) -> Void {
     switch unit {
     case 1: { sampleNearest($0, as: UInt8.self) }
