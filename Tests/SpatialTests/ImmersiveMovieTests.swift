@@ -163,6 +163,7 @@ struct ImmersiveMovieTests {
           + "! x265enc speed-preset=ultrafast ! h265parse ! mux.video_0 mvhevcmux name=mux "
           + "! filesink location=\(path)"))
     #expect(fisheye.contains("the projection has no name there; reproject to equirectangular"))
+    #expect(try await make("projection=parametric").contains("the lenses are lost"))
   }
 
   @Test("a movie that becomes another is told so once, and a second time changes nothing")
@@ -173,6 +174,8 @@ struct ImmersiveMovieTests {
     let entry = try once.videoEntry()
     #expect(entry.extendedUsage?.projectionKind == "equi")
     #expect(entry.extendedUsage?.baseline?.millimetres == 63.5)
+    // That of the flat movie holds no more.
+    #expect(entry.horizontalFieldOfView?.degrees == 360)
     #expect(entry.sphericalVideo?.kind == .equirectangular)
     #expect(try once.video().sphericalVideoV1 != nil)
     let other = folder.path("once.mp4")

@@ -7,7 +7,7 @@ import StereoVideo
 extension MVHEVCMux.Streaming {
   /// What properties and tags say of how the pair was shot; properties win.
   var spatialMetadata: SpatialMetadata {
-    element.settings.current.spatial.metadata.fillingGaps(from: SpatialMetadata(movieTags))
+    element.settings.current.spatial.metadata(after: SpatialMetadata(movieTags))
   }
 
   /// How the pair surrounds the viewer; nil where nothing says that it does.
@@ -19,8 +19,8 @@ extension MVHEVCMux.Streaming {
   /// What properties and one pad's tags say.
   func spatialMetadata(of pad: String) -> SpatialMetadata {
     let tags = globalTags.merging(padTags[pad] ?? TagList())
-    return element.settings.current.spatial.metadata.fillingGaps(
-      from: SpatialMetadata(element.mergingSetterTags(with: tags)))
+    return element.settings.current.spatial.metadata(
+      after: SpatialMetadata(element.mergingSetterTags(with: tags)))
   }
 
   /// The same of how the pictures surround the viewer.

@@ -29,6 +29,19 @@ struct SpatialSettings {
 }
 
 extension SpatialSettings {
+  /// What is said of how the pair was shot; all else as `tags` say. What these say of the field of
+  /// view holds for their own projection.
+  func metadata(after tags: SpatialMetadata) -> SpatialMetadata {
+    var tags = tags
+    if contradicts(tags) { tags.horizontalFieldOfView = nil }
+    return metadata.fillingGaps(from: tags)
+  }
+
+  /// Whether the projection is another one than that of tags.
+  func contradicts(_ tags: SpatialMetadata) -> Bool {
+    projection.projection.map { $0 != tags.projection ?? .rectilinear } ?? false
+  }
+
   /// What is said of how the pictures surround the viewer; all else as `tags` say.
   ///
   /// - Throws: an ``ElementError`` for a property that says nothing that can be.

@@ -103,10 +103,11 @@ extension VisualSampleEntry {
     stereoscopicMode = isLayered ? nil : others.stereo
     // The initial view has a place in the track.
     let hasPlace = SphericalVideoV1(around: immersive) != nil
-    return apple.losses.compactMap { loss in
+    let losses: [String] = apple.losses.compactMap { loss in
       if case .initialView = loss, hasPlace { return nil }
       return others.losses.contains(loss) ? "\(loss)" : "players of Apple's vexu: \(loss)"
     }
+    return losses + (immersive.projection == .parametric ? ["the lenses are lost"] : [])
   }
 }
 

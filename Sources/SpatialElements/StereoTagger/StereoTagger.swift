@@ -121,6 +121,7 @@ final class StereoTagger: TransformImplementation {
     let spatial = settings.current.spatial
     spatial.metadata.write(to: own)
     try spatial.sphereTags().write(to: own)
-    return tags.merging(own)
+    let isStale = spatial.contradicts(SpatialMetadata(tags))
+    return tags.removing(isStale ? [StereoTags.horizontalFieldOfView] : []).merging(own)
   }
 }

@@ -60,7 +60,7 @@ struct ConversionChoice {
     }
     let named = guess(facts)
     let surroundings = try surroundings(facts, named)
-    let geometry = (geometry(facts, surroundings)).filter { !isGiven($0) }
+    let geometry = geometry(facts, surroundings).filter { !isGiven($0) }
     if paths.count == 3 {
       guard !surroundings.isFisheye else {
         throw Refusal("fisheye pictures of two files are not converted; pack them in one first")
