@@ -78,6 +78,10 @@ struct CameraPathTests {
       ("time,yaw\ninf,2", "'inf' is no time"), ("time,yaw\n1e10,2", "'1e10' is no time"),
       ("time,yaw\n4000000000:4000000000:1,2", "is no time"), ("time,yaw\n1:2:3:4,2", "is no time"),
       ("time,yaw\n:,2", "is no time"),
+      (
+        "\u{1B}[31m" + String(repeating: "x", count: 5000),
+        "line 1: '?[31mxxxxxxxxxxxxxxxxxxxxxxxxxxx…' is"
+      ),
     ])
   func refused(text: String, words: String) {
     let error = #expect(throws: CameraPathError.self) { try CameraPath(parsing: text) }

@@ -183,6 +183,17 @@ struct ImmersiveMovieTests {
     let twice = try await remux(other, between: tag)
     #expect(try twice.videoEntry() == entry)
     #expect(try twice.video().sphericalVideoV1 == once.video().sphericalVideoV1)
+    // What does not hold is gone from all three.
+    let part = try await remux(other, between: "stereotagger bounds=0.1,0.1,0.25,0.25 ! ")
+    #expect(try part.videoEntry().extendedUsage?.projectionKind == nil)
+    #expect(try part.videoEntry().extendedUsage?.baseline?.millimetres == 63.5)
+    #expect(try part.videoEntry().sphericalVideo?.kind == nil)
+    #expect(try part.video().sphericalVideoV1 == nil)
+    let flat = try await remux(other, between: "stereotagger projection=rectilinear ! ")
+    #expect(try flat.videoEntry().extendedUsage?.projectionKind == "rect")
+    #expect(try flat.videoEntry().horizontalFieldOfView?.degrees == 63.4)
+    #expect(try flat.videoEntry().sphericalVideo == nil)
+    #expect(try flat.video().sphericalVideoV1 == nil)
   }
 
   @Test(

@@ -85,12 +85,14 @@ public struct CameraPath: Sendable {
     if isClock, seconds >= 60 || parts.count > 3 { seconds = -1 }
     var minutes = 0.0
     for part in parts.dropLast() {
-      guard let value = UInt32(part) else { throw Mistake("'\(text)' is no time") }
+      guard let value = UInt32(part) else { throw Mistake("\(quoted(text)) is no time") }
       minutes = minutes * 60 + Double(value)
     }
-    guard seconds >= 0, seconds + minutes * 60 < 9e9 else { throw Mistake("'\(text)' is no time") }
+    guard seconds >= 0, seconds + minutes * 60 < 9e9 else {
+      throw Mistake("\(quoted(text)) is no time")
+    }
     let time = Int64(((minutes * 60 + seconds) * 1e9).rounded())
-    if let last, time <= last { throw Mistake("'\(text)' is not behind the time before it") }
+    if let last, time <= last { throw Mistake("\(quoted(text)) is not behind the time before it") }
     return time
   }
 }
@@ -125,7 +127,7 @@ extension CameraPath {
           columns.append(.quantity(quantity))
         } else {
           throw Mistake(
-            "'\(field)' is no column; the first line names them, of time, "
+            "\(quoted(field)) is no column; the first line names them, of time, "
               + Quantity.allCases.map(\.rawValue).joined(separator: ", "))
         }
       }
@@ -158,9 +160,18 @@ extension CameraPath {
     func value(_ text: Substring) throws(Mistake) -> Double {
       guard let value = Double(text), range.contains(value) else {
         throw Mistake(
-          "'\(text)' is no \(rawValue) from \(Int(range.lowerBound)) to \(Int(range.upperBound))")
+          "\(quoted(text)) is no \(rawValue) from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
+        )
       }
       return value
     }
   }
+}
+
+/// The beginning of a text, as a terminal may show it.
+private func quoted(_ text: Substring) -> String {
+  let shown = text.unicodeScalars.prefix(32).map { scalar in
+    scalar.properties.generalCategory == .control ? "?" : Character(scalar)
+  }
+  return "'\(String(shown))\(shown.count < text.unicodeScalars.count ? "…" : "")'"
 }

@@ -46,6 +46,11 @@ extension VisualSampleEntry {
       return surround(immersive, metadata)
     }
     var metadata = metadata
+    if metadata.projection == .rectilinear, immersiveMetadata?.projection.kind != nil {
+      // Somebody knows better than the boxes.
+      sphericalVideo = nil
+      horizontalFieldOfView = SpatialMetadata.usual(for: .rectilinear).horizontalFieldOfView
+    }
     // Where that says the same, it is said already.
     if let kind = sphericalVideo?.kind, kind == metadata.projection { metadata.projection = nil }
     // What the boxes' maker left out, nobody here knows better.
@@ -92,9 +97,14 @@ extension VisualSampleEntry {
     if metadata.projection != nil { metadata = metadata.fillingGapsAsUsual() }
     let apple = VideoExtendedUsage.make(immersive, pair: isPair ? metadata : nil)
     let others = SphericalVideo.make(immersive, metadataSource: ProjectVersion.name)
-    if let usage = extendedUsage {
+    if let usage = extendedUsage, metadata.projection != nil || usage.projectionKind == nil {
       extendedUsage = usage.updated(with: said, packing: immersive.packing)
     } else {
+      if let usage = extendedUsage {
+        // It has a projection that no longer holds.
+        metadata = metadata.fillingGaps(from: usage.metadata)
+        metadata.projection = nil
+      }
       extendedUsage =
         apple.box ?? (isPair ? VideoExtendedUsage(metadata, packing: immersive.packing) : nil)
     }

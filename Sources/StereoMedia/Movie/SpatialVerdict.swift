@@ -23,7 +23,8 @@ public struct SpatialVerdict: Equatable, Sendable {
 
   package init(_ facts: MovieFacts) {
     let projection = facts.entry?.extendedUsage?.projectionKind
-    isImmersive = ["equi", "hequ", "prim"].contains(projection)
+    let hasLenses = facts.entry?.extendedUsage?.lensCollection != nil
+    isImmersive = ["equi", "hequ"].contains(projection) || projection == "prim" && hasLenses
     if !isImmersive, facts.video?.immersiveMetadata != nil {
       advice.append(
         "'vexu/proj/prji', the projection, for which there are 180 and 360 degrees and lenses")
