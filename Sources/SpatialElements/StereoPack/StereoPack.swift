@@ -31,7 +31,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
   ] + PairingSettings.properties(at: \.pairing))
 
 /// Two sinks and one source that are always there. Frames are paired by running time; one without
-/// a partner is dropped. ``StereoFilters`` makes elements of it that change the eyes before.
+/// a partner is dropped. ``ProgramElements`` makes elements of it that change the eyes before.
 final class StereoPack: PairsEyes {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
@@ -44,13 +44,9 @@ final class StereoPack: PairsEyes {
   struct Streaming {
     var pairs: EyePairs
     var unlinkedPads = UnlinkedPads()
-    var packer: FramePacker?
-    /// Of the eyes that the packer takes.
-    var packedCaps: (left: Caps, right: Caps)?
+    var output = PackedOutput()
     /// In nanoseconds; nil where the rate is not known.
     var frameDuration: ClockTime?
-    var sentSegment: Segment?
-    var tags = TagList()
   }
 
   static let padTemplates = [
@@ -65,14 +61,13 @@ final class StereoPack: PairsEyes {
   let pairing = PairingState()
   /// The caps that have come, for the answer to the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
-  /// Whether the peer wants to negotiate anew.
-  private let isReconfigured = Locked(false)
+  private let reconfiguration = Reconfiguration()
   /// What changes the eyes before they are packed; nil for `stereopack` itself.
-  private let filter: StereoFilterCalls?
+  private let filter: ProgramFrameCalls<RawEyes>?
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
-    filter = StereoFilters.begin(instance.typeName).map(StereoFilterCalls.init)
+    filter = ProgramElements.filter(instance.typeName).map(ProgramFrameCalls.init)
     if filter != nil { settings.withLock { $0.mode = .frameByFrame } }
     try addEyePads()
   }
@@ -85,8 +80,7 @@ final class StereoPack: PairsEyes {
   }
 
   func flush(_ streaming: inout Streaming) throws {
-    streaming.packer = nil
-    streaming.sentSegment = nil
+    streaming.output.flush()
     streaming.pairs = makePairs()
   }
 
@@ -118,7 +112,7 @@ final class StereoPack: PairsEyes {
   }
 
   func sourceEvent(_ event: Event) -> Bool {
-    if case .reconfigure = event.kind { isReconfigured.withLock { $0 = true } }
+    reconfiguration.note(event)
     return forwardSourceEvent(event)
   }
 
@@ -130,12 +124,11 @@ final class StereoPack: PairsEyes {
       guard let eye = Eye(rawValue: pad.name) else { return false }
       warnIfOther(caps, than: eye)
       padCaps.withLock { $0[eye] = caps }
-      streaming.packer = nil
+      streaming.output.forgetCaps()
       streaming.frameDuration = caps.first?.fraction("framerate").flatMap(\.frameDuration)
       return true
     case .tags(let tags):
-      streaming.tags = streaming.tags.merging(tags)
-      if streaming.packer != nil { sourcePad.push(.tags(streaming.tags)) }
+      streaming.output.merge(tags, at: sourcePad)
       return true
     case .segment: streaming.unlinkedPads.watch(self)
     default: break
@@ -163,87 +156,37 @@ final class StereoPack: PairsEyes {
       let (frame, time) = pair.left.buffer.pts.map({ (pair.left, $0) })
         ?? pair.right.buffer.pts.map({ (pair.right, $0) })
     else { throw ElementError(.failedStream, "A frame has no timestamp.") }
-    let eyes = try eyes(of: pair, frame.segment.unclippedStreamTime(time), streaming)
-    let packer = try packer(for: eyes, &streaming)
-    if isReconfigured.withLock({ isReconfigured in
-      defer { isReconfigured = false }
-      return isReconfigured
-    }) {
-      try packer.askPeer(of: sourcePad)
-    }
-    follow(frame.segment, &streaming)
-    for packed in try packer.frames(eyes.left.buffer, eyes.right.buffer) {
-      packed.buffer.pts = time &+ packed.delay
-      packed.buffer.dts = nil
-      packed.buffer.duration = packed.duration
-      try finish(packed.buffer)
-    }
+    guard
+      let eyes = try eyes(of: pair, frame.segment.unclippedStreamTime(time), streaming)
+    else { return }
+    try streaming.output.push(
+      left: eyes.left, right: eyes.right, time: time, in: frame.segment,
+      isReconfigured: reconfiguration.take(), settings: settings.current, by: self)
   }
 
-  /// The output has the times of the input, behind a seek too.
-  private func follow(_ segment: Segment, _ streaming: inout Streaming) {
-    guard streaming.sentSegment?.covers(segment) != true else { return }
-    streaming.sentSegment = segment
-    updateSegment(segment)
-  }
-
-  // MARK: Eyes
-
-  /// A frame to be packed.
-  private struct Eyes {
-    let left: (buffer: Buffer, caps: Caps)
-    let right: (buffer: Buffer, caps: Caps)
-  }
-
-  /// What is packed of a pair.
+  /// What is packed of a pair; nil for nothing.
   private func eyes(
     of pair: EyePairs.Pair, _ streamTime: ClockTime?, _ streaming: Streaming
-  ) throws -> Eyes {
+  ) throws -> (left: PackedOutput.Eye, right: PackedOutput.Eye)? {
     let caps = padCaps.current
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }
-    guard let filter else {
-      return Eyes(left: (pair.left.buffer, left), right: (pair.right.buffer, right))
-    }
+    guard let filter else { return ((pair.left.buffer, left), (pair.right.buffer, right)) }
     guard let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right) else {
       throw ElementError(.format, "Only raw video in system memory can be filtered.")
     }
-    let filtered = try filter.apply(
+    let outcome = try filter.apply(
       RawEyes(
         left: RawEye(pair.left.buffer, leftInfo), right: RawEye(pair.right.buffer, rightInfo),
         streamTime: streamTime, duration: pair.left.buffer.duration ?? streaming.frameDuration,
-        metadata: SpatialMetadata(streaming.tags)))
-    // Nobody waits for this pair any more.
-    guard let filtered else { throw FlowReturn.needData }
-    return Eyes(
-      left: (filtered.left.buffer, filtered.left.info.caps(following: left, leftInfo)),
-      right: (filtered.right.buffer, filtered.right.info.caps(following: left, leftInfo)))
-  }
-
-  private func packer(for eyes: Eyes, _ streaming: inout Streaming) throws -> FramePacker {
-    if let packer = streaming.packer, let caps = streaming.packedCaps,
-      caps.left.isEqual(to: eyes.left.caps), caps.right.isEqual(to: eyes.right.caps)
-    {
-      return packer
+        metadata: SpatialMetadata(streaming.output.tags)))
+    switch outcome {
+    case .unlocked: throw FlowReturn.needData
+    case .skipped: return nil
+    case .frame(let one, let other):
+      return (
+        (one.buffer, one.info.caps(following: left, leftInfo)),
+        (other.buffer, other.info.caps(following: left, leftInfo))
+      )
     }
-    let made = try FramePacker(
-      left: eyes.left.caps, right: eyes.right.caps, settings: settings.current)
-    setSourceCaps(made.caps)
-    try made.askPeer(of: sourcePad)
-    if !streaming.tags.isEmpty { sourcePad.push(.tags(streaming.tags)) }
-    (streaming.packer, streaming.packedCaps) = (made, (eyes.left.caps, eyes.right.caps))
-    return made
-  }
-}
-
-extension VideoInfo {
-  /// The caps of frames that were made of others: all that is said of those, where they lie alike.
-  fileprivate func caps(following other: Caps, _ otherInfo: VideoInfo) -> Caps {
-    func plain(_ info: VideoInfo) -> Caps {
-      info.caps.with(
-        ["framerate": .fraction(otherInfo.frameRate)],
-        removing: ["multiview-mode", "multiview-flags", "views"])
-    }
-    let own = plain(self)
-    return own.isEqual(to: plain(otherInfo)) ? other : own
   }
 }

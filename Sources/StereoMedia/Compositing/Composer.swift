@@ -36,7 +36,9 @@ struct Composer<Compositor: StereoCompositor> {
       let request = try await request(time, duration)
       let compositor = composition.compositor
       let composed = try await ProgramCall { try await compositor.compose(request) }.value
-      guard let (left, right) = try eyes(of: composed, request) else { continue }
+      guard
+        let (left, right) = try composed.eyes(of: request, as: composition.compositor.output)
+      else { continue }
       try check(left, time)
       try check(right, time)
       return StereoFrame(
@@ -56,31 +58,6 @@ struct Composer<Compositor: StereoCompositor> {
     return CompositionRequest(
       time: time, duration: duration, instruction: instruction, progress: progress, frames: frames,
       pictures: pictures)
-  }
-
-  /// The pictures of a composed frame; nil for one that is skipped.
-  private func eyes(
-    of composed: ComposedFrame, _ request: CompositionRequest<Compositor.Instruction>
-  ) throws(StereoMediaError) -> (left: Picture, right: Picture)? {
-    let isMono = composition.compositor.output == .mono
-    switch composed {
-    case .skip: return nil
-    case .mono(let picture): return (picture, picture)
-    case .stereo(let left, let right):
-      guard !isMono else {
-        throw StereoMediaError(
-          .invalidInput, "the compositor gave two pictures at \(request.time) for a mono output")
-      }
-      return (left, right)
-    case .source(let id):
-      guard let frame = request[id] else {
-        throw StereoMediaError(
-          .invalidInput, "the source '\(id)' shows nothing at \(request.time)")
-      }
-      guard isMono else { return (frame.left, frame.right) }
-      let picture = frame[frame.metadata.heroEye ?? .left]
-      return (picture, picture)
-    }
   }
 
   /// All pictures are of one kind.

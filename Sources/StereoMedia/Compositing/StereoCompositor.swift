@@ -74,3 +74,36 @@ public struct CompositionRequest<Instruction: Sendable>: Sendable {
     try pictures.picture(like: other)
   }
 }
+
+extension ComposedFrame {
+  /// The pictures that are to be shown; nil for a frame that is skipped.
+  func eyes<Instruction>(
+    of request: CompositionRequest<Instruction>, as output: CompositionOutput
+  ) throws(StereoMediaError) -> (left: Picture, right: Picture)? {
+    switch self {
+    case .skip: return nil
+    case .mono(let picture): return (picture, picture)
+    case .stereo(let left, let right):
+      guard output == .stereo else {
+        throw StereoMediaError(
+          .invalidInput, "the compositor gave two pictures at \(request.time) for a mono output")
+      }
+      let formats = (PictureFormat(left), PictureFormat(right))
+      guard formats.0 == formats.1 else {
+        throw StereoMediaError(
+          .invalidInput,
+          "the composed pictures at \(request.time) differ: the left one is \(formats.0), the right "
+            + "one \(formats.1)")
+      }
+      return (left, right)
+    case .source(let id):
+      guard let frame = request[id] else {
+        throw StereoMediaError(
+          .invalidInput, "the source '\(id)' shows nothing at \(request.time)")
+      }
+      guard output == .mono else { return (frame.left, frame.right) }
+      let picture = frame[frame.metadata.heroEye ?? .left]
+      return (picture, picture)
+    }
+  }
+}

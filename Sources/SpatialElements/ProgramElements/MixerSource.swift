@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import StereoVideo
+
+/// One source of a `StereoMixer`: what it shows now, and what it shows next.
+struct MixerSource {
+  /// What a source shows from one running time on.
+  struct Shown {
+    let left: RawEye
+    let right: RawEye
+    /// Of the left frame, or of the one picture for both eyes.
+    let caps: Caps
+    /// In the segment.
+    let time: ClockTime
+    let segment: Segment
+    let runningTime: Int64
+    /// In nanoseconds; nil where it is not known.
+    let duration: ClockTime?
+  }
+
+  private var pairs: EyePairs
+  /// What is shown now; nil before the first frame.
+  private var current: Shown?
+  /// What was taken from the pads and is not shown yet.
+  private(set) var next: Shown?
+  private(set) var isAtEnd = false
+
+  init(_ pairs: EyePairs) { self.pairs = pairs }
+
+  /// Takes the next frame from the pads unless one has been taken.
+  ///
+  /// - Parameter caps: by the names of pads.
+  mutating func take(_ pads: MixerPads, _ caps: [String: Caps]) throws {
+    guard next == nil, !isAtEnd else { return }
+    switch pads {
+    case .eyes(let left, let right):
+      let rate = caps[left.name]?.first?.fraction("framerate")
+      switch try pairs.next(left, right, frameDuration: rate.flatMap(\.frameDuration)) {
+      case .nothing: break
+      case .end: isAtEnd = true
+      case .pair(let pair): next = try Shown(pair, caps[left.name], caps[right.name])
+      }
+    case .mono(let pad):
+      guard !pad.dropGap() else { return }
+      guard let buffer = pad.pop() else {
+        isAtEnd = pad.isAtEnd
+        return
+      }
+      let frame = EyePairs.Frame(buffer: buffer, segment: pad.segment)
+      next = try Shown(
+        EyePairs.Pair(left: frame, right: frame), caps[pad.name], caps[pad.name])
+    }
+  }
+
+  /// Shows what is next.
+  mutating func advance() {
+    guard let next else { return }
+    (current, self.next) = (next, nil)
+  }
+
+  /// What is shown at a running time; nil before the first frame, and behind the end of the last one.
+  func shown(at time: Int64) -> Shown? {
+    guard let current, current.runningTime <= time else { return nil }
+    // A frame is shown until the next one, or for as long as it says where there is none.
+    guard next == nil, isAtEnd, let duration = current.duration else { return current }
+    return time < saturatingSum(current.runningTime, Int64(clamping: duration)) ? current : nil
+  }
+
+  /// What is to be told of frames that were dropped.
+  mutating func warning() -> ElementError? { pairs.warning(isFinal: isAtEnd) }
+}
+
+extension MixerSource.Shown {
+  fileprivate init(_ pair: EyePairs.Pair, _ left: Caps?, _ right: Caps?) throws {
+    guard let left, let right, let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right) else {
+      throw ElementError(.format, "Only raw video in system memory can be composed.")
+    }
+    let frame = pair.left.buffer.pts == nil ? pair.right : pair.left
+    guard let time = frame.buffer.pts, let runningTime = frame.runningTime else {
+      throw ElementError(.failedStream, "A frame has no timestamp.")
+    }
+    (self.left, self.right) = (
+      RawEye(pair.left.buffer, leftInfo), RawEye(pair.right.buffer, rightInfo)
+    )
+    (caps, self.time, segment, self.runningTime) = (left, time, frame.segment, runningTime)
+    duration = frame.buffer.duration ?? leftInfo.frameRate.frameDuration
+  }
+
+  /// What a program's function is given of it.
+  func eyes(_ tags: TagList) -> RawEyes {
+    RawEyes(
+      left: left, right: right, streamTime: segment.unclippedStreamTime(time), duration: duration,
+      metadata: SpatialMetadata(tags))
+  }
+}
