@@ -12,6 +12,7 @@ let strict: [SwiftSetting] = [
 /// The files of the viewer's page, which become part of the command.
 let viewerPage = [
   "viewer.html", "viewer.css", "viewer.js", "stage.js", "frames.js", "timeline.js", "player.js",
+  "headset.js",
 ]
 
 let package = Package(

@@ -13,9 +13,26 @@ struct ViewCommandTests {
     folder = try TemporaryFolder()
   }
 
-  private func makeSpatial(frames: Int = 12) async throws {
+  private func makeSpatial(frames: Int = 12, mux: String = "") async throws {
     try await TestMovie.spatial(
-      folder.path("a.mov"), frames: frames, "width=640,height=180,framerate=30/1")
+      folder.path("a.mov"), frames: frames, "width=640,height=180,framerate=30/1", mux: mux)
+  }
+
+  /// Writes the pictures of all frames into a folder.
+  private func writeFrames(_ show: String) throws {
+    let written = try Command.run(
+      ["frames", "a.mov", "--every", "33333333ns", "--show", show, "-o", show], in: folder)
+    try #require(written.status == 0, "\(written)")
+  }
+
+  /// What a program under Tests/Tools sees of `a.mov` in a browser.
+  private func look(_ tool: String, _ arguments: [String] = []) async throws -> Seen {
+    let (command, address, _) = try view(["a.mov", "--port", "0"])
+    let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
+    let tool = Repository.url.appending(path: "Tests/Tools/\(tool)").path
+    let said = try await output(of: [python, tool, address, folder.url.path] + arguments, in: folder)
+    try end(command)
+    return try JSONDecoder().decode(Seen.self, from: said)
   }
 
   private func view(_ arguments: [String], shell: String = "") throws -> (
@@ -150,7 +167,6 @@ struct ViewCommandTests {
 
   private struct Seen: Decodable {
     let wrong: [String]
-    let median_step: Double
   }
 
   @Test(
@@ -158,17 +174,19 @@ struct ViewCommandTests {
     .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"))
   func page() async throws {
     try await makeSpatial(frames: 60)
-    for show in ["left", "right", "anaglyph"] {
-      let written = try Command.run(
-        ["frames", "a.mov", "--every", "33333333ns", "--show", show, "-o", "\(show)"], in: folder)
-      try #require(written.status == 0, "\(written)")
-    }
-    let (command, address, _) = try view(["a.mov", "--port", "0"])
-    let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
-    let tool = Repository.url.appending(path: "Tests/Tools/view_movie.py").path
-    let seen = try JSONDecoder().decode(
-      Seen.self, from: try await output(of: [python, tool, address, folder.url.path], in: folder))
+    for show in ["left", "right", "anaglyph"] { try writeFrames(show) }
+    let seen = try await look("view_movie.py")
     #expect(seen.wrong.isEmpty, "\(seen)")
-    try end(command)
+  }
+
+  @Test(
+    "an immersive movie is seen from within, by mouse and by headset; a flat one on a screen",
+    .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"),
+    arguments: ["half-equirectangular", "rectilinear"])
+  func around(projection: String) async throws {
+    try await makeSpatial(mux: "projection=\(projection)")
+    for show in ["left", "right"] { try writeFrames(show) }
+    let seen = try await look("view_around.py", [projection])
+    #expect(seen.wrong.isEmpty, "\(seen)")
   }
 }

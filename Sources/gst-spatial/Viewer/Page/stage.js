@@ -16,9 +16,11 @@ uniform vec4 leftPart, rightPart;   // where each eye lies in its texture: x, y,
 uniform int mode;                   // an index of MODES
 uniform float shift;                // of the eyes against each other, in picture widths
 uniform vec2 centre, extent;        // what is seen of a flat picture
-uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye
+uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye, 4 a screen
 uniform mat3 turn;
 uniform vec2 tangents;              // of half the angles that are seen
+uniform vec2 aim;                   // the tangents of how far their middle is from straight ahead
+uniform vec2 screen;                // the tangents of half the angles that a flat picture fills
 uniform float circle;               // the angle across a fisheye picture, in radians
 uniform mat3 leftMix, rightMix;
 
@@ -27,7 +29,8 @@ const float PI = 3.141592653589793;
 // Where on the picture this pixel looks; outside of 0...1 there is none.
 vec2 look() {
   if (projection == 0) return centre + (place - 0.5) * extent;
-  vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents, 1.0));
+  vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents + aim, 1.0));
+  if (projection == 4) return ray.z > 0.0 ? ray.xy / ray.z / screen * 0.5 + 0.5 : vec2(-1);
   if (projection == 3) {
     float away = acos(clamp(ray.z, -1.0, 1.0)), across = length(ray.xy);
     vec2 direction = across > 0.0 ? ray.xy / across : vec2(0);
@@ -82,6 +85,8 @@ export class Stage {
   centre = [0.5, 0.5];
   /** The eye that is shown while they take turns. */
   turn = 0;
+  /** Seen in a headset, and not on this page. */
+  isElsewhere = false;
   #pictures = [];
 
   /**
@@ -137,14 +142,52 @@ export class Stage {
   }
 
   draw() {
-    const { gl, canvas, movie } = this;
+    if (this.isElsewhere) return;
+    const { gl, canvas } = this;
     const scale = devicePixelRatio;
     const [width, height] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
     if (canvas.width !== width || canvas.height !== height) [canvas.width, canvas.height] = [width, height];
     gl.disable(gl.SCISSOR_TEST);
     gl.clear(gl.COLOR_BUFFER_BIT);
     if (this.#pictures.length === 0 || width === 0 || height === 0) return;
-    gl.enable(gl.SCISSOR_TEST);
+    this.#describe(this.around ? PROJECTIONS[this.movie.projection] : 0, this.zoomed ? gl.NEAREST : gl.LINEAR);
+    gl.uniformMatrix3fv(this.#at("turn"), true, rotation(radians(this.yaw), radians(this.pitch)));
+    gl.uniform2f(this.#at("aim"), 0, 0);
+    for (const view of this.views()) {
+      gl.uniform2fv(this.#at("centre"), this.zoomed ? this.centre : [0.5, 0.5]);
+      gl.uniform2fv(this.#at("extent"), view.extent);
+      this.#fill({ ...view, y: height - view.y - view.height });
+    }
+  }
+
+  /**
+   * Draws what the eyes of a headset see: an immersive movie all around, any other one on a screen far ahead, which
+   * fills the angle of its cameras.
+   * @param {WebGLFramebuffer | null} target
+   * @param {object[]} eyes as `frustum` says, with `eye`, 0 for the left one, and its `viewport`
+   */
+  drawEyes(target, eyes) {
+    const { gl, movie } = this;
+    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
+    gl.disable(gl.SCISSOR_TEST);
+    gl.clear(gl.COLOR_BUFFER_BIT);
+    if (this.#pictures.length > 0) {
+      this.#describe(PROJECTIONS[movie.projection] ?? 4, gl.LINEAR);
+      const across = Math.tan(radians(Math.min(movie["field-of-view"] ?? 60, 120)) / 2);
+      gl.uniform2f(this.#at("screen"), across, across / this.shape);
+      for (const { eye, viewport, tangents, aim, turn } of eyes) {
+        gl.uniformMatrix3fv(this.#at("turn"), true, turned(rotation(radians(this.yaw), 0), turn));
+        gl.uniform2fv(this.#at("aim"), aim);
+        const { x, y, width, height } = viewport;
+        this.#fill({ x, y, width, height, mode: this.hasTwoEyes ? eye : 0, tangents });
+      }
+    }
+    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
+  }
+
+  /** Says what is to be seen of which pictures. */
+  #describe(projection, filter) {
+    const { gl, movie } = this;
     const last = this.#pictures.length - 1;
     const [one, other] = CUTS[movie.cut] ?? [WHOLE, WHOLE];
     const eyes = [{ texture: 0, part: one }, { texture: last, part: other }];
@@ -154,23 +197,23 @@ export class Stage {
     gl.uniform4fv(this.#at("leftPart"), eyes[0].part);
     gl.uniform4fv(this.#at("rightPart"), eyes[1].part);
     gl.uniform1f(this.#at("shift"), this.shift);
-    gl.uniform1i(this.#at("projection"), this.around ? PROJECTIONS[movie.projection] : 0);
-    gl.uniformMatrix3fv(this.#at("turn"), true, rotation(radians(this.yaw), radians(this.pitch)));
+    gl.uniform1i(this.#at("projection"), projection);
     for (let index = 0; index < 2; index++) {
       gl.activeTexture(gl.TEXTURE0 + index);
-      const filter = this.zoomed ? gl.NEAREST : gl.LINEAR;
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MIN_FILTER, filter);
       gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, filter);
     }
-    this.views().forEach((view) => {
-      gl.viewport(view.x, height - view.y - view.height, view.width, view.height);
-      gl.scissor(view.x, height - view.y - view.height, view.width, view.height);
-      gl.uniform1i(this.#at("mode"), view.mode);
-      gl.uniform2fv(this.#at("centre"), this.zoomed ? this.centre : [0.5, 0.5]);
-      gl.uniform2fv(this.#at("extent"), view.extent);
-      gl.uniform2fv(this.#at("tangents"), view.tangents);
-      gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
-    });
+  }
+
+  /** Fills a rectangle, which lies above the bottom left corner. */
+  #fill({ x, y, width, height, mode, tangents }) {
+    const { gl } = this;
+    gl.enable(gl.SCISSOR_TEST);
+    gl.viewport(x, y, width, height);
+    gl.scissor(x, y, width, height);
+    gl.uniform1i(this.#at("mode"), mode);
+    gl.uniform2fv(this.#at("tangents"), tangents);
+    gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
   /** The rectangles of the canvas that show something, in its pixels, from its top left corner. */
@@ -212,7 +255,7 @@ export class Stage {
   get neededWidth() {
     const { movie, canvas } = this;
     const whole = Math.min(movie.width, this.limit);
-    if (this.zoomed || this.around) return whole;
+    if (this.zoomed || this.around || this.isElsewhere) return whole;
     const shown = Math.min(canvas.clientWidth, canvas.clientHeight * this.shape) * devicePixelRatio
       * (movie.cut === "side-by-side" ? 2 : 1) / (this.mode === "both" ? 2 : 1);
     return Math.min(whole, Math.ceil(shown / 320) * 320);
@@ -244,6 +287,12 @@ export class Stage {
 function rotation(yaw, pitch) {
   const [c, s, d, t] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   return [c, s * t, s * d, 0, d, -t, -s, c * t, c * d];
+}
+
+/** The rows of a product of two such matrices. */
+function turned(one, other) {
+  return one.map((_, index) => [0, 1, 2].reduce(
+    (sum, step) => sum + one[Math.floor(index / 3) * 3 + step] * other[step * 3 + index % 3], 0));
 }
 
 const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
