@@ -17,5 +17,7 @@ enum EndSignal {
     }
     for await _ in stream {}
     for source in sources { source.cancel() }
+    // The next one ends the command, whatever it still does.
+    for number in signals { signal(number, SIG_DFL) }
   }
 }
