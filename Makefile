@@ -64,8 +64,9 @@ setup:
 demo: plugin
 	@scripts/demo "$(INPUT)" "$(OUTPUT)"
 
-test:
+test: plugin
 	@scripts/setup python
+	@scripts/test-consumer
 	@scripts/test $(MAY_SKIP)
 
 bench: plugin
