@@ -179,6 +179,9 @@ let package = Package(
     .executableTarget(
       name: "bench-reprojection", dependencies: ["Reprojection", "StereoVideo"],
       path: "Benchmarks/bench-reprojection", swiftSettings: strict),
+    .executableTarget(
+      name: "bench-library", dependencies: ["PipelineHost", "StereoMedia"],
+      path: "Benchmarks/bench-library", swiftSettings: strict),
 
     .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
     .testTarget(
