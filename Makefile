@@ -76,10 +76,10 @@ bench: plugin
 docs: setup
 	@scripts/docs
 
-tsan: setup
+tsan: plugin
 	@scripts/sanitize thread
 
-asan: setup
+asan: plugin
 	@scripts/sanitize address
 
 campaign: command

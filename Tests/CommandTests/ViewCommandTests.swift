@@ -30,7 +30,8 @@ struct ViewCommandTests {
     let (command, address, _) = try view(["a.mov", "--port", "0"])
     let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
     let tool = Repository.url.appending(path: "Tests/Tools/\(tool)").path
-    let said = try await output(of: [python, tool, address, folder.url.path] + arguments, in: folder)
+    let said = try await output(
+      of: [python, tool, address, folder.url.path] + arguments, in: folder)
     try end(command)
     return try JSONDecoder().decode(Seen.self, from: said)
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import Glibc
 import Reprojection
 import StereoVideo
 import Testing
@@ -246,6 +247,35 @@ import Testing
             plain.largestDifference(slow) <= 2,
             "\(width) by \(height) \(interpolation)")
         }
+      }
+    }
+  }
+
+  @Test("wherever a view looks, rows in pairs give what samples taken one by one do")
+  func rowPairs() throws {
+    let sources: [PictureGeometry] = [
+      try sphere(512, 256),
+      try PictureGeometry(.equirectangular(.frontHalf), width: 301, height: 301),
+      try PictureGeometry(.fisheye(FisheyeLens()), width: 256, height: 256),
+    ]
+    var random = SystemRandomNumberGenerator()
+    func within(_ range: ClosedRange<Double>) -> Double { .random(in: range, using: &random) }
+    for source in sources {
+      let picture = TestPicture(.i420, width: source.width, height: source.height)
+      // Rows this far apart have no fast way.
+      let wide = TestPicture(.i420, width: source.width, height: source.height, padding: 40_000)
+      for picture in [picture, wide] {
+        picture.fill { plane, x, y, _ in
+          128 + 100 * sin(Double(x) / 19 + Double(plane)) * cos(Double(y) / 17)
+        }
+      }
+      for _ in 0..<20 {
+        let target = try flat(333, 187, within(30...150))
+        let view = SphereOrientation(
+          yaw: within(-180...180), pitch: within(-90...90), roll: within(-180...180))
+        let pairs = try draw(source, picture, target, view, settings(threads: 2), times: 3)
+        let single = try draw(source, wide, target, view, settings())
+        #expect(pairs.largestDifference(single) <= 2, "\(source.projection) \(view) \(target)")
       }
     }
   }

@@ -73,7 +73,8 @@ struct CompositorElementTests {
     func add(_ request: CompositionRequest<Void>) { requests.append(request) }
   }
 
-  @Test("the source with the lowest number says when there are frames; what is skipped is not there")
+  @Test(
+    "the source with the lowest number says when there are frames; what is skipped is not there")
   func monoOutput() async throws {
     let (one, other) = (try await Movies.mono(), try await Movies.spatial())
     let (name, log) = (name("mono"), Log())

@@ -17,7 +17,12 @@ struct BandCoordinates {
   private let period: Float
   /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
   /// lie in it, with some to spare for what rounding does.
-  private let reaches: [Reach]
+  private var reaches: [Reach]
+  /// The same without a limit.
+  private let unlimited: [Reach]
+  /// Where the region goes over the edge of the source, that part of it; else nothing.
+  private var beyond = Reach(left: .infinity, top: 0, right: -.infinity, bottom: 0)
+  private let before, behind: Float
 
   private struct Reach {
     var left, top, right, bottom: Float
@@ -36,11 +41,30 @@ struct BandCoordinates {
     period = source.charts[0].wraps ? Float(source.width) : 0
     let before = Float(interpolation.before) + 0.125
     let behind = Float(interpolation.behind) + 0.125
-    reaches = lattice.charts.map { chart in
+    (self.before, self.behind) = (before, behind)
+    unlimited = lattice.charts.map { chart in
       Reach(
         left: Float(chart.left) + before, top: Float(chart.top) + before,
         right: Float(chart.right) - behind, bottom: Float(chart.bottom) - behind)
     }
+    reaches = unlimited
+  }
+
+  /// Has kernels read nothing of the source but a region; nil for all of it. For sources of one chart.
+  mutating func limit(to region: SourceRegion?) {
+    reaches = unlimited
+    beyond = Reach(left: .infinity, top: 0, right: -.infinity, bottom: 0)
+    guard let region, let whole = unlimited.first else { return }
+    let (columns, rows) = region.samples(lattice.levels[0])
+    let parts = columns.map { columns in
+      Reach(
+        left: max(whole.left, Float(columns.lowerBound) + before),
+        top: max(whole.top, Float(rows.lowerBound) + before),
+        right: min(whole.right, Float(columns.upperBound - 1) - behind),
+        bottom: min(whole.bottom, Float(rows.upperBound - 1) - behind))
+    }
+    reaches[0] = parts[0]
+    if parts.count > 1 { beyond = parts[1] }
   }
 
   private static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
@@ -113,8 +137,9 @@ struct BandCoordinates {
       x01: x01 * level.scaleX + level.shiftX, x11: x11 * level.scaleX + level.shiftX,
       y00: y00 * level.scaleY + level.shiftY, y10: y10 * level.scaleY + level.shiftY,
       y01: y01 * level.scaleY + level.shiftY, y11: y11 * level.scaleY + level.shiftY, chart: chart)
-    let reach = reaches[level.firstChart + chart]
-    guard min(min(tile.x00, tile.x10), min(tile.x01, tile.x11)) >= reach.left,
+    let least = min(min(tile.x00, tile.x10), min(tile.x01, tile.x11))
+    let reach = reach(level, chart, least)
+    guard least >= reach.left,
       max(max(tile.x00, tile.x10), max(tile.x01, tile.x11)) <= reach.right,
       min(min(tile.y00, tile.y10), min(tile.y01, tile.y11)) >= reach.top,
       max(max(tile.y00, tile.y10), max(tile.y01, tile.y11)) <= reach.bottom,
@@ -122,6 +147,13 @@ struct BandCoordinates {
       abs(tile.y11 - tile.y00) + abs(tile.y10 - tile.y01) < 2048
     else { return .uneven }
     return .smooth(tile)
+  }
+
+  /// The one that a position may lie in.
+  @inline(__always)
+  private func reach(_ level: Lattice.Level, _ chart: Int, _ x: Float) -> Reach {
+    let index = level.firstChart + chart
+    return index == 0 && x >= beyond.left && x <= beyond.right ? beyond : reaches[index]
   }
 
   /// Interpolates within a tile.
@@ -217,7 +249,7 @@ struct BandCoordinates {
   ) -> Bool {
     let first = region[0]
     guard first >= 0, anyBits(region ^ first) == 0 else { return false }
-    let reach = reaches[level.firstChart + source.chartOfCell[Int(first & 7)]]
+    let reach = reach(level, source.chartOfCell[Int(first & 7)], positions.x[0])
     let outside =
       bits(positions.x - reach.left) | bits(reach.right - positions.x)
       | bits(positions.y - reach.top) | bits(reach.bottom - positions.y)

@@ -10,8 +10,8 @@ final class DrawingPlan {
   /// Of the source's planes.
   private let strides: [Int]
   private let grid: DirectionGrid
-  private let format: PictureFormat
-  private let lattices: [Lattice]
+  let format: PictureFormat
+  let lattices: [Lattice]
   /// Of each lattice.
   private var finders: [BandCoordinates]
   /// Of each thread, for a view that moves.
@@ -24,6 +24,8 @@ final class DrawingPlan {
   private let jobs: [Job]
   /// Of each picture, the halves of each plane.
   private var mips: [[[MipPlane]]] = []
+  /// Of each picture, the planes whose rows are in pairs.
+  var rowPairs: [[Int: RowPairPlane]] = []
 
   private struct Job {
     var lattice, band: Int
@@ -91,7 +93,7 @@ final class DrawingPlan {
   /// Draws pictures that fit.
   func draw(
     _ pictures: ArraySlice<Reprojector.Picture>, by owner: Reprojector, target: PictureGeometry,
-    rotation: LaneRotation, need: DirectionGrid.Need, isSameView: Bool
+    rotation: LaneRotation, need: DirectionGrid.Need, region: SourceRegion?, isSameView: Bool
   ) {
     let keeps = isSameView && hasDrawnView
     if keeps, kept.isEmpty {
@@ -99,7 +101,11 @@ final class DrawingPlan {
         (0..<lattice.bands).map { _ in CoordinateBand(groups: lattice.groups) }
       }
     }
+    var pairedRegion = region.flatMap { Self.usesRowPairs($0, need, target) ? $0 : nil }
+    if let region = pairedRegion, !makeRowPairs(pictures, owner, region) { pairedRegion = nil }
+    let isPaired = pairedRegion != nil
     for index in finders.indices {
+      finders[index].limit(to: pairedRegion)
       finders[index].target = target
       finders[index].rotation = rotation
       finders[index].tolerance = DirectionGrid.tolerance(
@@ -115,7 +121,7 @@ final class DrawingPlan {
       for place in pictures.indices {
         self.sample(
           band, job.band, self.lattices[job.lattice], pictures[place],
-          place - pictures.startIndex, owner)
+          place - pictures.startIndex, isPaired: isPaired, owner)
       }
     }
     areKeptFilled = keeps
@@ -180,12 +186,11 @@ final class DrawingPlan {
   /// Takes the samples of a band.
   private func sample(
     _ band: CoordinateBand, _ index: Int, _ lattice: Lattice, _ picture: Reprojector.Picture,
-    _ place: Int, _ owner: Reprojector
+    _ place: Int, isPaired: Bool, _ owner: Reprojector
   ) {
     let rows = min(8, lattice.height - index * 8)
     for plane in lattice.planes {
       let layout = format.planes[plane]
-      let kernel = owner.kernels[plane]
       let stride = picture.target[plane].stride
       let target = picture.target[plane].base + index * 8 * stride
       var group = 0
@@ -197,13 +202,16 @@ final class DrawingPlan {
         }
         if lattice.levels[level].hasFastWay {
           let source = self.level(level, plane, picture, place, owner)
+          let pairs = isPaired ? rowPairs[place][plane] : nil
+          let kernel = pairs == nil ? owner.kernels[plane] : sampleLinear8RowPairs
+          let base = pairs.map { UnsafeRawPointer($0.memory) } ?? source.base
           let whole = min(end * 8, lattice.width) / 8 - group
           for row in 0..<rows {
             let start = row * lattice.groups * 8 + group * 8
             func run(_ first: Int, _ count: Int, _ target: UnsafeMutableRawPointer) {
               kernel(
                 SampleRun(
-                  source: source.base, stride: source.stride, offsets: band.offsets + start + first,
+                  source: base, stride: source.stride, offsets: band.offsets + start + first,
                   fractions: band.fractions + start + first, target: target, count: count))
             }
             let line = target + row * stride + group * 8 * layout.unit

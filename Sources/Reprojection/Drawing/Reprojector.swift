@@ -39,6 +39,9 @@ public final class Reprojector {
   private var grid: DirectionGrid?
   private var need = DirectionGrid.Need()
   private var needs: [DirectionGrid.Need] = []
+  /// What the view shows of the source; nil where nobody asks.
+  private var region: SourceRegion?
+  private var regions: [SourceRegion] = []
   private var plans: [DrawingPlan] = []
 
   private struct View: Equatable {
@@ -93,8 +96,7 @@ public final class Reprojector {
       while end < pictures.count, Self.haveSameStrides(pictures[done], pictures[end]) { end += 1 }
       plan(pictures[done], target, grid).draw(
         pictures[done..<end], by: self, target: target, rotation: LaneRotation(next.rotation),
-        need: need,
-        isSameView: isSame)
+        need: need, region: region, isSameView: isSame)
       done = end
     }
   }
@@ -116,6 +118,7 @@ public final class Reprojector {
       self.grid = grid
       plans = []
       needs = Array(repeating: DirectionGrid.Need(), count: grid.rows)
+      regions = Array(repeating: SourceRegion(period: 0), count: grid.rows)
       aims = true
     }
     view = next
@@ -125,6 +128,7 @@ public final class Reprojector {
       if aims { grid.aim(row, target) }
       grid.evaluate(row, rotation, source)
     }
+    findRegion(grid)
     need = DirectionGrid.Need()
     guard usesLevels else { return }
     let most = DrawingPlan.mostLevels
@@ -135,6 +139,16 @@ public final class Reprojector {
       }
     }
     for row in needs { need.formUnion(row) }
+  }
+
+  private func findRegion(_ grid: DirectionGrid) {
+    guard DrawingPlan.mayUseRowPairs(source, format, settings.interpolation) else { return }
+    let source = source
+    regions.withUnsafeMutableBufferPointer { regions in
+      nonisolated(unsafe) let regions = regions
+      pool.run(grid.rows) { _, row in regions[row] = grid.region(row, source) }
+    }
+    region = regions.dropFirst().reduce(into: regions[0]) { $0.formUnion($1) }
   }
 
   var usesLevels: Bool { settings.antialias && settings.interpolation != .nearest }

@@ -73,7 +73,8 @@ struct MixerSource {
 
 extension MixerSource.Shown {
   fileprivate init(_ pair: EyePairs.Pair, _ left: Caps?, _ right: Caps?) throws {
-    guard let left, let right, let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right) else {
+    guard let left, let right, let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right)
+    else {
       throw ElementError(.format, "Only raw video in system memory can be composed.")
     }
     let frame = pair.left.buffer.pts == nil ? pair.right : pair.left
