@@ -15,7 +15,7 @@ extension MultivariantPlaylist {
         var variant = Variant(
           address, bandwidth: track.bitRate.peak, averageBandwidth: track.bitRate.average,
           codecs: rendition.codecs, width: Int(entry.width), height: Int(entry.height),
-          range: video.range, layout: video.layout)
+          range: video.range, layouts: track.layouts)
         variant.frameRate = video.frameRate
         variants.append(variant)
         if let iFrames = track.iFrames, !iFrames.segments.isEmpty {
@@ -37,13 +37,35 @@ extension MultivariantPlaylist {
     }
     // A stable order: Swift's sort keeps equal ones where they are.
     variants.sort { one, other in
-      one.layout.isStereo != other.layout.isStereo
-        ? one.layout.isStereo : one.bandwidth > other.bandwidth
+      let isStereo = [one, other].map { $0.layouts.contains(where: \.isStereo) }
+      return isStereo[0] != isStereo[1] ? isStereo[0] : one.bandwidth > other.bandwidth
     }
   }
 
   /// Some of what is listed is for players that know layouts alone.
   var hasLayouts: Bool { withoutLayouts != self }
+}
+
+extension RenditionTrack {
+  /// Those that its listed pictures have by turns, the one that is shown for longest first.
+  fileprivate var layouts: [VideoLayout] {
+    var lengths: [(layout: VideoLayout, seconds: Double)] = []
+    func add(_ rendition: Rendition, _ seconds: Double) {
+      guard case .video(let video) = rendition.content else { return }
+      if let index = lengths.firstIndex(where: { $0.layout == video.layout }) {
+        lengths[index].seconds += seconds
+      } else {
+        lengths.append((video.layout, seconds))
+      }
+    }
+    for period in periods where !period.timeline.isEmpty {
+      let length = period.timeline.reduce(0) { $0 + Double($1.duration) }
+      add(period.rendition, length / Double(period.rendition.track.timescale))
+    }
+    add(rendition, 0)
+    // A stable order: Swift's sort keeps equal ones where they are.
+    return lengths.sorted { $0.seconds > $1.seconds }.map(\.layout)
+  }
 }
 
 extension FileNames {

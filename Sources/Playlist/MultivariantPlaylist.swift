@@ -14,7 +14,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
 
   /// The file.
   public var text: String {
-    let needsLayout = (variants.map(\.layout) + iFrames.map(\.layout)).contains { !$0.isUsual }
+    let needsLayout = (variants + iFrames).contains { !$0.layouts.isUsual }
     var lines = [
       "#EXTM3U", "#EXT-X-VERSION:\(needsLayout ? 12 : 6)", "#EXT-X-INDEPENDENT-SEGMENTS",
     ]
@@ -30,8 +30,8 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   /// do not know version 12 must not play a playlist of that version, so it is a file of its own.
   public var withoutLayouts: MultivariantPlaylist? {
     var playlist = self
-    playlist.variants.removeAll { !$0.layout.isUsual }
-    playlist.iFrames.removeAll { !$0.layout.isUsual }
+    playlist.variants.removeAll { !$0.layouts.isUsual }
+    playlist.iFrames.removeAll { !$0.layouts.isUsual }
     return playlist.variants.isEmpty ? nil : playlist
   }
 
@@ -81,15 +81,16 @@ public struct Variant: Equatable, Sendable {
   /// Nil where it is not known, or varies.
   public var frameRate: FrameRate?
   public var range: VideoRange
-  public var layout: VideoLayout
+  /// Those that the pictures have by turns, the one of most of them first.
+  public var layouts: [VideoLayout]
 
   public init(
     _ uri: String, bandwidth: UInt64, averageBandwidth: UInt64, codecs: String, width: Int,
-    height: Int, range: VideoRange = .standard, layout: VideoLayout
+    height: Int, range: VideoRange = .standard, layouts: [VideoLayout]
   ) {
     (self.uri, self.bandwidth, self.averageBandwidth) = (uri, bandwidth, averageBandwidth)
     (self.codecs, self.width, self.height) = (codecs, width, height)
-    (self.range, self.layout) = (range, layout)
+    (self.range, self.layouts) = (range, layouts)
   }
 
   /// The playlist `uri` of this one's pictures that are decoded alone.
@@ -99,7 +100,7 @@ public struct Variant: Equatable, Sendable {
   public func iFrames(_ uri: String, bandwidth: UInt64, averageBandwidth: UInt64) -> Variant {
     Variant(
       uri, bandwidth: bandwidth, averageBandwidth: averageBandwidth, codecs: codecs, width: width,
-      height: height, range: range, layout: layout)
+      height: height, range: range, layouts: layouts)
   }
 
   /// What is said of video and of single pictures.
@@ -111,7 +112,7 @@ public struct Variant: Equatable, Sendable {
     attributes.add("RESOLUTION", "\(width)x\(height)")
     attributes.add("FRAME-RATE", frameRate.map { quotient($0.numerator, $0.denominator) })
     attributes.add("VIDEO-RANGE", range.rawValue)
-    if !layout.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layout.text) }
+    if !layouts.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layouts.text) }
     return attributes
   }
 

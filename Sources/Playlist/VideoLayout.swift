@@ -31,3 +31,11 @@ public struct VideoLayout: Equatable, Sendable {
     return projection == .rectilinear ? channels : "\(channels)/\(projection.rawValue)"
   }
 }
+
+extension [VideoLayout] {
+  /// Nothing of it needs words.
+  var isUsual: Bool { allSatisfy(\.isUsual) }
+
+  /// The value of `REQ-VIDEO-LAYOUT`: an entry for each layout that is shown by turns.
+  var text: String { map(\.text).joined(separator: ",") }
+}

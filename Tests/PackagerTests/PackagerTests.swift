@@ -240,6 +240,26 @@ import Testing
     return rendition
   }
 
+  @Test("pictures of two eyes and then of one say both, the one that is shown for longer first")
+  func changedLayout() throws {
+    let disk = Disk()
+    let settings = PackagerSettings(.event, target: 2)
+    var packager = Packager<[UInt8]>(settings)
+    let track = try packager.add(video("video_0"))
+    var texts: [String] = []
+    for (index, sample) in pictures(240).enumerated() {
+      if index == 90 { try packager.replace(track, by: video("video_0", isStereo: false)) }
+      try packager.append(sample, to: track)
+      try disk.take(&packager)
+      if index == 89 { texts.append(try disk.text("main.m3u8")) }
+    }
+    try packager.end(track)
+    try disk.take(&packager)
+    texts.append(try disk.text("main.m3u8"))
+    #expect(texts[0].contains("REQ-VIDEO-LAYOUT=\"CH-STEREO\""), "\(texts)")
+    #expect(texts[1].contains("REQ-VIDEO-LAYOUT=\"CH-MONO,CH-STEREO\""), "\(texts)")
+  }
+
   /// Two renditions of one video that change at a picture, and sound that does not.
   private func change(
     at picture: Int, of count: Int, followerFirst: Bool, together: Bool = false,

@@ -7,7 +7,7 @@ import Testing
   private func variant(_ uri: String, _ bandwidth: UInt64, _ layout: VideoLayout) -> Variant {
     var variant = Variant(
       uri, bandwidth: bandwidth, averageBandwidth: bandwidth - 100_000,
-      codecs: "hvc1.1.6.L123.B0", width: 1920, height: 1080, layout: layout)
+      codecs: "hvc1.1.6.L123.B0", width: 1920, height: 1080, layouts: [layout])
     variant.frameRate = FrameRate(30_000, 1001)
     return variant
   }

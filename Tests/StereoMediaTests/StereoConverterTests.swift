@@ -43,6 +43,29 @@ struct StereoConverterTests {
     #expect(try distance(again[0].left, again[0].right) > 2)
   }
 
+  @Test("two conversions and a player at once do not disturb each other")
+  func atOnce() async throws {
+    let inputs = [try await Movies.packed("side-by-side"), try await Movies.packed("top-bottom")]
+    let player = try await StereoPlayer(
+      try await StereoMovie(try await Movies.spatial()), sound: .none)
+    let states = player.states
+    player.play()
+    let reports = try await withThrowingTaskGroup(of: StereoWriter.Report.self) { group in
+      for (number, input) in inputs.enumerated() {
+        let output = folder.path("\(number).mov")
+        group.addTask {
+          try await StereoConverter.convert(input, to: output, quickSettings()).report
+        }
+      }
+      return try await group.reduce(into: []) { $0.append($1) }
+    }
+    #expect(reports.map(\.frameCount) == [20, 20])
+    for await state in states where state == .ended { break }
+    for number in inputs.indices {
+      #expect(try await StereoMovie(folder.path("\(number).mov")).isSpatial)
+    }
+  }
+
   @Test(
     "a spatial movie becomes one with both eyes in each frame, which says so; in H.264 without loss",
     arguments: [
