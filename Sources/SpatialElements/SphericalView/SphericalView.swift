@@ -21,7 +21,7 @@ let sphericalView = ElementDeclaration<SphericalView>(
       at: \.fieldOfView),
     .bool(
       "navigation", nick: "Navigation",
-      blurb: "Turn the view as mouse and keys in the window say", default: true,
+      blurb: "Turn the view as mouse, fingers and keys in the window say", default: true,
       mutable: .playing, at: \.navigates),
     .string(
       "path", nick: "Path",
