@@ -51,7 +51,7 @@ struct SphereSourceTests {
 
   @Test(
     "a view of each projection is what the world shows there, in both eyes",
-    arguments: ["equirectangular", "half-equirectangular", "fisheye"])
+    arguments: ["equirectangular", "half-equirectangular", "fisheye", "parametric"])
   func views(projection: String) async throws {
     let isWhole = projection == "equirectangular"
     let world = SphereWorld(isWhole ? .omnidirectional : .ahead)
@@ -147,6 +147,7 @@ struct SphereSourceTests {
       ("projection=equirectangular", "equirectangular", 360.0),
       ("projection=half-equirectangular", "half-equirectangular", 180),
       ("projection=fisheye fisheye-field-of-view=200", "fisheye", 200),
+      ("projection=parametric", "parametric", 180),
     ])
   func tags(properties: String, name: String, degrees: Double) async throws {
     let pipeline = try pipeline(

@@ -57,14 +57,25 @@ struct SphereLook: Equatable {
 struct SphereOutput {
   let info: VideoInfo
   let pool: VideoBufferPool
-  let reprojector: Reprojector
-  /// The eyes that are drawn; nil for the one of a frame that has one.
-  let eyes: [Eye?]
+  /// One for both eyes, or for each one where their lenses differ.
+  var drawings: [SphereDrawing]
   /// How the drawn eyes share a frame; nil for one.
   let layout: PackingLayout?
   var target: PictureGeometry
+}
+
+/// Eyes that are drawn alike.
+struct SphereDrawing {
+  let reprojector: Reprojector
+  /// Nil for the one of a frame that has one.
+  let eyes: [Eye?]
   /// The planes of the last frame; kept for their memory.
   var pictures: [Reprojector.Picture]
+
+  init(_ reprojector: Reprojector, _ eyes: [Eye?]) {
+    (self.reprojector, self.eyes) = (reprojector, eyes)
+    pictures = eyes.map { _ in Reprojector.Picture(source: [], target: []) }
+  }
 }
 
 extension SphereFilter {

@@ -79,7 +79,7 @@ final class StereoTestSource: PushSourceImplementation {
   func start() throws -> Streaming { Streaming() }
 
   func fixate(_ caps: Caps) -> Caps {
-    Self.complete(caps, try? surroundings(settings.current))
+    Self.complete(caps, surroundings(settings.current))
   }
 
   func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws {
@@ -91,7 +91,7 @@ final class StereoTestSource: PushSourceImplementation {
     let packed = "\(info.width)x\(info.height)"
     guard info.width.isMultiple(of: mode.columns), info.height.isMultiple(of: mode.rows),
       let scene = Scene(
-        try surroundings(settings.current), width: info.width / mode.columns,
+        surroundings(settings.current), width: info.width / mode.columns,
         height: info.height / mode.rows)
     else {
       throw ElementError(
