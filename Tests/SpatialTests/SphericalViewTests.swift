@@ -42,6 +42,23 @@ struct SphericalViewTests {
     return try #require(harness.pull()).bytes
   }
 
+  @Test("convergence turns each eye's view towards the other's, about the view's own vertical")
+  func convergence() throws {
+    // Longitudes above and below each other, seen from a view that leans to its side.
+    harness.setSinkCaps("video/x-raw,width=64,height=72")
+    begin(
+      "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1,multiview-mode=top-bottom,"
+        + "multiview-flags=(GstVideoMultiviewFlagsSet)0:ffffffff",
+      ["projection": "equirectangular", "convergence": "5", "yaw": "30"])
+    let upright = try show(ramp())
+    #expect(abs(degrees(upright[18 * 64 + 32]) - 35) < 2)
+    #expect(abs(degrees(upright[(36 + 18) * 64 + 32]) - 25) < 2)
+    harness.element.set("roll", "90")
+    let leaning = try show(ramp())
+    #expect(abs(degrees(leaning[18 * 64 + 32]) - 30) < 2)
+    #expect(abs(degrees(leaning[(36 + 18) * 64 + 32]) - 30) < 2)
+  }
+
   private func number(_ property: String) -> Double? {
     guard case .double(let value) = harness.element.get(property) else { return nil }
     return value

@@ -20,11 +20,14 @@ extension SphereFilter {
     let width = layout?.arrangement == .sideBySide ? info.width / 2 : info.width
     let height = layout?.arrangement == .topBottom ? info.height / 2 : info.height
     do {
-      let groups = origins.allSatisfy { $0 == origins[0] } ? [eyes] : eyes.map { [$0] }
+      let areAlike = settings.convergence == 0 && origins.allSatisfy { $0 == origins[0] }
+      let groups = areAlike ? [eyes] : eyes.map { [$0] }
       streaming.output = SphereOutput(
         info: info, pool: try VideoBufferPool(info),
         drawings: try zip(groups, origins).map { eyes, origin in
-          SphereDrawing(try settings.sphere.reprojector(origin, input, streaming.tags), eyes)
+          SphereDrawing(
+            try settings.sphere.reprojector(origin, input, streaming.tags), eyes,
+            convergence: settings.convergence)
         },
         layout: layout, target: try PictureGeometry(target, width: width, height: height))
     } catch let error as GeometryError {

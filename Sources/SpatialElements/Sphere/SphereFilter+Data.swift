@@ -101,7 +101,8 @@ extension SphereFilter {
             place: Self.place(of: eye, output.layout), output.layout?.arrangement)
         }
         try output.drawings[drawing].reprojector.draw(
-          output.target, orientation, output.drawings[drawing].pictures)
+          output.target, Rotation(view: orientation) * output.drawings[drawing].turn,
+          output.drawings[drawing].pictures)
       }
     }
     drawn.copyHeader(from: buffer, metas: true)
