@@ -43,8 +43,10 @@ let package = Package(
     .target(name: "Bits", swiftSettings: strict),
     .target(name: "HEVC", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
-    .target(name: "StereoTestScene", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(
+      name: "StereoTestScene", dependencies: ["Reprojection", "StereoVideo"],
+      swiftSettings: strict),
     .target(name: "Playlist", swiftSettings: strict),
     .target(name: "Packager", dependencies: ["ISOBMFF", "Playlist"], swiftSettings: strict),
     .target(
@@ -195,7 +197,8 @@ let package = Package(
     .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: strict),
     .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
     .testTarget(
-      name: "StereoTestSceneTests", dependencies: ["StereoTestScene", "StereoVideo"],
+      name: "StereoTestSceneTests",
+      dependencies: ["Reprojection", "StereoTestScene", "StereoVideo"],
       swiftSettings: strict),
     .testTarget(
       name: "HEVCTests", dependencies: ["Bits", "FuzzTargets", "HEVC", "StereoVideo", "TestKit"],
@@ -259,7 +262,7 @@ let package = Package(
       name: "SpatialTests",
       dependencies: [
         "CGStreamer", "FuzzTargets", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF",
-        "SpatialElements", "StereoTestScene", "StereoVideo", "TestKit",
+        "Reprojection", "SpatialElements", "StereoTestScene", "StereoVideo", "TestKit",
       ],
       swiftSettings: strict + [.unsafeFlags(["-Onone"])]),
   ],

@@ -47,6 +47,16 @@ struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
     return first..<max(first, end)
   }
 
+  /// Whether a pixel of the picture has a sample of its own.
+  @inline(__always)
+  func hasSample(x: Int, y: Int) -> Bool { !isSubsampled || (x | y) & 1 == 0 }
+
+  /// Replaces the sample of a pixel within the picture, which has one.
+  @inline(__always)
+  func set(x: Int, y: Int, _ value: UInt8) {
+    store(value, base + y / spacing * stride + x / spacing * step)
+  }
+
   /// Replaces a whole row of samples; `source` must have `width` bytes.
   func copyRow(_ row: Int, from source: UnsafePointer<UInt8>) {
     let target = base + row * stride

@@ -43,6 +43,30 @@ import Testing
     #expect(OpaqueBox.all(in: eyes[2].payload).map(\.type) == ["blin", "lnsc"])
   }
 
+  @Test("lenses replace those that there were, wherever they stood, and go with their projection")
+  func lenses() throws {
+    let (old, new) = (LensCollection([Lens(identifier: 1)]), LensCollection([Lens(identifier: 2)]))
+    let unknown = Self.box("zzzz", [1])
+    let parametric = SpatialMetadata(projection: .parametric)
+    for isInProjection in [false, true] {
+      let lenses = Self.box("lnsc", old.payload)
+      let kind = Self.box("prji", [0, 0, 0, 0] + Array("prim".utf8))
+      let usage = try VideoExtendedUsage(
+        payload: Self.box("proj", kind + (isInProjection ? lenses : [])) + unknown
+          + (isInProjection ? [] : lenses))
+      #expect(usage.lensCollection == old)
+      #expect(usage.updated(with: parametric, packing: nil, lenses: old) == usage)
+      let changed = usage.updated(with: parametric, packing: nil, lenses: new)
+      #expect(try VideoExtendedUsage(payload: changed.payload) == changed)
+      #expect(changed.lensCollection == new)
+      #expect(
+        OpaqueBox.all(in: changed.payload).map(\.type) == ["proj", "zzzz", "lnsc"])
+      let flat = usage.updated(with: SpatialMetadata(projection: .rectilinear), packing: nil)
+      #expect(try VideoExtendedUsage(payload: flat.payload) == flat)
+      #expect(flat.lensCollection == nil && !flat.payload.contains(Array("lnsc".utf8)))
+    }
+  }
+
   @Test(
     "a box that has to be known to understand the others, and is not, makes the whole unusable",
     arguments: ["", "eyes", "eyes/cams", "eyes/cmfy", "proj", "pack"])

@@ -101,6 +101,17 @@ struct AllocationTests {
     #expect(ours - inC < 0.5, "\(ours) beside \(inC) in C")
   }
 
+  @Test("a picture around the viewer costs no more allocations than a flat one")
+  func surroundings() throws {
+    try BuiltPlugin.require()
+    let caps = "num-buffers=COUNT ! video/x-raw,format=NV12,width=128,height=64 ! fakesink"
+    let flat = try allocationsPerBuffer("stereotestsrc \(caps)")
+    for projection in ["equirectangular", "parametric"] {
+      let around = try allocationsPerBuffer("stereotestsrc projection=\(projection) \(caps)")
+      #expect(around - flat < 0.5, "\(around) beside \(flat) of a flat one")
+    }
+  }
+
   @Test("a sample of a movie costs no more allocations than with qtdemux")
   func demuxer() async throws {
     let folder = try TemporaryFolder()

@@ -10,9 +10,9 @@ import Testing
 /// `sphericalview`: what it shows, what it says of that, and how it is turned.
 @Suite(.timeLimit(.minutes(1)))
 struct SphericalViewTests {
-  private static let whole = "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1"
+  static let whole = "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1"
   private static let size = "video/x-raw,width=64,height=36"
-  private let harness: Harness
+  let harness: Harness
 
   init() throws {
     try BuiltPlugin.require()
@@ -21,14 +21,14 @@ struct SphericalViewTests {
     harness.setSinkCaps(Self.size)
   }
 
-  private func begin(_ caps: String, _ properties: [String: String]) {
+  func begin(_ caps: String, _ properties: [String: String]) {
     for (name, value) in properties { harness.element.set(name, value) }
     harness.play()
     harness.setSourceCaps(caps)
   }
 
   /// A frame whose values are half of the column.
-  private func ramp(_ time: UInt64 = 0) -> Buffer {
+  func ramp(_ time: UInt64 = 0) -> Buffer {
     let buffer = Buffer((0..<256).flatMap { _ in (0..<512).map { UInt8($0 / 2) } })
     buffer.pts = time
     return buffer
@@ -37,12 +37,34 @@ struct SphericalViewTests {
   /// The longitude, in degrees, of what a ramp's value shows.
   private func degrees(_ value: UInt8) -> Double { (Double(value) * 2 + 1) / 512 * 360 - 180 }
 
-  private func show(_ buffer: Buffer) throws -> [UInt8] {
+  func show(_ buffer: Buffer) throws -> [UInt8] {
     #expect(harness.push(buffer) == .ok)
     return try #require(harness.pull()).bytes
   }
 
-  private func navigate(_ fields: String) -> Bool {
+  @Test("convergence turns each eye's view towards the other's, about the view's own vertical")
+  func convergence() throws {
+    // Longitudes above and below each other, seen from a view that leans to its side.
+    harness.setSinkCaps("video/x-raw,width=64,height=72")
+    begin(
+      "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1,multiview-mode=top-bottom,"
+        + "multiview-flags=(GstVideoMultiviewFlagsSet)0:ffffffff",
+      ["projection": "equirectangular", "convergence": "5", "yaw": "30"])
+    let upright = try show(ramp())
+    #expect(abs(degrees(upright[18 * 64 + 32]) - 35) < 2)
+    #expect(abs(degrees(upright[(36 + 18) * 64 + 32]) - 25) < 2)
+    harness.element.set("roll", "90")
+    let leaning = try show(ramp())
+    #expect(abs(degrees(leaning[18 * 64 + 32]) - 30) < 2)
+    #expect(abs(degrees(leaning[(36 + 18) * 64 + 32]) - 30) < 2)
+  }
+
+  func number(_ property: String) -> Double? {
+    guard case .double(let value) = harness.element.get(property) else { return nil }
+    return value
+  }
+
+  func navigate(_ fields: String) -> Bool {
     guard let structure = gst_structure_from_string("application/x-gst-navigation,\(fields)", nil)
     else { return false }
     return harness.pushUpstream(Event(adopting: gst_event_new_navigation(structure)))

@@ -39,6 +39,11 @@ extension PushSourceImplementation {
   public func setLive(_ isLive: Bool) {
     gst_base_src_set_live(cast(gstElement), isLive ? 1 : 0)
   }
+
+  /// Sends a serialized event behind the segment and before the next buffer.
+  public func sendBeforeNext(_ event: Event) {
+    gst_element_send_event(gstElement, event.retainedPointer())
+  }
 }
 
 /// Between the trampolines of GstPushSrc and an implementation.

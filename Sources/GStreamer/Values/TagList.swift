@@ -76,6 +76,8 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
   /// The kinds of value a tag of one's own can have.
   public enum Kind: Sendable {
     case string, double
+    /// Bytes, and what they are.
+    case sample
   }
 }
 
@@ -103,7 +105,12 @@ public struct TagDeclaration: PluginFeature {
   /// Registers the tag with the process; a second registration of the name does nothing.
   public func register() {
     guard gst_tag_exists(name) == 0 else { return }
-    let type = kind == .string ? cgst_type_string() : cgst_type_double()
+    let type =
+      switch kind {
+      case .string: cgst_type_string()
+      case .double: cgst_type_double()
+      case .sample: gst_sample_get_type()
+      }
     gst_tag_register_static(
       permanent(name), GST_TAG_FLAG_META, type, permanent(nick), permanent(blurb), nil)
   }

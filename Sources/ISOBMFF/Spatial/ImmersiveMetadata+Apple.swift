@@ -29,8 +29,10 @@ extension VideoExtendedUsage {
   /// - Parameters:
   ///   - immersive: how the picture surrounds the viewer.
   ///   - metadata: how a pair was shot; nil for one eye.
+  ///   - lenses: of a projection of kind `prim`; nil to make one of what is known of it.
   public static func make(
-    _ immersive: ImmersiveMetadata, pair metadata: SpatialMetadata?
+    _ immersive: ImmersiveMetadata, pair metadata: SpatialMetadata?,
+    lenses said: LensCollection? = nil
   ) -> (box: VideoExtendedUsage?, losses: [ImmersiveLoss]) {
     var losses: [ImmersiveLoss] = []
     if immersive.pose != .front { losses.append(.pose(immersive.pose)) }
@@ -43,8 +45,8 @@ extension VideoExtendedUsage {
       }
       return (nil, losses)
     }
-    var lenses: LensCollection?
-    if case .known(.parametric(let calibration)) = immersive.projection {
+    var lenses = kind == .parametric ? said : nil
+    if lenses == nil, case .known(.parametric(let calibration)) = immersive.projection {
       guard let lens = Lens(calibration, role: "mono") else {
         return (nil, losses + [.projection(immersive.projection)])
       }

@@ -14,7 +14,11 @@ extension VideoExtendedUsage {
   ///
   /// Where they say nothing new, the bytes are the same. Else all boxes that are not known are
   /// kept, behind those that are.
-  public func updated(with metadata: SpatialMetadata, packing: PackingLayout?) -> Self {
+  ///
+  /// - Parameter lenses: of a projection of kind `prim`, which replace those that there are.
+  public func updated(
+    with metadata: SpatialMetadata, packing: PackingLayout?, lenses: LensCollection? = nil
+  ) -> Self {
     let changes = VideoExtendedUsage(metadata, packing: packing)
     var new = self
     new.heroEyeIndicator = changes.heroEyeIndicator ?? heroEyeIndicator
@@ -26,9 +30,18 @@ extension VideoExtendedUsage {
       new.views = (views ?? []).union(changes.views ?? [])
       if !packing.rightViewFirst { new.views?.remove(.reversed) }
     }
+    // Those of another projection hold no more.
+    let holdsLenses = new.projectionKind == projectionKind || new.projectionKind == "prim"
+    new.lensCollection = holdsLenses ? lenses ?? lensCollection : nil
     guard new != self else { return self }
     var others: [String: [OpaqueBox]] = [:]
     Self.collectOthers(in: payload, path: "", into: &others)
+    if !holdsLenses || new.lensCollection != lensCollection {
+      for path in ["", "proj"] { others[path]?.removeAll { $0.type == "lnsc" } }
+      if let lenses = new.lensCollection {
+        others["", default: []].append(OpaqueBox("lnsc", payload: lenses.payload))
+      }
+    }
     new.payload = new.writtenPayload(others: others)
     return new
   }

@@ -76,13 +76,20 @@ public final class Reprojector {
   public func draw(
     _ target: PictureGeometry, _ orientation: SphereOrientation, _ pictures: [Picture]
   ) throws(ReprojectionError) {
+    try draw(target, Rotation(view: orientation), pictures)
+  }
+
+  /// The same, with a rotation from the target's directions to those of the surroundings.
+  public func draw(
+    _ target: PictureGeometry, _ rotation: Rotation, _ pictures: [Picture]
+  ) throws(ReprojectionError) {
     for picture in pictures {
       try check(picture.source, source)
       try check(picture.target, target)
     }
     let next = View(
       projection: target.projection, width: target.width, height: target.height,
-      pixelAspectRatio: target.pixelAspectRatio, rotation: pose * Rotation(view: orientation))
+      pixelAspectRatio: target.pixelAspectRatio, rotation: pose * rotation)
     let isSame = next == view
     if !isSame {
       for plan in plans { plan.forget() }

@@ -39,7 +39,9 @@ enum DemuxTags {
     PrivateMetadata(track.metadata, userData: track.userData, without: ["name"]).write(to: tags)
     PrivateTrack(track).write(to: tags)
     spatial?.write(to: tags)
-    if let immersive = track.immersiveMetadata { SphereTags(immersive).write(to: tags) }
+    if let immersive = track.immersiveMetadata {
+      SphereTags(immersive, lenses: track.lenses).write(to: tags)
+    }
     return tags
   }
 
@@ -53,6 +55,11 @@ enum DemuxTags {
 }
 
 extension Track {
+  fileprivate var lenses: LensCollection? {
+    guard case .video(let entry) = sampleEntries.first else { return nil }
+    return entry.extendedUsage?.lensCollection
+  }
+
   /// The name that somebody gave the track: `name` in its user data.
   fileprivate var name: String? {
     guard let box = description.userData.first(where: { $0.type == "name" }) else { return nil }

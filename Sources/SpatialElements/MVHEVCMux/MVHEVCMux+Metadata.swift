@@ -11,9 +11,9 @@ extension MVHEVCMux.Streaming {
   }
 
   /// How the pair surrounds the viewer; nil where nothing says that it does.
-  func immersiveMetadata() throws -> ImmersiveMetadata? {
+  func immersiveMetadata() throws -> (immersive: ImmersiveMetadata, lenses: LensCollection?)? {
     let tags = try element.settings.current.spatial.sphereTags(after: SphereTags(movieTags))
-    return tags.immersiveMetadata(spatialMetadata.projection)
+    return tags.immersiveMetadata(spatialMetadata.projection).map { ($0, tags.lenses) }
   }
 
   /// What properties and one pad's tags say.

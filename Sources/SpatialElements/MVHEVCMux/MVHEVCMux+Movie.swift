@@ -36,7 +36,9 @@ extension MVHEVCMux.Streaming {
       var track = described(
         TrackDescription(.video(entry), timescale: clock.timescale),
         by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue])
-      track.sphericalVideoV1 = try immersiveMetadata().flatMap(SphericalVideoV1.init(around:))
+      track.sphericalVideoV1 = try immersiveMetadata().flatMap {
+        SphericalVideoV1(around: $0.immersive)
+      }
       tracks.append(track)
     }
     for pad in pads.streams {
@@ -154,8 +156,8 @@ extension MVHEVCMux.Streaming {
       let base = stereo.stream(stereo.baseEye)
     else { return }
     var entry = try MuxVideoCaps.sampleEntry(configuration, base)
-    if let immersive = try immersiveMetadata() {
-      element.warn(of: entry.surround(immersive, spatialMetadata))
+    if let (immersive, lenses) = try immersiveMetadata() {
+      element.warn(of: entry.surround(immersive, spatialMetadata, lenses))
     } else {
       let metadata = spatialMetadata.fillingGapsAsUsual()
       entry.extendedUsage = VideoExtendedUsage(metadata)

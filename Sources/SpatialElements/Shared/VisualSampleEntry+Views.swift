@@ -41,9 +41,11 @@ extension VisualSampleEntry {
     _ caps: Caps, _ metadata: SpatialMetadata, _ sphere: SphereTags
   ) -> [String] {
     let packing = PackingLayout(multiviewCaps: caps)
-    if var immersive = sphere.immersiveMetadata(metadata.projection), !says(immersive) {
+    if var immersive = sphere.immersiveMetadata(metadata.projection),
+      !says(immersive, sphere.lenses)
+    {
       immersive.packing = packing
-      return surround(immersive, metadata)
+      return surround(immersive, metadata, sphere.lenses)
     }
     var metadata = metadata
     if metadata.projection == .rectilinear, immersiveMetadata?.projection.kind != nil {
@@ -73,10 +75,13 @@ extension VisualSampleEntry {
   }
 
   /// Whether the boxes have it already.
-  private func says(_ immersive: ImmersiveMetadata) -> Bool {
+  private func says(_ immersive: ImmersiveMetadata, _ lenses: LensCollection?) -> Bool {
     guard let own = immersiveMetadata, own.pose == immersive.pose else { return false }
-    // Lenses are in boxes alone, and tags have bounds as decimal numbers.
-    if let kind = own.projection.kind { return kind == immersive.projection.kind }
+    // Tags have bounds as decimal numbers.
+    if let kind = own.projection.kind {
+      let hasLenses = lenses == nil || lenses == extendedUsage?.lensCollection
+      return kind == immersive.projection.kind && (kind != .parametric || hasLenses)
+    }
     guard case .known(.equirectangular(let bounds)) = own.projection,
       case .known(.equirectangular(let wanted)) = immersive.projection
     else { return own.projection == immersive.projection }
@@ -86,19 +91,24 @@ extension VisualSampleEntry {
   /// Says how the pictures surround the viewer, to Apple's players (`vexu`, `hfov`) and to others
   /// (`sv3d`, `st3d`); of layered pictures, the latter show one eye.
   ///
-  /// - Parameter metadata: how a pair was shot.
+  /// - Parameters:
+  ///   - metadata: how a pair was shot.
+  ///   - lenses: what a parametric picture was shot with.
   /// - Returns: what is lost, in sentences.
-  mutating func surround(_ immersive: ImmersiveMetadata, _ metadata: SpatialMetadata) -> [String] {
+  mutating func surround(
+    _ immersive: ImmersiveMetadata, _ metadata: SpatialMetadata, _ lenses: LensCollection?
+  ) -> [String] {
     let isLayered = hasLayeredViews
     let isPair = immersive.packing != nil || isLayered
     var metadata = metadata
     metadata.projection = immersive.projection.kind
     let said = metadata
     if metadata.projection != nil { metadata = metadata.fillingGapsAsUsual() }
-    let apple = VideoExtendedUsage.make(immersive, pair: isPair ? metadata : nil)
+    let lenses = metadata.projection == .parametric ? lenses : nil
+    let apple = VideoExtendedUsage.make(immersive, pair: isPair ? metadata : nil, lenses: lenses)
     let others = SphericalVideo.make(immersive, metadataSource: ProjectVersion.name)
     if let usage = extendedUsage, metadata.projection != nil || usage.projectionKind == nil {
-      extendedUsage = usage.updated(with: said, packing: immersive.packing)
+      extendedUsage = usage.updated(with: said, packing: immersive.packing, lenses: lenses)
     } else {
       if let usage = extendedUsage {
         // It has a projection that no longer holds.
@@ -117,7 +127,9 @@ extension VisualSampleEntry {
       if case .initialView = loss, hasPlace { return nil }
       return others.losses.contains(loss) ? "\(loss)" : "players of Apple's vexu: \(loss)"
     }
-    return losses + (immersive.projection == .parametric ? ["the lenses are lost"] : [])
+    let lacksLenses =
+      immersive.projection == .parametric && extendedUsage?.lensCollection == nil
+    return losses + (lacksLenses ? ["the lenses are lost"] : [])
   }
 }
 

@@ -11,6 +11,7 @@ enum SphereChoice: Int32, EnumType {
   case equirectangular = 2
   case halfEquirectangular = 3
   case fisheye = 4
+  case parametric = 5
   case cubemap = 6
   case equiAngularCubemap = 7
 
@@ -23,6 +24,7 @@ enum SphereChoice: Int32, EnumType {
     case .equirectangular: ("equirectangular", "360 degrees, equirectangular")
     case .halfEquirectangular: ("half-equirectangular", "The front 180 degrees, equirectangular")
     case .fisheye: ("fisheye", "A circular fisheye picture, equidistant")
+    case .parametric: ("parametric", "Described by the lenses of tag lens-calibration")
     case .cubemap: ("cubemap", "Six faces in three columns, as Google's cbmp has them")
     case .equiAngularCubemap:
       ("equi-angular-cubemap", "Six faces with equal angles, as YouTube has them")
@@ -74,7 +76,7 @@ package enum SphereProjection {
 }
 
 extension SphereChoice {
-  /// Nil for ``auto``.
+  /// Nil for ``auto``, and for lenses, which have to be known.
   func projection(fisheyeFieldOfView: Double) -> Projection? {
     func known(_ kind: ProjectionKind) -> Projection? {
       SphereProjection.projection(kind, fisheyeFieldOfView: fisheyeFieldOfView)
@@ -85,6 +87,7 @@ extension SphereChoice {
     case .equirectangular: known(.equirectangular)
     case .halfEquirectangular: known(.halfEquirectangular)
     case .fisheye: known(.fisheye)
+    case .parametric: known(.parametric)
     case .cubemap: .cubemap(.sphericalVideo, padding: 0)
     case .equiAngularCubemap: .cubemap(.equiAngular, padding: 2)
     }

@@ -9,20 +9,27 @@ extension SphereFilter {
   func negotiate(_ streaming: inout SphereStreaming, following cause: Event?) throws {
     guard let input = streaming.input else { throw FlowReturn.notNegotiated }
     let settings = settings.current
-    let origin = try settings.sphere.source(streaming.tags)
+    let eyes: [Eye?] =
+      input.layout == nil
+      ? [input.eye] : settings.sphere.outputEyes.eye.map { [$0] } ?? Eye.allCases
+    let origins = try eyes.map { try settings.sphere.source(streaming.tags, input, $0) }
     let target = settings.target.projection
-    let (caps, layout) = try outputCaps(input, settings.sphere.outputEyes, from: origin, to: target)
+    let (caps, layout) = try outputCaps(
+      input, settings.sphere.outputEyes, from: origins[0], to: target)
     guard let info = VideoInfo(caps) else { throw FlowReturn.notNegotiated }
     let width = layout?.arrangement == .sideBySide ? info.width / 2 : info.width
     let height = layout?.arrangement == .topBottom ? info.height / 2 : info.height
-    let eyes: [Eye?] =
-      input.layout == nil ? [nil] : settings.sphere.outputEyes.eye.map { [$0] } ?? Eye.allCases
     do {
+      let areAlike = settings.convergence == 0 && origins.allSatisfy { $0 == origins[0] }
+      let groups = areAlike ? [eyes] : eyes.map { [$0] }
       streaming.output = SphereOutput(
         info: info, pool: try VideoBufferPool(info),
-        reprojector: try settings.sphere.reprojector(input, streaming.tags), eyes: eyes,
-        layout: layout, target: try PictureGeometry(target, width: width, height: height),
-        pictures: eyes.map { _ in Reprojector.Picture(source: [], target: []) })
+        drawings: try zip(groups, origins).map { eyes, origin in
+          SphereDrawing(
+            try settings.sphere.reprojector(origin, input, streaming.tags), eyes,
+            convergence: settings.convergence)
+        },
+        layout: layout, target: try PictureGeometry(target, width: width, height: height))
     } catch let error as GeometryError {
       throw ElementError(.format, "The picture cannot be drawn: \(error).")
     } catch let error as ReprojectionError {

@@ -12,10 +12,10 @@ extension SphereFilter {
       (streaming.tags, streaming.hasSentTags) = (SphereTags(), false)
       return pad.forward(event)
     case .caps(let caps):
-      streaming.input = try SphereInput(caps)
-      streaming.output = nil
+      let input = try SphereInput(caps)
+      (streaming.input, streaming.output) = (input, nil)
       // What is not in the caps may be in the tags, which come later.
-      if settings.current.sphere.projection != .auto || streaming.tags.projection != nil {
+      if (try? settings.current.sphere.source(streaming.tags, input, nil)) != nil {
         try negotiate(&streaming, following: event)
       }
       return true
@@ -89,16 +89,21 @@ extension SphereFilter {
     do {
       let from = try VideoFrame(memory, input.info)
       let into = try VideoFrame(drawn, output.info, writing: true)
-      for (index, eye) in output.eyes.enumerated() {
-        try from.locate(
-          &output.pictures[index].source, input.format, width: input.width, height: input.height,
-          place: Self.place(of: eye, input.layout), input.layout?.arrangement)
-        try into.locate(
-          &output.pictures[index].target, input.format, width: output.target.width,
-          height: output.target.height, place: Self.place(of: eye, output.layout),
-          output.layout?.arrangement)
+      for drawing in output.drawings.indices {
+        for (index, eye) in output.drawings[drawing].eyes.enumerated() {
+          try from.locate(
+            &output.drawings[drawing].pictures[index].source, input.format, width: input.width,
+            height: input.height, place: Self.place(of: eye, input.layout),
+            input.layout?.arrangement)
+          try into.locate(
+            &output.drawings[drawing].pictures[index].target, input.format,
+            width: output.target.width, height: output.target.height,
+            place: Self.place(of: eye, output.layout), output.layout?.arrangement)
+        }
+        try output.drawings[drawing].reprojector.draw(
+          output.target, Rotation(view: orientation) * output.drawings[drawing].turn,
+          output.drawings[drawing].pictures)
       }
-      try output.reprojector.draw(output.target, orientation, output.pictures)
     }
     drawn.copyHeader(from: buffer, metas: true)
     drawn.removeMetasOfSize()

@@ -26,8 +26,14 @@ protocol SphereFilterSettings: Sendable {
   var sphere: SphereSettings { get set }
   /// What is drawn, and what tags call it.
   var target: (name: SphereChoice, projection: Projection) { get }
+  /// How far each eye's output is turned towards the other's, in degrees.
+  var convergence: Double { get }
   /// Whether the target may become another one of the same kind between two frames.
   static var targetMoves: Bool { get }
+}
+
+extension SphereFilterSettings {
+  var convergence: Double { 0 }
 }
 
 /// What the streaming thread knows.
@@ -57,14 +63,35 @@ struct SphereLook: Equatable {
 struct SphereOutput {
   let info: VideoInfo
   let pool: VideoBufferPool
-  let reprojector: Reprojector
-  /// The eyes that are drawn; nil for the one of a frame that has one.
-  let eyes: [Eye?]
+  /// One for both eyes, or for each one where their lenses differ.
+  var drawings: [SphereDrawing]
   /// How the drawn eyes share a frame; nil for one.
   let layout: PackingLayout?
   var target: PictureGeometry
+}
+
+/// Eyes that are drawn alike.
+struct SphereDrawing {
+  let reprojector: Reprojector
+  /// How their output is turned, beside how the view is.
+  let turn: Rotation
+  /// Nil for the one of a frame that has one.
+  let eyes: [Eye?]
   /// The planes of the last frame; kept for their memory.
   var pictures: [Reprojector.Picture]
+
+  /// - Parameter convergence: how far each eye's output is turned towards the other's, in degrees.
+  init(_ reprojector: Reprojector, _ eyes: [Eye?], convergence: Double) {
+    (self.reprojector, self.eyes) = (reprojector, eyes)
+    let sign =
+      switch eyes.first {
+      case .left: 1.0
+      case .right: -1.0
+      default: 0.0
+      }
+    turn = Rotation(view: SphereOrientation(yaw: sign * convergence))
+    pictures = eyes.map { _ in Reprojector.Picture(source: [], target: []) }
+  }
 }
 
 extension SphereFilter {

@@ -35,6 +35,9 @@ struct SphereInput {
     }
   }
 
+  /// The eye that frames of one eye show, where their caps say it.
+  var eye: Eye? { caps.first?.string("multiview-mode").flatMap(Eye.init(rawValue:)) }
+
   /// One eye's.
   var width: Int { layout?.arrangement == .sideBySide ? info.width / 2 : info.width }
   var height: Int { layout?.arrangement == .topBottom ? info.height / 2 : info.height }

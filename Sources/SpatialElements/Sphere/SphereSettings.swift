@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import ISOBMFF
 import Reprojection
 import StereoVideo
 
@@ -16,33 +17,52 @@ struct SphereSettings: Sendable {
   var antialias = true
   var threads: Int32 = 0
 
-  /// The projection of the input, with what tags say of it.
-  func source(_ tags: SphereTags) throws -> Projection {
+  /// The projection of an eye of the input, with what tags say of it.
+  ///
+  /// - Parameter eye: nil for pictures of one eye.
+  func source(_ tags: SphereTags, _ input: SphereInput, _ eye: Eye?) throws -> Projection {
     let fisheye =
       fisheyeFieldOfView ?? tags.fisheyeFieldOfView ?? SphereProjection.fisheyeFieldOfView
     let choice = projection == .auto ? tags.projection : projection
     if let bounds = tags.bounds, [.equirectangular, .halfEquirectangular, nil].contains(choice) {
       return .equirectangular(bounds)
     }
+    if choice == .parametric, let lens = tags.lens(eye, input) { return .parametric(lens) }
     guard let found = choice?.projection(fisheyeFieldOfView: fisheye) else {
       throw ElementError(
         .format,
-        tags.isParametric
+        choice == .parametric
           ? "The stream's projection is parametric, and its lenses are not known here."
           : "Nothing says how the picture surrounds the viewer; set the property projection.")
     }
     return found
   }
 
-  func reprojector(_ input: SphereInput, _ tags: SphereTags) throws -> Reprojector {
+  func reprojector(
+    _ source: Projection, _ input: SphereInput, _ tags: SphereTags
+  ) throws -> Reprojector {
     var options = Reprojector.Settings()
     options.interpolation = interpolation.interpolation
     options.antialias = antialias
     options.chromaSite = SphereFormat.chromaSite(input.info)
     options.threads = threads > 0 ? Int(threads) : Processors.count
     return try Reprojector(
-      source: try input.geometry(try source(tags)), pose: tags.pose ?? .front,
+      source: try input.geometry(source), pose: tags.pose ?? .front,
       format: input.format, settings: options)
+  }
+}
+
+extension SphereTags {
+  /// How the lens of an eye bends its picture; nil where that is not known.
+  fileprivate func lens(_ eye: Eye?, _ input: SphereInput) -> LensCalibration? {
+    let role: FourCC =
+      switch eye {
+      case .left: "left"
+      case .right: "rght"
+      case nil: "mono"
+      }
+    let lens = lenses?.lens(role: role) ?? (eye == nil ? lenses?.lens(role: "left") : nil)
+    return lens?.calibration(width: Double(input.width), height: Double(input.height))
   }
 }
 

@@ -22,7 +22,13 @@ extension Projection {
     case .rectilinear(let degrees): degrees
     case .equirectangular(let bounds): 360 * (1 - bounds.leftPart - bounds.rightPart)
     case .fisheye(let lens): lens.fieldOfView
-    case .parametric: 180
+    case .parametric(let lens):
+      // As many as its width would cover if it were everywhere as in its middle.
+      min(
+        360,
+        max(
+          1,
+          lens.referenceWidth / lens.focalLengthX * (1 + lens.projectionOffset) * 180 / .pi))
     case .cubemap: 270
     }
   }

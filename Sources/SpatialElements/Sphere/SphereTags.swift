@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import ISOBMFF
 import StereoVideo
 
 /// What stream tags say of how pictures surround the viewer.
 struct SphereTags: Equatable {
   /// Never ``SphereChoice/auto``.
   var projection: SphereChoice?
-  /// Whether the projection is one of lenses, which no tag describes.
-  var isParametric = false
   /// The part of the sphere that an equirectangular picture shows.
   var bounds: SphereBounds?
   /// How the picture is turned: yaw counts counter-clockwise (`prhd` of Spherical Video V2).
@@ -17,11 +16,16 @@ struct SphereTags: Equatable {
   var initialView: SphereOrientation?
   /// In degrees, 1 to 360.
   var fisheyeFieldOfView: Double?
+  /// What a parametric picture was shot with (`lnsc`).
+  var lenses: LensCollection?
 
   static let boundsTag = "spherical-bounds"
   static let poseTag = "spherical-pose"
   static let initialViewTag = "spherical-initial-view"
   static let fisheyeFieldOfViewTag = "spherical-fisheye-field-of-view"
+  static let lensesTag = "lens-calibration"
+  /// More than this is no box of lenses, in bytes: each takes some two hundred.
+  private static let largestLenses = 64 << 10
 
   static let declarations = [
     TagDeclaration(
@@ -39,6 +43,9 @@ struct SphereTags: Equatable {
     TagDeclaration(
       fisheyeFieldOfViewTag, .double, nick: "spherical fisheye field of view",
       blurb: "what the circle of a fisheye picture covers, in degrees, 1 to 360"),
+    TagDeclaration(
+      lensesTag, .sample, nick: "lens calibration",
+      blurb: "the lenses of a parametric picture: what is in a box lnsc of Apple's projected media"),
   ]
 
   init() {}
@@ -48,8 +55,7 @@ struct SphereTags: Equatable {
     self = earlier
     if let name = tags.string(StereoTags.projection) {
       let choice = SphereChoice.allCases.first { $0 != .auto && $0.names.nick == name }
-      let isLens = name == ProjectionKind.parametric.rawValue
-      if choice != nil || isLens { (projection, isParametric) = (choice, isLens) }
+      projection = choice ?? projection
     }
     bounds = tags.string(Self.boundsTag).flatMap(SphereBounds.init(text:)) ?? bounds
     pose = tags.string(Self.poseTag).flatMap(SphereOrientation.init(text:)) ?? pose
@@ -58,11 +64,21 @@ struct SphereTags: Equatable {
     if let degrees = tags.double(Self.fisheyeFieldOfViewTag), (1...360).contains(degrees) {
       fisheyeFieldOfView = degrees
     }
+    lenses = Self.lenses(tags) ?? lenses
+  }
+
+  private static func lenses(_ tags: TagList) -> LensCollection? {
+    guard let payload = tags.samples(lensesTag).first?.content, payload.size <= largestLenses else {
+      return nil
+    }
+    return try? LensCollection(payload: payload.bytes)
   }
 
   /// What a movie says of a picture that surrounds the viewer. A part of the sphere has no kind with
   /// a name: its bounds say what it is.
-  init(_ immersive: ImmersiveMetadata) {
+  ///
+  /// - Parameter lenses: what a parametric picture was shot with.
+  init(_ immersive: ImmersiveMetadata, lenses: LensCollection? = nil) {
     if immersive.pose != .front { pose = immersive.pose }
     if immersive.initialView != .front { initialView = immersive.initialView }
     switch immersive.projection {
@@ -73,6 +89,9 @@ struct SphereTags: Equatable {
       default: bounds = found
       }
     case .known(.cubemap(.sphericalVideo, padding: 0)): projection = .cubemap
+    case .known(.parametric):
+      projection = .parametric
+      if let lenses, lenses.payload.count <= Self.largestLenses { self.lenses = lenses }
     default: break
     }
   }
@@ -83,6 +102,7 @@ struct SphereTags: Equatable {
     if let pose { tags.set(Self.poseTag, .string(pose.text)) }
     if let initialView { tags.set(Self.initialViewTag, .string(initialView.text)) }
     if let fisheyeFieldOfView { tags.set(Self.fisheyeFieldOfViewTag, .double(fisheyeFieldOfView)) }
+    if let lenses { tags.append(Self.lensesTag, Buffer(lenses.payload), name: "lnsc", []) }
   }
 
   /// How the picture surrounds the viewer; nil where nothing says that it does.
@@ -120,7 +140,8 @@ struct SphereTags: Equatable {
     if case .fisheye(let lens) = projection {
       own.set(fisheyeFieldOfViewTag, .double(lens.fieldOfView))
     }
-    return tags.removing([boundsTag, poseTag, initialViewTag, fisheyeFieldOfViewTag]).merging(own)
+    return tags.removing([boundsTag, poseTag, initialViewTag, fisheyeFieldOfViewTag, lensesTag])
+      .merging(own)
   }
 }
 

@@ -37,6 +37,15 @@ extension NavigationInput {
     case "mouse-scroll":
       guard let delta = fields.double("delta_pointer_y") else { return nil }
       self = .scroll(delta)
+    case "touch-down", "touch-motion":
+      guard let finger = fields.int("identifier"), let (x, y) = position() else { return nil }
+      self =
+        fields.string("event") == "touch-down"
+        ? .touch(finger: finger, x: x, y: y) : .touchMove(finger: finger, x: x, y: y)
+    case "touch-up":
+      guard let finger = fields.int("identifier") else { return nil }
+      self = .touchRelease(finger: finger)
+    case "touch-cancel": self = .touchCancel
     case "key-press":
       guard let key = fields.string("key") else { return nil }
       self = .key(key)

@@ -19,9 +19,14 @@ let sphericalView = ElementDeclaration<SphericalView>(
       "field-of-view", nick: "Field of view", blurb: "What the view's width covers, in degrees",
       in: CameraView.fieldsOfView, default: 90, mutable: .playing, isControllable: true,
       at: \.fieldOfView),
+    .double(
+      "convergence", nick: "Convergence",
+      blurb: "How far each eye's view is turned towards the other's, in degrees: more moves "
+        + "everything away from the viewer",
+      in: -10...10, default: 0, at: \.convergence),
     .bool(
       "navigation", nick: "Navigation",
-      blurb: "Turn the view as mouse and keys in the window say", default: true,
+      blurb: "Turn the view as mouse, fingers and keys in the window say", default: true,
       mutable: .playing, at: \.navigates),
     .string(
       "path", nick: "Path",
@@ -34,6 +39,7 @@ final class SphericalView: SphereFilter {
   struct Settings: SphereFilterSettings {
     var sphere = SphereSettings()
     var fieldOfView = 90.0
+    var convergence = 0.0
     var navigates = true
     var path: String?
 

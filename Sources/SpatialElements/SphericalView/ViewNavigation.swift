@@ -12,18 +12,26 @@ enum NavigationInput {
   case grab(x: Double, y: Double)
   case move(x: Double, y: Double)
   case release
+  /// A finger is put down; a screen tells its fingers apart by numbers.
+  case touch(finger: Int, x: Double, y: Double)
+  case touchMove(finger: Int, x: Double, y: Double)
+  case touchRelease(finger: Int)
+  /// All fingers are gone.
+  case touchCancel
   /// Steps of the wheel, upwards.
   case scroll(Double)
   /// A key, by its X11 name.
   case key(String)
 }
 
-/// Turns the view so that what was grabbed stays under the pointer.
+/// Turns the view so that what was grabbed stays under the pointer, or under one finger or between two,
+/// which also pinch the field of view.
 struct ViewNavigation {
   /// Of one eye's view.
   var size = (width: 0, height: 0)
   /// What the pointer holds.
   private var grabbed: Direction?
+  private var fingers = TouchingFingers()
 
   /// The view after the input; nil for input that is none of a view's.
   mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
@@ -42,6 +50,28 @@ struct ViewNavigation {
     case .release:
       guard grabbed != nil else { return nil }
       grabbed = nil
+    case .touch(let finger, let x, let y):
+      if fingers.add(finger, x: x, y: y, view) { holdWithFingers(view) }
+      return view
+    case .touchMove(let finger, let x, let y):
+      guard !fingers.isEmpty else { return nil }
+      guard fingers.move(finger, x: x, y: y) else { return view }
+      next.fieldOfView = fingers.fieldOfView(view.fieldOfView)
+      let middle = fingers.middle
+      guard let grabbed, let own = ray(middle.x, middle.y, next),
+        let orientation = SphereOrientation(
+          seeing: grabbed, at: own, roll: view.orientation.roll)
+      else { return next }
+      next.orientation = orientation
+    case .touchRelease(let finger):
+      guard !fingers.isEmpty else { return nil }
+      if fingers.remove(finger, view) { holdWithFingers(view) }
+      return view
+    case .touchCancel:
+      guard !fingers.isEmpty else { return nil }
+      fingers = TouchingFingers()
+      holdWithFingers(view)
+      return view
     case .scroll(let steps):
       guard steps.isFinite else { return nil }
       next.fieldOfView = zoomed(view.fieldOfView, by: pow(0.9, max(-20, min(20, steps))))
@@ -64,14 +94,24 @@ struct ViewNavigation {
     return next
   }
 
+  private mutating func holdWithFingers(_ view: CameraView) {
+    let middle = fingers.middle
+    grabbed =
+      fingers.isEmpty
+      ? nil : ray(middle.x, middle.y, view).map { Rotation(view: view.orientation)($0) }
+  }
+
   private func zoomed(_ degrees: Double, by factor: Double) -> Double {
     let range = CameraView.fieldsOfView
     return min(range.upperBound, max(range.lowerBound, degrees * factor))
   }
 
+  /// Whether a window could be so large.
+  static func isPlace(_ x: Double, _ y: Double) -> Bool { abs(x) < 1e6 && abs(y) < 1e6 }
+
   /// The view's own direction at a pixel, of whichever eye is there.
   private func ray(_ x: Double, _ y: Double, _ view: CameraView) -> Direction? {
-    guard x.isFinite, y.isFinite,
+    guard Self.isPlace(x, y),
       let geometry = try? PictureGeometry(
         .rectilinear(horizontalFieldOfView: view.fieldOfView), width: size.width,
         height: size.height)

@@ -46,16 +46,20 @@ extension StereoTestSource {
   ]
 
   /// The caps with defaults for what is still open.
-  static func complete(_ caps: Caps) -> Caps {
+  ///
+  /// - Parameter surroundings: how a picture surrounds the viewer; nil for a flat one.
+  static func complete(_ caps: Caps, _ surroundings: Projection?) -> Caps {
     let chosen = caps.fixating("multiview-mode", .string(Self.modes[0].name))
       .fixating("format", .string(Self.formats[0]))
     let name = chosen.first?.string("multiview-mode")
     let mode = Self.modes.first { $0.name == name } ?? Self.modes[0]
     let isYUV = ["I420", "NV12", "I420_10LE"].contains(chosen.first?.string("format"))
+    let wide = chosen.fixating("width", .int(960 * Int32(mode.columns)))
+    let eyeWidth = (wide.first?.int("width") ?? 0) / mode.columns
+    let height = surroundings.map { Int32($0.height(width: Double(eyeWidth)) / 2) * 2 } ?? 540
     return
-      chosen
-      .fixating("width", .int(960 * Int32(mode.columns)))
-      .fixating("height", .int(540 * Int32(mode.rows)))
+      wide
+      .fixating("height", .int(height * Int32(mode.rows)))
       .fixating("framerate", .fraction(Fraction(30, 1)))
       .fixating("pixel-aspect-ratio", .fraction(Fraction(1, 1)))
       .fixating("interlace-mode", "progressive")

@@ -4,7 +4,8 @@ import GStreamer
 import StereoTestScene
 import StereoVideo
 
-/// `stereotestsrc`: a moving scene whose disparities are known (`StereoTestScene`).
+/// `stereotestsrc`: a moving scene whose disparities are known (`StereoTestScene`), or a world around
+/// the viewer whose every direction is (`SphereWorld`).
 let stereoTestSource = ElementDeclaration<StereoTestSource>(
   name: "stereotestsrc",
   typeName: "GstStereoTestSrc",
@@ -27,23 +28,35 @@ let stereoTestSource = ElementDeclaration<StereoTestSource>(
   properties: [
     .bool(
       "is-live", nick: "Is live", blurb: "Make frames by the clock, as a camera does",
-      default: false, at: \.isLive)
+      default: false, at: \.isLive),
+    .choice(
+      "projection", nick: "Projection",
+      blurb: "How the picture maps onto the viewer's surroundings: a flat scene, or a world all "
+        + "around in which each direction is known",
+      default: .rectilinear, at: \.projection),
+    .double(
+      "fisheye-field-of-view", nick: "Fisheye field of view",
+      blurb: "What the circle of a fisheye picture covers, in degrees", in: 1...360,
+      default: SphereProjection.fisheyeFieldOfView, at: \.fisheyeFieldOfView),
   ])
 
 final class StereoTestSource: PushSourceImplementation {
   struct Settings {
     var isLive = false
+    var projection = ProjectionChoice.rectilinear
+    var fisheyeFieldOfView = SphereProjection.fisheyeFieldOfView
   }
 
   struct Streaming {
     /// What the caps ask for; nil before them.
     var output: Output?
     var frameNumber = 0
+    var hasSentTags = false
   }
 
   struct Output {
     let mode: Mode
-    let scene: StereoTestScene
+    let scene: Scene
     let pool: VideoBufferPool
   }
 
@@ -65,7 +78,9 @@ final class StereoTestSource: PushSourceImplementation {
 
   func start() throws -> Streaming { Streaming() }
 
-  func fixate(_ caps: Caps) -> Caps { Self.complete(caps) }
+  func fixate(_ caps: Caps) -> Caps {
+    Self.complete(caps, surroundings(settings.current))
+  }
 
   func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws {
     guard let info = VideoInfo(caps), let name = caps.first?.string("multiview-mode"),
@@ -75,8 +90,9 @@ final class StereoTestSource: PushSourceImplementation {
     }
     let packed = "\(info.width)x\(info.height)"
     guard info.width.isMultiple(of: mode.columns), info.height.isMultiple(of: mode.rows),
-      let scene = StereoTestScene(
-        width: info.width / mode.columns, height: info.height / mode.rows)
+      let scene = Scene(
+        surroundings(settings.current), width: info.width / mode.columns,
+        height: info.height / mode.rows)
     else {
       throw ElementError(
         .negotiation,
@@ -89,6 +105,10 @@ final class StereoTestSource: PushSourceImplementation {
 
   func create(_ streaming: inout Streaming) throws -> UniqueBuffer {
     guard let output = streaming.output else { throw FlowReturn.notNegotiated }
+    if !streaming.hasSentTags {
+      streaming.hasSentTags = true
+      if let tags = tags(settings.current) { sendBeforeNext(.tags(tags)) }
+    }
     let number = streaming.frameNumber
     let buffer = try output.pool.acquire()
     do {
@@ -103,7 +123,7 @@ final class StereoTestSource: PushSourceImplementation {
   }
 
   private func draw(
-    _ view: Mode.View, of scene: StereoTestScene, into frame: borrowing VideoFrame,
+    _ view: Mode.View, of scene: Scene, into frame: borrowing VideoFrame,
     _ info: VideoInfo
   ) throws {
     let planes = (0..<frame.planeCount).compactMap { index -> StereoTestScene.Plane? in
@@ -111,8 +131,8 @@ final class StereoTestSource: PushSourceImplementation {
       let grid = info.sampleGrid(index)
       let stride = frame.stride(index)
       let rows = (info.height + (1 << grid.heightShift) - 1) >> grid.heightShift
-      let row = (view.row * scene.height) >> grid.heightShift
-      let column = (view.column * scene.width) >> grid.widthShift
+      let row = (view.row * scene.size.height) >> grid.heightShift
+      let column = (view.column * scene.size.width) >> grid.widthShift
       let offset = row * stride + column * grid.step
       let size = rows * stride - offset
       guard size > 0 else { return nil }

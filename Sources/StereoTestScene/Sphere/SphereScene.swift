@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MPL-2.0
+
+public import Reprojection
+public import StereoVideo
+
+/// Pictures of a ``SphereWorld`` in one projection: each pixel has the colour of the direction that its
+/// middle looks into.
+///
+/// What does not change with time is drawn once, in `init`; a frame is row copies, the boards, and the
+/// blocks of pixels that the moving ball touches, with no allocation. The pixels come from floating
+/// point: they are the same on machines with the same mathematical library.
+///
+/// ```swift
+/// let scene = SphereScene(.equirectangular(.full), width: 2048, height: 1024)
+/// try scene?.render(eye: .left, frame: 0, into: .packed(pixels, .rgbx))
+/// ```
+public struct SphereScene: Sendable {
+  /// Where the pixels look.
+  public let geometry: PictureGeometry
+  public let world: SphereWorld
+
+  private var backdrops: [SphereBackdrop] = []
+  private var blocks: [SphereBlock] = []
+  private var boards: [BoardPixel] = []
+
+  private struct BoardPixel: Sendable {
+    let x, y: Int
+    let place: SphereLabel.Place
+  }
+
+  /// Draws what does not change, for both eyes; nil where a size is not one of
+  /// `StereoTestScene.supportedSizes`, or where the projection is none that can be computed with.
+  ///
+  /// Takes time and memory (9 bytes a pixel) in proportion to the picture. Eyes see depth all around in
+  /// a picture that goes all around, and else look ahead.
+  public init?(_ projection: Projection, width: Int, height: Int) {
+    let sizes = StereoTestScene.supportedSizes
+    guard sizes.contains(width), sizes.contains(height),
+      let geometry = try? PictureGeometry(projection, width: width, height: height)
+    else { return nil }
+    self.geometry = geometry
+    world = SphereWorld(Self.eyes(projection))
+    drawStill()
+  }
+
+  private static func eyes(_ projection: Projection) -> SphereWorld.Eyes {
+    switch projection {
+    case .equirectangular(let bounds):
+      bounds.left == 0 && bounds.right == 0 ? .omnidirectional : .ahead
+    case .cubemap: .omnidirectional
+    case .rectilinear, .fisheye, .parametric: .ahead
+    }
+  }
+
+  private mutating func drawStill() {
+    let (width, height) = (geometry.width, geometry.height)
+    var backdrops = Eye.allCases.map { _ in SphereBackdrop(width: width, height: height) }
+    var rays: [SIMD3<Double>] = []
+    rays.reserveCapacity(SphereBlock.size * SphereBlock.size)
+    for top in stride(from: 0, to: height, by: SphereBlock.size) {
+      for left in stride(from: 0, to: width, by: SphereBlock.size) {
+        rays.removeAll(keepingCapacity: true)
+        for y in top..<min(height, top + SphereBlock.size) {
+          for x in left..<min(width, left + SphereBlock.size) {
+            guard let direction = direction(x, y) else { continue }
+            rays.append(direction.ray)
+            if let place = SphereLabel.Place(direction) {
+              boards.append(BoardPixel(x: x, y: y, place: place))
+              continue
+            }
+            let chart = SphereChart(direction)
+            for (index, eye) in Eye.allCases.enumerated() {
+              let origin = world.origin(eye, direction)
+              backdrops[index].set(x, y, world.still(direction, chart, from: origin))
+            }
+          }
+        }
+        if let block = SphereBlock(x: left, y: top, rays: rays) { blocks.append(block) }
+      }
+    }
+    self.backdrops = backdrops
+  }
+
+  private func direction(_ x: Int, _ y: Int) -> SkyDirection? {
+    geometry.direction(of: PicturePosition(x: Double(x), y: Double(y))).flatMap(SkyDirection.init)
+  }
+
+  /// Draws one eye of one frame.
+  ///
+  /// - Parameter frame: any number; the boards show its last six digits.
+  /// - Throws: `DestinationError` where a plane cannot hold the picture; nothing is drawn then.
+  public func render(
+    eye: Eye, frame: Int, into destination: StereoTestScene.Destination
+  ) throws(StereoTestScene.DestinationError) {
+    try destination.check(width: geometry.width, height: geometry.height)
+    let ball = SphereWorld.movingBall(frame: frame)
+    let label = SphereLabel(eye: eye, frame: frame)
+    destination.forEachComponent(width: geometry.width, height: geometry.height) { component in
+      switch component {
+      case .eightBit(let canvas, let channel): draw(eye, ball, label, channel, on: canvas)
+      case .tenBit(let canvas, let channel): draw(eye, ball, label, channel, on: canvas)
+      }
+    }
+  }
+
+  private func draw<Sample>(
+    _ eye: Eye, _ ball: SphereWorld.Ball, _ label: SphereLabel, _ channel: Channel,
+    on canvas: Canvas<Sample>
+  ) {
+    backdrops[eye == .left ? 0 : 1].draw(on: canvas, channel: channel)
+    for pixel in boards where canvas.hasSample(x: pixel.x, y: pixel.y) {
+      canvas.set(x: pixel.x, y: pixel.y, label.color(pixel.place).byte(channel))
+    }
+    let middle = ball.centre / ball.distance
+    // From wherever between the eyes one looks.
+    let reach =
+      (ball.radius + SphereWorld.baseline / 2) / ball.distance + SphereWorld.softness
+    for block in blocks where block.meets(middle, sine: reach) {
+      draw(block, eye, ball, label, channel, on: canvas)
+    }
+  }
+
+  private func draw<Sample>(
+    _ block: SphereBlock, _ eye: Eye, _ ball: SphereWorld.Ball, _ label: SphereLabel,
+    _ channel: Channel, on canvas: Canvas<Sample>
+  ) {
+    for y in stride(
+      from: block.y, to: min(geometry.height, block.y + SphereBlock.size), by: canvas.spacing)
+    {
+      for x in stride(
+        from: block.x, to: min(geometry.width, block.x + SphereBlock.size), by: canvas.spacing)
+      {
+        guard let direction = direction(x, y) else { continue }
+        let origin = world.origin(eye, direction)
+        let coverage = ball.coverage(from: origin, direction.ray)
+        guard coverage > 0 else { continue }
+        let color =
+          coverage < 1
+          ? world.color(direction, eye, ball, label) : ball.color(from: origin, direction.ray)
+        canvas.set(x: x, y: y, color.byte(channel))
+      }
+    }
+  }
+}
