@@ -10,11 +10,12 @@ import StereoVideo
 
 /// What the first of two passes wrote down of one eye.
 struct PassStatistics {
-  private(set) var pictureCount = 0
-  /// What all pictures take.
-  private(set) var bits = 0.0
+  /// What each picture took, by its place in display order.
+  private(set) var bits: [Int: Double] = [:]
+  /// The CRF; nil where the options do not say it.
+  private(set) var rateFactor: Double?
 
-  /// Reads what x265 wrote: a line of options, then for each picture
+  /// Reads what x265 wrote: a line of options, `#options: … crf=22.0 …`, then for each picture
   /// `in:0 out:0 type:I … tex:7204 mv:316 misc:472 …;`.
   init(of eye: Eye, _ pass: EncodingPass) throws(StereoEncoderError) {
     let path = pass.file(of: eye)
@@ -30,39 +31,64 @@ struct PassStatistics {
       guard let line else { break }
       add(String(cString: line))
     }
-    guard pictureCount > 0 else {
+    guard !bits.isEmpty else {
       throw .setting(
         name: "pass", reason: "'\(path)' holds no pictures; the first pass did not end")
     }
   }
 
   private mutating func add(_ line: String) {
-    guard line.hasPrefix("in:") else { return }
-    pictureCount += 1
-    for field in line.split(separator: " ") {
-      let parts = field.split(separator: ":")
-      guard parts.count == 2, ["tex", "mv", "misc"].contains(parts[0]) else { continue }
-      bits += max(0, Double(parts[1]) ?? 0)
+    let words = line.split { $0 == " " || $0 == "\n" }
+    guard line.hasPrefix("in:") else {
+      let value = words.first { $0.hasPrefix("crf=") }?.dropFirst(4)
+      rateFactor = value.flatMap { Double($0) } ?? rateFactor
+      return
     }
+    var sum = 0.0
+    var place: Int?
+    for word in words {
+      let parts = word.split(separator: ":")
+      guard parts.count == 2 else { continue }
+      switch parts[0] {
+      case "in": place = Int(parts[1])
+      case "tex", "mv", "misc": sum += max(0, Double(parts[1]) ?? 0)
+      default: break
+      }
+    }
+    if let place { bits[place] = sum }
   }
 }
 
 /// What the first of two passes found out about both eyes.
-struct PassMeasurement {
-  let pictureCount: Int64
+struct PassMeasurement: Sendable {
+  /// The base eye's CRF.
+  let rateFactor: Double
+  /// What each picture takes of both eyes against their mean, in display order, from 0.02.
+  let weights: [Double]
+  /// What a picture of both eyes takes, in the mean.
+  let bitsPerPicture: Double
   /// How much of both eyes' bits the dependent eye's are, from 0.05 to 0.95.
   let dependentShare: Double
 
   init(_ pass: EncodingPass, baseEye: Eye) throws(StereoEncoderError) {
     let base = try PassStatistics(of: baseEye, pass)
     let dependent = try PassStatistics(of: baseEye.other, pass)
-    guard base.pictureCount == dependent.pictureCount else {
+    let count = base.bits.count
+    guard count == dependent.bits.count else {
       throw .setting(
         name: "pass",
-        reason: "the first one had \(base.pictureCount) and \(dependent.pictureCount) pictures")
+        reason: "the first one had \(count) and \(dependent.bits.count) pictures")
     }
-    pictureCount = Int64(base.pictureCount)
-    let sum = base.bits + dependent.bits
-    dependentShare = sum > 0 ? min(max(dependent.bits / sum, 0.05), 0.95) : 0.5
+    guard let rateFactor = base.rateFactor, (0...51).contains(rateFactor) else {
+      throw .setting(name: "pass", reason: "the first one does not say its quality")
+    }
+    self.rateFactor = rateFactor
+    let bits = (0..<count).map { base.bits[$0, default: 0] + dependent.bits[$0, default: 0] }
+    let sum = bits.reduce(0, +)
+    let mean = max(sum / Double(count), 1)
+    bitsPerPicture = mean
+    weights = bits.map { max($0 / mean, 0.02) }
+    dependentShare =
+      sum > 0 ? min(max(dependent.bits.values.reduce(0, +) / sum, 0.05), 0.95) : 0.5
   }
 }

@@ -92,7 +92,7 @@ public final class StereoEncoder {
   /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
-    try rateControl.check(with: configuration.interViewPrediction)
+    try pair.check(rateControl)
     guard configuration.pass == nil else {
       throw .setting(name: "pass", reason: "a rate of two passes holds from start to end")
     }
