@@ -6,18 +6,18 @@ struct CostModel {
   /// A mean that forgets.
   private struct Mean {
     var value: Double
-    /// How many values it is of, at most.
+    /// Of what weight of values it is, at most.
     let longest: Double
-    private var count = 0.0
+    private var sum = 0.0
 
     init(_ value: Double, longest: Double) {
       self.value = value
       self.longest = longest
     }
 
-    mutating func add(_ next: Double) {
-      count = min(count + 1, longest)
-      value += (next - value) / count
+    mutating func add(_ next: Double, weight: Double = 1) {
+      sum = min(sum + weight, max(longest, weight))
+      value += (next - value) * weight / sum
     }
   }
 
@@ -33,34 +33,43 @@ struct CostModel {
 
   private var keyframes: Eyes
   private var others: Eyes
+  /// Of both eyes, over many seconds.
+  private var longMean: Mean
   /// How many of the pictures are keyframes, from 0 to 1.
   private var keyframeShare: Mean
 
   /// - Parameters:
   ///   - bits: a guess of what a picture of both eyes costs.
   ///   - dependentShare: a guess of how much of that the dependent eye's is, from 0 to 1.
-  ///   - keyframeDistance: in pictures; 1 where keyframes are not to be told from others.
+  ///   - keyframeDistance: in pictures; nil where keyframes are not to be told from others.
   init(
-    bits: Double, dependentShare: Double, keyframeDistance: Double, framesPerSecond: Double
+    bits: Double, dependentShare: Double, keyframeDistance: Double?, framesPerSecond: Double
   ) {
     // A keyframe usually takes several times as much as another picture.
-    let other = bits * keyframeDistance / (keyframeDistance + Self.keyframeExcess)
+    let other =
+      keyframeDistance.map { bits * $0 / ($0 + Self.keyframeExcess) } ?? bits
+    let second = max(framesPerSecond, 12)
     func eyes(_ bits: Double, longest: Double) -> Eyes {
       Eyes(
         base: bits * (1 - dependentShare), dependent: bits * dependentShare, longest: longest)
     }
-    others = eyes(other, longest: max(framesPerSecond, 12))
+    others = eyes(other, longest: second)
     keyframes = eyes(other * (1 + Self.keyframeExcess), longest: 3)
-    keyframeShare = Mean(1 / keyframeDistance, longest: 10 * max(framesPerSecond, 12))
+    keyframeShare = Mean(keyframeDistance.map { 1 / $0 } ?? 0, longest: 10 * second)
+    longMean = Mean(bits, longest: 20 * second)
   }
 
   private static let keyframeExcess = 5.0
 
   /// Of both eyes together, over keyframes and others.
+  ///
+  /// Not below half of what it was for many seconds: where pictures cost next to nothing, such as
+  /// black ones, those behind them would get QPs that no buffer holds.
   var mean: Double {
     let share = keyframeShare.value
     func both(_ eyes: Eyes) -> Double { eyes.base.value + eyes.dependent.value }
-    return both(keyframes) * share + both(others) * (1 - share)
+    return max(
+      both(keyframes) * share + both(others) * (1 - share), longMean.value / 2)
   }
 
   /// Pictures from one keyframe to the next, in the mean.
@@ -76,10 +85,19 @@ struct CostModel {
 
   mutating func noteInput(isKeyframe: Bool) { keyframeShare.add(isKeyframe ? 1 : 0) }
 
-  mutating func noteBase(_ bits: Double, isKeyframe: Bool) { self[isKeyframe].base.add(bits) }
+  /// - Parameters:
+  ///   - bits: of a picture of weight 1.
+  ///   - weight: what the picture was expected to cost, against the mean.
+  mutating func noteBase(_ bits: Double, weight: Double, isKeyframe: Bool) {
+    self[isKeyframe].base.add(bits, weight: weight)
+  }
 
-  mutating func noteDependent(_ bits: Double, isKeyframe: Bool) {
-    self[isKeyframe].dependent.add(bits)
+  /// As `noteBase`.
+  ///
+  /// - Parameter base: what the base eye's picture took.
+  mutating func noteDependent(_ bits: Double, base: Double, weight: Double, isKeyframe: Bool) {
+    self[isKeyframe].dependent.add(bits, weight: weight)
+    longMean.add(base + bits, weight: weight)
   }
 
   private subscript(isKeyframe: Bool) -> Eyes {

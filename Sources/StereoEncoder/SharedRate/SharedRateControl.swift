@@ -23,14 +23,16 @@ struct SharedRateControl {
     /// The base eye's rate factor (CRF) without an offset.
     let rateFactor: Double
     let framesPerSecond: Double
-    /// How much each picture costs against their mean, in display order, where that was measured.
-    var weights: [Double]?
+    /// Nil where nothing was measured before.
+    let plan: RatePlan?
   }
 
   /// A picture of which not both eyes have been coded.
   private struct Pending {
     let isKeyframe: Bool
+    /// What it costs, and what it may take, against the mean of all pictures.
     let weight: Double
+    let share: Double
     let offset: Double
     var base: (bits: Double, shift: Double)?
     /// Added to the dependent eye's QP, so that the buffer holds.
@@ -57,12 +59,15 @@ struct SharedRateControl {
   /// Takes the next picture in display order; returns the QP offset of the base eye's.
   mutating func add(isKeyframe: Bool) -> Double {
     let account = forecast()
+    // A plan tells keyframes from others by their weights.
+    let isKeyframe = isKeyframe && goal.plan == nil
     costs.noteInput(isKeyframe: isKeyframe)
     let index = settledCount + pending.count
     let offset = offset(account, index: index)
+    let planned = goal.plan?.pictures(from: index, count: 1) ?? (weight: 1, share: 1)
     pending.append(
       Pending(
-        isKeyframe: isKeyframe && goal.weights == nil, weight: weight(index), offset: offset))
+        isKeyframe: isKeyframe, weight: planned.weight, share: planned.share, offset: offset))
     return offset
   }
 
@@ -73,7 +78,9 @@ struct SharedRateControl {
     let limited = qp.map { max(0, $0.used - $0.wanted) } ?? 0
     let shift = picture.offset + limited
     pending[index].base = (bits, shift)
-    costs.noteBase(bits * Self.scale(-shift) / picture.weight, isKeyframe: picture.isKeyframe)
+    costs.noteBase(
+      bits * Self.scale(-shift) / picture.weight, weight: picture.weight,
+      isKeyframe: picture.isKeyframe)
   }
 
   mutating func noteDependent(frame: Int64, bits: Double) {
@@ -82,6 +89,7 @@ struct SharedRateControl {
     pending[index].dependentBits = bits
     costs.noteDependent(
       bits * Self.scale(-base.shift - picture.extra) / picture.weight,
+      base: base.bits * Self.scale(-base.shift) / picture.weight, weight: picture.weight,
       isKeyframe: picture.isKeyframe)
     while let first = pending.first, first.dependentBits != nil {
       add(first, to: &settled)
@@ -90,7 +98,7 @@ struct SharedRateControl {
     }
     if let target = goal.target {
       let second = target * goal.framesPerSecond
-      settled.limitDebt(to: -4 * second...8 * second)
+      settled.limitDebt(to: -3 * second...8 * second)
     }
   }
 
@@ -101,18 +109,18 @@ struct SharedRateControl {
       let buffer = forecast(upTo: index).buffer
     else { return 0 }
     let expected = bits(pending[index]).dependent
-    let allowed = buffer.fill - base.bits - Self.bufferReserve * buffer.size
-    guard expected > allowed else { return 0 }
-    let extra =
-      allowed > 0 ? min(6 * log2(expected / allowed), Self.largestExtra) : Self.largestExtra
-    pending[index].extra = extra
-    return extra
+    let before = buffer.fill - base.bits
+    // The emptier the buffer, the more; and whatever it takes where it would run dry.
+    let low = 0.4 * min(buffer.size, buffer.refill * goal.framesPerSecond)
+    let usual = Self.usualExtra * min(max((low - before + expected) / low, 0), 1)
+    let needed = 6 * log2(expected / max(before - 0.1 * buffer.size, 1))
+    pending[index].extra = max(usual, min(needed, Self.largestExtra))
+    return pending[index].extra
   }
 
-  /// How much of the buffer errors of prediction may take.
-  private static let bufferReserve = 0.1
-  /// About two decibels.
-  private static let largestExtra = 4.0
+  /// One decibel and a half, or three of pictures that are hard to code.
+  private static let usualExtra = 3.0
+  private static let largestExtra = 8.0
 
   private func index(of frame: Int64) -> Int? {
     let index = frame - firstFrame - Int64(settledCount)
@@ -121,11 +129,6 @@ struct SharedRateControl {
 
   /// What the bits of a picture are multiplied by where its QP is higher by `steps`.
   private static func scale(_ steps: Double) -> Double { exp2(-steps / 6) }
-
-  private func weight(_ index: Int) -> Double {
-    guard let weights = goal.weights, weights.indices.contains(index) else { return 1 }
-    return weights[index]
-  }
 
   /// What a picture took, or will probably take.
   private func bits(_ picture: Pending) -> (base: Double, dependent: Double) {
@@ -141,7 +144,7 @@ struct SharedRateControl {
   private func add(_ picture: Pending, to account: inout RateAccount) {
     let (base, dependent) = bits(picture)
     account.add(
-      base + dependent, target: goal.target.map { $0 * picture.weight },
+      base + dependent, target: goal.target.map { $0 * picture.share },
       keyframeDistance: picture.isKeyframe
         ? min(costs.keyframeDistance, 10 * goal.framesPerSecond) : nil)
   }
@@ -155,28 +158,25 @@ struct SharedRateControl {
 
   /// - Parameter account: how the stream will stand in front of the picture.
   private func offset(_ account: RateAccount, index: Int) -> Double {
+    let second = goal.framesPerSecond
+    let ahead =
+      goal.plan?.pictures(from: index, count: Int(second)) ?? (weight: 1, share: 1)
     var allowed = Double.infinity
-    if let target = goal.target {
-      // A debt is paid within five seconds, and faster at the start.
-      let seconds = Double(index) / goal.framesPerSecond
-      let horizon = min(max(seconds / 2, 1.5), 5) * goal.framesPerSecond
+    if let target = goal.target.map({ $0 * ahead.share }) {
+      // A debt is paid within five seconds, and faster at the start and before a known end.
+      var horizon = min(max(Double(index) / 2, 1.5 * second), 5 * second)
+      if let plan = goal.plan {
+        horizon = min(horizon, max(Double(plan.pictureCount - index), second))
+      }
       let wanted = target - (account.debt - account.loan) / horizon
-      allowed = min(max(wanted, 0.5 * target), 1.6 * target)
+      allowed = min(max(wanted, 0.5 * target), 1.4 * target)
     }
     if let buffer = account.buffer {
-      let second = goal.framesPerSecond
-      let most = buffer.refill + (buffer.fill - 0.4 * buffer.size) / (1.5 * second)
-      allowed = min(allowed, max(most, 0.2 * buffer.refill) / weightAhead(index))
+      let most = buffer.refill + (buffer.fill - 0.6 * buffer.size) / (1.5 * second)
+      allowed = min(allowed, max(most, 0.2 * buffer.refill))
     }
-    let shift = 6 * log2(max(costs.mean, 1) / max(allowed, 1))
+    let shift = 6 * log2(max(costs.mean * ahead.weight, 1) / max(allowed, 1))
     let least = goal.target == nil ? 0 : 1 - goal.rateFactor
     return min(max(shift, least), max(51 - goal.rateFactor, 0))
-  }
-
-  /// The mean weight of the pictures of one second.
-  private func weightAhead(_ index: Int) -> Double {
-    guard let weights = goal.weights, index < weights.count else { return 1 }
-    let next = weights[index..<min(index + max(Int(goal.framesPerSecond), 1), weights.count)]
-    return max(next.reduce(0, +) / Double(next.count), 0.05)
   }
 }

@@ -23,12 +23,12 @@ extension StereoEncoderConfiguration {
       buffer: rateControl.effectiveBuffer.map {
         VideoBufferModel($0, framesPerSecond: framesPerSecond)
       },
-      rateFactor: rateFactor, framesPerSecond: framesPerSecond, weights: measurement?.weights)
+      rateFactor: rateFactor, framesPerSecond: framesPerSecond, plan: plan)
     let costs = CostModel(
       bits: measurement?.bitsPerPicture ?? expectedBits(rateFactor: rateFactor),
       dependentShare: dependentShare,
       keyframeDistance: measurement == nil
-        ? min(Double(keyframeDistance), 10 * max(framesPerSecond, 1)) : 1,
+        ? min(Double(keyframeDistance), 10 * max(framesPerSecond, 1)) : nil,
       framesPerSecond: framesPerSecond)
     return SharedRateControl(goal, costs: costs, firstFrame: firstFrame)
   }
@@ -48,7 +48,11 @@ extension StereoEncoderConfiguration {
       ]
     }
     guard dependent else {
-      return factor + limits(rate: min(1.1 * (1 - dependentShare), 1), size: 1 - dependentShare)
+      return factor
+        + limits(
+          rate: min(baseRoom(buffer) * (1 - dependentShare), 1),
+          // The dependent eye's pictures take a little more at times than their share.
+          size: 0.9 * (1 - dependentShare))
     }
     // The dependent eye's QPs keep to the buffer. Its encoder has a wide one because x265 4.1 and 4.2 choose
     // frame types otherwise where there is none; with keyframes that are thrown away it would fill.
@@ -66,16 +70,38 @@ extension StereoEncoderConfiguration {
     }
   }
 
+  /// By how much the base eye may exceed its expected share of the rate at which the buffer fills. Where
+  /// that is hardly more than the target rate, an eye that needs more than expected could else not
+  /// have it; a buffer of a second lets the QPs of both eyes make up for it.
+  private func baseRoom(_ buffer: RateControl.VideoBuffer) -> Double {
+    guard case .bitrate(let rate, _) = rateControl else { return 1 }
+    let peak = Double(buffer.maximumRate) / Double(rate)
+    let seconds = Double(buffer.size) / Double(buffer.maximumRate)
+    return 1 + 0.15 * min(max(3 - 2 * peak, 0), 1) * min(seconds, 1)
+  }
+
+  /// How the second of two passes is to spend its bitrate.
+  private var plan: RatePlan? {
+    guard let measurement, case .bitrate(let rate, _) = rateControl,
+      let buffer = rateControl.effectiveBuffer
+    else { return nil }
+    let seconds = min(Double(buffer.size) / Double(buffer.maximumRate), 60)
+    return RatePlan(
+      weights: measurement.weights, peak: Double(buffer.maximumRate) / Double(rate),
+      window: Int(min(seconds * framesPerSecond, 1e6)))
+  }
+
   /// Of both eyes, for a picture; nil for a constant quality.
   private var targetBits: Double? {
     guard case .bitrate(let rate, _) = rateControl else { return nil }
     return Double(rate) * 1000 / framesPerSecond
   }
 
-  /// A guess of what a picture of both eyes costs: like video of 1920x1080 that takes 3 Mbit/s an eye at CRF 28.
+  /// A guess of what a picture of both eyes costs: like simple video of 1920x1080 that takes 2 Mbit/s an eye
+  /// at CRF 28. Of what costs more, the buffer lets the first second through.
   private func expectedBits(rateFactor: Double) -> Double {
     let size = pow(Double(width) * Double(height) / (1920 * 1080), 0.75)
-    return 100_000 * size * exp2((28 - rateFactor) / 6) / (1 - dependentShare)
+    return 70_000 * size * exp2((28 - rateFactor) / 6) / (1 - dependentShare)
   }
 
   /// How much of both eyes' bits the dependent eye's will probably be: six steps of QP halve them.
