@@ -37,7 +37,8 @@ package final class EncoderPair {
   private var held: HeldPictures?
   /// How many pictures go in, at most, before an eye's first comes out.
   private let eyeDelay: Int
-  /// Whether the dependent eye's encoder stays that far behind the base eye's, so that both are always at
+  private let reorderDepth: Int
+  /// Whether the dependent eye's encoder stays `eyeDelay` behind the base eye's, so that both are always at
   /// work.
   private var runsBehind: Bool
   private let predictsKeyframes: Bool
@@ -52,7 +53,7 @@ package final class EncoderPair {
   private var pictureLimit = Int64.max
   /// How many pictures go in, at most, before the first pair comes out. Rises where a change to a shared
   /// rate control has the dependent eye wait for the base eye.
-  package var delay: Int { runsBehind ? 2 * eyeDelay : eyeDelay }
+  package var delay: Int { runsBehind ? 2 * eyeDelay + reorderDepth : eyeDelay }
   /// Parameter sets of predicted keyframes; empty where there are none.
   package let keyframeParameterSets: [[UInt8]]
 
@@ -61,7 +62,8 @@ package final class EncoderPair {
     try configuration.validate()
     var configuration = configuration
     if let pass = configuration.pass, case .second = pass {
-      let measured = try PassMeasurement(pass, baseEye: configuration.baseEye)
+      let measured = try PassMeasurement(
+        pass, baseEye: configuration.baseEye, target: configuration.targetBits ?? 0)
       configuration.measurement = measured
       pictureLimit = Int64(measured.weights.count)
     }
@@ -79,7 +81,8 @@ package final class EncoderPair {
         "x265 reorders \(left.reorderDepth) pictures of the left eye, and \(right.reorderDepth) of "
           + "the right eye")
     }
-    timeline = Timeline(reorderDepth: right.reorderDepth)
+    reorderDepth = right.reorderDepth
+    timeline = Timeline(reorderDepth: reorderDepth)
     layout = PictureLayout(configuration)
     keyframeDistance = configuration.keyframeDistance
     keyframeAge = configuration.keyframeDistance - 1

@@ -83,7 +83,9 @@ struct HeldPictures {
     items.removeFirst()
     pictureCount -= 1
     var qp = PictureQP.automatic
-    if let coding, let offset = waiting.baseOffset { qp = followed(frame, coding.qp(offset: offset)) }
+    if let coding, let offset = waiting.baseOffset {
+      qp = followed(frame, coding.qp(offset: offset))
+    }
     guard waiting.isPredicted, let reference = coding?.reference else {
       return .encode(waiting.picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
     }

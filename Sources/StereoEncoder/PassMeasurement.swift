@@ -10,8 +10,20 @@ import StereoVideo
 
 /// What the first of two passes wrote down of one eye.
 struct PassStatistics {
-  /// What each picture took, by its place in display order.
-  private(set) var bits: [Int: Double] = [:]
+  /// What a picture took, in bits.
+  struct Picture {
+    var texture = 0.0
+    var motion = 0.0
+    var other = 0.0
+
+    /// What it takes where QPs are higher by `shift`, by the powers of quantizer steps that x265 has.
+    func bits(shift: Double) -> Double {
+      texture * exp2(-1.1 * shift / 6) + motion * exp2(-0.5 * shift / 6) + other
+    }
+  }
+
+  /// By the place in display order.
+  private(set) var pictures: [Int: Picture] = [:]
   /// The CRF; nil where the options do not say it.
   private(set) var rateFactor: Double?
 
@@ -31,7 +43,7 @@ struct PassStatistics {
       guard let line else { break }
       add(String(cString: line))
     }
-    guard !bits.isEmpty else {
+    guard !pictures.isEmpty else {
       throw .setting(
         name: "pass", reason: "'\(path)' holds no pictures; the first pass did not end")
     }
@@ -44,18 +56,21 @@ struct PassStatistics {
       rateFactor = value.flatMap { Double($0) } ?? rateFactor
       return
     }
-    var sum = 0.0
+    var picture = Picture()
     var place: Int?
     for word in words {
       let parts = word.split(separator: ":")
       guard parts.count == 2 else { continue }
+      if parts[0] == "in" { place = Int(parts[1]) }
+      guard let value = Double(parts[1]), value > 0, value < 1e12 else { continue }
       switch parts[0] {
-      case "in": place = Int(parts[1])
-      case "tex", "mv", "misc": sum += max(0, Double(parts[1]) ?? 0)
+      case "tex": picture.texture = value
+      case "mv": picture.motion = value
+      case "misc": picture.other = value
       default: break
       }
     }
-    if let place { bits[place] = sum }
+    if let place { pictures[place] = picture }
   }
 }
 
@@ -63,32 +78,46 @@ struct PassStatistics {
 struct PassMeasurement: Sendable {
   /// The base eye's CRF.
   let rateFactor: Double
-  /// What each picture takes of both eyes against their mean, in display order, from 0.02.
+  /// What each picture takes of both eyes at the target rate against their mean, in display order, from
+  /// 0.02.
   let weights: [Double]
-  /// What a picture of both eyes takes, in the mean.
+  /// What a picture of both eyes takes at `rateFactor`, in the mean, if six steps of QP halve it.
   let bitsPerPicture: Double
   /// How much of both eyes' bits the dependent eye's are, from 0.05 to 0.95.
   let dependentShare: Double
 
-  init(_ pass: EncodingPass, baseEye: Eye) throws(StereoEncoderError) {
+  /// - Parameter target: what a picture of both eyes is to take, in bits.
+  init(_ pass: EncodingPass, baseEye: Eye, target: Double) throws(StereoEncoderError) {
     let base = try PassStatistics(of: baseEye, pass)
     let dependent = try PassStatistics(of: baseEye.other, pass)
-    let count = base.bits.count
-    guard count == dependent.bits.count else {
+    let count = base.pictures.count
+    guard count == dependent.pictures.count else {
       throw .setting(
         name: "pass",
-        reason: "the first one had \(count) and \(dependent.bits.count) pictures")
+        reason: "the first one had \(count) and \(dependent.pictures.count) pictures")
     }
     guard let rateFactor = base.rateFactor, (0...51).contains(rateFactor) else {
       throw .setting(name: "pass", reason: "the first one does not say its quality")
     }
     self.rateFactor = rateFactor
-    let bits = (0..<count).map { base.bits[$0, default: 0] + dependent.bits[$0, default: 0] }
-    let sum = bits.reduce(0, +)
-    let mean = max(sum / Double(count), 1)
-    bitsPerPicture = mean
+    func bits(_ eye: PassStatistics, _ shift: Double) -> [Double] {
+      (0..<count).map { eye.pictures[$0]?.bits(shift: shift) ?? 0 }
+    }
+    func sum(_ eye: PassStatistics, _ shift: Double) -> Double {
+      eye.pictures.values.reduce(0) { $0 + $1.bits(shift: shift) }
+    }
+    // The shift at which the pictures take the target, found by halves.
+    var (low, high) = (-51.0, 51.0)
+    for _ in 0..<20 {
+      let middle = (low + high) / 2
+      let isAbove = sum(base, middle) + sum(dependent, middle) > target * Double(count)
+      (low, high) = isAbove ? (middle, high) : (low, middle)
+    }
+    let bits = zip(bits(base, low), bits(dependent, low)).map(+)
+    let all = bits.reduce(0, +)
+    let mean = max(all / Double(count), 1)
+    bitsPerPicture = mean * exp2(low / 6)
     weights = bits.map { max($0 / mean, 0.02) }
-    dependentShare =
-      sum > 0 ? min(max(dependent.bits.values.reduce(0, +) / sum, 0.05), 0.95) : 0.5
+    dependentShare = all > 0 ? min(max(sum(dependent, low) / all, 0.05), 0.95) : 0.5
   }
 }

@@ -55,8 +55,10 @@ extension StereoEncoderConfiguration {
           size: 0.9 * (1 - dependentShare))
     }
     // The dependent eye's QPs keep to the buffer. Its encoder has a wide one because x265 4.1 and 4.2 choose
-    // frame types otherwise where there is none; with keyframes that are thrown away it would fill.
-    return factor + (interViewPrediction == .none ? limits(rate: 8, size: 8) : [])
+    // frame types otherwise where there is none; with keyframes that are thrown away it would run dry. The
+    // rate decides the level in the stream.
+    return factor
+      + (interViewPrediction == .none ? limits(rate: 1.25 * dependentShare, size: 8) : [])
   }
 
   /// The base eye's CRF, which has offsets on top in a shared rate control.
@@ -77,7 +79,7 @@ extension StereoEncoderConfiguration {
     guard case .bitrate(let rate, _) = rateControl else { return 1 }
     let peak = Double(buffer.maximumRate) / Double(rate)
     let seconds = Double(buffer.size) / Double(buffer.maximumRate)
-    return 1 + 0.15 * min(max(3 - 2 * peak, 0), 1) * min(seconds, 1)
+    return 1 + 0.06 * min(max(3 - 2 * peak, 0), 1) * min(seconds, 1)
   }
 
   /// How the second of two passes is to spend its bitrate.
@@ -92,7 +94,7 @@ extension StereoEncoderConfiguration {
   }
 
   /// Of both eyes, for a picture; nil for a constant quality.
-  private var targetBits: Double? {
+  var targetBits: Double? {
     guard case .bitrate(let rate, _) = rateControl else { return nil }
     return Double(rate) * 1000 / framesPerSecond
   }

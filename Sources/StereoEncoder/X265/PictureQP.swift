@@ -14,6 +14,7 @@ package struct PictureQP: Equatable, Sendable {
   ///
   /// x265 takes QPs up to 69, where more than 51 means coarser decisions.
   static func following(_ value: Double) -> PictureQP {
+    guard value.isFinite else { return .automatic }
     let forced = min(max(value, 0), 69).rounded()
     return PictureQP(forced: Int(forced), offset: min(max(value - forced, -1), 1))
   }
