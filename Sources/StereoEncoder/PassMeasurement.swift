@@ -76,7 +76,7 @@ struct PassStatistics {
 
 /// What the first of two passes found out about both eyes.
 struct PassMeasurement: Sendable {
-  /// The base eye's CRF.
+  /// The base eye's CRF at which the pictures probably take the target rate.
   let rateFactor: Double
   /// What each picture takes of both eyes at the target rate against their mean, in display order, from
   /// 0.02.
@@ -96,10 +96,9 @@ struct PassMeasurement: Sendable {
         name: "pass",
         reason: "the first one had \(count) and \(dependent.pictures.count) pictures")
     }
-    guard let rateFactor = base.rateFactor, (0...51).contains(rateFactor) else {
+    guard let measured = base.rateFactor, (0...51).contains(measured) else {
       throw .setting(name: "pass", reason: "the first one does not say its quality")
     }
-    self.rateFactor = rateFactor
     func bits(_ eye: PassStatistics, _ shift: Double) -> [Double] {
       (0..<count).map { eye.pictures[$0]?.bits(shift: shift) ?? 0 }
     }
@@ -116,7 +115,8 @@ struct PassMeasurement: Sendable {
     let bits = zip(bits(base, low), bits(dependent, low)).map(+)
     let all = bits.reduce(0, +)
     let mean = max(all / Double(count), 1)
-    bitsPerPicture = mean * exp2(low / 6)
+    rateFactor = min(max(measured + low, 1), 51)
+    bitsPerPicture = mean * exp2((measured + low - rateFactor) / 6)
     weights = bits.map { max($0 / mean, 0.02) }
     dependentShare = all > 0 ? min(max(sum(dependent, low) / all, 0.05), 0.95) : 0.5
   }

@@ -66,7 +66,7 @@ final class TwoPassTests {
             kilobitsPerSecond: rate, buffer: .init(maximumRate: 4 * rate, size: 4 * rate)),
           .second(statistics: statistics)))
       let total = second.left.kilobitsPerSecond + second.right.kilobitsPerSecond
-      #expect(abs(total / Double(rate) - 1) < 0.02, "\(total) for \(rate)")
+      #expect(abs(total / Double(rate) - 1) < 0.05, "\(total) for \(rate)")
       // The right eye takes less, and is as good.
       #expect(second.right.bytes < second.left.bytes * 4 / 5)
       let distance = try second.left.averageQP.orThrow() - second.right.averageQP.orThrow()

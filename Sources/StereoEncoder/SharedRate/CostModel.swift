@@ -8,11 +8,13 @@ struct CostModel {
     var value: Double
     /// Of what weight of values it is, at most.
     let longest: Double
-    private var sum = 0.0
+    private var sum: Double
 
-    init(_ value: Double, longest: Double) {
+    /// - Parameter weight: of the first value.
+    init(_ value: Double, longest: Double, weight: Double = 0) {
       self.value = value
       self.longest = longest
+      sum = weight
     }
 
     mutating func add(_ next: Double, weight: Double = 1) {
@@ -25,9 +27,9 @@ struct CostModel {
     var base: Mean
     var dependent: Mean
 
-    init(base: Double, dependent: Double, longest: Double) {
-      self.base = Mean(base, longest: longest)
-      self.dependent = Mean(dependent, longest: longest)
+    init(base: Double, dependent: Double, longest: Double, weight: Double) {
+      self.base = Mean(base, longest: longest, weight: weight)
+      self.dependent = Mean(dependent, longest: longest, weight: weight)
     }
   }
 
@@ -41,7 +43,8 @@ struct CostModel {
   /// - Parameters:
   ///   - bits: a guess of what a picture of both eyes costs.
   ///   - dependentShare: a guess of how much of that the dependent eye's is, from 0 to 1.
-  ///   - keyframeDistance: in pictures; nil where keyframes are not to be told from others.
+  ///   - keyframeDistance: in pictures; nil where pictures have weights, which tell keyframes from others, and
+  ///     `bits` was measured, so that it is worth more than a few pictures.
   init(
     bits: Double, dependentShare: Double, keyframeDistance: Double?, framesPerSecond: Double
   ) {
@@ -49,12 +52,15 @@ struct CostModel {
     let other =
       keyframeDistance.map { bits * $0 / ($0 + Self.keyframeExcess) } ?? bits
     let second = max(framesPerSecond, 12)
-    func eyes(_ bits: Double, longest: Double) -> Eyes {
+    func eyes(_ bits: Double, longest: Double, weight: Double) -> Eyes {
       Eyes(
-        base: bits * (1 - dependentShare), dependent: bits * dependentShare, longest: longest)
+        base: bits * (1 - dependentShare), dependent: bits * dependentShare, longest: longest,
+        weight: weight)
     }
-    others = eyes(other, longest: second)
-    keyframes = eyes(other * (1 + Self.keyframeExcess), longest: 3)
+    let isMeasured = keyframeDistance == nil
+    others = eyes(
+      other, longest: isMeasured ? 10 * second : second, weight: isMeasured ? 5 * second : 0)
+    keyframes = eyes(other * (1 + Self.keyframeExcess), longest: 3, weight: 0)
     keyframeShare = Mean(keyframeDistance.map { 1 / $0 } ?? 0, longest: 10 * second)
     longMean = Mean(bits, longest: 20 * second)
   }

@@ -163,11 +163,11 @@ struct SharedRateControl {
       goal.plan?.pictures(from: index, count: Int(second)) ?? (weight: 1, share: 1)
     var allowed = Double.infinity
     if let target = goal.target.map({ $0 * ahead.share }) {
-      // A debt is paid within five seconds, and faster at the start and before a known end.
-      var horizon = min(max(Double(index) / 2, 1.5 * second), 5 * second)
-      if let plan = goal.plan {
-        horizon = min(horizon, max(Double(plan.pictureCount - index), second))
-      }
+      // A debt is paid within five seconds; faster at the start, of which nothing was known, and before
+      // a known end.
+      let usual = min(max(Double(index) / 2, 1.5 * second), 5 * second)
+      let horizon =
+        goal.plan.map { min(max(Double($0.pictureCount - index), second), 5 * second) } ?? usual
       let wanted = target - (account.debt - account.loan) / horizon
       allowed = min(max(wanted, 0.5 * target), 1.4 * target)
     }
