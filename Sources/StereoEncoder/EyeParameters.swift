@@ -15,6 +15,10 @@ struct EyeParameters {
       library, preset: configuration.preset.rawValue, tune: configuration.tune?.rawValue)
     for (name, value) in settings(of: configuration, eye: eye) { try values.parse(name, value) }
     for option in options { try values.parse(option.name, option.value) }
+    let unit = max(Int(values[\.maxCUSize]), 1)
+    try EncoderOption.check(
+      options, unitColumns: (configuration.width + unit - 1) / unit,
+      unitRows: (configuration.height + unit - 1) / unit)
     if configuration.rateControl.isShared { try allowQPOffsets() }
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
       try values.parse(name, value)

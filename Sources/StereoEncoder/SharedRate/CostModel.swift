@@ -59,7 +59,7 @@ struct CostModel {
     }
     let isMeasured = keyframeDistance == nil
     others = eyes(
-      other, longest: isMeasured ? 10 * second : second, weight: isMeasured ? 5 * second : 0)
+      other, longest: isMeasured ? 10 * second : second, weight: isMeasured ? 1.5 * second : 0)
     keyframes = eyes(other * (1 + Self.keyframeExcess), longest: 3, weight: 0)
     keyframeShare = Mean(keyframeDistance.map { 1 / $0 } ?? 0, longest: 10 * second)
     longMean = Mean(bits, longest: 20 * second)
