@@ -58,7 +58,10 @@ struct SharedRateTests {
     Case(rate: 300, peak: 300, buffer: 300, keyframeDistance: 12),
     Case(rate: nil),
     Case(offset: 4, options: "no-cutree:aq-mode=0"),
-  ]
+  ].filter { $0.prediction == .none || canPredict }
+
+  /// Whether libx265 can predict keyframes in a shared rate control.
+  private static let canPredict = (try? X265Library(bitDepth: 8).layout.build) == 199
 
   private static let pictureRate = 30
 
@@ -96,9 +99,6 @@ struct SharedRateTests {
     "both eyes together meet the rate and stay within the buffer, and no eye is worse for a second",
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func meetsRate(_ test: Case) throws {
-    guard try test.prediction == .none || X265Library(bitDepth: 8).layout.build == 199 else {
-      return
-    }
     let (units, encoder) = try encode(test)
     let bits = units.reduce(0) { $0 + $1.byteCount(framing: .annexB) * 8 }
     let rate = Double(bits) / 1000 / Double(test.seconds)
@@ -165,7 +165,7 @@ struct SharedRateTests {
     }
     _ = try encoder.finish()
     let rates = Eye.allCases.map { encoder.statistics(of: $0).kilobitsPerSecond }
-    #expect(abs(rates.reduce(0, +) / 150 - 1) < 0.03, "\(rates)")
+    #expect(abs(rates.reduce(0, +) / 150 - 1) < 0.05, "\(rates)")
     #expect(rates[0] > rates[1] * 1.5, "\(rates)")
   }
 
@@ -237,16 +237,13 @@ struct SharedRateTests {
     let wanted = ProcessInfo.processInfo.environment["GST_SPATIAL_RANDOM_STREAMS"].flatMap {
       Int($0)
     }
-    let canPredict = try X265Library(bitDepth: 8).layout.build == 199
     var generator = Generator(state: 1)
     for number in 0..<(wanted ?? 25) {
-      try randomStream(&generator, number, canPredict: canPredict)
+      try randomStream(&generator, number)
     }
   }
 
-  private func randomStream(
-    _ generator: inout Generator, _ number: Int, canPredict: Bool
-  ) throws {
+  private func randomStream(_ generator: inout Generator, _ number: Int) throws {
     func one<Value>(_ values: [Value]) -> Value {
       values[Int(generator.next() % UInt64(values.count))]
     }
@@ -271,7 +268,7 @@ struct SharedRateTests {
       "", "bframes=0", "bframes=8:rc-lookahead=20", "no-cutree", "rc-lookahead=40",
     ])
     configuration.baseEye = one([.left, .right])
-    if canPredict { configuration.interViewPrediction = one([.none, .keyframes]) }
+    if Self.canPredict { configuration.interViewPrediction = one([.none, .keyframes]) }
     let (count, most) = (Int(one([1, 3, 30, 90])), one([1, 10, 40]))
     let description = "stream \(number), \(configuration), \(count) pictures"
     let encoder = try StereoEncoder(configuration)
