@@ -50,6 +50,9 @@ int main(int count, char **arguments) {
   FIELD(int, x265_param, gopLookahead, ", ");
   FIELD(uint32_t, x265_param, maxCUSize, ", ");
   FIELD(uint32_t, x265_param, maxTUSize, ", ");
+  NAMED(int, x265_param, rc.aqMode, aqMode, ", ");
+  NAMED(double, x265_param, rc.aqStrength, aqStrength, ", ");
+  NAMED(int, x265_param, rc.hevcAq, hevcAq, ", ");
   NAMED(int, x265_param, rc.bitrate, bitrate, ", ");
   NAMED(int, x265_param, rc.vbvMaxBitrate, vbvMaxBitrate, ", ");
   NAMED(int, x265_param, rc.vbvBufferSize, vbvBufferSize, ", ");
@@ -60,7 +63,9 @@ int main(int count, char **arguments) {
   NAMED(int, x265_picture, stride[0], stride, ", ");
   FIELD(int, x265_picture, sliceType, ", ");
   FIELD(int, x265_picture, forceqp, ", ");
-  NAMED(double, x265_picture, frameData.qp, averageQP, "),\n");
+  FIELD(float *, x265_picture, quantOffsets, ", ");
+  NAMED(double, x265_picture, frameData.qp, averageQP, ", ");
+  FIELD(void *, x265_picture, rcData, "),\n");
   printf("nalUnit: .init(size: %zu, ", sizeof(x265_nal));
   FIELD(uint32_t, x265_nal, sizeBytes, ", ");
   FIELD(uint8_t *, x265_nal, payload, "),\n");

@@ -52,6 +52,24 @@ package struct EncoderOption: Equatable {
     }
   }
 
+  /// Throws `refusedOption` for several slices in pictures so narrow that libx265 3.5 writes beyond its memory,
+  /// which it does with at most two coding tree units in a row, and slices of more than one row.
+  static func check(
+    _ options: [EncoderOption], unitColumns: Int, unitRows: Int
+  ) throws(StereoEncoderError) {
+    guard unitColumns < 3 else { return }
+    for option in options where option.canonicalName == "slices" {
+      let slices = option.value.flatMap { Int($0) } ?? 2
+      guard slices == 1 || slices >= unitRows else {
+        throw .refusedOption(
+          name: option.name,
+          reason:
+            "libx265 crashes with several slices in pictures as narrow as this; a smaller ctu helps"
+        )
+      }
+    }
+  }
+
   private static func refusal(of name: String) -> String? {
     refusals.first { $0.names.contains(name) }?.reason
   }

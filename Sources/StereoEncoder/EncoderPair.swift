@@ -4,8 +4,8 @@ package import StereoVideo
 
 /// Two x265 encoders, one for each eye, that take and give pictures in step.
 ///
-/// With inter-view keyframes the dependent eye's encoder runs behind the base eye's, by as many
-/// pictures as that one holds.
+/// With inter-view keyframes or a shared rate control the dependent eye's encoder runs behind the base
+/// eye's, by as many pictures as that one holds.
 package final class EncoderPair {
   /// What both encoders made of one pair of pictures.
   package struct CodedPair: Sendable {
@@ -33,17 +33,27 @@ package final class EncoderPair {
   static let longestQueue = 2
   /// How many pictures may wait in front of each encoder.
   private let queueLength: Int
-  /// Pictures that wait for the base eye's; nil without inter-view prediction.
+  /// Pictures that wait for the base eye's; nil where none ever did.
   private var held: HeldPictures?
-  /// By how many pictures the dependent eye's encoder stays behind the base eye's, so that both are
-  /// always at work; 0 without inter-view prediction.
-  private let dependentDelay: Int
+  /// How many pictures go in, at most, before an eye's first comes out.
+  private let eyeDelay: Int
+  private let reorderDepth: Int
+  /// Whether the dependent eye's encoder stays `eyeDelay` behind the base eye's, so that both are always at
+  /// work.
+  private var runsBehind: Bool
+  private let predictsKeyframes: Bool
+  /// Of libx265.
+  private let build: Int32
+  private var configuration: StereoEncoderConfiguration
+  /// Nil where each eye has a constant quality of its own.
+  private var control: SharedRateControl?
   /// Pictures since the last keyframe; the first picture of all becomes one.
   private var keyframeAge: Int
   /// How many pictures the first of two passes had.
   private var pictureLimit = Int64.max
-  /// How many pictures go in, at most, before the first pair comes out.
-  package let delay: Int
+  /// How many pictures go in, at most, before the first pair comes out. Rises where a change to a shared
+  /// rate control has the dependent eye wait for the base eye.
+  package var delay: Int { runsBehind ? 2 * eyeDelay + reorderDepth : eyeDelay }
   /// Parameter sets of predicted keyframes; empty where there are none.
   package let keyframeParameterSets: [[UInt8]]
 
@@ -52,13 +62,16 @@ package final class EncoderPair {
     try configuration.validate()
     var configuration = configuration
     if let pass = configuration.pass, case .second = pass {
-      let measured = try PassMeasurement(pass, baseEye: configuration.baseEye)
-      configuration.dependentShare = measured.dependentShare
-      pictureLimit = measured.pictureCount
+      let measured = try PassMeasurement(
+        pass, baseEye: configuration.baseEye, target: configuration.targetBits ?? 0)
+      configuration.measurement = measured
+      pictureLimit = Int64(measured.weights.count)
     }
     let options = try EncoderOption.list(configuration.optionString)
     let library = try X265Library(bitDepth: configuration.bitDepth)
-    try EncoderOption.check(options, build: library.layout.build)
+    let build = library.layout.build
+    try EncoderOption.check(options, build: build)
+    try Self.check(configuration, build: build)
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
     let right = try EyeEncoder(
@@ -68,7 +81,8 @@ package final class EncoderPair {
         "x265 reorders \(left.reorderDepth) pictures of the left eye, and \(right.reorderDepth) of "
           + "the right eye")
     }
-    timeline = Timeline(reorderDepth: right.reorderDepth)
+    reorderDepth = right.reorderDepth
+    timeline = Timeline(reorderDepth: reorderDepth)
     layout = PictureLayout(configuration)
     keyframeDistance = configuration.keyframeDistance
     keyframeAge = configuration.keyframeDistance - 1
@@ -77,10 +91,13 @@ package final class EncoderPair {
     keyframeParameterSets = dependent.predictor?.parameterSets ?? []
     // Without latency, what a picture gives is waited for.
     queueLength = configuration.tune == .zerolatency ? 0 : Self.longestQueue
-    let ownDelay = max(left.delay, right.delay, 0) + queueLength
-    held = dependent.predictor.map { _ in HeldPictures() }
-    dependentDelay = dependent.predictor == nil ? 0 : ownDelay
-    delay = ownDelay + dependentDelay
+    eyeDelay = max(left.delay, right.delay, 0) + queueLength
+    predictsKeyframes = dependent.predictor != nil
+    control = configuration.sharedRateControl(firstFrame: 0)
+    runsBehind = predictsKeyframes || control != nil
+    held = runsBehind ? HeldPictures() : nil
+    self.configuration = configuration
+    self.build = build
     self.base = try EyeThread(base)
     self.dependent = try EyeThread(dependent)
   }
@@ -102,16 +119,21 @@ package final class EncoderPair {
     let isKeyframe = isKeyframe || keyframeDistance == 1
     let startsGroup = isKeyframe || keyframeAge >= keyframeDistance
     if startsGroup { keyframeAge = 0 }
-    base.submit(.encode(picture, frame: frame, isKeyframe: isKeyframe))
+    let offset = control?.add(isKeyframe: startsGroup)
+    base.submit(
+      .encode(
+        picture, frame: frame, isKeyframe: isKeyframe, qp: PictureQP(offset: offset ?? 0)))
     if held == nil {
-      dependent.submit(.encode(other, frame: frame, isKeyframe: isKeyframe))
+      dependent.submit(.encode(other, frame: frame, isKeyframe: isKeyframe, qp: .automatic))
     } else {
       held?.append(
-        layout.copy(other), frame: frame, isKeyframe: isKeyframe, startsGroup: startsGroup)
+        .init(
+          picture: layout.copy(other), frame: frame, isKeyframe: isKeyframe,
+          isPredicted: predictsKeyframes && startsGroup, baseOffset: offset))
     }
     return try closingOnError { () throws(StereoEncoderError) in
       try takeBase(base.outcome(whenAtMost: queueLength))
-      feed(leaving: dependentDelay)
+      feed(leaving: runsBehind ? eyeDelay : 0)
       try takeDependent(dependent.outcome(whenAtMost: queueLength))
       return try pairs()
     }
@@ -131,8 +153,36 @@ package final class EncoderPair {
     }
   }
 
+  /// Throws where the eyes would not stay in step, or the rate control of x265 counts what is thrown away.
+  private static func check(
+    _ configuration: StereoEncoderConfiguration, build: Int32
+  ) throws(StereoEncoderError) {
+    guard configuration.rateControl.isShared, configuration.interViewPrediction != .none,
+      build > 199
+    else { return }
+    throw .setting(
+      name: "inter-view prediction",
+      reason: "with a bitrate or a limited peak it takes libx265 3.5 (build 199); build \(build) "
+        + "then chooses other frame types for each eye")
+  }
+
+  /// Throws what `restart` cannot do.
+  package func check(_ rateControl: RateControl) throws(StereoEncoderError) {
+    var configuration = configuration
+    configuration.rateControl = rateControl
+    try Self.check(configuration, build: build)
+  }
+
   /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.
+  ///
+  /// Takes one that passes `check`.
   package func restart(_ rateControl: RateControl) {
+    configuration.rateControl = rateControl
+    control = configuration.sharedRateControl(firstFrame: timeline.nextFrame)
+    if control != nil, held == nil {
+      held = HeldPictures()
+      runsBehind = true
+    }
     base.submit(.restart(rateControl))
     if held == nil {
       dependent.submit(.restart(rateControl))
@@ -207,18 +257,29 @@ package final class EncoderPair {
     if let error = outcome.error { throw error }
     for var coded in outcome.pictures {
       held?.note(&coded)
+      control?.noteBase(
+        frame: coded.pts, bits: Double(coded.units.bytes.count) * 8, qp: coded.rateControlQP)
       waiting.base.append(coded)
     }
   }
 
   private func takeDependent(_ outcome: EyeThread.Outcome) throws(StereoEncoderError) {
     if let error = outcome.error { throw error }
-    waiting.dependent += outcome.pictures
+    for coded in outcome.pictures {
+      let size = (coded.predicted ?? coded.units).bytes.count
+      control?.noteDependent(frame: coded.pts, bits: Double(size) * 8)
+      waiting.dependent.append(coded)
+    }
   }
 
   /// Gives the dependent eye's encoder what its pictures no longer wait for.
   private func feed(leaving count: Int) {
-    while let job = held?.next(leaving: count) { dependent.submit(job) }
+    while let job = held?.next(leaving: count, qp: dependentQP) { dependent.submit(job) }
+  }
+
+  private func dependentQP(frame: Int64, baseQP: Double) -> PictureQP {
+    .following(
+      baseQP + configuration.dependentEyeQualityOffset + (control?.extraQP(frame: frame) ?? 0))
   }
 
   private func pairs() throws(StereoEncoderError) -> [CodedPair] {

@@ -11,7 +11,7 @@ internal import StereoVideo
 /// One of two passes over the same pictures, which meet a bitrate at the quality that is most even.
 ///
 /// The first codes at constant quality and writes down what each picture takes, in a file for each eye.
-/// The second spends its bitrate by that: each eye gets as much of it as it took at the same quality.
+/// The second spends its bitrate by that, at the same quality in all pictures of both eyes.
 /// Pictures, their rate and the keyframe distance have to be the same in both.
 public enum EncodingPass: Equatable, Sendable {
   /// Writes the statistics: `PATH.left`, `PATH.right`, and a second file behind each of the names with
@@ -30,14 +30,11 @@ extension EncodingPass {
 
   func file(of eye: Eye) -> String { "\(path).\(eye.rawValue)" }
 
-  /// x265's options for one of the eyes.
+  /// x265's options for one of the eyes. What it needs to know of the first pass in the second, the shared
+  /// rate control reads.
   func options(of eye: Eye) -> [(name: String, value: String)] {
-    let number =
-      switch self {
-      case .first: "1"
-      case .second: "2"
-      }
-    return [("pass", number), ("stats", file(of: eye))]
+    guard case .first = self else { return [] }
+    return [("pass", "1"), ("stats", file(of: eye))]
   }
 
   /// Throws where the files cannot be used, of which x265 says no more than that it does not open, and

@@ -67,7 +67,8 @@ final class EyeEncoder {
       library: library, configuration: configuration, eye: eye, options: options)
     guard
       let encoder = X265Encoder(
-        parameters.values, keepingReconstructions: keepsKeyframes ? [.idr] : [])
+        parameters.values, keepingReconstructions: keepsKeyframes ? [.idr] : [],
+        takesOffsets: configuration.rateControl.isShared)
     else {
       throw try Self.reason(
         eye: eye, library: library, configuration: configuration, options: options)
@@ -112,7 +113,7 @@ final class EyeEncoder {
   /// - Parameter frame: the place of the picture in display order, from 0, which comes back as the
   ///   coded picture's `pts`.
   func encode(
-    _ picture: Picture, frame: Int64, isKeyframe: Bool, qp: Int? = nil
+    _ picture: Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     lastFrame = frame
     return try advance { () throws(X265Encoder.Failure) in
@@ -124,18 +125,21 @@ final class EyeEncoder {
   /// As `encode`, for the first picture of a group: predicts it from the base eye's where that costs
   /// less, and hands its reconstruction over in its place, for the pictures behind to refer to.
   func encodeKeyframe(
-    _ picture: Picture, from base: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool
+    _ picture: Picture, from base: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool,
+    qp: PictureQP
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     guard let prediction = try predictor?.predict(picture, from: base) else {
-      return try encode(picture, frame: frame, isKeyframe: isKeyframe)
+      return try encode(picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
     }
     let saving = prediction.plainByteCount - prediction.units.bytes.count
     keyframes?.note(saving: saving)
-    guard saving > 0 else { return try encode(picture, frame: frame, isKeyframe: isKeyframe) }
+    guard saving > 0 else {
+      return try encode(picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
+    }
     predictions[frame] = prediction
     return try encode(
       prediction.reconstruction, frame: frame, isKeyframe: isKeyframe,
-      qp: KeyframePredictor.discardedQP)
+      qp: PictureQP(forced: KeyframePredictor.discardedQP))
   }
 
   /// The next coded picture after the last input; nil when there are no more.

@@ -15,6 +15,11 @@ struct EyeParameters {
       library, preset: configuration.preset.rawValue, tune: configuration.tune?.rawValue)
     for (name, value) in settings(of: configuration, eye: eye) { try values.parse(name, value) }
     for option in options { try values.parse(option.name, option.value) }
+    let unit = max(Int(values[\.maxCUSize]), 1)
+    try EncoderOption.check(
+      options, unitColumns: (configuration.width + unit - 1) / unit,
+      unitRows: (configuration.height + unit - 1) / unit)
+    if configuration.rateControl.isShared { try allowQPOffsets() }
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
       try values.parse(name, value)
     }
@@ -42,12 +47,22 @@ struct EyeParameters {
       settings.append(("sar", "\(ratio.numerator):\(ratio.denominator)"))
     }
     settings += configuration.signal.options
-    settings += configuration.rateControl.options(
-      dependent: eye != configuration.baseEye,
-      qualityOffset: configuration.dependentEyeQualityOffset,
-      dependentShare: configuration.dependentShare)
+    settings += configuration.rateOptions(dependent: eye != configuration.baseEye)
     settings += configuration.pass?.options(of: eye) ?? []
     return settings
+  }
+
+  /// Has x265 read the QP offsets of pictures, which it does with an adaptive quantization of any strength.
+  private func allowQPOffsets() throws(StereoEncoderError) {
+    guard values[\.hevcAq] == 0 else {
+      throw .refusedOption(
+        name: "hevc-aq", reason: "it leaves a bitrate or a limited peak no way to change the QPs")
+    }
+    if values[\.aqMode] == 0 { try values.parse("aq-strength", "0") }
+    guard values[\.aqStrength] == 0 else { return }
+    try values.parse("aq-mode", "1")
+    // x265 takes 0 for none.
+    try values.parse("aq-strength", "0.001")
   }
 
   /// x265 takes no picture smaller than one coding tree unit.

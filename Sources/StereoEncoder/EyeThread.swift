@@ -14,10 +14,10 @@ import StereoVideo
 /// processor to the other eye's next pictures.
 final class EyeThread {
   enum Job {
-    case encode(Picture, frame: Int64, isKeyframe: Bool)
+    case encode(Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP)
     /// The first picture of a group, which may be predicted from the base eye's.
     case encodeKeyframe(
-      Picture, from: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool)
+      Picture, from: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool, qp: PictureQP)
     /// Codes all that is inside, then goes on with another rate control.
     case restart(RateControl)
     /// Codes all that is inside.
@@ -68,12 +68,13 @@ final class EyeThread {
         var failure: StereoEncoderError?
         do throws(StereoEncoderError) {
           switch job {
-          case .encode(let picture, let frame, let isKeyframe):
-            let coded = try encoder.encode(picture, frame: frame, isKeyframe: isKeyframe)
+          case .encode(let picture, let frame, let isKeyframe, let qp):
+            let coded = try encoder.encode(
+              picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
             if let coded { give(coded) }
-          case .encodeKeyframe(let picture, let base, let frame, let isKeyframe):
+          case .encodeKeyframe(let picture, let base, let frame, let isKeyframe, let qp):
             let coded = try encoder.encodeKeyframe(
-              picture, from: base, frame: frame, isKeyframe: isKeyframe)
+              picture, from: base, frame: frame, isKeyframe: isKeyframe, qp: qp)
             if let coded { give(coded) }
           case .restart(let rateControl):
             while let coded = try encoder.flush() { give(coded) }

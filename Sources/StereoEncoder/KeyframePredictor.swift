@@ -80,8 +80,9 @@ final class KeyframePredictor {
       let start = count
       count += 2
       let reference = try encoder.encode(
-        base.picture, pts: start, type: .idr, qp: Self.discardedQP)
-      let coded = try encoder.encode(picture, pts: start + 1, type: .p, qp: qp)
+        base.picture, pts: start, type: .idr, qp: PictureQP(forced: Self.discardedQP))
+      let coded = try encoder.encode(
+        picture, pts: start + 1, type: .p, qp: PictureQP(forced: qp))
       guard reference?.type == .idr, let coded, coded.type == .p,
         let reconstruction = coded.reconstruction
       else { throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe") }

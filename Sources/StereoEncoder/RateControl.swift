@@ -41,7 +41,7 @@ extension RateControl {
       }
       try buffer?.validate(name: "quality", leastRate: 16)
     case .bitrate(let rate, let buffer):
-      // One eye's share of less than a few kbit/s rounds to nothing.
+      // A share of less than a few kbit/s rounds to nothing.
       guard (16...Self.highestRate).contains(rate) else {
         throw .setting(
           name: "bitrate", reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)")
@@ -50,39 +50,19 @@ extension RateControl {
     }
   }
 
-  /// Throws where the rate control of x265 would count pictures that are thrown away.
-  func check(
-    with prediction: StereoEncoderConfiguration.InterViewPrediction
-  ) throws(StereoEncoderError) {
-    if case .quality(_, nil) = self { return }
-    guard prediction == .none else {
-      throw .setting(
-        name: "inter-view prediction",
-        reason: "it goes with constant quality, not with a bitrate or a limited peak")
-    }
+  /// Whether one rate control decides for both eyes; else each eye has the same constant quality.
+  var isShared: Bool {
+    if case .quality(_, nil) = self { return false }
+    return true
   }
 
-  /// x265's options for one of the eyes, after `validate()`.
-  ///
-  /// - Parameter dependentShare: how much of a rate the dependent eye gets; where nil, its offset
-  ///   becomes its share: six steps of QP halve the rate.
-  func options(
-    dependent: Bool, qualityOffset: Double, dependentShare: Double?
-  ) -> [(name: String, value: String)] {
-    let ratio = exp2(-qualityOffset / 6)
-    let dependentShare = dependentShare ?? ratio / (1 + ratio)
-    let share = dependent ? dependentShare : 1 - dependentShare
-    let part = { (both: Int) in "\(max(1, Int((Double(both) * share).rounded())))" }
-    let options = { (buffer: VideoBuffer) in
-      [("vbv-maxrate", part(buffer.maximumRate)), ("vbv-bufsize", part(buffer.size))]
-    }
+  /// The buffer of both eyes; nil without limits.
+  var effectiveBuffer: VideoBuffer? {
     switch self {
-    case .quality(let crf, let buffer):
-      let value = dependent ? min(max(crf + qualityOffset, 0), 51) : crf
-      return [("crf", "\(value)")] + (buffer.map(options) ?? [])
+    case .quality(_, let buffer): return buffer
     case .bitrate(let rate, let buffer):
       let peak = rate * 3 / 2
-      return [("bitrate", part(rate))] + options(buffer ?? .init(maximumRate: peak, size: peak))
+      return buffer ?? VideoBuffer(maximumRate: peak, size: peak)
     }
   }
 }

@@ -5,7 +5,8 @@ public import StereoVideo
 
 /// Encodes pairs of pictures into one layered stream (MV-HEVC) by two x265 encoders in step.
 ///
-/// Each eye's pictures are coded exactly as x265 alone would code them: of the layered stream, a
+/// At a constant quality each eye's pictures are coded exactly as x265 alone would code them; with a bitrate or a
+/// limited peak one rate control chooses the QPs of both eyes. Of the layered stream, a
 /// decoder gets the very pictures that it would get of two separate streams. With
 /// ``StereoEncoderConfiguration/interViewPrediction`` that is so of the base eye alone: keyframes of
 /// the dependent eye are then predicted from it.
@@ -92,7 +93,7 @@ public final class StereoEncoder {
   /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
-    try rateControl.check(with: configuration.interViewPrediction)
+    try pair.check(rateControl)
     guard configuration.pass == nil else {
       throw .setting(name: "pass", reason: "a rate of two passes holds from start to end")
     }

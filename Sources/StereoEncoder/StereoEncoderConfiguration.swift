@@ -20,8 +20,8 @@ public struct StereoEncoderConfiguration: Sendable {
   public var rateControl: RateControl
   /// One of two passes over the same pictures; nil for the only one. Not with inter-view prediction.
   public var pass: EncodingPass?
-  /// How much of a bitrate the dependent eye gets, where that was measured; nil otherwise.
-  var dependentShare: Double?
+  /// What the first of two passes found out, in the second; nil otherwise.
+  var measurement: PassMeasurement?
   public var preset: Preset
   public var tune: Tune?
   /// The distance between two keyframes, in pictures, at most, from 1.
@@ -30,11 +30,10 @@ public struct StereoEncoderConfiguration: Sendable {
   /// `keyframeDistance`; where it is equal to that, all groups of pictures have this length. Nil
   /// for a tenth of `keyframeDistance`, but 2 to 25.
   public var minimumKeyframeDistance: Int?
-  /// Added to the dependent eye's CRF, -24 to 24. At a given bitrate it moves the share of the
-  /// two eyes instead: 6 gives the dependent eye half as much as the base eye.
+  /// Added to the dependent eye's QPs, -24 to 24: with 6 it takes about half as much as the base eye.
   public var dependentEyeQualityOffset: Double
-  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. Not with
-  /// a bitrate or a limited peak.
+  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. With a bitrate or
+  /// a limited peak, libx265 3.5 alone can do it.
   public var interViewPrediction: InterViewPrediction
   /// Added to the mean QP of the base eye's keyframe for the dependent eye's that is predicted from
   /// it, -20 to 20; `dependentEyeQualityOffset` comes on top.
@@ -138,7 +137,6 @@ extension StereoEncoderConfiguration {
       throw .setting(
         name: "inter-view QP offset", reason: "\(interViewQPOffset) is outside -20...20")
     }
-    try rateControl.check(with: interViewPrediction)
     try pass?.check(rateControl, interViewPrediction)
     guard (-24...24).contains(dependentEyeQualityOffset) else {
       throw .setting(

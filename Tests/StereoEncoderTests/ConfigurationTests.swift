@@ -64,6 +64,24 @@ import Testing
     #expect(!reason.isEmpty)
   }
 
+  @Test("several slices in narrow pictures, with which x265 3.5 crashes, are refused")
+  func narrowSlices() throws {
+    for (width, height) in [(66, 130), (128, 512), (64, 192)] {
+      let error = #expect(throws: StereoEncoderError.self) {
+        try EncoderPair(
+          Self.configuration(width: width, height: height, options: "ctu=64:slices=2"))
+      }
+      guard case .refusedOption("slices", _) = error else {
+        Issue.record("\(String(describing: error))")
+        continue
+      }
+    }
+    // 4.1 takes none at all.
+    guard try X265Library(bitDepth: 8).layout.build != 215 else { return }
+    _ = try EncoderPair(Self.configuration(width: 130, height: 130, options: "ctu=64:slices=2"))
+    _ = try EncoderPair(Self.configuration(width: 66, height: 130, options: "ctu=16:slices=2"))
+  }
+
   @Test("options as a person writes them reach x265")
   func acceptedOptions() throws {
     _ = try EncoderPair(

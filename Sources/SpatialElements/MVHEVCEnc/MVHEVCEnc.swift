@@ -171,7 +171,8 @@ extension MVHEVCEnc.Streaming {
     element.followSettings(stereo)
     enterSegment(of: stereo.baseEye == .left ? left : right)
     try push(try stereo.take(left: left, right: right))
-    if latency == nil, let latency = stereo.latency {
+    // It rises where a constant quality becomes a bitrate.
+    if let latency = stereo.latency, latency != self.latency {
       self.latency = latency
       element.setLatency(min: latency, max: nil)
     }

@@ -73,12 +73,12 @@ struct EncoderSettings {
         in: 0...1_000_000, default: 0, at: path.appending(path: \.minimumKeyframeDistance)),
       .double(
         "dependent-eye-quality-offset", nick: "Dependent eye's quality offset",
-        blurb: "Added to the quality of the eye that is not the base; above 0 saves bits",
+        blurb: "Added to the QPs of the eye that is not the base; above 0 saves bits",
         in: -24...24, default: 0, at: path.appending(path: \.dependentEyeQualityOffset)),
       .choice(
         "inter-view-prediction", nick: "Inter-view prediction",
         blurb: "Whether keyframes of the eye that is not the base are predicted from those of the "
-          + "base, where that costs less; with constant quality only",
+          + "base, where that costs less; with a bitrate or a limited peak, with libx265 3.5 only",
         default: .none, at: path.appending(path: \.interViewPrediction)),
       .int(
         "inter-view-qp-offset", nick: "Inter-view QP offset",

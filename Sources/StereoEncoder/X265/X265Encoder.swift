@@ -12,6 +12,8 @@ package final class X265Encoder {
     package let units: CodedUnits
     /// The mean QP of its blocks.
     package let averageQP: Double
+    /// Nil where this build of x265 does not tell.
+    package let rateControlQP: RateControlQP?
     /// What a decoder makes of it, where that is kept.
     var reconstruction: Picture?
     /// The P picture that takes its place, predicted from the base eye's keyframe.
@@ -36,11 +38,18 @@ package final class X265Encoder {
   private let input: UnsafeMutableRawPointer
   private let output: UnsafeMutableRawPointer
   private let kept: Set<PictureType>
+  /// A QP offset for each block, all the same; nil where no picture has one.
+  private let offsets: UnsafeMutableBufferPointer<Float>?
 
-  /// - Parameter kept: of which types of picture the reconstruction is kept.
+  /// - Parameters:
+  ///   - kept: of which types of picture the reconstruction is kept.
+  ///   - takesOffsets: whether pictures may have a `PictureQP.offset`, which takes adaptive quantization.
   ///
   /// Nil where x265 refuses the parameters.
-  package init?(_ parameters: X265Parameters, keepingReconstructions kept: Set<PictureType> = []) {
+  package init?(
+    _ parameters: X265Parameters, keepingReconstructions kept: Set<PictureType> = [],
+    takesOffsets: Bool = false
+  ) {
     let library = parameters.library
     let functions = library.functions
     let address = X265Library.making {
@@ -63,9 +72,20 @@ package final class X265Encoder {
     self.input = input
     self.output = output
     self.kept = kept
+    guard takesOffsets else {
+      offsets = nil
+      return
+    }
+    // x265 reads one for each block of 16x16 samples, or 8x8, of the picture and what fills its edges.
+    let columns = Int(parameters[\.sourceWidth]) / 8 + 8
+    let rows = Int(parameters[\.sourceHeight]) / 8 + 8
+    let offsets = UnsafeMutableBufferPointer<Float>.allocate(capacity: columns * rows)
+    offsets.initialize(repeating: 0)
+    self.offsets = offsets
   }
 
   deinit {
+    offsets?.deallocate()
     library.functions.encoder_close(encoder)
     library.functions.picture_free(input)
     library.functions.picture_free(output)
@@ -73,14 +93,17 @@ package final class X265Encoder {
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
   ///
-  /// - Parameter qp: of the picture, before what adaptive quantization adds; nil for x265's choice.
   package func encode(
-    _ picture: Picture, pts: Int64, type: PictureType, qp: Int? = nil
+    _ picture: Picture, pts: Int64, type: PictureType, qp: PictureQP = .automatic
   ) throws(Failure) -> CodedPicture? {
     let layout = library.layout.picture
     input[layout.pts] = pts
     // X265_QP_AUTO is 0, so that QPs are counted from 1.
-    input[layout.forceqp] = qp.map { Int32(clamping: $0) + 1 } ?? 0
+    input[layout.forceqp] = qp.forced.map { Int32(clamping: $0) + 1 } ?? 0
+    if let offsets {
+      if offsets.first != Float(qp.offset) { offsets.update(repeating: Float(qp.offset)) }
+      input[layout.quantOffsets] = offsets.baseAddress.map { UnsafeMutableRawPointer($0) }
+    }
     input[layout.sliceType] = type.rawValue
     for (index, plane) in [picture.luma, picture.cb, picture.cr].enumerated() {
       input[layout.planes[index]] = UnsafeMutableRawPointer(mutating: plane.address)
@@ -104,10 +127,11 @@ package final class X265Encoder {
     guard let type = PictureType(rawValue: output[layout.sliceType]) else {
       throw Failure(reason: "x265 gave a picture of type \(output[layout.sliceType])")
     }
+    let averageQP = output[layout.averageQP]
     return CodedPicture(
       pts: output[layout.pts], type: type,
-      units: CodedUnits(units, Int(count), library.layout.nalUnit),
-      averageQP: output[layout.averageQP],
+      units: CodedUnits(units, Int(count), library.layout.nalUnit), averageQP: averageQP,
+      rateControlQP: RateControlQP(output[layout.rcData], averageQP: averageQP),
       reconstruction: kept.contains(type) ? reconstruction() : nil)
   }
 

@@ -39,6 +39,9 @@ package struct X265Layout: Sendable {
     package var gopLookahead: Field<Int32>
     package var maxCUSize: Field<UInt32>
     package var maxTUSize: Field<UInt32>
+    package var aqMode: Field<Int32>
+    package var aqStrength: Field<Double>
+    package var hevcAq: Field<Int32>
     package var bitrate: Field<Int32>
     package var vbvMaxBitrate: Field<Int32>
     package var vbvBufferSize: Field<Int32>
@@ -55,8 +58,10 @@ package struct X265Layout: Sendable {
     package var stride: Field<Int32>
     package var sliceType: Field<Int32>
     package var forceqp: Field<Int32>
+    package var quantOffsets: Field<UnsafeMutableRawPointer?>
     /// `frameData.qp`
     package var averageQP: Field<Double>
+    package var rcData: Field<UnsafeMutableRawPointer?>
   }
 
   /// `x265_nal`

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: MPL-2.0
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// One rate control for both eyes.
+///
+/// The base eye's encoder works at a constant rate factor, with a share of the video buffer; each of its
+/// pictures gets a QP offset on top, by which the pictures of both eyes meet the target rate and stay within
+/// the buffer. The dependent eye's pictures take the QPs that the base eye's were coded with.
+///
+/// An offset is chosen when a picture goes in, and what it costs is known only when it comes out. What
+/// is inside counts as what it will probably cost.
+struct SharedRateControl {
+  /// What the rate control is to reach.
+  struct Goal {
+    /// Of both eyes, in bits for a picture; nil for a constant quality.
+    let target: Double?
+    let buffer: VideoBufferModel?
+    /// The base eye's rate factor (CRF) without an offset.
+    let rateFactor: Double
+    let framesPerSecond: Double
+    /// Nil where nothing was measured before.
+    let plan: RatePlan?
+  }
+
+  /// A picture of which not both eyes have been coded.
+  private struct Pending {
+    let isKeyframe: Bool
+    /// What it costs, and what it may take, against the mean of all pictures.
+    let weight: Double
+    let share: Double
+    let offset: Double
+    var base: (bits: Double, shift: Double)?
+    /// Added to the dependent eye's QP, so that the buffer holds.
+    var extra = 0.0
+    var dependentBits: Double?
+  }
+
+  private let goal: Goal
+  private let firstFrame: Int64
+  private var costs: CostModel
+  /// In display order, the first of them `settledCount` pictures behind `firstFrame`.
+  private var pending: [Pending] = []
+  private var settledCount = 0
+  private var settled: RateAccount
+
+  /// - Parameter firstFrame: of those that it controls.
+  init(_ goal: Goal, costs: CostModel, firstFrame: Int64) {
+    self.goal = goal
+    self.costs = costs
+    self.firstFrame = firstFrame
+    settled = RateAccount(buffer: goal.buffer)
+  }
+
+  /// Takes the next picture in display order; returns the QP offset of the base eye's.
+  mutating func add(isKeyframe: Bool) -> Double {
+    let account = forecast()
+    // A plan tells keyframes from others by their weights.
+    let isKeyframe = isKeyframe && goal.plan == nil
+    costs.noteInput(isKeyframe: isKeyframe)
+    let index = settledCount + pending.count
+    let offset = offset(account, index: index)
+    let planned = goal.plan?.pictures(from: index, count: 1) ?? (weight: 1, share: 1)
+    pending.append(
+      Pending(
+        isKeyframe: isKeyframe, weight: planned.weight, share: planned.share, offset: offset))
+    return offset
+  }
+
+  /// - Parameter qp: of the rate control of the base eye's encoder.
+  mutating func noteBase(frame: Int64, bits: Double, qp: RateControlQP?) {
+    guard let index = index(of: frame) else { return }
+    let picture = pending[index]
+    let limited = qp.map { max(0, $0.used - $0.wanted) } ?? 0
+    let shift = picture.offset + limited
+    pending[index].base = (bits, shift)
+    costs.noteBase(
+      bits * Self.scale(-shift) / picture.weight, weight: picture.weight,
+      isKeyframe: picture.isKeyframe)
+  }
+
+  mutating func noteDependent(frame: Int64, bits: Double) {
+    guard let index = index(of: frame), let base = pending[index].base else { return }
+    let picture = pending[index]
+    pending[index].dependentBits = bits
+    costs.noteDependent(
+      bits * Self.scale(-base.shift - picture.extra) / picture.weight,
+      base: base.bits * Self.scale(-base.shift) / picture.weight, weight: picture.weight,
+      isKeyframe: picture.isKeyframe)
+    while let first = pending.first, first.dependentBits != nil {
+      add(first, to: &settled)
+      pending.removeFirst()
+      settledCount += 1
+    }
+    if let target = goal.target {
+      let second = target * goal.framesPerSecond
+      settled.limitDebt(to: -3 * second...8 * second)
+    }
+  }
+
+  /// What is added to the QP of the dependent eye's picture, whose base eye's picture has been coded, so
+  /// that both together stay within the buffer.
+  mutating func extraQP(frame: Int64) -> Double {
+    guard let index = index(of: frame), let base = pending[index].base,
+      let buffer = forecast(upTo: index).buffer
+    else { return 0 }
+    let expected = bits(pending[index]).dependent
+    let before = buffer.fill - base.bits
+    // The emptier the buffer, the more; and whatever it takes where it would run dry.
+    let low = 0.4 * min(buffer.size, buffer.refill * goal.framesPerSecond)
+    let usual = Self.usualExtra * min(max((low - before + expected) / low, 0), 1)
+    let needed = 6 * log2(expected / max(before - 0.1 * buffer.size, 1))
+    pending[index].extra = max(usual, min(needed, Self.largestExtra))
+    return pending[index].extra
+  }
+
+  /// One decibel and a half, or three of pictures that are hard to code.
+  private static let usualExtra = 3.0
+  private static let largestExtra = 8.0
+
+  private func index(of frame: Int64) -> Int? {
+    let index = frame - firstFrame - Int64(settledCount)
+    return index >= 0 && index < Int64(pending.count) ? Int(index) : nil
+  }
+
+  /// What the bits of a picture are multiplied by where its QP is higher by `steps`.
+  private static func scale(_ steps: Double) -> Double { exp2(-steps / 6) }
+
+  /// What a picture took, or will probably take.
+  private func bits(_ picture: Pending) -> (base: Double, dependent: Double) {
+    let base =
+      picture.base?.bits
+      ?? costs.base(isKeyframe: picture.isKeyframe) * picture.weight * Self.scale(picture.offset)
+    let dependent =
+      picture.dependentBits
+      ?? base * costs.dependentRatio(isKeyframe: picture.isKeyframe) * Self.scale(picture.extra)
+    return (base, dependent)
+  }
+
+  private func add(_ picture: Pending, to account: inout RateAccount) {
+    let (base, dependent) = bits(picture)
+    account.add(
+      base + dependent, target: goal.target.map { $0 * picture.share },
+      keyframeDistance: picture.isKeyframe
+        ? min(costs.keyframeDistance, 10 * goal.framesPerSecond) : nil)
+  }
+
+  /// How the stream will stand behind those first `count` pictures that are inside, or all.
+  private func forecast(upTo count: Int = .max) -> RateAccount {
+    var account = settled
+    for picture in pending.prefix(count) { add(picture, to: &account) }
+    return account
+  }
+
+  /// - Parameter account: how the stream will stand in front of the picture.
+  private func offset(_ account: RateAccount, index: Int) -> Double {
+    let second = goal.framesPerSecond
+    let ahead =
+      goal.plan?.pictures(from: index, count: Int(second)) ?? (weight: 1, share: 1)
+    var allowed = Double.infinity
+    if let target = goal.target.map({ $0 * ahead.share }) {
+      // A debt is paid within five seconds; faster at the start, of which nothing was known, and before
+      // a known end.
+      let usual = min(max(Double(index) / 2, 1.5 * second), 5 * second)
+      let horizon =
+        goal.plan.map { min(max(Double($0.pictureCount - index), second), 5 * second) } ?? usual
+      let wanted = target - (account.debt - account.loan) / horizon
+      allowed = min(max(wanted, 0.5 * target), 1.4 * target)
+    }
+    if let buffer = account.buffer {
+      let most = buffer.refill + (buffer.fill - 0.6 * buffer.size) / (1.5 * second)
+      allowed = min(allowed, max(most, 0.2 * buffer.refill))
+    }
+    let shift = 6 * log2(max(costs.mean * ahead.weight, 1) / max(allowed, 1))
+    let least = goal.target == nil ? 0 : 1 - goal.rateFactor
+    return min(max(shift, least), max(51 - goal.rateFactor, 0))
+  }
+}

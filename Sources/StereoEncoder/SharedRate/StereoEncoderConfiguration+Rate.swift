@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import StereoVideo
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+extension StereoEncoderConfiguration {
+  /// Of one eye; 30 where the rate varies.
+  var framesPerSecond: Double {
+    frameRate.map { Double($0.numerator) / Double($0.denominator) } ?? 30
+  }
+
+  /// The rate control of both eyes, for the pictures from `firstFrame` on; nil where each eye has a
+  /// constant quality of its own. After `validate()`.
+  func sharedRateControl(firstFrame: Int64) -> SharedRateControl? {
+    guard rateControl.isShared else { return nil }
+    let goal = SharedRateControl.Goal(
+      target: targetBits,
+      buffer: rateControl.effectiveBuffer.map {
+        VideoBufferModel($0, framesPerSecond: framesPerSecond)
+      },
+      rateFactor: rateFactor, framesPerSecond: framesPerSecond, plan: plan)
+    let costs = CostModel(
+      bits: measurement?.bitsPerPicture ?? expectedBits(rateFactor: rateFactor),
+      dependentShare: dependentShare,
+      keyframeDistance: measurement == nil
+        ? min(Double(keyframeDistance), 10 * max(framesPerSecond, 1)) : nil,
+      framesPerSecond: framesPerSecond)
+    return SharedRateControl(goal, costs: costs, firstFrame: firstFrame)
+  }
+
+  /// x265's options for the rate of one of the eyes.
+  func rateOptions(dependent: Bool) -> [(name: String, value: String)] {
+    let offset = dependent ? dependentEyeQualityOffset : 0
+    let factor = [("crf", "\(min(max(rateFactor + offset, 0), 51))")]
+    guard let buffer = rateControl.effectiveBuffer else { return factor }
+    // x265 counts bits in 32-bit numbers.
+    func limits(rate: Double, size: Double) -> [(name: String, value: String)] {
+      let part = { (both: Int, share: Double) in
+        "\(Int(min(max((Double(both) * share).rounded(), 1), 2_000_000)))"
+      }
+      return [
+        ("vbv-maxrate", part(buffer.maximumRate, rate)), ("vbv-bufsize", part(buffer.size, size)),
+      ]
+    }
+    guard dependent else {
+      return factor
+        + limits(
+          rate: min(baseRoom(buffer) * (1 - dependentShare), 1),
+          // The dependent eye's pictures take a little more at times than their share.
+          size: 0.9 * (1 - dependentShare))
+    }
+    // The dependent eye's QPs keep to the buffer. Its encoder has a wide one because x265 4.1 and 4.2 choose
+    // frame types otherwise where there is none; with keyframes that are thrown away it would run dry. The
+    // rate decides the level in the stream.
+    return factor
+      + (interViewPrediction == .none ? limits(rate: 1.25 * dependentShare, size: 8) : [])
+  }
+
+  /// The base eye's CRF, which has offsets on top in a shared rate control.
+  private var rateFactor: Double {
+    switch rateControl {
+    case .quality(let factor, _): return factor
+    case .bitrate:
+      if let measurement { return measurement.rateFactor }
+      let guess = 28 + 6 * log2(expectedBits(rateFactor: 28) / max(targetBits ?? 1, 1))
+      return min(max(guess, 8), 44)
+    }
+  }
+
+  /// By how much the base eye may exceed its expected share of the rate at which the buffer fills. Where
+  /// that is hardly more than the target rate, an eye that needs more than expected could else not
+  /// have it; a buffer of a second lets the QPs of both eyes make up for it.
+  private func baseRoom(_ buffer: RateControl.VideoBuffer) -> Double {
+    guard case .bitrate(let rate, _) = rateControl else { return 1 }
+    let peak = Double(buffer.maximumRate) / Double(rate)
+    let seconds = Double(buffer.size) / Double(buffer.maximumRate)
+    return 1 + 0.06 * min(max(3 - 2 * peak, 0), 1) * min(seconds, 1)
+  }
+
+  /// How the second of two passes is to spend its bitrate.
+  private var plan: RatePlan? {
+    guard let measurement, case .bitrate(let rate, _) = rateControl,
+      let buffer = rateControl.effectiveBuffer
+    else { return nil }
+    let seconds = min(Double(buffer.size) / Double(buffer.maximumRate), 60)
+    return RatePlan(
+      weights: measurement.weights, peak: Double(buffer.maximumRate) / Double(rate),
+      window: Int(min(seconds * framesPerSecond, 1e6)))
+  }
+
+  /// Of both eyes, for a picture; nil for a constant quality.
+  var targetBits: Double? {
+    guard case .bitrate(let rate, _) = rateControl else { return nil }
+    return Double(rate) * 1000 / framesPerSecond
+  }
+
+  /// A guess of what a picture of both eyes costs: like simple video of 1920x1080 that takes 2 Mbit/s an eye
+  /// at CRF 28. Of what costs more, the buffer lets the first second through.
+  private func expectedBits(rateFactor: Double) -> Double {
+    let size = pow(Double(width) * Double(height) / (1920 * 1080), 0.75)
+    return 70_000 * size * exp2((28 - rateFactor) / 6) / (1 - dependentShare)
+  }
+
+  /// How much of both eyes' bits the dependent eye's will probably be: six steps of QP halve them.
+  private var dependentShare: Double {
+    if let measurement { return measurement.dependentShare }
+    let ratio = exp2(-dependentEyeQualityOffset / 6) * (interViewPrediction == .none ? 1 : 0.75)
+    return ratio / (1 + ratio)
+  }
+}
