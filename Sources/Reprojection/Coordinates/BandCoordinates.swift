@@ -17,15 +17,27 @@ struct BandCoordinates {
   private let period: Float
   /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
   /// lie in it, with some to spare for what rounding does.
-  private var reaches: [Reach]
-  /// The same without a limit.
-  private let unlimited: [Reach]
-  /// Where the region goes over the edge of the source, that part of it; else nothing.
-  private var beyond = Reach(left: .infinity, top: 0, right: -.infinity, bottom: 0)
-  private let before, behind: Float
+  private let reaches: [Reach]
+  /// In place of the first of them: a region of it, and the part of that which lies over its edge.
+  private var limits: (near: Reach, beyond: Reach)?
 
   private struct Reach {
     var left, top, right, bottom: Float
+
+    /// Of the first and the last samples that a kernel may read.
+    init(left: Int, top: Int, right: Int, bottom: Int, _ interpolation: Interpolation) {
+      let before = Float(interpolation.before) + 0.125
+      let behind = Float(interpolation.behind) + 0.125
+      (self.left, self.right) = (Float(left) + before, Float(right) - behind)
+      (self.top, self.bottom) = (Float(top) + before, Float(bottom) - behind)
+    }
+
+    func intersection(_ other: Reach) -> Reach {
+      var both = self
+      (both.left, both.right) = (max(left, other.left), min(right, other.right))
+      (both.top, both.bottom) = (max(top, other.top), min(bottom, other.bottom))
+      return both
+    }
   }
 
   init(
@@ -39,32 +51,23 @@ struct BandCoordinates {
     self.interpolation = interpolation
     self.antialias = antialias
     period = source.charts[0].wraps ? Float(source.width) : 0
-    let before = Float(interpolation.before) + 0.125
-    let behind = Float(interpolation.behind) + 0.125
-    (self.before, self.behind) = (before, behind)
-    unlimited = lattice.charts.map { chart in
-      Reach(
-        left: Float(chart.left) + before, top: Float(chart.top) + before,
-        right: Float(chart.right) - behind, bottom: Float(chart.bottom) - behind)
+    reaches = lattice.charts.map {
+      Reach(left: $0.left, top: $0.top, right: $0.right, bottom: $0.bottom, interpolation)
     }
-    reaches = unlimited
   }
 
   /// Has kernels read nothing of the source but a region; nil for all of it. For sources of one chart.
   mutating func limit(to region: SourceRegion?) {
-    reaches = unlimited
-    beyond = Reach(left: .infinity, top: 0, right: -.infinity, bottom: 0)
-    guard let region, let whole = unlimited.first else { return }
-    let (columns, rows) = region.samples(lattice.levels[0])
-    let parts = columns.map { columns in
-      Reach(
-        left: max(whole.left, Float(columns.lowerBound) + before),
-        top: max(whole.top, Float(rows.lowerBound) + before),
-        right: min(whole.right, Float(columns.upperBound - 1) - behind),
-        bottom: min(whole.bottom, Float(rows.upperBound - 1) - behind))
+    limits = nil
+    guard let samples = region?.samples(lattice.levels[0]) else { return }
+    // Of no columns, the last comes before the first, and no position is in reach.
+    func reach(_ columns: Range<Int>) -> Reach {
+      let part = Reach(
+        left: columns.lowerBound, top: samples.rows.lowerBound, right: columns.upperBound - 1,
+        bottom: samples.rows.upperBound - 1, interpolation)
+      return reaches[0].intersection(part)
     }
-    reaches[0] = parts[0]
-    if parts.count > 1 { beyond = parts[1] }
+    limits = (reach(samples.columns), reach(samples.beyond))
   }
 
   private static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
@@ -153,7 +156,8 @@ struct BandCoordinates {
   @inline(__always)
   private func reach(_ level: Lattice.Level, _ chart: Int, _ x: Float) -> Reach {
     let index = level.firstChart + chart
-    return index == 0 && x >= beyond.left && x <= beyond.right ? beyond : reaches[index]
+    guard index == 0, let limits else { return reaches[index] }
+    return x >= limits.beyond.left && x <= limits.beyond.right ? limits.beyond : limits.near
   }
 
   /// Interpolates within a tile.

@@ -48,20 +48,25 @@ struct SourceRegion {
   /// In pixels; 0 where a view shows nothing of the source.
   var area: Float { min(columns.length, turned.length) * rows.length }
 
-  /// The region's parts in samples of a plane: its columns, one or two ranges of them, and its rows.
-  func samples(_ level: Lattice.Level) -> (columns: [Range<Int>], rows: Range<Int>) {
+  /// The region in samples of a plane.
+  struct Samples {
+    let columns: Range<Int>
+    /// What lies over the edge; empty where nothing does.
+    let beyond: Range<Int>
+    let rows: Range<Int>
+  }
+
+  func samples(_ level: Lattice.Level) -> Samples {
     let (across, down) = (0..<level.width, 0..<level.height)
     let rows = rows.samples(level.scaleY, level.shiftY).clamped(to: down)
     guard goesOverEdge else {
-      return ([columns.samples(level.scaleX, level.shiftX).clamped(to: across)], rows)
+      let range = columns.samples(level.scaleX, level.shiftX)
+      return Samples(columns: range.clamped(to: across), beyond: 0..<0, rows: rows)
     }
     let range = turned.samples(level.scaleX, level.shiftX)
-    return (
-      [
-        range.clamped(to: across),
-        (range.lowerBound - level.width..<range.upperBound - level.width).clamped(to: across),
-      ], rows
-    )
+    let beyond = range.lowerBound - level.width..<range.upperBound - level.width
+    return Samples(
+      columns: range.clamped(to: across), beyond: beyond.clamped(to: across), rows: rows)
   }
 }
 

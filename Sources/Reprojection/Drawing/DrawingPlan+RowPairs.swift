@@ -34,7 +34,8 @@ extension DrawingPlan {
       rowPairs.append(planes)
     }
     for lattice in lattices where lattice.levels[0].hasFastWay {
-      let (columns, rows) = region.samples(lattice.levels[0])
+      let samples = region.samples(lattice.levels[0])
+      let rows = samples.rows
       // The last row has none below it.
       let last = min(rows.upperBound, lattice.levels[0].height - 1)
       guard rows.lowerBound < last else { continue }
@@ -46,9 +47,9 @@ extension DrawingPlan {
           let plane = pictures[pictures.startIndex + place].source[index]
           let start = rows.lowerBound + job % pieces * 16
           for row in start..<min(start + 16, last) {
-            for part in columns {
-              pairs.fill(row, part, from: UnsafeRawPointer(plane.base), stride: plane.stride)
-            }
+            let base = UnsafeRawPointer(plane.base)
+            pairs.fill(row, samples.columns, from: base, stride: plane.stride)
+            pairs.fill(row, samples.beyond, from: base, stride: plane.stride)
           }
         }
       }

@@ -191,6 +191,7 @@ final class DrawingPlan {
     let rows = min(8, lattice.height - index * 8)
     for plane in lattice.planes {
       let layout = format.planes[plane]
+      let kernel = owner.kernels[plane]
       let stride = picture.target[plane].stride
       let target = picture.target[plane].base + index * 8 * stride
       var group = 0
@@ -203,16 +204,16 @@ final class DrawingPlan {
         if lattice.levels[level].hasFastWay {
           let source = self.level(level, plane, picture, place, owner)
           let pairs = isPaired ? rowPairs[place][plane] : nil
-          let kernel = pairs == nil ? owner.kernels[plane] : sampleLinear8RowPairs
           let base = pairs.map { UnsafeRawPointer($0.memory) } ?? source.base
           let whole = min(end * 8, lattice.width) / 8 - group
           for row in 0..<rows {
             let start = row * lattice.groups * 8 + group * 8
             func run(_ first: Int, _ count: Int, _ target: UnsafeMutableRawPointer) {
-              kernel(
-                SampleRun(
-                  source: base, stride: source.stride, offsets: band.offsets + start + first,
-                  fractions: band.fractions + start + first, target: target, count: count))
+              let run = SampleRun(
+                source: base, stride: source.stride, offsets: band.offsets + start + first,
+                fractions: band.fractions + start + first, target: target, count: count)
+              // One function value for both would be made anew for each band.
+              if pairs == nil { kernel(run) } else { sampleLinear8RowPairs(run) }
             }
             let line = target + row * stride + group * 8 * layout.unit
             if whole > 0 { run(0, whole * 8, line) }

@@ -25,7 +25,7 @@ enum MixerPads {
   /// What a pad is for, and the number of its source; nil for a name of no template.
   static func parse(_ name: String) -> (kind: Kind, number: Int)? {
     for kind in Kind.allCases where name.hasPrefix(kind.rawValue) {
-      return Int(name.dropFirst(kind.rawValue.count)).map { (kind, $0) }
+      return UInt32(name.dropFirst(kind.rawValue.count)).map { (kind, Int($0)) }
     }
     return nil
   }

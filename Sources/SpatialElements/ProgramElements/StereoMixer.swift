@@ -111,6 +111,9 @@ final class StereoMixer: PairsEyes {
     try passOverSilentPads(timeout: timeout)
     let sources = try MixerPads.sources(sinkPads)
     guard let (first, pads) = sources.first else { throw FlowReturn.eos }
+    // What a released pad gave is not that of another one of its name.
+    let numbers = Set(sources.map(\.number))
+    streaming.sources = streaming.sources.filter { numbers.contains($0.key) }
     let grid = try take(first, pads, &streaming)
     guard let frame = grid.next else { throw grid.isAtEnd ? FlowReturn.eos : FlowReturn.needData }
     for (number, pads) in sources.dropFirst() {
