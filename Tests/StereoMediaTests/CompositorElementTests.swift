@@ -20,10 +20,11 @@ struct CompositorElementTests {
     "\(what)-\(UInt64.random(in: 0...UInt64.max))"
   }
 
-  private func spatial(_ path: String, _ number: Int) -> String {
+  /// - Parameter late: what the right eye passes.
+  private func spatial(_ path: String, _ number: Int, late: String = "") -> String {
     "filesrc location=\(path) ! mvhevcdemux name=d\(number) d\(number).video_0 "
       + "! mvhevcdec name=e\(number) e\(number).left ! queue ! c.left_\(number) "
-      + "e\(number).right ! queue ! c.right_\(number) "
+      + "e\(number).right ! queue \(late)! c.right_\(number) "
   }
 
   private func mono(_ path: String, _ number: Int) -> String {
@@ -48,12 +49,15 @@ struct CompositorElementTests {
     }
   }
 
-  @Test("frames are those that a composition makes of the same sources, pixel by pixel")
-  func sources() async throws {
+  @Test(
+    "frames are those that a composition makes of the same sources, pixel by pixel",
+    arguments: ["", "! identity sleep-time=3000 "])
+  func sources(late: String) async throws {
     let (one, other) = (try await Movies.spatial(), try await Movies.short())
     let name = name("beside")
     try await StereoElements.compositor(name, beside)
-    try await TestMovie.play(spatial(one, 0) + spatial(other, 1) + "\(name) name=c " + eyes)
+    try await TestMovie.play(
+      spatial(one, 0) + spatial(other, 1, late: late) + "\(name) name=c " + eyes)
     var composition = StereoComposition(beside, frames: .of("0"))
     composition.add("0", try await StereoMovie(one))
     composition.add("1", try await StereoMovie(other))

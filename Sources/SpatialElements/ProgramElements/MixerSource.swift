@@ -28,11 +28,16 @@ struct MixerSource {
 
   init(_ pairs: EyePairs) { self.pairs = pairs }
 
-  /// Takes the next frame from the pads unless one has been taken.
+  /// Takes the next frame from the pads unless one has been taken, or one is still to come: several may
+  /// be taken where GstAggregator has waited for one.
   ///
-  /// - Parameter caps: by the names of pads.
-  mutating func take(_ pads: MixerPads, _ caps: [String: Caps]) throws {
-    guard next == nil, !isAtEnd else { return }
+  /// - Parameters:
+  ///   - caps: by the names of pads.
+  ///   - silent: the pads that are not waited for.
+  mutating func take(_ pads: MixerPads, _ caps: [String: Caps], silent: SilentPads) throws {
+    guard next == nil, !isAtEnd,
+      pads.all.allSatisfy({ $0.hasBuffer || $0.isAtEnd || silent.contains($0) })
+    else { return }
     switch pads {
     case .eyes(let left, let right):
       let rate = caps[left.name]?.first?.fraction("framerate")

@@ -129,7 +129,7 @@ final class StereoMixer: PairsEyes {
   ) throws -> MixerSource {
     var source = streaming.sources[number] ?? MixerSource(makePairs())
     defer { streaming.sources[number] = source }
-    try source.take(pads, streaming.caps)
+    try source.take(pads, streaming.caps, silent: pairing.silentPads)
     if let warning = source.warning() { postWarning(warning) }
     return source
   }
