@@ -30,6 +30,8 @@ package final class AppSink: @unchecked Sendable {
     package let streamTime: ClockTime?
     /// On the pipeline's clock, from the moment it began to play.
     package let runningTime: ClockTime?
+    /// That the buffer lies in, or partly.
+    package let segment: Segment?
   }
 
   package let element: Element
@@ -141,7 +143,7 @@ package final class AppSink: @unchecked Sendable {
     return Sample(
       buffer: buffer, info: info(gst_sample_get_caps(sample)),
       streamTime: buffer.pts.flatMap { segment?.unclippedStreamTime($0) },
-      runningTime: buffer.pts.flatMap { segment?.runningTime($0) })
+      runningTime: buffer.pts.flatMap { segment?.runningTime($0) }, segment: segment)
   }
 
   /// What `caps` say; read once, since all buffers of a stream have the same ones.

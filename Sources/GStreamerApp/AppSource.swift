@@ -82,6 +82,9 @@ package final class AppSource: @unchecked Sendable {
     gst_app_src_get_current_level_buffers(Self.source(element)) < depth
   }
 
+  /// Whether nothing waits.
+  package var isEmpty: Bool { gst_app_src_get_current_level_buffers(Self.source(element)) == 0 }
+
   /// Gives it a buffer. Throws where the pipeline takes no more.
   package func push(_ buffer: Buffer) throws(FlowReturn) {
     let flow = gst_app_src_push_buffer(

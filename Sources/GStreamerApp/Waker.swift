@@ -2,12 +2,12 @@
 
 internal import GStreamer
 
-/// Wakes the one task that waits for a pipeline: anything may have happened, and the task looks for
-/// itself what it was.
+/// Wakes the tasks that wait for a pipeline: anything may have happened, and they look for themselves
+/// what it was.
 package final class Waker: Sendable {
   private struct State {
-    var hasHappened = false
-    var waiting: CheckedContinuation<Void, Never>?
+    var count = 0
+    var waiting: [CheckedContinuation<Void, Never>] = []
   }
 
   private let state = Locked(State())
@@ -17,22 +17,23 @@ package final class Waker: Sendable {
   /// Something has happened. From any thread; never blocks.
   package func wake() {
     let waiting = state.withLock { state in
-      state.hasHappened = true
-      return state.waiting.take()
+      state.count &+= 1
+      defer { state.waiting = [] }
+      return state.waiting
     }
-    waiting?.resume()
+    for continuation in waiting { continuation.resume() }
   }
 
-  /// To be called before one looks.
-  package func clear() { state.withLock { $0.hasHappened = false } }
+  /// How often something has happened: to be asked before one looks, and given to `wait`.
+  package var count: Int { state.withLock { $0.count } }
 
-  /// Waits until something has happened since `clear`, or the task is cancelled.
-  package func wait() async {
+  /// Waits until something has happened since the count was that, or the task is cancelled.
+  package func wait(since count: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
         let goesOn = state.withLock { state in
-          guard !state.hasHappened, !Task.isCancelled else { return true }
-          state.waiting = continuation
+          guard state.count == count, !Task.isCancelled else { return true }
+          state.waiting.append(continuation)
           return false
         }
         if goesOn { continuation.resume() }
@@ -40,5 +41,15 @@ package final class Waker: Sendable {
     } onCancel: {
       wake()
     }
+  }
+
+  /// The same, but no longer than `limit`.
+  package func wait(since count: Int, atMost limit: Duration) async {
+    let timer = Task {
+      try await Task.sleep(for: limit)
+      wake()
+    }
+    defer { timer.cancel() }
+    await wait(since: count)
   }
 }

@@ -45,7 +45,7 @@ struct SnippetTests {
 
   /// The articles of StereoMedia.docc, beside what they have in common with the README.
   private func articles(
-    _ path: String, _ movie: StereoMovie, _ television: String
+    _ path: String, _ movie: StereoMovie, _ television: String, _ loud: String
   ) async throws -> [String] {
     var said: [String] = []
     func print(_ items: Any...) { said.append(items.map { "\($0)" }.joined(separator: " ")) }
@@ -76,6 +76,16 @@ struct SnippetTests {
     var settings = StereoWriter.Settings()
     settings.layout = .packed(PackingLayout(.sideBySide, halfAspect: true))
     for try await _ in StereoConverter.convert(path, to: television, settings) {}
+
+    let format = try SoundFormat(sampleRate: 48_000, channelCount: 2)
+    let writer = try StereoWriter(loud, sound: [try SoundInput("voice", format)])
+    for try await sample in StereoReader(movie).samples(sound: format) {
+      switch sample {
+      case .frame(let frame): try await writer.append(frame)
+      case .sound(let sound): try await writer.append(sound, to: "voice")
+      }
+    }
+    _ = try await writer.finish()
     // end
     return said
   }
@@ -84,10 +94,17 @@ struct SnippetTests {
   func articles() async throws {
     let folder = try TemporaryFolder()
     let (path, packed) = (try await Movies.spatial(), folder.path("packed.mp4"))
-    let said = try await articles(path, try await StereoMovie(path), packed)
+    let loud = folder.path("loud.mov")
+    let said = try await articles(path, try await StereoMovie(path), packed, loud)
     #expect(said.count == 70 && said.prefix(30).allSatisfy { $0 == "160" }, "\(said)")
     let video = try await StereoMovie(packed).video
     #expect(video?.layout == .packed(PackingLayout(.sideBySide)) && video?.frames.count == 40)
+    let (before, after) = (try await StereoMovie(path), try await StereoMovie(loud))
+    let lengths = [before, after].map { movie in
+      movie.tracks.first { $0.kind == .sound }?.duration.map { $0 / .seconds(1) } ?? 0
+    }
+    #expect(lengths[1] > 1 && abs(lengths[0] - lengths[1]) < 0.1, "\(lengths)")
+    #expect(after.video?.frames.count == 40)
   }
 
   @Test(
@@ -128,6 +145,7 @@ struct SnippetTests {
       let own = line.replacing("\"movie.mov\"", with: "path").replacing(
         "\"copy.mov\"", with: "copy"
       ).replacing("\"for-television.mp4\"", with: "television")
+        .replacing("\"loud.mov\"", with: "loud")
       #expect(known.contains(own), "\(line)")
     }
   }

@@ -102,10 +102,10 @@ final class CompositionFeed: Sendable {
   /// Gives a frame when there is room for it.
   private func give(_ frame: StereoFrame, from start: ClockTime, _ search: Int) async throws {
     while !source.wantsMore {
-      waker.clear()
+      let count = waker.count
       if source.wantsMore { break }
       try Task.checkCancellation()
-      await waker.wait()
+      await waker.wait(since: count)
     }
     try Task.checkCancellation()
     try state.withLock { state in

@@ -4,7 +4,7 @@ internal import GStreamer
 internal import GStreamerApp
 internal import StereoVideo
 
-/// A movie that is being decoded: gives its pictures one frame after the other, as they are asked for.
+/// A movie that is being decoded: gives its frames, or its sound, one after the other as it is asked.
 ///
 /// One task at a time asks. The sinks of the pipeline are the queue, and block what is upstream. With
 /// the last reference to it, the pipeline goes.
@@ -80,45 +80,44 @@ final class Decode: Sendable {
   ///
   /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
   func next() async throws -> Frame? {
+    guard let samples = try await nextSamples(), let first = samples.first else { return nil }
+    return Frame(
+      pictures: try samples.map { try Picture($0, of: path) }, time: first.streamTime ?? 0,
+      duration: first.buffer.duration)
+  }
+
+  /// What the sinks give next, one of each.
+  func nextSamples() async throws -> [AppSink.Sample]? {
     let start = ContinuousClock.now
     while true {
-      waker.clear()
+      let count = waker.count
       try Task.checkCancellation()
-      if let frame = try take() { return frame }
+      if let samples = try take() { return samples }
       if let error = problem.error { throw error }
       if isOver { return nil }
-      try await wait(since: start)
+      try await wait(since: count, start)
     }
   }
 
   /// Waits until something happens, but no longer than is reasonable: damaged movies may have
   /// elements wait for what never comes.
-  private func wait(since start: ContinuousClock.Instant) async throws {
+  private func wait(since count: Int, _ start: ContinuousClock.Instant) async throws {
     let left = Self.patience - (ContinuousClock.now - start)
     guard left > .zero else {
       throw StereoMediaError(
-        .stalled, "'\(path)' cannot be read as a movie: no frame came within \(Self.patience)")
+        .stalled, "'\(path)' cannot be read as a movie: nothing came within \(Self.patience)")
     }
-    let timer = Task { [waker] in
-      try await Task.sleep(for: left)
-      waker.wake()
-    }
-    defer { timer.cancel() }
-    await waker.wait()
+    await waker.wait(since: count, atMost: left)
   }
 
   static let patience = Duration.seconds(20)
 
-  /// Both pictures of a frame, where both are there.
-  private func take() throws -> Frame? {
+  /// What belongs to one time, where all of it is there.
+  private func take() throws -> [AppSink.Sample]? {
     try pairs.withLock { pairs in
       while true {
         let (samples, isNew) = try pull(&pairs)
-        if let samples, let first = samples.first {
-          return Frame(
-            pictures: try samples.map { try Picture($0, of: path) }, time: first.streamTime ?? 0,
-            duration: first.buffer.duration)
-        }
+        if let samples { return samples }
         guard isNew else { return nil }
       }
     }
@@ -173,13 +172,13 @@ final class Decode: Sendable {
     if pairs.withLock({ pairs in sinks.indices.contains { pairs.isWaiting($0) } }) { return }
     let start = ContinuousClock.now
     while true {
-      waker.clear()
+      let count = waker.count
       try Task.checkCancellation()
       // What is taken here is flushed anyway.
       let isThere = sinks.contains { $0.pull() != nil }
       if isThere || isOver { return }
       if let error = problem.error { throw error }
-      try await wait(since: start)
+      try await wait(since: count, start)
     }
   }
 }

@@ -8,6 +8,8 @@ internal import StereoVideo
 struct DecodeGraph {
   /// What is wanted of each frame.
   enum Content: Equatable {
+    /// The first track of sound.
+    case sound(SoundFormat)
     /// Both eyes; of a movie with one picture for both, that.
     case eyes
     /// One of them, with as little work as that takes.
@@ -69,10 +71,14 @@ struct DecodeGraph {
     of source: MovieSource, _ content: Content, packing: PackingLayout?, to ends: Ends
   ) throws -> String {
     let facts = source.facts
+    let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
+    if case .sound(let format) = content {
+      return demuxer + "audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
+        + "! \(format.caps) ! appsink name=only"
+    }
     guard facts.video != nil else {
       throw StereoMediaError(.missingVideo, "'\(source.name)' has no video")
     }
-    let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
     let plain = demuxer + "video_0 ! queue ! decodebin caps=video/x-raw ! "
     let both = "eyes.left ! \(ends.left) eyes.right ! \(ends.right)"
     switch (facts.stereo.assuming(packing), content) {
@@ -87,7 +93,7 @@ struct DecodeGraph {
       return plain + "\(split(layout)) eyes.\(eye.rawValue) ! \(ends.only)"
     case (.packed(let layout), .eyes):
       return plain + "\(split(layout)) \(both)"
-    case (.no, _):
+    case (.no, _), (_, .sound):
       return plain + ends.only
     }
   }

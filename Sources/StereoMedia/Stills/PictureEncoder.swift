@@ -59,8 +59,9 @@ final class PictureEncoder: Sendable {
         let waker = Waker()
         sink = AppSink(last, AppSink.Settings(), waker: waker)
         self.pipeline = FedPipeline(
-          pipeline, sources: caps.enumerated().map { ("source\($0.offset)", $0.element) },
-          depth: 1, problem: PipelineProblem("picture"), waker: waker)
+          pipeline, sources: caps.indices.map { "source\($0)" }, depth: 1,
+          problem: PipelineProblem("picture"), waker: waker)
+        self.pipeline.input.setCaps(caps)
       } catch {
         throw StereoMediaError(building: error)
       }
@@ -81,14 +82,14 @@ final class PictureEncoder: Sendable {
         (buffer.pts, buffer.dts, buffer.duration) = (time, nil, .second)
         return buffer
       }
-      try pipeline.push(
+      try pipeline.input.push(
         buffers, failure: StereoMediaError(.decodingFailed, "a picture cannot be encoded"))
       while true {
-        pipeline.waker.clear()
+        let count = pipeline.waker.count
         try Task.checkCancellation()
         if let file = sink.pull() { return file.buffer.bytes }
         if let error = pipeline.problem.error { throw error }
-        await pipeline.waker.wait()
+        await pipeline.waker.wait(since: count)
       }
     }
   }

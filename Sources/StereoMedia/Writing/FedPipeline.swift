@@ -3,7 +3,7 @@
 internal import GStreamer
 internal import GStreamerApp
 
-/// A pipeline that takes pictures by one `appsrc` or two. It goes with the last reference to it.
+/// A pipeline that takes what a program gives by some `appsrc`s. It goes with the last reference to it.
 final class FedPipeline: Sendable {
   let waker: Waker
   let problem: PipelineProblem
@@ -13,19 +13,17 @@ final class FedPipeline: Sendable {
   /// Starts a pipeline, for threads that may block.
   ///
   /// - Parameters:
-  ///   - sources: the names of the `appsrc`s, and what comes from each.
-  ///   - depth: how many pictures may wait in each.
+  ///   - sources: the names of the `appsrc`s.
+  ///   - depth: how many buffers may wait in each.
   ///   - waker: wakes who waits for room, or for what happens in the pipeline.
   init(
-    _ pipeline: Pipeline, sources: [(name: String, caps: Caps)], depth: Int,
-    problem: PipelineProblem, waker: Waker = Waker()
+    _ pipeline: Pipeline, sources: [String], depth: Int, problem: PipelineProblem,
+    waker: Waker = Waker()
   ) {
     self.pipeline = pipeline
-    self.sources = sources.compactMap { name, caps in
+    self.sources = sources.compactMap { name in
       pipeline.element(named: name).map {
-        let source = AppSource($0, depth: depth, AppSource.Callbacks(needData: waker.wake))
-        source.setCaps(caps)
-        return source
+        AppSource($0, depth: depth, AppSource.Callbacks(needData: waker.wake))
       }
     }
     (self.waker, self.problem) = (waker, problem)
@@ -39,25 +37,47 @@ final class FedPipeline: Sendable {
     Blocking.start { withExtendedLifetime(sources) { pipeline.end() } }
   }
 
-  /// Whether there is room for one picture more of each source.
-  var wantsMore: Bool { sources.allSatisfy(\.wantsMore) }
-
-  /// Gives a buffer to each source.
-  ///
-  /// - Throws: what the pipeline has reported, or else an error that says `failure`.
-  func push(_ buffers: [Buffer], failure: StereoMediaError) throws {
-    for (source, buffer) in zip(sources, buffers) {
-      do {
-        try source.push(buffer)
-      } catch {
-        throw problem.error ?? failure
-      }
-    }
+  /// Some of the sources, by their positions.
+  func input(_ positions: Range<Int>) -> Input {
+    Input(sources: sources[positions.clamped(to: sources.indices)], problem: problem)
   }
 
-  /// Says that no more pictures come.
-  func endInput() {
-    for source in sources { source.end() }
+  /// All sources.
+  var input: Input { input(sources.indices) }
+
+  /// Sources that are given a buffer each.
+  struct Input: Sendable {
+    fileprivate let sources: ArraySlice<AppSource>
+    fileprivate let problem: PipelineProblem
+
+    /// Says what the buffers from now on are, source by source.
+    func setCaps(_ caps: [Caps]) {
+      for (source, caps) in zip(sources, caps) { source.setCaps(caps) }
+    }
+
+    /// Whether there is room for one buffer more of each.
+    var wantsMore: Bool { sources.allSatisfy(\.wantsMore) }
+
+    /// Whether what was given has been taken.
+    var isEmpty: Bool { sources.allSatisfy(\.isEmpty) }
+
+    /// Gives a buffer to each.
+    ///
+    /// - Throws: what the pipeline has reported, or else an error that says `failure`.
+    func push(_ buffers: [Buffer], failure: StereoMediaError) throws {
+      for (source, buffer) in zip(sources, buffers) {
+        do {
+          try source.push(buffer)
+        } catch {
+          throw problem.error ?? failure
+        }
+      }
+    }
+
+    /// Says that nothing more comes.
+    func end() {
+      for source in sources { source.end() }
+    }
   }
 
   /// Stops everything, and waits for that.

@@ -42,12 +42,14 @@ public final class StereoWriter: Sendable {
   private enum Phase {
     /// Nothing has come yet.
     case waiting
-    case writing(Encode, PictureFormat)
+    case writing(Encode)
     case over
   }
 
   private struct State {
     var phase = Phase.waiting
+    /// Of all frames; nil before the first one.
+    var format: PictureFormat?
     var lastTime: Duration?
     var frameCount = 0
   }
@@ -56,7 +58,9 @@ public final class StereoWriter: Sendable {
   private let settings: Settings
   private let graph: WriterGraph
   private let file: PartialFile
+  let sounds: [SoundTrack]
   private let queue = TaskQueue()
+  private let starting = TaskQueue()
   private let state = Locked(State())
 
   /// Checks the settings and takes hold of the file; nothing is started.
@@ -64,11 +68,18 @@ public final class StereoWriter: Sendable {
   /// - Parameters:
   ///   - path: the file to write. Its ending says what it is to be: `.mov`, `.mp4` or `.m4v`.
   ///   - settings: how it is written.
+  ///   - sound: tracks of sound that come as samples, by ``append(_:to:)``, behind those of
+  ///     ``Settings/sound``.
   /// - Throws: a ``StereoMediaError`` where there is such a file that must not be replaced, where
-  ///   somebody else is writing it, where it cannot be written, and where a setting has no such value.
-  public init(_ path: String, _ settings: Settings = Settings()) throws {
+  ///   somebody else is writing it, where it cannot be written, where a setting has no such value, and
+  ///   where two tracks of sound have one name.
+  public init(_ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = []) throws {
     try settings.check()
-    graph = try WriterGraph(path, settings)
+    guard Set(sound.map(\.id)).count == sound.count else {
+      throw StereoMediaError(.invalidInput, "two tracks of sound have one name")
+    }
+    graph = try WriterGraph(path, settings, sound: sound)
+    sounds = sound.enumerated().map { SoundTrack($1, position: WriterGraph.frames + 1 + $0) }
     (self.path, self.settings) = (path, settings)
     guard settings.replaces || !FileName.isTaken(path) else {
       throw StereoMediaError(
@@ -104,11 +115,10 @@ public final class StereoWriter: Sendable {
   ) async throws {
     try await queue.run {
       let encode = try await self.encode(left, right, time, duration)
-      do {
-        try await encode.append(
-          [left, right].prefix(self.graph.sources.count).map { Self.buffer($0, time, duration) })
-      } catch let error as StereoMediaError where error.code != .invalidInput {
-        throw self.kept(error)
+      let sources = self.graph.inputs[WriterGraph.frames].sources
+      let buffers = [left, right].prefix(sources.count).map { Self.buffer($0, time, duration) }
+      try await self.keeping {
+        try await encode.append(buffers, to: WriterGraph.frames, until: time)
       }
       self.state.withLock { state in
         state.lastTime = time
@@ -123,6 +133,14 @@ public final class StereoWriter: Sendable {
   public func append(_ frame: StereoFrame) async throws {
     try await append(
       left: frame.left, right: frame.right, at: frame.time, duration: frame.duration)
+  }
+
+  /// Says that no more frames come, though sound goes on; does nothing where that was said.
+  ///
+  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where there
+  ///   are no frames, or the writer has ended.
+  public func endFrames() async throws {
+    try await queue.run { try self.withFrames().end(WriterGraph.frames) }
   }
 
   /// Ends the movie: what was given is encoded, and the file gets its name.
@@ -149,7 +167,7 @@ public final class StereoWriter: Sendable {
     switch phase {
     case .over: return
     case .waiting: break
-    case .writing(let encode, _): await encode.close()
+    case .writing(let encode): await encode.close()
     }
     file.remove()
   }
@@ -161,13 +179,13 @@ public final class StereoWriter: Sendable {
   /// as an incomplete file; where it throws `CancellationError`, nothing stays. `body` runs where the
   /// caller does.
   ///
-  /// - Throws: as ``init(_:_:)`` and ``finish()`` do; what `body` throws.
+  /// - Throws: as ``init(_:_:sound:)`` and ``finish()`` do; what `body` throws.
   public static func write(
-    _ path: String, _ settings: Settings = Settings(),
+    _ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = [],
     isolation: isolated (any Actor)? = #isolation,
     _ body: (StereoWriter) async throws -> Void
   ) async throws -> Report {
-    let writer = try StereoWriter(path, settings)
+    let writer = try StereoWriter(path, settings, sound: sound)
     do {
       try await body(writer)
       return try await writer.finish()
@@ -187,7 +205,7 @@ public final class StereoWriter: Sendable {
   private func encode(
     _ left: Picture, _ right: Picture, _ time: Duration, _ duration: Duration?
   ) async throws -> Encode {
-    let (phase, lastTime) = state.withLock { ($0.phase, $0.lastTime) }
+    let (first, lastTime) = state.withLock { ($0.format, $0.lastTime) }
     if time < .zero {
       throw StereoMediaError(.invalidInput, "a frame at \(time) is before the movie's beginning")
     }
@@ -199,45 +217,59 @@ public final class StereoWriter: Sendable {
       throw StereoMediaError(
         .invalidInput, "the left eye's picture is \(format), the right eye's \(other)")
     }
-    switch phase {
-    case .over: throw StereoMediaError(.invalidInput, "the movie '\(path)' has ended")
-    case .writing(let encode, let first):
-      guard first == format else {
-        throw StereoMediaError(
-          .invalidInput, "the picture at \(time) is \(format), those before it are \(first)")
+    if let first, first != format {
+      throw StereoMediaError(
+        .invalidInput, "the picture at \(time) is \(format), those before it are \(first)")
+    }
+    let encode = try await started()
+    if first == nil {
+      let rate = settings.frameRate ?? duration.flatMap { $0 > .zero ? 1 / ($0 / .seconds(1)) : nil }
+      let caps = left.info.caps.with(
+        ["framerate": .fraction(Fraction(rate: rate ?? 0))],
+        removing: ["multiview-mode", "multiview-flags", "views"])
+      encode.setCaps([caps, caps], of: WriterGraph.frames)
+      state.withLock { $0.format = format }
+    }
+    return encode
+  }
+
+  /// The encoder, which the first who needs it starts.
+  func started() async throws -> Encode {
+    try await starting.run {
+      switch self.state.withLock({ $0.phase }) {
+      case .over: throw StereoMediaError(.invalidInput, "the movie '\(self.path)' has ended")
+      case .writing(let encode): return encode
+      case .waiting: break
+      }
+      try await Engine.start()
+      let encode = try await Blocking.run { [path = self.path, graph = self.graph, file = self.file, settings = self.settings] in
+        try Encode(path, graph, file: file.path, sound: settings.sound?.source.path)
+      }
+      let isOver = self.state.withLock { state in
+        if case .over = state.phase { return true }
+        state.phase = .writing(encode)
+        return false
+      }
+      guard !isOver else {
+        throw StereoMediaError(.invalidInput, "the movie '\(self.path)' has ended")
       }
       return encode
-    case .waiting: return try await start(left, format, duration)
     }
   }
 
-  private func start(
-    _ picture: Picture, _ format: PictureFormat, _ duration: Duration?
-  ) async throws -> Encode {
-    try await Engine.start()
-    let rate = settings.frameRate ?? duration.flatMap { $0 > .zero ? 1 / ($0 / .seconds(1)) : nil }
-    let caps = picture.info.caps.with(
-      ["framerate": .fraction(Fraction(rate: rate ?? 0))],
-      removing: ["multiview-mode", "multiview-flags", "views"])
-    let encode = try await Blocking.run { [path, graph, file, settings] in
-      try Encode(
-        path, graph, file: file.path, sound: settings.sound?.source.path, caps: caps)
+  /// The encoder of a movie that has frames.
+  private func withFrames() throws -> Encode {
+    let (phase, count) = state.withLock { ($0.phase, $0.frameCount) }
+    guard case .writing(let encode) = phase, count > 0 else {
+      throw StereoMediaError(
+        .invalidInput, "the movie '\(path)' has no frames to be finished, or has ended")
     }
-    let isOver = state.withLock { state in
-      if case .over = state.phase { return true }
-      state.phase = .writing(encode, format)
-      return false
-    }
-    guard !isOver else { throw StereoMediaError(.invalidInput, "the movie '\(path)' has ended") }
     return encode
   }
 
   /// Ends the stream, and waits for the end of the file.
   private func end() async throws {
-    guard case .writing(let encode, _) = state.withLock({ $0.phase }) else {
-      throw StereoMediaError(
-        .invalidInput, "the movie '\(path)' has no frames to be finished, or has ended")
-    }
+    let encode = try withFrames()
     do {
       try await encode.finish()
     } catch let error as StereoMediaError {
@@ -255,6 +287,15 @@ public final class StereoWriter: Sendable {
       return try file.finish(as: path, replaces: settings.replaces)
     } catch {
       throw kept(Self.failure(error, path))
+    }
+  }
+
+  /// Does what writes; where that ends the movie, what is thrown names what there is of it.
+  func keeping(_ body: () async throws -> Void) async throws {
+    do {
+      try await body()
+    } catch let error as StereoMediaError where ![.invalidInput, .stalled].contains(error.code) {
+      throw kept(error)
     }
   }
 

@@ -7,11 +7,21 @@ internal import StereoVideo
 struct WriterGraph {
   /// As gst-launch writes it. The files' names are to be set on ``sink`` and `sound`.
   let line: String
-  /// The names of the sources: that of the left eye and that of the right one, or one for the only
-  /// picture.
-  let sources: [String]
+  /// What comes from the program: frames first, and then each track of sound.
+  let inputs: [Input]
   /// Properties of the elements, and their values.
   let properties: [(element: String, name: String, value: String)]
+
+  /// What comes from the program as one.
+  struct Input {
+    /// In messages.
+    let name: String
+    /// The names of its sources: that of the left eye and that of the right one, or the only one.
+    let sources: [String]
+  }
+
+  /// The position of the frames among the inputs.
+  static let frames = 0
 
   /// The element that writes the file.
   static let sink = "sink"
@@ -20,14 +30,24 @@ struct WriterGraph {
   /// How long the part is, in nanoseconds, that a crash costs at the most.
   private static let fragmentDuration = 2 * ClockTime.second
 
+  /// How many bytes of coded sound wait for pictures, whose encoders look far ahead: minutes of it.
+  private static let waitingSound = 16_000_000
+
   /// Throws where a movie of this name cannot be written.
-  init(_ path: String, _ settings: StereoWriter.Settings) throws(StereoMediaError) {
-    sources = settings.layout == .mono ? ["only"] : ["left", "right"]
-    let sounds = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
+  init(
+    _ path: String, _ settings: StereoWriter.Settings, sound: [SoundInput]
+  ) throws(StereoMediaError) {
+    let copied = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
+    inputs =
+      [Input(name: "the frames", sources: settings.layout == .mono ? ["only"] : ["left", "right"])]
+      + sound.indices.map {
+        Input(name: "the sound '\(sound[$0].id)'", sources: [Self.source($0)])
+      }
     line =
       Self.video(settings.layout)
-      + (0..<sounds).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
-      + (sounds > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
+      + (0..<copied).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
+      + (copied > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
+      + sound.enumerated().map { Self.encode($1, Self.source($0), track: copied + $0) }.joined()
       + "mvhevcmux name=\(Self.muxer) ! filesink name=\(Self.sink)"
     // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
     var properties = [
@@ -62,6 +82,17 @@ struct WriterGraph {
       properties.append((Self.muxer, "projection", projection.rawValue))
     }
     self.properties = properties
+  }
+
+  /// The source of a track of sound.
+  private static func source(_ position: Int) -> String { "samples\(position)" }
+
+  /// From a source of samples to the muxer. Times that nothing was given for are silent.
+  private static func encode(_ input: SoundInput, _ source: String, track: Int) -> String {
+    "appsrc name=\(source) caps=\(input.format.caps) ! audioconvert ! audioresample ! audiorate "
+      + "! avenc_aac bitrate=\(input.bitsPerSecond) "
+      + "! queue max-size-buffers=0 max-size-time=0 max-size-bytes=\(waitingSound) "
+      + "! mux.audio_\(track) "
   }
 
   /// From the sources to the muxer. What an encoder takes passes through videoconvert as it is.
