@@ -5,7 +5,7 @@ const KEPT = 12;
 
 /** Fetches the pictures of frames, and keeps those that were shown lately or come next. */
 export class Frames {
-  #kept = new Map(); // index → promise of the pictures, the one used last at the end
+  #kept = new Map(); // index → promises of the pictures by their positions, the one used last at the end
   #query = "";
 
   /** @param {{count: number, eyes: string[]}} movie which eyes have pictures of their own */
@@ -24,29 +24,37 @@ export class Frames {
 
   get query() { return this.#query; }
 
-  /** @returns {Promise<ImageBitmap[]>} an eye each; one for both where the movie has one */
-  load(index) {
-    const query = this.#query;
-    let pictures = this.#kept.get(index);
+  /**
+   * @param {number[]} positions of the eyes that are wanted
+   * @returns {Promise<(ImageBitmap | null)[]>} an eye each; one for both where the movie has one
+   */
+  load(index, positions) {
+    const pictures = this.#kept.get(index) ?? this.eyes.map(() => null);
     this.#kept.delete(index);
-    pictures ??= Promise.all(this.eyes.map((eye) => fetchPicture(`frame/${index}/${eye}?${query}`)));
     this.#kept.set(index, pictures);
-    pictures.catch(() => { if (this.#kept.get(index) === pictures) this.#kept.delete(index); });
+    for (const position of positions) {
+      pictures[position] ??= fetchPicture(`frame/${index}/${this.eyes[position]}?${this.#query}`);
+    }
+    const all = Promise.all(pictures);
+    all.catch(() => { if (this.#kept.get(index) === pictures) this.#kept.delete(index); });
     for (const [old, unused] of this.#kept) {
       if (this.#kept.size <= KEPT) break;
       this.#kept.delete(old);
       release(unused);
     }
-    return pictures;
+    return all;
   }
 
-  /** Whether a frame is there, or on its way. */
-  has(index) { return this.#kept.has(index); }
+  /** Whether these eyes of a frame are there, or on their way. */
+  has(index, positions) {
+    const pictures = this.#kept.get(index) ?? [];
+    return positions.every((position) => pictures[position]);
+  }
 }
 
 /** Pictures are large; what the browser collects at its leisure would pile up. */
 function release(pictures) {
-  pictures.then((all) => setTimeout(() => all.forEach((picture) => picture.close()), 1000), () => {});
+  for (const picture of pictures) picture?.then((one) => setTimeout(() => one.close(), 1000), () => {});
 }
 
 async function fetchPicture(address) {

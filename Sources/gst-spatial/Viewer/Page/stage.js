@@ -50,12 +50,13 @@ vec3 eye(sampler2D picture, vec4 part, vec2 at) {
 void main() {
   vec2 at = look(), half_ = vec2(shift / 2.0, 0);
   // A scene that moves away: its left picture to the left, its right one to the right.
-  vec3 one = eye(leftEye, leftPart, at + half_), other = eye(rightEye, rightPart, at - half_);
-  vec3 seen = one;
-  if (mode == 1) seen = other;
+  bool isRight = mode == 1 || (mode == 6 && (int(gl_FragCoord.y) & 1) == 0), mixes = mode == 3 || mode == 4;
+  vec3 one = vec3(0), other = vec3(0);
+  if (mixes || !isRight) one = eye(leftEye, leftPart, at + half_);
+  if (mixes || isRight) other = eye(rightEye, rightPart, at - half_);
+  vec3 seen = isRight ? other : one;
   if (mode == 3) seen = leftMix * one + rightMix * other;
   if (mode == 4) seen = abs(one - other) * 4.0;
-  if (mode == 6 && (int(gl_FragCoord.y) & 1) == 0) seen = other;
   colour = vec4(clamp(seen, 0.0, 1.0), 1);
 }`;
 
@@ -88,6 +89,8 @@ export class Stage {
   /** Seen in a headset, and not on this page. */
   isElsewhere = false;
   #pictures = [];
+  /** Which of them the textures have; an eye that is not seen is not worth the time. */
+  #uploaded = new Set();
 
   /**
    * @param {HTMLCanvasElement} canvas
@@ -130,19 +133,38 @@ export class Stage {
 
   get hasTwoEyes() { return this.movie.eyes === 2 || this.movie.cut !== null; }
 
-  /** Shows the pictures of a frame: an eye each, or one. */
+  /** Shows the pictures of a frame: an eye each, or one; null for what is not `needed`. */
   show(pictures) {
-    const gl = this.gl;
     this.#pictures = pictures;
-    pictures.forEach((picture, index) => {
-      gl.activeTexture(gl.TEXTURE0 + index);
-      gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, picture);
-    });
+    this.#uploaded.clear();
     this.draw();
   }
 
+  /** Takes the pictures of the frame that is shown of which some were not needed. */
+  complete(pictures) { this.#pictures = pictures; }
+
+  /** The positions of the pictures that are seen, of so many that a frame has. */
+  needed(count) {
+    const all = [...Array(count).keys()];
+    if (this.isElsewhere || this.mode === "wiggle") return all;
+    const eyes = this.views().flatMap(({ mode }) => eyesOf(mode));
+    return all.filter((position) => eyes.some((eye) => this.#texture(eye, count) === position));
+  }
+
+  /** Whether what is seen can be drawn. */
+  get isComplete() { return this.needed(this.#pictures.length).every((position) => this.#pictures[position]); }
+
+  /** Makes a picture a texture unless it is one. */
+  #upload(index) {
+    if (this.#uploaded.has(index)) return;
+    this.#uploaded.add(index);
+    const { gl } = this;
+    gl.activeTexture(gl.TEXTURE0 + index);
+    gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, this.#pictures[index]);
+  }
+
   draw() {
-    if (this.isElsewhere) return;
+    if (this.isElsewhere || !this.isComplete) return;
     const { gl, canvas } = this;
     const scale = devicePixelRatio;
     const [width, height] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
@@ -171,7 +193,7 @@ export class Stage {
     gl.bindFramebuffer(gl.FRAMEBUFFER, target);
     gl.disable(gl.SCISSOR_TEST);
     gl.clear(gl.COLOR_BUFFER_BIT);
-    if (this.#pictures.length > 0) {
+    if (this.#pictures.length > 0 && this.isComplete) {
       this.#describe(PROJECTIONS[movie.projection] ?? 4, gl.LINEAR);
       const across = Math.tan(radians(Math.min(movie["field-of-view"] ?? 60, 120)) / 2);
       gl.uniform2f(this.#at("screen"), across, across / this.shape);
@@ -188,14 +210,11 @@ export class Stage {
   /** Says what is to be seen of which pictures. */
   #describe(projection, filter) {
     const { gl, movie } = this;
-    const last = this.#pictures.length - 1;
-    const [one, other] = CUTS[movie.cut] ?? [WHOLE, WHOLE];
-    const eyes = [{ texture: 0, part: one }, { texture: last, part: other }];
-    if (this.swapped) eyes.reverse();
-    gl.uniform1i(this.#at("leftEye"), eyes[0].texture);
-    gl.uniform1i(this.#at("rightEye"), eyes[1].texture);
-    gl.uniform4fv(this.#at("leftPart"), eyes[0].part);
-    gl.uniform4fv(this.#at("rightPart"), eyes[1].part);
+    const parts = CUTS[movie.cut] ?? [WHOLE, WHOLE];
+    gl.uniform1i(this.#at("leftEye"), this.#texture(0));
+    gl.uniform1i(this.#at("rightEye"), this.#texture(1));
+    gl.uniform4fv(this.#at("leftPart"), parts[this.swapped ? 1 : 0]);
+    gl.uniform4fv(this.#at("rightPart"), parts[this.swapped ? 0 : 1]);
     gl.uniform1f(this.#at("shift"), this.shift);
     gl.uniform1i(this.#at("projection"), projection);
     for (let index = 0; index < 2; index++) {
@@ -205,9 +224,13 @@ export class Stage {
     }
   }
 
+  /** The position of the picture that an eye sees, 0 for the left one. */
+  #texture(eye, count = this.#pictures.length) { return Math.min(this.swapped ? 1 - eye : eye, count - 1); }
+
   /** Fills a rectangle, which lies above the bottom left corner. */
   #fill({ x, y, width, height, mode, tangents }) {
     const { gl } = this;
+    for (const eye of eyesOf(mode)) this.#upload(this.#texture(eye));
     gl.enable(gl.SCISSOR_TEST);
     gl.viewport(x, y, width, height);
     gl.scissor(x, y, width, height);
@@ -283,6 +306,9 @@ export class Stage {
   }
 }
 
+/** Those that a mode shows, by its index. */
+function eyesOf(mode) { return mode < 2 ? [mode] : [0, 1]; }
+
 /** Rows of the matrix that turns what lies ahead by so much to the right, and up; y points down. */
 function rotation(yaw, pitch) {
   const [c, s, d, t] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
@@ -298,8 +324,8 @@ function turned(one, other) {
 const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
 
 function valueAt(picture, x, y) {
-  // It has been closed meanwhile.
-  if (picture.width === 0) return [];
+  // It is on its way, or has been closed meanwhile.
+  if (!picture?.width) return [];
   probe.drawImage(picture, Math.floor(x * picture.width), Math.floor(y * picture.height), 1, 1, 0, 0, 1, 1);
   return [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)];
 }

@@ -41,12 +41,13 @@ async function go(index) {
     const target = wanted, query = frames.query, begin = performance.now();
     let pictures = [], problem = "";
     try {
-      pictures = await frames.load(target);
+      pictures = await frames.load(target, stage.needed(frames.eyes.length));
     } catch (error) {
       problem = error.message;
     }
     // What is shown has begun to need other pictures.
     if (query !== frames.query) continue;
+    if (problem === "" && !stage.needed(pictures.length).every((position) => pictures[position])) continue;
     $("message").textContent = problem;
     stage.show(pictures);
     shown = target;
@@ -99,19 +100,23 @@ function follow() {
   }
 }
 
-/** Two frames in the direction in which the last step went. */
+/** Two frames in the direction in which the last step went, and then the eye of this one that is not seen. */
 async function fetchAhead() {
   for (let step = 1; step <= 2; step++) {
-    const index = shown + direction * step;
-    if (isBusy || index < 0 || index >= movie.count || frames.has(index)) continue;
-    await frames.load(index).catch(() => {});
+    const index = shown + direction * step, eyes = stage.needed(frames.eyes.length);
+    if (isBusy || index < 0 || index >= movie.count || frames.has(index, eyes)) continue;
+    await frames.load(index, eyes).catch(() => {});
   }
+  const index = shown, query = frames.query;
+  if (isBusy || player.isPlaying || index < 0) return;
+  const pictures = await frames.load(index, [...frames.eyes.keys()]).catch(() => null);
+  if (pictures && index === shown && query === frames.query) stage.complete(pictures);
 }
 
 /** Fetches the frame again where what is shown needs other pictures. */
 function refresh() {
   const query = exact ? "f=png" : `w=${stage.neededWidth}`;
-  if (query !== frames.query) {
+  if (query !== frames.query || !stage.isComplete) {
     frames.query = query;
     shown = -1;
     go(wanted);
