@@ -6,7 +6,8 @@ import StereoMedia
 // What programs do with the library, for scripts/bench-library, which measures the process:
 //   bench-library read MOVIE
 //   bench-library write MOVIE OUTPUT
-//   bench-library play MOVIE SECONDS   prints how many of the frames that were due were shown, and how many others
+//   bench-library play MOVIE SECONDS   prints how many of the frames that were due were shown, how many others, and
+//                                      how far from their times
 //   bench-library compose PIPELINE     with the element `nothing`, which gives frames as they are
 let arguments = CommandLine.arguments
 switch (arguments.count, arguments.dropFirst().first) {
@@ -24,23 +25,36 @@ case (3, "compose"):
   try await PipelineRun(HostedPipeline.load(arguments[2])).run()
 case (4, "play"):
   let movie = try await StereoMovie(arguments[2])
-  let player = try await StereoPlayer(movie, sound: .none)
+  let player = try await StereoPlayer(movie, sound: .automatic)
   player.loops = true
   let frames = player.frames
   player.play()
   let (clock, seconds) = (ContinuousClock(), Double(arguments[3]) ?? 10)
   let start = clock.now
-  var (count, strays, last) = (0, 0, -1)
+  let total = movie.video?.frames.count ?? 0
+  let period = 1 / (movie.video?.frameRate ?? 30)
+  var (count, strays, last, rounds) = (0, 0, -1, 0)
+  // By the clock, less by the movie: in seconds.
+  var offsets: [Double] = []
   for await frame in frames {
     guard start.duration(to: clock.now) < .seconds(seconds) else { break }
     let index = frame.index ?? -1
     // Each frame is behind the one before, or the first of another round.
-    let total = movie.video?.frames.count ?? 0
     if index <= last, index > total / 2 { strays += 1 }
+    if index < last { rounds += 1 }
+    offsets.append(
+      start.duration(to: clock.now) / .seconds(1) - Double(rounds * total + index) * period)
     (count, last) = (count + 1, index)
   }
-  let due = seconds * (movie.video?.frameRate ?? 30)
-  print("\(count) of \(Int(due)) frames were shown, \(strays) out of order")
+  offsets.sort()
+  let middle = offsets.isEmpty ? 0 : offsets[offsets.count / 2]
+  let distances = offsets.map { abs($0 - middle) * 1000 }.sorted()
+  func share(_ part: Double) -> String {
+    distances.isEmpty ? "-" : "\(distances[Int(Double(distances.count - 1) * part)].rounded())"
+  }
+  print(
+    "\(count) of \(Int(seconds / period)) frames were shown, \(strays) out of order, 99 % within "
+      + "\(share(0.99)) ms of their times, all within \(share(1)) ms, \(rounds) rounds")
 default:
   print(
     "usage: bench-library read MOVIE | write MOVIE OUTPUT | play MOVIE SECONDS | compose PIPELINE")

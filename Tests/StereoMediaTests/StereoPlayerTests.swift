@@ -228,12 +228,12 @@ struct StereoPlayerTests {
     }
   }
 
-  @Test("fifty places in a row, of one task and of many")
+  @Test("two hundred places in a row, and of many tasks at once")
   func seeks() async throws {
     let path = try await Movies.spatial()
     let known = try await read(path)
     let player = try await player(path, sound: .automatic)
-    for round in 0..<50 {
+    for round in 0..<200 {
       let index = round * 17 % 40
       try await player.seek(to: known[index].time)
       #expect(player.frame()?.index == index)
