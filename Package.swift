@@ -43,6 +43,7 @@ let package = Package(
     .target(name: "Bits", swiftSettings: strict),
     .target(name: "HEVC", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
     .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
+    .target(name: "Matroska", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
       name: "StereoTestScene", dependencies: ["Reprojection", "StereoVideo"],
@@ -99,8 +100,8 @@ let package = Package(
     .executableTarget(
       name: "gst-spatial",
       dependencies: [
-        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoMedia",
-        "StereoVideo", "WebServer",
+        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "Matroska", "PipelineFile", "PipelineHost",
+        "StereoMedia", "StereoVideo", "WebServer",
         .product(name: "ArgumentParser", package: "swift-argument-parser"),
       ],
       resources: viewerPage.map { .embedInCode("Viewer/Page/\($0)") },
@@ -208,6 +209,9 @@ let package = Package(
       dependencies: ["Bits", "FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
+      name: "MatroskaTests", dependencies: ["ISOBMFF", "Matroska", "StereoVideo", "TestKit"],
+      swiftSettings: strict),
+    .testTarget(
       name: "ReprojectionTests",
       dependencies: ["FuzzTargets", "Reprojection", "StereoVideo", "TestKit"],
       swiftSettings: strict),
@@ -249,7 +253,8 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Playlist", "Reprojection", "StereoVideo",
+        "CGStreamer", "HEVC", "ISOBMFF", "Matroska", "MoviePlayer", "Playlist", "Reprojection",
+        "StereoVideo",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(

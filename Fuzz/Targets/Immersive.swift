@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import Matroska
 import Reprojection
 import StereoVideo
 
 /// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses, for the text of Spherical
-/// Video V1 and for a camera's path, and writes what it finds in each container's words.
+/// Video V1, for a Matroska file and for a camera's path, and writes what it finds in each container's words.
 func readImmersive(_ bytes: [UInt8]) {
   var found: [ImmersiveMetadata] = []
   if let usage = try? VideoExtendedUsage(payload: bytes) {
@@ -18,6 +19,7 @@ func readImmersive(_ bytes: [UInt8]) {
   entry.add([OpaqueBox("sv3d", payload: bytes)])
   if let metadata = entry.sphericalVideo?.immersiveMetadata(.leftRight) { found.append(metadata) }
   if let metadata = SphericalVideoV1(text: bytes)?.immersiveMetadata { found.append(metadata) }
+  if let video = matroskaVideo(bytes), let metadata = video.immersive { found.append(metadata) }
   if let collection = try? LensCollection(payload: bytes) {
     for lens in collection.lenses {
       guard let calibration = lens.calibration(width: 640, height: 320) else { continue }
@@ -37,5 +39,13 @@ func readImmersive(_ bytes: [UInt8]) {
     let text = SphericalVideoV1.make(metadata, width: 640, height: 320, software: "fuzz")
     _ = text.box?.immersiveMetadata
     _ = (apple.losses + google.losses + text.losses).map(\.description)
+  }
+}
+
+/// What a file of these bytes says, which must not ask for what is not there.
+private func matroskaVideo(_ bytes: [UInt8]) -> MatroskaVideo? {
+  MatroskaVideo(fileSize: UInt64(bytes.count)) { range in
+    precondition(range.upperBound <= UInt64(bytes.count))
+    return Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
   }
 }

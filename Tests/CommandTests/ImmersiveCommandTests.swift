@@ -79,6 +79,32 @@ struct ImmersiveCommandTests {
     #expect(throws: Failure.self) { try line(["d_EAC_LR.mp4", "b.mov"]) }
   }
 
+  @Test("what a Matroska file says holds, and what is lost of it is named")
+  func matroska() async throws {
+    for (name, size, projection, pose) in [
+      ("half", "width=256,height=64", "half-equirectangular", "10,-5,0"),
+      ("whole", "width=128,height=128,multiview-mode=top-bottom", "equirectangular", "0,0,0"),
+    ] {
+      try await TestMovie.play(
+        "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,\(size) ! x264enc ! h264parse "
+          + "! mux.video_0 mvhevcmux name=mux container=mp4 projection=\(projection) "
+          + "pose=\"\(pose)\" ! filesink location=\(folder.path("\(name).mp4"))")
+      _ = try await output(
+        of: ["ffmpeg", "-v", "error", "-i", "\(name).mp4", "-c", "copy", "\(name).mkv"], in: folder)
+    }
+    let half = try line(["half.mkv", "half.mov"])
+    #expect(half.contains("sbs-to-mvhevc") && half.contains("projection=half-equirectangular"))
+    #expect(half.contains("packing=side-by-side") && !half.contains("note:"), "\(half)")
+    #expect(half.contains("the pose is lost: yaw 10.0, pitch -5.0"), "\(half)")
+    let whole = try line(["whole.mkv", "whole.mov"])
+    #expect(whole.contains("tb-to-mvhevc") && whole.contains("projection=equirectangular"))
+    #expect(!whole.contains("warning:"), "\(whole)")
+    let result = try Command.run(["convert", "whole.mkv", "whole.mov", "preset=ultrafast"], in: folder)
+    #expect(result.status == 0, "\(result.errors)")
+    let info = try Command.run(["info", "whole.mov"], in: folder).output
+    #expect(info.contains("equirectangular") && info.contains("360"), "\(info)")
+  }
+
   @Test("a movie named for headsets becomes one that they know")
   func converted() async throws {
     try await makePacked("a_180_LR.mp4")

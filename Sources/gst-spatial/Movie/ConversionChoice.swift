@@ -3,6 +3,7 @@
 internal import ArgumentParser
 internal import Glibc
 internal import ISOBMFF
+internal import Matroska
 internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
@@ -53,13 +54,23 @@ struct ConversionChoice {
     }
     // Other containers than movies are for GStreamer to look into.
     let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
+    let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
     let layered = facts.flatMap { $0.stereo == .layered ? $0 : nil }
     if let layered { return try takenApart(layered) }
     guard to == nil || to == .mvhevc else {
       throw Refusal("'\(paths[0])' is no spatial movie: it can be converted to mvhevc only")
     }
-    let named = guess(facts)
-    let surroundings = try surroundings(facts, named)
+    let said = Said(
+      packing: facts?.packing ?? matroska?.packing,
+      isImmersive: facts?.immersive != nil || matroska?.projection != nil,
+      projection: facts?.metadata.projection ?? matroska?.immersive?.projection.kind)
+    let named = guess(said)
+    let surroundings = try surroundings(said, named)
+    if let losses = matroska?.losses, !losses.isEmpty, projection == nil {
+      Terminal.error.line(
+        "warning: of how the pictures of '\(paths[0])' surround the viewer, "
+          + losses.map(\.description).joined(separator: "; "))
+    }
     let geometry = geometry(facts, surroundings).filter { !isGiven($0) }
     if paths.count == 3 {
       guard !surroundings.isFisheye else {
@@ -68,7 +79,7 @@ struct ConversionChoice {
       let ends = ["left=\(paths[0])", "right=\(paths[1])", "output=\(paths[2])"]
       return ("two-files-to-mvhevc", ends + geometry)
     }
-    let (isTopBottom, packing) = try await packing(facts, named)
+    let (isTopBottom, packing) = try await packing(facts, said, named)
     let ends = ["input=\(paths[0])", "output=\(paths[1])"]
     let pipeline =
       surroundings.isFisheye
@@ -114,14 +125,20 @@ struct ConversionChoice {
 
   // MARK: What the file's name says
 
+  /// What a movie says of its frames, in whatever container.
+  private struct Said {
+    let packing: PackingLayout?
+    let isImmersive: Bool
+    let projection: ProjectionKind?
+  }
+
   /// Of what neither the command line nor the movie says.
-  private func guess(_ facts: MovieFacts?) -> NamedLayout {
+  private func guess(_ said: Said) -> NamedLayout {
     var named = NamedLayout(path: paths[0])
-    if projection != nil || isGiven("projection=") || facts?.immersive != nil {
-      named.projection = nil
+    if projection != nil || isGiven("projection=") || said.isImmersive { named.projection = nil }
+    if layout != nil || isGiven("packing=") || said.packing != nil || paths.count == 3 {
+      named.packing = nil
     }
-    let isPacked = if case .packed? = facts?.stereo { true } else { false }
-    if layout != nil || isGiven("packing=") || isPacked || paths.count == 3 { named.packing = nil }
     if named.packing != nil || named.projection != nil {
       Terminal.error.line(
         "note: '\(paths[0])' does not say it, but by its name it shows \(named); --projection and "
@@ -142,7 +159,7 @@ struct ConversionChoice {
   }
 
   /// As the command line, or the movie, or its name says.
-  private func surroundings(_ facts: MovieFacts?, _ named: NamedLayout) throws -> Surroundings {
+  private func surroundings(_ said: Said, _ named: NamedLayout) throws -> Surroundings {
     switch projection {
     case .rectilinear: return .kind(.rectilinear)
     case .equirectangular: return .kind(.equirectangular)
@@ -160,7 +177,7 @@ struct ConversionChoice {
           = the element sphericalconvert makes equirectangular pictures of it
           = if it is something else, say so: --projection equirectangular
         """)
-    case nil: return .kind(facts?.metadata.projection)
+    case nil: return .kind(said.projection)
     }
   }
 
@@ -169,13 +186,14 @@ struct ConversionChoice {
   /// As the command line, the movie or its name says, or else as its pictures show. Throws where each
   /// shows one scene.
   private func packing(
-    _ facts: MovieFacts?, _ named: NamedLayout
+    _ facts: MovieFacts?, _ said: Said, _ named: NamedLayout
   ) async throws -> (isTopBottom: Bool, [String]) {
     if let given = values.first(where: { $0.hasPrefix("packing=") }) {
       return (given == "packing=top-bottom", [])
     }
-    if let layout = layout?.packing ?? named.packing { return Self.parameters(layout) }
-    if case .packed(let layout)? = facts?.stereo { return Self.parameters(layout) }
+    if let layout = layout?.packing ?? named.packing ?? said.packing {
+      return Self.parameters(layout)
+    }
     _ = Installation.prepare()
     switch (try? await PackingProbe.look(at: paths[0])) ?? .unclear {
     case .packed(let arrangement): return Self.parameters(PackingLayout(arrangement))
@@ -254,5 +272,12 @@ extension ConversionChoice.LayoutName {
     case .topBottom: PackingLayout(.topBottom)
     case .topBottomReversed: PackingLayout(.topBottom, rightViewFirst: true)
     }
+  }
+}
+
+extension MovieFacts {
+  /// How both eyes share a frame; nil where they do not, or the movie does not say it.
+  fileprivate var packing: PackingLayout? {
+    if case .packed(let layout) = stereo { layout } else { nil }
   }
 }
