@@ -190,7 +190,7 @@ final class DrawingPlan {
   ) {
     let rows = min(8, lattice.height - index * 8)
     for plane in lattice.planes {
-      let layout = format.planes[plane]
+      let layout = owner.format.planes[plane]
       let kernel = owner.kernels[plane]
       let stride = picture.target[plane].stride
       let target = picture.target[plane].base + index * 8 * stride
