@@ -18,8 +18,15 @@ struct BandCoordinates {
   /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
   /// lie in it, with some to spare for what rounding does.
   private let reaches: [Reach]
-  /// In place of the first of them: a region of it, and the part of that which lies over its edge.
-  private var limits: (near: Reach, beyond: Reach)?
+  /// In place of the first of them, where rows are in pairs: those of a region.
+  private var paired: Paired?
+
+  private struct Paired {
+    let level: Lattice.Level
+    let near: Reach
+    /// The part that lies over the edge.
+    let beyond: Reach
+  }
 
   private struct Reach {
     var left, top, right, bottom: Float
@@ -30,13 +37,6 @@ struct BandCoordinates {
       let behind = Float(interpolation.behind) + 0.125
       (self.left, self.right) = (Float(left) + before, Float(right) - behind)
       (self.top, self.bottom) = (Float(top) + before, Float(bottom) - behind)
-    }
-
-    func intersection(_ other: Reach) -> Reach {
-      var both = self
-      (both.left, both.right) = (max(left, other.left), min(right, other.right))
-      (both.top, both.bottom) = (max(top, other.top), min(bottom, other.bottom))
-      return both
     }
   }
 
@@ -56,18 +56,18 @@ struct BandCoordinates {
     }
   }
 
-  /// Has kernels read nothing of the source but a region; nil for all of it. For sources of one chart.
-  mutating func limit(to region: SourceRegion?) {
-    limits = nil
-    guard let samples = region?.samples(lattice.levels[0]) else { return }
+  /// Has kernels read the pairs of rows of a region, and nothing else; nil for the source as it is.
+  mutating func usePairs(of region: SourceRegion?) {
+    paired = nil
+    guard let region, let level = lattice.pairs else { return }
+    let samples = region.samples(level)
     // Of no columns, the last comes before the first, and no position is in reach.
     func reach(_ columns: Range<Int>) -> Reach {
-      let part = Reach(
+      Reach(
         left: columns.lowerBound, top: samples.rows.lowerBound, right: columns.upperBound - 1,
         bottom: samples.rows.upperBound - 1, interpolation)
-      return reaches[0].intersection(part)
     }
-    limits = (reach(samples.columns), reach(samples.beyond))
+    paired = Paired(level: level, near: reach(samples.columns), beyond: reach(samples.beyond))
   }
 
   private static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
@@ -92,7 +92,7 @@ struct BandCoordinates {
     for group in 0..<lattice.groups {
       let gridIndex = index * lattice.stepY * grid.columns + group * lattice.stepX
       let levelIndex = antialias ? Int(grid.level[gridIndex]) : 0
-      let level = lattice.levels[levelIndex]
+      let level = paired?.level ?? lattice.levels[levelIndex]
       band.levels[group] = UInt8(truncatingIfNeeded: levelIndex)
       guard level.hasFastWay else {
         fillOneByOne(band, index, group, rows, level, allowsFastWay: false)
@@ -135,12 +135,18 @@ struct BandCoordinates {
       (abs(y00 - 2 * y10 + y[2 * right]) + abs(y00 - 2 * y01 + y[2 * below])) * level.scaleY
     let most = 8 * tolerance
     guard bendX <= most, bendY <= most else { return .uneven }
-    let tile = Tile(
+    var tile = Tile(
       x00: x00 * level.scaleX + level.shiftX, x10: x10 * level.scaleX + level.shiftX,
       x01: x01 * level.scaleX + level.shiftX, x11: x11 * level.scaleX + level.shiftX,
       y00: y00 * level.scaleY + level.shiftY, y10: y10 * level.scaleY + level.shiftY,
       y01: y01 * level.scaleY + level.shiftY, y11: y11 * level.scaleY + level.shiftY, chart: chart)
-    let least = min(min(tile.x00, tile.x10), min(tile.x01, tile.x11))
+    var least = min(min(tile.x00, tile.x10), min(tile.x01, tile.x11))
+    let turn = turn(level, least)
+    tile.x00 += turn
+    tile.x10 += turn
+    tile.x01 += turn
+    tile.x11 += turn
+    least += turn
     let reach = reach(level, chart, least)
     guard least >= reach.left,
       max(max(tile.x00, tile.x10), max(tile.x01, tile.x11)) <= reach.right,
@@ -152,12 +158,19 @@ struct BandCoordinates {
     return .smooth(tile)
   }
 
+  /// How far positions are moved whose first one is so: by a turn where it lies before the first sample, and
+  /// samples behind the last one are there for it.
+  @inline(__always)
+  private func turn(_ level: Lattice.Level, _ x: Float) -> Float {
+    level.repeated > 0 && x < reaches[0].left ? Float(level.width) : 0
+  }
+
   /// The one that a position may lie in.
   @inline(__always)
   private func reach(_ level: Lattice.Level, _ chart: Int, _ x: Float) -> Reach {
     let index = level.firstChart + chart
-    guard index == 0, let limits else { return reaches[index] }
-    return x >= limits.beyond.left && x <= limits.beyond.right ? limits.beyond : limits.near
+    guard let paired else { return reaches[index] }
+    return x >= paired.beyond.left && x <= paired.beyond.right ? paired.beyond : paired.near
   }
 
   /// Interpolates within a tile.
