@@ -4,7 +4,8 @@ import Reprojection
 import StereoVideo
 import Testing
 
-/// Views over the edge where a picture of the whole sphere closes, while they move and while they stay.
+/// Views over the edge where a picture of the whole sphere closes, and of its poles, while they move and
+/// while they stay.
 @Suite struct SeamAndPoleTests {
   private static let flat = Result {
     try PictureGeometry(.rectilinear(horizontalFieldOfView: 80), width: 320, height: 180)
@@ -93,6 +94,34 @@ import Testing
           }
           #expect(isPure, "\(view) \(value)")
         }
+      }
+    }
+  }
+
+  @Test(
+    "a view that moves past a pole is as good as any",
+    arguments: [
+      SphereOrientation(pitch: 90), SphereOrientation(yaw: 30, pitch: 60),
+      SphereOrientation(yaw: 200, pitch: -80, roll: 70),
+    ])
+  func pole(view: SphereOrientation) throws {
+    let (width, height) = (1920, 960)
+    let sphere = try PictureGeometry(.equirectangular(.full), width: width, height: height)
+    let target = try PictureGeometry(
+      .rectilinear(horizontalFieldOfView: 90), width: 960, height: 540)
+    for format in [PictureFormat.i420, .i42010] {
+      let picture = TestPicture(format, width: width, height: height)
+      picture.fillWithNoise()
+      let drawn = TestPicture(format, width: 960, height: 540)
+      var settings = Reprojector.Settings()
+      settings.antialias = false
+      let reprojector = try Reprojector(source: sphere, format: format, settings: settings)
+      try reprojector.draw(
+        target, view, [Reprojector.Picture(source: picture.planes, target: drawn.planes)])
+      let reference = Reference(source: sphere, target: target, orientation: view)
+      for plane in format.planes.indices {
+        let (decibels, _) = reference.quality(of: drawn, from: picture, plane: plane)
+        #expect(decibels > 57, "plane \(plane) of \(format.planes[plane].depth) bits")
       }
     }
   }

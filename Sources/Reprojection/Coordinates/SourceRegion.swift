@@ -72,7 +72,9 @@ extension DirectionGrid {
   /// What a row of points shows of the source.
   func region(_ row: Int, _ source: PictureGeometry) -> SourceRegion {
     var found = SourceRegion(period: source.charts[0].wraps ? Float(source.width) : 0)
-    for index in row * columns..<(row + 1) * columns where region[index] >= 0 {
+    guard row < corners.rows else { return found }
+    let first = row * columns
+    for index in first..<first + corners.columns where region[index] >= 0 {
       found.insert(x: x[index], y: y[index])
     }
     return found
