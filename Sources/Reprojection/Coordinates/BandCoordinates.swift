@@ -14,15 +14,22 @@ struct BandCoordinates {
   /// The largest error of an interpolated position, in samples.
   var tolerance = DirectionGrid.tolerance
   /// The source's width where it closes; 0 elsewhere.
-  private let period: Float
+  let period: Float
   /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
   /// lie in it, with some to spare for what rounding does.
   private let reaches: [Reach]
-  /// In place of the first of them: a region of it, and the part of that which lies over its edge.
-  private var limits: (near: Reach, beyond: Reach)?
+  /// In place of the first of them, where rows are in pairs: those of a region.
+  private var paired: Paired?
 
-  private struct Reach {
-    var left, top, right, bottom: Float
+  private struct Paired {
+    let level: Lattice.Level
+    let near: Reach
+    /// The part that lies over the edge.
+    let beyond: Reach
+  }
+
+  struct Reach {
+    let left, top, right, bottom: Float
 
     /// Of the first and the last samples that a kernel may read.
     init(left: Int, top: Int, right: Int, bottom: Int, _ interpolation: Interpolation) {
@@ -30,13 +37,6 @@ struct BandCoordinates {
       let behind = Float(interpolation.behind) + 0.125
       (self.left, self.right) = (Float(left) + before, Float(right) - behind)
       (self.top, self.bottom) = (Float(top) + before, Float(bottom) - behind)
-    }
-
-    func intersection(_ other: Reach) -> Reach {
-      var both = self
-      (both.left, both.right) = (max(left, other.left), min(right, other.right))
-      (both.top, both.bottom) = (max(top, other.top), min(bottom, other.bottom))
-      return both
     }
   }
 
@@ -56,35 +56,21 @@ struct BandCoordinates {
     }
   }
 
-  /// Has kernels read nothing of the source but a region; nil for all of it. For sources of one chart.
-  mutating func limit(to region: SourceRegion?) {
-    limits = nil
-    guard let samples = region?.samples(lattice.levels[0]) else { return }
+  /// Has kernels read the pairs of rows of a region, and nothing else; nil for the source as it is.
+  mutating func usePairs(of region: SourceRegion?) {
+    paired = nil
+    guard let region, let level = lattice.pairs else { return }
+    let samples = region.samples(level)
     // Of no columns, the last comes before the first, and no position is in reach.
     func reach(_ columns: Range<Int>) -> Reach {
-      let part = Reach(
+      Reach(
         left: columns.lowerBound, top: samples.rows.lowerBound, right: columns.upperBound - 1,
         bottom: samples.rows.upperBound - 1, interpolation)
-      return reaches[0].intersection(part)
     }
-    limits = (reach(samples.columns), reach(samples.beyond))
+    paired = Paired(level: level, near: reach(samples.columns), beyond: reach(samples.beyond))
   }
 
-  private static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
-
-  /// Positions at the corners of a tile of eight by eight samples, which lie in one part of the
-  /// source, and between which they can be interpolated.
-  private struct Tile {
-    var x00: Float, x10: Float, x01: Float, x11: Float
-    var y00: Float, y10: Float, y01: Float, y11: Float
-    var chart: Int
-  }
-
-  private enum Finding {
-    case smooth(Tile)
-    case outside
-    case uneven
-  }
+  static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
 
   func fill(_ band: CoordinateBand, _ index: Int) {
     band.patches.removeAll(keepingCapacity: true)
@@ -92,14 +78,20 @@ struct BandCoordinates {
     for group in 0..<lattice.groups {
       let gridIndex = index * lattice.stepY * grid.columns + group * lattice.stepX
       let levelIndex = antialias ? Int(grid.level[gridIndex]) : 0
-      let level = lattice.levels[levelIndex]
+      let level = paired?.level ?? lattice.levels[levelIndex]
       band.levels[group] = UInt8(truncatingIfNeeded: levelIndex)
       guard level.hasFastWay else {
         fillOneByOne(band, index, group, rows, level, allowsFastWay: false)
         continue
       }
       switch tile(gridIndex, level) {
-      case .smooth(let tile): fill(band, group, tile, rows, level)
+      case .tile(let tile):
+        // Twice, so that the usual way has no more to do than it needs.
+        if let bend = tile.bend {
+          fill(band, group, tile, bend, rows, level)
+        } else {
+          fill(band, group, tile, nil, rows, level)
+        }
       case .uneven: fillOneByOne(band, index, group, rows, level, allowsFastWay: true)
       case .outside:
         for row in 0..<rows {
@@ -111,100 +103,27 @@ struct BandCoordinates {
     }
   }
 
-  @inline(__always)
-  private func tile(_ index: Int, _ level: Lattice.Level) -> Finding {
-    let (right, below) = (lattice.stepX, lattice.stepY * grid.columns)
-    let (x, y, region) = (grid.x + index, grid.y + index, grid.region + index)
-    let here = region[0]
-    guard here == region[right], here == region[below], here == region[below + right] else {
-      return .uneven
-    }
-    guard here >= 0 else { return .outside }
-    guard here == region[2 * right], here == region[2 * below] else { return .uneven }
-    let chart = source.chartOfCell[Int(here & 7)]
-    let x00 = x[0]
-    let x10 = x00 + shortest(x[right] - x00, period)
-    let x01 = x00 + shortest(x[below] - x00, period)
-    let x11 = x00 + shortest(x[below + right] - x00, period)
-    let x20 = x10 + shortest(x[2 * right] - x10, period)
-    let x02 = x01 + shortest(x[2 * below] - x01, period)
-    let (y00, y10, y01, y11) = (y[0], y[right], y[below], y[below + right])
-    let weight = source.rowScale(atY: (y00 + y11) * 0.5) * level.scaleX
-    let bendX = (abs(x00 - 2 * x10 + x20) + abs(x00 - 2 * x01 + x02)) * weight
-    let bendY =
-      (abs(y00 - 2 * y10 + y[2 * right]) + abs(y00 - 2 * y01 + y[2 * below])) * level.scaleY
-    let most = 8 * tolerance
-    guard bendX <= most, bendY <= most else { return .uneven }
-    let tile = Tile(
-      x00: x00 * level.scaleX + level.shiftX, x10: x10 * level.scaleX + level.shiftX,
-      x01: x01 * level.scaleX + level.shiftX, x11: x11 * level.scaleX + level.shiftX,
-      y00: y00 * level.scaleY + level.shiftY, y10: y10 * level.scaleY + level.shiftY,
-      y01: y01 * level.scaleY + level.shiftY, y11: y11 * level.scaleY + level.shiftY, chart: chart)
-    let least = min(min(tile.x00, tile.x10), min(tile.x01, tile.x11))
-    let reach = reach(level, chart, least)
-    guard least >= reach.left,
-      max(max(tile.x00, tile.x10), max(tile.x01, tile.x11)) <= reach.right,
-      min(min(tile.y00, tile.y10), min(tile.y01, tile.y11)) >= reach.top,
-      max(max(tile.y00, tile.y10), max(tile.y01, tile.y11)) <= reach.bottom,
-      abs(tile.x11 - tile.x00) + abs(tile.x10 - tile.x01) < 2048,
-      abs(tile.y11 - tile.y00) + abs(tile.y10 - tile.y01) < 2048
-    else { return .uneven }
-    return .smooth(tile)
-  }
+  /// Before it, kernels reach over the left edge.
+  var firstColumn: Float { reaches[0].left }
 
   /// The one that a position may lie in.
   @inline(__always)
-  private func reach(_ level: Lattice.Level, _ chart: Int, _ x: Float) -> Reach {
+  func reach(_ level: Lattice.Level, _ chart: Int, _ x: Float) -> Reach {
     let index = level.firstChart + chart
-    guard index == 0, let limits else { return reaches[index] }
-    return x >= limits.beyond.left && x <= limits.beyond.right ? limits.beyond : limits.near
-  }
-
-  /// Interpolates within a tile.
-  @inline(__always)
-  private func fill(
-    _ band: CoordinateBand, _ group: Int, _ tile: Tile, _ rows: Int, _ level: Lattice.Level
-  ) {
-    // From the pixel of a corner, so that ten bits of fraction are left in a Float.
-    let (baseX, baseY) = (tile.x00.rounded(.down), tile.y00.rounded(.down))
-    let insideX = lattice.offsetX / Float(8 * lattice.stepX)
-    let insideY = lattice.offsetY / Float(8 * lattice.stepY)
-    let ramp = Self.ramp * 0.125 + insideX
-    @inline(__always) func ends(
-      _ a: Float, _ b: Float, _ c: Float, _ d: Float, _ base: Float
-    ) -> (Integers, Integers) {
-      let top = (ramp * (b - a) + (a - base)) * 1024
-      let bottom = (ramp * (d - c) + (c - base)) * 1024
-      let slope = bottom - top
-      let first = rounded(slope * insideY + top)
-      return (first, rounded(slope * (insideY + 1) + top) &- first)
-    }
-    let (x, stepX) = ends(tile.x00, tile.x10, tile.x01, tile.x11, baseX)
-    let (y, stepY) = ends(tile.y00, tile.y10, tile.y01, tile.y11, baseY)
-    let shift = origin
-    var column = (x &<< 6) &+ ((Int32(baseX) &<< 16) &+ shift)
-    var line = (y &<< 6) &+ ((Int32(baseY) &<< 16) &+ shift)
-    let (moveX, moveY) = (stepX &<< 3, stepY &<< 3)
-    let stride = SIMD8(repeating: UInt16(truncatingIfNeeded: level.stride))
-    var place = group * 8
-    for _ in 0..<rows {
-      store(column, line, stride, band, place)
-      column = column &+ moveX
-      line = line &+ moveY
-      place += lattice.groups * 8
-    }
+    guard let paired else { return reaches[index] }
+    return x >= paired.beyond.left && x <= paired.beyond.right ? paired.beyond : paired.near
   }
 
   /// From a position to the first sample that is read, in 65536ths: rounded to the nearest sample,
   /// or to 256ths of one.
-  private var origin: Int32 {
+  var origin: Int32 {
     let round: Int32 = interpolation == .nearest ? 32768 : 128
     return round - Int32(interpolation.before) << 16
   }
 
   /// Makes offsets and fractions of eight positions in 65536ths.
   @inline(__always)
-  private func store(
+  func store(
     _ x: Integers, _ y: Integers, _ stride: SIMD8<UInt16>, _ band: CoordinateBand, _ place: Int
   ) {
     // Rows and strides have 15 bits, and their products 30.

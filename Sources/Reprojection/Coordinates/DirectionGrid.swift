@@ -4,9 +4,10 @@ internal import StereoVideo
 
 /// The target's directions at every eighth pixel, and where they lie in the source.
 ///
-/// Between the points, positions are interpolated. A quarter of the second differences of
-/// neighbouring points, eight pixels apart, bounds the error of that: where it is above 1/32 pixel,
-/// positions are computed one by one.
+/// Between the points, positions are interpolated: along straight lines where a quarter of the second
+/// differences of neighbouring points, eight pixels apart, is at most 1/32 pixel, along parabolas where a quarter
+/// of the third ones is. Both are more than the error. Elsewhere, right around a pole, positions are computed one
+/// by one.
 final class DirectionGrid {
   static let spacing = 8
   /// The largest error of a position between points, in pixels.
@@ -19,6 +20,8 @@ final class DirectionGrid {
   }
 
   let columns, rows: Int
+  /// Those that are corners of tiles.
+  let corners: (columns: Int, rows: Int)
   /// The directions of the target, before it is turned.
   private let rayX, rayY, rayZ: UnsafeMutablePointer<Float>
   private let rayFace: UnsafeMutablePointer<Int32>
@@ -33,9 +36,10 @@ final class DirectionGrid {
   private let arena: UnsafeMutableRawPointer
 
   init(width: Int, height: Int) {
-    // Room for two more steps of chroma, which tell how curved the last ones are.
-    columns = (width / Self.spacing + 6 + 7) & ~7
-    rows = height / Self.spacing + 6
+    // Tiles of chroma are two steps wide. Two more of these tell how the last ones are bent.
+    corners = (2 * ((width + 15) / 16) + 1, 2 * ((height + 15) / 16) + 1)
+    columns = (corners.columns + 4 + 7) & ~7
+    rows = corners.rows + 4
     let count = columns * rows
     let arena = UnsafeMutableRawPointer.allocate(byteCount: count * 29 + 64, alignment: 64)
     self.arena = arena

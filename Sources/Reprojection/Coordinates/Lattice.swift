@@ -15,6 +15,8 @@ struct Lattice {
   let width, height: Int
   /// The source at full size and at halves of it.
   let levels: [Level]
+  /// The source at full size with its rows in pairs; nil where they are not put in pairs.
+  let pairs: Level?
   /// The source's charts at each level.
   let charts: [Chart]
 
@@ -25,8 +27,10 @@ struct Lattice {
   /// The source's planes, made smaller by averaging.
   struct Level {
     let width, height: Int
+    /// How many of the first samples of a row stand behind its last one again, as they do on the sphere.
+    var repeated = 0
     /// From a row to the next, in samples; 0 where the fast way does not apply.
-    let stride: Int
+    var stride: Int
     /// Of its first chart, in the lattice's.
     let firstChart: Int
     /// From positions in luma to those in samples of this level.
@@ -74,5 +78,19 @@ struct Lattice {
     }
     self.levels = levels
     self.charts = charts
+    pairs = Self.pairs(levels[0], format, of: source)
+  }
+
+  private static func pairs(
+    _ plain: Level, _ format: PictureFormat.Plane, of source: PictureGeometry
+  ) -> Level? {
+    guard plain.hasFastWay, source.charts.count == 1, RowPairPlane.fits(format) else { return nil }
+    var level = plain
+    // Half of an odd width is no whole number of samples, after which the picture would close.
+    if source.charts[0].wraps, plain.width * format.horizontalSubsampling == source.width {
+      level.repeated = min(plain.width, RowPairPlane.mostRepeated)
+    }
+    level.stride = plain.width + level.repeated
+    return level.hasFastWay ? level : nil
   }
 }

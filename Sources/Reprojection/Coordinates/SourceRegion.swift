@@ -50,6 +50,7 @@ struct SourceRegion {
 
   /// The region in samples of a plane.
   struct Samples {
+    /// With those that are repeated behind the last one, where the region goes so far.
     let columns: Range<Int>
     /// What lies over the edge; empty where nothing does.
     let beyond: Range<Int>
@@ -57,16 +58,13 @@ struct SourceRegion {
   }
 
   func samples(_ level: Lattice.Level) -> Samples {
-    let (across, down) = (0..<level.width, 0..<level.height)
-    let rows = rows.samples(level.scaleY, level.shiftY).clamped(to: down)
-    guard goesOverEdge else {
-      let range = columns.samples(level.scaleX, level.shiftX)
-      return Samples(columns: range.clamped(to: across), beyond: 0..<0, rows: rows)
-    }
-    let range = turned.samples(level.scaleX, level.shiftX)
-    let beyond = range.lowerBound - level.width..<range.upperBound - level.width
-    return Samples(
-      columns: range.clamped(to: across), beyond: beyond.clamped(to: across), rows: rows)
+    let width = level.width
+    let rows = rows.samples(level.scaleY, level.shiftY).clamped(to: 0..<level.height)
+    let range = (goesOverEdge ? turned : columns).samples(level.scaleX, level.shiftX)
+    let low = min(max(range.lowerBound, 0), width)
+    let high = range.upperBound > width ? width + level.repeated : max(low, range.upperBound)
+    let beyond = goesOverEdge ? range.lowerBound - width..<range.upperBound - width : 0..<0
+    return Samples(columns: low..<high, beyond: beyond.clamped(to: 0..<width), rows: rows)
   }
 }
 
@@ -74,7 +72,9 @@ extension DirectionGrid {
   /// What a row of points shows of the source.
   func region(_ row: Int, _ source: PictureGeometry) -> SourceRegion {
     var found = SourceRegion(period: source.charts[0].wraps ? Float(source.width) : 0)
-    for index in row * columns..<(row + 1) * columns where region[index] >= 0 {
+    guard row < corners.rows else { return found }
+    let first = row * columns
+    for index in first..<first + corners.columns where region[index] >= 0 {
       found.insert(x: x[index], y: y[index])
     }
     return found

@@ -24,20 +24,21 @@ extension DrawingPlan {
   ) -> Bool {
     while rowPairs.count < pictures.count {
       var planes: [Int: RowPairPlane] = [:]
-      for lattice in lattices where lattice.levels[0].hasFastWay {
-        for index in lattice.planes where RowPairPlane.fits(format.planes[index]) {
-          let level = lattice.levels[0]
-          planes[index] = RowPairPlane(stride: level.stride, height: level.height)
+      for lattice in lattices {
+        guard let level = lattice.pairs else { continue }
+        for index in lattice.planes {
+          planes[index] = RowPairPlane(level)
           guard planes[index] != nil else { return false }
         }
       }
       rowPairs.append(planes)
     }
-    for lattice in lattices where lattice.levels[0].hasFastWay {
-      let samples = region.samples(lattice.levels[0])
+    for lattice in lattices {
+      guard let level = lattice.pairs else { continue }
+      let samples = region.samples(level)
       let rows = samples.rows
       // The last row has none below it.
-      let last = min(rows.upperBound, lattice.levels[0].height - 1)
+      let last = min(rows.upperBound, level.height - 1)
       guard rows.lowerBound < last else { continue }
       let pieces = (last - rows.lowerBound + 15) / 16
       for index in lattice.planes {

@@ -20,6 +20,8 @@ final class DrawingPlan {
   private var kept: [[CoordinateBand]] = []
   /// Whether the present view has been drawn, and whether its coordinates are kept.
   private var hasDrawnView = false, areKeptFilled = false
+  /// Whether those that are kept are of pairs of rows.
+  private var areKeptPaired = false
   /// The bands of all lattices.
   private let jobs: [Job]
   /// Of each picture, the halves of each plane.
@@ -105,7 +107,7 @@ final class DrawingPlan {
     if let region = pairedRegion, !makeRowPairs(pictures, owner, region) { pairedRegion = nil }
     let isPaired = pairedRegion != nil
     for index in finders.indices {
-      finders[index].limit(to: pairedRegion)
+      finders[index].usePairs(of: pairedRegion)
       finders[index].target = target
       finders[index].rotation = rotation
       finders[index].tolerance = DirectionGrid.tolerance(
@@ -113,7 +115,7 @@ final class DrawingPlan {
       finders[index].antialias = need.level > 0
     }
     if need.level > 0 { makeLevels(pictures, owner, need) }
-    let finds = !keeps || !areKeptFilled
+    let finds = !keeps || !areKeptFilled || areKeptPaired != isPaired
     owner.pool.run(jobs.count) { worker, index in
       let job = self.jobs[index]
       let band = keeps ? self.kept[job.lattice][job.band] : self.scratch[worker]
@@ -124,7 +126,7 @@ final class DrawingPlan {
           place - pictures.startIndex, isPaired: isPaired, owner)
       }
     }
-    areKeptFilled = keeps
+    (areKeptFilled, areKeptPaired) = (keeps, isPaired)
     hasDrawnView = true
   }
 
@@ -190,7 +192,7 @@ final class DrawingPlan {
   ) {
     let rows = min(8, lattice.height - index * 8)
     for plane in lattice.planes {
-      let layout = format.planes[plane]
+      let layout = owner.format.planes[plane]
       let kernel = owner.kernels[plane]
       let stride = picture.target[plane].stride
       let target = picture.target[plane].base + index * 8 * stride

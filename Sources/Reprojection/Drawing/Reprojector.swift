@@ -29,7 +29,7 @@ public final class Reprojector {
   }
 
   public let source: PictureGeometry
-  public let format: PictureFormat
+  public private(set) var format: PictureFormat
   public let settings: Settings
   private let pose: Rotation
   let pool: WorkerPool
@@ -66,6 +66,13 @@ public final class Reprojector {
     self.pose = Rotation(intoPose: pose)
     pool = WorkerPool(min(64, max(1, settings.threads)))
     kernels = format.planes.map { Kernel.make($0, settings.interpolation) }
+  }
+
+  /// What is drawn, beginning with the next picture, where the source shows nothing.
+  ///
+  /// - Parameter values: of each plane, one for each component.
+  public func fill(with values: [[UInt16]]) {
+    for (index, values) in zip(format.planes.indices, values) { format.planes[index].fill = values }
   }
 
   /// Draws one picture, or both eyes', as seen with an orientation.

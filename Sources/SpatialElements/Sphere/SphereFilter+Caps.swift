@@ -22,8 +22,8 @@ extension SphereFilter {
     do {
       let areAlike = settings.convergence == 0 && origins.allSatisfy { $0 == origins[0] }
       let groups = areAlike ? [eyes] : eyes.map { [$0] }
-      streaming.output = SphereOutput(
-        info: info, pool: try VideoBufferPool(info),
+      streaming.output = try SphereOutput(
+        info: info,
         drawings: try zip(groups, origins).map { eyes, origin in
           SphereDrawing(
             try settings.sphere.reprojector(origin, input, streaming.tags), eyes,

@@ -70,6 +70,7 @@ extension SphereFilter {
           target, width: output.target.width, height: output.target.height)
       }
     }
+    output.fill(with: settings.sphere.fillColour)
     let look = SphereLook(
       orientation: settings.sphere.orientation, target: output.target.projection)
     let drawn = try draw(buffer, input, &output, look.orientation)

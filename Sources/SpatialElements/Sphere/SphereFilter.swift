@@ -68,6 +68,22 @@ struct SphereOutput {
   /// How the drawn eyes share a frame; nil for one.
   let layout: PackingLayout?
   var target: PictureGeometry
+  /// What is drawn where the input shows nothing; nil until the first frame.
+  private var fillColour: UInt32?
+
+  init(
+    info: VideoInfo, drawings: [SphereDrawing], layout: PackingLayout?, target: PictureGeometry
+  ) throws {
+    pool = try VideoBufferPool(info)
+    (self.info, self.drawings, self.layout, self.target) = (info, drawings, layout, target)
+  }
+
+  mutating func fill(with colour: UInt32) {
+    guard colour != fillColour else { return }
+    fillColour = colour
+    let samples = info.samples(ofColour: colour)
+    for drawing in drawings { drawing.reprojector.fill(with: samples) }
+  }
 }
 
 /// Eyes that are drawn alike.

@@ -15,7 +15,11 @@ struct SphereSettings: Sendable {
   var outputEyes = OutputEyes.both
   var interpolation = InterpolationChoice.linear
   var antialias = true
+  /// What is drawn where the input shows nothing: 0xAARRGGBB.
+  var fillColour = black
   var threads: Int32 = 0
+
+  static let black: UInt32 = 0xFF00_0000
 
   /// The projection of an eye of the input, with what tags say of it.
   ///
@@ -102,6 +106,11 @@ extension SphereFilter {
         "antialias", nick: "Antialias",
         blurb: "Average first where the output has fewer pixels than the input", default: true,
         at: \.sphere.antialias),
+      .uint(
+        "fill-color", nick: "Fill color",
+        blurb: "What is drawn where the input shows nothing (big-endian ARGB; alpha is ignored)",
+        in: 0...UInt32.max, default: SphereSettings.black, mutable: .playing,
+        at: \.sphere.fillColour),
       .int(
         "n-threads", nick: "Threads",
         blurb: "How many threads draw (0 = as many as processors)", in: 0...64, default: 0,

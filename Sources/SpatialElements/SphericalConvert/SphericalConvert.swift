@@ -26,7 +26,7 @@ let sphericalConvert = ElementDeclaration<SphericalConvert>(
   ])
 
 /// What comes out shows the same surroundings, as far as its projection reaches; what the input does
-/// not show is black.
+/// not show has the colour of `fill-color`.
 final class SphericalConvert: SphereFilter {
   struct Settings: SphereFilterSettings {
     var sphere = SphereSettings()
