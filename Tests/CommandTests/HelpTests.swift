@@ -92,7 +92,10 @@ struct HelpTests {
         let screen =
           command.hasPrefix("gst-spatial play")
           ? "\(virtualScreen.map { "'\($0)'" }.joined(separator: " ")) " : ""
-        let end = command.contains("--loop") ? "timeout -s INT 3 \(screen)\(command); exit 0; " : ""
+        // Behind xvfb-run: the screen is not to be interrupted, too.
+        let end =
+          command.contains("--loop")
+          ? "\(screen)timeout --preserve-status -s INT 3 \(command); [ $? = 130 ]; exit; " : ""
         let result = try shell(
           end + screen + start + (isConversion ? " --force" : "")
             + (isConversion && !command.contains("--to") ? " preset=ultrafast" : ""),

@@ -50,8 +50,7 @@ extension StereoReader {
     public struct Iterator: AsyncIteratorProtocol {
       let reader: StereoReader
       let format: SoundFormat
-      private var decode: Decode?
-      private var isOver = false
+      private var decoding = Decoding()
 
       fileprivate init(reader: StereoReader, format: SoundFormat) {
         (self.reader, self.format) = (reader, format)
@@ -62,36 +61,23 @@ extension StereoReader {
       ///
       /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
       public mutating func next() async throws -> Sound? {
-        guard !isOver else { return nil }
-        do {
-          if decode == nil { try await start() }
-          while let sample = try await decode?.nextSamples()?.first {
+        let (movie, range, format) = (reader.movie, reader.options.range, format)
+        return try await decoding.next {
+          guard movie.tracks.contains(where: { $0.kind == .sound }), range?.isEmpty != true
+          else { return nil }
+          let decode = try await Decode.start(
+            movie.source, .sound(format), DecodeGraph.Conversion(), depth: 4)
+          if let range {
+            try await decode.seek(
+              to: range.lowerBound.clockTime, end: range.upperBound.clockTime)
+          }
+          return decode
+        } _: { decode in
+          while let sample = try await decode.nextSamples()?.first {
             if let sound = Sound(sample, format) { return sound }
           }
-        } catch {
-          await end()
-          throw error
+          return nil
         }
-        await end()
-        return nil
-      }
-
-      private mutating func start() async throws {
-        try Task.checkCancellation()
-        let (movie, options) = (reader.movie, reader.options)
-        guard movie.tracks.contains(where: { $0.kind == .sound }), options.range?.isEmpty != true
-        else { return }
-        let started = try await Decode.start(
-          movie.source, .sound(format), DecodeGraph.Conversion(), depth: 4)
-        decode = started
-        guard let range = options.range else { return }
-        try await started.seek(to: range.lowerBound.clockTime, end: range.upperBound.clockTime)
-      }
-
-      private mutating func end() async {
-        isOver = true
-        let last = decode.take()
-        await last?.close()
       }
     }
   }

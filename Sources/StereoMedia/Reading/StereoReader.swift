@@ -114,9 +114,7 @@ struct FrameIterator {
   let movie: StereoMovie
   private let content: DecodeGraph.Content
   private let options: StereoReader.Options
-  private var decode: Decode?
-  private var wanted: Range<Int>?
-  private var isOver = false
+  private var decoding = Decoding()
 
   init(_ movie: StereoMovie, _ content: DecodeGraph.Content, _ options: StereoReader.Options) {
     (self.movie, self.content, self.options) = (movie, content, options)
@@ -124,46 +122,31 @@ struct FrameIterator {
 
   /// The next frame and its index; nil behind the last one.
   mutating func next() async throws -> (Decode.Frame, index: Int?)? {
-    guard !isOver else { return nil }
-    do {
-      if decode == nil { try await start() }
-      while !isOver, let frame = try await decode?.next() {
-        let index = movie.facts.frames.index(ofPictureAt: frame.time)
+    let (movie, content, options) = (movie, content, options)
+    let frames = movie.facts.frames
+    let wanted = options.range.map(frames.beginning)
+    return try await decoding.next {
+      guard wanted?.isEmpty != true else { return nil }
+      let decode = try await Decode.start(
+        movie.source, content,
+        DecodeGraph.Conversion(
+          format: options.format, size: options.size, colour: options.colour),
+        packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64),
+        skipsUnpaired: options.unpaired == .skip)
+      if let wanted, wanted != frames.startIndex..<frames.endIndex {
+        try await decode.seek(
+          to: frames.middle(of: wanted.lowerBound),
+          end: frames.middle(of: wanted.upperBound - 1) &+ 1)
+      }
+      return decode
+    } _: { decode in
+      while let frame = try await decode.next() {
+        let index = frames.index(ofPictureAt: frame.time)
         guard let wanted, let index else { return (frame, index) }
         if index >= wanted.upperBound { break }
         if index >= wanted.lowerBound { return (frame, index) }
       }
-    } catch {
-      await end()
-      throw error
+      return nil
     }
-    await end()
-    return nil
-  }
-
-  private mutating func start() async throws {
-    try Task.checkCancellation()
-    let frames = movie.facts.frames
-    wanted = options.range.map(frames.beginning)
-    guard wanted?.isEmpty != true else {
-      isOver = true
-      return
-    }
-    let started = try await Decode.start(
-      movie.source, content,
-      DecodeGraph.Conversion(
-        format: options.format, size: options.size, colour: options.colour),
-      packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64),
-      skipsUnpaired: options.unpaired == .skip)
-    decode = started
-    guard let wanted, wanted != frames.startIndex..<frames.endIndex else { return }
-    try await started.seek(
-      to: frames.middle(of: wanted.lowerBound), end: frames.middle(of: wanted.upperBound - 1) &+ 1)
-  }
-
-  private mutating func end() async {
-    isOver = true
-    let last = decode.take()
-    await last?.close()
   }
 }
