@@ -74,7 +74,14 @@ package final class PartialFile: Sendable {
     }
   }
 
-  package func remove() { unlink(path) }
+  /// Removes the file, but no other one that has its name by now.
+  package func remove() {
+    var (own, named) = (stat(), stat())
+    guard fstat(lock, &own) == 0, lstat(path, &named) == 0, own.st_dev == named.st_dev,
+      own.st_ino == named.st_ino
+    else { return }
+    unlink(path)
+  }
 
   /// Whether the file is still there.
   package var isThere: Bool { access(path, F_OK) == 0 }

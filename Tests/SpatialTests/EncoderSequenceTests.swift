@@ -30,7 +30,7 @@ struct EncoderSequenceTests {
   /// How many pictures of each view an independent decoder finds.
   private func views(of path: String) throws -> [String: Int] {
     let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
-    let lines = try Python.lines([program, path]).map(\.words)
+    let lines = try Python.lines([program, "--format", "hevc", path]).map(\.words)
     return Dictionary(
       lines.filter { ["0", "1"].contains($0[0]) }.map { ($0[0], 1) }, uniquingKeysWith: +)
   }

@@ -64,6 +64,11 @@ struct ImmersiveMovieTests {
     )
   }
 
+  /// Whether ffprobe reads all that a movie says: FFmpeg 7 reads a projection of `vexu`, and nothing of how
+  /// frames are packed nor a pose, and then does not say what `st3d` and `sv3d` do.
+  private static let ffprobeReadsAll =
+    (try? run(["ffprobe", "-version"]).output.hasPrefix("ffprobe version 7")) == false
+
   /// Taken out of the movie and put into another, nothing of it changes.
   private func expectFixedPoint(sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let (old, new) = (try MovieFile(path), try await remux(path))
@@ -92,7 +97,9 @@ struct ImmersiveMovieTests {
       let line = said.exiftool.split(separator: "\n").first { $0.hasPrefix("\(name) ") }
       #expect(line?.hasSuffix(": \(value)") == true, "\(name)")
     }
-    #expect(said.ffprobe.contains("spherical: equirectangular (30.000000/-2.500000/1.000000)"))
+    if Self.ffprobeReadsAll {
+      #expect(said.ffprobe.contains("spherical: equirectangular (30.000000/-2.500000/1.000000)"))
+    }
     #expect(said.ffprobe.contains("stereo3d: 2D"))
     #expect(said.later.contains("Spherical Mapping: equirectangular"))
     #expect(said.later.contains("horizontal_field_of_view: 360.000"))
@@ -117,8 +124,10 @@ struct ImmersiveMovieTests {
     #expect(entry.horizontalFieldOfView?.degrees == 180)
     #expect(entry.sphericalVideo?.kind == .halfEquirectangular)
     let said = try judges()
-    #expect(said.ffprobe.contains("stereo3d: \(words)"))
-    #expect(said.ffprobe.contains("spherical: tiled equirectangular"))
+    if Self.ffprobeReadsAll {
+      #expect(said.ffprobe.contains("stereo3d: \(words)"))
+      #expect(said.ffprobe.contains("spherical: tiled equirectangular"))
+    }
     #expect(said.later.contains("Stereo 3D: \(words)"))
     #expect(said.later.contains("Spherical Mapping: half equirectangular"))
     try await expectFixedPoint()

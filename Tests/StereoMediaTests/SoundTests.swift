@@ -222,6 +222,25 @@ struct SoundTests {
     #expect(abs(try #require(sound?.duration) / .seconds(1) - 1) < 0.05)
   }
 
+  @Test("sound without frames is no movie, and leaves no file")
+  func noFrames() async throws {
+    let input = try SoundInput("a", try SoundFormat(channelCount: 1))
+    let written = await code {
+      _ = try await StereoWriter.write(output, quickSettings(), sound: [input]) { writer in
+        try await writer.append(tones([440], seconds: 1), to: "a")
+      }
+    }
+    #expect(written == .invalidInput)
+    // Who has been cancelled does not take the file of who came behind him.
+    var first: StereoWriter? = try StereoWriter(output)
+    await first?.cancel()
+    let second = try StereoWriter(output)
+    first = nil
+    #expect(FileManager.default.fileExists(atPath: folder.path("out.incomplete.mov")))
+    await second.cancel()
+    #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
+  }
+
   @Test("a movie's sound is read from end to end, or a part of it to the sample, among its frames")
   func reading() async throws {
     let format = try SoundFormat(sampleRate: 32_000, channelCount: 2)

@@ -93,7 +93,8 @@ public final class StereoWriter: Sendable {
   }
 
   deinit {
-    if case .waiting = state.withLock({ $0.phase }) { file.remove() }
+    // Without frames, there is nothing to be kept.
+    if state.withLock({ $0.frameCount }) == 0 { file.remove() }
   }
 
   /// Adds a frame.
