@@ -29,7 +29,8 @@ final class EyeEncoder {
   /// order (`sps_max_num_reorder_pics`).
   let reorderDepth: Int
   /// How many pictures go in, at most, before the first comes out: those that the lookahead waits
-  /// for, a mini-GOP, one a frame thread, and two in between.
+  /// for, a mini-GOP, one a frame thread, two in between, and one more where the lookahead's thread
+  /// is late: x265 then gives none, once (`Lookahead::getDecidedPicture`).
   let delay: Int
 
   init(
@@ -55,7 +56,7 @@ final class EyeEncoder {
     delay =
       used[\.lookaheadDepth] == 0 && used[\.bframes] == 0
       ? Int(used[\.frameNumThreads]) - 1
-      : Int(used[\.lookaheadDepth]) + Int(used[\.bframes]) + Int(used[\.frameNumThreads]) + 2
+      : Int(used[\.lookaheadDepth]) + Int(used[\.bframes]) + Int(used[\.frameNumThreads]) + 3
     reorderDepth = used[\.bframes] == 0 ? 0 : used[\.bframes] > 1 && used[\.bBPyramid] != 0 ? 2 : 1
   }
 

@@ -30,7 +30,7 @@ struct MVHEVCDemuxCodingTests {
         "stereotestsrc num-buffers=\(frames) ! video/x-raw,\(caps),multiview-mode=\(eye) ! queue ! "
           + "x265enc speed-preset=superfast option-string=b-adapt=0:scenecut=0:\(options) ! "
           + "h265parse ! tee name=\(eye) \(eye). ! queue ! mux.\(eye) "
-          + "\(eye). ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink-\(eye) async=false "
+          + "\(eye). ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink-\(eye) async=false "
       }.joined() + "mvhevcmux name=mux ! filesink location=\(path)",
       sinks: Eye.allCases.map { "sink-\($0)" })
     return Dictionary(

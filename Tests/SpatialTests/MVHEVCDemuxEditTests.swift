@@ -35,7 +35,7 @@ struct MVHEVCDemuxEditTests {
   ) async throws -> [Shown] {
     let frames = try await record(
       "filesrc location=\(path) ! \(between) \(demuxer) name=d "
-        + "d.\(pad) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")[0]
+        + "d.\(pad) ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink")[0]
     return try frames.compactMap { frame in
       guard let time = frame.runningTime else { return nil }
       let number = all.firstIndex(of: md5(try frame.pixels()))
@@ -161,7 +161,7 @@ struct MVHEVCDemuxEditTests {
     }
     let pipeline = try pipeline(
       "filesrc location=\(changed) ! mvhevcdemux name=d "
-        + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+        + "d.left ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
@@ -215,7 +215,7 @@ struct MVHEVCDemuxEditTests {
     let all = try await make(try await edits(list))
     let pipeline = try pipeline(
       "filesrc location=\(changed) ! mvhevcdemux name=d "
-        + "d.left ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink")
+        + "d.left ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink")
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))

@@ -200,7 +200,7 @@ enum DemuxRun {
   /// and PTS.
   static func decoded(
     _ path: String, _ pad: String, between: String = "",
-    decoder: String = "avdec_h265 max-threads=1"
+    decoder: String = "avdec_h265 max-threads=2"
   ) async throws -> [(md5: String, time: ClockTime?, pts: ClockTime?)] {
     let frames = try await record(
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "

@@ -42,7 +42,7 @@ struct MVHEVCDemuxSeekTests {
     let pipeline = try pipeline(
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
         + ["left", "right"].map {
-          "d.\($0) ! queue ! avdec_h265 max-threads=1 ! fakesink name=\($0) "
+          "d.\($0) ! queue ! avdec_h265 max-threads=2 ! fakesink name=\($0) "
         }.joined())
     let taps = try ["left", "right"].map {
       ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
@@ -206,7 +206,7 @@ struct MVHEVCDemuxSeekTests {
     try #require(expected.count == 150)
     let pipeline = try pipeline(
       "filesrc location=\(path) blocksize=4096 ! queue max-size-buffers=2 ! mvhevcdemux name=d "
-        + "d.video_0 ! queue max-size-buffers=2 ! avdec_h265 max-threads=1 ! fakesink name=sink")
+        + "d.video_0 ! queue max-size-buffers=2 ! avdec_h265 max-threads=2 ! fakesink name=sink")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)

@@ -113,7 +113,7 @@ struct MVHEVCDemuxTrickModeTests {
       for (rate, expected) in [(8.0, [10, 20, 30, 40]), (-8.0, [40, 30, 20, 10])] {
         let (taps, _) = try await record(
           "filesrc name=file location=\(path) ! mvhevcdemux name=d "
-            + "d.\(eye) ! queue ! avdec_h265 max-threads=1 ! fakesink name=sink", ["sink"],
+            + "d.\(eye) ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink", ["sink"],
           rate: rate, from: 12 * .second / 30)
         let shown = try #require(taps["sink"]).buffers
         #expect(

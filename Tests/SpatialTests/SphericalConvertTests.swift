@@ -19,7 +19,7 @@ struct SphericalConvertTests {
     _ caps: String, _ properties: [String: String], size: String? = nil
   ) throws -> Harness {
     let harness = try #require(Harness("sphericalconvert"))
-    for (name, value) in properties { harness.element.set(name, value) }
+    for (name, value) in properties { harness.element.offer(name, value) }
     if let size { harness.setSinkCaps("video/x-raw,\(size)") }
     harness.play()
     harness.setSourceCaps(caps)

@@ -150,7 +150,7 @@ struct StereoTaggerTests {
       ("view-id", "70000"), ("layer-id", "64"),
     ])
   func ranges(property: String, value: String) throws {
-    harness.element.set(property, value)
+    harness.element.offer(property, value)
     harness.play()
     harness.setSourceCaps(Self.raw)
     #expect(harness.push(frame()) == .ok)
