@@ -43,12 +43,28 @@ static inline GstElementFactoryListType cgst_factory_type_video_decoder(void) {
   return GST_ELEMENT_FACTORY_TYPE_DECODER | GST_ELEMENT_FACTORY_TYPE_MEDIA_VIDEO;
 }
 
+// GLib's flags are enumerations before 2.90 and option sets since; as numbers they are the same in both.
+
 // Property flags.
+static const guint cgst_param_readable = G_PARAM_READABLE;
+static const guint cgst_param_writable = G_PARAM_WRITABLE;
+static const guint cgst_param_construct_only = G_PARAM_CONSTRUCT_ONLY;
 static const guint cgst_param_controllable = GST_PARAM_CONTROLLABLE;
 static const guint cgst_param_mutable_ready = GST_PARAM_MUTABLE_READY;
 static const guint cgst_param_mutable_paused = GST_PARAM_MUTABLE_PAUSED;
 static const guint cgst_param_mutable_playing = GST_PARAM_MUTABLE_PLAYING;
 static const guint cgst_param_static_strings = G_PARAM_STATIC_STRINGS;
+static inline GParamFlags cgst_param_flags(guint flags) { return (GParamFlags)flags; }
+static inline guint cgst_param_spec_flags(const GParamSpec *spec) { return (guint)spec->flags; }
+
+static inline GSignalFlags cgst_signal_flags(gboolean is_action) {
+  return is_action ? G_SIGNAL_RUN_LAST | G_SIGNAL_ACTION : G_SIGNAL_RUN_LAST;
+}
+static inline gboolean cgst_signal_is_action(const GSignalQuery *query) {
+  return (query->signal_flags & G_SIGNAL_ACTION) != 0;
+}
+static inline GTypeFlags cgst_no_type_flags(void) { return (GTypeFlags)0; }
+static inline GConnectFlags cgst_no_connect_flags(void) { return (GConnectFlags)0; }
 
 // Flags that are set through macros.
 static inline void cgst_object_set_flag(gpointer object, guint flag) {

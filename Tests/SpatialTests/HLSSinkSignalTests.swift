@@ -93,7 +93,7 @@ struct HLSSinkSignalTests {
       sink.pointer, signal, callback, Unmanaged.passRetained(Handler(signal, store)).toOpaque(),
       { data, _ in
         if let data { Unmanaged<Handler>.fromOpaque(data).release() }
-      }, GConnectFlags(rawValue: 0))
+      }, cgst_no_connect_flags())
   }
 
   private func line(_ properties: String, _ count: Int = 90) -> String {

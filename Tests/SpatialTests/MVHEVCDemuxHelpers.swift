@@ -182,7 +182,7 @@ enum DemuxRun {
       }
     g_signal_connect_data(
       demuxer.pointer, "pad-added", unsafeBitCast(added, to: GCallback.self), pipeline.pointer,
-      nil, GConnectFlags(0))
+      nil, cgst_no_connect_flags())
   }
 
   /// Takes away the sinks that ``linkAllPads(of:in:)`` gave.

@@ -210,6 +210,34 @@ struct MuxFragmentTests {
     #expect(mode == "update" || error.message.contains("seek"), "\(error)")
   }
 
+  @Test(
+    "edit lists are written as asked for, and pictures have the same times in any case",
+    Judge.isThere,
+    arguments: [
+      ("container=mp4", true), ("container=mp4 write-edts-mode=never", false),
+      ("container=mov write-edts-mode=never", false), ("container=cmaf", false),
+      ("container=cmaf write-edts-mode=always", true),
+    ])
+  func editLists(properties: String, areThere: Bool) async throws {
+    let buffers = try await streamed("\(properties) \(Self.third)", sound: false)
+    let path = try write(buffers, "stream.mp4")
+    let file = try MovieFile(path)
+    #expect(try file.video().edits.isEmpty != areThere)
+    try await play(movie("", "filesink location=\(self.path)", sound: false))
+    let video = try file.video()
+    let progressive = try MovieFile(self.path).video()
+    #expect(video.presentationNanoseconds == progressive.presentationNanoseconds)
+    // An independent reader shows each frame when it is due, behind a start of its own: FFmpeg begins at the
+    // first decode time where there is no edit list.
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let times = try Python.lines([program, "--single", path]).map(\.words)
+      .filter { $0.count == 3 }.compactMap { Double($0[2]) }
+    #expect(times.count == 40)
+    for (number, time) in times.enumerated() {
+      #expect(abs((time - times[0]) / Double(video.timescale) - Double(number) / 30) < 0.001)
+    }
+  }
+
   @Test("mfra ends the file where it is wanted")
   func randomAccess() async throws {
     let buffers = try await streamed("container=mp4 write-mfra=true \(Self.third)")

@@ -43,7 +43,7 @@ enum OtherDecoder: String, CaseIterable {
     info.class_size = guint16(query.class_size)
     info.instance_size = guint16(query.instance_size)
     guard allCases.contains(where: { "Test\($0.rawValue)" == name }) else {
-      return g_type_register_static(parent, name, &info, GTypeFlags(rawValue: 0))
+      return g_type_register_static(parent, name, &info, cgst_no_type_flags())
     }
     info.class_init = { raw, _ in
       guard let raw, let decoder = OtherDecoder.of(cgst_type_of_class(raw)) else { return }
@@ -74,7 +74,7 @@ enum OtherDecoder: String, CaseIterable {
         gst_object_unref(target)
       }
     }
-    return g_type_register_static(parent, name, &info, GTypeFlags(rawValue: 0))
+    return g_type_register_static(parent, name, &info, cgst_no_type_flags())
   }
 
   private static func of(_ type: GType) -> OtherDecoder? {

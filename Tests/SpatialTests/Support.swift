@@ -8,16 +8,6 @@ import SpatialElements
 import TestKit
 import Testing
 
-extension Element {
-  /// Sets what the property's range may not hold: GLib then leaves the property as it is, and says so in a
-  /// message that is a critical one since 2.84, of which G_DEBUG=fatal-criticals would make the tests' end.
-  func offer(_ property: String, _ value: String) {
-    let fatal = g_log_set_always_fatal(G_LOG_LEVEL_ERROR)
-    defer { g_log_set_always_fatal(fatal) }
-    set(property, value)
-  }
-}
-
 /// The plugin as it was built, found through GST_PLUGIN_PATH as in any application; or, where
 /// GST_SPATIAL_STATIC is set, the same elements linked into the tests (`scripts/test --static`).
 enum BuiltPlugin {

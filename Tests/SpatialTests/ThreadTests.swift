@@ -203,14 +203,14 @@ struct ThreadTests {
     defer { g_free(specs) }
     for index in 0..<Int(count) {
       guard let spec = specs[index] else { continue }
-      let flags = UInt32(bitPattern: spec.pointee.flags.rawValue)
-      guard flags & UInt32(G_PARAM_READABLE.rawValue) != 0,
+      let flags = cgst_param_spec_flags(spec)
+      guard flags & cgst_param_readable != 0,
         !["name", "parent"].contains(String(cString: spec.pointee.name))
       else { continue }
       var value = GValue()
       g_value_init(&value, spec.pointee.value_type)
       g_object_get_property(object, spec.pointee.name, &value)
-      if flags & UInt32(G_PARAM_WRITABLE.rawValue) != 0,
+      if flags & cgst_param_writable != 0,
         flags & cgst_param_mutable_playing != 0
       {
         g_object_set_property(object, spec.pointee.name, &value)

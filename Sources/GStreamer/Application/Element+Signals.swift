@@ -31,7 +31,7 @@ extension Element {
     let id = g_signal_lookup(action, cgst_type_of(pointer))
     var query = GSignalQuery()
     g_signal_query(id, &query)
-    guard id != 0, query.signal_flags.rawValue & G_SIGNAL_ACTION.rawValue != 0 else {
+    guard id != 0, cgst_signal_is_action(&query) != 0 else {
       throw ElementError(.settings, "\(name) has no action '\(action)'.")
     }
     let types = (0..<Int(query.n_params)).map { query.param_types[$0] }
@@ -58,7 +58,7 @@ extension Element {
       pointer, signal, callback, Unmanaged.passRetained(handler).toOpaque(),
       { data, _ in
         if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
-      }, GConnectFlags(rawValue: 0))
+      }, cgst_no_connect_flags())
   }
 }
 

@@ -54,10 +54,9 @@ public struct PropertySpecification: Sendable {
   }
 
   private init(_ spec: UnsafeMutablePointer<GParamSpec>) {
-    let flags = spec.pointee.flags.rawValue
+    let flags = cgst_param_spec_flags(spec)
     name = String(cString: spec.pointee.name)
-    isWritable =
-      flags & G_PARAM_WRITABLE.rawValue != 0 && flags & G_PARAM_CONSTRUCT_ONLY.rawValue == 0
+    isWritable = flags & cgst_param_writable != 0 && flags & cgst_param_construct_only == 0
     blurb = g_param_spec_get_blurb(spec).map { String(cString: $0) } ?? ""
     kind = Kind(g_param_spec_get_redirect_target(spec) ?? spec)
   }

@@ -148,7 +148,7 @@ final class ElementClass: @unchecked Sendable {
       guard let implementation = try? shared.make(born) else { return }
       InstanceSlot.of(object).store(implementation)
     }
-    let type = g_type_register_static(base.type, declaration.typeName, &info, GTypeFlags(0))
+    let type = g_type_register_static(base.type, declaration.typeName, &info, cgst_no_type_flags())
     guard type != 0 else {
       shared.release()
       return 0

@@ -35,10 +35,10 @@ public struct Property<Owner: AnyObject>: @unchecked Sendable {
 }
 
 private func paramFlags(_ mutability: Mutability?, isControllable: Bool = false) -> GParamFlags {
-  var flags = UInt32(G_PARAM_READABLE.rawValue) | cgst_param_static_strings
-  if let mutability { flags |= UInt32(G_PARAM_WRITABLE.rawValue) | mutability.flags }
+  var flags = cgst_param_readable | cgst_param_static_strings
+  if let mutability { flags |= cgst_param_writable | mutability.flags }
   if isControllable { flags |= cgst_param_controllable }
-  return GParamFlags(rawValue: Int32(bitPattern: flags))
+  return cgst_param_flags(flags)
 }
 
 /// Where in the settings a property lives. A setting of optional type is nil until it is set.

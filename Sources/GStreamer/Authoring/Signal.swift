@@ -47,8 +47,7 @@ extension Signal {
     let closure = g_cclosure_new(callback, Unmanaged.passRetained(action).toOpaque(), nil)
     var parameters = parameters
     g_signal_newv(
-      name, type, GSignalFlags(rawValue: G_SIGNAL_RUN_LAST.rawValue | G_SIGNAL_ACTION.rawValue),
-      closure, nil, nil, nil, cgst_type_none(), guint(parameters.count), &parameters)
+      name, type, cgst_signal_flags(1), closure, nil, nil, nil, cgst_type_none(), guint(parameters.count), &parameters)
   }
 }
 
@@ -83,7 +82,7 @@ extension Signal {
     Signal { type, _ in
       var parameters = [cgst_type_string()]
       g_signal_newv(
-        name, type, G_SIGNAL_RUN_LAST, nil, g_signal_accumulator_first_wins, nil, nil, answer, 1,
+        name, type, cgst_signal_flags(0), nil, g_signal_accumulator_first_wins, nil, nil, answer, 1,
         &parameters)
     }
   }

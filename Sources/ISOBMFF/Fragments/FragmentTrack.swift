@@ -26,13 +26,17 @@ struct FragmentTrack: Sendable {
 
   /// Adds the next sample; throws without having changed anything.
   ///
-  /// - Parameter isFixed: the edit list has been written, as none for a track without samples.
+  /// - Parameters:
+  ///   - hasEditList: an edit list may say where the movie starts.
+  ///   - isFixed: the edit list has been written, as none for a track without samples.
   mutating func append(
-    _ sample: SampleDescription, format: FragmentFormat, isFixed: Bool
+    _ sample: SampleDescription, hasEditList: Bool, isFixed: Bool
   ) throws(MovieWriterError) {
     try sample.check(in: id, behind: sampleCount, lastDecodeTime: lastDecodeTime)
     guard sample.count > 0 else { return }
-    if decodeShift == nil { try place(sample, format, isFixed: isFixed) }
+    if decodeShift == nil {
+      try place(sample, hasEditList: hasEditList, isFixed: isFixed)
+    }
     samples.append(sample)
     sampleCount += sample.count
     let last = sample.decodeTime + Int64(sample.count - 1) * Int64(sample.duration)
@@ -43,19 +47,18 @@ struct FragmentTrack: Sendable {
 
   /// Decides how the track lies on the written time line.
   private mutating func place(
-    _ first: SampleDescription, _ format: FragmentFormat, isFixed: Bool
+    _ first: SampleDescription, hasEditList: Bool, isFixed: Bool
   ) throws(MovieWriterError) {
-    switch format {
-    case .cmaf:
+    guard hasEditList else {
       let offset = Int64(first.compositionOffset)
       guard first.decodeTime + offset >= 0 else {
         throw .beforeStart(id, time: first.decodeTime + offset)
       }
       (decodeShift, offsetShift) = (offset, offset)
-    case .movie:
-      let shift = max(0, -first.decodeTime)
-      (decodeShift, offsetShift) = (shift, isFixed ? shift : 0)
+      return
     }
+    let shift = max(0, -first.decodeTime)
+    (decodeShift, offsetShift) = (shift, isFixed ? shift : 0)
   }
 
   /// How long the track is shown so far, in units of another timescale; rounded up.

@@ -11,7 +11,7 @@ extension FragmentWriter {
       for track in tracks {
         TrackBoxes(
           id: track.id, track: MovieWriter.Track(description: description(of: track)),
-          timing: TrackTiming(fragmentedFrom: format == .cmaf ? 0 : track.mediaTime),
+          timing: TrackTiming(fragmentedFrom: track.mediaTime),
           container: format.container, creationTime: metadata.creationTimeSince1904,
           references: track.description.references
         ).write(to: &$0)

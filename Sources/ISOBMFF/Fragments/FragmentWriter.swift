@@ -27,6 +27,9 @@ public struct FragmentWriter: Sendable {
   /// Whether initialization segments leave room for how long the movie is, which the final one says
   /// (`mehd`).
   public let hasDuration: Bool
+  /// Whether an edit list takes off what stands in front of a track's first picture; where none does,
+  /// composition offsets are signed, by which decode times end at the pictures' own.
+  public let hasEditLists: Bool
   /// Where the next bytes have to be written, in bytes from the file's start.
   public private(set) var position: UInt64
   var tracks: [FragmentTrack] = []
@@ -41,16 +44,19 @@ public struct FragmentWriter: Sendable {
   ///   - metadata: that of the movie as a whole.
   ///   - firstSequenceNumber: of the first fragment.
   ///   - hasDuration: initialization segments have room for how long the movie is.
+  ///   - hasEditLists: tracks have edit lists where they need them; nil for what the format is known for:
+  ///     movies do, CMAF does not.
   ///   - position: where the initialization segment is written, in bytes from the file's start.
   public init(
     format: FragmentFormat, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1,
-    hasDuration: Bool = false, position: UInt64 = 0
+    hasDuration: Bool = false, hasEditLists: Bool? = nil, position: UInt64 = 0
   ) {
     self.format = format
     self.movieTimescale = max(movieTimescale, 1)
     self.metadata = metadata
     self.hasDuration = hasDuration
+    self.hasEditLists = hasEditLists ?? (format != .cmaf)
     sequenceNumber = firstSequenceNumber
     self.position = position
   }
@@ -68,15 +74,17 @@ public struct FragmentWriter: Sendable {
     return id
   }
 
-  /// Replaces a track's sample entry by one of the same kind, before the initialization segment.
+  /// Replaces a track's sample entry by one of the same kind. Behind the initialization segment, the
+  /// samples from now on are of the new kind: the fragment that is open has to be finished before, and
+  /// an initialization segment written again behind it.
   ///
   /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``,
-  ///   ``MovieWriterError/trackAddedTooLate``.
+  ///   ``MovieWriterError/fragmentOpen`` where a sample of the old kind waits in the open fragment.
   public mutating func setSampleEntry(
     _ entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
     let index = try index(of: track)
-    guard !isInitialized else { throw .trackAddedTooLate }
+    guard !isInitialized || tracks[index].samples.isEmpty else { throw .fragmentOpen }
     try tracks[index].description.replaceSampleEntry(by: entry, of: track)
   }
 
@@ -86,7 +94,8 @@ public struct FragmentWriter: Sendable {
   public mutating func append(
     _ sample: SampleDescription, to track: TrackID
   ) throws(MovieWriterError) {
-    try tracks[try index(of: track)].append(sample, format: format, isFixed: isInitialized)
+    try tracks[try index(of: track)].append(
+      sample, hasEditList: hasEditLists, isFixed: isInitialized)
   }
 
   /// How many samples a track has in the fragment that is open; 0 for a track that was not added.

@@ -24,6 +24,8 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   case unevenRun(TrackID, sample: UInt32)
   /// A first picture that is shown before the start of a movie that has no edit list to cut it.
   case beforeStart(TrackID, time: Int64)
+  /// A new sample entry while samples of the old kind wait in the fragment that is open.
+  case fragmentOpen
   /// A fragment whose samples have too many bytes for its offsets.
   case fragmentTooLarge(UInt64)
   /// Media data beyond 2^63 bytes.
@@ -43,6 +45,8 @@ extension MovieWriterError: CustomStringConvertible {
       "a track was added after the first sample; add all tracks before"
     case .unknownTrack(let track):
       "\(track) was not added to this movie"
+    case .fragmentOpen:
+      "the sample entry of samples that are not written yet was replaced; finish the fragment before"
     case .mediaKindChanged(let track):
       "\(track): the new sample entry is of another kind (video, audio, other) than the old one"
     case .decodeTimeBackwards(let track, let sample, let previous, let this):

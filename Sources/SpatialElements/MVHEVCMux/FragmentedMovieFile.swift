@@ -19,6 +19,8 @@ final class FragmentedMovieFile: MovieFile {
     var headerUpdate = HeaderUpdateMode.none
     /// The initialization segment says how long the movie is (`mehd`), as far as it is known.
     var hasDuration = false
+    /// Tracks have edit lists where they need them; nil for what is usual in the format.
+    var hasEditLists: Bool?
     var firstSequenceNumber: UInt32 = 1
   }
 
@@ -38,6 +40,10 @@ final class FragmentedMovieFile: MovieFile {
   private struct Track {
     let id: TrackID
     var samples: [PendingSample] = []
+    /// Whether any sample has come.
+    var hasBegun = false
+    /// What the samples are from the next one on.
+    var nextEntry: SampleEntry?
     /// How many of them are known not to begin a fragment.
     var scanned = 1
     var hasEnded = false
@@ -86,23 +92,41 @@ final class FragmentedMovieFile: MovieFile {
     var writer = FragmentWriter(
       format: options.format, metadata: metadata,
       firstSequenceNumber: options.firstSequenceNumber, hasDuration: options.hasDuration,
-      position: whole?.position ?? 0)
+      hasEditLists: options.hasEditLists, position: whole?.position ?? 0)
     self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
     self.writer = writer
     for track in tracks { _ = try whole?.addTrack(track) }
   }
 
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
-    if !isInitialized { try writer.setSampleEntry(entry, of: tracks[track].id) }
+    if options.headerUpdate == .caps, whole == nil, tracks[track].hasBegun {
+      tracks[track].nextEntry = entry
+    } else if !isInitialized {
+      try writer.setSampleEntry(entry, of: tracks[track].id)
+    }
     try whole?.setSampleEntry(entry, of: tracks[track].id)
   }
 
   func setMetadata(_ metadata: MovieMetadata) { whole?.metadata = metadata }
 
   func append(_ sample: PendingSample, to track: Int) throws {
+    tracks[track].hasBegun = true
     tracks[track].samples.append(sample)
     size += sample.buffer.size
+    if let entry = tracks[track].nextEntry { try begin(entry, of: track) }
     try writeReady()
+  }
+
+  /// Ends the fragment in front of a track's last sample, which is the first of another kind: another
+  /// initialization segment comes before it.
+  private func begin(_ entry: SampleEntry, of track: Int) throws {
+    tracks[track].nextEntry = nil
+    let index = tracks[track].samples.count - 1
+    let time = tracks[track].samples[index].presentationTime
+    try write(
+      until: Cut(track: track, index: index, time: time, isForced: true), isUrgent: false)
+    try writer.setSampleEntry(entry, of: tracks[track].id)
+    demands.withLock { $0.header = true }
   }
 
   func pass(_ time: Int64, of track: Int) throws {
@@ -130,10 +154,11 @@ final class FragmentedMovieFile: MovieFile {
     guard isInitialized, whole == nil, options.headerUpdate != .none else { return }
     let header = Buffer(try writer.finalInitializationSegment())
     header.flags.insert(.header)
-    if options.headerUpdate == .rewrite {
-      try output.patch(at: 0, header)
-    } else {
-      try output.write(header)
+    switch options.headerUpdate {
+    case .none: break
+    case .rewrite: try output.patch(at: 0, header)
+    case .update: try output.write(header)
+    case .caps: try output.announce(streamHeader: header)
     }
   }
 

@@ -196,7 +196,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Whether caps do not say enough of a stream without its first data.
-  private func needsData(_ caps: Caps) -> Bool {
+  func needsData(_ caps: Caps) -> Bool {
     switch caps.mediaType {
     case "video/x-h265": InBandVideo.isIn(caps)
     case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil

@@ -107,7 +107,8 @@ extension MVHEVCMux.Streaming {
     return input
   }
 
-  private mutating func describe(_ pad: AggregatorPad) throws -> TrackDescription {
+  /// What a pad's caps say of its track.
+  mutating func describe(_ pad: AggregatorPad) throws -> TrackDescription {
     let name = pad.name
     guard let caps = padCaps[name] else {
       throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")

@@ -172,12 +172,19 @@ extension MVHEVCMux.Streaming {
     let name = pad.name
     if let eye = Eye(rawValue: name) {
       try stereo?.setCaps(caps, of: eye)
-    } else if movie != nil, let old = padCaps[name], !caps.continues(old) {
-      throw ElementError(
-        .format,
-        "The format of \(name) changed in mid stream, \(caps.changes(since: old)), which a movie "
-          + "cannot follow.",
-        debug: "\(old) became \(caps)")
+    } else if let movie, let old = padCaps[name], !caps.continues(old) {
+      padCaps[name] = caps
+      guard element.settings.current.fragments.followsFormats, let track = tracks[name],
+        !needsData(caps)
+      else {
+        throw ElementError(
+          .format,
+          "The format of \(name) changed in mid stream, \(caps.changes(since: old)), which a movie "
+            + "cannot follow; one in fragments does with header-update-mode=caps, where the caps say "
+            + "all of the format.",
+          debug: "\(old) became \(caps)")
+      }
+      try movie.setSampleEntry(try describe(pad).sampleEntry, of: track)
     }
     padCaps[name] = caps
   }

@@ -17,7 +17,8 @@ struct PendingSample {
 protocol MovieFile: AnyObject {
   /// How many bytes the file has so far.
   var byteCount: UInt64 { get }
-  /// Says what a track's samples are, once that is known.
+  /// Says what a track's samples are, once that is known, and again where that changes in a file whose
+  /// header-update-mode is `caps`: from the next sample on.
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws
   /// Says what the movie is, anew: as far as that has not been written.
   func setMetadata(_ metadata: MovieMetadata)

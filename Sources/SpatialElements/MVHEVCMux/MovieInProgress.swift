@@ -34,7 +34,7 @@ final class MovieInProgress {
     self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
   }
 
-  /// Says what a track's samples are, once that is known.
+  /// Says what a track's samples are from the next one on.
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     guard tracks.indices.contains(track) else { return }
     try file.setSampleEntry(entry, of: track)

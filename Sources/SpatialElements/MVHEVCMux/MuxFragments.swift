@@ -23,12 +23,34 @@ enum FragmentMode: Int32, EnumType {
   }
 }
 
+/// Whether tracks of fragments get edit lists, as a property: names and numbers are those of
+/// `isofmp4mux`.
+enum EditListMode: Int32, EnumType {
+  case auto = 0
+  case always = 1
+  case never = 2
+
+  static let typeName = "GstMVHEVCMuxWriteEdtsMode"
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .auto: ("auto", "Where a track needs one, but not in CMAF")
+    case .always: ("always", "Where a track needs one")
+    case .never: ("never", "None: signed composition offsets take their place")
+    }
+  }
+
+  /// Nil for what is usual in the format.
+  var hasEditLists: Bool? { self == .auto ? nil : self == .always }
+}
+
 /// What becomes of the initialization segment at the end, as a property: names and numbers are those
 /// of `isofmp4mux`.
 enum HeaderUpdateMode: Int32, EnumType {
   case none = 0
   case rewrite = 1
   case update = 2
+  case caps = 3
 
   static let typeName = "GstMVHEVCMuxHeaderUpdateMode"
 
@@ -37,6 +59,12 @@ enum HeaderUpdateMode: Int32, EnumType {
     case .none: ("none", "It stays as it was written")
     case .rewrite: ("rewrite", "It is written over with what is known then")
     case .update: ("update", "What is known then comes behind the last fragment")
+    case .caps:
+      (
+        "caps",
+        "The source pad's caps say what is known then; where a stream changes its format, another "
+          + "initialization segment follows, in the caps and in the file"
+      )
     }
   }
 }
@@ -72,6 +100,7 @@ struct FragmentSettings {
   var sendsKeyframeRequests = true
   var headerUpdate = HeaderUpdateMode.none
   var hasDuration = false
+  var editLists = EditListMode.auto
   var firstSequenceNumber: UInt32 = 1
 
   /// How long something stays inside at most, in nanoseconds.
@@ -79,6 +108,8 @@ struct FragmentSettings {
 
   /// The file becomes a progressive one in the end.
   var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
+  /// Whether another initialization segment follows where a stream changes its format.
+  var followsFormats: Bool { duration > 0 && !isFinalised && headerUpdate == .caps }
   /// The file is finished by writing over its start.
   var needsSeekableSink: Bool { duration == 0 || isFinalised || headerUpdate == .rewrite }
 
@@ -117,6 +148,10 @@ struct FragmentSettings {
         blurb: "Whether the initialization segment says how long the movie is, "
           + "which is known at the end, so that it needs a header-update-mode",
         default: false, at: path.appending(path: \.hasDuration)),
+      .choice(
+        "write-edts-mode", nick: "Write edts mode",
+        blurb: "Whether tracks of fragments have edit lists (edts)",
+        default: EditListMode.auto, at: path.appending(path: \.editLists)),
       .uint(
         "start-fragment-sequence-number", nick: "Start fragment sequence number",
         blurb: "The sequence number of the first fragment", in: 0...UInt32.max, default: 1,
@@ -148,6 +183,7 @@ extension MVHEVCMux {
         isFinalised: settings.fragments.isFinalised,
         hasRandomAccessIndex: settings.fragments.hasRandomAccessIndex,
         headerUpdate: settings.fragments.headerUpdate, hasDuration: settings.fragments.hasDuration,
+        hasEditLists: settings.fragments.editLists.hasEditLists,
         firstSequenceNumber: settings.fragments.firstSequenceNumber),
       metadata: metadata, tracks: tracks, demands: demands, output: self)
   }

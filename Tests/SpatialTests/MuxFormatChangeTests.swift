@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import GStreamer
+import ISOBMFF
+import TestKit
+import Testing
+
+/// `mvhevcmux` in fragments where a stream changes its format: another initialization segment follows.
+@Suite(.timeLimit(.minutes(2)))
+struct MuxFormatChangeTests {
+  let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  private static let follows = "header-update-mode=caps fragment-duration=333333333"
+
+  /// Ten pairs of one size, then twelve of another, coded.
+  private static let changing =
+    "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! enc.left "
+    + "s.right ! queue ! enc.right "
+    + [(10, "width=256,height=64"), (12, "width=384,height=96")].map {
+      "videotestsrc pattern=ball num-buffers=\($0) ! "
+        + "video/x-raw,format=I420,framerate=30/1,\($1) ! c. "
+    }.joined()
+    + "mvhevcenc name=enc speed-preset=ultrafast option-string=bframes=2:rc-lookahead=5 "
+
+  /// The streams of a movie, with what leaves the muxer.
+  private func muxed(_ streams: String, _ properties: String) async throws -> [PassedBuffer] {
+    let pipeline = try pipeline(streams + "mvhevcmux name=mux \(properties) ! fakesink")
+    let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
+    try await play(pipeline)
+    return tap.buffers
+  }
+
+  /// Files of their own: each begins with an initialization segment.
+  private func parts(_ buffers: [PassedBuffer]) throws -> [String] {
+    let starts = buffers.indices.filter {
+      buffers[$0].buffer.flags.isSuperset(of: [.header, .discont])
+    }
+    #expect(starts.first == 0)
+    return try zip(starts, starts.dropFirst() + [buffers.count]).map { start, end in
+      let path = folder.path("part-\(start).mp4")
+      try Data(buffers[start..<end].flatMap(\.buffer.bytes)).write(to: URL(filePath: path))
+      return path
+    }
+  }
+
+  /// The MD5s of the pictures that an independent decoder finds, by view.
+  private func pictures(_ path: String, _ options: [String] = []) throws -> [String: [String]] {
+    let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+    let lines = try Python.lines([program] + options + [path]).map(\.words)
+    return Dictionary(
+      lines.filter { ["0", "1"].contains($0[0]) }.map { ($0[0], [$0[1]]) },
+      uniquingKeysWith: +)
+  }
+
+  @Test(
+    "both eyes go on in another size, behind an initialization segment of its own", Judge.isThere,
+    arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
+  func video(properties: String) async throws {
+    let buffers = try await muxed(
+      Self.changing + "! mux.video_0 ", "\(Self.follows) \(properties)")
+    let paths = try parts(buffers)
+    try #require(paths.count == 2)
+    let elementary = folder.path("stream.hevc")
+    try await play(
+      Self.changing
+        + "! video/x-h265,stream-format=byte-stream ! filesink location=\(elementary)")
+    let expected = try pictures(elementary, ["--format", "hevc"])
+    let found = try paths.map { try pictures($0) }
+    #expect(found.map { $0["0"]?.count } == [10, 12])
+    for view in ["0", "1"] {
+      #expect(found.flatMap { $0[view] ?? [] } == expected[view])
+    }
+    // Who comes late gets the new one.
+    let headers = buffers.compactMap { passed in
+      if case .array(let list)? = passed.caps.first?["streamheader"],
+        case .buffer(let header)? = list.first
+      {
+        header.bytes
+      } else {
+        nil
+      }
+    }
+    #expect(Set(headers).count == 2)
+    #expect(headers.last == buffers.last { $0.buffer.flags.contains(.discont) }?.buffer.bytes)
+    // Times go on: the reader follows in one stream.
+    let whole = folder.path("whole.mp4")
+    try Data(buffers.flatMap(\.buffer.bytes)).write(to: URL(filePath: whole))
+    let pipeline = try pipeline(
+      "filesrc location=\(whole) ! queue ! mvhevcdemux name=d d.left ! queue ! fakesink name=left "
+        + "d.right ! queue ! fakesink name=right")
+    let eyes = try ["left", "right"].map {
+      try Tap(pipeline.element(named: $0)?.staticPad("sink"))
+    }
+    try await play(pipeline)
+    for eye in eyes {
+      let times = eye.buffers.compactMap(\.runningTime).sorted()
+      #expect(times.count == 22)
+      #expect(zip(times, times.dropFirst()).allSatisfy { ($1 - $0 + 1_000_000) / 2_000_000 == 17 })
+    }
+  }
+
+  @Test("sound goes on in another format, beside video that does not change")
+  func sound() async throws {
+    let streams =
+      "concat name=c ! queue ! mux.audio_0 "
+      + [(20, 48_000, 2), (20, 44_100, 1)].map {
+        "audiotestsrc num-buffers=\($0) samplesperbuffer=1024 ! "
+          + "audio/x-raw,rate=\($1),channels=\($2) ! avenc_aac ! c. "
+      }.joined()
+      + "stereotestsrc num-buffers=30 ! video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! "
+      + "sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
+    let buffers = try await muxed(
+      streams, "\(Self.follows) container=mp4 speed-preset=ultrafast key-int-max=10")
+    let paths = try parts(buffers)
+    try #require(paths.count == 2)
+    var rates: [UInt32] = []
+    var counts: [Int] = []
+    for path in paths {
+      let sound = try #require(try MovieFile(path).tracks("soun").first)
+      let entry = try #require(sound.sampleEntries.first)
+      if case .audio(let audio) = entry { rates.append(audio.sampleRate) }
+      counts.append(sound.samples.count)
+    }
+    #expect(rates == [48_000, 44_100])
+    // Each encoder gives what it holds, and one packet in front.
+    #expect(counts == [21, 21])
+  }
+
+  @Test("without it, a change is an error that names it")
+  func refused() async throws {
+    let failure = try await failure(
+      of: Self.changing + "! mux.video_0 mvhevcmux name=mux fragment-duration=333333333 ! fakesink")
+    #expect(failure.message.contains("header-update-mode=caps"), "\(failure)")
+  }
+
+  @Test("a progressive movie, and one that becomes it, have one format")
+  func progressive() async throws {
+    for properties in [
+      "header-update-mode=caps", "\(Self.follows) fragment-mode=first-moov-then-finalise",
+    ] {
+      let path = folder.path("movie.mov")
+      let failure = try await failure(
+        of: Self.changing + "! mux.video_0 mvhevcmux name=mux \(properties) ! "
+          + "filesink location=\(path)")
+      #expect(failure.message.contains("changed in mid stream"), "\(failure)")
+      #expect(try MovieFile(path).video().samples.count == 10)
+    }
+  }
+}
