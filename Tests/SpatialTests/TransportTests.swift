@@ -64,10 +64,13 @@ struct TransportTests {
         + "video/x-h265,stream-format=byte-stream,alignment=au ! mvhevcdec name=d "
         + "d.left ! queue ! fakesink name=sink d.right ! queue ! fakesink name=right",
       sinks: ["sink", "right"])
-    #expect(shown[0].count > 20 && shown[0].count <= 150)
-    // The eye above may be lost alone; where it is shown, so is the base eye.
-    #expect(shown[1].count > 20)
-    #expect(Set(shown[1].map(\.buffer.pts)).isSubset(of: Set(shown[0].map(\.buffer.pts))))
+    // Either eye may be lost alone. FFmpeg 7.1 in threads drops some whole pictures behind a lost one, too.
+    for eye in shown {
+      #expect(eye.count > 20 && eye.count <= 150)
+      let times = eye.compactMap(\.runningTime)
+      #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+      #expect(times.allSatisfy { ($0 + 1000) % (.second / 30) < 3000 })
+    }
   }
 
   @Test("the byte stream has a delimiter in each access unit, and both layers' sets at keyframes")
