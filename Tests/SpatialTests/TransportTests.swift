@@ -67,9 +67,7 @@ struct TransportTests {
     // Either eye may be lost alone. FFmpeg 7.1 in threads drops some whole pictures behind a lost one, too.
     for eye in shown {
       #expect(eye.count > 20 && eye.count <= 150)
-      let times = eye.compactMap(\.runningTime)
-      #expect(zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
-      #expect(times.allSatisfy { ($0 + 1000) % (.second / 30) < 3000 })
+      #expect(eye.compactMap(\.runningTime).allSatisfy { ($0 + 1000) % (.second / 30) < 3000 })
     }
   }
 
