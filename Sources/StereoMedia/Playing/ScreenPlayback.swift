@@ -89,11 +89,6 @@ package final class ScreenPlayback: Sendable {
     pipeline.bus.watch { [told] in told.yield(.message($0)) }
   }
 
-  deinit {
-    let pipeline = pipeline
-    Blocking.start { pipeline.end() }
-  }
-
   /// What is shown of a movie where nobody says; nil where it has one picture for both eyes.
   private static func mode(
     _ facts: MovieFacts, _ wanted: Mode?, isImmersive: Bool
@@ -145,10 +140,25 @@ package final class ScreenPlayback: Sendable {
     return line
   }
 
-  /// Plays to the end, or until somebody wants no more of it.
+  /// How long ``run()`` waits for the window to close.
+  private static let closing = Duration.seconds(5)
+
+  /// Plays to the end, or until somebody wants no more of it. The window is closed when it returns: a
+  /// process that ended before would take away the display and the drivers below the window's threads.
   ///
   /// - Throws: a ``StereoMediaError`` where the movie cannot be played.
   package func run() async throws {
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await show())
+    } catch {
+      result = .failure(error)
+    }
+    _ = await Blocking.run(timeout: Self.closing) { [pipeline] in pipeline.end() }
+    try result.get()
+  }
+
+  private func show() async throws {
     let pipeline = pipeline
     try await Blocking.run { _ = pipeline.setState(.paused) }
     var state = RunState()
