@@ -110,6 +110,8 @@ struct KeepingTests {
       """, to: "a.yaml")
     let command = try Command(["run", file, "--json"], in: folder)
     try command.wait(for: "\"frames\":2")
+    // Between two frames the stream would end at once; within the next one's sleep it cannot.
+    Thread.sleep(forTimeInterval: 0.5)
     command.interrupt()
     Thread.sleep(forTimeInterval: 0.4)
     command.interrupt()
