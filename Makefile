@@ -46,7 +46,7 @@ MOMENTS ?= 50
 MINUTES ?= 120
 
 # What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
-# where Debian's cannot be had; nor what libx265 4.1 cannot do.
+# where Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1"
 .PHONY: setup plugin command demo test bench docs tsan asan campaign kills soak fuzz install uninstall deb tarball format
 

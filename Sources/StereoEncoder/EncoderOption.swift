@@ -42,13 +42,17 @@ package struct EncoderOption: Equatable {
     return options
   }
 
-  /// Throws `refusedOption` for an option with which a build of libx265 does not come to an end: 4.1 (build
-  /// 215) waits for itself for ever where a picture has several slices, in other programs, too.
+  /// Throws `refusedOption` for an option with which a build of libx265 does not come to an end: where a
+  /// picture has several slices, 4.1 (build 215) waits for itself for ever and 4.2 (build 216) crashes, in
+  /// other programs, too.
   package static func check(_ options: [EncoderOption], build: Int32) throws(StereoEncoderError) {
-    guard build == 215 else { return }
+    let reasons: [Int32: String] = [
+      215: "libx265 4.1 hangs with several slices; 3.5 does not",
+      216: "libx265 4.2 crashes with several slices; 3.5 does not",
+    ]
+    guard let reason = reasons[build] else { return }
     for option in options where option.canonicalName == "slices" && option.value != "1" {
-      throw .refusedOption(
-        name: option.name, reason: "libx265 4.1 hangs with several slices; 3.5 does not")
+      throw .refusedOption(name: option.name, reason: reason)
     }
   }
 

@@ -13,7 +13,7 @@ final class EncoderHarness {
   let left: Harness
   let right: Harness
   private let size: Int
-  private let bus = gst_bus_new()
+  private let bus: UnsafeMutablePointer<GstBus>?
 
   deinit {
     gst_element_set_bus(left.element.pointer, nil)
@@ -28,6 +28,8 @@ final class EncoderHarness {
     width: Int = 64, height: Int = 64
   ) throws {
     try BuiltPlugin.require()
+    // GStreamer is initialised by now.
+    bus = gst_bus_new()
     left = try #require(Harness("mvhevcenc", sinkPad: "left", sourcePad: "src"))
     right = try #require(Harness(sharing: left, sinkPad: "right", sourcePad: nil))
     size = width * height * 3 / 2

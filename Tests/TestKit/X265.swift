@@ -8,13 +8,13 @@
 
 /// What the system's libx265 can do.
 public enum X265 {
-  /// Whether pictures may have several slices: with these, libx265 4.1 (build 215, of Debian 13) hangs or
-  /// crashes, in x265enc as well.
-  public static let hasSlices: Bool = {
-    guard let library = dlopen("libx265.so.215", RTLD_NOW | RTLD_LOCAL) else { return true }
+  /// Whether pictures may have several slices: with these, libx265 4.1 and 4.2 (builds 215 and 216, of
+  /// Debian 13 and sid) hang or crash, in x265enc as well.
+  public static let hasSlices = ![215, 216].contains { build in
+    guard let library = dlopen("libx265.so.\(build)", RTLD_NOW | RTLD_LOCAL) else { return false }
     dlclose(library)
-    return false
-  }()
+    return true
+  }
 
   /// Whether options, with colons between, can be used.
   public static func takes(_ options: String) -> Bool {

@@ -88,6 +88,15 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     return frame.time.clockTime &+ frame.duration.clockTime / 3
   }
 
+  /// The frame before the one that decoding starts at for a frame; nil where it starts at the first one.
+  ///
+  /// From there on, a frame is had that a decoder lost. The libav decoders of GStreamer 1.26 do that soon
+  /// behind a flush: a thread of theirs asks for memory after its frame was taken for one without pictures.
+  func earlierStart(of index: Int) -> Int? {
+    guard let start = self[...index].lastIndex(where: \.isSync), start > startIndex else { return nil }
+    return start - 1
+  }
+
   /// Made when it is needed: most programs that look at a movie do not ask for its frames.
   private final class Table: Sendable {
     private let track: Track?

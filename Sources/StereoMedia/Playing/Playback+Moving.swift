@@ -61,7 +61,10 @@ extension Playback {
   ///
   /// - Throws: a ``StereoMediaError`` where another frame came in its place.
   func jump(to index: Int, _ cancellation: Cancellation) throws {
-    let shown = try go(to: index, cancellation)
+    var shown = try go(to: index, cancellation)
+    if shown != index, let start = program.frames.earlierStart(of: index) {
+      shown = try go(to: index, from: start, cancellation)
+    }
     if !control.current.isPlaying { states.send(.paused) }
     guard shown == index else {
       let seconds = Double(program.frames[index].time.clockTime / 1_000_000) / 1000
@@ -80,16 +83,19 @@ extension Playback {
 
   /// Goes to a frame, and on from there where the movie is played. Gives the index of the frame that
   /// came; nil where none did.
+  ///
+  /// - Parameter start: an earlier frame to search in its place.
   @discardableResult
   private func go(
-    to index: Int, again: Bool = true, _ cancellation: Cancellation = Cancellation()
+    to index: Int, from start: Int? = nil, again: Bool = true,
+    _ cancellation: Cancellation = Cancellation()
   ) throws -> Int? {
     pipeline.setState(.paused)
     let control = control.withLock { control in
       control.hasEnded = false
       return control
     }
-    guard send(seek(to: program.frames.middle(of: index), control)) else {
+    guard send(seek(to: program.frames.middle(of: start ?? index), control)) else {
       throw problem.error ?? .decoding(program.name, "it cannot be searched")
     }
     defer {
@@ -97,7 +103,7 @@ extension Playback {
     }
     try waitForPictures(cancellation)
     var samples = try prerolled()
-    // Where a movie says of less than it has, searching stops short of its last frames.
+    // Where a movie says of less than it has, searching stops short of its last frames, too.
     if let came = samples.first.flatMap({ place(of: $0).index }), came < index {
       skip(index - came)
       try waitForPictures(cancellation)

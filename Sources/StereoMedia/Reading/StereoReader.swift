@@ -115,6 +115,7 @@ struct FrameIterator {
   private let content: DecodeGraph.Content
   private let options: StereoReader.Options
   private var decoding = Decoding()
+  private var hasBegun = false
 
   init(_ movie: StereoMovie, _ content: DecodeGraph.Content, _ options: StereoReader.Options) {
     (self.movie, self.content, self.options) = (movie, content, options)
@@ -125,6 +126,8 @@ struct FrameIterator {
     let (movie, content, options) = (movie, content, options)
     let frames = movie.facts.frames
     let wanted = options.range.map(frames.beginning)
+    let isFirst = !hasBegun
+    hasBegun = true
     return try await decoding.next {
       guard wanted?.isEmpty != true else { return nil }
       let decode = try await Decode.start(
@@ -134,19 +137,31 @@ struct FrameIterator {
         packing: options.packing, depth: Swift.min(Swift.max(options.depth, 1), 64),
         skipsUnpaired: options.unpaired == .skip)
       if let wanted, wanted != frames.startIndex..<frames.endIndex {
-        try await decode.seek(
-          to: frames.middle(of: wanted.lowerBound),
-          end: frames.middle(of: wanted.upperBound - 1) &+ 1)
+        try await decode.seek(to: wanted, of: frames)
       }
       return decode
     } _: { decode in
+      var earlier =
+        isFirst
+        ? wanted.flatMap { $0.isEmpty ? nil : frames.earlierStart(of: $0.lowerBound) } : nil
       while let frame = try await decode.next() {
         let index = frames.index(ofPictureAt: frame.time)
         guard let wanted, let index else { return (frame, index) }
+        if index > wanted.lowerBound, let start = earlier.take() {
+          try await decode.seek(to: start..<wanted.upperBound, of: frames)
+          continue
+        }
         if index >= wanted.upperBound { break }
         if index >= wanted.lowerBound { return (frame, index) }
       }
       return nil
     }
+  }
+}
+
+extension Decode {
+  fileprivate func seek(to wanted: Range<Int>, of frames: FrameIndex) async throws {
+    try await seek(
+      to: frames.middle(of: wanted.lowerBound), end: frames.middle(of: wanted.upperBound - 1) &+ 1)
   }
 }

@@ -204,7 +204,19 @@ public final class StereoImageGenerator: Sendable {
   private func find(_ index: Int) async throws -> StereoFrame {
     if let frame = state.withLock({ $0.cache[index] }) { return frame }
     do {
-      let frame = try await decoded(index)
+      return try await found(index, from: index)
+    } catch let error as StereoMediaError where error.code == .decodingFailed {
+      guard let start = movie.facts.frames.earlierStart(of: index) else { throw error }
+      return try await found(index, from: start)
+    }
+  }
+
+  /// Decodes a frame and keeps it.
+  ///
+  /// - Parameter start: it, or an earlier one to search in its place.
+  private func found(_ index: Int, from start: Int) async throws -> StereoFrame {
+    do {
+      let frame = try await decoded(index, from: start)
       state.withLock { $0.cache.insert(frame, at: index) }
       return frame
     } catch let error as StereoMediaError {
@@ -218,7 +230,7 @@ public final class StereoImageGenerator: Sendable {
     }
   }
 
-  private func decoded(_ index: Int) async throws -> StereoFrame {
+  private func decoded(_ index: Int, from start: Int) async throws -> StereoFrame {
     let frames = movie.facts.frames
     let decode: Decode
     if let current = state.withLock({ $0.decode }) {
@@ -230,7 +242,7 @@ public final class StereoImageGenerator: Sendable {
     let position = state.withLock { $0.position }
     if !(position.map { $0 < index && index - $0 <= Self.reach } ?? false) {
       state.withLock { $0.position = nil }
-      try await decode.seek(to: frames.middle(of: index))
+      try await decode.seek(to: frames.middle(of: start))
     }
     while let frame = try await decode.next() {
       guard let found = frames.index(ofPictureAt: frame.time) else { continue }
