@@ -100,6 +100,11 @@ struct MovieAudioTests {
     var testDescription: String { encoder }
   }
 
+  /// GStreamer 1.28's opusparse makes of six channels what FFmpeg does not decode, out of matroskamux either.
+  private static let sixChannelOpus =
+    libraryVersion.compare("1.28", options: .numeric) == .orderedAscending
+    ? "opusenc ! opusparse" : "opusenc"
+
   private static let kinds = [
     Kind(encoder: "avenc_aac ! aacparse", codec: "aac"),
     Kind(encoder: "lamemp3enc ! mpegaudioparse", codec: "mp3float"),
@@ -108,7 +113,7 @@ struct MovieAudioTests {
     Kind(encoder: "avenc_eac3 ! ac3parse", codec: "eac3"),
     Kind(encoder: "avenc_eac3 ! ac3parse", codec: "eac3", channels: 6),
     Kind(encoder: "opusenc", codec: "opus"),
-    Kind(encoder: "opusenc ! opusparse", codec: "opus", channels: 6),
+    Kind(encoder: sixChannelOpus, codec: "opus", channels: 6),
     Kind(encoder: "flacenc ! flacparse", codec: "flac"),
     Kind(encoder: "flacenc ! flacparse", codec: "flac", channels: 6),
     Kind(encoder: "avenc_alac", codec: "alac"),
