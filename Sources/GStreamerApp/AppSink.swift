@@ -124,6 +124,12 @@ package final class AppSink: @unchecked Sendable {
     adopt(gst_app_sink_try_pull_preroll(Self.sink(element), 0))
   }
 
+  /// Sends an event upstream, such as a seek; false where nobody takes it.
+  ///
+  /// Through the pad, since an element takes events between its changes of state only: one that waits for a
+  /// full sink, which waits for ``pull()``, would wait for ever where the same task sends and pulls.
+  package func push(_ event: Event) -> Bool { element.staticPad("sink")?.push(event) ?? false }
+
   /// In PAUSED, goes so many buffers on; the next one prerolls.
   package func skip(_ count: Int) {
     gst_element_send_event(

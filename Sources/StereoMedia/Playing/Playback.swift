@@ -260,7 +260,7 @@ final class Playback: Sendable {
     if program.composed != nil, let sound = pipeline.element(named: DecodeGraph.soundSink) {
       guard sound.send(event) else { return false }
     }
-    return sinks.first?.element.send(event) ?? false
+    return sinks.first?.push(event) ?? false
   }
 
   /// Says why the sound is not heard.

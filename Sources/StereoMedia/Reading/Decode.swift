@@ -161,7 +161,7 @@ final class Decode: Sendable {
     seek.stop = end.map { .set(Int64(clamping: $0)) } ?? .set(-1)
     try await waitForData()
     let event = Event.seek(seek)
-    let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.element.send(event) }
+    let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.push(event) }
     pairs.withLock { $0.clear() }
     if let error = problem.error { throw error }
     guard hasGone else { throw StereoMediaError.decoding(path, "it cannot be searched") }
