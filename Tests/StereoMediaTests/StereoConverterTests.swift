@@ -30,6 +30,7 @@ struct StereoConverterTests {
       #expect(progress.fraction >= last && progress.fraction <= 1)
       last = progress.fraction
     }
+    #expect(last == 1)
     let written = try await StereoMovie(output)
     #expect(written.isSpatial, "\(written.verdict.missing)")
     let frames = try await StereoReader(try await StereoMovie(input)).reduce(into: []) {

@@ -56,7 +56,8 @@ public struct Conversion: AsyncSequence, Sendable {
       self.conversion = conversion
     }
 
-    /// Goes on for a fifth of a second; nil when the file is there.
+    /// Goes on for a fifth of a second. The last progress has a fraction of 1: then the file is there. Nil
+    /// behind that.
     ///
     /// - Throws: a ``StereoMediaError`` where what is read cannot be, or does not show what is needed,
     ///   and where the output cannot be written, or is being written by somebody else; what a
@@ -72,7 +73,7 @@ public struct Conversion: AsyncSequence, Sendable {
             report = try await current.writer.finish()
             current.isKept = true
             (work, isOver) = (nil, true)
-            return nil
+            return current.completion
           }
           try await current.writer.append(frame)
           current.count(frame)
@@ -136,9 +137,15 @@ public struct Conversion: AsyncSequence, Sendable {
     var progress: Progress {
       let length = span.upperBound - span.lowerBound
       let fraction = length > .zero ? (position - span.lowerBound) / length : 0
-      return Progress(
-        frameCount: frameCount, fraction: Swift.min(Swift.max(fraction, 0), 1),
-        elapsed: ContinuousClock.now - start)
+      return progress(Swift.min(Swift.max(fraction, 0), 1))
+    }
+
+    /// What is told when the file is there.
+    var completion: Progress { progress(1) }
+
+    private func progress(_ fraction: Double) -> Progress {
+      Progress(
+        frameCount: frameCount, fraction: fraction, elapsed: ContinuousClock.now - start)
     }
   }
 }
