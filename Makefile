@@ -77,9 +77,11 @@ docs: setup
 	@scripts/docs
 
 tsan: plugin
+	@scripts/setup python
 	@scripts/sanitize thread
 
 asan: plugin
+	@scripts/setup python
 	@scripts/sanitize address
 
 campaign: command
