@@ -132,7 +132,7 @@ final class EyeEncoder {
     guard let prediction = try predictor?.predict(picture, from: base) else {
       return try encode(picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
     }
-    let saving = prediction.plainByteCount - prediction.units.bytes.count
+    let saving = prediction.saving
     keyframes?.note(saving: saving)
     guard saving > 0 else {
       return try encode(picture, frame: frame, isKeyframe: isKeyframe, qp: qp)

@@ -17,6 +17,7 @@ import Testing
     var baseEye = Eye.left
     var keyframeDistance = 12
     var frames = 40
+    var quality = 24.0
     var forced: Set<Int> = []
     /// From which frame on the eyes show different scenes, until which.
     var different = 0..<0
@@ -33,7 +34,7 @@ import Testing
       configuration.preset = preset
       configuration.tune = tune
       configuration.optionString = options
-      configuration.rateControl = .quality(24)
+      configuration.rateControl = .quality(quality)
       configuration.baseEye = baseEye
       configuration.keyframeDistance = keyframeDistance
       configuration.interViewPrediction = prediction
@@ -182,10 +183,13 @@ import Testing
       "\(with) dB, without prediction \(without) dB")
   }
 
-  @Test("where the eyes show different things, keyframes are not predicted, and nothing is lost")
-  func differentScenes() throws {
+  @Test(
+    "where the eyes show different things, keyframes are not predicted, and nothing is lost",
+    arguments: [16.0, 24, 32, 40])
+  func differentScenes(quality: Double) throws {
     let test = Case(
-      preset: .veryfast, keyframeDistance: 10, frames: 40, different: 10..<30)
+      scene: TestScene(width: 320, height: 184), preset: .fast, keyframeDistance: 10, frames: 40,
+      quality: quality, different: 10..<30)
     let streams = try encode(test)
     #expect(streams.keyframes == [true, false, false, true])
   }

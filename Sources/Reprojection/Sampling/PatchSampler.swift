@@ -51,6 +51,10 @@ struct PatchSampler {
       return
     }
     let (column, line) = (x.rounded(.down), y.rounded(.down))
+    if interpolation == .linear {
+      drawLinear(Int(column), Int(line), phase(x - column), phase(y - line), chart, to: place)
+      return
+    }
     let across = weights.values + phase(x - column) * 8
     let down = weights.values + phase(y - line) * 8
     let most = (1 << plane.depth) - 1
@@ -67,23 +71,59 @@ struct PatchSampler {
     }
   }
 
+  /// The mean of four neighbours, whose rows and columns are looked up once each.
+  @inline(__always)
+  private func drawLinear(
+    _ x: Int, _ y: Int, _ right: Int, _ down: Int, _ chart: Chart,
+    to place: UnsafeMutableRawPointer
+  ) {
+    let (upper, lower) = (row(y, chart), row(y + 1, chart))
+    let first = (column(x + upper.turn, chart), column(x + 1 + upper.turn, chart))
+    let second =
+      upper.turn == lower.turn
+      ? first : (column(x + lower.turn, chart), column(x + 1 + lower.turn, chart))
+    let (across, below) = (weights.values + right * 8, weights.values + down * 8)
+    for component in 0..<plane.components {
+      let above =
+        read(upper.start + first.0, component) * Int(across[0])
+        + read(upper.start + first.1, component) * Int(across[1])
+      let beneath =
+        read(lower.start + second.0, component) * Int(across[0])
+        + read(lower.start + second.1, component) * Int(across[1])
+      let sum = above * Int(below[0]) + beneath * Int(below[1])
+      write((sum + (1 << 23)) >> 24, component, place)
+    }
+  }
+
   private func phase(_ fraction: Float) -> Int { min(255, max(0, Int(fraction * 256 + 0.5))) }
 
   /// The sample that stands for a place which may lie outside the chart.
   private func sample(_ x: Int, _ y: Int, _ chart: Chart) -> UnsafeRawPointer {
-    var (x, y) = (x, y)
+    let row = row(y, chart)
+    return row.start + column(x + row.turn, chart)
+  }
+
+  /// Where a row begins that may lie beyond a pole, and how many columns it is turned there.
+  @inline(__always)
+  private func row(_ y: Int, _ chart: Chart) -> (start: UnsafeRawPointer, turn: Int) {
+    var (y, turn) = (y, 0)
     if chart.crossesPoles, y < chart.top || y > chart.bottom {
       y = y < chart.top ? 2 * chart.top - 1 - y : 2 * chart.bottom + 1 - y
-      x += width / 2
+      turn = width / 2
     }
+    return (source + min(max(y, chart.top), chart.bottom) * stride, turn)
+  }
+
+  /// Bytes from the beginning of a row to a sample that may lie beyond the seam.
+  @inline(__always)
+  private func column(_ x: Int, _ chart: Chart) -> Int {
+    var x = x
     if chart.wraps {
       // At most half a turn and some taps outside, but for a picture of few columns.
       while x < 0 { x += width }
       while x >= width { x -= width }
     }
-    x = min(max(x, chart.left), chart.right)
-    y = min(max(y, chart.top), chart.bottom)
-    return source + y * stride + x * plane.unit
+    return min(max(x, chart.left), chart.right) * plane.unit
   }
 
   private func read(_ sample: UnsafeRawPointer, _ component: Int) -> Int {
