@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 // Encoding both eyes end to end, scene cut detection and weaving included, against two bare x265
-// encodes of the same pictures run side by side, with the same options.
+// encodes of the same pictures run side by side, with the same options. Then the same with inter-view
+// keyframes.
 //
 // Usage: bench-encoder [preset [pictures [rounds]]]
 import HEVC
@@ -38,13 +39,22 @@ func bare(measures: Bool) async throws -> Coded {
   return (one.bytes + other.bytes, mean(one.psnr, other.psnr))
 }
 
-func stereo(measures: Bool) async throws -> Coded {
+func stereo(measures: Bool) async throws -> Coded { try await stereo(.none, measures: measures) }
+
+func interView(measures: Bool) async throws -> Coded {
+  try await stereo(.keyframes, measures: measures)
+}
+
+func stereo(
+  _ prediction: StereoEncoderConfiguration.InterViewPrediction, measures: Bool
+) async throws -> Coded {
   try await Task.detached {
     var configuration = StereoEncoderConfiguration(
       width: scene.width, height: scene.height, frameRate: .init(30, 1))
     configuration.preset = preset
     configuration.rateControl = .quality(quality)
     configuration.keyframeDistance = keyframeDistance
+    configuration.interViewPrediction = prediction
     if measures { configuration.optionString = "psnr:log-level=info" }
     let encoder = try StereoEncoder(configuration)
     var bytes = 0
@@ -79,16 +89,22 @@ print(
     + "\(rounded(alone.psnr ?? 0, 100)) dB; stereo encoder: \(both.bytes) bytes, "
     + "\(rounded(both.psnr ?? 0, 100)) dB")
 var ratios: [Double] = []
+var interViewRatios: [Double] = []
 for round in 1...rounds {
   // Whoever goes second finds warm memory, so they take turns.
   let isBareFirst = round.isMultiple(of: 2)
   let early = try await measure(isBareFirst ? bare : stereo)
   let late = try await measure(isBareFirst ? stereo : bare)
   let (alone, both) = isBareFirst ? (early, late) : (late, early)
+  let predicted = try await measure(interView)
   ratios.append(both.speed / alone.speed)
+  interViewRatios.append(predicted.speed / both.speed)
   print(
     "round \(round): two bare encoders \(rounded(alone.speed, 100)) pictures/s, "
       + "\(alone.bytes) bytes; stereo encoder \(rounded(both.speed, 100)) pictures/s, "
-      + "\(both.bytes) bytes")
+      + "\(both.bytes) bytes; with inter-view keyframes \(rounded(predicted.speed, 100)) pictures/s, "
+      + "\(predicted.bytes) bytes")
 }
-print("speed against two bare encoders: \(rounded(ratios.sorted()[ratios.count / 2], 1000))")
+func median(_ values: [Double]) -> Double { rounded(values.sorted()[values.count / 2], 1000) }
+print("speed against two bare encoders: \(median(ratios))")
+print("speed with inter-view keyframes against that without: \(median(interViewRatios))")

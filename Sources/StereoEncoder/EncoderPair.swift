@@ -41,10 +41,12 @@ package final class EncoderPair {
   /// Whether the dependent eye's encoder stays `eyeDelay` behind the base eye's, so that both are always at
   /// work.
   private var runsBehind: Bool
-  private let predictsKeyframes: Bool
+  private var predictsKeyframes: Bool
   /// Of libx265.
   private let build: Int32
   private var configuration: StereoEncoderConfiguration
+  /// As it was asked for, before it was known what there is.
+  private let wantedPrediction: StereoEncoderConfiguration.InterViewPrediction
   /// Nil where each eye has a constant quality of its own.
   private var control: SharedRateControl?
   /// Pictures since the last keyframe; the first picture of all becomes one.
@@ -71,7 +73,8 @@ package final class EncoderPair {
     let library = try X265Library(bitDepth: configuration.bitDepth)
     let build = library.layout.build
     try EncoderOption.check(options, build: build)
-    try Self.check(configuration, build: build)
+    wantedPrediction = configuration.interViewPrediction
+    configuration.interViewPrediction = try configuration.effectivePrediction(build: build)
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
     let right = try EyeEncoder(
@@ -92,7 +95,7 @@ package final class EncoderPair {
     // Without latency, what a picture gives is waited for.
     queueLength = configuration.tune == .zerolatency ? 0 : Self.longestQueue
     eyeDelay = max(left.delay, right.delay, 0) + queueLength
-    predictsKeyframes = dependent.predictor != nil
+    predictsKeyframes = configuration.interViewPrediction == .keyframes
     control = configuration.sharedRateControl(firstFrame: 0)
     runsBehind = predictsKeyframes || control != nil
     held = runsBehind ? HeldPictures() : nil
@@ -153,41 +156,35 @@ package final class EncoderPair {
     }
   }
 
-  /// Throws where the eyes would not stay in step, or the rate control of x265 counts what is thrown away.
-  private static func check(
-    _ configuration: StereoEncoderConfiguration, build: Int32
-  ) throws(StereoEncoderError) {
-    guard configuration.rateControl.isShared, configuration.interViewPrediction != .none,
-      build > 199
-    else { return }
-    throw .setting(
-      name: "inter-view prediction",
-      reason: "with a bitrate or a limited peak it takes libx265 3.5 (build 199); build \(build) "
-        + "then chooses other frame types for each eye")
-  }
-
-  /// Throws what `restart` cannot do.
-  package func check(_ rateControl: RateControl) throws(StereoEncoderError) {
+  /// The configuration with another rate control. Throws what `restart` cannot do.
+  package func configuration(
+    with rateControl: RateControl
+  ) throws(StereoEncoderError) -> StereoEncoderConfiguration {
     var configuration = configuration
     configuration.rateControl = rateControl
-    try Self.check(configuration, build: build)
+    configuration.interViewPrediction = wantedPrediction
+    let prediction = try configuration.effectivePrediction(build: build)
+    // Encoders that were made without it have none for keyframes.
+    configuration.interViewPrediction = keyframeParameterSets.isEmpty ? .none : prediction
+    return configuration
   }
 
   /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.
   ///
-  /// Takes one that passes `check`.
-  package func restart(_ rateControl: RateControl) {
-    configuration.rateControl = rateControl
+  /// - Parameter configuration: what `configuration(with:)` gave.
+  package func restart(_ configuration: StereoEncoderConfiguration) {
+    self.configuration = configuration
+    predictsKeyframes = configuration.interViewPrediction == .keyframes
     control = configuration.sharedRateControl(firstFrame: timeline.nextFrame)
     if control != nil, held == nil {
       held = HeldPictures()
       runsBehind = true
     }
-    base.submit(.restart(rateControl))
+    base.submit(.restart(configuration))
     if held == nil {
-      dependent.submit(.restart(rateControl))
+      dependent.submit(.restart(configuration))
     } else {
-      held?.append(rateControl)
+      held?.append(configuration)
     }
     keyframeAge = keyframeDistance - 1
   }

@@ -12,10 +12,10 @@ internal import StereoVideo
 ///
 /// The first codes at constant quality and writes down what each picture takes, in a file for each eye.
 /// The second spends its bitrate by that, at the same quality in all pictures of both eyes.
-/// Pictures, their rate and the keyframe distance have to be the same in both.
+/// Pictures, their rate, the keyframe distance and the prediction between the eyes have to be the same in both.
 public enum EncodingPass: Equatable, Sendable {
-  /// Writes the statistics: `PATH.left`, `PATH.right`, and a second file behind each of the names with
-  /// `.cutree`. They are complete once the encoder is gone.
+  /// Writes the statistics: `PATH.left`, `PATH.right`, a second file behind each of the names with
+  /// `.cutree`, and one with `.keyframes` for the dependent eye. They are complete once the encoder is gone.
   case first(statistics: String)
   /// Reads them.
   case second(statistics: String)
@@ -30,6 +30,9 @@ extension EncodingPass {
 
   func file(of eye: Eye) -> String { "\(path).\(eye.rawValue)" }
 
+  /// What `eye`, the dependent one, took for keyframes that were predicted.
+  func keyframeFile(of eye: Eye) -> String { file(of: eye) + ".keyframes" }
+
   /// x265's options for one of the eyes. What it needs to know of the first pass in the second, the shared
   /// rate control reads.
   func options(of eye: Eye) -> [(name: String, value: String)] {
@@ -38,13 +41,8 @@ extension EncodingPass {
   }
 
   /// Throws where the files cannot be used, of which x265 says no more than that it does not open, and
-  /// where the pass does not go with the other settings.
-  func check(
-    _ rateControl: RateControl, _ prediction: StereoEncoderConfiguration.InterViewPrediction
-  ) throws(StereoEncoderError) {
-    guard prediction == .none else {
-      throw .setting(name: "pass", reason: "inter-view prediction goes with a single pass alone")
-    }
+  /// where the pass does not go with the rate control.
+  func check(_ rateControl: RateControl) throws(StereoEncoderError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
       throw .setting(name: "pass", reason: "its statistics need the name of a file")
     }

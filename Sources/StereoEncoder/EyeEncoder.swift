@@ -8,15 +8,15 @@ import StereoVideo
 final class EyeEncoder {
   let eye: Eye
   private let library: X265Library
-  private var configuration: StereoEncoderConfiguration
   private let options: [EncoderOption]
   private var encoder: X265Encoder
   /// Nil where all of the eye's pictures are coded by themselves.
   let predictor: KeyframePredictor?
-  private let keepsKeyframes: Bool
   /// Predicted keyframes whose pictures are inside the encoder, by their frames.
   private var predictions: [Int64: KeyframePredictor.Prediction] = [:]
   private var keyframes: KeyframeStatistics?
+  /// Nil but for the dependent eye in the first of two passes.
+  private let keyframeLog: PredictedKeyframeLog?
   /// What the QPs of discarded pictures have to be changed by, in sum.
   private var correction = 0.0
   private let framesPerSecond: Double
@@ -39,18 +39,20 @@ final class EyeEncoder {
   ) throws(StereoEncoderError) {
     self.eye = eye
     self.library = library
-    self.configuration = configuration
     self.options = options
     let isInterView = configuration.interViewPrediction == .keyframes
-    keepsKeyframes = isInterView && eye == configuration.baseEye
     predictor =
       isInterView && eye != configuration.baseEye
       ? try KeyframePredictor(
         library: library, configuration: configuration, eye: eye, options: options) : nil
+    if let pass = configuration.pass, case .first = pass, eye != configuration.baseEye {
+      keyframeLog = try PredictedKeyframeLog(pass.keyframeFile(of: eye))
+    } else {
+      keyframeLog = nil
+    }
     keyframes = predictor.map { _ in KeyframeStatistics() }
     encoder = try Self.open(
-      eye: eye, library: library, configuration: configuration, options: options,
-      keepsKeyframes: keepsKeyframes)
+      eye: eye, library: library, configuration: configuration, options: options)
     let used = encoder.parameters
     framesPerSecond = Double(used[\.fpsNum]) / Double(used[\.fpsDenom])
     delay =
@@ -62,10 +64,12 @@ final class EyeEncoder {
 
   private static func open(
     eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
-    options: [EncoderOption], keepsKeyframes: Bool
+    options: [EncoderOption]
   ) throws(StereoEncoderError) -> X265Encoder {
     let parameters = try EyeParameters(
       library: library, configuration: configuration, eye: eye, options: options)
+    let keepsKeyframes =
+      configuration.interViewPrediction == .keyframes && eye == configuration.baseEye
     guard
       let encoder = X265Encoder(
         parameters.values, keepingReconstructions: keepsKeyframes ? [.idr] : [],
@@ -99,14 +103,12 @@ final class EyeEncoder {
   ///
   /// It takes a new encoder of x265's: x265 3.5 says that it reconfigures one that runs, and does
   /// not.
-  func restart(_ rateControl: RateControl) throws(StereoEncoderError) {
+  func restart(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     past = statistics()
     bytes = 0
-    configuration.rateControl = rateControl
     correction = 0
     encoder = try Self.open(
-      eye: eye, library: library, configuration: configuration, options: options,
-      keepsKeyframes: keepsKeyframes)
+      eye: eye, library: library, configuration: configuration, options: options)
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
@@ -156,6 +158,7 @@ final class EyeEncoder {
       if let prediction = predictions.removeValue(forKey: coded.pts) {
         coded.predicted = prediction.units
         correction += prediction.averageQP - coded.averageQP
+        try keyframeLog?.note(frame: coded.pts, bits: prediction.units.bytes.count * 8)
       }
       bytes += (coded.predicted ?? coded.units).bytes.count
       return coded

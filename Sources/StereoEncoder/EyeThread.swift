@@ -19,7 +19,7 @@ final class EyeThread {
     case encodeKeyframe(
       Picture, from: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool, qp: PictureQP)
     /// Codes all that is inside, then goes on with another rate control.
-    case restart(RateControl)
+    case restart(StereoEncoderConfiguration)
     /// Codes all that is inside.
     case flush
   }
@@ -76,9 +76,9 @@ final class EyeThread {
             let coded = try encoder.encodeKeyframe(
               picture, from: base, frame: frame, isKeyframe: isKeyframe, qp: qp)
             if let coded { give(coded) }
-          case .restart(let rateControl):
+          case .restart(let configuration):
             while let coded = try encoder.flush() { give(coded) }
-            try encoder.restart(rateControl)
+            try encoder.restart(configuration)
           case .flush:
             while let coded = try encoder.flush() { give(coded) }
           }

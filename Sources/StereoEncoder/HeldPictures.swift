@@ -20,7 +20,7 @@ struct HeldPictures {
 
   private enum Item {
     case picture(Waiting)
-    case restart(RateControl)
+    case restart(StereoEncoderConfiguration)
   }
 
   private var items: [Item] = []
@@ -49,7 +49,9 @@ struct HeldPictures {
     pictureCount += 1
   }
 
-  mutating func append(_ rateControl: RateControl) { items.append(.restart(rateControl)) }
+  mutating func append(_ configuration: StereoEncoderConfiguration) {
+    items.append(.restart(configuration))
+  }
 
   /// Takes in a coded picture of the base eye, and lets go of its reconstruction.
   mutating func note(_ coded: inout X265Encoder.CodedPicture) {
@@ -74,8 +76,8 @@ struct HeldPictures {
     guard let first = items.first, pictureCount > count else { return nil }
     guard case .picture(let waiting) = first else {
       items.removeFirst()
-      guard case .restart(let rateControl) = first else { return nil }
-      return .restart(rateControl)
+      guard case .restart(let configuration) = first else { return nil }
+      return .restart(configuration)
     }
     let (frame, isKeyframe) = (waiting.frame, waiting.isKeyframe)
     let coding = codings.removeValue(forKey: frame)

@@ -28,9 +28,20 @@ struct PassStatistics {
   private(set) var rateFactor: Double?
 
   /// Reads what x265 wrote: a line of options, `#options: … crf=22.0 …`, then for each picture
-  /// `in:0 out:0 type:I … tex:7204 mv:316 misc:472 …;`.
+  /// `in:0 out:0 type:I … tex:7204 mv:316 misc:472 …;`. Behind that, where there is one, a
+  /// `PredictedKeyframeLog`.
   init(of eye: Eye, _ pass: EncodingPass) throws(StereoEncoderError) {
     let path = pass.file(of: eye)
+    try read(path)
+    let keyframes = pass.keyframeFile(of: eye)
+    if access(keyframes, F_OK) == 0 { try read(keyframes) }
+    guard !pictures.isEmpty else {
+      throw .setting(
+        name: "pass", reason: "'\(path)' holds no pictures; the first pass did not end")
+    }
+  }
+
+  private mutating func read(_ path: String) throws(StereoEncoderError) {
     guard let file = fopen(path, "rb") else {
       throw .setting(
         name: "pass", reason: "'\(path)' cannot be read (\(String(cString: strerror(errno))))")
@@ -42,10 +53,6 @@ struct PassStatistics {
     while getline(&line, &capacity, file) > 0 {
       guard let line else { break }
       add(String(cString: line))
-    }
-    guard !pictures.isEmpty else {
-      throw .setting(
-        name: "pass", reason: "'\(path)' holds no pictures; the first pass did not end")
     }
   }
 
@@ -64,7 +71,7 @@ struct PassStatistics {
       if parts[0] == "in" { place = Int(parts[1]) }
       guard let value = Double(parts[1]), value > 0, value < 1e12 else { continue }
       switch parts[0] {
-      case "tex": picture.texture = value
+      case "tex", "bits": picture.texture = value
       case "mv": picture.motion = value
       case "misc": picture.other = value
       default: break

@@ -8,8 +8,8 @@ public import StereoVideo
 /// At a constant quality each eye's pictures are coded exactly as x265 alone would code them; with a bitrate or a
 /// limited peak one rate control chooses the QPs of both eyes. Of the layered stream, a
 /// decoder gets the very pictures that it would get of two separate streams. With
-/// ``StereoEncoderConfiguration/interViewPrediction`` that is so of the base eye alone: keyframes of
-/// the dependent eye are then predicted from it.
+/// ``StereoEncoderConfiguration/interViewPrediction``, which is the default, that is so of the base eye alone:
+/// keyframes of the dependent eye are then predicted from it.
 ///
 /// ```swift
 /// let encoder = try StereoEncoder(StereoEncoderConfiguration(width: 1920, height: 1080))
@@ -33,7 +33,7 @@ public final class StereoEncoder {
   /// Pictures since the last keyframe; the first picture of all becomes one.
   private var keyframeAge: Int
   /// What waits for the next keyframe.
-  private var wantedRateControl: RateControl?
+  private var wantedConfiguration: StereoEncoderConfiguration?
 
   /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` where the configuration
   ///   cannot be; `library` or `notOpened` where x265 cannot make it.
@@ -73,14 +73,14 @@ public final class StereoEncoder {
     let isCut = sceneCuts?.isCut(configuration.baseEye == .left ? left.luma : right.luma) ?? false
     keyframeAge += 1
     let isChange =
-      wantedRateControl != nil && keyframeAge >= configuration.leastKeyframeDistance
+      wantedConfiguration != nil && keyframeAge >= configuration.leastKeyframeDistance
     let isKeyframe = forceKeyframe || isCut || isChange
     if isKeyframe || keyframeAge >= configuration.keyframeDistance {
       keyframeAge = 0
       sceneCuts?.keyframeWasPlaced()
-      if let rateControl = wantedRateControl {
-        pair.restart(rateControl)
-        wantedRateControl = nil
+      if let configuration = wantedConfiguration {
+        pair.restart(configuration)
+        wantedConfiguration = nil
       }
     }
     return try weave(
@@ -93,12 +93,12 @@ public final class StereoEncoder {
   /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
-    try pair.check(rateControl)
+    let configuration = try pair.configuration(with: rateControl)
     guard configuration.pass == nil else {
       throw .setting(name: "pass", reason: "a rate of two passes holds from start to end")
     }
-    configuration.rateControl = rateControl
-    wantedRateControl = rateControl
+    self.configuration.rateControl = rateControl
+    wantedConfiguration = configuration
   }
 
   /// Waits for what comes next of what is still inside, in decoding order; nil when that was all.

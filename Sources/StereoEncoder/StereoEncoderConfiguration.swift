@@ -18,7 +18,7 @@ public struct StereoEncoderConfiguration: Sendable {
   public var pixelAspectRatio: Ratio?
   public var signal: VideoSignal
   public var rateControl: RateControl
-  /// One of two passes over the same pictures; nil for the only one. Not with inter-view prediction.
+  /// One of two passes over the same pictures; nil for the only one.
   public var pass: EncodingPass?
   /// What the first of two passes found out, in the second; nil otherwise.
   var measurement: PassMeasurement?
@@ -32,8 +32,8 @@ public struct StereoEncoderConfiguration: Sendable {
   public var minimumKeyframeDistance: Int?
   /// Added to the dependent eye's QPs, -24 to 24: with 6 it takes about half as much as the base eye.
   public var dependentEyeQualityOffset: Double
-  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. With a bitrate or
-  /// a limited peak, libx265 3.5 alone can do it.
+  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. With a bitrate, a
+  /// limited peak or two passes, libx265 3.5 alone can do it.
   public var interViewPrediction: InterViewPrediction
   /// Added to the mean QP of the base eye's keyframe for the dependent eye's that is predicted from
   /// it, -20 to 20; `dependentEyeQualityOffset` comes on top.
@@ -61,7 +61,7 @@ public struct StereoEncoderConfiguration: Sendable {
     keyframeDistance = 60
     minimumKeyframeDistance = nil
     dependentEyeQualityOffset = 0
-    interViewPrediction = .none
+    interViewPrediction = .automatic
     interViewQPOffset = 2
     optionString = ""
     detectsSceneCuts = true
@@ -70,6 +70,9 @@ public struct StereoEncoderConfiguration: Sendable {
 
   /// How far the dependent eye is predicted from the base eye.
   public enum InterViewPrediction: String, Sendable, CaseIterable {
+    /// As `keyframes`; as `none` with tune `zerolatency`, since it would delay pictures, and where this
+    /// libx265 cannot do it.
+    case automatic
     /// Not at all: the eyes are two streams.
     case none
     /// The first picture of each group is, where that costs less. A third encoder codes it.
@@ -111,6 +114,29 @@ extension StereoEncoderConfiguration {
     minimumKeyframeDistance ?? min(max(keyframeDistance / 10, 2), 25, keyframeDistance)
   }
 
+  /// Throws where the base eye's rate control and the dependent eye's pictures do not go together.
+  ///
+  /// - Parameter build: of libx265.
+  /// - Returns: `none` or `keyframes`.
+  func effectivePrediction(build: Int32) throws(StereoEncoderError) -> InterViewPrediction {
+    // Newer ones than 3.5 choose other frame types where the dependent eye's encoder has no video buffer, which
+    // keyframes that are thrown away would have run dry.
+    let isPossible = build <= 199 || !(rateControl.isShared || pass != nil)
+    switch interViewPrediction {
+    case .none: return .none
+    case .automatic: return isPossible && tune != .zerolatency ? .keyframes : .none
+    case .keyframes:
+      guard isPossible else {
+        throw .setting(
+          name: "inter-view prediction",
+          reason:
+            "with a bitrate, a limited peak or two passes it takes libx265 3.5 (build 199); build "
+            + "\(build) then chooses other frame types for each eye")
+      }
+      return .keyframes
+    }
+  }
+
   func validate() throws(StereoEncoderError) {
     guard bitDepth == 8 || bitDepth == 10 else {
       throw .setting(name: "bit depth", reason: "\(bitDepth) is neither 8 nor 10")
@@ -137,7 +163,7 @@ extension StereoEncoderConfiguration {
       throw .setting(
         name: "inter-view QP offset", reason: "\(interViewQPOffset) is outside -20...20")
     }
-    try pass?.check(rateControl, interViewPrediction)
+    try pass?.check(rateControl)
     guard (-24...24).contains(dependentEyeQualityOffset) else {
       throw .setting(
         name: "dependent eye's quality offset",

@@ -224,9 +224,33 @@ import Testing
     #expect(Set(units.map(\.woven.parameterSets)).count == 1)
   }
 
+  @Test("by themselves, keyframes are predicted where that neither delays nor is impossible")
+  func automatic() throws {
+    let canDoIt = SharedRateTests.canPredict
+    let bitrate = RateControl.bitrate(kilobitsPerSecond: 300)
+    let cases: [(rate: RateControl, tune: StereoEncoderConfiguration.Tune?, predicts: Bool)] = [
+      (.quality(24), nil, true), (.quality(24), .zerolatency, false), (bitrate, nil, canDoIt),
+      (.quality(24), .ssim, true), (bitrate, .zerolatency, false),
+    ]
+    for (rate, tune, predicts) in cases {
+      var test = Case(tune: tune)
+      test.frames = 20
+      var configuration = test.configuration(.automatic)
+      configuration.rateControl = rate
+      let encoder = try StereoEncoder(configuration)
+      // What is possible may change with the rate control; it is no error.
+      try encoder.change(to: rate == bitrate ? .quality(30) : bitrate)
+      try encoder.change(to: rate)
+      #expect(try encoder.encode(20, of: test.scene).count == 20)
+      let keyframes = encoder.statistics(of: .right).keyframes
+      #expect((keyframes?.predicted ?? 0 > 0) == predicts, "\(rate) \(String(describing: tune))")
+      #expect(tune != .zerolatency || encoder.delay == 0)
+    }
+  }
+
   @Test("with a bitrate or a limited peak, builds of libx265 that cannot do it are refused")
   func refused() throws {
-    let canDoIt = try X265Library(bitDepth: 8).layout.build == 199
+    let canDoIt = SharedRateTests.canPredict
     let buffer = RateControl.VideoBuffer(maximumRate: 500, size: 500)
     for rate in [.bitrate(kilobitsPerSecond: 500), .quality(20, buffer: buffer)] as [RateControl] {
       var configuration = Case().configuration(.keyframes)

@@ -61,7 +61,7 @@ struct SharedRateTests {
   ].filter { $0.prediction == .none || canPredict }
 
   /// Whether libx265 can predict keyframes in a shared rate control.
-  private static let canPredict = (try? X265Library(bitDepth: 8).layout.build) == 199
+  static let canPredict = (try? X265Library(bitDepth: 8).layout.build) == 199
 
   private static let pictureRate = 30
 
@@ -268,7 +268,8 @@ struct SharedRateTests {
       "", "bframes=0", "bframes=8:rc-lookahead=20", "no-cutree", "rc-lookahead=40",
     ])
     configuration.baseEye = one([.left, .right])
-    if Self.canPredict { configuration.interViewPrediction = one([.none, .keyframes]) }
+    configuration.interViewPrediction = one(
+      Self.canPredict ? [.none, .keyframes] : [.none, .automatic])
     let (count, most) = (Int(one([1, 3, 30, 90])), one([1, 10, 40]))
     let description = "stream \(number), \(configuration), \(count) pictures"
     let encoder = try StereoEncoder(configuration)

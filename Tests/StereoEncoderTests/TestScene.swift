@@ -10,10 +10,12 @@ struct TestScene {
   let height: Int
   var bitDepth = 8
 
-  /// For an encoder of its pictures, 30 a second.
+  /// For an encoder of its pictures, 30 a second, in which each eye is coded by itself.
   var configuration: StereoEncoderConfiguration {
-    StereoEncoderConfiguration(
+    var configuration = StereoEncoderConfiguration(
       width: width, height: height, bitDepth: bitDepth, frameRate: .init(30, 1))
+    configuration.interViewPrediction = .none
+    return configuration
   }
 
   /// One eye's planes, tightly packed, luma before Cb before Cr.

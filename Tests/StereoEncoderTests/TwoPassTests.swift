@@ -21,14 +21,16 @@ final class TwoPassTests {
 
   private var statistics: String { folder.appending(path: "x265.log").path }
 
-  private func configuration(_ rate: RateControl, _ pass: EncodingPass?)
-    -> StereoEncoderConfiguration
-  {
+  private func configuration(
+    _ rate: RateControl, _ pass: EncodingPass?,
+    _ prediction: StereoEncoderConfiguration.InterViewPrediction = .none
+  ) -> StereoEncoderConfiguration {
     var configuration = scene.configuration
     configuration.preset = .veryfast
     configuration.keyframeDistance = 30
     configuration.rateControl = rate
     configuration.pass = pass
+    configuration.interViewPrediction = prediction
     return configuration
   }
 
@@ -50,22 +52,27 @@ final class TwoPassTests {
     return (units, encoder.statistics(of: .left), encoder.statistics(of: .right))
   }
 
+  private static let predictions: [StereoEncoderConfiguration.InterViewPrediction] =
+    SharedRateTests.canPredict ? [.none, .keyframes] : [.none]
+
   @Test(
-    "the second pass meets the rate of both eyes, each at the same quality, with the same types")
-  func rate() throws {
+    "the second pass meets the rate of both eyes, each at the same quality, with the same types",
+    arguments: predictions)
+  func rate(_ prediction: StereoEncoderConfiguration.InterViewPrediction) throws {
     let first = try encode(
-      configuration(.quality(24), .first(statistics: statistics)), count: 300)
+      configuration(.quality(24), .first(statistics: statistics), prediction), count: 300)
     let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
     #expect(
       files == [
         "x265.log.left", "x265.log.left.cutree", "x265.log.right", "x265.log.right.cutree",
+        "x265.log.right.keyframes",
       ])
     for rate in [150, 200] {
       let second = try encode(
         configuration(
           .bitrate(
             kilobitsPerSecond: rate, buffer: .init(maximumRate: 4 * rate, size: 4 * rate)),
-          .second(statistics: statistics)), count: 300)
+          .second(statistics: statistics), prediction), count: 300)
       let total = second.left.kilobitsPerSecond + second.right.kilobitsPerSecond
       #expect(abs(total / Double(rate) - 1) < 0.03, "\(total) for \(rate)")
       // The right eye takes less, and is as good.
@@ -74,7 +81,30 @@ final class TwoPassTests {
       #expect(abs(distance) < 1.5, "\(distance)")
       #expect(second.units.map(\.presentation) == first.units.map(\.presentation))
       #expect(second.units.map(\.isSync) == first.units.map(\.isSync))
+      if prediction == .keyframes {
+        #expect(try second.right.keyframes.orThrow().predicted > 4)
+      }
     }
+  }
+
+  @Test(
+    "of keyframes that are predicted, the second pass knows what they took",
+    .enabled(if: SharedRateTests.canPredict, "needs libx265 3.5"))
+  func predictedKeyframes() throws {
+    let first = try encode(
+      configuration(.quality(24), .first(statistics: statistics), .keyframes), count: 90)
+    let log = statistics + ".right.keyframes"
+    let lines = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+    #expect(try lines.count == first.right.keyframes.orThrow().predicted && !lines.isEmpty)
+    for unit in first.units where unit.isSync {
+      let line = "in:\(unit.presentation) bits:\(unit.byteCount(of: .right) * 8)"
+      #expect(
+        lines.contains { $0 == line }
+          || !lines.contains { $0.hasPrefix("in:\(unit.presentation) ") })
+    }
+    // The next first pass forgets them.
+    _ = try encode(configuration(.quality(24), .first(statistics: statistics)), count: 90)
+    #expect(try String(contentsOfFile: log, encoding: .utf8).isEmpty)
   }
 
   @Test(
@@ -111,9 +141,6 @@ final class TwoPassTests {
     #expect(refused(configuration(rate, .second(statistics: none))))
     #expect(refused(configuration(.quality(22), .first(statistics: none + "/in/no/folder"))))
     #expect(refused(configuration(.quality(22), .first(statistics: ""))))
-    var predicted = configuration(.quality(22), .first(statistics: none))
-    predicted.interViewPrediction = .keyframes
-    #expect(refused(predicted))
     // What the first pass wrote was cut off, or is something else.
     for eye in Eye.allCases {
       try Data("#options: none\n".utf8).write(to: URL(filePath: "\(none).\(eye.rawValue)"))

@@ -19,7 +19,7 @@ struct EncoderSettings {
   var keyframeDistance: Int32 = 60
   var minimumKeyframeDistance: Int32 = 0
   var dependentEyeQualityOffset = 0.0
-  var interViewPrediction = InterViewChoice.none
+  var interViewPrediction = InterViewChoice.automatic
   var interViewQPOffset: Int32 = 2
   var optionString: String?
   var detectsSceneCuts = true
@@ -78,8 +78,8 @@ struct EncoderSettings {
       .choice(
         "inter-view-prediction", nick: "Inter-view prediction",
         blurb: "Whether keyframes of the eye that is not the base are predicted from those of the "
-          + "base, where that costs less; with a bitrate or a limited peak, with libx265 3.5 only",
-        default: .none, at: path.appending(path: \.interViewPrediction)),
+          + "base, where that costs less; with a bitrate, a limited peak or two passes, with libx265 3.5 only",
+        default: .automatic, at: path.appending(path: \.interViewPrediction)),
       .int(
         "inter-view-qp-offset", nick: "Inter-view QP offset",
         blurb: "Added to the mean QP of the base eye's keyframe for the one predicted from it",
@@ -195,18 +195,24 @@ enum TuneChoice: Int32, EnumType {
 
 /// How far one eye is predicted from the other, as a property.
 enum InterViewChoice: Int32, EnumType {
-  case none, keyframes
+  case none, keyframes, automatic
 
   static let typeName = "GstStereoInterViewPrediction"
 
   var prediction: StereoEncoderConfiguration.InterViewPrediction {
-    self == .none ? .none : .keyframes
+    switch self {
+    case .none: .none
+    case .keyframes: .keyframes
+    case .automatic: .automatic
+    }
   }
 
   var names: (nick: String, description: String) {
     switch self {
     case .none: ("none", "The eyes are coded by themselves")
     case .keyframes: ("keyframes", "Keyframes are predicted")
+    case .automatic:
+      ("auto", "As keyframes, but for tune=zerolatency and where this libx265 cannot do it")
     }
   }
 }

@@ -69,13 +69,13 @@ struct CostModel {
 
   /// Of both eyes together, over keyframes and others.
   ///
-  /// Not below half of what it was for many seconds: where pictures cost next to nothing, such as
+  /// Not below a quarter of what it was for many seconds: where pictures cost next to nothing, such as
   /// black ones, those behind them would get QPs that no buffer holds.
   var mean: Double {
     let share = keyframeShare.value
     func both(_ eyes: Eyes) -> Double { eyes.base.value + eyes.dependent.value }
     return max(
-      both(keyframes) * share + both(others) * (1 - share), longMean.value / 2)
+      both(keyframes) * share + both(others) * (1 - share), longMean.value / 4)
   }
 
   /// Pictures from one keyframe to the next, in the mean.

@@ -98,7 +98,7 @@ struct SharedRateControl {
     }
     if let target = goal.target {
       let second = target * goal.framesPerSecond
-      settled.limitDebt(to: -3 * second...8 * second)
+      settled.limitDebt(to: -10 * second...8 * second)
     }
   }
 
@@ -118,9 +118,10 @@ struct SharedRateControl {
     return pending[index].extra
   }
 
-  /// One decibel and a half, or three of pictures that are hard to code.
+  /// One decibel and a half, or three of pictures that are hard to code; four times that rather than a buffer
+  /// that runs dry.
   private static let usualExtra = 3.0
-  private static let largestExtra = 8.0
+  private static let largestExtra = 12.0
 
   private func index(of frame: Int64) -> Int? {
     let index = frame - firstFrame - Int64(settledCount)

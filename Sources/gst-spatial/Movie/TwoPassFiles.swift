@@ -40,6 +40,6 @@ struct TwoPassFiles {
 
   private var all: [String] {
     let files = ["left", "right"].map { "\(statistics).\($0)" }
-    return files + files.map { $0 + ".cutree" } + [movie, incomplete]
+    return files + files.flatMap { [$0 + ".cutree", $0 + ".keyframes"] } + [movie, incomplete]
   }
 }
