@@ -202,7 +202,10 @@ let package = Package(
       dependencies: ["Reprojection", "StereoTestScene", "StereoVideo"],
       swiftSettings: strict),
     .testTarget(
-      name: "HEVCTests", dependencies: ["Bits", "FuzzTargets", "HEVC", "StereoVideo", "TestKit"],
+      name: "HEVCTests",
+      dependencies: [
+        "Bits", "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
+      ],
       exclude: ["Streams"], swiftSettings: strict),
     .testTarget(
       name: "ISOBMFFTests",

@@ -57,6 +57,9 @@ final class KeyframePredictor {
     options: [EncoderOption]
   ) throws(StereoEncoderError) {
     self.eye = eye
+    // Its pictures are not those that the first of two passes is to measure.
+    var configuration = configuration
+    configuration.pass = nil
     offset =
       Double(configuration.interViewQPOffset)
       + (eye == configuration.baseEye ? 0 : configuration.dependentEyeQualityOffset)
