@@ -20,7 +20,7 @@ extension MVHEVCMux.Streaming {
 
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
-    let fragments = element.settings.current.fragments
+    fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
     queueSamples()
@@ -75,7 +75,8 @@ extension MVHEVCMux.Streaming {
     isSpatial = stereo != nil || tracks.contains(where: \.isStereo)
     let metadata = movieMetadata
     let opened = MovieInProgress(
-      try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks,
+      try element.makeFile(tracks, metadata: metadata, output: output), origin: origin,
+      tracks: tracks,
       creationTime: metadata.creationTime)
     for side in sideTracks { try opened.end(side.track) }
     movie = opened

@@ -48,12 +48,16 @@ final class MVHEVCMux: PairsEyes {
 
   struct Streaming {
     let element: MVHEVCMux
+    /// Where the file goes.
+    let output: JoinedOutput
     /// The caps of each sink pad, by its name.
     var padCaps: [String: Caps] = [:]
     /// What streams say of the whole that they are of.
     var globalTags = TagList()
     /// What each says of itself.
     var padTags: [String: TagList] = [:]
+    /// How the movie is cut into fragments, since it began.
+    var fragments = FragmentSettings()
     /// What is being written; nil before the first data.
     var movie: MovieInProgress?
     /// Whether a track of it is for the eyes in particular.
@@ -110,7 +114,7 @@ final class MVHEVCMux: PairsEyes {
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
     setQueuedDuration(0)
-    return Streaming(element: self)
+    return Streaming(element: self, output: JoinedOutput(self))
   }
 
   func stop(_ streaming: consuming Streaming) {
