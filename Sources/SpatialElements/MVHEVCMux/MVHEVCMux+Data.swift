@@ -52,7 +52,7 @@ extension MVHEVCMux.Streaming {
     }
     switch source {
     case .eyes(let left, let right):
-      guard let stereo else { throw FlowReturn.error }
+      let stereo = try goOnWithEyes(in: movie)
       element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
@@ -87,8 +87,8 @@ extension MVHEVCMux.Streaming {
   /// Layered access units into the track of the eyes.
   private mutating func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
     // A file of fragments says first what is in them.
-    if !frames.isEmpty, !areEyesDescribed, let stereo {
-      areEyesDescribed = true
+    if !frames.isEmpty, let stereo, describedEyes !== stereo {
+      describedEyes = stereo
       try describeEyes(stereo, of: movie)
     }
     for frame in frames {
@@ -252,16 +252,32 @@ extension MVHEVCMux.Streaming {
 
   // MARK: The end
 
-  /// Writes what the encoders still hold. Once.
-  private mutating func endEyes(of movie: MovieInProgress) throws {
-    guard let stereo, !eyesHaveEnded else { return }
-    eyesHaveEnded = true
+  /// What makes access units of the next frames: where these are of another size or format, another one
+  /// than before, whose last are written.
+  private mutating func goOnWithEyes(in movie: MovieInProgress) throws -> StereoInput {
+    guard let stereo else { throw FlowReturn.error }
+    guard stereo.isOver else { return stereo }
+    try drain(stereo, to: movie)
+    let next = try makeStereo(baseEye: stereo.baseEye, following: stereo)
+    self.stereo = next
+    return next
+  }
+
+  /// Writes what the encoders still hold.
+  private mutating func drain(_ stereo: StereoInput, to movie: MovieInProgress) throws {
     while let frames = try stereo.drain() {
       try write(frames, to: movie)
       postProgress(of: movie)
     }
+  }
+
+  /// Writes what the encoders still hold. Once.
+  private mutating func endEyes(of movie: MovieInProgress) throws {
+    guard let stereo, !eyesHaveEnded else { return }
+    eyesHaveEnded = true
+    try drain(stereo, to: movie)
     try movie.end(MuxPads.eyesTrack)
-    guard stereo.configuration != nil else {
+    guard describedEyes != nil else {
       throw ElementError(
         .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
     }

@@ -94,10 +94,10 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  private func makeStereo(baseEye: Eye) throws -> StereoInput {
+  func makeStereo(baseEye: Eye, following earlier: StereoInput? = nil) throws -> StereoInput {
     let input = StereoInput(
       settings: element.settings.current.encoder, pairs: element.makePairs(),
-      keyframes: element.keyframes, baseEye: baseEye)
+      keyframes: element.keyframes, baseEye: baseEye, following: earlier)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {
         throw ElementError(

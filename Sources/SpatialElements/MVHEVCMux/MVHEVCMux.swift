@@ -83,8 +83,8 @@ final class MVHEVCMux: PairsEyes {
     var latePads: Set<String> = []
     /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
     var nextKeyframe: Int64?
-    /// Whether the movie knows the parameter sets of the eyes.
-    var areEyesDescribed = false
+    /// Whose parameter sets the movie knows.
+    var describedEyes: StereoInput?
     /// Whether the encoders have given all they had.
     var eyesHaveEnded = false
     var progress = ProgressReport("mvhevcmux-progress")
@@ -175,7 +175,8 @@ extension MVHEVCMux.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
     let name = pad.name
     if let eye = Eye(rawValue: name) {
-      try stereo?.setCaps(caps, of: eye)
+      let mayEnd = element.settings.current.fragments.followsFormats
+      try stereo?.setCaps(caps, of: eye, mayEnd: mayEnd)
     } else if let movie, let old = padCaps[name], !caps.continues(old) {
       padCaps[name] = caps
       guard element.settings.current.fragments.followsFormats, let track = tracks[name],
