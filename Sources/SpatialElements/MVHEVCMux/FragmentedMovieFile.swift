@@ -92,7 +92,8 @@ final class FragmentedMovieFile: MovieFile {
     var writer = FragmentWriter(
       format: options.format, metadata: metadata,
       firstSequenceNumber: options.firstSequenceNumber, hasDuration: options.hasDuration,
-      hasEditLists: options.hasEditLists, position: whole?.position ?? 0)
+      hasEditLists: options.hasEditLists,
+      hasRandomAccessIndex: options.hasRandomAccessIndex, position: whole?.position ?? 0)
     self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
     self.writer = writer
     for track in tracks { _ = try whole?.addTrack(track) }
