@@ -54,7 +54,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     self.rendition = rendition
     self.settings = settings
     clock = TrackClock(timescale: rendition.track.timescale)
-    writer = FragmentWriter(format: .cmaf)
+    writer = FragmentWriter(format: .cmaf, hasRandomAccessIndex: false)
     id = try writer.addTrack(rendition.track)
     let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
     playlist = MediaPlaylist(
@@ -124,7 +124,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     changes.removeFirst()
     rendition = next.rendition
     clock = TrackClock(timescale: rendition.track.timescale)
-    writer = FragmentWriter(format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1)
+    writer = FragmentWriter(
+      format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1, hasRandomAccessIndex: false)
     id = try writer.addTrack(rendition.track)
     initialization = nil
     longestPart = max(longestPart, partDuration)

@@ -17,15 +17,24 @@ struct MuxFormatChangeTests {
 
   private static let follows = "header-update-mode=caps fragment-duration=333333333"
 
-  /// Ten pairs of one size, then twelve of another, coded.
+  private static let encoding = "speed-preset=ultrafast option-string=bframes=2:rc-lookahead=5"
+
+  /// Ten pairs of one size, and twelve of another.
+  private static let parts = [(10, "width=256,height=64"), (12, "width=384,height=96")].map {
+    "videotestsrc pattern=ball num-buffers=\($0) ! "
+      + "video/x-raw,format=I420,framerate=30/1,\($1) ! "
+  }
+
+  /// These parts, one behind the other, as eyes that go to an element.
+  private static func eyes(of parts: [String], to element: String) -> String {
+    "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! "
+      + "\(element).left s.right ! queue ! \(element).right "
+      + parts.map { $0 + "c. " }.joined()
+  }
+
+  /// All of them, coded.
   private static let changing =
-    "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! enc.left "
-    + "s.right ! queue ! enc.right "
-    + [(10, "width=256,height=64"), (12, "width=384,height=96")].map {
-      "videotestsrc pattern=ball num-buffers=\($0) ! "
-        + "video/x-raw,format=I420,framerate=30/1,\($1) ! c. "
-    }.joined()
-    + "mvhevcenc name=enc speed-preset=ultrafast option-string=bframes=2:rc-lookahead=5 "
+    eyes(of: parts, to: "enc") + "mvhevcenc name=enc \(encoding) "
 
   /// The streams of a movie, with what leaves the muxer.
   private func muxed(_ streams: String, _ properties: String) async throws -> [PassedBuffer] {
@@ -87,7 +96,11 @@ struct MuxFormatChangeTests {
     }
     #expect(Set(headers).count == 2)
     #expect(headers.last == buffers.last { $0.buffer.flags.contains(.discont) }?.buffer.bytes)
-    // Times go on: the reader follows in one stream.
+    try await checkTimes(buffers)
+  }
+
+  /// Times go on: the reader follows in one stream.
+  private func checkTimes(_ buffers: [PassedBuffer]) async throws {
     let whole = folder.path("whole.mp4")
     try Data(buffers.flatMap(\.buffer.bytes)).write(to: URL(filePath: whole))
     let pipeline = try pipeline(
@@ -102,6 +115,26 @@ struct MuxFormatChangeTests {
       #expect(times.count == 22)
       #expect(zip(times, times.dropFirst()).allSatisfy { ($1 - $0 + 1_000_000) / 2_000_000 == 17 })
     }
+  }
+
+  @Test(
+    "two eyes that the muxer encodes go on in another size too", Judge.isThere,
+    arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
+  func eyes(properties: String) async throws {
+    // Keyframes come where they would without fragments.
+    let buffers = try await muxed(
+      Self.eyes(of: Self.parts, to: "mux"),
+      "\(Self.encoding) \(Self.follows) send-force-keyunit=false \(properties)")
+    let found = try parts(buffers).map { try pictures($0) }
+    try #require(found.map { $0["0"]?.count } == [10, 12])
+    for (part, found) in zip(Self.parts, found) {
+      let path = folder.path("expected.mov")
+      try await play(
+        Self.eyes(of: [part], to: "mux")
+          + "mvhevcmux name=mux \(Self.encoding) ! filesink location=\(path)")
+      #expect(try pictures(path) == found)
+    }
+    try await checkTimes(buffers)
   }
 
   @Test("sound goes on in another format, beside video that does not change")
@@ -133,9 +166,13 @@ struct MuxFormatChangeTests {
 
   @Test("without it, a change is an error that names it")
   func refused() async throws {
-    let failure = try await failure(
-      of: Self.changing + "! mux.video_0 mvhevcmux name=mux fragment-duration=333333333 ! fakesink")
-    #expect(failure.message.contains("header-update-mode=caps"), "\(failure)")
+    for streams in [
+      Self.changing + "! mux.video_0 mvhevcmux name=mux",
+      Self.eyes(of: Self.parts, to: "mux") + "mvhevcmux name=mux \(Self.encoding)",
+    ] {
+      let failure = try await failure(of: "\(streams) fragment-duration=333333333 ! fakesink")
+      #expect(failure.message.contains("header-update-mode=caps"), "\(failure)")
+    }
   }
 
   @Test("a progressive movie, and one that becomes it, have one format")
@@ -143,12 +180,16 @@ struct MuxFormatChangeTests {
     for properties in [
       "header-update-mode=caps", "\(Self.follows) fragment-mode=first-moov-then-finalise",
     ] {
-      let path = folder.path("movie.mov")
-      let failure = try await failure(
-        of: Self.changing + "! mux.video_0 mvhevcmux name=mux \(properties) ! "
-          + "filesink location=\(path)")
-      #expect(failure.message.contains("changed in mid stream"), "\(failure)")
-      #expect(try MovieFile(path).video().samples.count == 10)
+      for streams in [
+        Self.changing + "! mux.video_0 mvhevcmux name=mux",
+        Self.eyes(of: Self.parts, to: "mux") + "mvhevcmux name=mux \(Self.encoding)",
+      ] {
+        let path = folder.path("movie.mov")
+        let failure = try await failure(
+          of: "\(streams) \(properties) ! filesink location=\(path)")
+        #expect(failure.message.contains("changed in mid stream"), "\(failure)")
+        #expect(try MovieFile(path).video().samples.count == 10)
+      }
     }
   }
 }

@@ -129,19 +129,10 @@ extension AggregatorImplementation {
 
   /// How much media each sink pad holds in front of what `aggregate` takes, in nanoseconds.
   ///
-  /// By default it is one buffer, for which two threads take turns. Not for live sources: their data
-  /// would be expected later by that.
-  public func setQueuedDuration(_ duration: ClockTime) {
-    let object: UnsafeMutablePointer<GObject> = cast(aggregator)
-    var value = GValue()
-    g_value_init(&value, cgst_type_uint64())
-    g_value_set_uint64(&value, guint64(duration))
-    g_object_set_property(object, "min-upstream-latency", &value)
-    // Only a query takes it in.
-    let query = gst_query_new_latency()
-    gst_pad_query(aggregator.pointee.srcpad, query)
-    gst_query_unref(query)
-  }
+  /// By default it is one buffer, for which two threads take turns. Otherwise pads on request collect
+  /// samples, and `aggregate` is called when there are many, or after a few milliseconds. Not for live
+  /// sources: their data would be expected later by that.
+  public func setQueuedDuration(_ duration: ClockTime) { box?.setQueuedDuration(duration) }
 
   /// Says how much time data spends inside.
   public func setLatency(min: ClockTime, max: ClockTime?) {

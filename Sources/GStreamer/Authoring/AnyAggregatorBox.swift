@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+import Synchronization
 
 /// An element that makes one stream of several: `GstAggregator`.
 class AnyAggregatorBox: ElementBox, @unchecked Sendable {
+  /// Of what waits at the pads on request.
+  let samples = SampleMonitor()
+  /// Whether samples wait there in batches.
+  let queuesSamples = Atomic(false)
   var aggregator: UnsafeMutablePointer<GstAggregator> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstAggregatorClass> {
     parentClass.assumingMemoryBound(to: GstAggregatorClass.self)
@@ -30,6 +35,30 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
   /// all is done.
   func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
+
+  private func runAggregate(timeout: Bool) -> GstFlowReturn {
+    let queuesSamples = queuesSamples.load(ordering: .acquiring)
+    if queuesSamples { samples.waitForSamples() }
+    let flow = self.flow { () throws in try aggregate(timeout: timeout) }
+    if queuesSamples, flow != GST_FLOW_OK, flow != FlowReturn.needData.cValue {
+      for pad in Self.sinkPads(of: pointer) { SampleQueue.of(pad.pointer)?.discard(flow) }
+    }
+    return flow
+  }
+
+  /// How much media each sink pad holds in front of what `aggregate` takes, in nanoseconds.
+  func setQueuedDuration(_ duration: ClockTime) {
+    queuesSamples.store(duration > 0, ordering: .releasing)
+    for pad in Self.sinkPads(of: pointer) { SampleQueue.of(pad.pointer)?.setDuration(duration) }
+    var value = GValue()
+    g_value_init(&value, cgst_type_uint64())
+    g_value_set_uint64(&value, guint64(duration))
+    g_object_set_property(cast(pointer), "min-upstream-latency", &value)
+    // Only a query takes it in.
+    let query = gst_query_new_latency()
+    gst_pad_query(aggregator.pointee.srcpad, query)
+    gst_query_unref(query)
+  }
 
   /// The running time up to which pads without data are waited for; nil for as long as it takes.
   func deadline() -> ClockTime? { nil }
@@ -166,7 +195,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     }
     aggregatorClass.pointee.aggregate = { pointer, timeout in
       guard let element = AnyAggregatorBox.of(pointer) else { return GST_FLOW_ERROR }
-      return element.flow { () throws in try element.aggregate(timeout: timeout != 0) }
+      return element.runAggregate(timeout: timeout != 0)
     }
     aggregatorClass.pointee.get_next_time = { pointer in
       (AnyAggregatorBox.of(pointer)?.deadline()).cValue
@@ -191,7 +220,15 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
         let pad = AnyAggregatorBox.makePad(
           of: element.pointer, template: template, name: name)
       else { return nil }
+      SampleQueue.install(at: cast(pad), element.samples)
       return pad
+    }
+    aggregatorClass.pointee.sink_event_pre_queue = { pointer, pad, event in
+      guard let pointer, let pad, let event, let element = AnyAggregatorBox.of(pointer) else {
+        return GST_FLOW_ERROR
+      }
+      SampleQueue.of(cast(pad))?.passes(event)
+      return element.parent.pointee.sink_event_pre_queue(pointer, pad, event)
     }
     aggregatorClass.pointee.sink_event = { pointer, pad, event in
       guard let event else { return 0 }

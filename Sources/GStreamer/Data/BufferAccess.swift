@@ -140,6 +140,11 @@ extension BufferAccess where Self: ~Copyable {
     return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
   }
 
+  /// Copies the buffer's bytes to the start of `target`, as far as they fit; returns how many.
+  public func copyBytes(to target: UnsafeMutableRawBufferPointer) -> Int {
+    Int(clamping: gst_buffer_extract(pointer, 0, target.baseAddress, gsize(target.count)))
+  }
+
   /// A copy of the buffer's bytes.
   public var bytes: [UInt8] {
     var bytes = [UInt8](repeating: 0, count: size)

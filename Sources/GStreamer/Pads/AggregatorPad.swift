@@ -10,6 +10,14 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   /// another thread takes it away while `aggregate` still has a buffer of it in hands.
   public let segment: Segment
 
+  private var knownName: String?
+  public override var name: String {
+    if let knownName { return knownName }
+    let name = super.name
+    knownName = name
+    return name
+  }
+
   package override init(adopting pointer: UnsafeMutablePointer<GstPad>) {
     let pad: UnsafeMutablePointer<GstAggregatorPad> = cast(pointer)
     let object: UnsafeMutablePointer<GstObject> = cast(pointer)
@@ -19,18 +27,33 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
     super.init(adopting: pointer)
   }
 
+  /// What is being taken, if samples wait in batches.
+  private var batch: SampleBatch?
+
   /// The next buffer, left where it is.
   public func peek() -> Buffer? {
-    gst_aggregator_pad_peek_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+    if let sample = batch?.peek() { return sample }
+    guard let first = gst_aggregator_pad_peek_buffer(aggregatorPad) else { return nil }
+    guard let batch = SampleBatch.of(first) else { return Buffer(adopting: first) }
+    gst_buffer_unref(first)
+    self.batch = batch
+    return batch.peek()
   }
 
   /// Takes the next buffer.
   public func pop() -> Buffer? {
-    gst_aggregator_pad_pop_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+    _ = peek()
+    guard let batch else {
+      return gst_aggregator_pad_pop_buffer(aggregatorPad).map { Buffer(adopting: $0) }
+    }
+    defer { if !batch.hasSamples { self.batch = nil } }
+    return batch.pop(from: aggregatorPad)
   }
 
   /// Whether a buffer waits.
-  public var hasBuffer: Bool { gst_aggregator_pad_has_buffer(aggregatorPad) != 0 }
+  public var hasBuffer: Bool {
+    batch?.hasSamples ?? false || gst_aggregator_pad_has_buffer(aggregatorPad) != 0
+  }
 
   /// Takes what waits if it only stands for a GAP event: a time without data. Returns whether it
   /// did.

@@ -130,6 +130,16 @@ public final class Event: MiniObject, @unchecked Sendable {
     Event(adopting: gst_event_new_gap(GstClockTime(timestamp), duration.cValue))
   }
 
+  /// When the time without data ends that a GAP event is of; nil for other events.
+  public var gapEnd: ClockTime? {
+    guard type == GST_EVENT_GAP else { return nil }
+    var (timestamp, duration): (GstClockTime, GstClockTime) = (.max, .max)
+    gst_event_parse_gap(pointer, &timestamp, &duration)
+    guard let start = ClockTime(cValue: timestamp) else { return nil }
+    let end = start.addingReportingOverflow(ClockTime(cValue: duration) ?? 0)
+    return end.overflow ? nil : end.partialValue
+  }
+
   public static var flushStart: Event { Event(adopting: gst_event_new_flush_start()) }
 
   public static func flushStop(resetTime: Bool = true) -> Event {

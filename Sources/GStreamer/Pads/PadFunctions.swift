@@ -118,4 +118,28 @@ extension PadFunctions where Owner: ElementImplementation {
     }
     return functions
   }
+
+  /// These functions of a sink pad whose thread may have to wait before it brings data, while other pads
+  /// of the element go on.
+  ///
+  /// - Parameters:
+  ///   - wait: called in front of `chain`. A thrown `FlowReturn` is returned; any other error is posted.
+  ///   - activated: the pad is switched on, or off: then nothing may wait there any more. From any thread.
+  public func waiting(
+    _ wait: @escaping (Owner) -> (Pad, Buffer) throws -> Void,
+    activated: @escaping (Owner) -> (Pad, Bool) -> Void
+  ) -> Self {
+    var functions = self
+    functions.chain = { [chain] element, pad, buffer in
+      guard let core = ElementCore<Owner>.of(element) else { throw FlowReturn.error }
+      try wait(core.implementation)(pad, buffer)
+      try chain?(element, pad, buffer)
+    }
+    functions.activateMode = { element, pad, _, isActive in
+      guard let core = ElementCore<Owner>.of(element) else { return false }
+      activated(core.implementation)(pad, isActive)
+      return true
+    }
+    return functions
+  }
 }

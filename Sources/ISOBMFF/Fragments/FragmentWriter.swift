@@ -36,7 +36,8 @@ public struct FragmentWriter: Sendable {
   private(set) var isInitialized = false
   private var sequenceNumber: UInt32
   private var hasFragments = false
-  private var syncPoints = SyncPoints()
+  /// Nil where nobody wants to know.
+  private var syncPoints: SyncPoints?
 
   /// - Parameters:
   ///   - format: what kind of file it is.
@@ -46,11 +47,14 @@ public struct FragmentWriter: Sendable {
   ///   - hasDuration: initialization segments have room for how long the movie is.
   ///   - hasEditLists: tracks have edit lists where they need them; nil for what the format is known for:
   ///     movies do, CMAF does not.
+  ///   - hasRandomAccessIndex: ``randomAccessIndex()`` says where fragments lie, for which 16 bytes of each
+  ///     are kept.
   ///   - position: where the initialization segment is written, in bytes from the file's start.
   public init(
     format: FragmentFormat, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1,
-    hasDuration: Bool = false, hasEditLists: Bool? = nil, position: UInt64 = 0
+    hasDuration: Bool = false, hasEditLists: Bool? = nil, hasRandomAccessIndex: Bool = true,
+    position: UInt64 = 0
   ) {
     self.format = format
     self.movieTimescale = max(movieTimescale, 1)
@@ -58,6 +62,7 @@ public struct FragmentWriter: Sendable {
     self.hasDuration = hasDuration
     self.hasEditLists = hasEditLists ?? (format != .cmaf)
     sequenceNumber = firstSequenceNumber
+    syncPoints = hasRandomAccessIndex ? SyncPoints() : nil
     self.position = position
   }
 
@@ -178,7 +183,7 @@ public struct FragmentWriter: Sendable {
       parts: zip(filled, boxes).map { Fragment.Part($0, $1) })
     (sequenceNumber, hasFragments) = (number, true)
     position += fragment.size
-    syncPoints.add(fragment)
+    syncPoints?.add(fragment)
     for index in tracks.indices { tracks[index].removeSamples() }
     return fragment
   }
@@ -186,7 +191,7 @@ public struct FragmentWriter: Sendable {
   /// `mfra`, which may end the file: where decoding can start (ISO/IEC 14496-12 8.8.9).
   public func randomAccessIndex() -> [UInt8] {
     var writer = BoxWriter()
-    syncPoints.write(to: &writer)
+    (syncPoints ?? SyncPoints()).write(to: &writer)
     return writer.bytes
   }
 

@@ -3,7 +3,7 @@
 /// Puts the samples of several tracks into the order of the file: chunks of one track after the
 /// other, by decode time, so that a player reads the file from front to back.
 ///
-/// It holds samples until every track has one, has ended or has none for now, so its memory is bounded by how far
+/// Specialized where it is used, since a movie has many samples. It holds samples until every track has one, has ended or has none for now, so its memory is bounded by how far
 /// the tracks run apart in what is put in.
 public struct SampleInterleaver<Payload> {
   /// A sample and what the caller attached to it.
@@ -12,18 +12,30 @@ public struct SampleInterleaver<Payload> {
     /// In nanoseconds on the movie's time line; may be negative.
     public let decodeTime: Int64
     public let payload: Payload
+
+    @inlinable
+    init(track: Int, decodeTime: Int64, payload: Payload) {
+      self.track = track
+      self.decodeTime = decodeTime
+      self.payload = payload
+    }
   }
 
-  private struct Queue {
-    var items: [Item] = []
+  @usableFromInline
+  struct Queue {
+    @usableFromInline var items: [Item] = []
     /// How many items at the front have been taken.
-    var taken = 0
-    var hasEnded = false
+    @usableFromInline var taken = 0
+    @usableFromInline var hasEnded = false
     /// No sample comes that is decoded before.
-    var silentUntil = Int64.min
+    @usableFromInline var silentUntil = Int64.min
 
-    var first: Item? { taken < items.count ? items[taken] : nil }
+    @inlinable
+    init() {}
 
+    @inlinable var first: Item? { taken < items.count ? items[taken] : nil }
+
+    @inlinable
     mutating func removeFirst() -> Item? {
       guard let item = first else { return nil }
       taken += 1
@@ -35,20 +47,22 @@ public struct SampleInterleaver<Payload> {
     }
   }
 
-  private let chunkDuration: Int64
-  private var queues: [Queue]
+  @usableFromInline let chunkDuration: Int64
+  @usableFromInline var queues: [Queue]
   /// The track that is being written and the decode time it may be written up to.
-  private var current: (track: Int, end: Int64)?
+  @usableFromInline var current: (track: Int, end: Int64)?
 
   /// - Parameters:
   ///   - trackCount: how many tracks there are, numbered from 0.
   ///   - chunkDuration: how much of a track is written at a time, in nanoseconds.
+  @inlinable
   public init(trackCount: Int, chunkDuration: Int64 = 500_000_000) {
     queues = Array(repeating: Queue(), count: max(trackCount, 0))
     self.chunkDuration = chunkDuration
   }
 
   /// Adds the next sample of a track, in decode order. A number that is no track's is ignored.
+  @inlinable
   public mutating func append(_ payload: Payload, decodeTime: Int64, to track: Int) {
     guard queues.indices.contains(track) else { return }
     queues[track].items.append(Item(track: track, decodeTime: decodeTime, payload: payload))
@@ -56,18 +70,21 @@ public struct SampleInterleaver<Payload> {
 
   /// No sample will come for a track that is decoded before a time. A number that is no track's is
   /// ignored.
+  @inlinable
   public mutating func pass(_ time: Int64, of track: Int) {
     guard queues.indices.contains(track) else { return }
     queues[track].silentUntil = max(queues[track].silentUntil, time)
   }
 
   /// No more samples will come for a track.
+  @inlinable
   public mutating func end(_ track: Int) {
     guard queues.indices.contains(track) else { return }
     queues[track].hasEnded = true
   }
 
   /// The next sample of the file, or nil while it depends on samples that have not come.
+  @inlinable
   public mutating func next() -> Item? {
     if let current, let item = queues[current.track].first, item.decodeTime <= current.end {
       return queues[current.track].removeFirst()

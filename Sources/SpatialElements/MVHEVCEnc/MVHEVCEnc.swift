@@ -41,8 +41,6 @@ final class MVHEVCEnc: PairsEyes {
     /// Whether a seek came since the start: the streams may then end without a frame.
     private var hasBeenFlushed = false
     private var padCaps: [Eye: Caps] = [:]
-    /// Another coded video sequence begins with the next frames.
-    private var formatHasChanged = false
     private var tags = TagList()
     private var hasSentCaps = false
     /// What downstream takes has its parameter sets inside.
@@ -124,7 +122,6 @@ final class MVHEVCEnc: PairsEyes {
 extension MVHEVCEnc.Streaming {
   fileprivate mutating func flush() {
     stereo = nil
-    formatHasChanged = false
     streamTime = StreamTime()
     hasBeenFlushed = true
     // What follows may be of another size.
@@ -133,12 +130,7 @@ extension MVHEVCEnc.Streaming {
   }
 
   fileprivate mutating func setCaps(_ caps: Caps, of eye: Eye) throws {
-    if let stereo, stereo.isChange(caps, of: eye), stereo.mayBeFollowed {
-      _ = try EyeStreamCaps(caps, eye)
-      formatHasChanged = true
-    } else if !formatHasChanged {
-      try stereo?.setCaps(caps, of: eye)
-    }
+    try stereo?.setCaps(caps, of: eye, mayEnd: true)
     padCaps[eye] = caps
   }
 
@@ -150,7 +142,6 @@ extension MVHEVCEnc.Streaming {
       postProgress()
     }
     stereo = try begin(following: old)
-    formatHasChanged = false
     hasSentCaps = false
     latency = nil
   }
@@ -166,7 +157,7 @@ extension MVHEVCEnc.Streaming {
       try end()
       throw FlowReturn.eos
     }
-    if formatHasChanged { try endSequence() }
+    if stereo?.isOver ?? false { try endSequence() }
     let stereo = try self.stereo ?? begin()
     element.followSettings(stereo)
     enterSegment(of: stereo.baseEye == .left ? left : right)

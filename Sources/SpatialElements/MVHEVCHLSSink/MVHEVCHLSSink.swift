@@ -50,6 +50,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   let instance: ElementInstance
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
+  private let pacing = InputPacing()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -57,7 +58,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   }
 
   func start() throws -> Streaming {
-    Streaming(
+    pacing.forget()
+    return Streaming(
       element: self, packager: Packager(settings.current.packager),
       output: PresentationOutput(element: self))
   }
@@ -78,7 +80,10 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   func makePad(template: String, name: String) throws -> Pad {
     let pad = try Pad(
       instance, template: template, name: name,
-      .sink(chain: MVHEVCHLSSink.receive, event: MVHEVCHLSSink.handle))
+      .sink(
+        chain: MVHEVCHLSSink.receive, event: MVHEVCHLSSink.handle,
+        unserializedEvent: MVHEVCHLSSink.handleAtOnce
+      ).waiting(MVHEVCHLSSink.wait, activated: MVHEVCHLSSink.activate))
     pads.withLock { $0.append(pad) }
     return pad
   }
@@ -86,12 +91,32 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   func releasePad(_ pad: Pad) {
     let name = pad.name
     pads.withLock { $0.removeAll { $0.name == name } }
+    pacing.remove(name)
     _ = withStreaming(pad) { streaming in
       _ = self.run { try streaming.end(name) }
     }
   }
 
   // MARK: Data
+
+  /// Waits where this stream is too far ahead of the others, whose data it would wait for in memory.
+  private func wait(_ pad: Pad, for buffer: Buffer) throws {
+    guard let timestamp = buffer.dts ?? buffer.pts,
+      let time = pad.currentSegment?.signedRunningTime(timestamp)
+    else { return }
+    try pacing.wait(
+      pad.name, time: time, size: buffer.size, isLive: { pad.peerLatency?.isLive ?? true },
+      warn: postWarning)
+  }
+
+  private func activate(_ pad: Pad, _ isActive: Bool) {
+    pacing.setFlushing(!isActive, pad.name)
+  }
+
+  private func handleAtOnce(_ pad: Pad, _ event: Event) throws -> Bool {
+    if case .flushStart = event.kind { pacing.setFlushing(true, pad.name) }
+    return pad.forward(event)
+  }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try streaming.receive(pad, buffer)
@@ -101,7 +126,13 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     _ pad: Pad, _ event: Event, _ streaming: inout Streaming
   ) throws -> Bool {
     let name = pad.name
+    pacing.noteThread(of: name)
     switch event.kind {
+    case .flushStop: pacing.setFlushing(false, name)
+    case .gap:
+      if let end = event.gapEnd.flatMap({ pad.currentSegment?.signedRunningTime($0) }) {
+        pacing.pass(end, of: name)
+      }
     case .caps(let caps): try streaming.setCaps(caps, of: name)
     case .segment(let segment):
       guard segment.isInTime else {
@@ -112,7 +143,9 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       guard !tags.isGlobal else { break }
       let input = streaming.inputs[name, default: HLSInput(name)]
       streaming.inputs[name, default: input].tags = input.tags.merging(tags)
-    case .endOfStream: try streaming.end(name)
+    case .endOfStream:
+      pacing.end(name)
+      try streaming.end(name)
     default: break
     }
     return true

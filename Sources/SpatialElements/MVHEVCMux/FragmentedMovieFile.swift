@@ -75,13 +75,13 @@ final class FragmentedMovieFile: MovieFile {
   private var continuesFragment = false
   private var isInitialized = false
   private let demands: Locked<FragmentDemands>
-  private unowned let output: any MovieOutput
+  private let output: JoinedOutput
 
   var byteCount: UInt64 { whole?.position ?? writer.position }
 
   init(
     _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
-    demands: Locked<FragmentDemands>, output: any MovieOutput
+    demands: Locked<FragmentDemands>, output: JoinedOutput
   ) throws {
     self.options = options
     self.demands = demands
@@ -92,7 +92,8 @@ final class FragmentedMovieFile: MovieFile {
     var writer = FragmentWriter(
       format: options.format, metadata: metadata,
       firstSequenceNumber: options.firstSequenceNumber, hasDuration: options.hasDuration,
-      hasEditLists: options.hasEditLists, position: whole?.position ?? 0)
+      hasEditLists: options.hasEditLists,
+      hasRandomAccessIndex: options.hasRandomAccessIndex, position: whole?.position ?? 0)
     self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
     self.writer = writer
     for track in tracks { _ = try whole?.addTrack(track) }
@@ -244,14 +245,14 @@ final class FragmentedMovieFile: MovieFile {
       header.offset = UInt64(fragment.sequenceNumber)
       try output.write(header)
       for (index, buffer) in data.enumerated() {
-        let content = buffer.asFileContent
-        content.flags.insert(.deltaUnit)
+        var flags: BufferFlags = .deltaUnit
         if index == data.count - 1 {
-          content.flags.insert(.marker)
-          if options.isFinalised || isUrgent { content.flags.insert(.syncAfter) }
+          flags.insert(.marker)
+          if options.isFinalised || isUrgent { flags.insert(.syncAfter) }
         }
-        try output.write(content)
+        try output.write(sample: buffer, flags)
       }
+      try output.flush()
     }
     for (index, count) in counts.enumerated() {
       size -= tracks[index].samples.prefix(count).reduce(0) { $0 + $1.buffer.size }

@@ -5,43 +5,60 @@ import ISOBMFF
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
-  /// Takes what is earliest among what waits at the pads.
+  /// Takes what is earliest among what waits at the pads, until one has nothing more.
   mutating func step() throws {
     let all = element.sinkPads
-    guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
-      throw FlowReturn.needData
+    if let movie { try endReleased(all, of: movie) }
+    var known: MuxPads?
+    repeat {
+      guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
+        try output.flush()
+        throw FlowReturn.needData
+      }
+      // The last pad has been released, and nothing is being written.
+      guard movie != nil || !all.isEmpty else { throw FlowReturn.needData }
+      let pads = try known ?? MuxPads(all, hasBegun: movie != nil)
+      known = pads
+      guard movie != nil || pads.eyesAreKnown(padCaps) else {
+        // The movie begins when both eyes are there.
+        for pad in all { _ = pad.pop() }
+        return
+      }
+      let movie = try self.movie ?? begin(pads)
+      // What comes for an eye whose partner has been released has no place in the movie.
+      _ = pads.orphan?.pop()
+      try take(pads, into: movie)
+    } while all.contains(where: \.hasBuffer) && all.allSatisfy { $0.hasBuffer || $0.isAtEnd }
+    guard let movie, let pads = known else { return }
+    for pad in pads.streams where pad.isAtEnd {
+      if let track = tracks[pad.name] { try movie.end(track) }
     }
-    // The last pad has been released, and nothing is being written.
-    guard movie != nil || !all.isEmpty else { throw FlowReturn.needData }
-    let pads = try MuxPads(all, hasBegun: movie != nil)
-    guard movie != nil || pads.eyesAreKnown(padCaps) else {
-      // The movie begins when both eyes are there.
-      for pad in all { _ = pad.pop() }
-      return
-    }
-    let movie = try self.movie ?? begin(pads)
-    try endReleased(all, of: movie)
-    // What comes for an eye whose partner has been released has no place in the movie.
-    _ = pads.orphan?.pop()
+    try pass(pads, in: movie)
+    if pads.eyesAreAtEnd { try endEyes(of: movie) }
+    try output.flush()
+    postProgress(of: movie)
+  }
+
+  /// Takes what is earliest; writes the end where nothing comes any more.
+  private mutating func take(_ pads: MuxPads, into movie: MovieInProgress) throws {
     guard let source = pads.earliest() else {
+      // Where a pad has just been flushed, more may come.
+      guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
+        try output.flush()
+        throw FlowReturn.needData
+      }
       try finish()
       throw FlowReturn.eos
     }
     switch source {
     case .eyes(let left, let right):
-      guard let stereo else { throw FlowReturn.error }
+      let stereo = try goOnWithEyes(in: movie)
       element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
       if let warning = stereo.pairs.warning() { element.postWarning(warning) }
     case .stream(let pad): try copy(pad, to: movie)
     }
-    for pad in pads.streams where pad.isAtEnd {
-      if let track = tracks[pad.name] { try movie.end(track) }
-    }
-    try pass(pads, in: movie)
-    if pads.eyesAreAtEnd { try endEyes(of: movie) }
-    postProgress(of: movie)
   }
 
   /// Nothing in the file waits for a pad that nobody waits for.
@@ -70,8 +87,8 @@ extension MVHEVCMux.Streaming {
   /// Layered access units into the track of the eyes.
   private mutating func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
     // A file of fragments says first what is in them.
-    if !frames.isEmpty, !areEyesDescribed, let stereo {
-      areEyesDescribed = true
+    if !frames.isEmpty, let stereo, describedEyes !== stereo {
+      describedEyes = stereo
       try describeEyes(stereo, of: movie)
     }
     for frame in frames {
@@ -119,7 +136,8 @@ extension MVHEVCMux.Streaming {
       }
       return
     }
-    guard buffer.size > 0, !isHeader(buffer, on: pad.name) else { return }
+    let kind = MuxPads.Kind(pad.name)
+    guard buffer.size > 0, kind != .audio || !isHeader(buffer, on: pad.name) else { return }
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
       throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
     }
@@ -127,7 +145,7 @@ extension MVHEVCMux.Streaming {
       presentationTime: time,
       decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
       duration: buffer.duration ?? 0)
-    switch MuxPads.Kind(pad.name) {
+    switch kind {
     case .audio:
       // Audio is decoded in the order it is heard.
       let (count, duration) = try packets(in: buffer, on: pad) ?? (1, buffer.duration ?? 0)
@@ -234,16 +252,32 @@ extension MVHEVCMux.Streaming {
 
   // MARK: The end
 
-  /// Writes what the encoders still hold. Once.
-  private mutating func endEyes(of movie: MovieInProgress) throws {
-    guard let stereo, !eyesHaveEnded else { return }
-    eyesHaveEnded = true
+  /// What makes access units of the next frames: where these are of another size or format, another one
+  /// than before, whose last are written.
+  private mutating func goOnWithEyes(in movie: MovieInProgress) throws -> StereoInput {
+    guard let stereo else { throw FlowReturn.error }
+    guard stereo.isOver else { return stereo }
+    try drain(stereo, to: movie)
+    let next = try makeStereo(baseEye: stereo.baseEye, following: stereo)
+    self.stereo = next
+    return next
+  }
+
+  /// Writes what the encoders still hold.
+  private mutating func drain(_ stereo: StereoInput, to movie: MovieInProgress) throws {
     while let frames = try stereo.drain() {
       try write(frames, to: movie)
       postProgress(of: movie)
     }
+  }
+
+  /// Writes what the encoders still hold. Once.
+  private mutating func endEyes(of movie: MovieInProgress) throws {
+    guard let stereo, !eyesHaveEnded else { return }
+    eyesHaveEnded = true
+    try drain(stereo, to: movie)
     try movie.end(MuxPads.eyesTrack)
-    guard stereo.configuration != nil else {
+    guard describedEyes != nil else {
       throw ElementError(
         .mux, "The streams ended before the first pair of frames, so there is no picture to write.")
     }

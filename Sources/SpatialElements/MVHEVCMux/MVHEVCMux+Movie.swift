@@ -20,7 +20,7 @@ extension MVHEVCMux.Streaming {
 
   /// Opens the movie: every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
-    let fragments = element.settings.current.fragments
+    fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
     queueSamples()
@@ -75,7 +75,8 @@ extension MVHEVCMux.Streaming {
     isSpatial = stereo != nil || tracks.contains(where: \.isStereo)
     let metadata = movieMetadata
     let opened = MovieInProgress(
-      try element.makeFile(tracks, metadata: metadata), origin: origin, tracks: tracks,
+      try element.makeFile(tracks, metadata: metadata, output: output), origin: origin,
+      tracks: tracks,
       creationTime: metadata.creationTime)
     for side in sideTracks { try opened.end(side.track) }
     movie = opened
@@ -93,10 +94,10 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  private func makeStereo(baseEye: Eye) throws -> StereoInput {
+  func makeStereo(baseEye: Eye, following earlier: StereoInput? = nil) throws -> StereoInput {
     let input = StereoInput(
       settings: element.settings.current.encoder, pairs: element.makePairs(),
-      keyframes: element.keyframes, baseEye: baseEye)
+      keyframes: element.keyframes, baseEye: baseEye, following: earlier)
     for eye in Eye.allCases {
       guard let caps = padCaps[eye.rawValue] else {
         throw ElementError(

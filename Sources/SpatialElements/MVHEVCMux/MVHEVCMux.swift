@@ -48,12 +48,16 @@ final class MVHEVCMux: PairsEyes {
 
   struct Streaming {
     let element: MVHEVCMux
+    /// Where the file goes.
+    let output: JoinedOutput
     /// The caps of each sink pad, by its name.
     var padCaps: [String: Caps] = [:]
     /// What streams say of the whole that they are of.
     var globalTags = TagList()
     /// What each says of itself.
     var padTags: [String: TagList] = [:]
+    /// How the movie is cut into fragments, since it began.
+    var fragments = FragmentSettings()
     /// What is being written; nil before the first data.
     var movie: MovieInProgress?
     /// Whether a track of it is for the eyes in particular.
@@ -79,8 +83,8 @@ final class MVHEVCMux: PairsEyes {
     var latePads: Set<String> = []
     /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
     var nextKeyframe: Int64?
-    /// Whether the movie knows the parameter sets of the eyes.
-    var areEyesDescribed = false
+    /// Whose parameter sets the movie knows.
+    var describedEyes: StereoInput?
     /// Whether the encoders have given all they had.
     var eyesHaveEnded = false
     var progress = ProgressReport("mvhevcmux-progress")
@@ -110,7 +114,7 @@ final class MVHEVCMux: PairsEyes {
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
     setQueuedDuration(0)
-    return Streaming(element: self)
+    return Streaming(element: self, output: JoinedOutput(self))
   }
 
   func stop(_ streaming: consuming Streaming) {
@@ -171,7 +175,8 @@ extension MVHEVCMux.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
     let name = pad.name
     if let eye = Eye(rawValue: name) {
-      try stereo?.setCaps(caps, of: eye)
+      let mayEnd = element.settings.current.fragments.followsFormats
+      try stereo?.setCaps(caps, of: eye, mayEnd: mayEnd)
     } else if let movie, let old = padCaps[name], !caps.continues(old) {
       padCaps[name] = caps
       guard element.settings.current.fragments.followsFormats, let track = tracks[name],

@@ -44,24 +44,3 @@ protocol MovieOutput: AnyObject {
   /// Tells what everybody needs who begins to read in the middle: an initialization segment.
   func announce(streamHeader: Buffer) throws
 }
-
-extension Buffer {
-  /// This buffer, or a copy, as bytes of a file, which have no times.
-  var asFileContent: Buffer {
-    let content = writable()
-    content.pts = nil
-    content.dts = nil
-    content.duration = nil
-    return content
-  }
-}
-
-extension MovieOutput {
-  /// Writes what completes a movie: its index, and the size of what it has the places of.
-  func write(_ tail: MovieTail, isUrgent: Bool) throws {
-    try write(Buffer(tail.index))
-    let patch = Buffer(tail.patch.bytes)
-    if isUrgent { patch.flags.insert(.syncAfter) }
-    try self.patch(at: tail.patch.offset, patch)
-  }
-}

@@ -162,7 +162,9 @@ struct FragmentSettings {
 
 extension MVHEVCMux {
   /// The file that the settings ask for.
-  func makeFile(_ tracks: [TrackDescription], metadata: MovieMetadata) throws -> any MovieFile {
+  func makeFile(
+    _ tracks: [TrackDescription], metadata: MovieMetadata, output: JoinedOutput
+  ) throws -> any MovieFile {
     let settings = settings.current
     guard settings.fragments.duration > 0 else {
       guard settings.container != .cmaf else {
@@ -170,7 +172,7 @@ extension MVHEVCMux {
           .mux, "CMAF is written in fragments; set fragment-duration, such as to 2000000000.")
       }
       return try ProgressiveMovieFile(
-        container: settings.container.container, metadata: metadata, tracks: tracks, output: self)
+        container: settings.container.container, metadata: metadata, tracks: tracks, output: output)
     }
     guard settings.container != .cmaf || tracks.count == 1 else {
       throw ElementError(
@@ -185,7 +187,7 @@ extension MVHEVCMux {
         headerUpdate: settings.fragments.headerUpdate, hasDuration: settings.fragments.hasDuration,
         hasEditLists: settings.fragments.editLists.hasEditLists,
         firstSequenceNumber: settings.fragments.firstSequenceNumber),
-      metadata: metadata, tracks: tracks, demands: demands, output: self)
+      metadata: metadata, tracks: tracks, demands: demands, output: output)
   }
 
   /// What the source pad says of the file, before the initialization segment is known.
@@ -224,7 +226,6 @@ extension MVHEVCMux {
 extension MVHEVCMux.Streaming {
   /// Asks encoders, here and upstream, for keyframes up to one fragment ahead of a running time.
   mutating func requestKeyframes(at time: Int64) {
-    let fragments = element.settings.current.fragments
     guard fragments.duration > 0, fragments.sendsKeyframeRequests else { return }
     let distance = Int64(clamping: fragments.duration)
     var next = nextKeyframe ?? saturatingSum(max(time, 0), distance)

@@ -57,6 +57,9 @@ struct MuxPads {
 
   var hasEyes: Bool { left != nil }
 
+  /// All that something may be taken from.
+  var all: [AggregatorPad] { [left, right].compactMap { $0 } + streams }
+
   /// Whether there are no eyes, or each has said what it is or has ended before it did.
   func eyesAreKnown(_ caps: [String: Caps]) -> Bool {
     [left, right].compactMap { $0 }.allSatisfy { caps[$0.name] != nil || $0.isAtEnd }
@@ -75,7 +78,7 @@ struct MuxPads {
 
   /// Running times of the first buffers of all pads.
   var firstTimes: [Int64] {
-    ([left, right].compactMap { $0 } + streams).compactMap { pad in
+    all.compactMap { pad in
       pad.peek().flatMap { pad.runningTime($0) }
     }
   }

@@ -9,14 +9,13 @@ final class ProgressiveMovieFile: MovieFile {
   private let tracks: [TrackID]
   private var interleaver: SampleInterleaver<PendingSample>
   private var hasHeader = false
-  /// Owns this object.
-  private unowned let output: any MovieOutput
+  private let output: JoinedOutput
 
   var byteCount: UInt64 { writer.position }
 
   init(
     container: MovieContainer, metadata: MovieMetadata, tracks: [TrackDescription],
-    output: any MovieOutput
+    output: JoinedOutput
   ) throws {
     var writer = MovieWriter(container: container, metadata: metadata)
     self.tracks = try tracks.map { try writer.addTrack($0) }
@@ -57,7 +56,7 @@ final class ProgressiveMovieFile: MovieFile {
         hasHeader = true
       }
       try writer.append(item.payload.description, to: tracks[item.track])
-      try output.write(item.payload.buffer.asFileContent)
+      try output.write(sample: item.payload.buffer)
     }
   }
 }

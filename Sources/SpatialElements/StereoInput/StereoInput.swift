@@ -41,13 +41,13 @@ final class StereoInput {
   private static let mostDiffering = 120
 
   /// Whether these caps are of other video than what is being made.
-  func isChange(_ caps: Caps, of eye: Eye) -> Bool {
+  private func isChange(_ caps: Caps, of eye: Eye) -> Bool {
     maker != nil && streams[eye].map { !caps.continues($0.caps) } ?? false
   }
 
-  /// Whether what is made may end, and something else begin, where the video changes. The measurements
-  /// of a pass are of one encoder.
-  var mayBeFollowed: Bool { settings.pass == .single }
+  /// Whether the next frames are of other video: what is inside is to be drained, and another coded video
+  /// sequence goes on, one `following` this.
+  private(set) var isOver = false
 
   /// Takes in what the settings say of rate control now. Throws where that cannot be, and goes on
   /// as before.
@@ -58,16 +58,27 @@ final class StereoInput {
   }
 
   /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
-  func setCaps(_ caps: Caps, of eye: Eye) throws {
+  ///
+  /// - Parameter mayEnd: whether what is made may end, and something else begin, where the video changes.
+  func setCaps(_ caps: Caps, of eye: Eye, mayEnd: Bool = false) throws {
+    guard !isOver else { return }
     let stream = try EyeStreamCaps(caps, eye)
-    if isChange(caps, of: eye), let old = streams[eye] {
+    guard isChange(caps, of: eye), let old = streams[eye] else {
+      streams[eye] = stream
+      return
+    }
+    // The measurements of a pass are of one encoder.
+    guard mayEnd, settings.pass == .single else {
       throw ElementError(
         .format,
-        "The \(eye) eye's format changed in mid stream, \(caps.changes(since: old.caps)); a movie has "
-          + "one size and format.",
+        "The \(eye) eye's format changed in mid stream, \(caps.changes(since: old.caps)); "
+          + (mayEnd
+            ? "what is encoded in two passes has one size and format."
+            : "a movie has one size and format, unless it is in fragments with "
+              + "header-update-mode=caps."),
         debug: "\(old.caps) became \(caps)")
     }
-    streams[eye] = stream
+    isOver = true
   }
 
   /// The caps of an eye's stream, once they are known.

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+
+/// Holds those back whose stream runs ahead of the others, so that what waits in memory for these has an end,
+/// whatever upstream is: a file may have an hour of sound in front of its first picture.
+///
+/// The thread of a pad that is too far ahead waits. Where that may be why the others do not come on, as
+/// behind a demuxer whose other queue is full, it may go further ahead after a while; and where the same
+/// thread brings the other stream, it does not wait. Neither goes on without an end.
+final class InputPacing: Sendable {
+  /// How far a stream may be ahead, in nanoseconds.
+  private static let usualLead: Int64 = 10_000_000_000
+  /// So long nothing comes to the pad that is waited for before the others may go further ahead.
+  private static let patience: ClockTime = 5 * .second
+  /// So many bytes of one stream may be too far ahead.
+  private static let maximumExcess = 1 << 28
+
+  private struct Input {
+    /// The running times that the stream has begun with, and has come to.
+    var start: Int64?
+    var time: Int64?
+    /// What brings it.
+    var thread: UInt = 0
+    var hasEnded = false
+    /// Nothing waits there: the pad is flushed, or off.
+    var isFlushing = false
+    /// How many bytes have come since it was too far ahead.
+    var excess = 0
+
+    mutating func pass(_ time: Int64) {
+      start = start ?? time
+      self.time = max(self.time ?? time, time)
+    }
+  }
+
+  private struct State {
+    var inputs: [String: Input] = [:]
+    var allowedLead = InputPacing.usualLead
+    var hasWarned = false
+
+    /// What is furthest behind of all others; nil where they have ended.
+    func slowest(but name: String) -> (name: String, input: Input)? {
+      inputs.filter { $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing }
+        .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }
+        .map { ($0.key, $0.value) }
+    }
+
+    /// Notes what comes to a pad; whether it is too far ahead.
+    mutating func take(_ time: Int64, _ size: Int, of name: String) -> Bool {
+      var input = inputs[name, default: Input()]
+      input.pass(time)
+      input.thread = currentThread
+      inputs[name] = input
+      let isAhead =
+        slowest(but: name).map { lead(of: name, over: $0.input) > InputPacing.usualLead } ?? false
+      inputs[name]?.excess = isAhead ? input.excess + size : 0
+      return isAhead
+    }
+
+    /// How far a stream is ahead of another.
+    func lead(of name: String, over slowest: Input) -> Int64 {
+      guard let time = inputs[name]?.time else { return 0 }
+      let start = inputs.values.compactMap(\.start).min() ?? time
+      return saturatingDifference(time, slowest.time ?? start)
+    }
+  }
+
+  private enum Verdict {
+    case go, flushing
+    /// Something has come to the pad that is waited for.
+    case goOnWaiting
+    case refuse
+  }
+
+  private let state = Monitored(State())
+
+  /// Begins anew: nothing has come.
+  func forget() { state.change { $0 = State() } }
+
+  // MARK: What comes to a pad
+
+  /// A serialized event comes to a pad, in the thread that brings data.
+  func noteThread(of name: String) {
+    state.change { $0.inputs[name, default: Input()].thread = currentThread }
+  }
+
+  /// A stream has come to a running time.
+  func pass(_ time: Int64, of name: String) {
+    state.change { $0.inputs[name, default: Input()].pass(time) }
+  }
+
+  /// No more data comes to a pad.
+  func end(_ name: String) {
+    state.change { $0.inputs[name, default: Input()].hasEnded = true }
+  }
+
+  /// A pad is flushed or switched off, or no more so.
+  func setFlushing(_ isFlushing: Bool, _ name: String) {
+    state.change {
+      guard $0.inputs[name] != nil else { return }
+      $0.inputs[name] = Input()
+      $0.inputs[name]?.isFlushing = isFlushing
+    }
+  }
+
+  /// There is no such pad any more.
+  func remove(_ name: String) {
+    state.change { _ = $0.inputs.removeValue(forKey: name) }
+  }
+
+  // MARK: Waiting
+
+  /// Notes what comes to a pad, and waits as long as that is too far ahead.
+  ///
+  /// - Parameters:
+  ///   - isLive: whether upstream cannot wait.
+  ///   - warn: says, once, that streams may go further ahead, since nothing comes to a pad.
+  func wait(
+    _ name: String, time: Int64, size: Int, isLive: () -> Bool, warn: (ElementError) -> Void
+  ) throws {
+    let isAhead = state.change { $0.take(time, size, of: name) }
+    guard isAhead, !isLive() else { return }
+    var awaited: (name: String, time: Int64?)?
+    while true {
+      let verdict = state.wait(atMost: Self.patience) { state -> Verdict? in
+        guard let input = state.inputs[name], !input.isFlushing else { return .flushing }
+        let isTooMuch = input.excess > Self.maximumExcess
+        guard let slowest = state.slowest(but: name),
+          isTooMuch || state.lead(of: name, over: slowest.input) > state.allowedLead
+        else { return .go }
+        guard slowest.input.thread != input.thread else {
+          return isTooMuch ? .refuse : .go
+        }
+        let now = (name: slowest.name, time: slowest.input.time)
+        defer { awaited = now }
+        return awaited.map { $0 == now } ?? true ? nil : .goOnWaiting
+      }
+      switch verdict {
+      case .go: return
+      case .flushing: throw FlowReturn.flushing
+      case .goOnWaiting: break
+      case .refuse: throw refusal(of: name)
+      case nil:
+        // In vain.
+        let (isTooMuch, isFirst) = state.change { state in
+          defer { state.hasWarned = true }
+          state.allowedLead = state.allowedLead.multipliedReportingOverflow(by: 2).partialValue
+          return (state.inputs[name]?.excess ?? 0 > Self.maximumExcess, !state.hasWarned)
+        }
+        guard !isTooMuch else { throw refusal(of: name) }
+        guard isFirst, let awaited else { break }
+        warn(
+          ElementError(
+            .failedStream,
+            "Nothing comes to \(awaited.name) while \(name) is \(Self.usualLead / 1_000_000_000) s "
+              + "ahead and waits for it, so \(name) goes on, and its data stays in memory until then; "
+              + "give the queues behind the demuxer more room."))
+      }
+    }
+  }
+
+  private func refusal(of name: String) -> ElementError {
+    ElementError(
+      .failedStream,
+      "The stream on \(name) is so far ahead of the others that \(Self.maximumExcess >> 20) MiB of it "
+        + "wait in memory for them; interleave the file more finely, or put a large queue behind each "
+        + "pad of the demuxer.")
+  }
+}
