@@ -6,7 +6,8 @@ import Reprojection
 import StereoVideo
 
 /// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses, for the text of Spherical
-/// Video V1, for a Matroska file and for a camera's path, and writes what it finds in each container's words.
+/// Video V1, for a Matroska file, for a camera's path, for the text of tags and for a file's name, and writes what it
+/// finds in each container's words.
 func readImmersive(_ bytes: [UInt8]) {
   var found: [ImmersiveMetadata] = []
   if let usage = try? VideoExtendedUsage(payload: bytes) {
@@ -26,7 +27,9 @@ func readImmersive(_ bytes: [UInt8]) {
       found.append(ImmersiveMetadata(.known(.parametric(calibration))))
     }
   }
-  if let path = try? CameraPath(parsing: String(decoding: bytes, as: UTF8.self)) {
+  let text = String(decoding: bytes, as: UTF8.self)
+  readTags(text)
+  if let path = try? CameraPath(parsing: text) {
     for time in [0, 1, 1_500_000_000, 1 << 40, .max] as [Int64] {
       let view = path.view(at: time, otherwise: CameraView())
       precondition(view.orientation.isFinite && CameraView.fieldsOfView.contains(view.fieldOfView))
@@ -39,6 +42,19 @@ func readImmersive(_ bytes: [UInt8]) {
     let text = SphericalVideoV1.make(metadata, width: 640, height: 320, software: "fuzz")
     _ = text.box?.immersiveMetadata
     _ = (apple.losses + google.losses + text.losses).map(\.description)
+  }
+}
+
+/// Takes a text for those of tags, which come back when they are written, and for a file's name.
+private func readTags(_ text: String) {
+  if let bounds = SphereBounds(text: text) {
+    precondition(SphereBounds(text: bounds.text) == bounds)
+  }
+  if let orientation = SphereOrientation(text: text) {
+    precondition(SphereOrientation(text: orientation.text) == orientation)
+  }
+  if case .fisheye(let degrees) = NamedLayout(path: text).projection {
+    precondition((90...360).contains(degrees))
   }
 }
 

@@ -16,9 +16,27 @@ struct Reference {
   func quality(
     of drawn: TestPicture, from picture: TestPicture, plane: Int
   ) -> (decibels: Double, count: Int) {
+    var (sum, count) = (0.0, 0)
+    forEachError(of: drawn, from: picture, plane: plane) { error in
+      sum += error * error
+      count += 1
+    }
+    let peak = Double((1 << drawn.format.planes[plane].depth) - 1)
+    return (10 * log10(peak * peak * Double(count) / max(sum, 1e-9)), count)
+  }
+
+  /// How far the worst sample of a drawn plane is off.
+  func largestError(of drawn: TestPicture, from picture: TestPicture, plane: Int) -> Double {
+    var largest = 0.0
+    forEachError(of: drawn, from: picture, plane: plane) { largest = max(largest, abs($0)) }
+    return largest
+  }
+
+  private func forEachError(
+    of drawn: TestPicture, from picture: TestPicture, plane: Int, _ body: (Double) -> Void
+  ) {
     let layout = drawn.format.planes[plane]
     let rotation = Rotation(view: orientation)
-    var (sum, count) = (0.0, 0)
     for y in 0..<drawn.planes[plane].rows {
       for x in 0..<drawn.columns(plane) {
         let place = PicturePosition(
@@ -36,14 +54,10 @@ struct Reference {
             guard !isNearEdge(place, rotation) else { continue }
             expected = Double(layout.fill[component])
           }
-          let error = expected - Double(drawn[plane, x, y, component])
-          sum += error * error
-          count += 1
+          body(expected - Double(drawn[plane, x, y, component]))
         }
       }
     }
-    let peak = Double((1 << layout.depth) - 1)
-    return (10 * log10(peak * peak * Double(count) / max(sum, 1e-9)), count)
   }
 
   private func isNearEdge(_ place: PicturePosition, _ rotation: Rotation) -> Bool {

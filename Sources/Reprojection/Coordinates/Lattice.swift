@@ -15,22 +15,39 @@ struct Lattice {
   let width, height: Int
   /// The source at full size and at halves of it.
   let levels: [Level]
-  /// The source at full size with its rows in pairs; nil where they are not put in pairs.
-  let pairs: Level?
   /// The source's charts at each level.
   let charts: [Chart]
 
-  var bands: Int { (height + 7) / 8 }
-  /// Groups of eight samples in a row.
-  var groups: Int { (width + 7) / 8 }
+  /// The blocks of the target, row by row.
+  var blocks: [Block] {
+    let side = CoordinateBlock.side
+    return (0..<(height + side - 1) / side).flatMap { row in
+      (0..<(width + side - 1) / side).map { column in
+        Block(
+          column: column, row: row, width: min(side, width - column * side),
+          height: min(side, height - row * side))
+      }
+    }
+  }
+
+  /// A part of the target.
+  struct Block {
+    /// Counted in blocks.
+    let column, row: Int
+    /// In samples.
+    let width, height: Int
+
+    var tileColumns: Int { (width + 7) / 8 }
+    var tileRows: Int { (height + 7) / 8 }
+  }
 
   /// The source's planes, made smaller by averaging.
   struct Level {
     let width, height: Int
-    /// How many of the first samples of a row stand behind its last one again, as they do on the sphere.
-    var repeated = 0
+    /// Whether no sample of a row stands for fewer columns of the source than the others.
+    let isWhole: Bool
     /// From a row to the next, in samples; 0 where the fast way does not apply.
-    var stride: Int
+    let stride: Int
     /// Of its first chart, in the lattice's.
     let firstChart: Int
     /// From positions in luma to those in samples of this level.
@@ -71,26 +88,12 @@ struct Lattice {
       let fraction = Float(1) / Float(1 << index)
       levels.append(
         Level(
-          width: size.width, height: size.height, stride: stride,
-          firstChart: firstChart,
+          width: size.width, height: size.height, isWhole: size.width * cellX == source.width,
+          stride: stride, firstChart: firstChart,
           scaleX: 1 / Float(cellX), shiftX: (0.5 - offsetX / Float(stepX)) * fraction - 0.5,
           scaleY: 1 / Float(cellY), shiftY: (0.5 - offsetY / Float(stepY)) * fraction - 0.5))
     }
     self.levels = levels
     self.charts = charts
-    pairs = Self.pairs(levels[0], format, of: source)
-  }
-
-  private static func pairs(
-    _ plain: Level, _ format: PictureFormat.Plane, of source: PictureGeometry
-  ) -> Level? {
-    guard plain.hasFastWay, source.charts.count == 1, RowPairPlane.fits(format) else { return nil }
-    var level = plain
-    // Half of an odd width is no whole number of samples, after which the picture would close.
-    if source.charts[0].wraps, plain.width * format.horizontalSubsampling == source.width {
-      level.repeated = min(plain.width, RowPairPlane.mostRepeated)
-    }
-    level.stride = plain.width + level.repeated
-    return level.hasFastWay ? level : nil
   }
 }

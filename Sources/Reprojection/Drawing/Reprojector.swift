@@ -33,15 +33,13 @@ public final class Reprojector {
   public let settings: Settings
   private let pose: Rotation
   let pool: WorkerPool
-  let kernels: [@Sendable (SampleRun) -> Void]
+  /// Of each plane, for the source as it is, and for pieces of it.
+  let kernels, pieceKernels: [Kernel]
 
   private var view: View?
   private var grid: DirectionGrid?
   private var need = DirectionGrid.Need()
   private var needs: [DirectionGrid.Need] = []
-  /// What the view shows of the source; nil where nobody asks.
-  private var region: SourceRegion?
-  private var regions: [SourceRegion] = []
   private var plans: [DrawingPlan] = []
 
   private struct View: Equatable {
@@ -65,7 +63,12 @@ public final class Reprojector {
     self.settings = settings
     self.pose = Rotation(intoPose: pose)
     pool = WorkerPool(min(64, max(1, settings.threads)))
-    kernels = format.planes.map { Kernel.make($0, settings.interpolation) }
+    let interpolation = settings.interpolation
+    kernels = format.planes.map { Kernel($0, interpolation) }
+    pieceKernels = format.planes.map { plane in
+      PieceMemory.arePaired(plane, interpolation)
+        ? Kernel(sample: sampleLinear8RowPairs) : Kernel(plane, interpolation)
+    }
   }
 
   /// What is drawn, beginning with the next picture, where the source shows nothing.
@@ -110,7 +113,7 @@ public final class Reprojector {
       while end < pictures.count, Self.haveSameStrides(pictures[done], pictures[end]) { end += 1 }
       plan(pictures[done], target, grid).draw(
         pictures[done..<end], by: self, target: target, rotation: LaneRotation(next.rotation),
-        need: need, region: region, isSameView: isSame)
+        need: need, isSameView: isSame)
       done = end
     }
   }
@@ -132,7 +135,6 @@ public final class Reprojector {
       self.grid = grid
       plans = []
       needs = Array(repeating: DirectionGrid.Need(), count: grid.rows)
-      regions = Array(repeating: SourceRegion(period: 0), count: grid.rows)
       aims = true
     }
     view = next
@@ -142,7 +144,6 @@ public final class Reprojector {
       if aims { grid.aim(row, target) }
       grid.evaluate(row, rotation, source)
     }
-    findRegion(grid)
     need = DirectionGrid.Need()
     guard usesLevels else { return }
     let most = DrawingPlan.mostLevels
@@ -153,16 +154,6 @@ public final class Reprojector {
       }
     }
     for row in needs { need.formUnion(row) }
-  }
-
-  private func findRegion(_ grid: DirectionGrid) {
-    guard DrawingPlan.mayUseRowPairs(source, format, settings.interpolation) else { return }
-    let source = source
-    regions.withUnsafeMutableBufferPointer { regions in
-      nonisolated(unsafe) let regions = regions
-      pool.run(grid.rows) { _, row in regions[row] = grid.region(row, source) }
-    }
-    region = regions.dropFirst().reduce(into: regions[0]) { $0.formUnion($1) }
   }
 
   var usesLevels: Bool { settings.antialias && settings.interpolation != .nearest }

@@ -1,9 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// The way to take samples of a plane.
-enum Kernel {
+struct Kernel {
+  let sample: @Sendable (SampleRun) -> Void
+
   /// The one for a plane and an interpolation.
-  static func make(
+  init(_ plane: PictureFormat.Plane, _ interpolation: Interpolation) {
+    sample = Self.make(plane, interpolation)
+  }
+
+  init(sample: @escaping @Sendable (SampleRun) -> Void) { self.sample = sample }
+
+  private static func make(
     _ plane: PictureFormat.Plane, _ interpolation: Interpolation
   ) -> @Sendable (SampleRun) -> Void {
     switch (interpolation, plane.bytes, plane.components) {

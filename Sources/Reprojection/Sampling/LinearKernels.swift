@@ -30,7 +30,7 @@ func sampleLinear8(_ run: SampleRun) {
   }
 }
 
-/// The same of a plane whose rows are in pairs. All four neighbours are one load.
+/// The same of a piece whose rows are in pairs. All four neighbours are one load.
 func sampleLinear8RowPairs(_ run: SampleRun) {
   var index = 0
   while index < run.count {

@@ -27,7 +27,7 @@ struct PatchSampler {
   }
 
   /// Draws the first `count` samples of a patch.
-  func draw(_ patch: CoordinateBand.Patch, to target: UnsafeMutableRawPointer, count: Int) {
+  func draw(_ patch: CoordinateBlock.Patch, to target: UnsafeMutableRawPointer, count: Int) {
     for lane in 0..<count {
       let place = target + lane * plane.unit
       let index = Int(patch.chart[lane])
@@ -103,27 +103,15 @@ struct PatchSampler {
     return row.start + column(x + row.turn, chart)
   }
 
-  /// Where a row begins that may lie beyond a pole, and how many columns it is turned there.
   @inline(__always)
-  private func row(_ y: Int, _ chart: Chart) -> (start: UnsafeRawPointer, turn: Int) {
-    var (y, turn) = (y, 0)
-    if chart.crossesPoles, y < chart.top || y > chart.bottom {
-      y = y < chart.top ? 2 * chart.top - 1 - y : 2 * chart.bottom + 1 - y
-      turn = width / 2
-    }
-    return (source + min(max(y, chart.top), chart.bottom) * stride, turn)
+  private func row(_ y: Int, _ chart: Chart) -> SourcePlane.Row {
+    SourcePlane(base: source, stride: stride, width: width, chart: chart).row(y)
   }
 
   /// Bytes from the beginning of a row to a sample that may lie beyond the seam.
   @inline(__always)
   private func column(_ x: Int, _ chart: Chart) -> Int {
-    var x = x
-    if chart.wraps {
-      // At most half a turn and some taps outside, but for a picture of few columns.
-      while x < 0 { x += width }
-      while x >= width { x -= width }
-    }
-    return min(max(x, chart.left), chart.right) * plane.unit
+    SourcePlane(base: source, stride: stride, width: width, chart: chart).run(x).first * plane.unit
   }
 
   private func read(_ sample: UnsafeRawPointer, _ component: Int) -> Int {

@@ -141,7 +141,7 @@ struct ConversionChoice {
     }
     if named.packing != nil || named.projection != nil {
       Terminal.error.line(
-        "note: '\(paths[0])' does not say it, but by its name it shows \(named); --projection and "
+        "note: '\(paths[0])' does not say it, but by its name it shows \(named.sentence); --projection and "
           + "--layout say otherwise")
     }
     return named

@@ -2,7 +2,7 @@
 
 internal import StereoVideo
 
-extension BandCoordinates {
+extension BlockCoordinates {
   enum Finding {
     case tile(Tile)
     case outside
@@ -12,7 +12,7 @@ extension BandCoordinates {
 
   /// Where the tile lies whose upper left corner is a point of the grid.
   @inline(__always)
-  func tile(_ index: Int, _ level: Lattice.Level) -> Finding {
+  func tile(_ index: Int, _ level: Lattice.Level, _ piece: SourcePiece?) -> Finding {
     let (right, below) = (lattice.stepX, lattice.stepY * grid.columns)
     let (x, y, region) = (grid.x + index, grid.y + index, grid.region + index)
     let here = region[0]
@@ -44,11 +44,14 @@ extension BandCoordinates {
       y: Tile.Corners(upperLeft: y00, upperRight: y10, lowerLeft: y01, lowerRight: y11)
         .scaled(level.scaleY, level.shiftY),
       bend: bend, chart: chart)
-    // Behind the last samples the first ones stand again.
-    if level.repeated > 0, tile.x.least < firstColumn {
-      tile.x = tile.x.scaled(1, Float(level.width))
+    if let piece {
+      let left = Float(piece.columns.lowerBound)
+      // A piece that goes over the seam begins before it.
+      let turn = tile.x.least < left ? piece.period : 0
+      tile.x = tile.x.scaled(1, turn - left)
+      tile.y = tile.y.scaled(1, -Float(piece.rows.lowerBound))
     }
-    let reach = reach(level, chart, tile.x.least)
+    let reach = reach(level, chart, piece)
     let (bulgeX, bulgeY) = bend.map { ($0.x.bulge, $0.y.bulge) } ?? (0, 0)
     guard tile.x.least - bulgeX >= reach.left, tile.x.most + bulgeX <= reach.right,
       tile.y.least - bulgeY >= reach.top, tile.y.most + bulgeY <= reach.bottom,
@@ -93,8 +96,8 @@ extension BandCoordinates {
   /// Interpolates within a tile.
   @inline(__always)
   func fill(
-    _ band: CoordinateBand, _ group: Int, _ tile: Tile, _ bend: (x: Tile.Bend, y: Tile.Bend)?,
-    _ rows: Int, _ level: Lattice.Level
+    _ block: CoordinateBlock, _ place: TilePlace, _ tile: Tile,
+    _ bend: (x: Tile.Bend, y: Tile.Bend)?, _ rows: Int, _ stride: SIMD8<UInt16>
   ) {
     let columns = Self.ramp * 0.125 + lattice.offsetX / Float(8 * lattice.stepX)
     let row = lattice.offsetY / Float(8 * lattice.stepY)
@@ -102,13 +105,11 @@ extension BandCoordinates {
       tile.x, bend?.x, base: tile.x.upperLeft.rounded(.down), columns: columns, row: row)
     var y = TileRows(
       tile.y, bend?.y, base: tile.y.upperLeft.rounded(.down), columns: columns, row: row)
-    let (shift, stride) = (origin, SIMD8(repeating: UInt16(truncatingIfNeeded: level.stride)))
-    var place = group * 8
-    for _ in 0..<rows {
-      store(x.positions &+ shift, y.positions &+ shift, stride, band, place)
+    let shift = origin
+    for line in 0..<rows {
+      store(x.positions &+ shift, y.positions &+ shift, stride, block, place.start(line))
       x.advance()
       y.advance()
-      place += lattice.groups * 8
     }
   }
 }

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import StereoVideo
+
+/// Finds where the samples of blocks come from.
+struct BlockCoordinates {
+  let grid: DirectionGrid
+  let source: PictureGeometry
+  var target: PictureGeometry
+  var rotation: LaneRotation
+  let lattice: Lattice
+  let interpolation: Interpolation
+  var antialias: Bool
+  /// The largest error of an interpolated position, in samples.
+  var tolerance = DirectionGrid.tolerance
+  /// The source's width where it closes; 0 elsewhere.
+  let period: Float
+  /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
+  /// lie in it, with some to spare for what rounding does.
+  private let reaches: [Reach]
+
+  struct Reach {
+    let left, top, right, bottom: Float
+
+    /// Of the first and the last samples that a kernel may read.
+    init(left: Int, top: Int, right: Int, bottom: Int, _ interpolation: Interpolation) {
+      let before = Float(interpolation.before) + 0.125
+      let behind = Float(interpolation.behind) + 0.125
+      (self.left, self.right) = (Float(left) + before, Float(right) - behind)
+      (self.top, self.bottom) = (Float(top) + before, Float(bottom) - behind)
+    }
+  }
+
+  init(
+    grid: DirectionGrid, source: PictureGeometry, target: PictureGeometry, lattice: Lattice,
+    interpolation: Interpolation, antialias: Bool
+  ) {
+    self.grid = grid
+    (self.source, self.target) = (source, target)
+    rotation = LaneRotation(.identity)
+    self.lattice = lattice
+    self.interpolation = interpolation
+    self.antialias = antialias
+    period = source.charts[0].wraps ? Float(source.width) : 0
+    reaches = lattice.charts.map {
+      Reach(left: $0.left, top: $0.top, right: $0.right, bottom: $0.bottom, interpolation)
+    }
+  }
+
+  static let ramp = Floats(0, 1, 2, 3, 4, 5, 6, 7)
+
+  func fill(_ coordinates: CoordinateBlock, _ block: Lattice.Block) {
+    coordinates.patches.removeAll(keepingCapacity: true)
+    let piece = piece(block)
+    coordinates.piece = piece
+    for tileRow in 0..<block.tileRows {
+      let rows = min(8, block.height - tileRow * 8)
+      for tileColumn in 0..<block.tileColumns {
+        let place = TilePlace(
+          column: tileColumn, row: tileRow,
+          x: block.column * CoordinateBlock.tiles + tileColumn,
+          y: block.row * CoordinateBlock.tiles + tileRow)
+        let gridIndex = place.y * lattice.stepY * grid.columns + place.x * lattice.stepX
+        let levelIndex = antialias ? Int(grid.level[gridIndex]) : 0
+        coordinates.levels[tileRow * CoordinateBlock.tiles + tileColumn] =
+          UInt8(truncatingIfNeeded: levelIndex)
+        let level = lattice.levels[levelIndex]
+        guard piece != nil || level.hasFastWay else {
+          fillOneByOne(coordinates, place, rows, level, nil, allowsFastWay: false)
+          continue
+        }
+        let stride = SIMD8(
+          repeating: UInt16(truncatingIfNeeded: piece?.columns.count ?? level.stride))
+        switch tile(gridIndex, level, piece) {
+        case .tile(let tile):
+          // Twice, so that the usual way has no more to do than it needs.
+          if let bend = tile.bend {
+            fill(coordinates, place, tile, bend, rows, stride)
+          } else {
+            fill(coordinates, place, tile, nil, rows, stride)
+          }
+        case .uneven: fillOneByOne(coordinates, place, rows, level, piece, allowsFastWay: true)
+        case .outside:
+          for row in 0..<rows {
+            append(
+              place, row, Positions(x: .zero, y: .zero, isInside: .zero),
+              Integers(repeating: -1), to: coordinates)
+          }
+        }
+      }
+    }
+  }
+
+  /// Where a tile stands.
+  struct TilePlace {
+    /// In its block, in tiles.
+    let column, row: Int
+    /// In the target, in tiles.
+    let x, y: Int
+
+    /// The first sample of a row of it.
+    @inline(__always)
+    func start(_ line: Int) -> Int { ((row &* 8 &+ line) &* CoordinateBlock.tiles &+ column) &* 8 }
+  }
+
+  /// The positions that a tile of a chart, or of a piece, may have.
+  @inline(__always)
+  func reach(_ level: Lattice.Level, _ chart: Int, _ piece: SourcePiece?) -> Reach {
+    guard let piece else { return reaches[level.firstChart + chart] }
+    return Reach(
+      left: 0, top: 0, right: piece.columns.count - 1, bottom: piece.rows.count - 1, interpolation)
+  }
+
+  /// From a position to the first sample that is read, in 65536ths: rounded to the nearest sample,
+  /// or to 256ths of one.
+  var origin: Int32 {
+    let round: Int32 = interpolation == .nearest ? 32768 : 128
+    return round - Int32(interpolation.before) << 16
+  }
+
+  /// Makes offsets and fractions of eight positions in 65536ths.
+  @inline(__always)
+  func store(
+    _ x: Integers, _ y: Integers, _ stride: SIMD8<UInt16>, _ block: CoordinateBlock, _ index: Int
+  ) {
+    // Rows and strides have 15 bits, and their products 30.
+    let rows = (y &>> 16).lanes(as: UInt16.self)
+    let low = (rows &* stride).lanes(as: Int32.self)
+    let high = multiplyHigh(rows, stride).lanes(as: Int32.self)
+    UnsafeMutableRawPointer(block.offsets + index).storeBytes(
+      of: (low | high &<< 16) &+ (x &>> 16), as: Integers.self)
+    let fractions = ((x &>> 8) & 0xFF) | (y & 0xFF00)
+    UnsafeMutableRawPointer(block.fractions + index).storeBytes(
+      of: fractions.lanes(as: UInt16.self), as: SIMD8<UInt16>.self)
+  }
+
+  /// Computes every position of a tile.
+  private func fillOneByOne(
+    _ coordinates: CoordinateBlock, _ place: TilePlace, _ rows: Int, _ level: Lattice.Level,
+    _ piece: SourcePiece?, allowsFastWay: Bool
+  ) {
+    let (stepX, stepY) = (Float(lattice.stepX), Float(lattice.stepY))
+    let columns = (Self.ramp + Float(place.x * 8)) * stepX + lattice.offsetX
+    let stride = SIMD8(repeating: UInt16(truncatingIfNeeded: piece?.columns.count ?? level.stride))
+    for row in 0..<rows {
+      let line = Float(place.y * 8 + row) * stepY + lattice.offsetY
+      let rays = target.rays(x: columns, y: line)
+      var positions = source.positions(of: rays.turned(by: rotation))
+      let region = positions.region(seenFrom: rays)
+      positions.x = positions.x * level.scaleX + level.shiftX
+      positions.y = positions.y * level.scaleY + level.shiftY
+      var (x, y) = (positions.x, positions.y)
+      if let piece {
+        x -= Float(piece.columns.lowerBound)
+        x = select(isNegative(x), x + piece.period, x)
+        y -= Float(piece.rows.lowerBound)
+      }
+      guard allowsFastWay, isInReach(x, y, region, level, piece) else {
+        append(place, row, positions, region, to: coordinates)
+        continue
+      }
+      let (wholeX, wholeY) = (rounded(x - 0.5), rounded(y - 0.5))
+      let partX = rounded((x - floats(exactly: wholeX)) * 65536)
+      let partY = rounded((y - floats(exactly: wholeY)) * 65536)
+      store(
+        (wholeX &<< 16) &+ partX &+ origin, (wholeY &<< 16) &+ partY &+ origin, stride,
+        coordinates, place.start(row))
+    }
+  }
+
+  /// Whether all that a kernel reads around eight positions lies in one chart.
+  @inline(__always)
+  private func isInReach(
+    _ x: Floats, _ y: Floats, _ region: Integers, _ level: Lattice.Level, _ piece: SourcePiece?
+  ) -> Bool {
+    let first = region[0]
+    guard first >= 0, anyBits(region ^ first) == 0 else { return false }
+    let reach = reach(level, source.chartOfCell[Int(first & 7)], piece)
+    let outside =
+      bits(x - reach.left) | bits(reach.right - x) | bits(y - reach.top) | bits(reach.bottom - y)
+    return anyBits(outside) >= 0
+  }
+
+  @inline(__always)
+  private func anyBits(_ value: Integers) -> Int32 {
+    let four = value.lowHalf | value.highHalf
+    let two = four.lowHalf | four.highHalf
+    return two[0] | two[1]
+  }
+
+  private func append(
+    _ place: TilePlace, _ row: Int, _ positions: Positions, _ region: Integers,
+    to coordinates: CoordinateBlock
+  ) {
+    var chart = SIMD8<Int8>(repeating: -1)
+    for lane in 0..<8 where region[lane] >= 0 {
+      chart[lane] = Int8(truncatingIfNeeded: source.chartOfCell[Int(region[lane] & 7)])
+    }
+    coordinates.patches.append(
+      CoordinateBlock.Patch(
+        column: Int32(truncatingIfNeeded: place.column),
+        row: Int32(truncatingIfNeeded: place.row * 8 + row),
+        x: positions.x, y: positions.y, chart: chart, isEmpty: region.max() < 0))
+    let start = place.start(row)
+    UnsafeMutableRawPointer(coordinates.offsets + start).storeBytes(
+      of: SIMD8<UInt32>.zero, as: SIMD8<UInt32>.self)
+    UnsafeMutableRawPointer(coordinates.fractions + start).storeBytes(
+      of: SIMD8<UInt16>.zero, as: SIMD8<UInt16>.self)
+  }
+}
