@@ -70,7 +70,8 @@ public struct StereoEncoderConfiguration: Sendable {
 
   /// How far the dependent eye is predicted from the base eye.
   public enum InterViewPrediction: String, Sendable, CaseIterable {
-    /// As `keyframes`; as `none` with tune `zerolatency`, since it would delay pictures, and where this
+    /// As `keyframes`; as `none` with tune `zerolatency`, since it would delay pictures, with the presets from
+    /// `slower` on, whose pictures refer to keyframes for longer than sixteen access units, and where this
     /// libx265 cannot do it.
     case automatic
     /// Not at all: the eyes are two streams.
@@ -100,6 +101,10 @@ public struct StereoEncoderConfiguration: Sendable {
   /// x265's presets, from the fastest to the one that compresses most.
   public enum Preset: String, Sendable, CaseIterable {
     case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
+
+    /// Whether pictures refer to a keyframe for so long that the dependent eye, flattened, would come more than
+    /// sixteen access units late.
+    var keepsReferencesLong: Bool { [.slower, .veryslow, .placebo].contains(self) }
   }
 
   /// x265's tunings.
@@ -124,7 +129,8 @@ extension StereoEncoderConfiguration {
     let isPossible = build <= 199 || !(rateControl.isShared || pass != nil)
     switch interViewPrediction {
     case .none: return .none
-    case .automatic: return isPossible && tune != .zerolatency ? .keyframes : .none
+    case .automatic:
+      return isPossible && tune != .zerolatency && !preset.keepsReferencesLong ? .keyframes : .none
     case .keyframes:
       guard isPossible else {
         throw .setting(

@@ -40,9 +40,14 @@ struct LatencyTests {
   func encoder() async throws {
     let frame: UInt64 = 10_000_000
     let source = try await encoding("tune=zerolatency")
-    let lookahead = try await encoding("option-string=rc-lookahead=20:bframes=3")
+    let options = "option-string=rc-lookahead=20:bframes=3"
+    let lookahead = try await encoding("inter-view-prediction=none \(options)")
     #expect(lookahead >= source + 20 * frame)
     #expect(lookahead <= source + 40 * frame)
+    // The second eye, whose keyframes are predicted, is coded behind the first.
+    let predicted = try await encoding(options)
+    #expect(predicted >= source + 40 * frame)
+    #expect(predicted <= source + 80 * frame)
   }
 
   /// Dependent pictures of this stream are held back.

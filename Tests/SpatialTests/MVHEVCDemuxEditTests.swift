@@ -75,8 +75,8 @@ struct MVHEVCDemuxEditTests {
       edits: [(6, 0), (3, nil), (8, 6), (2, nil), (1, nil), (2, 14), (30, nil), (9, 20)]),
   ]
 
-  private func make(_ list: [Edit]) async throws -> [String] {
-    try await OwnMovie.make(path)
+  private func make(_ list: [Edit], mux: String = "") async throws -> [String] {
+    try await OwnMovie.make(path, mux: mux)
     let file = [UInt8](try Data(contentsOf: URL(filePath: path)))
     try Data(try MovieIndex.replacingEdits(list, of: "vide", in: file))
       .write(to: URL(filePath: changed))
@@ -110,6 +110,17 @@ struct MVHEVCDemuxEditTests {
     guard list.edits.allSatisfy({ $0.from ?? 0 == 0 }) else { return }
     let theirs = try await shown(changed, "video_0", all: all, demuxer: "qtdemux")
     #expect(nearly(theirs, list.expected), "qtdemux: \(theirs)")
+  }
+
+  @Test("and of an eye that comes late, since it is flattened", arguments: lists)
+  func flattened(list: List) async throws {
+    _ = try await make(try await edits(list), mux: "inter-view-prediction=keyframes")
+    let all = try await DemuxRun.decoded(path, "right").map(\.md5)
+    #expect(Set(all).count == 40)
+    for between in ["", "queue !"] {
+      let frames = try await shown(changed, "right", all: all, between: between)
+      #expect(nearly(frames, list.expected), "\(between): \(frames)")
+    }
   }
 
   /// Whether the same frames are shown at the same times, but for rounding.

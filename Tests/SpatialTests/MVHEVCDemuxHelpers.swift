@@ -211,7 +211,7 @@ enum DemuxRun {
 
 /// Movies of this project's own making.
 enum OwnMovie {
-  /// A movie by `mvhevcmux`, with a tone where `sound` says so.
+  /// A movie by `mvhevcmux` in which each eye is coded by itself, with a tone where `sound` says so.
   static func make(
     _ path: String, frames: Int = 40, caps: String = "format=I420,width=320,height=96",
     mux: String = "", sound: Bool = false
@@ -222,7 +222,7 @@ enum OwnMovie {
         + "audio/x-raw,format=S16LE,rate=48000,channels=2 ! queue ! mux. " : ""
     try await play(
       eyes(frames, caps + ",framerate=30/1") + audio
-        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 \(mux) ! "
+        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none \(mux) ! "
         + "filesink location=\(path)")
   }
 

@@ -290,9 +290,10 @@ func eyes(
     + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
 }
 
-/// A quick muxer `mux`, and the movie that it writes.
+/// A quick muxer `mux`, and the movie that it writes, in which each eye is coded by itself.
 func mux(to path: String, _ properties: String = "") -> String {
-  "mvhevcmux name=mux speed-preset=ultrafast \(properties) ! filesink location=\(path) "
+  "mvhevcmux name=mux speed-preset=ultrafast inter-view-prediction=none \(properties) "
+    + "! filesink location=\(path) "
 }
 
 extension MovieFile {

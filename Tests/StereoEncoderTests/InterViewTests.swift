@@ -232,6 +232,9 @@ import Testing
       (.quality(24), nil, true), (.quality(24), .zerolatency, false), (bitrate, nil, canDoIt),
       (.quality(24), .ssim, true), (bitrate, .zerolatency, false),
     ]
+    var slow = Case().configuration(.automatic)
+    slow.preset = .slower
+    #expect(try StereoEncoder(slow).statistics(of: .right).keyframes == nil)
     for (rate, tune, predicts) in cases {
       var test = Case(tune: tune)
       test.frames = 20

@@ -28,7 +28,7 @@ public enum TestMovie {
       + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
   }
 
-  /// A movie of both eyes; by default with B frames and several keyframes.
+  /// A movie of both eyes, each coded by itself; by default with B frames and several keyframes.
   ///
   /// - Parameters:
   ///   - caps: of the packed pictures.
@@ -39,7 +39,8 @@ public enum TestMovie {
     sound: String = ""
   ) async throws {
     try await play(
-      eyes(frames, caps) + sound + " mvhevcmux name=mux \(mux) ! filesink location=\(path)")
+      eyes(frames, caps) + sound
+        + " mvhevcmux name=mux inter-view-prediction=none \(mux) ! filesink location=\(path)")
   }
 
   /// Both eyes of a spatial movie as raw files.

@@ -3,7 +3,8 @@
 /// Puts the samples of several tracks into the order of the file: chunks of one track after the
 /// other, by decode time, so that a player reads the file from front to back.
 ///
-/// Specialized where it is used, since a movie has many samples. It holds samples until every track has one, has ended or has none for now, so its memory is bounded by how far
+/// Specialized where it is used, since a movie has many samples. It holds samples until every track has one, has
+/// ended or has none for now, so its memory is bounded by how far
 /// the tracks run apart in what is put in.
 public struct SampleInterleaver<Payload> {
   /// A sample and what the caller attached to it.

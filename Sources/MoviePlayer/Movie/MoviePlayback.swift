@@ -79,7 +79,10 @@ struct MoviePlayback: Sendable {
         movie.tracks[index].samples, in: segment, isComplete: isComplete)
       if tracks[track].isInterrupted { interrupt(track, &outputs) }
       switch step {
-      case .segment(let segment, let isEmpty): begin(track, segment, isEmpty: isEmpty, &outputs)
+      case .segment(let segment, let isEmpty):
+        // What an eye still holds belongs to the part that ends here.
+        if isEmpty { tracks[track].drain(&outputs) }
+        begin(track, segment, isEmpty: isEmpty, &outputs)
       case .sample(let item):
         if item.size > 0 { return item }
         try pass(item, of: track, fileSize: fileSize)

@@ -212,7 +212,10 @@ enum InterViewChoice: Int32, EnumType {
     case .none: ("none", "The eyes are coded by themselves")
     case .keyframes: ("keyframes", "Keyframes are predicted")
     case .automatic:
-      ("auto", "As keyframes, but for tune=zerolatency and where this libx265 cannot do it")
+      (
+        "auto",
+        "As keyframes, but for tune=zerolatency, presets from slower on, and where this libx265 cannot do it"
+      )
     }
   }
 }
