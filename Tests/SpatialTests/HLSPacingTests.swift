@@ -39,10 +39,13 @@ struct HLSPacingTests {
       pad.setActive(true)
     }
 
-    func begin(_ caps: Caps) {
+    /// - Parameter start: the timestamp of the running time 0.
+    func begin(_ caps: Caps, from start: ClockTime = 0) {
+      var segment = Segment()
+      segment.start = start
       pad.push(.streamStart(id: sink.name))
       pad.push(.caps(caps))
-      pad.push(.segment(Segment()))
+      pad.push(.segment(segment))
     }
 
     /// How many buffers were taken.
@@ -120,7 +123,7 @@ struct HLSPacingTests {
     let element = try #require(pipeline.element(named: "h"))
     let (video, audio) = (try Feeder(element, "video_0"), try Feeder(element, "audio_0"))
     pipeline.setState(.playing)
-    video.begin(pictures[0].caps)
+    video.begin(pictures[0].caps, from: try #require(pictures[0].buffer.pts))
     audio.begin(Self.sound)
     let flow = Locked<FlowReturn?>(nil)
     Self.run {
@@ -186,7 +189,7 @@ struct HLSPacingTests {
     let (video, audio) = (try Feeder(element, "video_0"), try Feeder(element, "audio_0"))
     pipeline.setState(.playing)
     Self.run {
-      video.begin(pictures[0].caps)
+      video.begin(pictures[0].caps, from: try #require(pictures[0].buffer.pts))
       audio.begin(Self.sound)
       audio.pushSound(to: 15)
       video.push(pictures)
@@ -207,7 +210,7 @@ struct HLSPacingTests {
     let element = try #require(pipeline.element(named: "h"))
     let (video, audio) = (try Feeder(element, "video_0"), try Feeder(element, "audio_0"))
     pipeline.setState(.playing)
-    video.begin(pictures[0].caps)
+    video.begin(pictures[0].caps, from: try #require(pictures[0].buffer.pts))
     audio.begin(Self.sound)
     Self.run {
       audio.pushSound(to: 15)

@@ -137,6 +137,7 @@ struct MVHEVCDemuxStreamTests {
       eyes(12, "format=I420,width=320,height=96,framerate=1/2")
         + "audiotestsrc num-buffers=4 samplesperbuffer=44100 ! audio/x-raw,rate=44100 ! avenc_aac "
         + "! aacparse ! queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast "
+        + "inter-view-prediction=none "
         + "option-string=bframes=3:rc-lookahead=8 ! filesink location=\(path)")
     let pads = ["left", "right", "video_0", "audio_0"]
     let records = try await DemuxRun.file(path, pads, between: between)
