@@ -119,7 +119,8 @@ extension StereoEncoderConfiguration {
     minimumKeyframeDistance ?? min(max(keyframeDistance / 10, 2), 25, keyframeDistance)
   }
 
-  /// Throws where the base eye's rate control and the dependent eye's pictures do not go together.
+  /// Whether keyframes are predicted, by what is asked for and what this libx265 can do. Throws where it cannot do
+  /// what is asked for.
   ///
   /// - Parameter build: of libx265.
   /// - Returns: `none` or `keyframes`.

@@ -2,7 +2,8 @@
 
 package import CGStreamer
 
-/// A sink pad of an aggregator, with a queue of one buffer.
+/// A sink pad of an aggregator, in front of which buffers wait: one, or batches of them where the element asked
+/// for that (`setQueuedDuration`).
 public final class AggregatorPad: Pad, @unchecked Sendable {
   var aggregatorPad: UnsafeMutablePointer<GstAggregatorPad> { cast(pointer) }
 
@@ -10,19 +11,16 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
   /// another thread takes it away while `aggregate` still has a buffer of it in hands.
   public let segment: Segment
 
-  private var knownName: String?
-  public override var name: String {
-    if let knownName { return knownName }
-    let name = super.name
-    knownName = name
-    return name
-  }
+  /// Asked for once a handle: elements look at it for each sample.
+  private let knownName: String
+  public override var name: String { knownName }
 
   package override init(adopting pointer: UnsafeMutablePointer<GstPad>) {
     let pad: UnsafeMutablePointer<GstAggregatorPad> = cast(pointer)
     let object: UnsafeMutablePointer<GstObject> = cast(pointer)
     g_mutex_lock(&object.pointee.lock)
     segment = Segment(pad.pointee.segment)
+    knownName = object.pointee.name.map { String(cString: $0) } ?? ""
     g_mutex_unlock(&object.pointee.lock)
     super.init(adopting: pointer)
   }

@@ -1,48 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import CGStreamer
-
-/// The lock of what waits at an aggregator's sink pads, and what its threads wait for.
+/// The lock of what waits at an aggregator's sink pads, and what its threads wait for: that there is enough to
+/// take, or that there is room.
 final class SampleMonitor: @unchecked Sendable {
   /// How long samples are waited for at most before what is there is taken, in microseconds.
-  private static let patience: gint64 = 2000
+  private static let patience: Int64 = 2000
 
-  private let mutex: UnsafeMutablePointer<GMutex>
-  /// There is enough to take, or there is room.
-  private let changed: UnsafeMutablePointer<GCond>
+  private let lock = ConditionLock()
   /// What is there is to be taken at once.
   private var isUrgent = false
   private var isWaitingForSamples = false
   private var waitingForRoom = 0
 
-  init() {
-    mutex = .allocate(capacity: 1)
-    mutex.initialize(to: GMutex())
-    g_mutex_init(mutex)
-    changed = .allocate(capacity: 1)
-    changed.initialize(to: GCond())
-    g_cond_init(changed)
-  }
-
-  deinit {
-    g_mutex_clear(mutex)
-    mutex.deallocate()
-    g_cond_clear(changed)
-    changed.deallocate()
-  }
-
-  func locked<Result>(_ body: () -> Result) -> Result {
-    g_mutex_lock(mutex)
-    defer { g_mutex_unlock(mutex) }
-    return body()
-  }
+  func locked<Result>(_ body: () -> Result) -> Result { lock.locked(body) }
 
   /// Waits a moment in which more samples may come, unless there are enough.
   func waitForSamples() {
     locked {
-      let end = g_get_monotonic_time() + Self.patience
+      let end = ConditionLock.time(in: Self.patience)
       isWaitingForSamples = true
-      while !isUrgent, g_cond_wait_until(changed, mutex, end) != 0 {}
+      while !isUrgent, lock.wait(until: end) {}
       isWaitingForSamples = false
       isUrgent = false
     }
@@ -53,19 +30,19 @@ final class SampleMonitor: @unchecked Sendable {
   /// What is there is to be taken.
   func hurry() {
     isUrgent = true
-    if isWaitingForSamples { g_cond_broadcast(changed) }
+    if isWaitingForSamples { lock.wakeAll() }
   }
 
   /// Samples have been taken.
   func noteRoom() {
-    if waitingForRoom > 0 { g_cond_broadcast(changed) }
+    if waitingForRoom > 0 { lock.wakeAll() }
   }
 
   /// Waits until samples have been taken.
   func waitForRoom() {
     hurry()
     waitingForRoom += 1
-    g_cond_wait(changed, mutex)
+    lock.wait()
     waitingForRoom -= 1
   }
 }

@@ -78,7 +78,10 @@ final class SampleQueue: @unchecked Sendable {
       return flow
     }
     guard let batch else { return GST_FLOW_OK }
-    return chain(pad, parent, batch)
+    let taken = chain(pad, parent, batch)
+    // What GstAggregator does not take, nobody takes out of the batch.
+    if taken != GST_FLOW_OK { monitor.locked { open = nil } }
+    return taken
   }
 
   /// Adds a sample to the batch that is open, as soon as there is room. Gives what GstAggregator is to

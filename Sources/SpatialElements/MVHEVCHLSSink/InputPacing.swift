@@ -145,7 +145,11 @@ final class InputPacing: Sendable {
         // In vain.
         let (isTooMuch, isFirst) = state.change { state in
           defer { state.hasWarned = true }
-          state.allowedLead = state.allowedLead.multipliedReportingOverflow(by: 2).partialValue
+          let lead = awaited.flatMap { state.inputs[$0.name] }.map {
+            state.lead(of: name, over: $0)
+          }
+          let doubled = max(state.allowedLead, lead ?? 0).multipliedReportingOverflow(by: 2)
+          state.allowedLead = doubled.overflow ? .max : doubled.partialValue
           return (state.inputs[name]?.excess ?? 0 > Self.maximumExcess, !state.hasWarned)
         }
         guard !isTooMuch else { throw refusal(of: name) }

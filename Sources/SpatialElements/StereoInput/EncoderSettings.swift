@@ -78,7 +78,8 @@ struct EncoderSettings {
       .choice(
         "inter-view-prediction", nick: "Inter-view prediction",
         blurb: "Whether keyframes of the eye that is not the base are predicted from those of the "
-          + "base, where that costs less; with a bitrate, a limited peak or two passes, with libx265 3.5 only",
+          + "base, where that costs less; with a bitrate, a limited peak or two passes, with libx265 3.5 "
+          + "only",
         default: .automatic, at: path.appending(path: \.interViewPrediction)),
       .int(
         "inter-view-qp-offset", nick: "Inter-view QP offset",
@@ -214,7 +215,8 @@ enum InterViewChoice: Int32, EnumType {
     case .automatic:
       (
         "auto",
-        "As keyframes, but for tune=zerolatency, presets from slower on, and where this libx265 cannot do it"
+        "As keyframes, but for tune=zerolatency, presets from slower on, and where this libx265 cannot "
+          + "do it"
       )
     }
   }
