@@ -48,7 +48,9 @@ extension EncodingPass {
     }
     switch (self, rateControl) {
     case (.first, .quality(_, nil)):
-      for eye in Eye.allCases { try open(file(of: eye), "wb", "cannot be written") }
+      for eye in Eye.allCases {
+        fclose(try StatisticsFile.open(file(of: eye), "wb", "cannot be written"))
+      }
     case (.first, _):
       throw .setting(
         name: "pass", reason: "the first one measures at a constant quality without limits")
@@ -56,16 +58,10 @@ extension EncodingPass {
       throw .setting(name: "pass", reason: "the second one needs a bitrate")
     case (.second, .bitrate):
       for eye in Eye.allCases {
-        try open(file(of: eye), "rb", "cannot be read; make it with the first pass")
+        fclose(
+          try StatisticsFile.open(
+            file(of: eye), "rb", "cannot be read; make it with the first pass"))
       }
     }
-  }
-
-  private func open(_ path: String, _ mode: String, _ failure: String) throws(StereoEncoderError) {
-    guard let file = fopen(path, mode) else {
-      throw .setting(
-        name: "pass", reason: "'\(path)' \(failure) (\(String(cString: strerror(errno))))")
-    }
-    fclose(file)
   }
 }

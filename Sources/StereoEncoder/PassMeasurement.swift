@@ -42,10 +42,7 @@ struct PassStatistics {
   }
 
   private mutating func read(_ path: String) throws(StereoEncoderError) {
-    guard let file = fopen(path, "rb") else {
-      throw .setting(
-        name: "pass", reason: "'\(path)' cannot be read (\(String(cString: strerror(errno))))")
-    }
+    let file = try StatisticsFile.open(path, "rb", "cannot be read")
     defer { fclose(file) }
     var line: UnsafeMutablePointer<CChar>?
     var capacity = 0

@@ -16,12 +16,8 @@ final class PredictedKeyframeLog {
 
   /// Begins the file anew.
   init(_ path: String) throws(StereoEncoderError) {
-    guard let file = fopen(path, "wb") else {
-      throw .setting(
-        name: "pass", reason: "'\(path)' cannot be written (\(String(cString: strerror(errno))))")
-    }
+    file = try StatisticsFile.open(path, "wb", "cannot be written")
     self.path = path
-    self.file = file
   }
 
   deinit { fclose(file) }

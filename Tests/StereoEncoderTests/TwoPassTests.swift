@@ -141,6 +141,19 @@ final class TwoPassTests {
     #expect(refused(configuration(rate, .second(statistics: none))))
     #expect(refused(configuration(.quality(22), .first(statistics: none + "/in/no/folder"))))
     #expect(refused(configuration(.quality(22), .first(statistics: ""))))
+    // A pipe, which nobody writes to or reads from.
+    let pipe = folder.appending(path: "pipe").path
+    for file in [".left", ".right", ".right.keyframes"] {
+      for eye in Eye.allCases {
+        try Data("#options: crf=22.0\nin:0 tex:9\n".utf8).write(
+          to: URL(filePath: "\(pipe).\(eye.rawValue)"))
+      }
+      try? FileManager.default.removeItem(atPath: pipe + file)
+      #expect(mkfifo(pipe + file, 0o600) == 0)
+      #expect(refused(configuration(rate, .second(statistics: pipe))))
+      #expect(refused(configuration(.quality(22), .first(statistics: pipe))))
+      try FileManager.default.removeItem(atPath: pipe + file)
+    }
     // What the first pass wrote was cut off, or is something else.
     for eye in Eye.allCases {
       try Data("#options: none\n".utf8).write(to: URL(filePath: "\(none).\(eye.rawValue)"))
