@@ -165,7 +165,11 @@ struct KeepingTests {
       mux: "key-int-max: 5, fragment-duration: 166666666, "
         + "fragment-mode: first-moov-then-finalise", left: longQueue, right: longQueue)
     let run = try Command(["run", recording, "--json"], in: folder)
-    try run.wait(for: "\"frames\":40")
+    // How far the file is behind the pictures depends on what else the machine does.
+    let deadline = Date() + 60
+    while ((try? frames("out.incomplete.mov")) ?? 0) < 30, Date() < deadline {
+      Thread.sleep(forTimeInterval: 0.05)
+    }
     let early = try Command.run(["recover", "out.incomplete.mov"], in: folder)
     #expect(early.status == 2 && early.errors.contains("another program has it open"), "\(early)")
     run.kill()
@@ -173,9 +177,8 @@ struct KeepingTests {
     let torn = try Data(contentsOf: folder.url.appending(path: "out.incomplete.mov"))
     let result = try Command.run(["recover", "out.incomplete.mov"], in: folder)
     #expect(result.status == 0 && result.output.contains(" frames"), "\(result)")
-    let file = try MovieFile(folder.path("out.incomplete.mov"))
-    #expect(!file.movie.isFragmented)
-    #expect(try file.track("vide").samples.count >= 30)
+    #expect(try !MovieFile(folder.path("out.incomplete.mov")).movie.isFragmented)
+    #expect(try frames("out.incomplete.mov") >= 30)
     // What was recorded stands where it stood.
     let whole = try Data(contentsOf: folder.url.appending(path: "out.incomplete.mov"))
     #expect(whole.dropFirst(200).starts(with: torn.dropFirst(200).prefix(torn.count / 2)))
