@@ -42,8 +42,8 @@ final class KeyframePredictor {
   }
 
   /// The QP of pictures that are thrown away: their reconstructions differ from what was given by a
-  /// level or two in few samples.
-  static let discardedQP = 6
+  /// few levels in few samples.
+  static let discardedQP = 10
 
   /// NAL units.
   let parameterSets: [[UInt8]]
@@ -69,6 +69,8 @@ final class KeyframePredictor {
       // What goes in comes out at once, which x265 does not do with several slices.
       ("bframes", "0"), ("rc-lookahead", "0"), ("lookahead-slices", "0"), ("frame-threads", "1"),
       ("slices", "1"), ("cutree", "false"), ("keyint", "2"), ("ref", "1"),
+      // Half of what it codes is thrown away.
+      ("signhide", "false"), ("fast-intra", "true"),
     ] {
       try parameters.values.parse(name, value)
     }
