@@ -170,7 +170,7 @@ struct SharedRateControl {
       let horizon =
         goal.plan.map { min(max(Double($0.pictureCount - index), second), 5 * second) } ?? usual
       let wanted = target - (account.debt - account.loan) / horizon
-      allowed = min(max(wanted, 0.5 * target), 1.4 * target)
+      allowed = min(max(wanted, 0.5 * target), 1.8 * target)
     }
     if let buffer = account.buffer {
       let most = buffer.refill + (buffer.fill - 0.6 * buffer.size) / (1.5 * second)
