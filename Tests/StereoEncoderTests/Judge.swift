@@ -20,6 +20,23 @@ enum Judge {
     return pictures
   }
 
+  /// How many pictures of each view there are in each byte stream, in which the decoder finds nothing
+  /// wrong.
+  static func pictureCounts(of streams: [[UInt8]]) throws -> [[String: Int]] {
+    let folder = try TemporaryFolder()
+    let files = (0..<streams.count).map { folder.path("\($0).hevc") }
+    for (file, stream) in zip(files, streams) { try Data(stream).write(to: URL(filePath: file)) }
+    var counts: [[String: Int]] = files.count == 1 ? [[:]] : []
+    for line in try Python.lines([script, "--strict", "--format", "hevc"] + files) {
+      if line.hasPrefix("=") {
+        counts.append([:])
+      } else {
+        counts[counts.endIndex - 1][String(line.prefix(1)), default: 0] += 1
+      }
+    }
+    return counts
+  }
+
   /// The samples of each decoded picture, luma before Cb before Cr, as `pictures`.
   ///
   /// - Parameter pictureSize: in bytes.
@@ -38,11 +55,12 @@ enum Judge {
     return views
   }
 
+  private static let script = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
+
   /// What the decoder prints of a byte stream, line by line.
   private static func decode(
     _ stream: [UInt8], in folder: TemporaryFolder, _ options: [String] = []
   ) throws -> [String] {
-    let script = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     let file = folder.path("stream.hevc")
     try Data(stream).write(to: URL(filePath: file))
     return try Python.lines([script, "--format", "hevc"] + options + [file])

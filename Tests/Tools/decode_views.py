@@ -9,6 +9,7 @@ endian), in output order. `view` is the view id of a layered stream, `-` of a pl
     decode_views.py --write FOLDER FILE
                                      also writes the planes of each view, to FOLDER/VIEW.yuv
     decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
+    decode_views.py --strict FILE    fails where the decoder finds an error
 
 With several files, a line `= FILE` stands in front of each one's frames.
 """
@@ -58,6 +59,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("files", nargs="+", metavar="file")
     parser.add_argument("--single", action="store_true")
+    parser.add_argument("--strict", action="store_true")
     parser.add_argument("--write", metavar="folder")
     parser.add_argument("--format", help="demuxer name, such as hevc")
     arguments = parser.parse_args()
@@ -65,7 +67,13 @@ def main():
     for file in arguments.files:
         if len(arguments.files) > 1:
             print("=", file)
-        decode(file, arguments)
+        with av.logging.Capture() as said:
+            decode(file, arguments)
+        # "Unknown profile bitstream" is a warning that bare streams of 10 bits get.
+        if arguments.strict and any(level <= av.logging.ERROR for level, _, _ in said):
+            sys.exit(f"{file}: {said}")
+        for level, name, message in said:
+            print(f"{name}: {message}", file=sys.stderr, end="")
 
 
 def decode(file, arguments):
