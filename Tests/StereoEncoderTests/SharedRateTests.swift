@@ -7,7 +7,7 @@ import StereoVideo
 import Testing
 
 /// One rate control for both eyes: a bitrate, a limited peak, and the QPs of the dependent eye.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.timeLimit(.minutes(15)))
 struct SharedRateTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var preset = StereoEncoderConfiguration.Preset.superfast
@@ -233,7 +233,7 @@ struct SharedRateTests {
   /// Set `GST_SPATIAL_RANDOM_STREAMS` for more than a few.
   @Test(
     "whatever the settings, the eyes stay in step and each picture is decoded",
-    .enabled(if: Judge.isAvailable, "needs PyAV"), .timeLimit(.minutes(60)))
+    .enabled(if: Judge.isAvailable, "needs PyAV"))
   func randomStreams() throws {
     let wanted = ProcessInfo.processInfo.environment["GST_SPATIAL_RANDOM_STREAMS"].flatMap {
       Int($0)
