@@ -9,7 +9,6 @@ struct TrackFragmentBoxes {
   let decodeTime: UInt64
   let hasSignedOffsets: Bool
 
-  private var first: FragmentTrack.Row? { rows.first }
   private var duration: UInt32? { uniform(\.duration) }
   private var size: UInt32? { uniform(\.size) }
   private var flags: UInt32? { uniform(\.flags) }
@@ -19,11 +18,10 @@ struct TrackFragmentBoxes {
   var dataSize: UInt64 { rows.reduce(0) { $0 + UInt64($1.count) * UInt64($1.size) } }
   var mediaDuration: UInt64 { rows.reduce(0) { $0 + UInt64($1.count) * UInt64($1.duration) } }
 
-  private func uniform<Value: Equatable>(
-    _ field: KeyPath<FragmentTrack.Row, Value>
-  ) -> Value? {
-    guard let value = first?[keyPath: field], rows.allSatisfy({ $0[keyPath: field] == value })
-    else { return nil }
+  private func uniform(_ field: (FragmentTrack.Row) -> UInt32) -> UInt32? {
+    guard let value = rows.first.map(field), rows.allSatisfy({ field($0) == value }) else {
+      return nil
+    }
     return value
   }
 
@@ -37,6 +35,7 @@ struct TrackFragmentBoxes {
   }
 
   private func writeHeader(to writer: inout BoxWriter) {
+    let (duration, size, flags) = (duration, size, flags)
     // default-base-is-moof
     var present: UInt32 = 0x2_0000
     if duration != nil { present |= 0x8 }

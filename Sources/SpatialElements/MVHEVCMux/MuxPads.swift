@@ -85,10 +85,13 @@ struct MuxPads {
 
   /// The source whose next buffer has the smallest running time; nil at the end of all.
   func earliest() -> Source? {
-    var candidates: [(time: Int64, source: Source)] = []
+    var first: (time: Int64, source: Source)?
+    func consider(_ time: Int64, _ source: Source) {
+      if first.map({ time < $0.time }) ?? true { first = (time, source) }
+    }
     if let left, let right {
       let times = [left, right].compactMap { pad in pad.peek().map { pad.runningTime($0) ?? .min } }
-      if let time = times.min() { candidates.append((time, .eyes(left: left, right: right))) }
+      if let time = times.min() { consider(time, .eyes(left: left, right: right)) }
     }
     for pad in streams {
       guard let buffer = pad.peek() else { continue }
@@ -98,8 +101,8 @@ struct MuxPads {
         let end = time.addingReportingOverflow(Int64(clamping: buffer.duration ?? 0))
         time = end.overflow ? .max : end.partialValue
       }
-      candidates.append((time, .stream(pad)))
+      consider(time, .stream(pad))
     }
-    return candidates.min { $0.time < $1.time }?.source
+    return first?.source
   }
 }
