@@ -169,6 +169,7 @@ struct SharedRateControl {
       let usual = min(max(Double(index) / 2, 1.5 * second), 5 * second)
       let horizon =
         goal.plan.map { min(max(Double($0.pictureCount - index), second), 5 * second) } ?? usual
+      // What was left over may nearly double the rate, as far as the buffer has it: QPs then go down by five.
       let wanted = target - (account.debt - account.loan) / horizon
       allowed = min(max(wanted, 0.5 * target), 1.8 * target)
     }
