@@ -177,6 +177,9 @@ import Testing
     let (with, without) = (
       quality(decoded, test.baseEye.other), quality(plain, test.baseEye.other)
     )
+    // What the encoder believes is as good as what is decoded.
+    let reported = quality(believed, test.baseEye.other)
+    #expect(abs(with - reported) < 0.1, "\(with) dB, and \(reported) dB believed")
     // Where all pictures are keyframes, all have the offset of two steps of QP.
     #expect(
       with > without - (test.keyframeDistance == 1 ? 2.5 : 1),
