@@ -12,8 +12,9 @@ import StereoVideo
 /// makes of the base eye's.
 ///
 /// It is given pairs of pictures: the base eye's reconstruction, at so low a QP that next to nothing
-/// is lost, and the dependent eye's picture, which has that one reference. Weaving makes the P picture
-/// the dependent layer's IDR picture, and throws the first of the two away.
+/// is lost, and the dependent eye's picture, which has that one reference. Weaving makes the second
+/// the dependent layer's IDR picture, and throws the first away. Both are P pictures, but for the very
+/// first: the base eye's keyframe is found sooner in the pictures before it than by intra prediction.
 final class KeyframePredictor {
   /// The base eye's keyframe.
   struct Reference {
@@ -41,9 +42,11 @@ final class KeyframePredictor {
     }
   }
 
-  /// The QP of pictures that are thrown away: their reconstructions differ from what was given by a
-  /// few levels in few samples.
+  /// The QP of intra pictures that are thrown away: their reconstructions differ from what was given
+  /// by a few levels in few samples.
   static let discardedQP = 10
+  /// The same of P pictures, which x265 quantizes coarser at the same QP.
+  private static let referenceQP = 8
 
   /// NAL units.
   let parameterSets: [[UInt8]]
@@ -68,7 +71,9 @@ final class KeyframePredictor {
     for (name, value) in [
       // What goes in comes out at once, which x265 does not do with several slices.
       ("bframes", "0"), ("rc-lookahead", "0"), ("lookahead-slices", "0"), ("frame-threads", "1"),
-      ("slices", "1"), ("cutree", "false"), ("keyint", "2"), ("ref", "1"),
+      ("slices", "1"), ("cutree", "false"), ("keyint", "-1"), ("ref", "1"),
+      // The base eye's keyframe, which its P picture really refers to, has no motion vectors.
+      ("temporal-mvp", "false"),
       // Half of what it codes is thrown away.
       ("signhide", "false"), ("fast-intra", "true"),
     ] {
@@ -94,10 +99,11 @@ final class KeyframePredictor {
       let start = count
       count += 2
       let reference = try encoder.encode(
-        base.picture, pts: start, type: .idr, qp: PictureQP(forced: Self.discardedQP))
+        base.picture, pts: start, type: start == 0 ? .idr : .p,
+        qp: PictureQP(forced: Self.referenceQP))
       let coded = try encoder.encode(
         picture, pts: start + 1, type: .p, qp: PictureQP(forced: qp))
-      guard reference?.type == .idr, let coded, coded.type == .p,
+      guard reference?.pts == start, let coded, coded.pts == start + 1, coded.type == .p,
         let reconstruction = coded.reconstruction
       else { throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe") }
       // Six steps of QP halve the size.

@@ -8,9 +8,9 @@ import Testing
 /// Keyframes of the dependent eye that are predicted from the base eye's.
 @Suite struct PredictedKeyframeTests {
   /// Weaves a still picture in both eyes, with a keyframe in the place of the right one.
-  private func weave(keyframe: AccessUnit) throws -> WovenAccessUnit {
+  private func weave(keyframe: AccessUnit, sets: [[UInt8]]? = nil) throws -> WovenAccessUnit {
     var weaver = Weaver(baseEye: .left)
-    try weaver.add(keyframeParameterSets: sets(keyframe))
+    try weaver.add(keyframeParameterSets: sets ?? self.sets(keyframe))
     let still = try Still.plain.accessUnit()
     return try weaver.weave(
       left: still.bytes.span.bytes, leftNALUnits: still.nalUnits, right: still.bytes.span.bytes,
@@ -43,6 +43,15 @@ import Testing
   func noPrediction() throws {
     let still = try Still.plain.accessUnit()
     #expect(throws: WeaveError.misplacedKeyframe) { try weave(keyframe: still) }
+  }
+
+  @Test("a keyframe that may take motion vectors from a picture that is thrown away is refused")
+  func temporalPrediction() throws {
+    let units = try Still.temporal.accessUnits()
+    try #require(units.count == 2)
+    #expect(throws: WeaveError.differentKeyframeCoding(field: "slice_temporal_mvp_enabled_flag")) {
+      try weave(keyframe: units[1], sets: sets(units[0]))
+    }
   }
 
   @Test(

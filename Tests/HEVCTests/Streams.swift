@@ -63,8 +63,10 @@ enum Still: String {
   case chroma422
   /// A conformance window: 60x48.
   case window
-  /// An IDR picture and a P picture that refers to it.
+  /// An IDR picture and a P picture that refers to it, without temporal motion vectors.
   case pair
+  /// The same with `slice_temporal_mvp_enabled_flag`.
+  case temporal
 
   func accessUnit() throws -> AccessUnit { try accessUnits()[0] }
 

@@ -6,8 +6,8 @@ internal import Bits
 // stream, whose one reference stands for the base picture, becomes the dependent layer's IDR picture.
 //
 // Its slice data means the same in both streams. No motion vector is scaled, as all refer to one
-// picture; the collocated picture is intra coded there and absent here, so that temporal candidates
-// are unavailable in both; and all else that slice data depends on is compared.
+// picture; there are no temporal candidates in either; and all else that slice data depends on is
+// compared.
 
 extension SequenceParameterSet {
   /// The name of the first field that slice data depends on and `other` has another value of; nil
@@ -72,10 +72,10 @@ extension SequenceParameterSet {
 }
 
 extension SliceSegmentHeader {
-  /// Whether the slice has one reference picture, once.
-  var hasOneReference: Bool {
-    isDependent || sliceType == .p && activeCountL0 == 1 && totalReferenceCount == 1
-  }
+  /// Whether the slice refers to one picture, once.
+  ///
+  /// The reference picture set may hold others, for later pictures.
+  var hasOneReference: Bool { isDependent || sliceType == .p && activeCountL0 == 1 }
 
   /// The beginning of the NAL unit of this base-layer P slice segment as one of an IDR picture of
   /// layer 1 whose one reference is the base picture: all in front of the slice data.

@@ -84,8 +84,8 @@ public struct Weaver: Sendable {
   ///   - right: the right eye's access unit.
   ///   - rightNALUnits: where its NAL units lie in it.
   ///   - predicted: the access unit of a third stream that takes its place: a P picture with one
-  ///     reference, which stands for the base picture. The payloads of the dependent eye's NAL units
-  ///     are ranges of it.
+  ///     reference, which stands for the base picture, and without temporal motion vector prediction.
+  ///     The payloads of the dependent eye's NAL units are ranges of it.
   ///   - predictedNALUnits: where its NAL units lie in it.
   public mutating func weave(
     left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>],
@@ -217,6 +217,10 @@ public struct Weaver: Sendable {
   ) throws(WeaveError) -> RewrittenNALUnit {
     let slice = try keyframes.readSlice(bytes.extracting(range))
     guard slice.hasOneReference else { throw .misplacedKeyframe }
+    // An IDR picture has none.
+    guard !slice.temporalMVP else {
+      throw .differentKeyframeCoding(field: "slice_temporal_mvp_enabled_flag")
+    }
     guard let number = keyframeNumbers[slice.pictureParameterSetID] else {
       throw .missingParameterSet(baseEye.other, "PPS \(slice.pictureParameterSetID)")
     }
