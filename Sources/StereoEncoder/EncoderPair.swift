@@ -22,6 +22,8 @@ package final class EncoderPair {
   private let base: EyeThread
   private let dependent: EyeThread
   private let layout: PictureLayout
+  /// For the pictures that wait.
+  private let copies: PicturePool
   private let keyframeDistance: Int
   private var timeline: Timeline
   private var isOpen = true
@@ -87,6 +89,7 @@ package final class EncoderPair {
     reorderDepth = right.reorderDepth
     timeline = Timeline(reorderDepth: reorderDepth)
     layout = PictureLayout(configuration)
+    copies = layout.pool()
     keyframeDistance = configuration.keyframeDistance
     keyframeAge = configuration.keyframeDistance - 1
     baseEye = configuration.baseEye
@@ -131,7 +134,7 @@ package final class EncoderPair {
     } else {
       held?.append(
         .init(
-          picture: layout.copy(other), frame: frame, isKeyframe: isKeyframe,
+          picture: copies.copy(other), frame: frame, isKeyframe: isKeyframe,
           isPredicted: predictsKeyframes && startsGroup, baseOffset: offset))
     }
     return try closingOnError { () throws(StereoEncoderError) in

@@ -14,9 +14,9 @@ struct PictureLayout {
     bytesPerSample = configuration.bitDepth > 8 ? 2 : 1
   }
 
-  /// The picture in memory of its own.
-  func copy(_ picture: Picture) -> Picture {
-    picture.copy(width: width, height: height, bytesPerSample: bytesPerSample)
+  /// For copies of such pictures.
+  func pool() -> PicturePool {
+    PicturePool(width: width, height: height, bytesPerSample: bytesPerSample)
   }
 
   /// Throws `picture` where x265 would read beyond a row, or between two samples.

@@ -38,6 +38,7 @@ package final class X265Encoder {
   private let input: UnsafeMutableRawPointer
   private let output: UnsafeMutableRawPointer
   private let kept: Set<PictureType>
+  private let reconstructions: PicturePool
   /// A QP offset for each block, all the same; nil where no picture has one.
   private let offsets: UnsafeMutableBufferPointer<Float>?
 
@@ -72,6 +73,9 @@ package final class X265Encoder {
     self.input = input
     self.output = output
     self.kept = kept
+    reconstructions = PicturePool(
+      width: Int(parameters[\.sourceWidth]), height: Int(parameters[\.sourceHeight]),
+      bytesPerSample: library.bitDepth > 8 ? 2 : 1)
     guard takesOffsets else {
       offsets = nil
       return
@@ -143,11 +147,7 @@ package final class X265Encoder {
       return address.map { .init(address: $0, stride: Int(output[layout.stride[index]])) }
     }
     guard let luma = plane(0), let cb = plane(1), let cr = plane(2) else { return nil }
-    return withExtendedLifetime(self) {
-      Picture(luma: luma, cb: cb, cr: cr, owner: NoOwner()).copy(
-        width: Int(parameters[\.sourceWidth]), height: Int(parameters[\.sourceHeight]),
-        bytesPerSample: library.bitDepth > 8 ? 2 : 1)
-    }
+    return reconstructions.copy(luma, cb, cr)
   }
 
   /// The parameter sets that the coded pictures need, as NAL units.
