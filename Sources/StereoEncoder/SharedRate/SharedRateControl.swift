@@ -118,10 +118,10 @@ struct SharedRateControl {
     return pending[index].extra
   }
 
-  /// One decibel and a half, or three of pictures that are hard to code; four times that rather than a buffer
+  /// One decibel and a half, or three of pictures that are hard to code; six times that rather than a buffer
   /// that runs dry.
   private static let usualExtra = 3.0
-  private static let largestExtra = 12.0
+  private static let largestExtra = 18.0
 
   private func index(of frame: Int64) -> Int? {
     let index = frame - firstFrame - Int64(settledCount)
@@ -164,11 +164,12 @@ struct SharedRateControl {
       goal.plan?.pictures(from: index, count: Int(second)) ?? (weight: 1, share: 1)
     var allowed = Double.infinity
     if let target = goal.target.map({ $0 * ahead.share }) {
-      // A debt is paid within five seconds; faster at the start, of which nothing was known, and before
-      // a known end.
-      let usual = min(max(Double(index) / 2, 1.5 * second), 5 * second)
+      // A debt is paid within five seconds, and what was left over is spent within two; faster at the
+      // start, of which nothing was known, and before a known end.
+      let longest = (account.debt > account.loan ? 5 : 2) * second
+      let usual = min(max(Double(index) / 2, 1.5 * second), longest)
       let horizon =
-        goal.plan.map { min(max(Double($0.pictureCount - index), second), 5 * second) } ?? usual
+        goal.plan.map { min(max(Double($0.pictureCount - index), second), longest) } ?? usual
       // What was left over may nearly double the rate, as far as the buffer has it: QPs then go down by five.
       let wanted = target - (account.debt - account.loan) / horizon
       allowed = min(max(wanted, 0.5 * target), 1.8 * target)

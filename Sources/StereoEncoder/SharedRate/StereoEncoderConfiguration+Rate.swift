@@ -79,7 +79,7 @@ extension StereoEncoderConfiguration {
     guard case .bitrate(let rate, _) = rateControl else { return 1 }
     let peak = Double(buffer.maximumRate) / Double(rate)
     let seconds = Double(buffer.size) / Double(buffer.maximumRate)
-    return 1 + 0.25 * min(max(3 - 2 * peak, 0), 1) * pow(min(seconds, 1), 3)
+    return 1 + 0.45 * min(max(3 - 2 * peak, 0), 1) * pow(min(seconds, 1), 3)
   }
 
   /// How the second of two passes is to spend its bitrate.
