@@ -42,11 +42,9 @@ final class KeyframePredictor {
     }
   }
 
-  /// The QP of intra pictures that are thrown away: their reconstructions differ from what was given
-  /// by a few levels in few samples.
-  static let discardedQP = 10
-  /// The same of P pictures, which x265 quantizes coarser at the same QP.
-  private static let referenceQP = 8
+  /// The QP of pictures that are thrown away: their reconstructions differ from what was given by a
+  /// few levels in few samples.
+  static let discardedQP = 8
 
   /// NAL units.
   let parameterSets: [[UInt8]]
@@ -100,7 +98,7 @@ final class KeyframePredictor {
       count += 2
       let reference = try encoder.encode(
         base.picture, pts: start, type: start == 0 ? .idr : .p,
-        qp: PictureQP(forced: Self.referenceQP))
+        qp: PictureQP(forced: Self.discardedQP))
       let coded = try encoder.encode(
         picture, pts: start + 1, type: .p, qp: PictureQP(forced: qp))
       guard reference?.pts == start, let coded, coded.pts == start + 1, coded.type == .p,

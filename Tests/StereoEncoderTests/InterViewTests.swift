@@ -60,6 +60,8 @@ import Testing
     Case(scene: TestScene(width: 66, height: 130), preset: .medium),
     Case(preset: .veryfast, keyframeDistance: 10, different: 10..<20),
     Case(preset: .veryfast, keyframeDistance: 10, different: 0..<10),
+    Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 36),
+    Case(scene: TestScene(width: 322, height: 182), preset: .medium, frames: 36),
   ].filter { X265.takes($0.options) }
 
   /// A stream of both layers, and the two encoders' own.
@@ -163,23 +165,32 @@ import Testing
     let believed = try Judge.samples(of: streams.dependent, pictureSize: pictureSize)["-"].orThrow()
     try #require(decoded.count == test.frames && believed.count == test.frames)
     let differences = zip(decoded, believed).map { psnr($0, $1, bitDepth: scene.bitDepth) }
-    #expect((differences.min() ?? 0) > 46, "\(differences.map { Int($0) })")
+    #expect((differences.min() ?? 0) > 44, "\(differences.map { Int($0) })")
 
     // Against what was to be coded: the eyes are equally good.
-    func quality(_ pictures: [[UInt8]], _ eye: Eye) -> Double {
-      pictures.enumerated().reduce(0) { sum, item in
-        let isOther = eye != test.baseEye && test.different.contains(item.offset)
-        let source = scene.samples(frame: item.offset, eye: eye, scene: isOther ? 5 : 0)
-        return sum + psnr(item.element, source, bitDepth: scene.bitDepth)
-      } / Double(pictures.count)
+    func qualities(_ pictures: [[UInt8]], _ eye: Eye) -> [Double] {
+      pictures.enumerated().map { frame, picture in
+        let isOther = eye != test.baseEye && test.different.contains(frame)
+        let source = scene.samples(frame: frame, eye: eye, scene: isOther ? 5 : 0)
+        return psnr(picture, source, bitDepth: scene.bitDepth)
+      }
+    }
+    func mean(_ values: some Collection<Double>) -> Double {
+      values.reduce(0, +) / Double(values.count)
     }
     let plain = try Judge.samples(of: simulcast.dependent, pictureSize: pictureSize)["-"].orThrow()
-    let (with, without) = (
-      quality(decoded, test.baseEye.other), quality(plain, test.baseEye.other)
-    )
-    // What the encoder believes is as good as what is decoded.
-    let reported = quality(believed, test.baseEye.other)
-    #expect(abs(with - reported) < 0.1, "\(with) dB, and \(reported) dB believed")
+    let shown = qualities(decoded, test.baseEye.other)
+    let (with, without) = (mean(shown), mean(qualities(plain, test.baseEye.other)))
+    // In each group of pictures, what the encoder believes is as good as what is decoded. Of small
+    // pictures, in which a few samples count for much, that is true of all groups together.
+    let reported = qualities(believed, test.baseEye.other)
+    let (length, most) =
+      scene.width < 320 ? (test.frames, 0.2) : (test.keyframeDistance, 0.1)
+    for start in stride(from: 0, to: test.frames, by: length) {
+      let group = start..<min(start + length, test.frames)
+      let (one, other) = (mean(shown[group]), mean(reported[group]))
+      #expect(abs(one - other) < most, "from \(start): \(one) dB, and \(other) dB believed")
+    }
     // Where all pictures are keyframes, all have the offset of two steps of QP.
     #expect(
       with > without - (test.keyframeDistance == 1 ? 2.5 : 1),
