@@ -15,6 +15,9 @@ let viewerPage = [
   "headset.js",
 ]
 
+/// For tests, which take longer to optimize than to run; what they test is optimized.
+let unoptimized = strict + [.unsafeFlags(["-Onone"])]
+
 let package = Package(
   name: "gst-spatial",
   products: [
@@ -186,49 +189,49 @@ let package = Package(
       name: "bench-library", dependencies: ["PipelineHost", "StereoMedia"],
       path: "Benchmarks/bench-library", swiftSettings: strict),
 
-    .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: strict),
+    .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: unoptimized),
     .testTarget(
       name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "HLSOriginTests", dependencies: ["HLSOrigin", "TestKit", "WebServer"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
-      name: "WebServerTests", dependencies: ["TestKit", "WebServer"], swiftSettings: strict),
-    .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: strict),
-    .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: strict),
+      name: "WebServerTests", dependencies: ["TestKit", "WebServer"], swiftSettings: unoptimized),
+    .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: unoptimized),
+    .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: unoptimized),
     .testTarget(
       name: "StereoTestSceneTests",
       dependencies: ["Reprojection", "StereoTestScene", "StereoVideo"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "HEVCTests",
       dependencies: [
         "Bits", "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
       ],
-      exclude: ["Streams"], swiftSettings: strict),
+      exclude: ["Streams"], swiftSettings: unoptimized),
     .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["Bits", "FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "MatroskaTests", dependencies: ["ISOBMFF", "Matroska", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "ReprojectionTests",
       dependencies: ["FuzzTargets", "Reprojection", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "StereoEncoderTests",
       dependencies: ["HEVC", "StereoEncoder", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "MoviePlayerTests",
       dependencies: ["FuzzTargets", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .target(
       name: "TestKit", dependencies: ["GStreamer", "HEVC", "ISOBMFF"], path: "Tests/TestKit",
       swiftSettings: strict),
@@ -237,21 +240,21 @@ let package = Package(
       dependencies: [
         "GStreamer", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo", "TestKit",
       ],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "StereoMediaTests",
       dependencies: [
         "GStreamer", "ISOBMFF", "PipelineHost", "SpatialElements", "StereoMedia", "StereoVideo",
         "TestKit",
       ],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     // Drives the built command, as a shell does.
     .testTarget(
       name: "CommandTests", dependencies: ["ISOBMFF", "StereoVideo", "TestKit"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     .testTarget(
       name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],
-      swiftSettings: strict),
+      swiftSettings: unoptimized),
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(
       name: "FuzzTargets",
@@ -262,7 +265,7 @@ let package = Package(
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestKit"],
-      exclude: ["Regressions", "Seeds"], swiftSettings: strict),
+      exclude: ["Regressions", "Seeds"], swiftSettings: unoptimized),
 
     // Drives the built libgstspatial.so as any application would; scripts/test --static plays the
     // same elements linked into the tests.
@@ -272,7 +275,7 @@ let package = Package(
         "CGStreamer", "FuzzTargets", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF",
         "Reprojection", "SpatialElements", "StereoTestScene", "StereoVideo", "TestKit",
       ],
-      swiftSettings: strict + [.unsafeFlags(["-Onone"])]),
+      swiftSettings: unoptimized),
   ],
   swiftLanguageModes: [.v6]
 )
