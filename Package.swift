@@ -15,7 +15,7 @@ let viewerPage = [
   "headset.js",
 ]
 
-/// For tests, which take longer to optimize than to run; what they test is optimized.
+/// For tests that take longer to optimize than to run; what they test is optimized.
 let unoptimized = strict + [.unsafeFlags(["-Onone"])]
 
 let package = Package(
@@ -224,7 +224,7 @@ let package = Package(
     .testTarget(
       name: "StereoEncoderTests",
       dependencies: ["HEVC", "StereoEncoder", "StereoVideo", "TestKit"],
-      swiftSettings: unoptimized),
+      swiftSettings: strict),
     .testTarget(
       name: "MoviePlayerTests",
       dependencies: ["FuzzTargets", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo", "TestKit"],
