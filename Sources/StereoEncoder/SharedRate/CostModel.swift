@@ -25,12 +25,19 @@ struct CostModel {
 
   private struct Eyes {
     var base: Mean
-    var dependent: Mean
+    /// Of those pictures alone whose dependent eye is known, too: it is so much later that means over
+    /// different pictures would be compared else.
+    var pairs: (base: Mean, dependent: Mean)
 
     init(base: Double, dependent: Double, longest: Double, weight: Double) {
       self.base = Mean(base, longest: longest, weight: weight)
-      self.dependent = Mean(dependent, longest: longest, weight: weight)
+      pairs = (self.base, Mean(dependent, longest: longest, weight: weight))
     }
+
+    /// What the dependent eye's picture costs by what the base eye's does.
+    var ratio: Double { pairs.dependent.value / max(pairs.base.value, 1) }
+    /// Of both together.
+    var sum: Double { base.value * (1 + ratio) }
   }
 
   private var keyframes: Eyes
@@ -73,9 +80,7 @@ struct CostModel {
   /// black ones, those behind them would get QPs that no buffer holds.
   var mean: Double {
     let share = keyframeShare.value
-    func both(_ eyes: Eyes) -> Double { eyes.base.value + eyes.dependent.value }
-    return max(
-      both(keyframes) * share + both(others) * (1 - share), longMean.value / 4)
+    return max(keyframes.sum * share + others.sum * (1 - share), longMean.value / 4)
   }
 
   /// Pictures from one keyframe to the next, in the mean.
@@ -84,10 +89,7 @@ struct CostModel {
   func base(isKeyframe: Bool) -> Double { self[isKeyframe].base.value }
 
   /// What the dependent eye's picture costs by what the base eye's does.
-  func dependentRatio(isKeyframe: Bool) -> Double {
-    let eyes = self[isKeyframe]
-    return eyes.dependent.value / max(eyes.base.value, 1)
-  }
+  func dependentRatio(isKeyframe: Bool) -> Double { self[isKeyframe].ratio }
 
   mutating func noteInput(isKeyframe: Bool) { keyframeShare.add(isKeyframe ? 1 : 0) }
 
@@ -102,7 +104,8 @@ struct CostModel {
   ///
   /// - Parameter base: what the base eye's picture took.
   mutating func noteDependent(_ bits: Double, base: Double, weight: Double, isKeyframe: Bool) {
-    self[isKeyframe].dependent.add(bits, weight: weight)
+    self[isKeyframe].pairs.base.add(base, weight: weight)
+    self[isKeyframe].pairs.dependent.add(bits, weight: weight)
     longMean.add(base + bits, weight: weight)
   }
 
