@@ -131,7 +131,7 @@ final class EyeEncoder {
     _ picture: Picture, from base: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool,
     qp: PictureQP
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
-    guard let prediction = try predictor?.predict(picture, from: base) else {
+    guard let prediction = try predictor?.predict(picture, frame: frame, from: base) else {
       return try encode(picture, frame: frame, isKeyframe: isKeyframe, qp: qp)
     }
     let saving = prediction.saving

@@ -13,8 +13,8 @@ import StereoVideo
 ///
 /// It is given pairs of pictures: the base eye's reconstruction, at so low a QP that next to nothing
 /// is lost, and the dependent eye's picture, which has that one reference. Weaving makes the second
-/// the dependent layer's IDR picture, and throws the first away. Both are P pictures, but for the very
-/// first: the base eye's keyframe is found sooner in the pictures before it than by intra prediction.
+/// the dependent layer's IDR picture, and throws the first away. Both are P pictures, for x265 is
+/// quicker at these, even where the only picture to refer to is flat: the one IDR picture before all.
 final class KeyframePredictor {
   /// The base eye's keyframe.
   struct Reference {
@@ -50,6 +50,7 @@ final class KeyframePredictor {
   let parameterSets: [[UInt8]]
   private let eye: Eye
   private let encoder: X265Encoder
+  private let layout: PictureLayout
   private let offset: Double
   private var count: Int64 = 0
 
@@ -58,6 +59,7 @@ final class KeyframePredictor {
     options: [EncoderOption]
   ) throws(StereoEncoderError) {
     self.eye = eye
+    layout = PictureLayout(configuration)
     // Its pictures are not those that the first of two passes is to measure.
     var configuration = configuration
     configuration.pass = nil
@@ -89,28 +91,39 @@ final class KeyframePredictor {
   }
 
   /// Codes the dependent eye's keyframe.
+  ///
+  /// - Parameter frame: the place of the picture in display order, for errors.
   func predict(
-    _ picture: Picture, from base: Reference
+    _ picture: Picture, frame: Int64, from base: Reference
   ) throws(StereoEncoderError) -> Prediction {
     let qp = min(max(Int((base.averageQP + offset).rounded()), 0), 51)
     do throws(X265Encoder.Failure) {
-      let start = count
-      count += 2
-      let reference = try encoder.encode(
-        base.picture, pts: start, type: start == 0 ? .idr : .p,
-        qp: PictureQP(forced: Self.discardedQP))
-      let coded = try encoder.encode(
-        picture, pts: start + 1, type: .p, qp: PictureQP(forced: qp))
-      guard reference?.pts == start, let coded, coded.pts == start + 1, coded.type == .p,
-        let reconstruction = coded.reconstruction
-      else { throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe") }
+      if count == 0 { _ = try encode(layout.pool().flat(), as: .idr, qp: Self.discardedQP) }
+      _ = try encode(base.picture, as: .p, qp: Self.discardedQP)
+      let coded = try encode(picture, as: .p, qp: qp)
+      guard let reconstruction = coded.reconstruction else {
+        throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe")
+      }
       // Six steps of QP halve the size.
       let scale = exp2((base.averageQP - Double(qp)) / 6)
       return Prediction(
         units: coded.units, averageQP: coded.averageQP, reconstruction: reconstruction,
         plainByteCount: Int(Double(base.byteCount) * scale))
     } catch {
-      throw .encoding(eye: eye, frame: count / 2, reason: error.reason)
+      throw .encoding(eye: eye, frame: frame, reason: error.reason)
     }
+  }
+
+  /// Codes a picture, which comes out at once.
+  private func encode(
+    _ picture: Picture, as type: X265Encoder.PictureType, qp: Int
+  ) throws(X265Encoder.Failure) -> X265Encoder.CodedPicture {
+    let number = count
+    count += 1
+    let coded = try encoder.encode(picture, pts: number, type: type, qp: PictureQP(forced: qp))
+    guard let coded, coded.pts == number, coded.type == type else {
+      throw X265Encoder.Failure(reason: "x265 did not code a picture of the predicted keyframes")
+    }
+    return coded
   }
 }

@@ -34,6 +34,7 @@ final class PicturePool: Sendable {
   private let rowSize: Int
   private let stride: Int
   private let chromaStride: Int
+  private var byteCount: Int { (stride + chromaStride) * height }
   private let free = Mutex<[Memory]>([])
 
   /// - Parameters: of the luma plane, in samples; both even.
@@ -51,8 +52,7 @@ final class PicturePool: Sendable {
 
   /// A picture of these planes, in memory of its own.
   func copy(_ luma: Picture.Plane, _ cb: Picture.Plane, _ cr: Picture.Plane) -> Picture {
-    let memory =
-      free.withLock { $0.popLast() } ?? Memory(byteCount: (stride + chromaStride) * height)
+    let memory = free.withLock { $0.popLast() } ?? Memory(byteCount: byteCount)
     let cbStart = memory.address + stride * height
     let crStart = cbStart + chromaStride * (height / 2)
     return Picture(
@@ -60,6 +60,17 @@ final class PicturePool: Sendable {
       cb: copy(cb, to: cbStart, rows: height / 2, size: rowSize / 2, stride: chromaStride),
       cr: copy(cr, to: crStart, rows: height / 2, size: rowSize / 2, stride: chromaStride),
       owner: Loan(memory, of: self))
+  }
+
+  /// A picture whose samples are all 0.
+  func flat() -> Picture {
+    let memory = Memory(byteCount: byteCount)
+    memory.address.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)
+    return Picture(
+      luma: Picture.Plane(address: memory.address, stride: stride),
+      cb: Picture.Plane(address: memory.address, stride: chromaStride),
+      cr: Picture.Plane(address: memory.address, stride: chromaStride),
+      owner: memory)
   }
 
   private func copy(
