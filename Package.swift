@@ -199,7 +199,8 @@ let package = Package(
     .testTarget(
       name: "WebServerTests", dependencies: ["TestKit", "WebServer"], swiftSettings: unoptimized),
     .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: unoptimized),
-    .testTarget(name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: unoptimized),
+    .testTarget(
+      name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: unoptimized),
     .testTarget(
       name: "StereoTestSceneTests",
       dependencies: ["Reprojection", "StereoTestScene", "StereoVideo"],
