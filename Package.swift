@@ -15,7 +15,8 @@ let viewerPage = [
   "headset.js",
 ]
 
-/// For tests that take longer to optimize than to run; what they test is optimized.
+/// For tests that take longer to optimize than to run; what they test is optimized. Not for those that look at
+/// every sample of many pictures, or at who holds memory.
 let unoptimized = strict + [.unsafeFlags(["-Onone"])]
 
 let package = Package(
@@ -204,13 +205,13 @@ let package = Package(
     .testTarget(
       name: "StereoTestSceneTests",
       dependencies: ["Reprojection", "StereoTestScene", "StereoVideo"],
-      swiftSettings: unoptimized),
+      swiftSettings: strict),
     .testTarget(
       name: "HEVCTests",
       dependencies: [
         "Bits", "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
       ],
-      exclude: ["Streams"], swiftSettings: unoptimized),
+      exclude: ["Streams"], swiftSettings: strict),
     .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["Bits", "FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
@@ -221,7 +222,7 @@ let package = Package(
     .testTarget(
       name: "ReprojectionTests",
       dependencies: ["FuzzTargets", "Reprojection", "StereoVideo", "TestKit"],
-      swiftSettings: unoptimized),
+      swiftSettings: strict),
     .testTarget(
       name: "StereoEncoderTests",
       dependencies: ["HEVC", "StereoEncoder", "StereoVideo", "TestKit"],
@@ -229,7 +230,7 @@ let package = Package(
     .testTarget(
       name: "MoviePlayerTests",
       dependencies: ["FuzzTargets", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo", "TestKit"],
-      swiftSettings: unoptimized),
+      swiftSettings: strict),
     .testTarget(
       name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
       swiftSettings: unoptimized),
