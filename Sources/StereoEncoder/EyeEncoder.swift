@@ -142,7 +142,7 @@ final class EyeEncoder {
     predictions[frame] = prediction
     return try encode(
       prediction.reconstruction, frame: frame, isKeyframe: isKeyframe,
-      qp: PictureQP(forced: KeyframePredictor.discardedQP))
+      qp: PictureQP(forced: prediction.discardedQP))
   }
 
   /// The next coded picture after the last input; nil when there are no more.

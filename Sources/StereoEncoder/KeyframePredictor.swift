@@ -29,6 +29,8 @@ final class KeyframePredictor {
     let units: CodedUnits
     let averageQP: Double
     let reconstruction: Picture
+    /// For the picture that is coded with the reconstruction in its place, and thrown away.
+    let discardedQP: Int
     /// What it would probably cost on its own, at the same QP.
     let plainByteCount: Int
 
@@ -42,9 +44,9 @@ final class KeyframePredictor {
     }
   }
 
-  /// The QP of pictures that are thrown away: their reconstructions differ from what was given by a
-  /// few levels in few samples.
-  static let discardedQP = 8
+  /// By how much the QP of pictures that are thrown away is below the predicted keyframe's: what their
+  /// reconstructions differ by from what was given then takes less than 0.1 dB off the pictures behind.
+  private static let discardedQPOffset = 16
 
   /// NAL units.
   let parameterSets: [[UInt8]]
@@ -97,9 +99,10 @@ final class KeyframePredictor {
     _ picture: Picture, frame: Int64, from base: Reference
   ) throws(StereoEncoderError) -> Prediction {
     let qp = min(max(Int((base.averageQP + offset).rounded()), 0), 51)
+    let discardedQP = max(qp - Self.discardedQPOffset, 0)
     do throws(X265Encoder.Failure) {
-      if count == 0 { _ = try encode(layout.pool().flat(), as: .idr, qp: Self.discardedQP) }
-      _ = try encode(base.picture, as: .p, qp: Self.discardedQP)
+      if count == 0 { _ = try encode(layout.pool().flat(), as: .idr, qp: discardedQP) }
+      _ = try encode(base.picture, as: .p, qp: discardedQP)
       let coded = try encode(picture, as: .p, qp: qp)
       guard let reconstruction = coded.reconstruction else {
         throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe")
@@ -108,7 +111,7 @@ final class KeyframePredictor {
       let scale = exp2((base.averageQP - Double(qp)) / 6)
       return Prediction(
         units: coded.units, averageQP: coded.averageQP, reconstruction: reconstruction,
-        plainByteCount: Int(Double(base.byteCount) * scale))
+        discardedQP: discardedQP, plainByteCount: Int(Double(base.byteCount) * scale))
     } catch {
       throw .encoding(eye: eye, frame: frame, reason: error.reason)
     }

@@ -24,7 +24,7 @@ import Testing
 
     var testDescription: String {
       "\(scene.width)x\(scene.height) \(scene.bitDepth) bit \(preset) \(tune.map { "\($0)" } ?? "") "
-        + "\(baseEye) base GOP \(keyframeDistance) “\(options)” \(forced.sorted()) \(different)"
+        + "\(baseEye) base GOP \(keyframeDistance) quality \(quality) “\(options)” \(forced.sorted()) \(different)"
     }
 
     func configuration(
@@ -61,6 +61,8 @@ import Testing
     Case(preset: .veryfast, keyframeDistance: 10, different: 10..<20),
     Case(preset: .veryfast, keyframeDistance: 10, different: 0..<10),
     Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 36),
+    Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 24, quality: 18),
+    Case(scene: TestScene(width: 640, height: 360), preset: .medium, frames: 24, quality: 34),
     Case(scene: TestScene(width: 322, height: 182), preset: .medium, frames: 36),
   ].filter { X265.takes($0.options) }
 
