@@ -54,6 +54,7 @@ struct MovieCommandTests {
         found["projection"] as? String
           == (facts["projection_kind"] as? String == "rect" ? "rectilinear" : nil))
       #expect(found["apple-spatial"] as? Bool == true)
+      #expect(found["inter-layer-prediction"] as? String == "any picture")
       // Phones write none, and no player misses it.
       let advice = found["advisable"] as? [String] ?? []
       #expect(!advice.contains { $0.contains("hero") }, "\(name)")
@@ -72,6 +73,21 @@ struct MovieCommandTests {
     #expect(text.contains("baseline              63.500 mm"))
     #expect(text.contains("treat this as spatial") && !text.contains("do not"))
     #expect(try Command.run(["info", "a.mov", "--require-spatial"], in: folder).status == 0)
+  }
+
+  @Test(
+    "which pictures of an eye are predicted from the other eye's is told",
+    arguments: ["none", "keyframes"])
+  func interLayerPrediction(_ prediction: String) async throws {
+    let line =
+      "gst-launch-1.0 -q stereotestsrc num-buffers=40 ! video/x-raw,width=320,height=90 ! "
+      + "sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
+      + "mvhevcmux name=m inter-view-prediction=\(prediction) ! filesink location=a.mov"
+    _ = try await output(of: line.split(separator: " ").map(String.init), in: folder)
+    let (status, facts) = try info("a.mov")
+    #expect(status == 0 && facts["inter-layer-prediction"] as? String == prediction)
+    let text = try Command.run(["info", "a.mov"], in: folder).output
+    #expect(text.contains("inter-layer prediction \(prediction)\n"), "\(text)")
   }
 
   @Test("what is not spatial says what is missing, and fails only where that is wanted")

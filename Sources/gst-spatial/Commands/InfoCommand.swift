@@ -36,15 +36,19 @@ struct InfoCommand: AsyncParsableCommand {
   func run() async throws {
     let opened = try await MovieArgument.open(movie)
     let facts = opened.facts
+    let prediction = try await InterLayerUse.read(opened)
     if json {
       var object = facts.json
-      if frames, case .object(let fields) = object {
-        object = .object(
-          fields + [("frame-times", .array(facts.frames.map { JSON($0.time.seconds) }))])
+      if case .object(var fields) = object {
+        fields.append(("inter-layer-prediction", JSON(prediction?.rawValue)))
+        if frames {
+          fields.append(("frame-times", .array(facts.frames.map { JSON($0.time.seconds) })))
+        }
+        object = .object(fields)
       }
       Terminal.output.line(object.text())
     } else {
-      Terminal.output.write(facts.text(times: frames))
+      Terminal.output.write(facts.text(times: frames, prediction: prediction))
     }
     if requireSpatial, !SpatialVerdict(facts).isSpatial { throw ExitCode.failure }
   }

@@ -8,7 +8,10 @@ internal import StereoVideo
 
 extension MovieFacts {
   /// For people, with units.
-  func text(times: Bool) -> String {
+  ///
+  /// - Parameter prediction: which pictures of one eye are predicted from the other's; nil where that is not
+  ///   known.
+  func text(times: Bool, prediction: InterLayerUse?) -> String {
     var lines: [String] = []
     func add(_ title: String, _ value: String?) {
       guard let value else { return }
@@ -27,6 +30,7 @@ extension MovieFacts {
         let eye = layer.eye.map { ", \($0.rawValue) eye" } ?? ""
         add("layer \(layer.nuhLayerID)", "view \(layer.viewID)\(eye)")
       }
+      add("inter-layer prediction", prediction?.rawValue)
     }
     add("hero eye", metadata.heroEye?.rawValue)
     add(

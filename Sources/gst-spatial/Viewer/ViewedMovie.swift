@@ -21,7 +21,7 @@ struct ViewedMovie {
       "name": .string(name),
       "retag": facts.stereo == .layered
         ? .string("gst-spatial run retag input=" + ShellWord.quoted(movie.path)) : .null,
-      "facts": .string(facts.text(times: false)),
+      "facts": .string(facts.text(times: false, prediction: nil)),
       "spatial": .bool(movie.isSpatial),
       "eyes": facts.stereo == .no ? 1 : 2,
       // The page cuts such pictures itself.
