@@ -65,11 +65,12 @@ package enum InterLayerUse: String, Sendable {
     }
 
     var (keyframes, others): ([Bool], [Bool]) = ([], [])
+    // Damaged keyframes count, too: tables of hostile movies name the same bytes many times.
+    var keyframesLeft = Self.pictureLimit
     for index in 0..<min(track.samples.count, LayerSizes.frameLimit) {
-      guard keyframes.count < Self.pictureLimit,
-        let sample = track.samples.sample(at: index)
-      else { break }
+      guard keyframesLeft > 0, let sample = track.samples.sample(at: index) else { break }
       guard sample.isSync || index <= Self.pictureLimit else { continue }
+      if sample.isSync { keyframesLeft -= 1 }
       guard let isPredicted = isPredicted(sample) else { continue }
       if sample.isSync { keyframes.append(isPredicted) } else { others.append(isPredicted) }
     }
