@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MPL-2.0
 # make demo [INPUT=movie.mp4 [OUTPUT=movie.mov]]   the main job
-# make test                                        all tests
+# make check                                       what a change needs first: two minutes
+# make test                                        what a commit needs: ten minutes after the build
+# make test-all                                    everything, with campaigns and soaks
 # make plugin                                      .build/release/libgstspatial.so
 # make command                                     .build/release/gst-spatial, which runs pipeline files
 # make install [PREFIX=/usr/local] [DESTDIR=...]   what was built: plugin, command, pipelines, presets,
@@ -46,9 +48,9 @@ MOMENTS ?= 50
 MINUTES ?= 120
 
 # What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
-# where Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
+# if Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1"
-.PHONY: setup plugin command demo test bench docs tsan asan campaign kills soak fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo check test test-all bench docs tsan asan campaign kills soak fuzz install uninstall deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -64,10 +66,18 @@ setup:
 demo: plugin
 	@scripts/demo "$(INPUT)" "$(OUTPUT)"
 
+check: setup
+	@scripts/test check $(MAY_SKIP)
+
 test: plugin
 	@scripts/setup python
 	@scripts/test-consumer
-	@scripts/test $(MAY_SKIP)
+	@scripts/test test $(MAY_SKIP)
+
+test-all: plugin
+	@scripts/setup python
+	@scripts/test-consumer
+	@scripts/test all $(MAY_SKIP)
 
 bench: plugin
 	@scripts/setup python
@@ -93,7 +103,7 @@ kills: command
 
 soak:
 	@scripts/setup python
-	@GST_SPATIAL_SOAK_MINUTES=$(MINUTES) scripts/test --filter SoakTests
+	@GST_SPATIAL_SOAK_MINUTES=$(MINUTES) scripts/test --plugin --filter SoakTests
 
 fuzz: setup
 	@scripts/fuzz $(SECONDS)

@@ -15,9 +15,13 @@ let viewerPage = [
   "headset.js",
 ]
 
-/// For tests that take longer to optimize than to run; what they test is optimized. Not for those that look at
-/// every sample of many pictures, or at who holds memory.
-let unoptimized = strict + [.unsafeFlags(["-Onone"])]
+/// For tests that take longer to optimize than to run, file by file, so that an edit compiles one file again;
+/// what they test is optimized. Not for those that look at every sample of many pictures, or at who holds memory.
+let unoptimized =
+  strict
+  + [
+    .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"])
+  ]
 
 let package = Package(
   name: "gst-spatial",
@@ -232,15 +236,20 @@ let package = Package(
       dependencies: ["FuzzTargets", "HEVC", "ISOBMFF", "MoviePlayer", "StereoVideo", "TestKit"],
       swiftSettings: strict),
     .testTarget(
-      name: "PipelineFileTests", dependencies: ["PipelineFile"], exclude: ["Broken"],
+      name: "PipelineFileTests", dependencies: ["PipelineFile", "TestKit"], exclude: ["Broken"],
       swiftSettings: unoptimized),
+    .target(
+      name: "TestElements",
+      dependencies: ["CGStreamer", "GStreamer", "SpatialElements", "TestKit"],
+      path: "Tests/TestElements", swiftSettings: strict),
     .target(
       name: "TestKit", dependencies: ["GStreamer", "HEVC", "ISOBMFF"], path: "Tests/TestKit",
       swiftSettings: strict),
     .testTarget(
       name: "PipelineHostTests",
       dependencies: [
-        "GStreamer", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo", "TestKit",
+        "GStreamer", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoVideo", "TestElements",
+        "TestKit",
       ],
       swiftSettings: unoptimized),
     .testTarget(
@@ -269,13 +278,13 @@ let package = Package(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestKit"],
       exclude: ["Regressions", "Seeds"], swiftSettings: unoptimized),
 
-    // Drives the built libgstspatial.so as any application would; scripts/test --static plays the
-    // same elements linked into the tests.
+    // The elements: linked into the tests by `make check`, in the built libgstspatial.so by `make test-all`.
     .testTarget(
       name: "SpatialTests",
       dependencies: [
         "CGStreamer", "FuzzTargets", "GStreamer", "GStreamerCheck", "HEVC", "ISOBMFF",
-        "Reprojection", "SpatialElements", "StereoTestScene", "StereoVideo", "TestKit",
+        "Reprojection", "SpatialElements", "StereoTestScene", "StereoVideo", "TestElements",
+        "TestKit",
       ],
       swiftSettings: unoptimized),
   ],

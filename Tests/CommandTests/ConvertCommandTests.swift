@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial convert`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct ConvertCommandTests {
   private let folder: TemporaryFolder
 

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// The files that docs/pipeline-files.md shows.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct DocumentTests {
   /// The text of each block of YAML; the path of those that begin with one, which others include.
   private static let files: [(path: String?, text: String)] = {

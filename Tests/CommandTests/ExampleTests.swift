@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The example programs of the library StereoMedia.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct ExampleTests {
   private let folder: TemporaryFolder
 
@@ -18,22 +18,12 @@ struct ExampleTests {
     _ example: String, _ arguments: [String], keys: String = "",
     environment: [String: String] = [:], status: Int32 = 0
   ) throws -> String {
-    let process = Process()
-    process.executableURL = try #require(Repository.built).appending(path: example)
-    process.arguments = arguments
-    process.currentDirectoryURL = folder.url
-    process.environment = ["GST_REGISTRY": folder.path("registry"), "G_DEBUG": "fatal-criticals"]
-      .merging(environment) { $1 }
-    let (input, output) = (Pipe(), Pipe())
-    (process.standardInput, process.standardOutput) = (input, output)
-    process.standardError = output
-    try process.run()
-    try input.fileHandleForWriting.write(contentsOf: Data(keys.utf8))
-    try input.fileHandleForWriting.close()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == status, "\(text)")
-    return text
+    let alone = ["GST_REGISTRY": folder.path("registry"), "G_DEBUG": "fatal-criticals"]
+    let result = try Program.run(
+      [Command.built(example)] + arguments, in: folder.url,
+      environment: alone.merging(environment) { $1 }, inherits: false, input: keys)
+    #expect(result.status == status, "\(result.output)")
+    return result.output
   }
 
   private func makeMovie() async throws {

@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 /// Subcommands that run no pipeline.
-@Suite struct FileCommandTests {
+@Suite(.tags(.process))
+struct FileCommandTests {
   private let folder: TemporaryFolder
 
   init() throws {
@@ -134,19 +135,12 @@ import Testing
     let alone = folder.path("gst-spatial")
     let built = try #require(Repository.built?.appending(path: "gst-spatial").path)
     try FileManager.default.copyItem(atPath: built, toPath: alone)
-    let process = Process()
-    let errors = Pipe()
-    process.executableURL = URL(filePath: alone)
-    process.arguments = arguments
-    process.environment = ProcessInfo.processInfo.environment.filter {
+    let environment = ProcessInfo.processInfo.environment.filter {
       $0.key != "GST_SPATIAL_PIPELINES"
     }
-    process.standardError = errors
-    try process.run()
-    let text = String(decoding: errors.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    #expect(process.terminationStatus == 2)
-    #expect(text.contains("GST_SPATIAL_PIPELINES"), "\(text)")
+    let result = try Program.run([alone] + arguments, environment: environment, inherits: false)
+    #expect(result.status == 2)
+    #expect(result.output.contains("GST_SPATIAL_PIPELINES"), "\(result.output)")
   }
 
   @Test("the program, the plugin and the changelog have one version")

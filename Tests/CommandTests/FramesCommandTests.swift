@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial frames`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct FramesCommandTests {
   private let folder: TemporaryFolder
 

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial graph`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct GraphCommandTests {
   private let folder: TemporaryFolder
   private static let hasGraphviz = ["/usr/bin/dot", "/usr/local/bin/dot"]

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The examples of the help pages, as a person copies them.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.process))
 struct HelpTests {
   private static let hasGraphviz = FileManager.default.isExecutableFile(atPath: "/usr/bin/dot")
 
@@ -19,20 +19,11 @@ struct HelpTests {
   }
 
   private func shell(_ line: String, in folder: URL) throws -> (status: Int32, text: String) {
-    let process = Process()
-    process.executableURL = URL(filePath: "/bin/sh")
-    process.arguments = ["-c", line]
-    process.currentDirectoryURL = folder
-    var environment = ProcessInfo.processInfo.environment
-    environment["PATH"] = try #require(Repository.built).path + ":" + (environment["PATH"] ?? "")
-    process.environment = environment
-    let output = Pipe()
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    return (process.terminationStatus, text)
+    let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+    let result = try Program.run(
+      ["sh", "-c", line], in: folder,
+      environment: ["PATH": "\(#require(Repository.built).path):\(path)"])
+    return (result.status, result.output)
   }
 
   @Test("every example of every help page does what it says")

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// What `convert` and `info` make of movies that surround the viewer, and of their names.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct ImmersiveCommandTests {
   private let folder: TemporaryFolder
 
@@ -98,8 +98,9 @@ struct ImmersiveCommandTests {
         }
       }
       try bytes.write(to: movie)
-      _ = try await output(
-        of: ["ffmpeg", "-v", "error", "-i", "\(name).mp4", "-c", "copy", "\(name).mkv"], in: folder)
+      _ = try await Program.output(
+        of: ["ffmpeg", "-v", "error", "-i", "\(name).mp4", "-c", "copy", "\(name).mkv"],
+        in: folder.url)
     }
     let half = try line(["half.mkv", "half.mov"])
     #expect(half.contains("sbs-to-mvhevc") && half.contains("projection=half-equirectangular"))
@@ -108,7 +109,8 @@ struct ImmersiveCommandTests {
     let whole = try line(["whole.mkv", "whole.mov"])
     #expect(whole.contains("tb-to-mvhevc") && whole.contains("projection=equirectangular"))
     #expect(!whole.contains("warning:"), "\(whole)")
-    let result = try Command.run(["convert", "whole.mkv", "whole.mov", "preset=ultrafast"], in: folder)
+    let result = try Command.run(
+      ["convert", "whole.mkv", "whole.mov", "preset=ultrafast"], in: folder)
     #expect(result.status == 0, "\(result.errors)")
     let info = try Command.run(["info", "whole.mov"], in: folder).output
     #expect(info.contains("equirectangular") && info.contains("360"), "\(info)")

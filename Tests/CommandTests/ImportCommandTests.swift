@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial import`.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct ImportCommandTests {
   private let folder: TemporaryFolder
 

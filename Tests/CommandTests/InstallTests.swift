@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `make install`, the tarball and the Debian package.
-@Suite(.timeLimit(.minutes(5)))
+@Suite(.tags(.process))
 struct InstallTests {
   private let folder: TemporaryFolder
 
@@ -17,28 +17,15 @@ struct InstallTests {
   @discardableResult
   private func run(
     _ program: String, _ arguments: [String], path: String? = nil,
-    environment: [String: String]? = nil
+    environment: [String: String] = [:]
   ) throws -> String {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [program] + arguments
-    process.currentDirectoryURL = Repository.url
-    if let environment {
-      process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-    }
-    if let path {
-      // As where nothing but the installation is there.
-      process.environment = ["PATH": path + ":/usr/bin:/bin", "HOME": folder.url.path]
-    }
-    let output = Pipe()
-    process.standardInput = FileHandle.nullDevice
-    process.standardOutput = output
-    process.standardError = output
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    guard process.terminationStatus == 0 else { throw Failure("\(program): \(text)") }
-    return text
+    let result = try Program.run(
+      [program] + arguments, in: Repository.url,
+      // With a path, as if there were nothing but the installation.
+      environment: path.map { ["PATH": $0 + ":/usr/bin:/bin", "HOME": folder.url.path] }
+        ?? environment, inherits: path == nil)
+    guard result.status == 0 else { throw Failure("\(program): \(result.output)") }
+    return result.output
   }
 
   private static func has(_ program: String) -> Bool {

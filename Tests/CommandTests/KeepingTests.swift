@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What a run that fails, hangs or is killed has recorded is not lost.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct KeepingTests {
   private let folder: TemporaryFolder
 
@@ -78,12 +78,12 @@ struct KeepingTests {
   @Test("Ctrl-C finishes a movie within five seconds where an input hangs")
   func hangingInput() throws {
     let file = try hangingSound(watchdog: "60s")
-    let command = try Command(["run", file, "--json"], in: folder, shell: pipe)
+    let command = try Command.start(["run", file, "--json"], in: folder, shell: pipe)
     try command.wait(for: "progress")
     Thread.sleep(forTimeInterval: 2.5)
     let start = ContinuousClock.now
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(start.duration(to: .now) < .seconds(5))
     #expect(result.status == 130, "\(result.output.suffix(600))")
     #expect(result.output.contains("'source' (fdsrc) gives nothing"))
@@ -108,14 +108,14 @@ struct KeepingTests {
       elements: { sink: { type: filesink, location: out } }
       links: ["videotestsrc -> identity(sleep-time=2000000) -> sink"]
       """, to: "a.yaml")
-    let command = try Command(["run", file, "--json"], in: folder)
+    let command = try Command.start(["run", file, "--json"], in: folder)
     try command.wait(for: "\"frames\":2")
     // Between two frames the stream would end at once; within the next one's sleep it cannot.
     Thread.sleep(forTimeInterval: 0.5)
     command.interrupt()
     Thread.sleep(forTimeInterval: 0.4)
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 130, "\(result.output.suffix(600))")
     #expect(result.output.contains("\"path\":\"out.incomplete\""))
     #expect(folder.names == ["a.yaml", "out.incomplete"])
@@ -129,7 +129,7 @@ struct KeepingTests {
       links: ["videotestsrc(is-live=true, num-buffers=60) -> video/x-raw,framerate=10/1 -> sink"]
       run: { watchdog: 1s }
       """, to: "a.yaml")
-    let command = try Command(["run", file, "--json"], in: folder)
+    let command = try Command.start(["run", file, "--json"], in: folder)
     try command.wait(for: "\"frames\":5")
     for _ in 0..<4 {
       command.suspend()
@@ -137,7 +137,7 @@ struct KeepingTests {
       command.resume()
       Thread.sleep(forTimeInterval: 0.25)
     }
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 0, "\(result.output.suffix(600))")
     #expect(folder.names == ["a.yaml", "out"])
   }
@@ -145,13 +145,13 @@ struct KeepingTests {
   @Test("a killed run leaves a file that says what it is, and no lock")
   func killed() throws {
     let arguments = ["run", "live-test-to-mvhevc", "output=out.mov", "--json"]
-    let first = try Command(arguments, in: folder)
+    let first = try Command.start(arguments, in: folder)
     try first.wait(for: "\"frames\":1")
     let refused = try Command.run(arguments, in: folder)
     #expect(refused.status == 3)
     #expect(refused.output.contains("another run is writing 'out.mov'"))
     first.kill()
-    #expect(try first.result().status == 128 + 9)
+    #expect(first.result().status == 128 + 9)
     #expect(folder.names == ["out.incomplete.mov"])
     let second = try Command.run(arguments + ["frames=5", "live=no"], in: folder)
     #expect(second.status == 0)
@@ -164,7 +164,7 @@ struct KeepingTests {
     let recording = try recording(
       mux: "key-int-max: 5, fragment-duration: 166666666, "
         + "fragment-mode: first-moov-then-finalise", left: longQueue, right: longQueue)
-    let run = try Command(["run", recording, "--json"], in: folder)
+    let run = try Command.start(["run", recording, "--json"], in: folder)
     // How far the file is behind the pictures depends on what else the machine does.
     let deadline = Date() + 60
     while ((try? frames("out.incomplete.mov")) ?? 0) < 30, Date() < deadline {
@@ -173,7 +173,7 @@ struct KeepingTests {
     let early = try Command.run(["recover", "out.incomplete.mov"], in: folder)
     #expect(early.status == 2 && early.errors.contains("another program has it open"), "\(early)")
     run.kill()
-    #expect(try run.result().status == 128 + 9)
+    #expect(run.result().status == 128 + 9)
     let torn = try Data(contentsOf: folder.url.appending(path: "out.incomplete.mov"))
     let result = try Command.run(["recover", "out.incomplete.mov"], in: folder)
     #expect(result.status == 0 && result.output.contains(" frames"), "\(result)")

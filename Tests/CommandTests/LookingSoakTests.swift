@@ -6,7 +6,7 @@ import Testing
 
 /// Somebody who looks around in a window for a long time, with mouse, wheel and keys. `make soak
 /// MINUTES=120` takes its time; as one of the tests it lasts ten seconds.
-@Suite(.timeLimit(.minutes(240)))
+@Suite(.tags(.process, .exhaustive))
 struct LookingSoakTests {
   private let folder: TemporaryFolder
 
@@ -50,7 +50,8 @@ struct LookingSoakTests {
 
   @Test("both eyes look the same way in every frame, and memory stays flat")
   func looking() async throws {
-    _ = try await output(of: virtualScreen + ["bash", "-c", Self.script], in: folder)
+    _ = try await Program.output(
+      of: virtualScreen + ["bash", "-c", Self.script], in: folder.url)
     let said = try String(contentsOf: URL(filePath: folder.path("said")), encoding: .utf8)
     let views = said.split(separator: "\n").filter { $0.contains("spherical-view") }
     #expect(views.count > Self.length, "\(said.suffix(2000))")

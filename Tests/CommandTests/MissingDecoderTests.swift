@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What the command says where no decoder is there, and of layered streams without a container.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct MissingDecoderTests {
   private let folder: TemporaryFolder
 

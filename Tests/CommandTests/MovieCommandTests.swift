@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `info`, and the example that embeds the host.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct MovieCommandTests {
   private let folder: TemporaryFolder
 
@@ -83,7 +83,7 @@ struct MovieCommandTests {
       "gst-launch-1.0 -q stereotestsrc num-buffers=40 ! video/x-raw,width=320,height=90 ! "
       + "sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
       + "mvhevcmux name=m inter-view-prediction=\(prediction) ! filesink location=a.mov"
-    _ = try await output(of: line.split(separator: " ").map(String.init), in: folder)
+    _ = try await Program.output(of: line.split(separator: " ").map(String.init), in: folder.url)
     let (status, facts) = try info("a.mov")
     #expect(status == 0 && facts["inter-layer-prediction"] as? String == prediction)
     let text = try Command.run(["info", "a.mov"], in: folder).output
@@ -112,13 +112,9 @@ struct MovieCommandTests {
     #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count < 60)
     try makeSpatial(frames: 5)
     try FileManager.default.copyItem(atPath: folder.path("a.mov"), toPath: folder.path("b.mov"))
-    let process = Process()
-    process.executableURL = try #require(Repository.built).appending(path: "EmbeddedHost")
-    process.arguments = [Repository.pipeline("mvhevc-to-2d"), "a.mov", "b.mov"]
-    process.currentDirectoryURL = folder.url
-    process.standardOutput = FileHandle.nullDevice
-    try process.run()
-    process.waitUntilExit()
+    _ = try Program.run(
+      [Command.built("EmbeddedHost"), Repository.pipeline("mvhevc-to-2d"), "a.mov", "b.mov"],
+      in: folder.url)
     #expect(folder.names == ["a.mov", "a_2D.mp4", "b.mov", "b_2D.mp4"])
   }
 }

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial play`: what a window gets, in a file and on a virtual screen.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.process))
 struct PlayCommandTests {
   private let folder: TemporaryFolder
 
@@ -92,14 +92,14 @@ struct PlayCommandTests {
     try await makeSpatial(frames: 10)
     let sink = "video/x-raw,format=RGBA ! filesink location=\(path("shown"))"
     let once = try shown(["a.mov", "--mode", "left"])
-    let command = try Command(
+    let command = try Command.start(
       ["play", "a.mov", "--mode", "left", "--loop", "--mute", "--video-sink", sink], in: folder)
     try command.wait(for: "playing a.mov, left")
     for _ in 0..<500 where try size("shown") < once.count * 3 {
       try await Task.sleep(for: .milliseconds(20))
     }
     command.interrupt()
-    #expect(try command.result().status == 130)
+    #expect(command.result().status == 130)
     let shown = try Data(contentsOf: URL(filePath: path("shown")))
     #expect(shown.count >= once.count * 3)
     for round in 0..<3 {
@@ -110,12 +110,12 @@ struct PlayCommandTests {
   @Test("a loop ends where the file is emptied, and says so once")
   func emptied() async throws {
     try await makeSpatial(frames: 30)
-    let command = try Command(
+    let command = try Command.start(
       ["play", "a.mov", "--loop", "--mute", "--video-sink", "fakesink sync=true"], in: folder)
     try command.wait(for: "playing a.mov")
     try await Task.sleep(for: .milliseconds(1500))
     try FileHandle(forWritingTo: URL(filePath: path("a.mov"))).truncate(atOffset: 0)
-    let result = try command.result()
+    let result = command.result()
     #expect(
       result.status == 1 && result.errors.contains("no frames any more"),
       "\(result.errors.prefix(500))")
@@ -141,8 +141,8 @@ struct PlayCommandTests {
       xdotool mousemove 30 30 key space sleep 0.3 key space sleep 0.3 key q
       wait $player
       """
-    let said = try await output(
-      of: virtualScreen + ["sh", "-c", script], in: folder, withErrors: true)
+    let said = try await Program.output(
+      of: virtualScreen + ["sh", "-c", script], in: folder.url, errors: .merged)
     #expect(String(decoding: said, as: UTF8.self).contains("playing a.mov, anaglyph"))
   }
 
@@ -162,9 +162,9 @@ struct PlayCommandTests {
       ["play", "a.mov", "--mute", "--yaw", "3", "--video-sink", "fakesink"], in: folder)
     #expect(noted.status == 0 && noted.errors.contains("nowhere to look"))
     // Without a screen.
-    let blind = try Command(
+    let blind = try Command.start(
       ["play", "a.mov", "--mute"], in: folder, shell: "unset DISPLAY WAYLAND_DISPLAY; ")
-    let result = try blind.result()
+    let result = blind.result()
     #expect(result.status == 1 && result.errors.contains("gst-spatial view"), "\(result.errors)")
   }
 }

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// The progress bar in a pseudo-terminal.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct ProgressBarTests {
   /// What a person sees, drawn into rows.
   struct Screen {

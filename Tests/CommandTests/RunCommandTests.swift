@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial run`, also when it goes wrong.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.process))
 struct RunCommandTests {
   private let folder: TemporaryFolder
 
@@ -50,11 +50,11 @@ struct RunCommandTests {
 
   @Test("Ctrl-C finishes the output; the exit code says that it was Ctrl-C")
   func interrupt() throws {
-    let command = try Command(
+    let command = try Command.start(
       ["run", "live-test-to-mvhevc", "output=out.mov", "--json"], in: folder)
     try command.wait(for: "\"frames\":1")
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 130, "\(result.errors)")
     #expect(result.output.contains("\"stopped\":true"))
     let movie = try MovieFile(folder.path("out.mov"))
@@ -70,12 +70,12 @@ struct RunCommandTests {
       elements: { sink: { type: filesink, location: out } }
       links: ["videotestsrc -> identity(sleep-time=3000000) -> sink"]
       """, to: "a.yaml")
-    let command = try Command(["run", file, "--json"], in: folder)
+    let command = try Command.start(["run", file, "--json"], in: folder)
     try command.wait(for: "progress")
     command.interrupt()
     Thread.sleep(forTimeInterval: 0.4)
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 130, "\(result.errors)")
     #expect(folder.names == ["a.yaml"])
   }
@@ -114,11 +114,11 @@ struct RunCommandTests {
         - source -> demux
         - demux.video_0 -> identity(sleep-time=30000) -> sink
       """, to: "a.yaml")
-    let command = try Command(["run", file, "--json"], in: folder)
+    let command = try Command.start(["run", file, "--json"], in: folder)
     try command.wait(for: "\"frames\":1")
     let size = try Data(contentsOf: URL(filePath: input)).count
     #expect(truncate(input, off_t(size / 8)) == 0)
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 1, "\(result.output.suffix(400))")
     #expect(result.output.contains("\"line\":3") || result.output.contains("\"line\":2"))
     #expect(folder.names == ["a.mp4", "a.yaml", "out.incomplete"])
@@ -143,12 +143,12 @@ struct RunCommandTests {
   func vanishingOutput() throws {
     try FileManager.default.createDirectory(
       atPath: folder.path("sub"), withIntermediateDirectories: false)
-    let command = try Command(
+    let command = try Command.start(
       ["run", "live-test-to-mvhevc", "output=sub/out.mov", "--json"], in: folder)
     try command.wait(for: "\"frames\":1")
     try FileManager.default.removeItem(atPath: folder.path("sub"))
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 1)
     #expect(result.output.contains("could not get its name") && result.output.contains("vanished"))
     #expect(folder.names.isEmpty)

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial serve`, with players that follow a live stream.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.process))
 struct ServeCommandTests {
   private let folder: TemporaryFolder
 
@@ -18,13 +18,13 @@ struct ServeCommandTests {
   /// What a line of a shell prints in the folder.
   private func text(_ line: String) async throws -> String {
     String(
-      decoding: try await output(of: ["sh", "-c", line], in: folder, withErrors: true),
+      decoding: try await Program.output(of: ["sh", "-c", line], in: folder.url, errors: .merged),
       as: UTF8.self)
   }
 
   /// A live stream into the folder, as the README has it.
-  private func stream(seconds: Int) throws -> Process {
-    let process = process(
+  private func stream(seconds: Int) throws -> Program {
+    try Program(
       [
         "sh", "-c",
         """
@@ -38,9 +38,7 @@ struct ServeCommandTests {
           playlist-location=live/%s/index.m3u8 multivariant-playlist-location=live/main.m3u8 \
           target-duration=1 part-duration=200000000 playlist-length=20
         """,
-      ], in: folder)
-    try process.run()
-    return process
+      ], in: folder.url)
   }
 
   private func waitForFile(_ name: String) async throws {
@@ -50,7 +48,7 @@ struct ServeCommandTests {
     try #require(FileManager.default.fileExists(atPath: folder.path(name)))
   }
 
-  private func port(_ command: Command) throws -> Int {
+  private func port(_ command: Program) throws -> Int {
     let line = try command.wait(for: "\n")
     return try #require(line.firstMatch(of: /:(\d+)\/\n/).flatMap { Int($0.1) }, "\(line)")
   }
@@ -77,13 +75,13 @@ struct ServeCommandTests {
   func lowLatency() async throws {
     let stream = try stream(seconds: 10)
     try await waitForFile("live/main.m3u8")
-    let server = try Command(["serve", "live", "--port", "0"], in: folder)
+    let server = try Command.start(["serve", "live", "--port", "0"], in: folder)
     let address = "http://127.0.0.1:\(try port(server))"
     async let mono = follow("\(address)/video_0_mono/index.m3u8", "mono.mp4")
     async let sound = follow("\(address)/audio_0/index.m3u8", "sound.mp4")
     let seen = try await follow("\(address)/video_0/index.m3u8", "both.mp4")
     let others = [try await mono, try await sound]
-    stream.waitUntilExit()
+    stream.wait()
     for seen in [seen] + others {
       #expect(try #require(seen["reloads"]) >= 15, "\(seen)")
       #expect(try #require(seen["segments"]) >= 4, "\(seen)")
@@ -99,15 +97,15 @@ struct ServeCommandTests {
     #expect(frames.count == 2 && Set(frames.values).count == 1, "\(frames)")
     #expect(try #require(frames.values.first) >= Int(parts) * 5, "\(frames)")
     server.interrupt()
-    let result = try server.result()
+    let result = server.result()
     #expect(result.status == 0 && result.errors.isEmpty, "\(result)")
   }
 
   @Test("stock players read the stream from the server")
   func stockPlayers() async throws {
     let stream = try stream(seconds: 3)
-    stream.waitUntilExit()
-    let server = try Command(["serve", "live", "--port", "0"], in: folder)
+    stream.wait()
+    let server = try Command.start(["serve", "live", "--port", "0"], in: folder)
     let address = "http://127.0.0.1:\(try port(server))"
     let counted = try await text(
       "ffmpeg -loglevel error -i \(address)/main.m3u8 -map 0:v:0 -f framemd5 - | grep -vc '^#'")
@@ -121,7 +119,7 @@ struct ServeCommandTests {
       #expect((size as? Int ?? 0) > 5000)
     }
     server.interrupt()
-    #expect(try server.result().status == 0)
+    #expect(server.result().status == 0)
   }
 
   /// As `scripts/setup python` unpacks it, or as it is installed.
@@ -135,15 +133,17 @@ struct ServeCommandTests {
   func behindNginx() async throws {
     let stream = try stream(seconds: 6)
     try await waitForFile("live/main.m3u8")
-    let server = try Command(["serve", "live", "--port", "0"], in: folder)
+    let server = try Command.start(["serve", "live", "--port", "0"], in: folder)
     let origin = try port(server)
     let front = 20_000 + Int.random(in: 0..<20_000)
     // The page's own configuration, with this place's names.
     let page = try String(
       contentsOf: Repository.url.appending(path: "docs/streaming.md"), encoding: .utf8)
     let block = try #require(page.firstMatch(of: /```nginx\n((?s).*?)```/)).output.1
-    let configuration = block.replacing("127.0.0.1:8080", with: "127.0.0.1:\(origin)")
-      .replacing("443", with: "\(front)").replacing("/etc/ssl/stream", with: folder.url.path)
+    // A port that the system gives may have another's digits in it.
+    let configuration = block.replacing("listen 443", with: "listen \(front)")
+      .replacing("127.0.0.1:8080", with: "127.0.0.1:\(origin)")
+      .replacing("/etc/ssl/stream", with: folder.url.path)
     #expect(configuration.contains(":\(origin)") && configuration.contains("\(front) ssl http2"))
     let place = folder.url.path
     let temporary = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map {
@@ -160,9 +160,8 @@ struct ServeCommandTests {
     _ = try await text(
       "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost "
         + "-keyout \(place)/key.pem -out \(place)/certificate.pem")
-    let nginx = process(
-      [try #require(Self.nginx), "-p", place, "-c", "\(place)/nginx.conf"], in: folder)
-    try nginx.run()
+    let nginx = try Program(
+      [try #require(Self.nginx), "-p", place, "-c", "\(place)/nginx.conf"], in: folder.url)
     defer { nginx.terminate() }
     let address = "https://127.0.0.1:\(front)"
     for attempt in 0... {
@@ -181,25 +180,25 @@ struct ServeCommandTests {
     #expect(try #require(seen["reloads"]) >= 8, "\(seen)")
     #expect(try #require(seen["hints"]) >= 8, "\(seen)")
     #expect(try #require(seen["mean_wait"]) < 0.4, "\(seen)")
-    stream.waitUntilExit()
+    stream.wait()
     server.interrupt()
-    #expect(try server.result().status == 0)
+    #expect(server.result().status == 0)
   }
 
   @Test("what cannot be served, or not there, is told")
   func mistakes() async throws {
     let missing = try Command.run(["serve", "nothing"], in: folder)
     #expect(missing.status == 2 && missing.errors.contains("'nothing' cannot be served"))
-    let first = try Command(["serve", "live", "--port", "0"], in: folder)
+    let first = try Command.start(["serve", "live", "--port", "0"], in: folder)
     let port = try port(first)
     let second = try Command.run(["serve", "live", "--port", "\(port)"], in: folder)
     #expect(second.status == 1 && second.errors.contains("another program has it"), "\(second)")
-    let open = try Command(["serve", "live", "--port", "0", "--host", "0.0.0.0"], in: folder)
+    let open = try Command.start(["serve", "live", "--port", "0", "--host", "0.0.0.0"], in: folder)
     try open.wait(for: "serving")
     open.interrupt()
-    #expect(try open.result().errors.contains("warning: all who reach 0.0.0.0"))
+    #expect(open.result().errors.contains("warning: all who reach 0.0.0.0"))
     first.interrupt()
-    #expect(try first.result().status == 0)
+    #expect(first.result().status == 0)
     for options in [["--port", "70000"], ["--connections", "0"], ["--allow-origin", "a b"]] {
       #expect(try Command.run(["serve", "live"] + options, in: folder).status == 64, "\(options)")
     }

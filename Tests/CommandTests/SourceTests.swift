@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What every source file has.
-@Suite struct SourceTests {
+struct SourceTests {
   @Test(
     "each says its licence in its first lines",
     arguments: ["Sources", "Plugins", "Tests", "Fuzz", "Benchmarks", "Examples", "scripts"])

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// `gst-spatial view`: its page in a browser, and what it refuses.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.process))
 struct ViewCommandTests {
   private let folder: TemporaryFolder
 
@@ -30,33 +30,33 @@ struct ViewCommandTests {
     let (command, address, _) = try view(["a.mov", "--port", "0"])
     let python = try #require(ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"])
     let tool = Repository.url.appending(path: "Tests/Tools/\(tool)").path
-    let said = try await output(
-      of: [python, tool, address, folder.url.path] + arguments, in: folder)
+    let said = try await Program.output(
+      of: [python, tool, address, folder.url.path] + arguments, in: folder.url)
     try end(command)
     return try JSONDecoder().decode(Seen.self, from: said)
   }
 
   private func view(_ arguments: [String], shell: String = "") throws -> (
-    command: Command, address: String, said: String
+    command: Program, address: String, said: String
   ) {
-    let command = try Command(["view"] + arguments, in: folder, shell: shell)
+    let command = try Command.start(["view"] + arguments, in: folder, shell: shell)
     let said = try command.wait(for: "/\n")
     let address = try #require(said.firstMatch(of: /http:\/\/\S+\//), "\(said)").0
     return (command, String(address), said)
   }
 
-  private func end(_ command: Command) throws {
+  private func end(_ command: Program) throws {
     command.interrupt()
-    let result = try command.result()
+    let result = command.result()
     #expect(result.status == 0, "\(result)")
   }
 
   private func status(_ arguments: [String]) async throws -> String {
-    let said = try await output(
+    let said = try await Program.output(
       of: [
         "curl", "--silent", "--path-as-is", "--globoff", "--output", "/dev/null", "--write-out",
         "%{http_code}",
-      ] + arguments, in: folder)
+      ] + arguments, in: folder.url)
     return String(decoding: said, as: UTF8.self)
   }
 
@@ -92,8 +92,8 @@ struct ViewCommandTests {
       #expect(try await status(arguments) == expected, "\(arguments)")
     }
     let heads = String(
-      decoding: try await output(
-        of: ["curl", "--silent", "--head", address, root.description], in: folder),
+      decoding: try await Program.output(
+        of: ["curl", "--silent", "--head", address, root.description], in: folder.url),
       as: UTF8.self)
     for header in [
       "Content-Security-Policy: default-src 'none';", "Referrer-Policy: no-referrer",
@@ -112,8 +112,8 @@ struct ViewCommandTests {
       let written = try Command.run(
         ["frames", "a.mov", "--at", "0.2s", "--show", show, "-o", "\(show).png"], in: folder)
       try #require(written.status == 0, "\(written)")
-      let served = try await output(
-        of: ["curl", "--silent", "\(address)frame/6/\(show)?f=png"], in: folder)
+      let served = try await Program.output(
+        of: ["curl", "--silent", "\(address)frame/6/\(show)?f=png"], in: folder.url)
       #expect(try served == Data(contentsOf: URL(filePath: folder.path("\(show).png"))), "\(show)")
     }
     try end(command)
@@ -139,7 +139,7 @@ struct ViewCommandTests {
     #expect(try await status(["--header", "Host: 192.0.2.7:1", local]) == "200")
     #expect(try await status(["--header", "Host: evil.example", local]) == "421")
     open.interrupt()
-    let warned = try open.result()
+    let warned = open.result()
     #expect(warned.status == 0 && warned.errors.contains("nothing is encrypted"), "\(warned)")
     let (first, address, _) = try view(["a.mov"])
     // The next port that is free; and the way from where the person sits.
@@ -149,21 +149,13 @@ struct ViewCommandTests {
     let port = try #require(other.firstMatch(of: /:(\d+)\//)).1
     #expect(line.contains("ssh -L \(port):localhost:\(port) 192.0.2.2"), "\(line)")
     second.interrupt()
-    _ = try second.result()
+    _ = second.result()
     try end(first)
   }
 
   private static let browser: Bool = {
-    let process = Process()
-    guard let python = ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"],
-      FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium-headless-shell")
-    else { return false }
-    process.executableURL = URL(filePath: python)
-    process.arguments = ["-c", "import playwright"]
-    process.standardError = FileHandle.nullDevice
-    guard (try? process.run()) != nil else { return false }
-    process.waitUntilExit()
-    return process.terminationStatus == 0
+    FileManager.default.isExecutableFile(atPath: "/usr/bin/chromium-headless-shell")
+      && (try? Python.data(["-c", "import playwright"])) != nil
   }()
 
   private struct Seen: Decodable {

@@ -3,11 +3,12 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// What GStreamer's own demuxers were once broken by, one test for each class of advisories on
 /// MP4. Each file gives an error or what can be read of it.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct AdvisoryTests {
   let movie: SeedMovie
 
@@ -281,7 +282,9 @@ struct AdvisoryTests {
     }
   }
 
-  @Test("CVE-2026-46469, CVE-2026-46470, CVE-2026-46472: hostile channel layouts and rates")
+  @Test(
+    "CVE-2026-46469, CVE-2026-46470, CVE-2026-46472: hostile channel layouts and rates",
+    .tags(.long))
   func channels() {
     let layouts: [BoxTree] = [
       .full("chan", numbers(0, 0, Self.all)), .full("chan", numbers(1 << 16, Self.all, 0)),

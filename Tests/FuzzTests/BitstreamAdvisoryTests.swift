@@ -3,10 +3,11 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// What GStreamer's H.265 parser was once broken by, in a movie's `hvcC` and in a byte stream.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct BitstreamAdvisoryTests {
   let movie: SeedMovie
 
@@ -98,7 +99,9 @@ struct BitstreamAdvisoryTests {
     }
   }
 
-  @Test("SA-2026-0012, CVE-2026-53702: SEI that count decoding units and displays without end")
+  @Test(
+    "SA-2026-0012, CVE-2026-53702: SEI that count decoding units and displays without end",
+    .tags(.long))
   func supplementalInformation() {
     // Buffering period, picture timing, decoding unit, reference displays, depth, nesting.
     for type in [0, 1, 130, 176, 177, 133] as [UInt8] {
@@ -124,7 +127,7 @@ struct BitstreamAdvisoryTests {
     play([0x40, 0x01])
   }
 
-  @Test("units whose start codes and prevention bytes go on for ever")
+  @Test("units whose start codes and prevention bytes go on for ever", .tags(.long))
   func zeros() {
     let stream = movie.byteStream
     endure(stream + [UInt8](repeating: 0, count: 900_000))

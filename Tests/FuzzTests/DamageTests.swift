@@ -3,10 +3,11 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// A sample of what `make fuzz` does in whole.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct DamageTests {
   init() {
     initialize()
@@ -27,7 +28,9 @@ struct DamageTests {
     }
   }
 
-  @Test("a file cut off anywhere, or with any byte wrong, gives an error or what can be read")
+  @Test(
+    "a file cut off anywhere, or with any byte wrong, gives an error or what can be read",
+    .tags(.long))
   func damage() async throws {
     let seeds = DamageCampaign.Seed.all("own", try await SeedMovies.own())
     let campaign = DamageCampaign(seeds, boundaryShare: 3, cuts: 50, bytes: 1000, number: 3)

@@ -3,11 +3,12 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// Input that no reader may come to harm by: what `make fuzz` found, and a short run with numbers
 /// that are the same every time. A trap would end the process, and with it the test.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct FuzzTests {
   private static let folder = URL(filePath: #filePath).deletingLastPathComponent()
 
@@ -39,7 +40,7 @@ struct FuzzTests {
     }
   }
 
-  @Test("damaged seeds do no harm", arguments: FuzzTarget.allCases)
+  @Test("damaged seeds do no harm", .tags(.long), arguments: FuzzTarget.allCases)
   func damage(target: FuzzTarget) throws {
     let seeds = try seeds(target)
     try #require(!seeds.isEmpty)

@@ -3,10 +3,11 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// What only a reader that never corrupts memory has to fear: loops, depth, size and nonsense.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct HostileStructureTests {
   let movie: SeedMovie
 
@@ -182,7 +183,7 @@ struct HostileStructureTests {
     }
   }
 
-  @Test("any four bytes for the type of every box, sample entries and handlers too")
+  @Test("any four bytes for the type of every box, sample entries and handlers too", .tags(.long))
   func types() {
     let boxes = BoxTree.boundaries(movie.bytes[...]).sorted().filter {
       $0 + 8 <= movie.bytes.count

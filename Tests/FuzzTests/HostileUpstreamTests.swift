@@ -3,11 +3,12 @@
 import CGStreamer
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// Upstreams that fail, flush, lie or give less than they are asked for, and applications that seek
 /// anywhere.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct HostileUpstreamTests {
   let movie: SeedMovie
 
@@ -26,7 +27,7 @@ struct HostileUpstreamTests {
   }
 
   @Test(
-    "upstream fails at any byte",
+    "upstream fails at any byte", .tags(.long),
     arguments: [GST_FLOW_ERROR.rawValue, GST_FLOW_NOT_NEGOTIATED.rawValue, GST_FLOW_EOS.rawValue])
   func failure(flow: Int32) {
     for bytes in forms {

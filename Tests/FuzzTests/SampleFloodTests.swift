@@ -3,11 +3,12 @@
 import CGStreamer
 import FuzzTargets
 import GStreamer
+import TestKit
 import Testing
 
 /// Sample tables of a few bytes that ask for work without end. What is done is bounded by the size
 /// of the file.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct SampleFloodTests {
   let movie: SeedMovie
 
@@ -93,7 +94,9 @@ struct SampleFloodTests {
     isRefused(endure(bytes))
   }
 
-  @Test("fragments whose runs have four billion samples each", arguments: [0, 1] as [UInt32])
+  @Test(
+    "fragments whose runs have four billion samples each", .tags(.long),
+    arguments: [0, 1] as [UInt32])
   func fragments(size: UInt32) {
     var boxes = BoxTree.read(movie.fragmented())
     guard let moov = boxes.firstIndex(where: { $0.type == "moov" }),
@@ -172,7 +175,8 @@ struct SampleFloodTests {
       bytes + [UInt8](repeating: 0, count: max(0, 1_000_000 - bytes.count)), seeks: Self.seeks)
   }
 
-  @Test("a million samples of a byte each, all of them random access points, backwards")
+  @Test(
+    "a million samples of a byte each, all of them random access points, backwards", .tags(.long))
   func backwardsByTheByte() {
     let bytes = movie.with { moov in
       moov.keepFirstTrack()

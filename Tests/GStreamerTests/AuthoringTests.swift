@@ -68,7 +68,7 @@ private final class TestFilter: ElementImplementation {
 }
 
 /// Elements written with the Swift layer, and applications that hold them.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized)
 struct AuthoringTests {
   init() throws {
     try #require(TestFilter.isRegistered)

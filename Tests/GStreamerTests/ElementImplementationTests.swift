@@ -154,7 +154,7 @@ private final class BrokenBin: BinImplementation {
 }
 
 /// Elements whose streaming state is handed to the streaming thread.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized)
 struct ElementImplementationTests {
   private static let isRegistered = testPlugin(
     "spatialimplementationtest",

@@ -11,7 +11,8 @@ struct LayerRulesTests {
   @Test(
     "GStreamer's C interface is imported by the Swift layer alone",
     arguments: [
-      "SpatialElements", "PipelineHost", "StereoMedia", "gst-spatial", "MoviePlayer", "HEVC", "ISOBMFF",
+      "SpatialElements", "PipelineHost", "StereoMedia", "gst-spatial", "MoviePlayer", "HEVC",
+      "ISOBMFF",
     ])
   func imports(target: String) throws {
     let folder = Self.sources.appending(path: target)

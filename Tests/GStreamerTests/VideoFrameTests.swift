@@ -5,7 +5,7 @@ import GStreamer
 import Testing
 
 /// Frames are mapped only where the buffer holds all that caps and meta describe.
-@Suite struct VideoFrameTests {
+struct VideoFrameTests {
   init() { initialize() }
 
   static let formats: [(format: String, bytes: Int)] = [

@@ -4,11 +4,12 @@ import HEVC
 import StereoEncoder
 import StereoTestScene
 import StereoVideo
+import TestKit
 import Testing
 
 /// Streams as `StereoEncoder` makes them by itself, with keyframes that are predicted from the other eye.
 @Suite(
-  "Encoded streams", .timeLimit(.minutes(3)),
+  "Encoded streams",
   .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
 struct EncodedStreamTests {
   typealias Configuration = StereoEncoderConfiguration
@@ -19,6 +20,7 @@ struct EncodedStreamTests {
 
   @Test(
     "with the references of each preset, both eyes are flattened in the order that the standard allows",
+    .tags(.judge),
     arguments: presets)
   func strictness(_ preset: Configuration.Preset) throws {
     let units = try accessUnits(of: stream(preset, count: 75))

@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 @Suite("Split into eyes", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
@@ -43,7 +44,7 @@ struct EyeSplitterTests {
     try accessUnits(of: weave(Stream.main8.accessUnits(.left), Stream.main8.accessUnits(.right)))
   }
 
-  @Test("a woven stream is taken apart without base pictures in the dependent eye")
+  @Test("a woven stream is taken apart without base pictures in the dependent eye", .tags(.judge))
   func unweaves() throws {
     let eyes = try Self.split(Self.woven())
     #expect(!eyes.isFlattening)
@@ -51,7 +52,9 @@ struct EyeSplitterTests {
     #expect(try Decoder.frames(of: eyes.base).map(\.md5) == Stream.main8.md5s(.left))
   }
 
-  @Test("a stream with inter-layer prediction is flattened", arguments: LayeredClip.allCases)
+  @Test(
+    "a stream with inter-layer prediction is flattened", .tags(.judge),
+    arguments: LayeredClip.allCases)
   func flattens(clip: LayeredClip) throws {
     let eyes = try Self.split(clip.accessUnits())
     #expect(eyes.isFlattening)
@@ -59,7 +62,9 @@ struct EyeSplitterTests {
     #expect(try Decoder.frames(of: eyes.base).map(\.md5) == clip.md5s().left)
   }
 
-  @Test("inter-layer prediction that begins at a later random access point loses no picture")
+  @Test(
+    "inter-layer prediction that begins at a later random access point loses no picture",
+    .tags(.judge))
   func switchAtRandomAccess() throws {
     let eyes = try Self.split(Self.woven() + LayeredClip.everywhere.accessUnits())
     #expect(eyes.failures == [])
@@ -72,7 +77,9 @@ struct EyeSplitterTests {
         == Stream.main8.md5s(.left) + md5s.left)
   }
 
-  @Test("inter-layer prediction that begins in mid-sequence loses pictures up to the next one")
+  @Test(
+    "inter-layer prediction that begins in mid-sequence loses pictures up to the next one",
+    .tags(.judge))
   func switchInMidSequence() throws {
     let clip = try LayeredClip.everywhere.accessUnits()
     var first = clip[0]
@@ -88,7 +95,7 @@ struct EyeSplitterTests {
       try Decoder.frames(of: eyes.base, single: true).map(\.md5) == md5s.left + md5s.left)
   }
 
-  @Test("behind a jump, decoding begins anew at the random access point")
+  @Test("behind a jump, decoding begins anew at the random access point", .tags(.judge))
   func reset() throws {
     let clip = try LayeredClip.everywhere.accessUnits()
     var splitter = EyeSplitter()

@@ -3,6 +3,7 @@
 import Foundation
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// The byte stream of a flattened picture.
@@ -71,6 +72,7 @@ func flattened(
 struct FlattenTests {
   @Test(
     "the dependent eye of a woven stream, flattened, decodes to what it decodes to alone",
+    .tags(.judge),
     arguments: Stream.allCases, Eye.allCases)
   func woven(stream: Stream, baseEye: Eye) throws {
     let woven = try weave(
@@ -81,7 +83,7 @@ struct FlattenTests {
   }
 
   @Test(
-    "both eyes of a woven stream, flattened, decode to what they decode to alone",
+    "both eyes of a woven stream, flattened, decode to what they decode to alone", .tags(.judge),
     arguments: Stream.allCases)
   func wovenBoth(stream: Stream) throws {
     let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
@@ -91,7 +93,7 @@ struct FlattenTests {
   }
 
   @Test(
-    "the dependent eye of a file of another maker, flattened, is exact",
+    "the dependent eye of a file of another maker, flattened, is exact", .tags(.judge),
     .enabled(if: ForeignMedia.arePresent, "needs ../shared/media"), arguments: ForeignMedia.allCases
   )
   func foreign(media: ForeignMedia) throws {

@@ -2,18 +2,20 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Streams with inter-layer prediction, which only flattening takes apart.
 @Suite("Inter-layer prediction", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
 struct LayeredClipTests {
-  @Test("flattened for the dependent eye, it is exact", arguments: LayeredClip.allCases)
+  @Test(
+    "flattened for the dependent eye, it is exact", .tags(.judge), arguments: LayeredClip.allCases)
   func dependentEye(clip: LayeredClip) throws {
     let flat = try flattened(clip.accessUnits(), output: .dependentEye)
     #expect(try Decoder.frames(of: flat.bytes, single: true).map(\.md5) == clip.md5s().right)
   }
 
-  @Test("flattened for both eyes, both are exact", arguments: LayeredClip.allCases)
+  @Test("flattened for both eyes, both are exact", .tags(.judge), arguments: LayeredClip.allCases)
   func bothEyes(clip: LayeredClip) throws {
     let flat = try flattened(clip.accessUnits(), output: .bothEyes)
     let md5s = try clip.md5s()
@@ -22,7 +24,9 @@ struct LayeredClipTests {
         == (md5s.left + md5s.right).sorted())
   }
 
-  @Test("the order is strict wherever sixteen buffers allow it, and says where they do not")
+  @Test(
+    "the order is strict wherever sixteen buffers allow it, and says where they do not",
+    .tags(.judge))
   func strictness() throws {
     for output in [Flattener.Output.dependentEye, .bothEyes] {
       let everywhere = try flattened(LayeredClip.everywhere.accessUnits(), output: output)
@@ -35,7 +39,7 @@ struct LayeredClipTests {
     }
   }
 
-  @Test("what the fallback does is what the strict decoder refuses")
+  @Test("what the fallback does is what the strict decoder refuses", .tags(.judge))
   func fallback() throws {
     let flat = try flattened(LayeredClip.openGOPs.accessUnits(), output: .dependentEye)
     let decoder = try StrictDecoder(flat.bytes)

@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 /// Eyes that name eight reference pictures each: with the current one, more than a picture buffer
@@ -12,7 +13,9 @@ struct PictureBufferTests {
     try Stream.bytes("references-\(eye.rawValue)")
   }
 
-  @Test("the dependent eye is given up until the next sequence, the base eye loses nothing")
+  @Test(
+    "the dependent eye is given up until the next sequence, the base eye loses nothing",
+    .tags(.judge))
   func givenUp() throws {
     let left = try accessUnits(of: eye(.left))
     let right = try accessUnits(of: eye(.right))

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// Keyframes of the dependent eye that are predicted from the base eye's.
-@Suite struct PredictedKeyframeTests {
+struct PredictedKeyframeTests {
   /// Weaves a still picture in both eyes, with a keyframe in the place of the right one.
   private func weave(keyframe: AccessUnit, sets: [[UInt8]]? = nil) throws -> WovenAccessUnit {
     var weaver = Weaver(baseEye: .left)
@@ -56,6 +56,7 @@ import Testing
 
   @Test(
     "a P picture that stands beside the picture it was predicted from decodes as it does behind it",
+    .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"), arguments: Eye.allCases)
   func exact(baseEye: Eye) throws {
     let units = try Still.pair.accessUnits()

@@ -3,6 +3,7 @@
 import Bits
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 @Suite("Coded video sequences", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
@@ -27,14 +28,14 @@ struct SequenceTests {
     }
   }
 
-  @Test("size and parameter sets may change at an IDR picture")
+  @Test("size and parameter sets may change at an IDR picture", .tags(.judge))
   func change() throws {
     let streams: [Stream] = [.main8, .slices, .weightp]
     try Self.check(
       Self.joined(streams, .left, between: []), Self.joined(streams, .right, between: []))
   }
 
-  @Test("an end of sequence NAL unit ends it for both layers")
+  @Test("an end of sequence NAL unit ends it for both layers", .tags(.judge))
   func endOfSequence() throws {
     let end: [UInt8] = [0, 0, 0, 1, 0x48, 0x01]
     var streams: [[AccessUnit]] = []
@@ -47,7 +48,9 @@ struct SequenceTests {
     try Self.check(streams[0], streams[1])
   }
 
-  @Test("a sequence may have more pictures than flattening has between its two numberings")
+  @Test(
+    "a sequence may have more pictures than flattening has between its two numberings",
+    .tags(.judge))
   func long() throws {
     let pair = try Still.pair.accessUnits()
     let slice = try #require(pair[1].nalUnits.last)
@@ -68,7 +71,7 @@ struct SequenceTests {
     #expect(try Decoder.frames(of: flat, single: true) == alone)
   }
 
-  @Test("a lost or damaged dependent picture leaves the base eye as it is")
+  @Test("a lost or damaged dependent picture leaves the base eye as it is", .tags(.judge))
   func lostPicture() throws {
     var units = try accessUnits(
       of: weave(Stream.main8.accessUnits(.left), Stream.main8.accessUnits(.right)))
@@ -90,7 +93,7 @@ struct SequenceTests {
     #expect(try md5s.isSuperset(of: Stream.main8.md5s(.left)))
   }
 
-  @Test("decoding may begin at a CRA picture")
+  @Test("decoding may begin at a CRA picture", .tags(.judge))
   func randomAccess() throws {
     let streams = try Eye.allCases.map { Array(try Stream.main10.accessUnits($0).dropFirst(4)) }
     #expect(streams[0][0].nalUnits.count > 3)

@@ -2,6 +2,7 @@
 
 import HEVC
 import StereoVideo
+import TestKit
 import Testing
 
 @Suite("Unweave") struct UnweaveTests {
@@ -36,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "the layers of a woven stream, taken out alone, decode as before",
+    "the layers of a woven stream, taken out alone, decode as before", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"), arguments: Stream.allCases)
   func exact(stream: Stream) throws {
     let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
@@ -47,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "a dependent layer that refers to the base layer is not taken out alone",
+    "a dependent layer that refers to the base layer is not taken out alone", .tags(.judge),
     .enabled(if: ForeignMedia.arePresent && Decoder.isAvailable, "needs ../shared/media and PyAV"),
     arguments: ForeignMedia.allCases)
   func interLayer(media: ForeignMedia) throws {

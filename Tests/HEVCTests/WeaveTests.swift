@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Weave") struct WeaveTests {
   @Test(
-    "both eyes of a woven stream decode to what they decode to alone",
+    "both eyes of a woven stream decode to what they decode to alone", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"),
     arguments: Stream.allCases, Eye.allCases)
   func exact(stream: Stream, baseEye: Eye) throws {
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "picture types may differ where decoding order and random access are the same",
+    "picture types may differ where decoding order and random access are the same", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
   func types() throws {
     let left = try Still.pair.accessUnits()

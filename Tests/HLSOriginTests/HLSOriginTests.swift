@@ -7,7 +7,7 @@ import Testing
 import WebServer
 
 /// The rules by which players follow a live stream closely.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.tags(.realTime))
 struct HLSOriginTests {
   let folder: TemporaryFolder
   let origin: HLSOrigin

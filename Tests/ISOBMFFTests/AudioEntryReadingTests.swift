@@ -57,7 +57,7 @@ struct AudioEntryReadingTests {
   }
 
   @Test(
-    "PCM of any width, kind and byte order",
+    "PCM of any width, kind and byte order", .tags(.judge),
     arguments: [
       ("pcm_s16le", PCMFormat(bitsPerSample: 16)),
       ("pcm_s16be", PCMFormat(bitsPerSample: 16, isBigEndian: true)),
@@ -76,7 +76,7 @@ struct AudioEntryReadingTests {
     #expect(try self.entry(codec, "mov", channels: 6).coding == .pcm(format))
   }
 
-  @Test("AAC with its AudioSpecificConfig, plain and in wave")
+  @Test("AAC with its AudioSpecificConfig, plain and in wave", .tags(.judge))
   func aac() throws {
     for container in ["mov", "mp4"] {
       let entry = try entry("aac", container)
@@ -91,7 +91,7 @@ struct AudioEntryReadingTests {
   }
 
   @Test(
-    "AC-3, E-AC-3, ALAC, Opus, FLAC and MP3 with what their decoders need",
+    "AC-3, E-AC-3, ALAC, Opus, FLAC and MP3 with what their decoders need", .tags(.judge),
     arguments: [
       "mov", "mp4",
     ])

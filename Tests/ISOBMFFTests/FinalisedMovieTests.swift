@@ -4,7 +4,7 @@ import ISOBMFF
 import Testing
 
 /// A file of fragments that becomes an ordinary movie at its end.
-@Suite struct FinalisedMovieTests {
+struct FinalisedMovieTests {
   @Test(
     "the file plays while it grows, before the patch, and finished",
     arguments: MovieContainer.allCases)

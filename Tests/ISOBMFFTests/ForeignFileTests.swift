@@ -28,7 +28,7 @@ struct ForeignFileTests {
     }
   }
 
-  @Test("the facts of golden.json are read", arguments: Media.all)
+  @Test("the facts of golden.json are read", .tags(.judge), arguments: Media.all)
   func facts(name: String) throws {
     let decoder = JSONDecoder()
     decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -74,7 +74,7 @@ struct ForeignFileTests {
   }
 
   @Test(
-    "samples lie where FFmpeg finds them, at its times",
+    "samples lie where FFmpeg finds them, at its times", .tags(.judge),
     .enabled(if: Python.hasAV, "no Python with PyAV; see GST_SPATIAL_PYTHON"),
     arguments: Media.all)
   func samples(name: String) throws {

@@ -86,7 +86,7 @@ struct FragmentTests {
   }
 
   @Test(
-    "every sample's place, times and sync flag",
+    "every sample's place, times and sync flag", .tags(.judge),
     arguments: [
       "plain", "keyframe", "empty", "moof", "omit", "dash", "negative", "short",
     ])
@@ -128,7 +128,7 @@ struct FragmentTests {
       samples.endDecodeTime == (try #require(all.last)).decodeTime + Int64(all.last?.duration ?? 0))
   }
 
-  @Test("PCM in a fragment is read in runs")
+  @Test("PCM in a fragment is read in runs", .tags(.judge))
   func runs() throws {
     let file = try ParsedFile(pulling: try #require(try Self.files.get()["moof.mp4"]))
     let sound = try #require(file.movie?.tracks.first { $0.handlerType == "soun" })
@@ -140,7 +140,7 @@ struct FragmentTests {
     #expect(bytes == 30 * 4800 * 4)
   }
 
-  @Test("mfra at the end and sidx at the start lead to the fragments")
+  @Test("mfra at the end and sidx at the start lead to the fragments", .tags(.judge))
   func indexes() throws {
     let files = try Self.files.get()
     let bytes = try #require(files["moof.mp4"])

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// What `FragmentWriter` writes, read by this project's reader and by others.
-@Suite struct FragmentWriterTests {
+struct FragmentWriterTests {
   private static let entry = VisualSampleEntry(width: 64, height: 32, hvcC: [1, 2, 3], lhvC: [4])
   private static let video = TrackDescription(.video(entry), timescale: 30_000)
   private static let audio = TrackDescription(
@@ -267,7 +267,8 @@ import Testing
   }
 
   @Test(
-    "an independent reader finds the same pictures at the same times", .enabled(if: Python.hasAV))
+    "an independent reader finds the same pictures at the same times", .tags(.judge),
+    .enabled(if: Python.hasAV))
   func independent() throws {
     for format in [FragmentFormat.movie(.mp4), .movie(.quickTime), .cmaf] {
       // A coding that says nothing outside of its pictures.

@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 /// Spherical metadata of Apple and of Google, and what one says in the words of the other.
-@Suite struct ImmersiveMetadataTests {
+struct ImmersiveMetadataTests {
   private func bytes(_ hex: String) -> [UInt8] {
     let digits = hex.filter { !$0.isWhitespace }.compactMap(\.hexDigitValue)
     return stride(from: 0, to: digits.count - 1, by: 2).map {

@@ -5,11 +5,13 @@ import TestKit
 import Testing
 
 /// What a file is can be told from headers of boxes alone.
-@Suite struct LayeredMovieProbeTests {
+struct LayeredMovieProbeTests {
   /// - Parameter count: how many bytes of the file are there.
   private func isLayered(_ file: [UInt8], count: Int? = nil, knowsSize: Bool = true) -> Bool {
     LayeredMovieProbe.isLayered(fileSize: knowsSize ? UInt64(file.count) : nil) { offset, size in
-      guard let start = Int(exactly: offset), start + size <= count ?? file.count else { return nil }
+      guard let start = Int(exactly: offset), start + size <= count ?? file.count else {
+        return nil
+      }
       return Array(file[start..<start + size])
     }
   }

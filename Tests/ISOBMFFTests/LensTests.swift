@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 /// The lenses of parametric projections.
-@Suite struct LensTests {
+struct LensTests {
   private static var calibration: LensCalibration {
     var lens = LensCalibration(
       referenceWidth: 4320, referenceHeight: 4320, focalLengthX: 3193.5, focalLengthY: 3190.25,

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 /// A recording that was cut off anywhere becomes an ordinary movie.
-@Suite struct MovieRecoveryTests {
+struct MovieRecoveryTests {
   private func recover(_ file: [UInt8]) throws -> RecoveredMovie {
     var recovery = MovieRecovery(fileSize: UInt64(file.count))
     while true {

@@ -148,7 +148,8 @@ import struct FuzzTargets.SplitMix
   }
 
   @Test(
-    "damaged files of a megabyte take no longer than whole ones", arguments: 0..<40 as Range<UInt64>
+    "damaged files of a megabyte take no longer than whole ones", .tags(.long),
+    arguments: 0..<40 as Range<UInt64>
   )
   func damaged(seed: UInt64) throws {
     var random = SplitMix(state: seed)

@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 /// A `vexu` box with more in it than is known here.
-@Suite struct VideoExtendedUsageTests {
+struct VideoExtendedUsageTests {
   private static func box(_ type: FourCC, _ payload: [UInt8]) -> [UInt8] {
     OpaqueBox(type, payload: payload).bytes
   }

@@ -27,7 +27,9 @@ struct WrittenMovieTests {
     bytes.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
   }
 
-  @Test("video and AAC: every packet with its bytes and times", arguments: MovieContainer.allCases)
+  @Test(
+    "video and AAC: every packet with its bytes and times", .tags(.judge),
+    arguments: MovieContainer.allCases)
   func packets(container: MovieContainer) throws {
     var movie = MovieWriter(container: container)
     let video = try movie.addTrack(
@@ -77,7 +79,7 @@ struct WrittenMovieTests {
     #expect(packets.filter { $0.hasPrefix("1 ") } == expected[1])
   }
 
-  @Test("audio codecs are known by name, rate and channels")
+  @Test("audio codecs are known by name, rate and channels", .tags(.judge))
   func audioCodecs() throws {
     let alac: [UInt8] = [
       0, 0, 0x10, 0, 0, 16, 40, 10, 14, 2, 0, 0, 0, 0, 0x40, 4, 0, 0x17, 0x70, 0, 0, 0, 0xBB, 0x80,
@@ -134,7 +136,7 @@ struct WrittenMovieTests {
     #expect(Set(output.split(separator: "\n").map(String.init)) == expected)
   }
 
-  @Test("the keys of a spatial movie are read", arguments: MovieContainer.allCases)
+  @Test("the keys of a spatial movie are read", .tags(.judge), arguments: MovieContainer.allCases)
   func keys(container: MovieContainer) throws {
     var movie = MovieWriter(
       container: container, metadata: MovieMetadata(items: MovieMetadata.spatialItems))

@@ -15,7 +15,8 @@ struct MatroskaVideoTests {
 
   private static let header: [UInt8] = [0x1A, 0x45, 0xDF, 0xA3, 0x84, 0x42, 0x86, 0x81, 0x01]
   /// A segment of unknown size, as live streams have.
-  private static let segment: [UInt8] = [0x18, 0x53, 0x80, 0x67, 0x01] + Array(repeating: 0xFF, count: 7)
+  private static let segment: [UInt8] =
+    [0x18, 0x53, 0x80, 0x67, 0x01] + Array(repeating: 0xFF, count: 7)
 
   /// A file with a track of sound, and one of video that says this.
   private func file(_ video: [UInt8]) -> [UInt8] {
@@ -77,7 +78,9 @@ struct MatroskaVideoTests {
     #expect(read(file(projection(element([0x76, 0x71], [0]))))?.projection == nil)
   }
 
-  @Test("what is cut off, broken or something else says nothing, and asks for nothing that is not there")
+  @Test(
+    "what is cut off, broken or something else says nothing, and asks for nothing that is not there"
+  )
   func broken() {
     let whole = file(projection(element([0x76, 0x71], [1])))
     for end in 0..<whole.count { _ = read(Array(whole[..<end])) }

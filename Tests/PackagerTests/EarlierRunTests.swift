@@ -6,7 +6,7 @@ import Playlist
 import Testing
 
 /// A run that goes on with the playlists of one before it.
-@Suite struct EarlierRunTests {
+struct EarlierRunTests {
   private func settings(_ kind: MediaPlaylist.Kind = .event, parts: UInt64 = 0) -> PackagerSettings
   {
     var settings = PackagerSettings(kind, target: 1)

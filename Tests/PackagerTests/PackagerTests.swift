@@ -6,7 +6,7 @@ import Playlist
 import Testing
 
 /// Segments and playlists of synthetic streams, as files in a dictionary.
-@Suite struct PackagerTests {
+struct PackagerTests {
   @Test("a finished movie: segments start together at keyframes, nothing is lost or moved")
   func onDemand() throws {
     var settings = PackagerSettings(.onDemand, target: 2)

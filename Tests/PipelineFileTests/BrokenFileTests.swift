@@ -6,7 +6,7 @@ import Testing
 
 /// Each `Broken/*.yaml` gets exactly the diagnostics of the `.txt` beside it. To write down what
 /// a new file gets, run the tests with GST_SPATIAL_RECORD=1, and read it before committing it.
-@Suite struct BrokenFileTests {
+struct BrokenFileTests {
   static let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Broken")
 
   static let names: [String] = {

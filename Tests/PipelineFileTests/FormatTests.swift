@@ -4,7 +4,7 @@ import PipelineFile
 import Testing
 
 /// Versions, brackets, repeated branches, choices that stand for something, endings.
-@Suite struct FormatTests {
+struct FormatTests {
   @Test("the format has a version, which may be left out")
   func version() throws {
     _ = try graph("version: 1\nlinks: [filesrc -> filesink]")

@@ -3,7 +3,7 @@
 import PipelineFile
 import Testing
 
-@Suite struct ResolveTests {
+struct ResolveTests {
   static let example = """
     description: Turn a side-by-side 3D movie into an MV-HEVC spatial movie.
     parameters:

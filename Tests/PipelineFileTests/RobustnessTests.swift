@@ -2,10 +2,11 @@
 
 import Glibc
 import PipelineFile
+import TestKit
 import Testing
 
 /// Nothing that a file holds may end or stall the program that reads it.
-@Suite struct RobustnessTests {
+struct RobustnessTests {
   /// All stages, whatever they say.
   @discardableResult
   private func run(_ bytes: [UInt8]) -> String {
@@ -115,7 +116,7 @@ import Testing
     }
   }
 
-  @Test("files made to be slow are answered in time", arguments: SlowFile.allCases)
+  @Test("files made to be slow are answered in time", .tags(.long), arguments: SlowFile.allCases)
   func slowFiles(file: SlowFile) {
     let bytes = Array(file.text.utf8)
     let start = threadTime()

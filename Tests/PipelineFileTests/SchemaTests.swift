@@ -4,7 +4,7 @@ import Foundation
 import PipelineFile
 import Testing
 
-@Suite struct SchemaTests {
+struct SchemaTests {
   private func schema() throws -> [String: Any] {
     let data = Data(PipelineFile.schema.utf8)
     return try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])

@@ -3,17 +3,17 @@
 import Foundation
 import PipelineFile
 import PipelineHost
+import TestElements
 import TestKit
 import Testing
 
 /// How graphs are built and run, on small pipelines.
-@Suite(.timeLimit(.minutes(2)))
 struct HostTests {
   private let folder: TemporaryFolder
 
   init() throws {
     folder = try TemporaryFolder()
-    _ = try #require(Repository.built, "scripts/test says where the built plugin is")
+    try BuiltPlugin.require()
   }
 
   private func load(_ text: String, _ arguments: [String] = []) throws -> HostedPipeline {
@@ -65,7 +65,7 @@ struct HostTests {
     }
   }
 
-  @Test("a stop before the first data has come through ends the run as any other")
+  @Test("a stop before the first data has come through ends the run as any other", .tags(.realTime))
   func stopAtStart() async throws {
     let run = PipelineRun(
       try load(
@@ -369,7 +369,9 @@ struct HostTests {
     #expect(folder.names == ["out-2.raw", "out.raw", "test.yaml"])
   }
 
-  @Test("the takes of a run that starts anew have numbers, and there is a limit to them")
+  @Test(
+    "the takes of a run that starts anew have numbers, and there is a limit to them",
+    .tags(.realTime))
   func takes() async throws {
     let pipeline = try load(
       """
@@ -401,7 +403,7 @@ struct HostTests {
   }
 
   @Test(
-    "the watchdog names the element that holds the others up",
+    "the watchdog names the element that holds the others up", .tags(.realTime),
     arguments: [
       ("appsrc -> identity -> fakesink", "'appsrc' gives nothing"),
       (
@@ -422,7 +424,7 @@ struct HostTests {
     #expect(diagnostic.location?.line == 1)
   }
 
-  @Test("'on-error: restart' starts the pipeline anew, until it is stopped")
+  @Test("'on-error: restart' starts the pipeline anew, until it is stopped", .tags(.realTime))
   func restart() async throws {
     let pipeline = try load(
       """
@@ -451,7 +453,7 @@ struct HostTests {
     }
   }
 
-  @Test("runs leave no pipelines behind")
+  @Test("runs leave no pipelines behind", .tags(.realTime))
   func noLeaks() async throws {
     // A queue of a thousand kilobytes in each: what stays behind is seen.
     let pipeline = try load(

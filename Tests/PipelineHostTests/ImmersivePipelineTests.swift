@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// The ready pipelines for pictures that surround the viewer, by what comes out.
-@Suite(.timeLimit(.minutes(2)))
 struct ImmersivePipelineTests {
   private let folder: TemporaryFolder
 

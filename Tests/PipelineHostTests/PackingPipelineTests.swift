@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// Ready pipelines that put both eyes into one picture.
-@Suite(.timeLimit(.minutes(2)))
 struct PackingPipelineTests {
   private let folder: TemporaryFolder
 

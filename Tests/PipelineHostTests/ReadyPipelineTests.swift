@@ -9,7 +9,6 @@ import TestKit
 import Testing
 
 /// Each ready pipeline on real input, checked by what comes out.
-@Suite(.timeLimit(.minutes(2)))
 struct ReadyPipelineTests {
   private let folder: TemporaryFolder
 
@@ -120,7 +119,7 @@ struct ReadyPipelineTests {
   }
 
   @Test(
-    "each eye of a foreign movie as 2D is that eye, frame by frame",
+    "each eye of a foreign movie as 2D is that eye, frame by frame", .tags(.long),
     .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     arguments: [
       "gradients-160x120-left-base.mp4", "water-1934x2160-right-base.mov",
@@ -193,7 +192,9 @@ struct ReadyPipelineTests {
     }
   }
 
-  @Test("a live scene becomes low-latency HLS, with a preview beside it, until it is ended")
+  @Test(
+    "a live scene becomes low-latency HLS, with a preview beside it, until it is ended",
+    .tags(.realTime))
   func liveStream() async throws {
     let place = folder.path("live")
     let pipeline = try HostedPipeline.load(

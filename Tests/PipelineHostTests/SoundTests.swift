@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// The ready pipelines with movies that have sound, of a kind that can be copied or not, or none.
-@Suite(.timeLimit(.minutes(2)))
 struct SoundTests {
   enum Sound: CaseIterable {
     case aac, pcm, none

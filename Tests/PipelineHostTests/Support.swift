@@ -2,12 +2,13 @@
 
 import PipelineFile
 import PipelineHost
+import TestElements
 import TestKit
 import Testing
 
-/// Runs a ready pipeline with the built plugin. It has nothing to warn of.
+/// Runs a ready pipeline. It has nothing to warn of.
 func runReady(_ name: String, _ arguments: [String]) async throws {
-  _ = try #require(Repository.built, "scripts/test says where the built plugin is")
+  try BuiltPlugin.require()
   let pipeline = try HostedPipeline.load(Repository.pipeline(name), arguments: arguments)
   #expect(pipeline.warnings.all.isEmpty)
   try await PipelineRun(pipeline).run()

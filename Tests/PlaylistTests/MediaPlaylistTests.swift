@@ -3,7 +3,7 @@
 import Playlist
 import Testing
 
-@Suite struct MediaPlaylistTests {
+struct MediaPlaylistTests {
   private static let second: UInt64 = 1_000_000_000
   /// 2026-11-22T02:03:56Z
   private static let start: Int64 = 1_795_313_036_000_000_000

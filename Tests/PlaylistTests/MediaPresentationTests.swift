@@ -3,7 +3,7 @@
 import Playlist
 import Testing
 
-@Suite struct MediaPresentationTests {
+struct MediaPresentationTests {
   private var video: MediaPresentation.Representation {
     MediaPresentation.Representation(
       id: "video_0", content: .video(width: 640, height: 360, frameRate: FrameRate(30)),

@@ -3,7 +3,7 @@
 import Playlist
 import Testing
 
-@Suite struct MultivariantPlaylistTests {
+struct MultivariantPlaylistTests {
   private func variant(_ uri: String, _ bandwidth: UInt64, _ layout: VideoLayout) -> Variant {
     var variant = Variant(
       uri, bandwidth: bandwidth, averageBandwidth: bandwidth - 100_000,

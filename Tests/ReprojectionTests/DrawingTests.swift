@@ -3,10 +3,11 @@
 import Glibc
 import Reprojection
 import StereoVideo
+import TestKit
 import Testing
 
 /// Pictures drawn from others, against sampling in double precision and against each other.
-@Suite struct DrawingTests {
+struct DrawingTests {
   private static let views: [SphereOrientation] = [
     SphereOrientation(), SphereOrientation(yaw: 30, pitch: 20, roll: 10),
     SphereOrientation(yaw: 180, pitch: -10), SphereOrientation(pitch: 90),
@@ -72,7 +73,9 @@ import Testing
     Way(name: "quadruples", format: .quadruples, interpolation: .linear, least: 57),
   ]
 
-  @Test("a view of a sphere is as good as rounding allows, moving or not", arguments: ways)
+  @Test(
+    "a view of a sphere is as good as rounding allows, moving or not", .tags(.long), arguments: ways
+  )
   func quality(way: Way) throws {
     let source = try sphere(1024, 512)
     let target = try flat(400, 224, 70)
@@ -97,7 +100,7 @@ import Testing
     }
   }
 
-  @Test("every projection is drawn from and drawn", arguments: everyGeometry.indices)
+  @Test("every projection is drawn from and drawn", .tags(.long), arguments: everyGeometry.indices)
   func everyProjection(index: Int) throws {
     let (projection, width, height) = everyGeometry[index]
     // The reference knows no padding.
@@ -251,7 +254,9 @@ import Testing
     }
   }
 
-  @Test("wherever a view looks, each sample is the one that sampling in double precision gives")
+  @Test(
+    "wherever a view looks, each sample is the one that sampling in double precision gives",
+    .tags(.long))
   func everywhere() throws {
     let sources: [PictureGeometry] = [
       try sphere(512, 256),

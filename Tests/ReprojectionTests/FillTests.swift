@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 /// What is drawn where a picture shows nothing.
-@Suite struct FillTests {
+struct FillTests {
   @Test("other values are drawn from the next picture on, as many as the planes have")
   func values() throws {
     let source = try PictureGeometry(.fisheye(FisheyeLens()), width: 64, height: 64)

@@ -6,7 +6,7 @@ import StereoVideo
 import Testing
 
 /// Where pixels look, and where directions lie.
-@Suite struct GeometryTests {
+struct GeometryTests {
   /// Directions all over the sphere, the axes among them.
   private static let directions: [Direction] =
     (0..<2000).map { index in

@@ -4,7 +4,7 @@ import FuzzTargets
 import Testing
 
 /// Figures that no camera has: see also the fuzz target `geometry`, which looks for more.
-@Suite struct HostileFigureTests {
+struct HostileFigureTests {
   @Test("projections of any figures are refused or drawn, and nothing traps")
   func randomFigures() {
     var state: UInt64 = 7

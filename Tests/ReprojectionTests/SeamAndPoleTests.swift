@@ -2,11 +2,12 @@
 
 import Reprojection
 import StereoVideo
+import TestKit
 import Testing
 
 /// Views over the edge where a picture of the whole sphere closes, and of its poles, while they move and
 /// while they stay.
-@Suite struct SeamAndPoleTests {
+struct SeamAndPoleTests {
   private static let flat = Result {
     try PictureGeometry(.rectilinear(horizontalFieldOfView: 80), width: 320, height: 180)
   }
@@ -99,7 +100,7 @@ import Testing
   }
 
   @Test(
-    "a view that moves past a pole is as good as any",
+    "a view that moves past a pole is as good as any", .tags(.long),
     arguments: [
       SphereOrientation(pitch: 90), SphereOrientation(yaw: 30, pitch: 60),
       SphereOrientation(yaw: 200, pitch: -80, roll: 70),

@@ -3,6 +3,7 @@
 import Glibc
 import Reprojection
 import StereoVideo
+import TestKit
 import Testing
 
 /// The geometry against FFmpeg's v360, by what it makes of ramps.
@@ -52,7 +53,8 @@ struct V360Tests {
     return ([(isInput ? "input=" : "output=") + parts[0]] + fields).joined(separator: ":")
   }
 
-  @Test("a view into a picture takes its pixels from where v360 does", arguments: cases)
+  @Test(
+    "a view into a picture takes its pixels from where v360 does", .tags(.judge), arguments: cases)
   func inputs(source: Case) throws {
     let (width, height) = (160, 120)
     let vertical = 2 * atan(tan(Double.pi / 6) * 0.75) * 180 / .pi
@@ -71,7 +73,9 @@ struct V360Tests {
     }
   }
 
-  @Test("a picture made of a sphere's map takes its pixels from where v360 does", arguments: cases)
+  @Test(
+    "a picture made of a sphere's map takes its pixels from where v360 does", .tags(.judge),
+    arguments: cases)
   func outputs(target: Case) throws {
     let (width, height) = (480, 240)
     let filters = Self.views.map { view in

@@ -1,41 +1,44 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import TestElements
 import TestKit
 import Testing
 
 /// How often elements ask the heap for memory, in programs of their own, beside elements in C that do
 /// as much.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .tags(.process))
 struct AllocationTests {
+  private static let folder = Result { try TemporaryFolder() }
+
   /// Counts allocations where it is preloaded (Tests/Tools/allocations.c).
   private static let counter: Result<String, any Error> = Result {
-    let library = FileManager.default.temporaryDirectory
-      .appending(path: "allocations-\(ProcessInfo.processInfo.processIdentifier).so").path
+    let library = try folder.get().path("allocations.so")
     let source = Repository.url.appending(path: "Tests/Tools/allocations.c").path
-    let (status, output) = try run(["cc", "-O1", "-fPIC", "-shared", source, "-o", library])
-    guard status == 0 else { throw Failure("allocations.c cannot be compiled: \(output)") }
+    let ended = try Program.run(["cc", "-O1", "-fPIC", "-shared", source, "-o", library])
+    guard ended.status == 0 else {
+      throw Failure("allocations.c cannot be compiled: \(ended.output)")
+    }
     return library
   }
 
   /// The folder of a plugin with `cviewmarker` (Tests/Tools/view_marker.c).
   private static let marker: Result<String, any Error> = Result {
-    let folder = FileManager.default.temporaryDirectory
-      .appending(path: "view-marker-\(ProcessInfo.processInfo.processIdentifier)").path
-    try FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true)
+    let folder = try folder.get().url.path
     let source = Repository.url.appending(path: "Tests/Tools/view_marker.c").path
-    let (status, output) = try run([
+    let ended = try Program.run([
       "sh", "-c",
       "cc -O1 -fPIC -shared '\(source)' -o '\(folder)/libgstviewmarker.so' "
         + "$(pkg-config --cflags --libs gstreamer-base-1.0)",
     ])
-    guard status == 0 else { throw Failure("view_marker.c cannot be compiled: \(output)") }
+    guard ended.status == 0 else {
+      throw Failure("view_marker.c cannot be compiled: \(ended.output)")
+    }
     // What takes the plugin into the registry has that to do as well.
-    let (found, message) = try run([
-      "gst-inspect-1.0", "--gst-plugin-path=\(folder)", "cviewmarker",
-    ])
-    guard found == 0 else { throw Failure("no cviewmarker: \(message)") }
+    let next = try Program.run(
+      ["gst-inspect-1.0", "--gst-plugin-path=\(folder)", "cviewmarker"],
+      environment: ["GST_REGISTRY": folder + "/registry"])
+    guard next.status == 0 else { throw Failure("no cviewmarker: \(next.output)") }
     return folder
   }
 
@@ -47,15 +50,19 @@ struct AllocationTests {
     let library = try Self.counter.get()
     func allocations(_ count: Int) throws -> Int {
       let words = line.replacing("COUNT", with: "\(count)").words
-      let (status, output) = try run(
+      let ended = try Program.run(
         ["gst-launch-1.0", "-q", "--gst-plugin-path=\(try Self.marker.get())"] + words,
         // Memory that GLib keeps for itself counts as well.
-        environment: ["LD_PRELOAD": library, "G_SLICE": "always-malloc"])
-      guard status == 0,
-        let line = output.split(separator: "\n").last(where: {
+        environment: [
+          "LD_PRELOAD": library, "G_SLICE": "always-malloc",
+          // One that is brought up to date meanwhile would cost allocations.
+          "GST_REGISTRY": try Self.marker.get() + "/registry",
+        ])
+      guard ended.status == 0,
+        let line = ended.output.split(separator: "\n").last(where: {
           $0.hasPrefix("allocations: ")
         }), let number = Int(line.dropFirst(13))
-      else { throw Failure("no count: \(output)") }
+      else { throw Failure("no count: \(ended.output)") }
       return number
     }
     return Double(try allocations(1200) - allocations(200)) / 1000

@@ -3,11 +3,11 @@
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// The main job: a side-by-side file becomes a spatial movie, as a user does it.
-@Suite(.timeLimit(.minutes(3)))
 struct ConversionTests {
   let folder: TemporaryFolder
 
@@ -38,7 +38,8 @@ struct ConversionTests {
   }
 
   @Test(
-    "frames, times and sound of a decoded file come out as they went in", Judge.isThere,
+    "frames, times and sound of a decoded file come out as they went in", .tags(.judge),
+    Judge.isThere,
     arguments: ["30/1", "30000/1001", "24000/1001"], ["mov", "mp4"])
   func conversion(rate: String, container: String) async throws {
     let input = try await makeInput(rate: rate, frames: 60, packets: 94)
@@ -69,11 +70,11 @@ struct ConversionTests {
     try await Judge.expectEyes(output, folder, count: 60, width: 320, height: 180, above: 25)
   }
 
-  @Test("the line of scripts/demo converts a file that it is given")
+  @Test("the line of scripts/demo converts a file that it is given", .tags(.process))
   func demo() throws {
     try BuiltPlugin.require()
     let script = Repository.url.appending(path: "scripts/demo").path
-    let missing = try run([script, folder.path("nothing.mp4"), folder.path("out.mov")])
+    let missing = try Program.run([script, folder.path("nothing.mp4"), folder.path("out.mov")])
     #expect(missing.status != 0)
     #expect(missing.output.contains("cannot be read"))
   }

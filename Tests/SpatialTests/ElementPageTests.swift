@@ -6,7 +6,8 @@ import TestKit
 import Testing
 
 /// `docs/elements`: a page for each element.
-@Suite struct ElementPageTests {
+@Suite(.tags(.process))
+struct ElementPageTests {
   private static let folder = Repository.url.appending(path: "docs/elements")
 
   private static let names = PluginTests.elements.sorted()
@@ -15,7 +16,7 @@ import Testing
   func pages() throws {
     let pages = try FileManager.default.contentsOfDirectory(atPath: Self.folder.path).sorted()
     #expect(pages == Self.names.map { $0 + ".md" })
-    let elements = try run([
+    let elements = try Program.run([
       "bash", "-c", "gst-inspect-1.0 spatial | sed -nE 's/^  ([a-z0-9]+): .*/\\1/p'",
     ])
     .output.split(separator: "\n").map(String.init).sorted()
@@ -25,7 +26,7 @@ import Testing
   @Test("a page names all pads", arguments: names)
   func pads(_ name: String) throws {
     let page = try DocumentedLines(Self.folder.appending(path: name + ".md"))
-    let inspected = try run(["gst-inspect-1.0", name]).output
+    let inspected = try Program.run(["gst-inspect-1.0", name]).output
     for match in inspected.matches(of: /(?:SRC|SINK) template: '([^']+)'/) {
       #expect(page.text.contains("`\(match.output.1)`"), "\(match.output.1)")
     }
@@ -37,7 +38,7 @@ import Testing
     let folder = try ReadmeTests.folderWithMovies()
     #expect(!page.commands.isEmpty)
     for command in page.commands {
-      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+      let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(result.output)")
       guard !command.contains("mvhevchlssink name=") else {
         let playlist = try String(contentsOfFile: folder.path("main.m3u8"), encoding: .utf8)

@@ -4,6 +4,7 @@ import CGStreamer
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestElements
 import Testing
 
 /// `mvhevcenc` that is fed pair by pair.

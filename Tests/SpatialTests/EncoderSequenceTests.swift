@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// `mvhevcenc` where the video changes its size or format: what follows is another coded video sequence.
-@Suite(.timeLimit(.minutes(2)))
 struct EncoderSequenceTests {
   let folder: TemporaryFolder
 
@@ -36,14 +35,15 @@ struct EncoderSequenceTests {
   }
 
   @Test(
-    "both eyes go on in another size or format, and no frame is lost", Judge.isThere,
+    "both eyes go on in another size or format, and no frame is lost", .tags(.judge), Judge.isThere,
     arguments: [
       "format=I420,width=384,height=96", "format=I420,width=128,height=64",
       "format=I420_10LE,width=256,height=64",
     ])
   func change(second: String) async throws {
     let pipeline = try pipeline(
-      changing(second) + "! tee name=t ! queue ! mvhevcdec name=d d.left ! queue ! fakesink name=left "
+      changing(second)
+        + "! tee name=t ! queue ! mvhevcdec name=d d.left ! queue ! fakesink name=left "
         + "d.right ! queue ! fakesink name=right "
         + "t. ! queue ! video/x-h265,stream-format=hvc1 ! fakesink")
     let coded = try Tap(pipeline.element(named: "enc")?.staticPad("src"))

@@ -9,7 +9,6 @@ import TestKit
 import Testing
 
 /// What `mvhevcenc` and `mvhevcmux` make of times, requests and tags.
-@Suite(.timeLimit(.minutes(2)))
 struct EncoderTimeTests {
   private static let frame = EncoderHarness.frameDuration
 
@@ -73,7 +72,7 @@ struct EncoderTimeTests {
     )
   }
 
-  @Test("after a seek, the output says the time that was sought")
+  @Test("after a seek, the output says the time that was sought", .tags(.long))
   func seek() async throws {
     let pipeline = try pipeline(LifeCycleTests.stream.replacing("=6", with: "=400"))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// What goes wrong is one clear error, in bounded time.
-@Suite(.timeLimit(.minutes(3)))
 struct ErrorTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -124,7 +124,7 @@ struct ErrorTests {
   }
 
   @Test(
-    "a small file system that fills up is an error, not a hang",
+    "a small file system that fills up is an error, not a hang", .tags(.process),
     .enabled(if: SmallDisk.isAllowed, "only root may mount one"))
   func smallFileSystem() async throws {
     let disk = try SmallDisk(kibibytes: 256, at: folder.path("small"))

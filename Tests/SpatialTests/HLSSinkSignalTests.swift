@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink` where an application takes what it writes: the signals of `hlssink3`.
-@Suite(.timeLimit(.minutes(2)))
 struct HLSSinkSignalTests {
   let folder: TemporaryFolder
 
@@ -104,7 +103,9 @@ struct HLSSinkSignalTests {
       + "target-duration=1 \(properties)"
   }
 
-  @Test("an application takes all files, and both eyes play from what it has", Judge.isThere)
+  @Test(
+    "an application takes all files, and both eyes play from what it has", .tags(.judge),
+    Judge.isThere)
   func streams() async throws {
     let store = Store()
     let pipeline = try pipeline(line("playlist-type=vod"))

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// `mvhevchlssink`: what it writes, as independent players read it.
-@Suite(.timeLimit(.minutes(3)))
 struct HLSSinkTests {
   private let folder: HLSFolder
 
@@ -15,7 +14,9 @@ struct HLSSinkTests {
     folder = try HLSFolder()
   }
 
-  @Test("a finished movie: both eyes, one eye and sound, for all kinds of players", Judge.isThere)
+  @Test(
+    "a finished movie: both eyes, one eye and sound, for all kinds of players", .tags(.judge),
+    Judge.isThere)
   func onDemand() async throws {
     try await play(
       folder.video(90, "key-int-max=30 option-string=bframes=2") + folder.sound(141)
@@ -51,7 +52,7 @@ struct HLSSinkTests {
     #expect(shown[0].count == 60)
   }
 
-  @Test("live: the window slides, parts are announced, nothing listed is missing")
+  @Test("live: the window slides, parts are announced, nothing listed is missing", .tags(.realTime))
   func live() async throws {
     let pipeline = try pipeline(
       folder.video(150, "tune=zerolatency", live: true) + folder.sound(235, live: true)
@@ -74,7 +75,8 @@ struct HLSSinkTests {
   }
 
   @Test(
-    "with append, a second run goes on behind a discontinuity; players read both", Judge.isThere)
+    "with append, a second run goes on behind a discontinuity; players read both", .tags(.judge),
+    Judge.isThere)
   func append() async throws {
     for _ in 0..<2 {
       try await play(
@@ -132,6 +134,7 @@ struct HLSSinkTests {
 
   @Test(
     "where the size changes, all renditions have a discontinuity, and every picture is there",
+    .tags(.judge),
     Judge.isThere, arguments: ["", "video/x-h265,stream-format=byte-stream ! "])
   func sizeChange(form: String) async throws {
     try await play(

@@ -4,12 +4,12 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// How `mvhevcmux` says that pictures surround the viewer: to Apple's players, to those that know
 /// Google's boxes, and to those that know the older text alone.
-@Suite(.timeLimit(.minutes(1)))
 struct ImmersiveMovieTests {
   private let folder: TemporaryFolder
   private let path: String
@@ -58,8 +58,8 @@ struct ImmersiveMovieTests {
   /// What other programs read: ExifTool, FFmpeg 5.1, and a later FFmpeg, which knows `vexu`.
   private func judges() throws -> (exiftool: String, ffprobe: String, later: String) {
     (
-      try run(["exiftool", path]).output,
-      try run(["ffprobe", "-hide_banner", path]).output,
+      try Program.run(["exiftool", path]).output,
+      try Program.run(["ffprobe", "-hide_banner", path]).output,
       try Python.text([Repository.url.appending(path: "Tests/Tools/dump_format.py").path, path])
     )
   }
@@ -67,7 +67,7 @@ struct ImmersiveMovieTests {
   /// Whether ffprobe reads all that a movie says: from FFmpeg 7 on it reads a projection of `vexu`, and nothing
   /// of how frames are packed nor a pose, and then does not say what `st3d` and `sv3d` do.
   private static let ffprobeReadsAll =
-    (try? run(["ffprobe", "-version"]).output).map { said in
+    (try? Program.run(["ffprobe", "-version"]).output).map { said in
       ["4", "5", "6"].contains { said.hasPrefix("ffprobe version \($0)") }
     } == true
 
@@ -80,7 +80,8 @@ struct ImmersiveMovieTests {
       sourceLocation: sourceLocation)
   }
 
-  @Test("one eye's whole sphere: all three say so, and none of eyes", Python.hasAVTrait)
+  @Test(
+    "one eye's whole sphere: all three say so, and none of eyes", .tags(.judge), Python.hasAVTrait)
   func mono() async throws {
     let warned = try await make(
       "projection=equirectangular pose=30,-2.5,1 initial-view=45,10,0")
@@ -110,7 +111,7 @@ struct ImmersiveMovieTests {
   }
 
   @Test(
-    "two eyes of a half sphere in a frame", Python.hasAVTrait,
+    "two eyes of a half sphere in a frame", .tags(.judge), Python.hasAVTrait,
     arguments: [
       (PackingLayout.Arrangement.sideBySide, "side-by-side", "side by side"),
       (.topBottom, "top-bottom", "top and bottom"),

@@ -5,7 +5,7 @@ import GStreamer
 import Testing
 
 /// Sources that have few buffers, such as cameras, have to know how many of them are kept.
-@Suite("Elements that keep frames ask for as many more", .timeLimit(.minutes(1)))
+@Suite("Elements that keep frames ask for as many more")
 struct KeptFramesTests {
   private let sources =
     "videotestsrc name=l is-live=true ! %@ ! identity name=left-frames ! x.left "

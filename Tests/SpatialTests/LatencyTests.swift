@@ -36,7 +36,7 @@ struct LatencyTests {
     return minimum
   }
 
-  @Test("mvhevcenc: the lookahead counts, and zerolatency has none")
+  @Test("mvhevcenc: the lookahead counts, and zerolatency has none", .tags(.long))
   func encoder() async throws {
     let frame: UInt64 = 10_000_000
     let source = try await encoding("tune=zerolatency")

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// Elements up and down, and what stays behind.
-@Suite(.timeLimit(.minutes(2)))
 struct LifeCycleTests {
   static let movie =
     "stereotestsrc num-buffers=6 ! video/x-raw,width=128,height=64 ! sbssplit name=s "
@@ -129,7 +129,7 @@ struct LifeCycleTests {
   }
 
   @Test(
-    "nothing leaks, and nothing is critical",
+    "nothing leaks, and nothing is critical", .tags(.process),
     arguments: [
       movie + "/dev/shm/MOVIE",
       stream, "stereotestsrc num-buffers=2 ! sbssplit name=s s.left ! fakesink",

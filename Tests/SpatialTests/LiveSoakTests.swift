@@ -8,7 +8,7 @@ import Testing
 
 /// Live for a long time, with what happens to live streams: frames that are lost, a source that stalls,
 /// another size. `make soak MINUTES=120` takes its time; as one of the tests it lasts half a minute.
-@Suite(.timeLimit(.minutes(240)))
+@Suite(.tags(.exhaustive))
 struct LiveSoakTests {
   let folder: TemporaryFolder
 
@@ -118,7 +118,9 @@ struct LiveSoakTests {
     let (early, late) = (used[used.count / 3], try #require(used.last))
     #expect(late.files <= early.files + 2, "\(used)")
     #expect(late.memory - early.memory < 32 << 20, "\(used)")
-    print("soak: memory \(early.memory >> 20) to \(late.memory >> 20) MiB, files", early.files, late.files)
+    print(
+      "soak: memory \(early.memory >> 20) to \(late.memory >> 20) MiB, files", early.files,
+      late.files)
   }
 
   /// Segments follow each other without a hole, sound and video end together, and what is told of comes
@@ -163,6 +165,7 @@ struct LiveSoakTests {
   private func eyesOfWindow() throws -> [String: Int] {
     let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     let lines = try Python.lines([program, folder.path("video_0/index.m3u8")]).map(\.words)
-    return Dictionary(lines.filter { ["0", "1"].contains($0[0]) }.map { ($0[0], 1) }, uniquingKeysWith: +)
+    return Dictionary(
+      lines.filter { ["0", "1"].contains($0[0]) }.map { ($0[0], 1) }, uniquingKeysWith: +)
   }
 }

@@ -6,11 +6,12 @@ import GStreamer
 import GStreamerCheck
 import HEVC
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// Which decoder `mvhevcdec` takes, on machines with others than this one's.
-@Suite(.serialized, .timeLimit(.minutes(1)))
+@Suite(.serialized)
 struct MVHEVCDecDecoderTests {
   private let description =
     MVHEVCDecRobustnessTests.coder

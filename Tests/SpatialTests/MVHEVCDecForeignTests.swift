@@ -5,13 +5,18 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdec` on the files of other makers in `../shared/media`, which are not part of the project.
 @Suite(
-  .enabled(if: ForeignFile.arePresent, "../shared/media is not there"), .timeLimit(.minutes(1)))
+  .enabled(if: ForeignFile.arePresent, "../shared/media is not there"))
 struct MVHEVCDecForeignTests {
+  init() throws {
+    try BuiltPlugin.require()
+  }
+
   @Test("both eyes are those of a native decoder", arguments: ForeignFile.names)
   func exact(name: String) throws {
     let file = try ForeignFile(name)

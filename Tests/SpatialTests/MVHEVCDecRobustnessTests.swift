@@ -5,13 +5,13 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 import struct FuzzTargets.SplitMix
 
 /// `mvhevcdec` on streams that are damaged, jump, change or stop.
-@Suite(.timeLimit(.minutes(1)))
 struct MVHEVCDecRobustnessTests {
   /// nuh_layer_id
   private func layer(_ unit: [UInt8]) -> UInt8 { unit.count > 1 ? unit[1] >> 3 : 0 }
@@ -267,7 +267,7 @@ struct MVHEVCDecRobustnessTests {
     #expect("\(failure)".contains("not-linked"))
   }
 
-  @Test("the element decodes again after NULL, and another view then")
+  @Test("the element decodes again after NULL, and another view then", .tags(.process))
   func twice() async throws {
     let pipeline = try pipeline(
       Self.coder + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right")
@@ -284,7 +284,7 @@ struct MVHEVCDecRobustnessTests {
   }
 
   @Test(
-    "nothing leaks, and nothing is critical",
+    "nothing leaks, and nothing is critical", .tags(.process),
     arguments: [
       coder + "dec.left ! queue ! fakesink dec.right ! queue ! fakesink",
       coder + "view=left dec.left ! queue ! fakesink dec.right ! queue ! fakesink",
@@ -306,10 +306,10 @@ struct MVHEVCDecRobustnessTests {
     try runExpectingNoLeaks(description.replacing("fakesink", with: "fakesink async=false"))
   }
 
-  @Test("without any decoder, the error names the package that has one")
+  @Test("without any decoder, the error names the package that has one", .tags(.process))
   func noDecoder() throws {
     try BuiltPlugin.require()
-    let (status, output) = try run(
+    let ended = try Program.run(
       ["gst-launch-1.0"] + Self.coder.words
         + ["dec.left", "!", "fakesink", "async=false"],
       environment: [
@@ -317,8 +317,8 @@ struct MVHEVCDecRobustnessTests {
           + "vaapih265dec:NONE,nvh265dec:NONE,v4l2slh265dec:NONE,v4l2h265dec:NONE",
         "G_DEBUG": "fatal-criticals",
       ])
-    #expect(status != 0)
-    #expect(output.contains("gstreamer1.0-libav"), "\(output)")
+    #expect(ended.status != 0)
+    #expect(ended.output.contains("gstreamer1.0-libav"), "\(ended.output)")
   }
 
   static let installedDecoders: [String] = {
@@ -331,13 +331,13 @@ struct MVHEVCDecRobustnessTests {
   }()
 
   @Test(
-    "every decoder for H.265 that is installed keeps the metas",
+    "every decoder for H.265 that is installed keeps the metas", .tags(.process),
     arguments: installedDecoders)
   func decoders(name: String) throws {
     let folder = try TemporaryFolder()
     let others = Self.installedDecoders.filter { $0 != name }.map { "\($0):NONE" }
     let path = folder.path("eyes")
-    let (status, output) = try run(
+    let ended = try Program.run(
       ["gst-launch-1.0", "-q"] + Self.coder.words
         + [
           "dec.left", "!", "queue", "!", "filesink", "location=\(path)-left",
@@ -347,7 +347,7 @@ struct MVHEVCDecRobustnessTests {
         "GST_PLUGIN_FEATURE_RANK": (others + ["\(name):PRIMARY"]).joined(separator: ","),
         "G_DEBUG": "fatal-criticals",
       ])
-    #expect(status == 0, "\(output)")
+    #expect(ended.status == 0, "\(ended.output)")
     for eye in Eye.allCases {
       let size = try FileManager.default.attributesOfItem(atPath: "\(path)-\(eye.rawValue)")[.size]
       #expect(size as? Int == 12 * 64 * 64 * 3 / 2, "\(eye)")

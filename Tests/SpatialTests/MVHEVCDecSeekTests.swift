@@ -9,7 +9,6 @@ import Testing
 import struct FuzzTargets.SplitMix
 
 /// `mvhevcdec` behind `mvhevcdemux`: places in a movie.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDecSeekTests {
   private static let frames = 90
 
@@ -44,7 +43,7 @@ struct MVHEVCDecSeekTests {
     return (source, pipeline, taps)
   }
 
-  @Test("an accurate seek shows, for both eyes, the frame that belongs there")
+  @Test("an accurate seek shows, for both eyes, the frame that belongs there", .tags(.long))
   func accurate() async throws {
     let folder = try TemporaryFolder()
     let (source, pipeline, taps) = try await paused(in: folder)

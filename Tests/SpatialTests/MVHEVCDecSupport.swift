@@ -5,6 +5,7 @@ import GStreamer
 import GStreamerCheck
 import HEVC
 import StereoVideo
+import TestElements
 import Testing
 
 /// A picture of one eye: when it is shown, and its visible bytes.

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// `mvhevcdec` on streams of `mvhevcenc`: what went into the one comes out of the other.
-@Suite(.timeLimit(.minutes(3)))
 struct MVHEVCDecTests {
   /// What the encoder is set to.
   struct Coding: CustomTestStringConvertible, Sendable {
@@ -160,7 +159,7 @@ struct MVHEVCDecTests {
     #expect(frames.right.isEmpty)
   }
 
-  @Test("a long stretch without IDR pictures stays exact")
+  @Test("a long stretch without IDR pictures stays exact", .tags(.long))
   func long() async throws {
     let coding = Coding(
       raw: "width=64,height=32", options: "key-int-max=20000 scene-cuts=false",

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: fragments that come one by one, as adaptive streaming and live encoders give them.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxAdaptiveTests {
   let folder: TemporaryFolder
 
@@ -89,6 +89,7 @@ struct MVHEVCDemuxAdaptiveTests {
 
   @Test(
     "below an adaptive demuxer, segments and times are upstream's, also behind its seeks",
+    .tags(.judge),
     Python.hasAVTrait)
   func upstreamTimes() async throws {
     let (index, fragments) = try await fragments()
@@ -132,7 +133,9 @@ struct MVHEVCDemuxAdaptiveTests {
     }
   }
 
-  @Test("the duration of what is still being written grows, and is told", Python.hasAVTrait)
+  @Test(
+    "the duration of what is still being written grows, and is told", .tags(.judge),
+    Python.hasAVTrait)
   func growing() async throws {
     var (index, fragments) = try await fragments()
     // What was known when writing began: half a second.
@@ -156,7 +159,8 @@ struct MVHEVCDemuxAdaptiveTests {
     #expect(source.taps["left"]?.buffers.count == 60)
   }
 
-  @Test("behind a flush without a place in bytes, a fragment goes on", Python.hasAVTrait)
+  @Test(
+    "behind a flush without a place in bytes, a fragment goes on", .tags(.judge), Python.hasAVTrait)
   func flushWithoutPlace() async throws {
     let (index, fragments) = try await fragments()
     let source = try Source(["left", "video_0"])

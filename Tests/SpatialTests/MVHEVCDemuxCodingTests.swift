@@ -4,12 +4,12 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux` on movies whose eyes were coded in ways that other encoders code them: what comes
 /// out for each eye decodes to the frames of the stream that went in.
-@Suite(.timeLimit(.minutes(3)))
 struct MVHEVCDemuxCodingTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -41,6 +41,7 @@ struct MVHEVCDemuxCodingTests {
 
   @Test(
     "open GOPs, slices, wavefronts, weighted prediction, long references: each eye is exact",
+    .tags(.long),
     arguments: [
       ("format=I420,width=160,height=96", "open-gop=1:bframes=3:keyint=8:min-keyint=8"),
       ("format=I420,width=320,height=192", "open-gop=0:slices=4:ctu=16:max-tu-size=16:keyint=10"),
@@ -58,7 +59,7 @@ struct MVHEVCDemuxCodingTests {
     }
   }
 
-  @Test("a GOP of more than 16,384 pictures is exact to its end")
+  @Test("a GOP of more than 16,384 pictures is exact to its end", .tags(.long))
   func longGroup() async throws {
     let expected = try await weave(
       16_500, "format=I420,width=32,height=32,framerate=30/1",
@@ -71,7 +72,7 @@ struct MVHEVCDemuxCodingTests {
   }
 
   @Test(
-    "a movie that FFmpeg fragmented gives the eyes that the whole one does",
+    "a movie that FFmpeg fragmented gives the eyes that the whole one does", .tags(.judge),
     Judge.isThere, arguments: ["mov", "mp4"])
   func fragmentedElsewhere(container: String) async throws {
     try await OwnMovie.make(path, frames: 40, sound: container == "mov")

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: tracks of which an edit list says what plays when.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxEditTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -97,7 +97,7 @@ struct MVHEVCDemuxEditTests {
   }
 
   @Test(
-    "edit lists show the right frames at the right times, in pull and in push mode",
+    "edit lists show the right frames at the right times, in pull and in push mode", .tags(.long),
     arguments: lists)
   func edits(list: List) async throws {
     let all = try await make(try await edits(list))
@@ -112,7 +112,7 @@ struct MVHEVCDemuxEditTests {
     #expect(nearly(theirs, list.expected), "qtdemux: \(theirs)")
   }
 
-  @Test("and of an eye that comes late, since it is flattened", arguments: lists)
+  @Test("and of an eye that comes late, since it is flattened", .tags(.long), arguments: lists)
   func flattened(list: List) async throws {
     _ = try await make(try await edits(list), mux: "inter-view-prediction=keyframes")
     let all = try await DemuxRun.decoded(path, "right").map(\.md5)

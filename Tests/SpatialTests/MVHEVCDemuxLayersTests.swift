@@ -6,11 +6,11 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: streams whose layers are not simply two eyes, or do not say which eye is which.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxLayersTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: tracks without layers whose sample entry says what their frames show.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxPackingTests {
   let folder: TemporaryFolder
 

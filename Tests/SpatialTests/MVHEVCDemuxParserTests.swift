@@ -3,12 +3,13 @@
 import Foundation
 import GStreamer
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// The dependent eye of movies with inter-layer prediction, whose stream has the other eye's
 /// pictures in it, behind `h265parse`: parsers take two pictures of one time for one.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.judge))
 struct MVHEVCDemuxParserTests {
   let folder: TemporaryFolder
 
@@ -38,7 +39,7 @@ struct MVHEVCDemuxParserTests {
   }
 
   @Test(
-    "all pictures of foreign movies are kept", ForeignMovies.areThere,
+    "all pictures of foreign movies are kept", .tags(.long), ForeignMovies.areThere,
     arguments: ForeignMovies.names, sinks.keys.sorted())
   func foreign(name: String, sink: String) async throws {
     let facts = try #require(ForeignMovies.facts[name])
@@ -49,7 +50,8 @@ struct MVHEVCDemuxParserTests {
   }
 
   @Test(
-    "all pictures of a stream of keyframes alone are kept", arguments: sinks.keys.sorted(),
+    "all pictures of a stream of keyframes alone are kept", .tags(.long),
+    arguments: sinks.keys.sorted(),
     [Eye.left, .right])
   func keyframesAlone(sink: String, base: Eye) async throws {
     let movie = folder.path("keyframes.mov")

@@ -6,11 +6,11 @@ import GStreamer
 import HEVC
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: broken files, other inputs, life cycles.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxRobustnessTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -93,7 +93,9 @@ struct MVHEVCDemuxRobustnessTests {
     }
   }
 
-  @Test("layered H.265 without a container gives the eyes of the movie made of it", Judge.isThere)
+  @Test(
+    "layered H.265 without a container gives the eyes of the movie made of it", .tags(.judge),
+    Judge.isThere)
   func elementary() async throws {
     let pipeline = try pipeline(
       eyes(12, "format=I420,width=320,height=96,framerate=30/1")
@@ -119,7 +121,9 @@ struct MVHEVCDemuxRobustnessTests {
     }
   }
 
-  @Test("the element goes up and down twice, with any of its pads linked, and leaks nothing")
+  @Test(
+    "the element goes up and down twice, with any of its pads linked, and leaks nothing",
+    .tags(.process))
   func lifeCycle() async throws {
     try await OwnMovie.make(path, frames: 12, sound: true)
     let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d")

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: going elsewhere in the movie, backwards, and over a part of it.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxSeekTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -30,7 +30,7 @@ struct MVHEVCDemuxSeekTests {
   }
 
   @Test(
-    "an accurate seek shows the frame that belongs there, for both eyes",
+    "an accurate seek shows the frame that belongs there, for both eyes", .tags(.long),
     arguments: ["", "queue !"]
   )
   func accurate(between: String) async throws {
@@ -192,6 +192,7 @@ struct MVHEVCDemuxSeekTests {
 
   @Test(
     "fragments that are pushed are sought by the index that comes before or behind them",
+    .tags(.judge),
     Python.hasAVTrait, arguments: [("+dash+global_sidx", false), ("", false), ("", true)])
   func pushedFragments(index: String, sound: Bool) async throws {
     let plain = folder.path("plain.mov")
@@ -235,7 +236,7 @@ struct MVHEVCDemuxSeekTests {
   }
 
   @Test(
-    "fragments without an index, or with a broken one, are played from start to end",
+    "fragments without an index, or with a broken one, are played from start to end", .tags(.judge),
     Python.hasAVTrait, arguments: ["none", "size", "content", "long"])
   func brokenIndex(fault: String) async throws {
     let plain = folder.path("plain.mov")
@@ -270,6 +271,7 @@ struct MVHEVCDemuxSeekTests {
 
   @Test(
     "behind a flush of upstream's own the segment is told again, and the rest is played",
+    .tags(.judge),
     Python.hasAVTrait)
   func flush() async throws {
     let plain = folder.path("plain.mov")

@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
@@ -11,7 +12,6 @@ import Testing
 ///
 /// A demuxer that gives all its streams has nothing to choose (GStreamer's stream selection
 /// design): `decodebin3` behind it decodes those that are chosen.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxSelectionTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -98,6 +98,7 @@ struct MVHEVCDemuxSelectionTests {
 
   @Test(
     "playbin3 goes from one eye to the other while it plays, with the sound going on",
+    .tags(.realTime),
     arguments: [false, true])
   func playbin(isPreferred: Bool) async throws {
     try await OwnMovie.make(path, frames: 60, sound: true)

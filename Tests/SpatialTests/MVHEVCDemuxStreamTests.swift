@@ -5,12 +5,12 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: what applications ask of it and hear from it, and pads that are linked late,
 /// elsewhere, or no more.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxStreamTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -216,7 +216,8 @@ struct MVHEVCDemuxStreamTests {
     #expect(taps[1].buffers.count == 45)
   }
 
-  @Test("a pad that is linked late begins at a random access point; its frames decode")
+  @Test(
+    "a pad that is linked late begins at a random access point; its frames decode", .tags(.long))
   func linkedLate() async throws {
     try await OwnMovie.make(path, frames: 60)
     let expected = try await DemuxRun.decoded(path, "right").map(\.md5)

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: what comes out of its pads.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -104,7 +104,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "both eyes of our own movies are exact", Judge.isThere,
+    "both eyes of our own movies are exact", .tags(.judge), Judge.isThere,
     arguments: [
       ("format=I420,width=320,height=96", "hero-eye=left", Eye.left),
       ("format=I420,width=320,height=96", "hero-eye=right", .right),

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: playing fast or backwards with key frames alone, and without sound.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxTrickModeTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcdemux`: where its bytes come from, and what upstream can and cannot do.
-@Suite(.timeLimit(.minutes(2)))
 struct MVHEVCDemuxUpstreamTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -65,17 +65,12 @@ struct MVHEVCDemuxUpstreamTests {
   private func serving(
     ranges: Bool, _ body: (_ address: String) async throws -> Void
   ) async throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = ["python3", "-c", Self.server, folder.path(""), ranges ? "ranges" : "none"]
-    let pipe = Pipe()
-    process.standardOutput = pipe
-    try process.run()
-    // What it was started with blocks other signals.
-    defer { kill(process.processIdentifier, SIGKILL) }
-    let line = String(decoding: pipe.fileHandleForReading.availableData, as: UTF8.self)
+    let server = try Program(
+      ["python3", "-c", Self.server, folder.path(""), ranges ? "ranges" : "none"], errors: .shown)
+    let line = try server.wait(for: "\n")
     let port = try #require(Int(line.trimmingCharacters(in: .whitespacesAndNewlines)))
     try await body("http://127.0.0.1:\(port)")
+    server.kill()
   }
 
   private static let hasHTTP: ConditionTrait = .enabled("no souphttpsrc") {
@@ -85,6 +80,7 @@ struct MVHEVCDemuxUpstreamTests {
 
   @Test(
     "from a server that gives no parts of files, a movie is played as it comes, and not sought",
+    .tags(.judge),
     hasHTTP, arguments: ["", "queue !", "queue2 !"])
   func serverWithoutRanges(between: String) async throws {
     try await OwnMovie.make(path, frames: 40)

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// Sound of every kind through `mvhevcdemux` and `mvhevcmux`.
-@Suite(.timeLimit(.minutes(2)))
 struct MovieAudioTests {
   let folder: TemporaryFolder
 
@@ -31,7 +31,9 @@ struct MovieAudioTests {
   /// container.
   private static let exceptions = ["channel-mask", "streamheader"]
 
-  @Test("sound of FFmpeg's movies has the caps and the bytes that qtdemux gives", Python.hasAVTrait)
+  @Test(
+    "sound of FFmpeg's movies has the caps and the bytes that qtdemux gives", .tags(.judge),
+    Python.hasAVTrait)
   func sameAsQtdemux() async throws {
     let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
     _ = try Python.lines([script, folder.url.path] + Self.foreign)
@@ -61,7 +63,7 @@ struct MovieAudioTests {
   }
 
   @Test(
-    "PCM in its ISO forms and with little-endian numbers is what FFmpeg says it is",
+    "PCM in its ISO forms and with little-endian numbers is what FFmpeg says it is", .tags(.judge),
     Python.hasAVTrait,
     arguments: [
       ("pcm_s16le-2.mp4", "S16LE"), ("pcm_s16be-2.mp4", "S16BE"), ("pcm_s24le-2.mp4", "S24LE"),
@@ -137,6 +139,7 @@ struct MovieAudioTests {
 
   @Test(
     "sound that is multiplexed, demultiplexed and multiplexed again has the same bytes throughout",
+    .tags(.judge),
     Python.hasAVTrait, arguments: kinds)
   func roundTrip(kind: Kind) async throws {
     for container in kind.isMP4Too ? ["mov", "mp4"] : ["mov"] {
@@ -183,7 +186,8 @@ struct MovieAudioTests {
         print(context.name, context.sample_rate, context.channels, state)
     """
 
-  @Test("the records that are made of AC-3 and E-AC-3 are FFmpeg's", Python.hasAVTrait)
+  @Test(
+    "the records that are made of AC-3 and E-AC-3 are FFmpeg's", .tags(.judge), Python.hasAVTrait)
   func surroundRecords() async throws {
     let names = ["ac3-2.mp4", "ac3-6.mp4", "eac3-2.mp4", "eac3-6.mp4"]
     let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path

@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// What a movie and its tracks say of themselves, through `mvhevcdemux` and `mvhevcmux`.
-@Suite(.timeLimit(.minutes(2)))
 struct MovieMetadataTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -119,6 +119,7 @@ struct MovieMetadataTests {
 
   @Test(
     "FFmpeg finds where, when and with what a movie was shot that was made again of its eyes",
+    .tags(.judge),
     Python.hasAVTrait)
   func wovenEyes() async throws {
     try await make()

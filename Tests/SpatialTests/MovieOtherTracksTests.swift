@@ -4,12 +4,12 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// Tracks that are neither video nor audio, through `mvhevcdemux` and `mvhevcmux`; and what ties
 /// tracks together.
-@Suite(.timeLimit(.minutes(2)))
 struct MovieOtherTracksTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

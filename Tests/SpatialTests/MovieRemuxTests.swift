@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// What a movie's sample entry says, through `mvhevcdemux` and `mvhevcmux`.
-@Suite(.timeLimit(.minutes(2)))
 struct MovieRemuxTests {
   let folder: TemporaryFolder
 

@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: what is in the file.
-@Suite(.timeLimit(.minutes(3)))
 struct MovieTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

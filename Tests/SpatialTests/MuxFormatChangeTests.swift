@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// `mvhevcmux` in fragments where a stream changes its format: another initialization segment follows.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxFormatChangeTests {
   let folder: TemporaryFolder
 
@@ -67,7 +66,8 @@ struct MuxFormatChangeTests {
   }
 
   @Test(
-    "both eyes go on in another size, behind an initialization segment of its own", Judge.isThere,
+    "both eyes go on in another size, behind an initialization segment of its own", .tags(.judge),
+    Judge.isThere,
     arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
   func video(properties: String) async throws {
     let buffers = try await muxed(
@@ -120,7 +120,7 @@ struct MuxFormatChangeTests {
   }
 
   @Test(
-    "two eyes that the muxer encodes go on in another size too", Judge.isThere,
+    "two eyes that the muxer encodes go on in another size too", .tags(.judge), Judge.isThere,
     arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
   func eyes(properties: String) async throws {
     // Keyframes come where they would without fragments.

@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// `mvhevcmux` in fragments: streamed to any sink, or finished to an ordinary movie.
-@Suite(.timeLimit(.minutes(3)))
 struct MuxFragmentTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -67,7 +66,7 @@ struct MuxFragmentTests {
   }
 
   @Test(
-    "an independent decoder finds both eyes in fragments", Judge.isThere,
+    "an independent decoder finds both eyes in fragments", .tags(.judge), Judge.isThere,
     arguments: ["mov", "mp4", "cmaf"])
   func judged(container: String) async throws {
     let buffers = try await streamed(
@@ -212,6 +211,7 @@ struct MuxFragmentTests {
 
   @Test(
     "edit lists are written as asked for, and pictures have the same times in any case",
+    .tags(.judge),
     Judge.isThere,
     arguments: [
       ("container=mp4", true), ("container=mp4 write-edts-mode=never", false),
@@ -283,7 +283,9 @@ struct MuxFragmentTests {
     return types
   }
 
-  @Test("a recording that ends anywhere plays up to its last whole fragment", Judge.isThere)
+  @Test(
+    "a recording that ends anywhere plays up to its last whole fragment", .tags(.judge),
+    Judge.isThere)
   func torn() async throws {
     let pipeline = try pipeline(
       movie("container=mp4 \(Self.recorder)", "filesink location=\(path)"))

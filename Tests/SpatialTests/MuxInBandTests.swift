@@ -5,11 +5,11 @@ import Foundation
 import GStreamer
 import HEVC
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// `mvhevcmux`: H.265 that has its parameter sets inside.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxInBandTests {
   let folder: TemporaryFolder
 
@@ -74,7 +74,9 @@ struct MuxInBandTests {
     }
   }
 
-  @Test("what an encoder of plain H.265 gives goes in without a parser", Python.hasAVTrait)
+  @Test(
+    "what an encoder of plain H.265 gives goes in without a parser", .tags(.judge),
+    Python.hasAVTrait)
   func plain() async throws {
     let path = folder.path("plain.mov")
     try await play(
@@ -120,7 +122,8 @@ struct MuxInBandTests {
   }
 
   @Test(
-    "a file of nothing but layered H.265 becomes a movie with its frames in order", Judge.isThere)
+    "a file of nothing but layered H.265 becomes a movie with its frames in order", .tags(.judge),
+    Judge.isThere)
   func elementaryFile() async throws {
     let (movie, stream) = (folder.path("movie.mov"), folder.path("stream.hevc"))
     try await OwnMovie.make(movie, frames: 24)

@@ -10,7 +10,6 @@ import TestKit
 import Testing
 
 /// What arrives at `mvhevcmux` beside frames: gaps, late pads, tags, coded video as it is.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxInputTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// What may happen to `mvhevcmux` while it records, and must not cost the recording.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxRecordingTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -76,14 +75,14 @@ struct MuxRecordingTests {
     return (try file.video().seconds, try file.audio().seconds)
   }
 
-  @Test("releasing the sound's pad ends its track, and the movie goes on")
+  @Test("releasing the sound's pad ends its track, and the movie goes on", .tags(.long))
   func releaseSound() async throws {
     let (pictures, sound) = try await recorded(releasing: "audio_0")
     #expect(sound > 0)
     #expect(pictures > sound + 1)
   }
 
-  @Test("releasing an eye ends both eyes' track, and the sound goes on")
+  @Test("releasing an eye ends both eyes' track, and the sound goes on", .tags(.long))
   func releaseEye() async throws {
     let (pictures, sound) = try await recorded(releasing: "left")
     #expect(pictures > 0)

@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// Many samples of a source that is not live, which `mvhevcmux` takes and writes together.
-@Suite(.timeLimit(.minutes(1)))
 struct MuxSampleQueueTests {
   let folder: TemporaryFolder
 

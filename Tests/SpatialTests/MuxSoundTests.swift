@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// Encoders of sound straight into `mvhevcmux`, as they go into `mp4mux`.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxSoundTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -31,7 +30,7 @@ struct MuxSoundTests {
     """
 
   @Test(
-    "what an encoder gives goes into a movie without a parser, and is heard in full",
+    "what an encoder gives goes into a movie without a parser, and is heard in full", .tags(.judge),
     Python.hasAVTrait,
     arguments: encoders.keys.sorted().flatMap { name in
       // Two codings are QuickTime's alone.

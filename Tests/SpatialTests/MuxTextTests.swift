@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// Texts, time codes and chapters that `mvhevcmux` makes tracks of.
-@Suite(.timeLimit(.minutes(2)))
 struct MuxTextTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -26,7 +25,8 @@ struct MuxTextTests {
   }
 
   @Test(
-    "subtitles become a track of timed text, with nothing between them", arguments: ["mov", "mp4"])
+    "subtitles become a track of timed text, with nothing between them", .tags(.judge),
+    arguments: ["mov", "mp4"])
   func subtitles(container: String) async throws {
     let source = folder.path("text.srt")
     try Data(
@@ -63,7 +63,9 @@ struct MuxTextTests {
     #expect(said == ["mov_text [0.5, 1.5]"])
   }
 
-  @Test("time codes of frames become a track that the video refers to", arguments: [false, true])
+  @Test(
+    "time codes of frames become a track that the video refers to", .tags(.judge),
+    arguments: [false, true])
   func timeCode(dropFrame: Bool) async throws {
     let rate = dropFrame ? "30000/1001" : "25/1"
     try await play(
@@ -92,7 +94,7 @@ struct MuxTextTests {
   }
 
   @Test(
-    "chapters of a table of contents become a track that players list",
+    "chapters of a table of contents become a track that players list", .tags(.judge),
     arguments: ["event", "GstTocSetter"])
   func chapters(by way: String) async throws {
     let pipeline = try pipeline(eyes(90, "width=128,height=64") + mux(to: path))

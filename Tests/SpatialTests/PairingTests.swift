@@ -5,10 +5,10 @@ import Dispatch
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestElements
 import Testing
 
 /// Which frames of two eyes are taken for pairs, by the elements that have two.
-@Suite(.timeLimit(.minutes(2)))
 struct PairingTests {
   /// What an element counts.
   private struct Counts: Equatable {

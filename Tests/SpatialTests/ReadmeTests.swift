@@ -2,22 +2,25 @@
 
 import Foundation
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// Runs what README.md tells people to copy.
-@Suite("README")
+@Suite("README", .tags(.process))
 struct ReadmeTests {
   private static let commands =
     (try? DocumentedLines(Repository.url.appending(path: "README.md")).commands) ?? []
 
   private static let pipelines = commands.filter { $0.hasPrefix("gst-launch-1.0") }
 
-  @Test("every pipeline of the README makes the movie it promises", arguments: pipelines)
+  @Test(
+    "every pipeline of the README makes the movie it promises", .tags(.process),
+    arguments: pipelines)
   func pipelineRuns(_ command: String) throws {
     try BuiltPlugin.require()
     let folder = try Self.folderWithMovies()
-    let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+    let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
     #expect(result.status == 0, "\(result.output)")
     #expect(!result.output.contains("ERROR"), "\(result.output)")
 
@@ -37,7 +40,8 @@ struct ReadmeTests {
     #expect(movie.tracks("soun").count == (command.contains("mux.audio_0") ? 1 : 0))
   }
 
-  @Test("no line but the one with sound waits for sound that a movie does not have")
+  @Test(
+    "no line but the one with sound waits for sound that a movie does not have", .tags(.process))
   func silentMovies() throws {
     try BuiltPlugin.require()
     let lines = Self.pipelines.filter {
@@ -46,12 +50,14 @@ struct ReadmeTests {
     #expect(lines.count >= 5)
     let folder = try Self.folderWithMovies(hasSound: false)
     for line in lines {
-      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
+      let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(line): \(result.output)")
     }
   }
 
-  @Test("the README's lines with the command convert a movie, tell what it is and show it")
+  @Test(
+    "the README's lines with the command convert a movie, tell what it is and show it",
+    .tags(.process))
   func commandRuns() throws {
     try BuiltPlugin.require()
     let folder = try Self.folderWithMovies()
@@ -66,7 +72,7 @@ struct ReadmeTests {
         ? "timeout --preserve-status --signal=INT 3 "
         : line.contains(" play ") ? "xvfb-run -a -s -noreset " : ""
       let command = "\(end)'\(Repository.url.path)'/\(line)"
-      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
+      let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(command)"])
       #expect(result.status == 0, "\(line): \(result.output)")
       if line.contains(" info ") { #expect(result.output.contains("MV-HEVC"), "\(result.output)") }
     }
@@ -79,7 +85,7 @@ struct ReadmeTests {
     #expect(flat.lhvC != nil && flat.width == 640)
   }
 
-  @Test("the README's three lines are a stream that a stock player plays")
+  @Test("the README's three lines are a stream that a stock player plays", .tags(.process))
   func streaming() throws {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
@@ -105,13 +111,13 @@ struct ReadmeTests {
       wait
       exit $status
       """
-    let result = try run(["bash", "-c", script], seconds: 120)
+    let result = try Program.run(["bash", "-c", script], seconds: 120)
     #expect(result.status == 0, "\(result.output)")
     let played = try String(contentsOfFile: folder.path("played"), encoding: .utf8)
     #expect(played.split(separator: "\n").filter { !$0.hasPrefix("#") }.count >= 55)
   }
 
-  @Test("the lines of docs/streaming.md carry both eyes")
+  @Test("the lines of docs/streaming.md carry both eyes", .tags(.process))
   func streamingPage() throws {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
@@ -119,7 +125,7 @@ struct ReadmeTests {
     let lines = try DocumentedLines(page).commands
     #expect(lines.count == 3)
     for line in lines {
-      let result = try run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
+      let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(result.output)")
     }
     let movie = try MovieFile(folder.path("both.mov"))
@@ -134,13 +140,13 @@ struct ReadmeTests {
     #expect(cuts[0] == cuts[1] && cuts[0].count == 2)
   }
 
-  @Test("make knows the README's targets")
+  @Test("make knows the README's targets", .tags(.process))
   func targetsExist() throws {
     let makes = Self.commands.filter { $0.hasPrefix("make ") }
     #expect(makes.count >= 3)
     for command in makes {
       let folder = Repository.url.path
-      let result = try run(["bash", "-c", "cd '\(folder)' && \(command) --dry-run"])
+      let result = try Program.run(["bash", "-c", "cd '\(folder)' && \(command) --dry-run"])
       #expect(result.status == 0, "\(command): \(result.output)")
     }
   }
@@ -150,7 +156,7 @@ struct ReadmeTests {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
     let script = Repository.url.appending(path: "scripts/demo").path
-    let result = try run(["bash", script, "", folder.path("demo.mov")], seconds: 120)
+    let result = try Program.run(["bash", script, "", folder.path("demo.mov")], seconds: 120)
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("150 frames for each eye"), "\(result.output)")
     let movie = try MovieFile(folder.path("demo.mov"))
@@ -179,7 +185,7 @@ struct ReadmeTests {
         + "name=mux speed-preset=ultrafast ! filesink location=spatial.mov "
         + sound.replacing("mux.", with: "mux.audio_0"),
     ] {
-      let result = try run(
+      let result = try Program.run(
         ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])
       guard result.status == 0 else { throw Failure("\(line): \(result.output)") }
     }

@@ -3,10 +3,11 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import TestElements
+import TestKit
 import Testing
 
 /// `sbssplit` at its pads: memory, events, queries, flows.
-@Suite(.timeLimit(.minutes(1)))
 struct SBSSplitBehaviourTests {
   static let caps = "video/x-raw,format=I420,width=64,height=16,framerate=25/1"
   private let left: Harness
@@ -395,7 +396,7 @@ struct SBSSplitBehaviourTests {
     #expect(gst_buffer_peek_memory(eye.pointer, 0) == gst_buffer_peek_memory(packed.pointer, 0))
   }
 
-  @Test("an eye that is linked in mid stream gets its caps and flows")
+  @Test("an eye that is linked in mid stream gets its caps and flows", .tags(.process))
   func lateLink() async throws {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=64,height=16,framerate=100/1 ! "
@@ -416,18 +417,18 @@ struct SBSSplitBehaviourTests {
     #expect(right.buffers.first?.caps.first?.string("multiview-mode") == "right")
   }
 
-  @Test("no frame is copied on the way through references")
+  @Test("no frame is copied on the way through references", .tags(.process))
   func performance() throws {
     let eye = "videoconvert ! video/x-raw,format=RGB ! fakesink async=false"
     let line =
       "gst-launch-1.0 -q stereotestsrc num-buffers=5 ! video/x-raw,format=I420 ! sbssplit name=s "
       + "s.left ! \(eye) s.right ! \(eye)"
-    let (status, output) = try run(
+    let ended = try Program.run(
       line.split(separator: " ").map(String.init),
       environment: ["GST_DEBUG": "GST_PERFORMANCE:7,sbssplit:4", "GST_DEBUG_NO_COLOR": "1"])
-    #expect(status == 0)
-    #expect(output.contains("left: references"))
-    #expect(output.contains("right: references"))
-    #expect(!output.contains("memcpy"))
+    #expect(ended.status == 0)
+    #expect(ended.output.contains("left: references"))
+    #expect(ended.output.contains("right: references"))
+    #expect(!ended.output.contains("memcpy"))
   }
 }

@@ -3,10 +3,10 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import TestElements
 import Testing
 
 /// `sbssplit` in whole pipelines: which pixels, caps and times each eye gets.
-@Suite(.timeLimit(.minutes(2)))
 struct SBSSplitTests {
   static let formats = [
     "I420", "NV12", "I420_10LE", "RGB", "BGR", "RGBx", "BGRx", "xRGB", "xBGR",

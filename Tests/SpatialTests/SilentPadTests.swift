@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// Pads that give nothing: what waits for them does not wait for ever.
-@Suite(.timeLimit(.minutes(2)))
+@Suite(.tags(.realTime))
 struct SilentPadTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

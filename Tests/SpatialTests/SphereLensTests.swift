@@ -8,11 +8,11 @@ import ISOBMFF
 import Reprojection
 import StereoTestScene
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
 /// The tag `lens-calibration`: from a movie's boxes, into another's, and to what draws with it.
-@Suite(.timeLimit(.minutes(1)))
 struct SphereLensTests {
   private static let tag = "lens-calibration"
   private let folder: TemporaryFolder

@@ -10,7 +10,6 @@ import TestKit
 import Testing
 
 /// `stereotestsrc` with a projection: the same world in each, told to those behind by tags.
-@Suite(.timeLimit(.minutes(1)))
 struct SphereSourceTests {
   private static let (width, height) = (240, 136)
 
@@ -50,7 +49,7 @@ struct SphereSourceTests {
   }
 
   @Test(
-    "a view of each projection is what the world shows there, in both eyes",
+    "a view of each projection is what the world shows there, in both eyes", .tags(.long),
     arguments: ["equirectangular", "half-equirectangular", "fisheye", "parametric"])
   func views(projection: String) async throws {
     let isWhole = projection == "equirectangular"

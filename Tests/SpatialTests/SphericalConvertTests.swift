@@ -3,11 +3,11 @@
 import Foundation
 import GStreamer
 import GStreamerCheck
+import TestElements
 import TestKit
 import Testing
 
 /// `sphericalconvert`: what it draws, its sizes, and what it says of the output.
-@Suite(.timeLimit(.minutes(1)))
 struct SphericalConvertTests {
   private static let whole = "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1"
 

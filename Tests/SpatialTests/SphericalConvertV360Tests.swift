@@ -3,12 +3,12 @@
 import Foundation
 import GStreamer
 import GStreamerCheck
+import TestElements
 import TestKit
 import Testing
 
 /// What `sphericalconvert` draws, against FFmpeg's v360: ramps of 10 bits, whose values say from
 /// where a pixel was taken.
-@Suite(.timeLimit(.minutes(2)))
 struct SphericalConvertV360Tests {
   private let folder: TemporaryFolder
 
@@ -53,7 +53,7 @@ struct SphericalConvertV360Tests {
     from("equi-angular-cubemap", 388, 264, "eac:equirect"),
   ]
 
-  @Test("pixels come from where v360 takes them", arguments: ways)
+  @Test("pixels come from where v360 takes them", .tags(.judge), arguments: ways)
   func coordinates(way: Way) throws {
     for (yaw, pitch, roll) in [(0, 0, 0), (30, 20, 25), (-100, -50, 170)] {
       var agreeing = 0
@@ -111,13 +111,13 @@ struct SphericalConvertV360Tests {
   ) throws -> [UInt16] {
     let (input, output) = (folder.path("in"), folder.path("out"))
     try Data(bytes).write(to: URL(filePath: input))
-    let (status, message) = try run([
+    let ended = try Program.run([
       "ffmpeg", "-y", "-loglevel", "error", "-f", "rawvideo", "-pix_fmt", "yuv420p10le", "-s",
       "\(way.input.width)x\(way.input.height)", "-i", input, "-vf",
       "v360=\(way.filter):w=\(way.output.width):h=\(way.output.height):yaw=\(yaw):pitch=\(pitch)"
         + ":roll=\(roll):interp=line", "-f", "rawvideo", output,
     ])
-    guard status == 0 else { throw Failure(message) }
+    guard ended.status == 0 else { throw Failure(ended.output) }
     return luma([UInt8](try Data(contentsOf: URL(filePath: output))), way)
   }
 }

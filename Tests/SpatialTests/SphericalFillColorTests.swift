@@ -2,11 +2,11 @@
 
 import GStreamer
 import GStreamerCheck
+import TestElements
 import TestKit
 import Testing
 
 /// The property `fill-color` of `sphericalview` and `sphericalconvert`.
-@Suite(.timeLimit(.minutes(1)))
 struct SphericalFillColorTests {
   init() throws {
     try BuiltPlugin.require()

@@ -4,11 +4,11 @@ import CGStreamer
 import Foundation
 import GStreamer
 import GStreamerCheck
+import TestElements
 import TestKit
 import Testing
 
 /// `sphericalview`: what it shows, what it says of that, and how it is turned.
-@Suite(.timeLimit(.minutes(1)))
 struct SphericalViewTests {
   static let whole = "video/x-raw,format=GRAY8,width=512,height=256,framerate=25/1"
   private static let size = "video/x-raw,width=64,height=36"

@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// Whole movies by `mvhevcmux`: the eyes, and what the file says of them.
-@Suite(.timeLimit(.minutes(3)))
 struct StereoMovieTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -18,7 +17,8 @@ struct StereoMovieTests {
   }
 
   @Test(
-    "an independent decoder finds both eyes, not swapped, for either hero eye", Judge.isThere,
+    "an independent decoder finds both eyes, not swapped, for either hero eye", .tags(.judge),
+    Judge.isThere,
     arguments: [Eye.left, .right])
   func bothEyes(hero: Eye) async throws {
     try await play(eyes(12) + mux(to: path, "hero-eye=\(hero) quality=18"))
@@ -28,7 +28,7 @@ struct StereoMovieTests {
   }
 
   @Test(
-    "ten bits, top-bottom, half packings and odd sizes end to end", Judge.isThere,
+    "ten bits, top-bottom, half packings and odd sizes end to end", .tags(.judge), Judge.isThere,
     arguments: [
       ("format=I420_10LE,width=640,height=180", "", 320, 180, "I420_10LE"),
       ("format=I420,width=320,height=360,multiview-mode=top-bottom", "", 320, 180, "I420"),
@@ -60,7 +60,8 @@ struct StereoMovieTests {
         == (split.isEmpty ? nil : PixelAspectRatio(horizontalSpacing: 2, verticalSpacing: 1)))
   }
 
-  @Test("two sources, one an eye, make the same movie as a packed one", Judge.isThere)
+  @Test(
+    "two sources, one an eye, make the same movie as a packed one", .tags(.judge), Judge.isThere)
   func separateSources() async throws {
     let caps = "video/x-raw,width=320,height=180"
     try await play(
@@ -78,7 +79,7 @@ struct StereoMovieTests {
     try await Judge.expectEyes(path, folder, count: 10, width: 320, height: 180)
   }
 
-  @Test("a frame of 8192x4096 an eye is encoded")
+  @Test("a frame of 8192x4096 an eye is encoded", .tags(.long))
   func large() async throws {
     try await play(
       eyes(1, "width=16384,height=4096")
@@ -250,6 +251,7 @@ struct StereoMovieTests {
 
   @Test(
     "a movie whose second eye has predicted keyframes plays, and says what they saved",
+    .tags(.judge),
     Judge.isThere)
   func interView() async throws {
     let raw = "format=I420,width=640,height=180,framerate=30/1"

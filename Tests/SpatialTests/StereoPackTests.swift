@@ -4,10 +4,10 @@ import CGStreamer
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestElements
 import Testing
 
 /// `stereopack` at its pads: memory, metas, caps, tags.
-@Suite(.timeLimit(.minutes(1)))
 struct StereoPackTests {
   private static let caps = "video/x-raw,format=I420,width=32,height=16,framerate=25/1"
   private let left: Harness

@@ -3,10 +3,10 @@
 import CGStreamer
 import GStreamer
 import GStreamerCheck
+import TestElements
 import Testing
 
 /// `stereotagger`: what it says of a stream, and that it does nothing else.
-@Suite(.timeLimit(.minutes(1)))
 struct StereoTaggerTests {
   static let raw = "video/x-raw,format=GRAY8,width=4,height=4,framerate=25/1"
   static let coded =

@@ -7,7 +7,6 @@ import StereoVideo
 import Testing
 
 /// `stereotestsrc`: the scene in every format and packing, at the right times.
-@Suite(.timeLimit(.minutes(1)))
 struct StereoTestSourceTests {
   private func frames(_ caps: String, _ properties: String = "num-buffers=3") async throws
     -> [PassedBuffer]

@@ -5,34 +5,9 @@ import Foundation
 import GStreamer
 import ISOBMFF
 import SpatialElements
+import TestElements
 import TestKit
 import Testing
-
-/// The plugin as it was built, found through GST_PLUGIN_PATH as in any application; or, where
-/// GST_SPATIAL_STATIC is set, the same elements linked into the tests (`scripts/test --static`).
-enum BuiltPlugin {
-  private static let isFound: Bool = {
-    initialize()
-    if ProcessInfo.processInfo.environment["GST_SPATIAL_STATIC"] != nil {
-      return spatialPlugin.registerStatically()
-    }
-    return ["stereotestsrc", "sbssplit", "stereotagger", "mvhevcenc", "mvhevcmux"].allSatisfy {
-      guard let factory = gst_element_factory_find($0) else { return false }
-      gst_object_unref(UnsafeMutableRawPointer(factory))
-      return true
-    }
-  }()
-
-  /// Throws where the elements are not there, lest a test fails for a reason that it does not say.
-  static func require() throws {
-    guard isFound else {
-      throw Failure(
-        "GStreamer does not find this project's elements. Build them and say where they are: "
-          + "swift build -c release --product gstspatial; "
-          + "export GST_PLUGIN_PATH=$PWD/.build/release (scripts/test does both)")
-    }
-  }
-}
 
 /// A pipeline of gst-launch's kind, with the project's plugin.
 func pipeline(_ description: String) throws -> Pipeline {
@@ -334,42 +309,19 @@ extension String {
   var words: [String] { split(separator: " ").map(String.init) }
 }
 
-/// Runs a program to its end. The output is standard output and, where `mergingErrors`, standard
-/// error with it.
-func run(
-  _ arguments: [String], environment: [String: String] = [:], inherits: Bool = true,
-  mergingErrors: Bool = true, seconds: Double = 60
-) throws -> (status: Int32, output: String) {
-  let process = Process()
-  process.executableURL = URL(filePath: "/usr/bin/env")
-  process.arguments = arguments
-  let base = inherits ? ProcessInfo.processInfo.environment : [:]
-  process.environment = base.merging(environment) { $1 }
-  let pipe = Pipe()
-  process.standardOutput = pipe
-  if mergingErrors { process.standardError = pipe }
-  try process.run()
-  // gst-launch takes SIGTERM for a wish, which it may not get to.
-  let watchdog = DispatchWorkItem { kill(process.processIdentifier, SIGKILL) }
-  DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: watchdog)
-  let data = pipe.fileHandleForReading.readDataToEndOfFile()
-  process.waitUntilExit()
-  watchdog.cancel()
-  return (process.terminationStatus, String(decoding: data, as: UTF8.self))
-}
-
 /// Runs a line of gst-launch, and expects that nothing stays behind and that nothing is critical.
 /// Gives its exit status.
 @discardableResult
 func runExpectingNoLeaks(
   _ line: String, sourceLocation: SourceLocation = #_sourceLocation
 ) throws -> Int32 {
-  let (status, output) = try run(
+  let result = try Program.run(
     ["gst-launch-1.0"] + line.words,
     environment: [
       "GST_TRACERS": "leaks", "GST_DEBUG": "GST_TRACER:7", "GST_DEBUG_NO_COLOR": "1",
       "G_DEBUG": "fatal-criticals",
     ])
+  let output = result.output
   let left = output.split(separator: "\n").filter {
     // The tracer says its format first.
     $0.contains("object-alive, type-name=(string)") && !$0.contains("%s")
@@ -378,5 +330,5 @@ func runExpectingNoLeaks(
   #expect(!output.contains("CRITICAL"), sourceLocation: sourceLocation)
   #expect(
     output.contains("Freeing pipeline"), "\(output.suffix(400))", sourceLocation: sourceLocation)
-  return status
+  return result.status
 }

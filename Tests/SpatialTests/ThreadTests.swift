@@ -4,6 +4,7 @@ import CGStreamer
 import Foundation
 import GStreamer
 import Synchronization
+import TestElements
 import TestKit
 import Testing
 
@@ -11,7 +12,7 @@ import struct FuzzTargets.SplitMix
 
 /// Each element while seeks, changes of state, properties, queries and events come in from threads of
 /// their own. It must neither fail nor hang; `make tsan` looks on, and must have nothing to say.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized)
 struct ThreadTests {
   /// Pipelines in which each element of the plugin has its place. `MOVIE` is a movie with sound; the
   /// demuxer's pads go to the queues of their names.
@@ -62,7 +63,9 @@ struct ThreadTests {
     var isOfMovie: Bool { rawValue.contains("MOVIE") }
   }
 
-  @Test("an element stands what comes in from many threads at once", arguments: Graph.allCases)
+  @Test(
+    "an element stands what comes in from many threads at once", .tags(.long),
+    arguments: Graph.allCases)
   func storm(graph: Graph) async throws {
     let folder = try TemporaryFolder()
     let movie = folder.path("movie.mov")

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// Both eyes through elements that know no layers, and a word where an eye would be lost.
-@Suite(.timeLimit(.minutes(3)))
 struct TransportTests {
   let folder: TemporaryFolder
 
@@ -28,7 +27,7 @@ struct TransportTests {
     }
   }
 
-  @Test("a transport stream keeps both eyes, bit by bit", Judge.isThere)
+  @Test("a transport stream keeps both eyes, bit by bit", .tags(.judge), Judge.isThere)
   func transportStream() async throws {
     try await play(
       source + "tee name=t t. ! queue ! mpegtsmux ! filesink location=\(folder.path("a.ts")) "
@@ -42,7 +41,7 @@ struct TransportTests {
     #expect(try frames("b.mov") == movie)
   }
 
-  @Test("RTP keeps both eyes, bit by bit", Judge.isThere)
+  @Test("RTP keeps both eyes, bit by bit", .tags(.judge), Judge.isThere)
   func rtp() async throws {
     try await play(
       source + "video/x-h265,stream-format=byte-stream ! tee name=t "
@@ -116,6 +115,8 @@ struct TransportTests {
     let demuxer = "filesrc location=\(movie) ! mvhevcdemux name=d d.video_0 ! "
     let read = try await play(demuxer + line + file).warnings
     #expect(read.contains { $0.contains("Behind \(element) there is one eye") }, "\(read)")
-    #expect(try await play(demuxer + "mvhevcmux fragment-duration=1000000000 ! fakesink").warnings.isEmpty)
+    #expect(
+      try await play(demuxer + "mvhevcmux fragment-duration=1000000000 ! fakesink").warnings.isEmpty
+    )
   }
 }

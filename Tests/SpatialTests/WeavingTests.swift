@@ -9,7 +9,6 @@ import TestKit
 import Testing
 
 /// `mvhevcmux` with eyes that are coded already, and `mvhevcenc` before it.
-@Suite(.timeLimit(.minutes(3)))
 struct WeavingTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -33,7 +32,8 @@ struct WeavingTests {
   }
 
   @Test(
-    "two coded eyes are woven as they are, in any framing, for either hero eye", Judge.isThere,
+    "two coded eyes are woven as they are, in any framing, for either hero eye", .tags(.judge),
+    Judge.isThere,
     arguments: [
       ("", Eye.left), ("video/x-h265,stream-format=byte-stream,alignment=au !", .left),
       ("video/x-h265,stream-format=hvc1 !", .right), ("video/x-h265,stream-format=hev1 !", .left),
@@ -64,6 +64,7 @@ struct WeavingTests {
 
   @Test(
     "with the README's options a cut in one eye alone leaves the pattern of both as it is",
+    .tags(.long),
     arguments: ["left", "right"])
   func cutInOneEye(cut: String) async throws {
     func eye(_ name: String) throws -> String {
@@ -81,7 +82,7 @@ struct WeavingTests {
     #expect(try MovieFile(path).video().samples.count == 50)
   }
 
-  @Test("B frames keep their order and times when they are woven", Judge.isThere)
+  @Test("B frames keep their order and times when they are woven", .tags(.judge), Judge.isThere)
   func reordering() async throws {
     let options = "b-adapt=0:bframes=3:scenecut=0:open-gop=0:keyint=12"
     try await play(eye("left", 24, options: options) + eye("right", 24, options: options) + mux())

@@ -5,7 +5,7 @@ import StereoVideo
 import TestKit
 import Testing
 
-@Suite struct ConfigurationTests {
+struct ConfigurationTests {
   private static func configuration(
     width: Int = 64, height: Int = 64, options: String = ""
   ) -> StereoEncoderConfiguration {

@@ -5,7 +5,7 @@ import StereoVideo
 import TestKit
 import Testing
 
-@Suite struct EncoderPairTests {
+struct EncoderPairTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var preset = StereoEncoderConfiguration.Preset.ultrafast
     var tune: StereoEncoderConfiguration.Tune?
@@ -43,7 +43,7 @@ import Testing
   ].filter { X265.takes($0.options) }
 
   @Test(
-    "both eyes take the same frame types, with keyframes where they are asked for",
+    "both eyes take the same frame types, with keyframes where they are asked for", .tags(.long),
     arguments: cases)
   func staysInStep(_ test: Case) throws {
     let scene = TestScene(width: 96, height: 64, bitDepth: test.bitDepth)

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// Keyframes of the dependent eye that are predicted from the base eye's.
-@Suite struct InterViewTests {
+struct InterViewTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var scene = TestScene(width: 128, height: 72)
     var preset = StereoEncoderConfiguration.Preset.superfast
@@ -146,6 +146,7 @@ import Testing
 
   @Test(
     "the base eye is that of two streams; the dependent eye decodes to what its encoder believes",
+    .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func decodes(_ test: Case) throws {
     let streams = try encode(test)
@@ -201,6 +202,7 @@ import Testing
 
   @Test(
     "where the eyes show different things, keyframes are not predicted, and nothing is lost",
+    .tags(.long),
     arguments: [16.0, 24, 32, 40])
   func differentScenes(quality: Double) throws {
     let test = Case(

@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 /// Rate control that changes while the encoder runs, and quality with a limited peak.
-@Suite struct RateChangeTests {
+struct RateChangeTests {
   private let scene = TestScene(width: 192, height: 112)
 
   private func configuration(_ rate: RateControl) -> StereoEncoderConfiguration {
@@ -63,8 +63,7 @@ import Testing
   }
 
   @Test(
-    "changes with every picture leave the eyes in step, and keyframes apart",
-    .timeLimit(.minutes(1)))
+    "changes with every picture leave the eyes in step, and keyframes apart")
   func everyPicture() throws {
     let changes = (0..<90).map { ($0, RateControl.quality(Double(16 + $0 * 7 % 30))) }
     let units = try units(90, .quality(26), changes: Dictionary(uniqueKeysWithValues: changes))

@@ -4,7 +4,7 @@ import StereoEncoder
 import StereoVideo
 import Testing
 
-@Suite struct SceneCutDetectorTests {
+struct SceneCutDetectorTests {
   private func cuts(
     _ scene: TestScene, frames: Int, minimumDistance: Int = 4, _ samples: (Int) -> [UInt8]
   ) throws -> [Int] {

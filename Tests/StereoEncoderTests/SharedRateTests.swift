@@ -4,10 +4,10 @@ import Foundation
 import HEVC
 import StereoEncoder
 import StereoVideo
+import TestKit
 import Testing
 
 /// One rate control for both eyes: a bitrate, a limited peak, and the QPs of the dependent eye.
-@Suite(.timeLimit(.minutes(15)))
 struct SharedRateTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var preset = StereoEncoderConfiguration.Preset.superfast
@@ -97,6 +97,7 @@ struct SharedRateTests {
 
   @Test(
     "both eyes together meet the rate and stay within the buffer, and no eye is worse for a second",
+    .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func meetsRate(_ test: Case) throws {
     let (units, encoder) = try encode(test)
@@ -232,7 +233,7 @@ struct SharedRateTests {
 
   /// Set `GST_SPATIAL_RANDOM_STREAMS` for more than a few.
   @Test(
-    "whatever the settings, the eyes stay in step and each picture is decoded",
+    "whatever the settings, the eyes stay in step and each picture is decoded", .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"))
   func randomStreams() throws {
     let wanted = ProcessInfo.processInfo.environment["GST_SPATIAL_RANDOM_STREAMS"].flatMap {

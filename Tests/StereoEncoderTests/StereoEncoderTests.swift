@@ -6,7 +6,7 @@ import StereoVideo
 import TestKit
 import Testing
 
-@Suite struct StereoEncoderTests {
+struct StereoEncoderTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var scene = TestScene(width: 128, height: 72)
     var preset = StereoEncoderConfiguration.Preset.superfast
@@ -46,6 +46,7 @@ import Testing
 
   @Test(
     "both eyes of the layered stream decode to what the two x265 streams alone decode to",
+    .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func exact(_ test: Case) throws {
     let encoder = try StereoEncoder(test.configuration)

@@ -3,7 +3,7 @@
 import StereoEncoder
 import Testing
 
-@Suite struct TimelineTests {
+struct TimelineTests {
   /// Mini-GOPs of an anchor, a referenced B picture and two more B pictures, in coding order.
   private static func pyramid(_ count: Int) -> [Int64] {
     var order: [Int64] = [0]

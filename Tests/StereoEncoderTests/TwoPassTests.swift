@@ -4,10 +4,10 @@ import Foundation
 import HEVC
 import StereoEncoder
 import StereoVideo
+import TestKit
 import Testing
 
 /// Two passes over the same pictures.
-@Suite(.timeLimit(.minutes(2)))
 final class TwoPassTests {
   private let folder = FileManager.default.temporaryDirectory
     .appending(path: "two-pass-\(UUID().uuidString)")
@@ -57,6 +57,7 @@ final class TwoPassTests {
 
   @Test(
     "the second pass meets the rate of both eyes, each at the same quality, with the same types",
+    .tags(.long),
     arguments: predictions)
   func rate(_ prediction: StereoEncoderConfiguration.InterViewPrediction) throws {
     let first = try encode(
@@ -108,7 +109,7 @@ final class TwoPassTests {
   }
 
   @Test(
-    "the base eye of a second pass decodes, and so does the other",
+    "the base eye of a second pass decodes, and so does the other", .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"))
   func decoded() throws {
     _ = try encode(configuration(.quality(24), .first(statistics: statistics)), count: 40)

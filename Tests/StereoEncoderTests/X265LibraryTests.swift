@@ -4,7 +4,7 @@ import Foundation
 import StereoEncoder
 import Testing
 
-@Suite struct X265LibraryTests {
+struct X265LibraryTests {
   private func reason(_ known: [X265Layout]) throws -> String {
     let error = #expect(throws: StereoEncoderError.self) {
       _ = try X265Library(bitDepth: 8, known: known)

@@ -7,7 +7,6 @@ import Testing
 
 /// ``StereoComposition``: compositors that throw, sleep and never return, and what does not go
 /// together.
-@Suite(.timeLimit(.minutes(3)))
 struct CompositionFailureTests {
   private let folder: TemporaryFolder
 
@@ -83,7 +82,7 @@ struct CompositionFailureTests {
     }
   }
 
-  @Test("an export that is left leaves nothing")
+  @Test("an export that is left leaves nothing", .tags(.realTime))
   func left() async throws {
     let movie = try await StereoMovie(try await Movies.long())
     var slow = quickSettings()
@@ -143,7 +142,8 @@ struct CompositionFailureTests {
       #expect(try await error(composition(movie, .every(step))).code == .invalidInput)
     }
     #expect(
-      try await error(StereoComposition(Compose<Void> { _ in .skip }, frames: .every(.seconds(1)))).code
+      try await error(StereoComposition(Compose<Void> { _ in .skip }, frames: .every(.seconds(1))))
+        .code
         == .invalidInput)
     var twice = composition(movie)
     twice.add("a", movie)

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// ``StereoPlayer`` with a ``StereoComposition``: what is played is what is exported.
-@Suite(.timeLimit(.minutes(3)))
+@Suite(.tags(.realTime))
 struct CompositionPlayerTests {
   private func expectSame(_ one: StereoFrame, _ other: StereoFrame) throws {
     for eye in Eye.allCases {

@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// ``StereoComposition``: frames that a program composes, and the movies that they become.
-@Suite(.timeLimit(.minutes(3)))
 struct CompositionTests {
   private let folder: TemporaryFolder
 
@@ -161,6 +160,7 @@ struct CompositionTests {
 
   @Test(
     "what is written is what frames gave, by FFmpeg's own eyes, and the encoder gets the same pixels",
+    .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func written() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// ``StereoElements/compositor(_:_:)``: compositors of a program as elements.
-@Suite(.timeLimit(.minutes(2)))
 struct CompositorElementTests {
   private let folder: TemporaryFolder
 

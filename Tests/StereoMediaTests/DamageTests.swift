@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// Movies that are cut off or damaged: an error or frames, soon.
-@Suite(.timeLimit(.minutes(5)))
 struct DamageTests {
   /// Opens and reads a movie, and takes a still of it. Errors are as good as frames.
   private func use(_ path: String) async -> Bool {
@@ -22,7 +21,8 @@ struct DamageTests {
   }
 
   @Test(
-    "a movie that is cut off anywhere, or has wrong bytes anywhere, is no reason to hang or to trap"
+    "a movie that is cut off anywhere, or has wrong bytes anywhere, is no reason to hang or to trap",
+    .tags(.long)
   )
   func damaged() async throws {
     let whole =

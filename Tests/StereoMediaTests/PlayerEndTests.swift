@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// How playing ends that nobody waits for, or that cannot go on.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .tags(.realTime))
 struct PlayerEndTests {
   @Test("a player that is let go of while it plays leaves neither threads nor files")
   func dropped() async throws {

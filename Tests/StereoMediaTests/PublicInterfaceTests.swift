@@ -7,7 +7,6 @@ import Testing
 
 /// What programs see of the library: all of it stands in some program here or in the examples, so that it
 /// is known to compile, and none of it names another library.
-@Suite(.timeLimit(.minutes(2)))
 struct PublicInterfaceTests {
   private struct Blend: StereoCompositor {
     let output = CompositionOutput.stereo
@@ -36,7 +35,9 @@ struct PublicInterfaceTests {
     let pictures: StereoReader.Pictures = reader.pictures(of: .left)
     var bytes = 0
     for try await frame: EyeFrame in pictures {
-      bytes += try frame.picture.withPlane(0) { (_, layout: PlaneLayout) in layout.rowBytes * layout.rows }
+      bytes += try frame.picture.withPlane(0) { (_, layout: PlaneLayout) in
+        layout.rowBytes * layout.rows
+      }
     }
     #expect(bytes == 40 * 320 * 90 * 4)
     let format = try SoundFormat()
@@ -107,12 +108,15 @@ struct PublicInterfaceTests {
   @Test("no other library is in the interface: what is imported for it is the model alone")
   func imports() throws {
     let imports = try Self.files("Sources/StereoMedia").flatMap {
-      $0.split(separator: "\n").filter { $0.contains("import ") && $0.contains("public ") && !$0.contains("//") }
+      $0.split(separator: "\n").filter {
+        $0.contains("import ") && $0.contains("public ") && !$0.contains("//")
+      }
     }
     #expect(imports.count > 3)
     #expect(imports.allSatisfy { $0.hasSuffix("public import StereoVideo") }, "\(imports)")
     // Else what is imported without a word would be public.
-    let package = try String(contentsOf: Repository.url.appending(path: "Package.swift"), encoding: .utf8)
+    let package = try String(
+      contentsOf: Repository.url.appending(path: "Package.swift"), encoding: .utf8)
     #expect(package.contains("InternalImportsByDefault"))
   }
 }

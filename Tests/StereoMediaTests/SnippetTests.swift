@@ -7,7 +7,6 @@ import Testing
 
 /// What the documents show of the library, so that it is known to compile and to do what they say.
 /// Each line between `// begin` and `// end` is one of theirs.
-@Suite(.timeLimit(.minutes(2)))
 struct SnippetTests {
   /// README.md, "In an app".
   private func readme(_ path: String, _ copy: String) async throws -> [String] {
@@ -90,7 +89,8 @@ struct SnippetTests {
     return said
   }
 
-  @Test("the programs of the articles read a part of a movie, compose it and convert it")
+  @Test(
+    "the programs of the articles read a part of a movie, compose it and convert it", .tags(.long))
   func articles() async throws {
     let folder = try TemporaryFolder()
     let (path, packed) = (try await Movies.spatial(), folder.path("packed.mp4"))

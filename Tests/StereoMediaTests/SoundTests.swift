@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// Sound as samples: what ``StereoWriter`` is given, and what ``StereoReader`` gives.
-@Suite(.timeLimit(.minutes(3)))
 struct SoundTests {
   private let folder: TemporaryFolder
   private let output: String
@@ -58,7 +57,7 @@ struct SoundTests {
   }
 
   @Test(
-    "two tracks, each from a task of its own, are heard as they were given",
+    "two tracks, each from a task of its own, are heard as they were given", .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
   func tracks(ending: String) async throws {
     let path = folder.path("out.\(ending)")
@@ -95,14 +94,15 @@ struct SoundTests {
   }
 
   @Test(
-    "what nothing is given for is silent, and what is no number harms nothing",
+    "what nothing is given for is silent, and what is no number harms nothing", .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func silence() async throws {
     let format = try SoundFormat(channelCount: 1)
     let inputs = [try SoundInput("a", format), try SoundInput("never", format)]
     _ = try await StereoWriter.write(output, quickSettings(), sound: inputs) { writer in
       try await writer.append(tones([440], at: .seconds(1), seconds: 1), to: "a")
-      let broken = [Float.nan, .infinity, -.infinity, 1e30, -1e30] + Array(repeating: 0, count: 475)
+      let broken =
+        [Float.nan, .infinity, -.infinity, 1e30, -1e30] + Array(repeating: 0, count: 475)
       try await writer.append(try Sound(broken, format: format, at: .milliseconds(2500)), to: "a")
       try await writer.append(tones([880], at: .seconds(3), seconds: 1), to: "a")
       try await writer.end("a")
@@ -142,7 +142,8 @@ struct SoundTests {
     }
   }
 
-  @Test("who gives one thing alone is told after ten seconds what the movie waits for")
+  @Test(
+    "who gives one thing alone is told after ten seconds what the movie waits for", .tags(.judge))
   func starved() async throws {
     let format = try SoundFormat(channelCount: 6)
     let inputs = [try SoundInput("voice", format, bitsPerSecond: 1_000_000)]
@@ -166,7 +167,8 @@ struct SoundTests {
     }
     #expect(errors.map { $0?.code } == [.stalled, .stalled])
     let messages = errors.compactMap { $0?.message }
-    #expect(messages.contains { $0.hasPrefix("the frames") && $0.contains("'voice'") }, "\(messages)")
+    #expect(
+      messages.contains { $0.hasPrefix("the frames") && $0.contains("'voice'") }, "\(messages)")
     #expect(messages.contains { $0.hasPrefix("the sound 'voice'") && $0.contains("the frames") })
   }
 

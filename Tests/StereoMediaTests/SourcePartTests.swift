@@ -4,7 +4,6 @@ import StereoMedia
 import Testing
 
 /// ``SourcePart``: which frame of a movie a composition shows when.
-@Suite(.timeLimit(.minutes(2)))
 struct SourcePartTests {
   private func frames() async throws -> FrameIndex {
     try #require(try await StereoMovie(try await Movies.spatial()).video).frames

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// ``StereoConverter``: any stereo movie becomes a spatial one.
-@Suite(.timeLimit(.minutes(3)))
 struct StereoConverterTests {
   private let folder: TemporaryFolder
 
@@ -155,7 +154,8 @@ struct StereoConverterTests {
   }
 
   @Test(
-    "a conversion that is left or cancelled leaves nothing; a second one of the same is refused")
+    "a conversion that is left or cancelled leaves nothing; a second one of the same is refused",
+    .tags(.realTime))
   func left() async throws {
     let input = try await Movies.spatial()
     let output = folder.path("a.mov")

@@ -8,7 +8,6 @@ import TestKit
 import Testing
 
 /// ``StereoElements``: functions of a program as elements.
-@Suite(.timeLimit(.minutes(2)))
 struct StereoElementsTests {
   private let folder: TemporaryFolder
 

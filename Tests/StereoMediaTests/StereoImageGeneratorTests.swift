@@ -7,13 +7,14 @@ import TestKit
 import Testing
 
 /// ``StereoImageGenerator``: exact frames, in any order.
-@Suite(.timeLimit(.minutes(3)))
 struct StereoImageGeneratorTests {
   private func sequential(_ movie: StereoMovie) async throws -> [StereoFrame] {
     try await StereoReader(movie).reduce(into: []) { $0.append($1) }
   }
 
-  @Test("frames in any order are those of reading from the beginning", arguments: [false, true])
+  @Test(
+    "frames in any order are those of reading from the beginning", .tags(.long),
+    arguments: [false, true])
   func anyOrder(isFragmented: Bool) async throws {
     let path = try await isFragmented ? Movies.fragmented() : Movies.spatial()
     let movie = try await StereoMovie(path)

@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// ``StereoMovie``: what a movie is, without decoding.
-@Suite(.timeLimit(.minutes(2)))
 struct StereoMovieTests {
   @Test("a spatial movie says its layers, its eyes and how it was shot")
   func facts() async throws {

@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// ``StereoPlayer``: frames when they are due, and exact places.
-@Suite(.timeLimit(.minutes(4)))
+@Suite(.tags(.realTime))
 struct StereoPlayerTests {
   /// What a reader gives of each frame.
   private func read(_ path: String) async throws -> [StereoFrame] {
@@ -268,19 +268,12 @@ struct StereoPlayerTests {
     try await wait(for: .ended, of: player)
   }
 
-  @Test("without a device for its sound, a movie plays, with a warning")
+  @Test("without a device for its sound, a movie plays, with a warning", .tags(.process))
   func noDevice() async throws {
-    let process = Process()
-    process.executableURL = URL(filePath: "/usr/bin/env")
-    process.arguments = [
+    let tried = try Program.run([
       "gst-launch-1.0", "audiotestsrc", "num-buffers=1", "!", "autoaudiosink",
-    ]
-    let output = Pipe()
-    (process.standardOutput, process.standardError) = (output, output)
-    try process.run()
-    let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-    process.waitUntilExit()
-    let hasDevice = !text.contains("WARNING")
+    ])
+    let hasDevice = !tried.output.contains("WARNING")
     for (path, sound, isSilent) in [
       (try await Movies.spatial(), StereoPlayer.SoundOutput.automatic, !hasDevice),
       (try await Movies.spatial(), .none, false),

@@ -6,7 +6,6 @@ import TestKit
 import Testing
 
 /// ``StereoReader``: both eyes of each frame.
-@Suite(.timeLimit(.minutes(3)))
 struct StereoReaderTests {
   /// The pixels of each eye and the times of all frames.
   private func read(
@@ -23,6 +22,7 @@ struct StereoReaderTests {
 
   @Test(
     "each frame is FFmpeg's, of the eye that the stream says, at the time of the index",
+    .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: [false, true])
   func ownMovies(isFragmented: Bool) async throws {
     let path = try await isFragmented ? Movies.fragmented() : Movies.spatial()
@@ -42,7 +42,7 @@ struct StereoReaderTests {
   }
 
   @Test(
-    "foreign movies give the frames that reference decoders give",
+    "foreign movies give the frames that reference decoders give", .tags(.judge),
     .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"),
     arguments: [

@@ -7,7 +7,6 @@ import TestKit
 import Testing
 
 /// ``StereoWriter``: pairs of pictures become a movie that others read.
-@Suite(.timeLimit(.minutes(3)))
 struct StereoWriterTests {
   private let folder: TemporaryFolder
   private let output: String
@@ -56,6 +55,7 @@ struct StereoWriterTests {
 
   @Test(
     "what a reader gives comes back: pictures, times, sound, and how the pair was shot",
+    .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
   func roundTrip(ending: String) async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
@@ -241,7 +241,7 @@ struct StereoWriterTests {
   }
 
   @Test(
-    "a disk that is full is told as that, and what there is stays",
+    "a disk that is full is told as that, and what there is stays", .tags(.process),
     .enabled(if: SmallDisk.isAllowed, "only root may mount one"))
   func fullDisk() async throws {
     let disk = try SmallDisk(kibibytes: 300, at: folder.path("small"))

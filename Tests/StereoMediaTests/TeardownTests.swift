@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// What is left of a reader when nobody wants it any more: nothing.
-@Suite(.serialized, .timeLimit(.minutes(5)))
+@Suite(.serialized, .tags(.realTime))
 struct TeardownTests {
   private func resident() throws -> Int {
     let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)

@@ -7,7 +7,7 @@ import StereoVideo
 import Testing
 
 /// `SphereWorld` and its pictures: what each direction shows, for each projection and both eyes.
-@Suite struct SphereSceneTests {
+struct SphereSceneTests {
   private static let projections: [(Projection, Int, Int)] = [
     (.equirectangular(.full), 320, 160),
     (.equirectangular(.frontHalf), 200, 200),

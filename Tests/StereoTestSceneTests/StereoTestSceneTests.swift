@@ -4,7 +4,7 @@ import StereoTestScene
 import StereoVideo
 import Testing
 
-@Suite struct StereoTestSceneTests {
+struct StereoTestSceneTests {
   private func scene(_ width: Int, _ height: Int) throws -> StereoTestScene {
     try #require(StereoTestScene(width: width, height: height))
   }

@@ -4,7 +4,7 @@ import StereoVideo
 import Testing
 
 /// Both eyes' planes in one, byte by byte.
-@Suite struct PackingTests {
+struct PackingTests {
   private func pack(
     _ packing: PlanePacking, _ first: [[UInt8]], _ second: [[UInt8]],
     _ format: SampleFormat = .bytes

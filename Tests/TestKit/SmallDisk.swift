@@ -16,22 +16,17 @@ public final class SmallDisk: Sendable {
   public init(kibibytes: Int, at path: String) throws {
     self.path = path
     try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
-    guard try Self.run(["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", path]) == 0
-    else { throw Failure("'\(path)' could not be mounted") }
+    let mounted = try Program.run(
+      ["mount", "-t", "tmpfs", "-o", "size=\(kibibytes)k", "tmpfs", path])
+    guard mounted.status == 0 else { throw Failure("'\(path)': \(mounted.output)") }
   }
 
   deinit {
-    _ = try? Self.run(["umount", "-l", path])
+    _ = try? Program.run(["umount", "-l", path])
   }
 
   /// The names of what is on it, sorted.
   public var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
-  }
-
-  private static func run(_ arguments: [String]) throws -> Int32 {
-    let process = try Process.run(URL(filePath: "/usr/bin/env"), arguments: arguments)
-    process.waitUntilExit()
-    return process.terminationStatus
   }
 }

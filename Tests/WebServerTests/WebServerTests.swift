@@ -37,7 +37,7 @@ private struct Files: WebResponder {
 }
 
 /// The server, and what hostile peers do to it.
-@Suite(.timeLimit(.minutes(1)))
+@Suite(.tags(.realTime))
 struct WebServerTests {
   private func withServer(
     _ responder: any WebResponder, _ limits: WebServerLimits = WebServerLimits(),

@@ -134,7 +134,7 @@ struct PlayCommand: AsyncParsableCommand {
         return false
       }
       group.addTask {
-        await EndSignal.wait()
+        await EndSignals.wait()
         return true
       }
       defer { group.cancelAll() }

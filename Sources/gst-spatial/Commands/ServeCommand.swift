@@ -71,8 +71,9 @@ struct ServeCommand: AsyncParsableCommand {
         "warning: all who reach \(host) can read \(origin.folder), and nothing is encrypted")
     }
     let name = host.first.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
-    Terminal.output.line("serving \(origin.folder) at http://\(name):\(server.port)/")
-    await EndSignal.wait()
+    await EndSignals.wait {
+      Terminal.output.line("serving \(origin.folder) at http://\(name):\(server.port)/")
+    }
     await server.stop()
   }
 

@@ -63,8 +63,7 @@ struct ViewCommand: AsyncParsableCommand {
       opened, packing: video.layout == .mono ? await Self.packing(of: opened) : nil,
       ViewerGuard(host: host.map(Self.name(of:))))
     let server = try await start(viewer)
-    announce(viewer, port: server.port)
-    await EndSignal.wait()
+    await EndSignals.wait { announce(viewer, port: server.port) }
     await server.stop()
   }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Dispatch
 internal import Glibc
 internal import PipelineHost
 internal import Synchronization
@@ -18,19 +17,13 @@ final class Interrupts: Sendable {
   private let state = Mutex(State())
   private let run: PipelineRun
   private let onFirst: @Sendable () -> Void
-  nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
+  private let signals = Mutex<EndSignals?>(nil)
 
   init(_ run: PipelineRun, onFirst: @escaping @Sendable () -> Void) {
     self.run = run
     self.onFirst = onFirst
-    sources = [SIGINT, SIGTERM, SIGHUP].map { number in
-      signal(number, SIG_IGN)
-      return DispatchSource.makeSignalSource(signal: number, queue: .global())
-    }
-    for source in sources {
-      source.setEventHandler { [weak self] in self?.interrupt() }
-      source.resume()
-    }
+    let watched = EndSignals { [weak self] in self?.interrupt() }
+    signals.withLock { $0 = watched }
   }
 
   var happened: Bool { state.withLock { $0.count > 0 } }

@@ -4,13 +4,13 @@ import CGStreamer
 import Foundation
 import GStreamer
 import ISOBMFF
+import TestElements
 import TestKit
 import Testing
 
 /// Every element under every hostile act: what must be seen is in `HostileAct.seen`. A critical
 /// message ends the tests; a pad or element that stays behind, a thread that does not come back or
 /// a pipeline that does not stop fails the cell.
-@Suite(.timeLimit(.minutes(3)))
 struct HostileActTests {
   struct Cell: Sendable, CustomTestStringConvertible {
     let act: HostileAct
@@ -31,7 +31,7 @@ struct HostileActTests {
     folder = try TemporaryFolder()
   }
 
-  @Test("what an element must stand", arguments: cells)
+  @Test("what an element must stand", .tags(.long), arguments: cells)
   func stands(cell: Cell) async throws {
     let alive: Locked<Int>
     do {
