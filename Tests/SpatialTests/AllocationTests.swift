@@ -24,11 +24,11 @@ struct AllocationTests {
 
   /// The folder of a plugin with `cviewmarker` (Tests/Tools/view_marker.c).
   private static let marker: Result<String, any Error> = Result {
-    let folder = try folder.get().url.path
+    let plugins = try folder.get().url.path
     let source = Repository.url.appending(path: "Tests/Tools/view_marker.c").path
     let ended = try Program.run([
       "sh", "-c",
-      "cc -O1 -fPIC -shared '\(source)' -o '\(folder)/libgstviewmarker.so' "
+      "cc -O1 -fPIC -shared '\(source)' -o '\(plugins)/libgstviewmarker.so' "
         + "$(pkg-config --cflags --libs gstreamer-base-1.0)",
     ])
     guard ended.status == 0 else {
@@ -36,10 +36,10 @@ struct AllocationTests {
     }
     // What takes the plugin into the registry has that to do as well.
     let next = try Program.run(
-      ["gst-inspect-1.0", "--gst-plugin-path=\(folder)", "cviewmarker"],
-      environment: ["GST_REGISTRY": folder + "/registry"])
+      ["gst-inspect-1.0", "--gst-plugin-path=\(plugins)", "cviewmarker"],
+      environment: ["GST_REGISTRY": plugins + "/registry"])
     guard next.status == 0 else { throw Failure("no cviewmarker: \(next.output)") }
-    return folder
+    return plugins
   }
 
   /// How many allocations each buffer costs in a pipeline: those of a long run without those of a
