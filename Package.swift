@@ -29,8 +29,9 @@ let package = Package(
     .library(name: "gstspatial", type: .dynamic, targets: ["Spatial"]),
     .executable(name: "gst-spatial", targets: ["gst-spatial"]),
     .library(name: "StereoMedia", targets: ["StereoMedia"]),
-    .library(name: "HEVC", targets: ["HEVC"]),
-    .library(name: "ISOBMFF", targets: ["ISOBMFF"]),
+    .library(name: "StereoVideo", targets: ["StereoVideo"]),
+    .library(name: "HEVC", targets: ["HEVC", "StereoVideo"]),
+    .library(name: "ISOBMFF", targets: ["ISOBMFF", "StereoVideo"]),
     .library(name: "PipelineHost", targets: ["PipelineHost"]),
     .library(name: "PipelineFile", targets: ["PipelineFile"]),
     .library(name: "GStreamer", targets: ["GStreamer"]),
@@ -48,9 +49,8 @@ let package = Package(
 
     // Formats and models: no GStreamer, no Foundation.
     .target(name: "StereoVideo", swiftSettings: strict),
-    .target(name: "Bits", swiftSettings: strict),
-    .target(name: "HEVC", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
-    .target(name: "ISOBMFF", dependencies: ["Bits", "StereoVideo"], swiftSettings: strict),
+    .target(name: "HEVC", dependencies: ["StereoVideo"], swiftSettings: strict),
+    .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(name: "Matroska", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
     .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
     .target(
@@ -158,7 +158,7 @@ let package = Package(
     .target(
       name: "SpatialElements",
       dependencies: [
-        "Bits", "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Playlist",
+        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Playlist",
         "Reprojection", "StereoEncoder", "StereoTestScene", "StereoVideo",
       ],
       swiftSettings: strict),
@@ -194,7 +194,6 @@ let package = Package(
       name: "bench-library", dependencies: ["PipelineHost", "StereoMedia"],
       path: "Benchmarks/bench-library", swiftSettings: strict),
 
-    .testTarget(name: "BitsTests", dependencies: ["Bits"], swiftSettings: unoptimized),
     .testTarget(
       name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist", "TestKit"],
       swiftSettings: unoptimized),
@@ -213,12 +212,12 @@ let package = Package(
     .testTarget(
       name: "HEVCTests",
       dependencies: [
-        "Bits", "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
+        "FuzzTargets", "HEVC", "StereoEncoder", "StereoTestScene", "StereoVideo", "TestKit",
       ],
       exclude: ["Streams"], swiftSettings: strict),
     .testTarget(
       name: "ISOBMFFTests",
-      dependencies: ["Bits", "FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
+      dependencies: ["FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     .testTarget(
       name: "MatroskaTests", dependencies: ["ISOBMFF", "Matroska", "StereoVideo", "TestKit"],

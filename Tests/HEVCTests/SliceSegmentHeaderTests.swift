@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Bits
 import HEVC
 import StereoVideo
 import TestKit

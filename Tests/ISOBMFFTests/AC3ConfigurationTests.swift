@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Bits
 import ISOBMFF
+import StereoVideo
 import Testing
 
 /// The boxes of AC-3 and E-AC-3 say what the first frames of a stream do (ETSI TS 102 366 F).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// What `hvcC` and `lhvC` have in common (ISO/IEC 14496-15 8.3.3.1 and 9.5.3.1).
 public protocol DecoderConfigurationRecord: Hashable, Sendable {

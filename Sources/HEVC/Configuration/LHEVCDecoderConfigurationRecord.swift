@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1): what
 /// the layers above the base need.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// What is said of a stream beside its access units: how NAL units are told apart in these, and the
 /// parameter sets and SEI of its decoder configuration records.

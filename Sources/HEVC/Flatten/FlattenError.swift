@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// Why a layered access unit cannot be made into single-layer ones.
 public enum FlattenError: Error, Hashable, Sendable {

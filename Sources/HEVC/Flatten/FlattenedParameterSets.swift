@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Makes the parameter sets of a flattened stream.
 struct FlattenedParameterSets {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 extension SliceSegmentHeader {
   /// The beginning of the slice segment's NAL unit as one of `picture`: all in front of the slice

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// A stream of two layers that is taken apart: its parameter sets and the place of each layer in
 /// output order.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// The parameter sets of a single-layer stream, as NAL units.
 public struct SingleLayerParameterSets: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a
 /// single-layer stream.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 extension BitWriter {
   /// The NAL unit of what was written: `header`, then the payload with emulation prevention.

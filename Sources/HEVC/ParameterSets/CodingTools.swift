@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// The part of an SPS that the slice data is coded with: what two layers must have in common to
 /// be decoded by one single-layer SPS.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `hrd_parameters()`, H.265 (E.2.2): the coded picture buffer a stream was made for.
 public struct HypotheticalReferenceDecoderParameters: Hashable, Sendable {

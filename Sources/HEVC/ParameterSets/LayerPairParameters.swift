@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// The part of `vps_extension()` behind the dependencies (H.265 F.7.3.2.1.1, from
 /// `vps_sub_layers_max_minus1_present_flag` to `direct_dependency_type`), for two layers in two

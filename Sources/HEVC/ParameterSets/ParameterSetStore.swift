@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// The parameter sets that a stream has sent so far, of its base layer and of the layer above it.
 ///

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `pic_parameter_set_rbsp()`, H.265 (7.3.2.3).
 public struct PictureParameterSet: Hashable, Sendable {

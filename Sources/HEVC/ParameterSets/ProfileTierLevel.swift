@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `profile_tier_level()`, H.265 (7.3.3).
 public struct ProfileTierLevel: Hashable, Sendable {

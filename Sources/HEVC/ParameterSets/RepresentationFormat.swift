@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `rep_format()`, H.265 (F.7.3.2.1.2): size and sample format of the pictures of a layer.
 public struct RepresentationFormat: Hashable, Sendable {

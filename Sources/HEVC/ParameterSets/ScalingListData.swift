@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `scaling_list_data()`, H.265 (7.3.4), as it is coded: what two layers are compared by.
 public struct ScalingListData: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `seq_parameter_set_rbsp()`, H.265 (7.3.2.2), in its ordinary form and in the short form that
 /// layers above the base may have (F.7.3.2.2.1).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `st_ref_pic_set()`, H.265 (7.3.7), in its derived form (7.4.8): pictures by their distance in
 /// POC.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `video_parameter_set_rbsp()`, H.265 (7.3.2.1), with the extension of Annex F.
 public struct VideoParameterSet: Hashable, Sendable {

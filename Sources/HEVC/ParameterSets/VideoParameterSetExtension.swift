@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and how they depend on each
 /// other.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// `vui_parameters()`, H.265 (E.2.1).
 public struct VideoUsabilityInformation: Hashable, Sendable {

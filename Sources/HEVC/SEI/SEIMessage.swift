@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `sei_message()`, H.265 (7.3.5): one message of an SEI NAL unit.
 public struct SEIMessage: Hashable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `three_dimensional_reference_displays_info()`, H.265 (G.14.2.3): which view is for which eye,
 /// and on what displays the pair looks right.

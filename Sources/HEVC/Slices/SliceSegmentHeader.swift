@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
+public import StereoVideo
 
 /// `slice_segment_header()`, H.265 (7.3.6.1, and F.7.3.6.1 for layers above the base).
 ///

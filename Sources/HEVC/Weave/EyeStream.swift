@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
 internal import StereoVideo
 
 /// One of the two single-layer streams that are woven: its parameter sets and its place in output

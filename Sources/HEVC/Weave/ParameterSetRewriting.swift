@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 extension SequenceParameterSet {
   /// The NAL unit of this base-layer SPS as the SPS `id` of layer 1, in the short form

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 // A keyframe of the dependent eye that is predicted from the base eye's: a P picture of a third
 // stream, whose one reference stands for the base picture, becomes the dependent layer's IDR picture.

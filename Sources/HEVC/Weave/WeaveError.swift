@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
 public import StereoVideo
 
 /// Why two access units cannot be woven.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
 public import StereoVideo
 
 /// Makes one MV-HEVC stream of two single-layer H.265 streams, one for each eye.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 extension AudioCoding {
   /// The coding of AC-3 or E-AC-3 whose first sample is `bytes`, with the `dac3` or `dec3` that

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// The beginning of an AC-3 or E-AC-3 frame: what a movie's sample entry repeats of it
 /// (ETSI TS 102 366 4.4 and E.1.3).

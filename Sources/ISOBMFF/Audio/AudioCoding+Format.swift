@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// What the codec's own record says of the sound.
 public struct AudioFormat: Equatable, Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Rows of big-endian numbers inside a larger array of bytes, read where they lie.
 struct BigEndianTable: Sendable {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Reads the content of one box, and the boxes in it, without ever leaving it.
 struct BoxReader: Sendable {

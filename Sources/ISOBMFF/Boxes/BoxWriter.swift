@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Appends boxes and their big-endian fields to a byte array.
 struct BoxWriter {

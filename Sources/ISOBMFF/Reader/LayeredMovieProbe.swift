@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Finds out whether a file is a movie with H.265 of several layers: with an `lhvC` box in a sample
 /// entry (ISO/IEC 14496-15 9.6.3).

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// The time code of a movie's first picture, counted on through the movie (QuickTime File Format,
 /// "Timecode media").

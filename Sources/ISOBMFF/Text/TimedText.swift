@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Bits
+internal import StereoVideo
 
 /// Texts as samples of a track: subtitles (3GPP TS 26.245) and QuickTime's chapters.
 public enum TimedText {

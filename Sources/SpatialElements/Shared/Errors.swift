@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-public import Bits
 public import GStreamer
 public import HEVC
 public import ISOBMFF
 public import MoviePlayer
 public import StereoEncoder
+public import StereoVideo
 
 // Where the errors of the lower targets belong among GStreamer's.
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Bits
+import StereoVideo
 import Testing
 
 /// Fields are read as the descriptors of H.265 (7.2, 9.2) say, and never outside of the data.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Bits
+import StereoVideo
 import Testing
 
 /// What is written is what is read.
