@@ -73,7 +73,7 @@ struct GraphCommandTests {
         sound: { type: tee }
       links:
         - filesrc(location=a) -> decode
-        - decode(audio/x-raw)? -> sound
+        - decode[audio/x-raw]? -> sound
         - sound -> fakesink
       """, to: "a.yaml")
     let drawing = try Command.run(["graph", file], in: folder)

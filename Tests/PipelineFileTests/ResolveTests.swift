@@ -212,26 +212,6 @@ struct ResolveTests {
         == "e: x a={b} $c $$d } f=${g} h=$${i} j={{ k }}")
   }
 
-  @Test("gst-launch syntax makes elements, which it may name")
-  func launchSyntax() throws {
-    let graph = try graph(
-      """
-      links:
-        - videotestsrc name=camera pattern="a b" ! video/x-raw, width=320 ! queue -> tee
-        - camera.extra -> fakesink sync=true
-      """)
-    #expect(
-      graph.elementTexts == [
-        "camera: videotestsrc pattern=a b", "queue-1: queue", "tee-1: tee",
-        "fakesink-1: fakesink sync=true",
-      ])
-    #expect(
-      graph.linkTexts == [
-        "camera -[video/x-raw, width=320]-> queue-1", "queue-1 -> tee-1",
-        "camera.extra -> fakesink-1",
-      ])
-  }
-
   @Test("templates use templates, with parameters of their own")
   func nestedTemplates() throws {
     let graph = try graph(
@@ -240,7 +220,7 @@ struct ResolveTests {
       templates:
         outer:
           parameters: { a: { type: string, default: x } }
-          chain: ['inner(b="${a}, y")', "video/x-raw,rate=${rate}", "queue leaky=no ! tee"]
+          chain: ['inner(b="${a}, y")', "video/x-raw,rate=${rate}", queue(leaky=no), tee]
         inner:
           parameters: { b: { type: string } }
           chain: [{ type: t, list: [1, "${b}"], fields: { f: "${rate}" } }]

@@ -85,16 +85,17 @@ struct HostTests {
     #expect(try await running.value.wasStopped)
   }
 
-  @Test("templates, chains, gst-launch syntax and caps come out as elements")
+  @Test("templates, chains and caps come out as elements")
   func chains() async throws {
     let graph = try await graph(
       """
       templates:
-        small: { chain: [videoscale, "video/x-raw,width=32,height=24", "queue ! identity silent=true"] }
+        small: { chain: [videoscale, "video/x-raw,width=32,height=24", queue, identity(silent=true)] }
       elements:
         source: { type: videotestsrc, num-buffers: 2 }
+        end: { type: fakesink }
       links:
-        - source -> small -> videoflip method=clockwise ! fakesink name=end
+        - source -> small -> videoflip(method=clockwise) -> end
       """)
     for part in [
       "GstVideoScale", "GstQueue", "GstIdentity", "GstVideoFlip", "GstFakeSink", "Clockwise",
@@ -410,12 +411,13 @@ struct HostTests {
         "videotestsrc -> queue -> identity(sleep-time=5000000) -> fakesink",
         "'identity' does not get on"
       ),
-      ("videotestsrc -> compositor name=c ! fakesink\", \"appsrc -> c", "'appsrc' gives nothing"),
+      ("videotestsrc -> mix -> fakesink\", \"appsrc -> mix", "'appsrc' gives nothing"),
     ])
   func watchdog(link: String, culprit: String) async throws {
     let failure = try await failure(
       """
       links: ["\(link)"]
+      elements: { mix: { type: compositor } }
       run: { watchdog: 600ms }
       """)
     #expect(failure.kind == .frozen)

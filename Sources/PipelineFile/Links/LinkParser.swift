@@ -5,8 +5,6 @@
 ///     link  = step { "->" step }
 ///     step  = name [ "." pad ] [ "[" caps "]" ] [ "(" arguments ")" ] [ "?" | "*" ]
 ///           | caps
-///           | launch { "!" launch }
-///     launch = type { property "=" value } | caps
 struct LinkParser {
   let reporter: Reporter
 
@@ -20,18 +18,24 @@ struct LinkParser {
       reporter.error("a link is written with '->'", at: wrong)
       return LinkDeclaration(text: text, steps: [])
     }
+    if let mark = scanner.first("!", in: scanner.whole) {
+      reporter.error(
+        "a link is written with '->', not with '!'", at: scanner.placed.location(mark..<(mark + 1)),
+        help: LaunchHint(scanner.whole, scanner, isChain: false).link)
+      return LinkDeclaration(text: text, steps: [])
+    }
     let parts = scanner.split(scanner.whole, by: "->").map(scanner.trimmed)
-    let steps = parts.flatMap { part -> [LinkStep] in
+    let steps = parts.compactMap { part -> LinkStep? in
       guard !part.isEmpty else {
         reporter.error(
           parts.count == 1 ? "the link is empty" : "an end of this link is missing",
           at: scanner.placed.location(
             max(0, part.lowerBound - 1)..<max(1, part.lowerBound)))
-        return []
+        return nil
       }
-      return self.steps(part, scanner)
+      return step(part, scanner, isChain: false)
     }
-    if steps.count == 1, parts.count == 1, scanner.split(scanner.whole, by: "!").count == 1 {
+    if steps.count == 1, parts.count == 1 {
       reporter.error(
         "a link needs two ends", at: text.location, help: "write 'from -> to'")
     }
@@ -39,20 +43,21 @@ struct LinkParser {
   }
 
   /// An item of a `chain:`.
-  func chainItem(_ text: LocatedText) -> [LinkStep] {
-    guard let scanner = scanner(text) else { return [] }
+  func chainItem(_ text: LocatedText) -> LinkStep? {
+    guard let scanner = scanner(text) else { return nil }
     let whole = scanner.trimmed(scanner.whole)
     guard !whole.isEmpty else {
       reporter.error("an item of a chain is empty", at: text.location)
-      return []
+      return nil
     }
-    guard scanner.split(whole, by: "->").count == 1 else {
+    for sign in ["->", "!"] where scanner.split(whole, by: sign).count > 1 {
+      let items = LaunchHint(whole, scanner, isChain: true).steps.joined(separator: ", ")
       reporter.error(
-        "the items of a chain follow each other without '->'", at: text.location,
-        help: "make each of them an item of its own")
-      return []
+        "the items of a chain follow each other without '\(sign)'", at: text.location,
+        help: "make each of them an item of its own: \(items)")
+      return nil
     }
-    return steps(whole, scanner)
+    return step(whole, scanner, isChain: true)
   }
 
   private func scanner(_ text: LocatedText) -> LinkScanner? {
@@ -73,28 +78,15 @@ struct LinkParser {
     return scanner
   }
 
-  private func steps(_ range: Range<Int>, _ scanner: LinkScanner) -> [LinkStep] {
-    let launch = scanner.split(range, by: "!").map(scanner.trimmed)
-    let words = scanner.words(range)
-    let hasProperty = words.dropFirst().contains { scanner.first("=", in: $0) != nil }
-    let isQuotedCaps = scanner.quoted(range).map { isCaps($0, scanner) } ?? false
-    if launch.count > 1 || (hasProperty && !isQuotedCaps && !isCaps(words[0], scanner)) {
-      return LaunchParser(reporter: reporter, scanner: scanner).steps(launch)
+  private func step(_ range: Range<Int>, _ scanner: LinkScanner, isChain: Bool) -> LinkStep? {
+    let inner = scanner.quoted(range).flatMap { isCaps($0, scanner) ? $0 : nil }
+    let text = scanner.placed.part(inner ?? range)
+    if inner != nil || isCaps(range, scanner) {
+      return LinkStep(content: .caps(InterpolatedText(text, reporter)), location: text.location)
     }
-    if let inner = scanner.quoted(range), isCaps(inner, scanner) {
-      let text = scanner.placed.part(inner)
-      return [
-        LinkStep(content: .caps(InterpolatedText(text, reporter)), location: text.location)
-      ]
+    return named(range, scanner, isChain: isChain).map {
+      LinkStep(content: .named($0), location: text.location)
     }
-    let text = scanner.placed.part(range)
-    if isCaps(range, scanner) {
-      let caps = InterpolatedText(text, reporter)
-      return [LinkStep(content: .caps(caps), location: text.location)]
-    }
-    return named(range, scanner).map {
-      [LinkStep(content: .named($0), location: text.location)]
-    } ?? []
   }
 
   /// Caps begin with a media type, which has a slash; or are nothing but a reference.
@@ -104,7 +96,7 @@ struct LinkParser {
     return name.contains("/") || (scalars.starts(with: "${".unicodeScalars) && scalars.last == "}")
   }
 
-  private func named(_ range: Range<Int>, _ scanner: LinkScanner) -> NamedStep? {
+  private func named(_ range: Range<Int>, _ scanner: LinkScanner, isChain: Bool) -> NamedStep? {
     let placed = scanner.placed
     var range = range
     var repetition = Repetition.once
@@ -139,7 +131,7 @@ struct LinkParser {
       let text = placed.text(range)
       reporter.error(
         name.text.isEmpty ? "a name is missing" : "'\(text)' is not the name of an element",
-        at: placed.location(range), help: help(forName: text))
+        at: placed.location(range), help: help(forName: text, range, scanner, isChain))
       return nil
     }
     var pad: LocatedText?
@@ -159,15 +151,17 @@ struct LinkParser {
 
   private static let repetitions: [Unicode.Scalar: Repetition] = ["?": .optional, "*": .each]
 
-  private func help(forName text: String) -> String? {
+  private func help(
+    forName text: String, _ range: Range<Int>, _ scanner: LinkScanner, _ isChain: Bool
+  ) -> String? {
     if text.isEmpty || text.hasPrefix(".") { return "a name stands before '.', '[', '(' and '?'" }
     if text.hasSuffix("-") || text.hasSuffix(">") || text.hasPrefix(">") {
       return "a link is written with '->'"
     }
-    if text.contains(" ") {
-      return "write '->' between elements; properties are written as name=value"
-    }
-    return nil
+    guard text.contains(" ") else { return nil }
+    return text.contains("=")
+      ? LaunchHint(range, scanner, isChain: isChain).link
+      : "write '->' between elements, and properties in parentheses"
   }
 }
 

@@ -8,9 +8,7 @@ extension ModelCheck {
       switch step.content {
       case .caps:
         checkCaps(step, after: position > 0 ? link.steps[position - 1] : nil, place)
-      case .element(let specification, let name):
-        checkLaunched(specification)
-        if let name { linked.insert(name.text) }
+      case .element: break
       case .named(let named):
         if named.repetition != .once, !place.isFirst {
           reporter.error(
@@ -38,23 +36,13 @@ extension ModelCheck {
     }
   }
 
-  /// gst-launch syntax makes new elements; the name of one that exists is likely a mistake.
-  func checkLaunched(_ specification: ElementSpecification) {
-    guard let type = specification.type.literal,
-      case .element(let element, _) = names[type], element.specification.type.literal != type
-    else { return }
-    reporter.error(
-      "'\(type)' is an element of the file, '!' would make a new one of that type",
-      at: specification.type.location, help: "link it with '->'")
-  }
-
   private func check(
     _ named: NamedStep, _ step: LinkStep, _ place: Place, _ scope: ParameterScope
   ) {
     let name = named.name.text
     if let caps = named.caps { checkPadCaps(named, caps, place, scope) }
     switch names[name] {
-    case .element, .launched:
+    case .element:
       linked.insert(name)
       checkElementStep(named, step, place, scope)
     case .template(let template, _):
@@ -83,19 +71,9 @@ extension ModelCheck {
       }
     }
     guard let arguments = named.arguments else { return }
-    guard arguments.text.contains("/"), named.caps == nil else {
-      let hasProperty = arguments.text.contains("=")
-      reporter.error(
-        hasProperty
-          ? "the properties of '\(name)' stand in 'elements:'"
-          : "'\(arguments.text)' is no caps", at: arguments.location,
-        help: hasProperty
-          ? "brackets after an element of the file hold caps"
-          : "caps begin with a media type, as in \(name)[video/x-raw]")
-      return
-    }
-    checkPadCaps(named, arguments, place, scope)
-    warnOfOldCaps(named, arguments)
+    reporter.error(
+      "the properties of '\(name)' stand in 'elements:'", at: arguments.location,
+      help: "caps that choose one of its pads stand in brackets, as in \(name)[video/x-raw]")
   }
 
   /// Caps that choose among the pads of an element of the file.
@@ -150,7 +128,10 @@ extension ModelCheck {
       at: named.name.location)
   }
 
-  func checkNewElement(_ named: NamedStep, _ step: LinkStep, _ scope: ParameterScope) {
+  /// - Parameter isChain: of a template, which makes an element for each use.
+  func checkNewElement(
+    _ named: NamedStep, _ step: LinkStep, _ scope: ParameterScope, isChain: Bool = false
+  ) {
     let name = named.name.text
     if named.pad != nil {
       reporter.error(
@@ -166,18 +147,17 @@ extension ModelCheck {
           ?? "'[\(caps.text)]' chooses a pad of an element of the file")
     }
     guard let text = named.arguments else { return }
-    if text.text.contains("/"),
-      !text.text.contains("=") || text.text.hasPrefix("video/")
-        || text.text.hasPrefix("audio/")
-    {
-      reporter.error(
-        "no element is named '\(name)'", at: named.name.location,
-        help: reporter.didYouMean(name, among: elementNames)
-          ?? "caps in brackets choose a pad of an element of the file")
-      return
-    }
     for argument in ArgumentParser(reporter: reporter).arguments(text) {
       scope.check(argument.value)
+      guard argument.name.text == "name" else { continue }
+      let label = argument.value.source
+      reporter.error(
+        isChain
+          ? "an element of a template cannot be named '\(label)'"
+          : "an element that has a name stands in 'elements:'", at: argument.name.location,
+        help: isChain
+          ? "each use of the template makes another one; remove 'name='"
+          : "write '\(label): { type: \(name) }' there, and '\(label)' here")
     }
   }
 
@@ -200,7 +180,6 @@ extension ModelCheck {
           guard let meaning = names[named.name.text] else { continue }
           if case .template = meaning { continue }
           name = named.name.text
-        case .element(_, let label?): name = label.text
         case .element, .caps: continue
         }
         let current = index(name)

@@ -11,8 +11,7 @@ extension ModelCheck {
     _ step: LinkStep, isLast: Bool, in template: Template, _ scope: ParameterScope
   ) {
     switch step.content {
-    case .caps: break
-    case .element(let specification, _): checkLaunched(specification)
+    case .caps, .element: break
     case .named(let named):
       let name = named.name.text
       if named.repetition != .once {
@@ -21,11 +20,11 @@ extension ModelCheck {
       }
       switch names[name] {
       case .template(let inner, _): checkTemplateUse(named, inner, scope)
-      case nil: checkNewElement(named, step, scope)
+      case nil: checkNewElement(named, step, scope, isChain: true)
       // An element may bear the name of its type: `queue: { type: queue }`.
       case .element(let element, _) where element.specification.type.literal == name:
-        checkNewElement(named, step, scope)
-      case .element, .launched:
+        checkNewElement(named, step, scope, isChain: true)
+      case .element:
         reporter.error(
           "a template cannot pass through '\(name)', which exists once", at: step.location,
           help: "a chain names types of elements, or templates")

@@ -97,13 +97,13 @@ final class ModelCheck {
     switch step.content {
     case .named: break
     case .caps(let caps): scope.check(caps)
-    case .element(let specification, _): check(specification, scope)
+    case .element(let specification): check(specification, scope)
     }
   }
 
   private func checkPad(_ pad: PadDeclaration) {
     switch names[pad.element.text] {
-    case .element, .launched: break
+    case .element: break
     case .template, nil:
       reporter.error(
         "no element is named '\(pad.element.text)'", at: pad.location,
@@ -151,15 +151,6 @@ final class ModelCheck {
       reporter.error(
         "\(what) needs a value for '\(parameter.name)'", at: location,
         notes: [.init(message: "it is required here", location: parameter.location)])
-    }
-  }
-
-  /// Parentheses hold values, and brackets caps; they held both once.
-  func warnOfOldCaps(_ named: NamedStep, _ caps: LocatedText) {
-    warnings.append { [reporter] in
-      reporter.warning(
-        "caps that choose a pad stand in brackets", at: caps.location,
-        help: "write \(named.name.text)\(named.pad.map { ".\($0.text)" } ?? "")[\(caps.text)]")
     }
   }
 

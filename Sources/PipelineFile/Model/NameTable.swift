@@ -4,8 +4,6 @@
 struct NameTable {
   enum Meaning {
     case element(ElementDeclaration, unit: Int)
-    /// An element that gst-launch syntax names.
-    case launched
     case template(Template, unit: Int)
   }
 
@@ -19,20 +17,6 @@ struct NameTable {
       }
       for template in included.unit.templates {
         add(template.name, .template(template, unit: index), reporter)
-        for step in template.chain {
-          guard case .element(_, let name?) = step.content else { continue }
-          reporter.error(
-            "an element of a template cannot be named '\(name.text)'", at: name.location,
-            help: "each use of the template makes another one; remove 'name='")
-        }
-      }
-      for step in included.unit.links.flatMap(\.steps) {
-        guard case .element(_, let name?) = step.content else { continue }
-        if !Name.isValid(name.text) {
-          reporter.error(
-            "'\(name.text)' cannot be the name of an element", at: name.location)
-        }
-        add(name, .launched, reporter)
       }
     }
   }

@@ -96,8 +96,8 @@ struct LinkStep: Sendable {
     case named(NamedStep)
     /// Caps that the buffers must have here.
     case caps(InterpolatedText)
-    /// A new element: an item of a chain written as a mapping, or gst-launch syntax.
-    case element(ElementSpecification, name: LocatedText?)
+    /// A new element: an item of a chain that is written as a mapping.
+    case element(ElementSpecification)
   }
 
   let content: Content

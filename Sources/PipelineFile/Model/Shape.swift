@@ -120,7 +120,7 @@ extension Shape {
         shape: .map(keys: "parameters", of: .object(parameter))),
       .init(
         name: "chain",
-        help: "Element types, elements with properties, caps, templates, gst-launch syntax.",
+        help: "Element types, elements with properties, caps, templates.",
         shape: .list(of: .either(.text(.any), .object(element))), isRequired: true),
     ])
 

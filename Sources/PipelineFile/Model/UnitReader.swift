@@ -68,9 +68,11 @@ struct UnitReader {
     if let literal = interpolated.literal, !Name.isValidType(literal) {
       reporter.error(
         "'\(literal)' is not the type of an element", at: type.location,
-        help: literal.contains("!") || literal.contains(" ")
-          ? "gst-launch syntax can stand in a link or a chain"
-          : "'gst-inspect-1.0' lists the types")
+        help: literal.contains("!")
+          ? "an element has one type; 'links:' links it, with '->'"
+          : literal.contains(" ")
+            ? "properties are fields of the element, as in { type: queue, leaky: no }"
+            : "'gst-inspect-1.0' lists the types")
       return nil
     }
     let entries = (node.mapping ?? []).filter { $0.key.text != "type" }
@@ -100,12 +102,10 @@ struct UnitReader {
     checkName(entry.key, of: "a template")
     let parser = LinkParser(reporter: reporter)
     let items = entry.value["chain"]?.sequence
-    let chain = items?.flatMap { item -> [LinkStep] in
+    let chain = items?.compactMap { item -> LinkStep? in
       if let text = item.text { return parser.chainItem(text) }
-      guard item.mapping != nil, let specification = specification(item) else { return [] }
-      return [
-        LinkStep(content: .element(specification, name: nil), location: item.location)
-      ]
+      guard item.mapping != nil, let specification = specification(item) else { return nil }
+      return LinkStep(content: .element(specification), location: item.location)
     }
     if let items, items.isEmpty {
       reporter.error("the chain is empty", at: entry.value["chain"]?.location)

@@ -55,10 +55,6 @@ final class GraphBuilder {
       for element in included.unit.elements {
         addElement(element.specification, element.name.text, element.name.location, scope)
       }
-      for step in included.unit.links.flatMap(\.steps) {
-        guard case .element(let specification, let name?) = step.content else { continue }
-        addElement(specification, name.text, name.location, scope)
-      }
     }
   }
 
@@ -144,17 +140,13 @@ final class GraphBuilder {
     switch step.content {
     case .caps(let caps):
       return text(caps, scope).map { [.filter($0, step.location)] } ?? []
-    case .element(let specification, let name):
-      guard let name, let element = indexes[name.text] else { return new(specification) }
-      return [.element(.init(element: element, pad: nil, location: step.location), padCaps: nil)]
+    case .element(let specification): return new(specification)
     case .named(let named):
       if case .template(let template, let unit) = names[named.name.text] {
         return parts(template, unit, named, scope, prefix: prefix)
       }
       if prefix.isEmpty, let element = indexes[named.name.text] {
-        let caps = (named.caps ?? named.arguments).flatMap {
-          text(InterpolatedText($0, reporter), scope)
-        }
+        let caps = named.caps.flatMap { text(InterpolatedText($0, reporter), scope) }
         let end = ResolvedGraph.End(
           element: element, pad: named.pad?.text, location: step.location)
         return [.element(end, padCaps: caps)]
