@@ -108,6 +108,24 @@ struct FormatTests {
         == "100%%sure-%05d.png")
   }
 
+  @Test("the signs of YAML may stand in a block of text, in quotes, and within words")
+  func signs() throws {
+    let file = try #require(
+      read(
+        """
+        description: |
+          ? - & *all
+          &all of *all
+        links: ["filesrc(location=*all) -> filesink"]
+        parameters:
+          a: { type: string, help: why ?, default: '*all' }
+        templates: { t: { chain: ["queue(leaky=${a})"] } }
+        """
+      ).file)
+    #expect(file.description == "? - & *all\n&all of *all\n")
+    #expect(file.parameters.map(\.help) == ["why ?"])
+  }
+
   @Test("caps in a link may be quoted")
   func quotedCaps() throws {
     let graph = try graph(

@@ -29,6 +29,21 @@ public final class SourceFile: Sendable {
   func scalars(line number: Int) -> ArraySlice<Unicode.Scalar>? {
     lines.indices.contains(number &- 1) ? lines[number - 1] : nil
   }
+
+  /// Characters that end a line in YAML, but in no editor.
+  var hiddenLineEnds: [(character: Unicode.Scalar, place: SourceLocation)] {
+    var found: [(Unicode.Scalar, SourceLocation)] = []
+    for (index, line) in lines.enumerated() {
+      for (offset, scalar) in line.enumerated() where Self.isHiddenLineEnd(scalar) {
+        found.append((scalar, SourceLocation(file: self, line: index + 1, column: offset + 1)))
+      }
+    }
+    return found
+  }
+
+  private static func isHiddenLineEnd(_ scalar: Unicode.Scalar) -> Bool {
+    scalar.value == 0x85 || scalar.value == 0x2028 || scalar.value == 0x2029
+  }
 }
 
 /// A place in a file: some characters of a line.

@@ -8,7 +8,8 @@ struct UnitReader {
 
   /// Stages 1 and the part of stage 2 that needs no other file; nil where the YAML is broken.
   func read() -> PipelineUnit? {
-    guard let root = YAMLReader(file: file, reporter: reporter).read() else { return nil }
+    var yaml = YAMLReader(file: file, reporter: reporter)
+    guard let root = yaml.read() else { return nil }
     ShapeCheck(reporter: reporter).check(root, Shape.pipelineFile, "the file")
     var unit = PipelineUnit(file: file)
     unit.description = root["description"]?.text?.text

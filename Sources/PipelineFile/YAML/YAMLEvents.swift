@@ -7,6 +7,11 @@ struct YAMLMark: Equatable {
   let line: Int
   let column: Int
 
+  init(line: Int, column: Int) {
+    self.line = line
+    self.column = column
+  }
+
   init(_ mark: yaml_mark_t) {
     line = Int(clamping: mark.line) &+ 1
     column = Int(clamping: mark.column) &+ 1
@@ -18,9 +23,13 @@ struct YAMLError: Error {
   /// In the words of libyaml.
   let problem: String
   let mark: YAMLMark?
+  /// The character that no YAML can have, at the mark.
+  var character: Unicode.Scalar?
   /// What was being read, such as "while parsing a flow sequence", and where that began.
   var context: String?
   var contextMark: YAMLMark?
+  /// No line before this one has a mistake.
+  var firstLine = 1
 }
 
 /// A step through a YAML document.
@@ -46,11 +55,19 @@ struct YAMLEvent {
   let mark: YAMLMark
 }
 
-/// libyaml's parser of one text: one event after the other.
+/// libyaml's parser of one text: one event after the other. The text must be one document.
 final class YAMLEvents {
   /// The parser points into itself and into the text: both stay where they are.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeMutableBufferPointer<UInt8>
+  private var depth = 0
+  private var documents = 0
+  /// Where the last event began, or where its block of text ended: a quote or words that go on in the
+  /// next line may have been meant to end before.
+  private var line = 1
+
+  /// More than the format nests. libyaml's time grows with the square of the depth.
+  static let depthLimit = 24
 
   init(_ text: String) throws(YAMLError) {
     parser = .allocate(capacity: 1)
@@ -71,12 +88,40 @@ final class YAMLEvents {
     text.deallocate()
   }
 
-  /// The next event. Behind the end of the stream, that end again.
+  /// The next event. After the end of the stream, that end again.
   func next() throws(YAMLError) -> YAMLEvent {
     var event = yaml_event_t()
     guard yaml_parser_parse(parser, &event) == 1 else { throw failure() }
     defer { yaml_event_delete(&event) }
-    return YAMLEvent(kind: Self.kind(of: event), mark: YAMLMark(event.start_mark))
+    let mark = YAMLMark(event.start_mark)
+    let kind = Self.kind(of: event)
+    switch kind {
+    case .sequenceStart, .mappingStart:
+      depth += 1
+      if depth > Self.depthLimit {
+        throw failure("nested more than \(Self.depthLimit) deep", mark)
+      }
+    case .sequenceEnd, .mappingEnd: depth -= 1
+    case .documentStart:
+      documents += 1
+      if documents > 1 { throw failure("but found another document", mark) }
+    case .streamStart, .streamEnd, .documentEnd, .alias, .scalar: break
+    }
+    line = Self.isBlock(event) ? YAMLMark(event.end_mark).line : mark.line
+    return YAMLEvent(kind: kind, mark: mark)
+  }
+
+  /// Reads a text to its end, for the mistakes in it.
+  static func check(_ text: String) throws(YAMLError) {
+    let events = try YAMLEvents(text)
+    while true {
+      if case .streamEnd = try events.next().kind { return }
+    }
+  }
+
+  private static func isBlock(_ event: yaml_event_t) -> Bool {
+    event.type == YAML_SCALAR_EVENT
+      && [YAML_LITERAL_SCALAR_STYLE, YAML_FOLDED_SCALAR_STYLE].contains(event.data.scalar.style)
   }
 
   private static func kind(of event: yaml_event_t) -> YAMLEvent.Kind {
@@ -108,43 +153,37 @@ final class YAMLEvents {
     text.map { String(cString: $0) }
   }
 
+  private func failure(_ problem: String, _ mark: YAMLMark) -> YAMLError {
+    YAMLError(problem: problem, mark: mark, firstLine: line)
+  }
+
+  /// What libyaml says.
   private func failure() -> YAMLError {
     let parser = parser.pointee
+    let problem = parser.problem.map { String(cString: $0) }
+    let isUnreadable = parser.error == YAML_READER_ERROR
     return YAMLError(
-      problem: parser.problem.map { String(cString: $0) } ?? "there is no memory to read it",
-      mark: parser.error == YAML_READER_ERROR ? nil : YAMLMark(parser.problem_mark),
+      problem: problem ?? "there is no memory to read it",
+      mark: isUnreadable ? mark(ofByte: parser.problem_offset) : YAMLMark(parser.problem_mark),
+      character: isUnreadable
+        ? UInt32(exactly: parser.problem_value).flatMap(Unicode.Scalar.init) : nil,
       context: parser.context.map { String(cString: $0) },
-      contextMark: parser.context == nil ? nil : YAMLMark(parser.context_mark))
+      contextMark: parser.context == nil ? nil : YAMLMark(parser.context_mark), firstLine: line)
   }
-}
 
-extension YAMLEvents {
-  /// More than the format nests. libyaml's time grows with the square of the depth.
-  static let depthLimit = 24
-
-  /// Reads a text to its end: it must be one document, free of mistakes.
-  static func check(_ text: String) throws(YAMLError) {
-    let events = try YAMLEvents(text)
-    var depth = 0
-    var documents = 0
-    while true {
-      let event = try events.next()
-      switch event.kind {
-      case .sequenceStart, .mappingStart:
-        depth += 1
-        if depth > depthLimit {
-          throw YAMLError(problem: "nested more than \(depthLimit) deep", mark: event.mark)
-        }
-      case .sequenceEnd, .mappingEnd: depth -= 1
-      case .alias: throw YAMLError(problem: "found undefined alias", mark: event.mark)
-      case .documentStart:
-        documents += 1
-        if documents > 1 {
-          throw YAMLError(problem: "but found another document", mark: event.mark)
-        }
-      case .streamEnd: return
-      case .streamStart, .documentEnd, .scalar: break
+  /// libyaml gives the place of a character that it cannot read in bytes alone.
+  private func mark(ofByte offset: Int) -> YAMLMark {
+    var (line, column) = (1, 1)
+    var previous: UInt8 = 0
+    for byte in text.prefix(offset) {
+      let isBreak = byte == UInt8(ascii: "\r") || byte == UInt8(ascii: "\n")
+      if isBreak, byte == UInt8(ascii: "\r") || previous != UInt8(ascii: "\r") {
+        (line, column) = (line + 1, 1)
+      } else if !isBreak, byte & 0xC0 != 0x80 {
+        column += 1
       }
+      previous = byte
     }
+    return YAMLMark(line: line, column: column)
   }
 }

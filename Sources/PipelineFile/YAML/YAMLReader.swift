@@ -2,36 +2,58 @@
 
 /// Reads the YAML of one file: stage 1.
 struct YAMLReader {
-  let file: SourceFile
-  let reporter: Reporter
+  private let file: SourceFile
+  private let reporter: Reporter
+  /// Anchors that no alias refers to, so far.
+  private var anchors: [String: SourceLocation] = [:]
+  private var aliases: Set<String> = []
 
   /// More than a pipeline of tens of thousands of elements needs.
   static let byteLimit = 4 << 20
 
+  init(file: SourceFile, reporter: Reporter) {
+    self.file = file
+    self.reporter = reporter
+  }
+
   /// The document's root; nil where an error was reported.
-  func read() -> YAMLNode? {
-    guard YAMLPrescan(file: file, reporter: reporter).check() else { return nil }
+  mutating func read() -> YAMLNode? {
     let count = reporter.errorCount
+    for (character, place) in file.hiddenLineEnds {
+      reporter.error(
+        "the invisible character \(character.codePoint) ends a line in YAML", at: place,
+        help: "remove it")
+    }
+    // Every later line has another number in an editor.
+    guard reporter.errorCount == count else { return nil }
+    var root: YAMLNode?
     do throws(YAMLError) {
-      try YAMLEvents.check(file.text)
-      let events = try YAMLEvents(file.text)
-      while true {
-        let event = try events.next()
-        switch event.kind {
-        case .streamStart, .documentStart: continue
-        case .streamEnd:
-          reporter.error(
-            "the file is empty", at: SourceLocation(file: file, line: 1, column: 1),
-            help: "a pipeline file has at least 'elements:' and 'links:'")
-          return nil
-        default:
-          let root = try node(event, events)
-          return reporter.errorCount == count ? root : nil
-        }
-      }
+      root = try document(YAMLEvents(file.text))
     } catch {
       YAMLSyntaxErrors(file: file, reporter: reporter).report(error)
-      return nil
+    }
+    for (anchor, place) in anchors {
+      reporter.error(
+        "YAML anchors are not supported", at: place,
+        help: "quote a text that begins with '&\(anchor)'; share settings by a template")
+    }
+    if root == nil, reporter.errorCount == count {
+      reporter.error(
+        "the file is empty", at: SourceLocation(file: file, line: 1, column: 1),
+        help: "a pipeline file has at least 'elements:' and 'links:'")
+    }
+    return reporter.errorCount == count ? root : nil
+  }
+
+  private mutating func document(_ events: YAMLEvents) throws(YAMLError) -> YAMLNode? {
+    var root: YAMLNode?
+    while true {
+      let event = try events.next()
+      switch event.kind {
+      case .streamStart, .documentStart, .documentEnd: continue
+      case .streamEnd: return root
+      default: root = try node(event, events)
+      }
     }
   }
 
@@ -59,7 +81,9 @@ struct YAMLReader {
 
   /// The node that begins with an event; nil where it was refused. Its events are read all the
   /// same.
-  private func node(_ event: YAMLEvent, _ events: YAMLEvents) throws(YAMLError) -> YAMLNode? {
+  private mutating func node(_ event: YAMLEvent, _ events: YAMLEvents) throws(YAMLError)
+    -> YAMLNode?
+  {
     switch event.kind {
     case .scalar(let text, let properties, let isPlain):
       guard isPlainYAML(properties, at: event.mark) else { return nil }
@@ -76,12 +100,15 @@ struct YAMLReader {
       let entries = try entries(events)
       return isPlain
         ? YAMLNode(content: .mapping(entries), location: location(event.mark)) : nil
+    case .alias(let name):
+      report(alias: name, at: event.mark)
+      return nil
     default:
       return nil
     }
   }
 
-  private func items(_ events: YAMLEvents) throws(YAMLError) -> [YAMLNode] {
+  private mutating func items(_ events: YAMLEvents) throws(YAMLError) -> [YAMLNode] {
     var items: [YAMLNode] = []
     while true {
       let event = try events.next()
@@ -90,12 +117,13 @@ struct YAMLReader {
     }
   }
 
-  private func entries(_ events: YAMLEvents) throws(YAMLError) -> [YAMLNode.Entry] {
+  private mutating func entries(_ events: YAMLEvents) throws(YAMLError) -> [YAMLNode.Entry] {
     var first: [String: SourceLocation] = [:]
     var entries: [YAMLNode.Entry] = []
     while true {
       let keyEvent = try events.next()
       if case .mappingEnd = keyEvent.kind { return entries }
+      reportSign(before: keyEvent.mark)
       let key = try key(keyEvent, events)
       let value = try node(events.next(), events)
       guard let key else { continue }
@@ -114,25 +142,55 @@ struct YAMLReader {
     }
   }
 
-  private func key(_ event: YAMLEvent, _ events: YAMLEvents) throws(YAMLError) -> LocatedText? {
-    if case .scalar(let text, let properties, _) = event.kind {
+  private mutating func key(
+    _ event: YAMLEvent, _ events: YAMLEvents
+  ) throws(YAMLError) -> LocatedText? {
+    switch event.kind {
+    case .scalar(let text, let properties, _):
       guard isPlainYAML(properties, at: event.mark) else { return nil }
       return LocatedText(
         text: text, location: location(event.mark, length: text.unicodeScalars.count))
+    case .alias: break
+    default:
+      reporter.error(
+        "a key must be a single word", at: location(event.mark),
+        help: "put quotes around a text that begins with [ or {")
     }
-    reporter.error(
-      "a key must be a single word", at: location(event.mark),
-      help: "put quotes around a text that begins with [ or {")
     _ = try node(event, events)
     return nil
   }
 
+  /// `? key`, which libyaml's events do not tell from a key without the sign.
+  private func reportSign(before mark: YAMLMark) {
+    let line = file.scalars(line: mark.line)?.prefix(mark.column - 1) ?? []
+    guard let index = line.lastIndex(where: { $0 != " " && $0 != "\t" }), line[index] == "?" else {
+      return
+    }
+    reporter.error(
+      "keys introduced by '?' are not supported",
+      at: location(YAMLMark(line: mark.line, column: index - line.startIndex + 1)),
+      help: "write 'key: value', or quote the text")
+  }
+
+  /// An alias can stand for a document of any size. One without an anchor is meant as a text.
+  private mutating func report(alias name: String, at mark: YAMLMark) {
+    guard anchors.removeValue(forKey: name) != nil || aliases.contains(name) else {
+      return reporter.error(
+        YAMLSyntaxErrors.signMessage, at: location(mark), help: YAMLSyntaxErrors.signHelp)
+    }
+    guard aliases.insert(name).inserted else { return }
+    reporter.error(
+      "YAML aliases such as '*\(name)' are not supported",
+      at: location(mark, length: name.utf8.count + 1),
+      help: "share settings by a parameter or a template; quote a text that begins with *")
+  }
+
   /// Anchors and tags change what a document means; none has a meaning here.
-  private func isPlainYAML(_ properties: YAMLEvent.NodeProperties, at mark: YAMLMark) -> Bool {
+  private mutating func isPlainYAML(
+    _ properties: YAMLEvent.NodeProperties, at mark: YAMLMark
+  ) -> Bool {
     if let anchor = properties.anchor {
-      reporter.error(
-        "YAML anchors are not supported", at: location(mark),
-        help: "quote a text that begins with '&\(anchor)'; share settings by a template")
+      anchors[anchor] = location(mark)
       return false
     }
     guard let tag = properties.tag, tag != "!", tag != "tag:yaml.org,2002:str" else { return true }

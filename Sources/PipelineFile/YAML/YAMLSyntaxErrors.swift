@@ -2,8 +2,8 @@
 
 /// Says what a YAML parser found in words for people, and finds what it did not come to.
 ///
-/// The parser stops at its first error. Each entry of the file is therefore parsed once more by
-/// itself, so that a mistake in one entry does not hide the mistakes in those below.
+/// The parser stops at its first error. Each entry from there on is therefore parsed by itself, so
+/// that a mistake in one entry does not hide the mistakes in those below.
 struct YAMLSyntaxErrors {
   let file: SourceFile
   let reporter: Reporter
@@ -15,11 +15,15 @@ struct YAMLSyntaxErrors {
     let note: Diagnostic.Note?
   }
 
+  /// Of what could only be an anchor or an alias.
+  static let signMessage = "a value cannot begin with '*' or '&'"
+  static let signHelp = "put the text in quotes"
+
   /// Entries that are looked at by themselves; further ones would only take time.
   private static let entryLimit = 2000
 
   func report(_ error: YAMLError) {
-    var found = entries().compactMap { entry -> Found? in
+    var found = entries(from: error.firstLine).compactMap { entry -> Found? in
       do throws(YAMLError) {
         try YAMLEvents.check(entry)
         return nil
@@ -35,8 +39,9 @@ struct YAMLSyntaxErrors {
   }
 
   /// The parts of the file that can be read alone: what is indented least below each line of
-  /// the first column. Each is preceded by as many empty lines as it has lines above it.
-  private func entries() -> [String] {
+  /// the first column. Each is preceded by as many empty lines as it has lines above it. Those that
+  /// end before a line are left out.
+  private func entries(from first: Int) -> [String] {
     var starts: [Int] = []
     var depth: Int?
     var number = 0
@@ -54,7 +59,8 @@ struct YAMLSyntaxErrors {
       }
     }
     guard starts.count > 1, starts.count <= Self.entryLimit else { return [] }
-    return zip(starts, starts.dropFirst() + [number + 1]).map { start, end in
+    let ends = starts.dropFirst() + [number + 1]
+    return zip(starts, ends).filter { $1 > first }.map { start, end in
       var text = String.UnicodeScalarView(String(repeating: "\n", count: start - 1).unicodeScalars)
       for line in start..<end {
         text.append(contentsOf: file.scalars(line: line) ?? [])
@@ -67,6 +73,12 @@ struct YAMLSyntaxErrors {
   private func describe(_ error: YAMLError) -> Found {
     guard let mark = error.mark else {
       return Found(location: location(nil), message: error.problem, help: nil, note: nil)
+    }
+    if let character = error.character {
+      return Found(
+        location: location(mark),
+        message: "the control character \(character.codePoint) cannot stand in YAML",
+        help: "remove it; is this a text file?", note: nil)
     }
     let problem = error.problem
     let what = error.context ?? ""
@@ -84,10 +96,12 @@ struct YAMLSyntaxErrors {
     }
     if what == "while scanning an alias" || what == "while scanning an anchor" {
       return Found(
-        location: location(error.contextMark), message: "a value cannot begin with '*' or '&'",
-        help: "put the text in quotes", note: nil)
+        location: location(error.contextMark), message: Self.signMessage, help: Self.signHelp,
+        note: nil)
     }
-    let (message, help) = Self.words(problem)
+    let isTab = file.scalars(line: mark.line)?.dropFirst(mark.column - 1).first == "\t"
+    let (message, help) = Self.words(
+      isTab ? "found a tab character that violates indentation" : problem)
     var note: Diagnostic.Note?
     if let opened = error.contextMark, opened.line != mark.line, what.contains("block") {
       note = .init(
@@ -160,6 +174,8 @@ struct YAMLSyntaxErrors {
         "a key is expected here",
         "check the indentation and the quotes: all keys of a mapping begin in one column"
       )
+    case "did not find expected hexdecimal number":
+      ("'\\x', '\\u' and '\\U' want 2, 4 and 8 hexadecimal digits after them", nil)
     case "did not find expected '-' indicator":
       ("an item of the list is expected here", "each item begins with '- ' in one column")
     case "did not find expected node content":
@@ -182,13 +198,19 @@ struct YAMLSyntaxErrors {
         "'\\' is followed by a letter that means nothing",
         "write '\\\\' for one '\\', or use single quotes"
       )
-    case "found undefined alias":
-      ("a value cannot begin with '*' or '&'", "put the text in quotes")
     case "but found another document":
       ("a second document begins here", "a pipeline file is one document; remove the '---'")
     default:
       problem.hasPrefix("nested more than")
         ? ("lists and mappings are \(problem)", nil) : ("YAML: \(problem)", nil)
     }
+  }
+}
+
+extension Unicode.Scalar {
+  /// `U+0007`
+  var codePoint: String {
+    let digits = String(value, radix: 16, uppercase: true)
+    return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }
