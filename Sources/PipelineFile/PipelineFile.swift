@@ -95,4 +95,6 @@ struct IncludedUnit: Sendable {
   let parent: Int?
   /// How it is included; nil for the file that was read.
   let include: Include?
+  /// The values that the including file gives to its parameters.
+  let arguments: [Argument]
 }

@@ -259,6 +259,44 @@ struct ResolveTests {
       ])
   }
 
+  @Test("an included file inherits parameters by their names; 'with' goes first, and defaults stay")
+  func inheritedParameters() throws {
+    let file = """
+      parameters:
+        input: { type: path, default: a.mov }
+        quality: { type: integer, default: 7 }
+        rate: { type: fraction }
+        eye: { type: choice, choices: { left: "1", right: "2" }, default: left }
+      include: [{ file: b.yaml, inherit: all, with: { quality: 9 } }]
+      elements: { source: { type: filesrc, location: "${input}" } }
+      links: ["source -> z(q=${quality}) -> end"]
+      """
+    let included = """
+      parameters:
+        input: { type: string, required: true }
+        quality: { type: integer, default: 1 }
+        rate: { type: fraction, default: 25/1 }
+        eye: { type: string, default: none }
+        preset: { type: string, default: slow }
+      include: [{ file: c.yaml, inherit: all }]
+      elements:
+        end: { type: x, i: "${input}", q: "${quality}", r: "${rate}", e: "${eye}", p: "${preset}" }
+      """
+    let innermost = """
+      parameters: { quality: { type: integer, required: true } }
+      elements: { last: { type: y, q: "${quality}" } }
+      links: [z -> last]
+      """
+    let includes = ["b.yaml": included, "c.yaml": innermost]
+    let plain = try graph(file, includes: includes)
+    #expect(plain.elementTexts[1] == "end: x i=a.mov q=9 r=25/1 e=1 p=slow")
+    #expect(plain.elementTexts[2] == "last: y q=9")
+    let given = try graph(file, ["rate=30", "eye=right", "input=b"], includes: includes)
+    #expect(given.elementTexts[1] == "end: x i=b q=9 r=30/1 e=2 p=slow")
+    // A parameter that is handed on is used.
+    #expect(read(file, includes: includes).diagnostics.all.isEmpty)
+  }
+
   @Test("properties of a pad belong to the pad")
   func padProperties() throws {
     let graph = try graph(

@@ -38,7 +38,11 @@ struct Loader {
         continue
       }
       let index = units.count
-      units.append(IncludedUnit(unit: unit, parent: next.parent, include: next.include))
+      let outer = next.parent.map { units[$0].unit.parameters } ?? []
+      units.append(
+        IncludedUnit(
+          unit: unit, parent: next.parent, include: next.include,
+          arguments: next.include?.arguments(for: unit.parameters, from: outer) ?? []))
       for include in unit.includes.reversed() {
         pending.append(
           (

@@ -29,6 +29,8 @@ final class ModelCheck {
   var canBeExpanded = true
   /// Templates that a link or a chain names.
   var usedTemplates = Set<String>()
+  /// By file, as far as these have been checked.
+  private var scopes: [ParameterScope] = []
 
   init(file: PipelineFile, reporter: Reporter) {
     self.file = file
@@ -37,9 +39,7 @@ final class ModelCheck {
   }
 
   func check() {
-    for (index, included) in file.units.enumerated() {
-      check(included, at: index)
-    }
+    for included in file.units { check(included) }
     checkTemplateNesting()
     checkLoops()
     // What an error made unused is no news.
@@ -48,13 +48,11 @@ final class ModelCheck {
     for included in file.units { warnOfUnused(in: included.unit) }
   }
 
-  private func check(_ included: IncludedUnit, at index: Int) {
+  private func check(_ included: IncludedUnit) {
     let unit = included.unit
     let scope = ParameterScope(unit.parameters, enclosing: nil, reporter)
+    scopes.append(scope)
     scope.checkDefaults()
-    for include in unit.includes {
-      for argument in include.arguments { scope.check(argument.value) }
-    }
     for element in unit.elements { check(element.specification, scope) }
     for pad in unit.pads {
       checkPad(pad)
@@ -73,8 +71,12 @@ final class ModelCheck {
       for step in link.steps { check(step, scope: scope) }
       check(link, scope: scope)
     }
-    if included.include != nil {
-      checkInclude(included)
+    if let include = included.include, let parent = included.parent {
+      for argument in included.arguments { scopes[parent].check(argument.value) }
+      checkArguments(
+        included.arguments, against: unit.parameters, of: "'\(include.file.text)'",
+        at: include.file.location,
+        help: include.inherits.map { _ in "this file has no parameter of that name to inherit" })
       if unit.run != nil {
         reporter.warning(
           "'run' has no effect in an included file",
@@ -111,19 +113,13 @@ final class ModelCheck {
     }
   }
 
-  private func checkInclude(_ included: IncludedUnit) {
-    guard let include = included.include else { return }
-    let parameters = included.unit.parameters
-    checkArguments(
-      include.arguments, against: parameters, of: "'\(include.file.text)'",
-      at: include.file.location)
-  }
-
   /// Arguments of an include or a template: known, of the right type where that can be told, and
   /// none missing.
+  ///
+  /// - Parameter help: what to say of one that is missing.
   func checkArguments(
     _ arguments: [Argument], against parameters: [Parameter], of what: String,
-    at location: SourceLocation
+    at location: SourceLocation, help: String? = nil
   ) {
     // A name with a typing mistake is not missing as well.
     var meant = Set<String>()
@@ -149,7 +145,7 @@ final class ModelCheck {
       && !arguments.contains(where: { $0.name.text == parameter.name })
     {
       reporter.error(
-        "\(what) needs a value for '\(parameter.name)'", at: location,
+        "\(what) needs a value for '\(parameter.name)'", at: location, help: help,
         notes: [.init(message: "it is required here", location: parameter.location)])
     }
   }

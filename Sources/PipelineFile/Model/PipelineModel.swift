@@ -127,7 +127,24 @@ public enum Repetition: Sendable, Equatable {
 /// Another file whose elements, templates and links belong to this one.
 struct Include: Sendable {
   let file: LocatedText
+  /// Those that `with` gives.
   let arguments: [Argument]
+  /// Where `inherit: all` stands; nil where it does not.
+  let inherits: SourceLocation?
+
+  /// What the parameters of the included file get: what `with` says, and, with `inherit: all`, the
+  /// values of the parameters of the same names.
+  func arguments(for included: [Parameter], from parameters: [Parameter]) -> [Argument] {
+    guard let inherits else { return arguments }
+    let given = Set(arguments.map(\.name.text))
+    let names = Set(parameters.map(\.name)).intersection(included.map(\.name)).subtracting(given)
+    return arguments
+      + names.sorted().map { name in
+        Argument(
+          name: LocatedText(text: name, location: inherits),
+          value: InterpolatedText(parameter: name, at: inherits))
+      }
+  }
 }
 
 /// `name=value`

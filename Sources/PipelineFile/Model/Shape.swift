@@ -133,6 +133,11 @@ extension Shape {
       .init(
         name: "with", help: "Values of its parameters.",
         shape: .map(keys: "parameters", of: .text(.any))),
+      .init(
+        name: "inherit",
+        help: "'all': its parameters take the values of this file's parameters of the same names, "
+          + "unless 'with' gives others.",
+        shape: .text(.choice(["all"]))),
     ])
 
   static let run = ObjectShape(

@@ -110,8 +110,10 @@ struct ShapeCheck {
       guard !choices.contains(value) else { return }
       reporter.error(
         "\(what) cannot be '\(value)'", at: text.location,
-        help: reporter.didYouMean(value, among: choices)
-          ?? "it is one of \(choices.joined(separator: ", "))")
+        help: choices.count == 1
+          ? "it can only be '\(choices[0])'"
+          : reporter.didYouMean(value, among: choices)
+            ?? "it is one of \(choices.joined(separator: ", "))")
     case .count:
       guard UInt16(value) == nil else { return }
       reporter.error(

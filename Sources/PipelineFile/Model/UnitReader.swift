@@ -26,14 +26,15 @@ struct UnitReader {
   }
 
   private func include(_ node: YAMLNode) -> Include? {
-    if let text = node.text { return Include(file: text, arguments: []) }
+    if let text = node.text { return Include(file: text, arguments: [], inherits: nil) }
     guard let file = node["file"]?.text else { return nil }
     let arguments = node["with"]?.mapping?.compactMap { entry -> Argument? in
       entry.value.text.map {
         Argument(name: entry.key, value: InterpolatedText($0, reporter))
       }
     }
-    return Include(file: file, arguments: arguments ?? [])
+    return Include(
+      file: file, arguments: arguments ?? [], inherits: node["inherit"]?.text?.location)
   }
 
   private func readElement(_ entry: YAMLNode.Entry, into unit: inout PipelineUnit) {

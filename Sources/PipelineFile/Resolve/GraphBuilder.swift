@@ -23,9 +23,9 @@ final class GraphBuilder {
   func build(given: [String: ParameterValues.Given]) -> ResolvedGraph {
     for included in file.units {
       var unitGiven = given
-      if let parent = included.parent, let include = included.include {
+      if let parent = included.parent {
         unitGiven = values.given(
-          include.arguments, in: scopes[parent], for: included.unit.parameters)
+          included.arguments, in: scopes[parent], for: included.unit.parameters)
       }
       scopes.append(values.scope(included.unit.parameters, given: unitGiven, enclosing: nil))
     }

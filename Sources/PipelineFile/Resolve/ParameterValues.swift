@@ -11,8 +11,8 @@ struct ParameterValues {
   /// A value that is given, with its place for messages.
   struct Given {
     let value: ValueScope.Value
-    /// Already as elements take it.
-    let isNormalized: Bool
+    /// A duration as elements take it, no longer as people write it.
+    let isNanoseconds: Bool
     let location: SourceLocation?
   }
 
@@ -42,8 +42,8 @@ struct ParameterValues {
       let type = parameters.first { $0.name == argument.name.text }?.type
       given[argument.name.text] = Given(
         value: value,
-        isNormalized: type != nil && type != .choice
-          && scope.parameter(behind: argument.value)?.type == type,
+        isNanoseconds: type == .duration
+          && scope.parameter(behind: argument.value)?.type == .duration,
         location: argument.value.location)
     }
     return given
@@ -57,7 +57,7 @@ struct ParameterValues {
       // What has no value leaves the default in place.
       if case .unset = given.value {
       } else {
-        return checked(given.value, parameter, given.isNormalized, given.location, "")
+        return checked(given.value, parameter, given.isNanoseconds, given.location, "")
       }
     }
     if let name = parameter.environment, let text = environment(name) {
@@ -67,9 +67,9 @@ struct ParameterValues {
     }
     if let text = parameter.defaultValue {
       guard let value = known.evaluate(text, reporter) else { return nil }
-      let isNormalized =
-        parameter.type != .choice && known.parameter(behind: text)?.type == parameter.type
-      return checked(value, parameter, isNormalized, text.location, " (from its default)")
+      let isNanoseconds =
+        parameter.type == .duration && known.parameter(behind: text)?.type == .duration
+      return checked(value, parameter, isNanoseconds, text.location, " (from its default)")
     }
     guard parameter.isRequired else { return .unset }
     guard isComplete else { return .unknown }
@@ -81,10 +81,11 @@ struct ParameterValues {
   }
 
   private func checked(
-    _ value: ValueScope.Value, _ parameter: Parameter, _ isNormalized: Bool,
+    _ value: ValueScope.Value, _ parameter: Parameter, _ isNanoseconds: Bool,
     _ location: SourceLocation?, _ origin: String
   ) -> ValueScope.Value? {
-    guard case .text(let text) = value, !isNormalized else { return value }
+    guard case .text(var text) = value else { return value }
+    if isNanoseconds { text += "ns" }
     if let problem = parameter.problem(with: text, reporter) {
       reporter.error(problem.message + origin, at: location, help: problem.help)
       return nil

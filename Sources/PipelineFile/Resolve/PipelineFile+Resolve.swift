@@ -69,7 +69,7 @@ extension PipelineFile {
       }
       let value = String(argument[argument.index(after: equals)...])
       given[name] = .init(
-        value: .text(value), isNormalized: false,
+        value: .text(value), isNanoseconds: false,
         location: SourceLocation(
           file: line, line: 1, column: name.unicodeScalars.count + 2,
           length: value.unicodeScalars.count))

@@ -44,6 +44,13 @@ public struct InterpolatedText: Sendable {
     segments = [.literal(literal)]
   }
 
+  /// A text that is nothing but a reference to a parameter.
+  init(parameter name: String, at location: SourceLocation) {
+    source = "${\(name)}"
+    self.location = location
+    segments = [.reference(Reference(target: .parameter(name, nil), location: location))]
+  }
+
   var references: [Reference] {
     segments.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
   }
