@@ -12,7 +12,6 @@ let strict: [SwiftSetting] = [
 /// The files of the viewer's page, which become part of the command.
 let viewerPage = [
   "viewer.html", "viewer.css", "viewer.js", "stage.js", "frames.js", "timeline.js", "player.js",
-  "headset.js",
 ]
 
 /// For tests that take longer to optimize than to run, file by file, so that an edit compiles one file again;

@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: MPL-2.0
-"""Looks around in a movie in the page of `gst-spatial view`, with the mouse and in a headset that this program
-pretends to be, in a headless Chromium.
+"""Looks around with the mouse in a half-equirectangular movie in the page of `gst-spatial view`, in a headless
+Chromium.
 
-    view_around.py ADDRESS FOLDER PROJECTION
+    view_around.py ADDRESS FOLDER
 
-FOLDER has left-*.png and right-*.png, the pictures of the movie's frames. PROJECTION is half-equirectangular, or
-rectilinear for a movie of 63.4 degrees. Prints what differs from what this program computes as a list in JSON.
+FOLDER has left-*.png and right-*.png, the pictures of the movie's frames. Prints what differs from what this program
+computes as a list in JSON.
 """
 import base64
 import glob
@@ -18,37 +18,8 @@ import av
 import numpy
 from playwright.sync_api import sync_playwright
 
-address, folder, projection = sys.argv[1:]
+address, folder = sys.argv[1:]
 wrong = []
-# The eyes' viewports in the headset, of 240 by 160 pixels, and what each sees: not straight ahead.
-SIZE = (240, 160)
-ANGLES = {"left": (-0.7, 0.5, -0.45, 0.4), "right": (-0.5, 0.7, -0.45, 0.4)}  # tangents: left, right, down, up
-HEADSET = """
-const ANGLES = %s, SIZE = %s;
-window.head = { x: 0, y: 0, z: 0, w: 1 };
-const view = (eye) => {
-  const [l, r, b, t] = ANGLES[eye];
-  return { eye, transform: { orientation: window.head }, projectionMatrix: [
-    2 / (r - l), 0, 0, 0, 0, 2 / (t - b), 0, 0, (r + l) / (r - l), (t + b) / (t - b), -1, -1, 0, 0, -0.1, 0] };
-};
-class Session extends EventTarget {
-  updateRenderState() {}
-  async requestReferenceSpace() { return {}; }
-  requestAnimationFrame(callback) {
-    requestAnimationFrame((time) => !this.over && callback(time, { getViewerPose: () => ({ views: [view("left"), view("right")] }) }));
-  }
-  end() { this.over = true; this.dispatchEvent(new Event("end")); }
-}
-window.XRWebGLLayer = class {
-  framebuffer = null;
-  getViewport({ eye }) { return { x: eye === "left" ? 0 : SIZE[0], y: 0, width: SIZE[0], height: SIZE[1] }; }
-};
-WebGL2RenderingContext.prototype.makeXRCompatible = async () => {};
-Object.defineProperty(navigator, "xr", { value: {
-  isSessionSupported: async (mode) => mode === "immersive-vr",
-  requestSession: async () => window.session = new Session(),
-} });
-""" % (json.dumps(ANGLES), json.dumps(SIZE))
 
 
 def picture(file):
@@ -79,13 +50,7 @@ def turned(directions, yaw, pitch):
 def expected(source, directions):
     """What is seen in some directions, and where that is a part of the picture, away from its edges."""
     x, y, z = directions / numpy.linalg.norm(directions, axis=0)
-    if projection == "rectilinear":
-        across = math.tan(math.radians(63.4) / 2)
-        ahead = numpy.maximum(z, 1e-6)
-        u, v = x / ahead / across / 2 + 0.5, y / ahead / across * source.shape[1] / source.shape[0] / 2 + 0.5
-        u = numpy.where(z > 0, u, -1)
-    else:
-        u, v = numpy.arctan2(x, z) / math.pi + 0.5, numpy.arcsin(y) / math.pi + 0.5
+    u, v = numpy.arctan2(x, z) / math.pi + 0.5, numpy.arcsin(y) / math.pi + 0.5
     u, v = u * source.shape[1] - 0.5, v * source.shape[0] - 0.5
     isSeen = (u > 1) & (v > 1) & (u < source.shape[1] - 3) & (v < source.shape[0] - 3)
     isBlack = (u < -1.5) | (v < -1.5) | (u > source.shape[1] + 0.5) | (v > source.shape[0] + 0.5)
@@ -115,7 +80,6 @@ with sync_playwright() as play:
         executable_path="/usr/bin/chromium-headless-shell",
         args=["--no-sandbox", "--enable-unsafe-swiftshader"])
     page = browser.new_page(viewport={"width": 900, "height": 640})
-    page.add_init_script(HEADSET)
     page.on("console", lambda message: "GPU stall" in message.text
             or wrong.append(f"console: {message.text}"))
     page.on("pageerror", lambda error: wrong.append(f"error: {error}"))
@@ -125,47 +89,29 @@ with sync_playwright() as play:
     page.keyboard.press("1")
     page.wait_for_timeout(500)
 
-    if projection != "rectilinear":
-        def look(what, yaw, pitch):
-            seen = canvas()
-            height, width = seen.shape[:2]
-            larger = max(width, height)
-            tangents = width / larger, height / larger
-            check(what, seen, eye("left"), turned(
-                rays(width, height, -tangents[0], tangents[0], -tangents[1], tangents[1]), yaw, pitch))
-        look("ahead", 0, 0)
-        box = page.locator("#stage").bounding_box()
-        x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
-        degrees = 90 / max(box["width"], box["height"])
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x - 100, y + 60)
-        page.mouse.up()
-        look("dragged", 100 * degrees, 60 * degrees)
-        page.mouse.move(x, y)
-        page.mouse.down()
-        page.mouse.move(x + 100, y - 60)
-        page.mouse.up()
+    def look(what, side, yaw, pitch, angle=90):
+        seen = canvas()
+        height, width = seen.shape[:2]
+        larger, tangent = max(width, height), math.tan(math.radians(angle) / 2)
+        tangents = tangent * width / larger, tangent * height / larger
+        check(f"{what}, {side} eye", seen, eye(side), turned(
+            rays(width, height, -tangents[0], tangents[0], -tangents[1], tangents[1]), yaw, pitch))
 
-    page.locator("#headset").wait_for()
-    for name, yaw, pitch, head in (
-            ("straight", 0, 0, (0, 0, 0, 1)),
-            ("turned to the left", -30, 0, (0, math.sin(math.radians(15)), 0, math.cos(math.radians(15)))),
-            ("turned up", 0, 20, (math.sin(math.radians(10)), 0, 0, math.cos(math.radians(10))))):
-        page.evaluate("head => { window.head = head; }", dict(zip("xyzw", head)))
-        if name == "straight":
-            page.keyboard.press("h")
-        page.wait_for_timeout(500)
-        seen = canvas()[-SIZE[1]:]
-        for index, side in enumerate(("left", "right")):
-            check(f"headset, {name}, {side} eye", seen[:, index * SIZE[0]:(index + 1) * SIZE[0]], eye(side),
-                  turned(rays(*SIZE, *ANGLES[side]), yaw, pitch))
-    # The trigger plays; at the end the page is as it was.
-    page.evaluate("window.session.dispatchEvent(new Event('select'))")
-    page.locator('#play[aria-pressed="true"]').wait_for()
-    page.locator('#play[aria-pressed="false"]').wait_for()
-    page.keyboard.press("h")
-    page.locator('#headset[aria-pressed="false"]').wait_for()
+    look("ahead", "left", 0, 0)
+    box = page.locator("#stage").bounding_box()
+    x, y = box["x"] + box["width"] / 2, box["y"] + box["height"] / 2
+    degrees = 90 / max(box["width"], box["height"])
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x - 100, y + 60)
+    page.mouse.up()
+    look("dragged", "left", 100 * degrees, 60 * degrees)
+    page.keyboard.press("2")
+    page.wait_for_timeout(500)
+    look("dragged", "right", 100 * degrees, 60 * degrees)
+    page.mouse.wheel(0, -400)
+    page.wait_for_timeout(500)
+    look("zoomed", "right", 100 * degrees, 60 * degrees, 90 * math.exp(-0.4))
     browser.close()
 
 print(json.dumps({"wrong": wrong}))

@@ -9,7 +9,6 @@ enum PageFile: String {
   case frames = "frames.js"
   case timeline = "timeline.js"
   case player = "player.js"
-  case headset = "headset.js"
 
   /// - Parameter name: the last part of a path; empty for the page.
   init?(_ name: String) { self.init(rawValue: name) }
@@ -19,7 +18,7 @@ enum PageFile: String {
     switch self {
     case .page: "text/html; charset=utf-8"
     case .style: "text/css; charset=utf-8"
-    case .viewer, .stage, .frames, .timeline, .player, .headset: "text/javascript; charset=utf-8"
+    case .viewer, .stage, .frames, .timeline, .player: "text/javascript; charset=utf-8"
     }
   }
 
@@ -32,7 +31,6 @@ enum PageFile: String {
     case .frames: PackageResources.frames_js
     case .timeline: PackageResources.timeline_js
     case .player: PackageResources.player_js
-    case .headset: PackageResources.headset_js
     }
   }
 }

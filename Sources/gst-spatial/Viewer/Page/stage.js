@@ -16,11 +16,9 @@ uniform vec4 leftPart, rightPart;   // where each eye lies in its texture: x, y,
 uniform int mode;                   // an index of MODES
 uniform float shift;                // of the eyes against each other, in picture widths
 uniform vec2 centre, extent;        // what is seen of a flat picture
-uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye, 4 a screen
+uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye
 uniform mat3 turn;
 uniform vec2 tangents;              // of half the angles that are seen
-uniform vec2 aim;                   // the tangents of how far their middle is from straight ahead
-uniform vec2 screen;                // the tangents of half the angles that a flat picture fills
 uniform float circle;               // the angle across a fisheye picture, in radians
 uniform mat3 leftMix, rightMix;
 
@@ -29,8 +27,7 @@ const float PI = 3.141592653589793;
 // Where on the picture this pixel looks; outside of 0...1 there is none.
 vec2 look() {
   if (projection == 0) return centre + (place - 0.5) * extent;
-  vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents + aim, 1.0));
-  if (projection == 4) return ray.z > 0.0 ? ray.xy / ray.z / screen * 0.5 + 0.5 : vec2(-1);
+  vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents, 1.0));
   if (projection == 3) {
     float away = acos(clamp(ray.z, -1.0, 1.0)), across = length(ray.xy);
     vec2 direction = across > 0.0 ? ray.xy / across : vec2(0);
@@ -86,8 +83,6 @@ export class Stage {
   centre = [0.5, 0.5];
   /** The eye that is shown while they take turns. */
   turn = 0;
-  /** Seen in a headset, and not on this page. */
-  isElsewhere = false;
   #pictures = [];
   /** Which of them the textures have; an eye that is not seen is not worth the time. */
   #uploaded = new Set();
@@ -146,7 +141,7 @@ export class Stage {
   /** The positions of the pictures that are seen, of so many that a frame has. */
   needed(count) {
     const all = [...Array(count).keys()];
-    if (this.isElsewhere || this.mode === "wiggle") return all;
+    if (this.mode === "wiggle") return all;
     const eyes = this.views().flatMap(({ mode }) => eyesOf(mode));
     return all.filter((position) => eyes.some((eye) => this.#texture(eye, count) === position));
   }
@@ -164,7 +159,7 @@ export class Stage {
   }
 
   draw() {
-    if (this.isElsewhere || !this.isComplete) return;
+    if (!this.isComplete) return;
     const { gl, canvas } = this;
     const scale = devicePixelRatio;
     const [width, height] = [Math.round(canvas.clientWidth * scale), Math.round(canvas.clientHeight * scale)];
@@ -174,37 +169,11 @@ export class Stage {
     if (this.#pictures.length === 0 || width === 0 || height === 0) return;
     this.#describe(this.around ? PROJECTIONS[this.movie.projection] : 0, this.zoomed ? gl.NEAREST : gl.LINEAR);
     gl.uniformMatrix3fv(this.#at("turn"), true, rotation(radians(this.yaw), radians(this.pitch)));
-    gl.uniform2f(this.#at("aim"), 0, 0);
     for (const view of this.views()) {
       gl.uniform2fv(this.#at("centre"), this.zoomed ? this.centre : [0.5, 0.5]);
       gl.uniform2fv(this.#at("extent"), view.extent);
       this.#fill({ ...view, y: height - view.y - view.height });
     }
-  }
-
-  /**
-   * Draws what the eyes of a headset see: an immersive movie all around, any other one on a screen far ahead, which
-   * fills the angle of its cameras.
-   * @param {WebGLFramebuffer | null} target
-   * @param {object[]} eyes as `frustum` says, with `eye`, 0 for the left one, and its `viewport`
-   */
-  drawEyes(target, eyes) {
-    const { gl, movie } = this;
-    gl.bindFramebuffer(gl.FRAMEBUFFER, target);
-    gl.disable(gl.SCISSOR_TEST);
-    gl.clear(gl.COLOR_BUFFER_BIT);
-    if (this.#pictures.length > 0 && this.isComplete) {
-      this.#describe(PROJECTIONS[movie.projection] ?? 4, gl.LINEAR);
-      const across = Math.tan(radians(Math.min(movie["field-of-view"] ?? 60, 120)) / 2);
-      gl.uniform2f(this.#at("screen"), across, across / this.shape);
-      for (const { eye, viewport, tangents, aim, turn } of eyes) {
-        gl.uniformMatrix3fv(this.#at("turn"), true, turned(rotation(radians(this.yaw), 0), turn));
-        gl.uniform2fv(this.#at("aim"), aim);
-        const { x, y, width, height } = viewport;
-        this.#fill({ x, y, width, height, mode: this.hasTwoEyes ? eye : 0, tangents });
-      }
-    }
-    gl.bindFramebuffer(gl.FRAMEBUFFER, null);
   }
 
   /** Says what is to be seen of which pictures. */
@@ -278,7 +247,7 @@ export class Stage {
   get neededWidth() {
     const { movie, canvas } = this;
     const whole = Math.min(movie.width, this.limit);
-    if (this.zoomed || this.around || this.isElsewhere) return whole;
+    if (this.zoomed || this.around) return whole;
     const shown = Math.min(canvas.clientWidth, canvas.clientHeight * this.shape) * devicePixelRatio
       * (movie.cut === "side-by-side" ? 2 : 1) / (this.mode === "both" ? 2 : 1);
     return Math.min(whole, Math.ceil(shown / 320) * 320);
@@ -313,12 +282,6 @@ function eyesOf(mode) { return mode < 2 ? [mode] : [0, 1]; }
 function rotation(yaw, pitch) {
   const [c, s, d, t] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   return [c, s * t, s * d, 0, d, -t, -s, c * t, c * d];
-}
-
-/** The rows of a product of two such matrices. */
-function turned(one, other) {
-  return one.map((_, index) => [0, 1, 2].reduce(
-    (sum, step) => sum + one[Math.floor(index / 3) * 3 + step] * other[step * 3 + index % 3], 0));
 }
 
 const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });

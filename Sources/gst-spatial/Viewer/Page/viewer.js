@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import { Frames } from "./frames.js";
-import { Headset } from "./headset.js";
 import { Player } from "./player.js";
 import { MODES, Stage } from "./stage.js";
 import { Timeline } from "./timeline.js";
@@ -58,22 +57,6 @@ async function go(index) {
   fetchAhead();
 }
 
-const headset = new Headset(stage);
-
-/** Into the headset, or back. The trigger of its controller plays, and stops. */
-async function wear() {
-  if (headset.isOn) return headset.end();
-  try {
-    stage.isElsewhere = true;
-    await headset.start(play, () => { stage.isElsewhere = false; refresh(); });
-  } catch (error) {
-    stage.isElsewhere = false;
-    headset.end();
-    $("message").textContent = `the headset cannot be used: ${error.message}`;
-  }
-  refresh();
-}
-
 const player = new Player(movie.sound, (problem) => { $("message").textContent = problem; });
 
 function play() {
@@ -96,7 +79,7 @@ function follow() {
     player.stop();
     go(due);
   } else {
-    headset.nextFrame(follow);
+    requestAnimationFrame(follow);
   }
 }
 
@@ -194,7 +177,6 @@ function describe() {
   const states = { around: stage.around, swap: stage.swapped, exact, zoom: stage.zoomed, about: !$("facts").hidden };
   for (const [id, state] of Object.entries(states)) $(id).setAttribute("aria-pressed", String(state));
   $("around").hidden = !stage.canLookAround;
-  $("headset").setAttribute("aria-pressed", String(headset.isOn));
   $("swap").disabled = $("adjust").hidden = !stage.hasTwoEyes;
   const original = movie.disparity ?? 0;
   $("shift").textContent = `${(stage.shift * 100).toFixed(2)} %`;
@@ -232,7 +214,7 @@ const keys = {
   s: toggles.swap, x: toggles.exact, z: toggles.zoom, v: toggles.around, i: toggles.about,
   "+": () => setShift(stage.shift + 0.001), "=": () => setShift(stage.shift + 0.001),
   "-": () => setShift(stage.shift - 0.001), "0": () => setShift(movie.disparity ?? 0),
-  p: play, h: wear,
+  p: play,
   f: () => document.fullscreenElement ? document.exitFullscreen() : document.documentElement.requestFullscreen(),
   "?": () => $("keys").showModal(),
 };
@@ -258,7 +240,6 @@ for (const button of document.querySelectorAll("[data-mode]")) {
 for (const [id, toggle] of Object.entries(toggles)) $(id).addEventListener("click", toggle);
 $("play").addEventListener("click", play);
 $("save").addEventListener("click", save);
-$("headset").addEventListener("click", wear);
 $("help").addEventListener("click", keys["?"]);
 $("slider").addEventListener("input", () => go(Number($("slider").value)));
 $("disparity").addEventListener("input", () => setShift(Number($("disparity").value)));
@@ -309,7 +290,6 @@ if (MODES.includes(hash.get("m"))) stage.mode = hash.get("m");
 exact = hash.has("x");
 wanted = Math.max(0, Math.min(movie.count - 1, parseInt(hash.get("f"), 10) || 0));
 refresh();
-Headset.isThere().then((isThere) => { $("headset").hidden = !isThere; });
 fetch("layers.json").then(async (answer) => {
   if (!answer.ok) return;
   timeline.base = await answer.json();
