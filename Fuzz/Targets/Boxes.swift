@@ -58,7 +58,7 @@ private func ask(_ movie: Movie) {
       _ = samples.index(atPresentationTime: time)
     }
     for case .video(let entry) in track.sampleEntries {
-      _ = (entry.packing, entry.spatialMetadata, entry.originalCodec)
+      _ = (entry.packing, entry.spatialMetadata)
     }
   }
 }

@@ -183,12 +183,6 @@ public struct MoviePlayer: ~Copyable, Sendable {
     phase.begin(segment)
   }
 
-  /// Says that what a stream gives next does not continue what came before, but begins with a box.
-  public mutating func continueSourceAtBox() {
-    hasLostPlace = false
-    phase.beginBox()
-  }
-
   /// Takes parameter sets that come beside an elementary stream from now on.
   ///
   /// - Throws: why they cannot be read.

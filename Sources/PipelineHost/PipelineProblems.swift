@@ -10,10 +10,6 @@ public struct PipelineProblems: Error, Sendable, CustomStringConvertible {
     self.diagnostics = diagnostics
   }
 
-  init(_ diagnostic: Diagnostic) {
-    diagnostics = Diagnostics([diagnostic])
-  }
-
   /// As a compiler would print it.
   public var description: String { diagnostics.text() }
 }

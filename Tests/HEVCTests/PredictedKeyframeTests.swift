@@ -70,7 +70,7 @@ struct PredictedKeyframeTests {
       left: left.bytes.span.bytes, leftNALUnits: left.nalUnits,
       right: right.bytes.span.bytes, rightNALUnits: right.nalUnits,
       predicted: predicted.bytes.span.bytes, predictedNALUnits: predicted.nalUnits)
-    #expect(woven.isIDR && woven.pictureOrderCount == 0)
+    #expect(woven.type.isIDR && woven.pictureOrderCount == 0)
     let stream =
       baseEye == .left
       ? woven.bytes(base, predicted)

@@ -183,7 +183,7 @@ import Testing
     }
     _ = try weave(0, 0)
     #expect(throws: WeaveError.self) { _ = try weave(1, 2) }
-    #expect(try weave(6, 6).isIDR)
+    #expect(try weave(6, 6).type.isIDR)
     #expect(try weave(7, 7).pictureOrderCount == 4)
   }
 }

@@ -91,7 +91,7 @@ struct CorruptionTests {
         _ = samples.index(atPresentationTime: time)
       }
       for case .video(let entry) in track.sampleEntries {
-        _ = (entry.packing, entry.spatialMetadata, entry.originalCodec)
+        _ = (entry.packing, entry.spatialMetadata)
       }
     }
     return true

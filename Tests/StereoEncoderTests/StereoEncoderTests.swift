@@ -125,7 +125,7 @@ struct StereoEncoderTests {
       let expected: [Int64] =
         eye == .left ? [0, 17, 20, 34, 51, 68, 85] : [0, 20, 41, 71, 82]
       #expect(units.filter(\.isSync).map(\.presentation) == expected)
-      #expect(units.allSatisfy { $0.isSync == $0.woven.isIDR })
+      #expect(units.allSatisfy { $0.isSync == $0.woven.type.isIDR })
     }
   }
 

@@ -11,11 +11,6 @@ public final class Message: MiniObject, @unchecked Sendable {
     super.init(adopting: cast(pointer))
   }
 
-  /// Adds a reference.
-  package convenience init(retaining pointer: UnsafeMutablePointer<GstMessage>) {
-    self.init(adopting: gst_message_ref(pointer))
-  }
-
   public enum Content {
     case endOfStream
     case error(PipelineFailure)

@@ -16,10 +16,6 @@ public struct ElementRank: RawRepresentable, Hashable, Sendable {
 
   /// `GST_RANK_NONE`: never by themselves.
   public static let none = ElementRank(GST_RANK_NONE)
-  /// `GST_RANK_MARGINAL`: where nothing else is there.
-  public static let marginal = ElementRank(GST_RANK_MARGINAL)
-  /// `GST_RANK_SECONDARY`: behind the usual one.
-  public static let secondary = ElementRank(GST_RANK_SECONDARY)
   /// `GST_RANK_PRIMARY`: the usual one.
   public static let primary = ElementRank(GST_RANK_PRIMARY)
 

@@ -95,16 +95,16 @@ extension Property where Owner: HasSettings {
     default defaultValue: Int32, mutable: Mutability = .ready,
     at path: WritableKeyPath<Owner.Settings, Int32>
   ) -> Self {
-    int(name, nick, blurb, range, defaultValue, mutable, setting(path))
-  }
-
-  /// An integer that is nil in the settings until somebody sets it.
-  public static func int(
-    _ name: String, nick: String, blurb: String, in range: ClosedRange<Int32>,
-    default defaultValue: Int32, mutable: Mutability = .ready,
-    at path: WritableKeyPath<Owner.Settings, Int32?>
-  ) -> Self {
-    int(name, nick, blurb, range, defaultValue, mutable, setting(path, default: defaultValue))
+    let (get, set) = setting(path) as ((Owner) -> Int32, (Owner, Int32) -> Void)
+    return Property {
+      g_param_spec_int(
+        permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
+        defaultValue, paramFlags(mutable))
+    } get: {
+      g_value_set_int($1, get($0))
+    } set: {
+      set($0, g_value_get_int($1))
+    }
   }
 
   public static func uint(
@@ -121,22 +121,6 @@ extension Property where Owner: HasSettings {
       g_value_set_uint($1, get($0))
     } set: {
       set($0, g_value_get_uint($1))
-    }
-  }
-
-  private static func int(
-    _ name: String, _ nick: String, _ blurb: String, _ range: ClosedRange<Int32>,
-    _ defaultValue: Int32, _ mutable: Mutability,
-    _ access: (get: (Owner) -> Int32, set: (Owner, Int32) -> Void)
-  ) -> Self {
-    Property {
-      g_param_spec_int(
-        permanent(name), permanent(nick), permanent(blurb), range.lowerBound, range.upperBound,
-        defaultValue, paramFlags(mutable))
-    } get: {
-      g_value_set_int($1, access.get($0))
-    } set: {
-      access.set($0, g_value_get_int($1))
     }
   }
 
@@ -231,29 +215,15 @@ extension Property where Owner: HasSettings {
     _ name: String, nick: String, blurb: String, default defaultValue: Choice,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Choice>
   ) -> Self {
-    choice(name, nick, blurb, defaultValue, mutable, setting(path))
-  }
-
-  /// A choice that is nil in the settings until somebody sets it.
-  public static func choice<Choice: EnumType>(
-    _ name: String, nick: String, blurb: String, default defaultValue: Choice,
-    mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Choice?>
-  ) -> Self {
-    choice(name, nick, blurb, defaultValue, mutable, setting(path, default: defaultValue))
-  }
-
-  private static func choice<Choice: EnumType>(
-    _ name: String, _ nick: String, _ blurb: String, _ defaultValue: Choice,
-    _ mutable: Mutability, _ access: (get: (Owner) -> Choice, set: (Owner, Choice) -> Void)
-  ) -> Self {
-    Property {
+    let (get, set) = setting(path) as ((Owner) -> Choice, (Owner, Choice) -> Void)
+    return Property {
       g_param_spec_enum(
         permanent(name), permanent(nick), permanent(blurb), Choice.type, defaultValue.rawValue,
         paramFlags(mutable))
     } get: {
-      g_value_set_enum($1, access.get($0).rawValue)
+      g_value_set_enum($1, get($0).rawValue)
     } set: { owner, value in
-      if let choice = Choice(rawValue: g_value_get_enum(value)) { access.set(owner, choice) }
+      if let choice = Choice(rawValue: g_value_get_enum(value)) { set(owner, choice) }
     }
   }
 

@@ -40,8 +40,6 @@ extension TransformImplementation {
     return box.owned.streaming.lend(&streaming) { box.forwardSinkEvent(event) }
   }
 
-  /// The sink pad.
-  public var sinkPad: Pad { Pad(retaining: transform.pointee.sinkpad) }
   /// The source pad.
   public var sourcePad: Pad { Pad(retaining: transform.pointee.srcpad) }
 
@@ -49,9 +47,6 @@ extension TransformImplementation {
   public func setPassthrough(_ passthrough: Bool) {
     gst_base_transform_set_passthrough(transform, passthrough ? 1 : 0)
   }
-
-  /// Makes the base class ask for the output caps again before the next buffer.
-  public func reconfigureSource() { gst_base_transform_reconfigure_src(transform) }
 
   private var transform: UnsafeMutablePointer<GstBaseTransform> { cast(gstElement) }
 }

@@ -94,8 +94,6 @@ extension ElementError.Code {
   public static let format = stream(GST_STREAM_ERROR_FORMAT)
   /// `GST_STREAM_ERROR_WRONG_TYPE`: the element does not handle such streams.
   public static let wrongType = stream(GST_STREAM_ERROR_WRONG_TYPE)
-  /// `GST_STREAM_ERROR_CODEC_NOT_FOUND`
-  public static let codecNotFound = stream(GST_STREAM_ERROR_CODEC_NOT_FOUND)
   /// `GST_STREAM_ERROR_FAILED`: the stream is broken off for a reason of its own.
   public static let failedStream = stream(GST_STREAM_ERROR_FAILED)
   /// `GST_LIBRARY_ERROR_SETTINGS`: properties that cannot be met.

@@ -48,7 +48,4 @@ public final class Buffer: MiniObject, BufferAccess, @unchecked Sendable {
 
   /// A copy that shares the memory.
   public func copied() -> Buffer { Buffer(adopting: gst_buffer_copy(pointer)) }
-
-  /// One reference more, for a C function that takes it over.
-  func retainedPointer() -> UnsafeMutablePointer<GstBuffer> { gst_buffer_ref(pointer) }
 }

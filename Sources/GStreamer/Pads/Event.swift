@@ -107,10 +107,6 @@ public final class Event: MiniObject, @unchecked Sendable {
     return gst_event_parse_group_id(pointer, &group) != 0 ? group : nil
   }
 
-  public static func streamCollection(_ collection: StreamCollection) -> Event {
-    Event(adopting: gst_event_new_stream_collection(collection.pointer))
-  }
-
   public static func caps(_ caps: Caps) -> Event {
     Event(adopting: gst_event_new_caps(caps.pointer))
   }

@@ -15,8 +15,6 @@ public final class FlowCombiner: @unchecked Sendable {
 
   public func add(_ pad: Pad) { gst_flow_combiner_add_pad(combiner, pad.pointer) }
 
-  public func remove(_ pad: Pad) { gst_flow_combiner_remove_pad(combiner, pad.pointer) }
-
   /// What all pads together say, now that `pad` said `flow`.
   public func update(_ pad: Pad, _ flow: FlowReturn) -> FlowReturn {
     FlowReturn(gst_flow_combiner_update_pad_flow(combiner, pad.pointer, flow.cValue))

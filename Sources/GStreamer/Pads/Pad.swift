@@ -106,9 +106,6 @@ public class Pad: @unchecked Sendable {
   /// Makes the pad say its current caps, or its template's, when it is asked what it can carry.
   public func useFixedCaps() { gst_pad_use_fixed_caps(pointer) }
 
-  /// Asks upstream to negotiate anew.
-  public func markReconfigure() { gst_pad_mark_reconfigure(pointer) }
-
   /// Whether downstream asked for a new negotiation since the last call.
   public func checkReconfigure() -> Bool { gst_pad_check_reconfigure(pointer) != 0 }
 

@@ -65,14 +65,6 @@ public struct Query: ~Copyable {
     Query(adopting: gst_query_new_custom(GST_QUERY_CUSTOM, gst_structure_new_empty(name)))
   }
 
-  /// Whether this is the question of that name.
-  public func isCustom(_ name: String) -> Bool {
-    guard type == GST_QUERY_CUSTOM, let structure = gst_query_get_structure(pointer) else {
-      return false
-    }
-    return gst_structure_has_name(structure, name) != 0
-  }
-
   // MARK: ALLOCATION
 
   public static func allocation(_ caps: Caps, needsPool: Bool) -> Query {

@@ -29,8 +29,6 @@ public struct SeekFlags: OptionSet, Sendable {
     GST_SEEK_FLAG_TRICKMODE_FORWARD_PREDICTED)
   /// `GST_SEEK_FLAG_TRICKMODE_NO_AUDIO`: play no audio.
   public static let trickModeNoAudio = SeekFlags(GST_SEEK_FLAG_TRICKMODE_NO_AUDIO)
-  /// `GST_SEEK_FLAG_SNAP_BEFORE`: to the keyframe before the position.
-  public static let snapBefore = SeekFlags(GST_SEEK_FLAG_SNAP_BEFORE)
   /// `GST_SEEK_FLAG_SNAP_AFTER`: to the keyframe behind the position.
   public static let snapAfter = SeekFlags(GST_SEEK_FLAG_SNAP_AFTER)
   /// `GST_SEEK_FLAG_SNAP_NEAREST`: to the nearest keyframe.

@@ -81,34 +81,6 @@ public struct Segment: @unchecked Sendable {
     set { segment.applied_rate = newValue }
   }
 
-  /// Whether it ends with SEGMENT_DONE in place of EOS.
-  public var endsWithSegmentDone: Bool { flags.contains(.segment) }
-
-  /// Narrows the segment to what a seek asks for; false where the seek makes no sense.
-  public mutating func apply(_ seek: Seek) -> Bool {
-    // GStreamer takes what follows for mistakes of the caller's, with a critical message.
-    guard seek.rate.isFinite, seek.rate != 0, seek.format == format else { return false }
-    if let stop = end(seek.stop, now: stop) {
-      let start = end(seek.start, now: start)
-      guard start ?? 0 <= stop else { return false }
-    }
-    let (start, stop) = (seek.start.cValue, seek.stop.cValue)
-    return gst_segment_do_seek(
-      &segment, seek.rate, seek.format.cValue, seek.flags.cValue, start.type,
-      guint64(bitPattern: start.value), stop.type, guint64(bitPattern: stop.value), nil) != 0
-  }
-
-  /// Where one end of the segment goes that a seek asks for; nil for the end of the stream.
-  private func end(_ bound: Seek.Bound, now: ClockTime?) -> ClockTime? {
-    let wanted: ClockTime? =
-      switch bound {
-      case .set(let value): ClockTime(cValue: guint64(bitPattern: gint64(value)))
-      case .end(let value): duration.map { $0 &+ ClockTime(bitPattern: value) } ?? now
-      case .unchanged: now
-      }
-    return wanted.map { min($0, duration ?? .max) }
-  }
-
   /// Whether anything of what begins at `timestamp` lies inside the segment; true where that is not
   /// in time.
   public func overlaps(_ timestamp: ClockTime, duration: ClockTime?) -> Bool {

@@ -88,14 +88,6 @@ public struct PictureWindow: Hashable, Sendable {
   /// Distance from the bottom edge.
   public var bottom: Int
 
-  /// A window of these offsets.
-  public init(left: Int, right: Int, top: Int, bottom: Int) {
-    self.left = left
-    self.right = right
-    self.top = top
-    self.bottom = bottom
-  }
-
   init(_ reader: inout BitReader) throws(SyntaxError) {
     left = try reader.ue("win_left_offset", in: 0...65535)
     right = try reader.ue("win_right_offset", in: 0...65535)

@@ -16,18 +16,6 @@ extension MasteringDisplayColourVolume {
       minimumLuminance: UInt32(
         truncatingIfNeeded: try reader.u(32, "min_display_mastering_luminance")))
   }
-
-  /// The payload of the message.
-  public var payload: [UInt8] {
-    var writer = BitWriter()
-    for point in [green, blue, red, whitePoint] {
-      writer.u(Int(point.x), 16)
-      writer.u(Int(point.y), 16)
-    }
-    writer.u(Int(maximumLuminance), 32)
-    writer.u(Int(minimumLuminance), 32)
-    return writer.bytes
-  }
 }
 
 extension MasteringDisplayColourVolume.Chromaticity {
@@ -46,13 +34,5 @@ extension ContentLightLevel {
       maximum: UInt16(truncatingIfNeeded: try reader.u(16, "max_content_light_level")),
       maximumFrameAverage: UInt16(
         truncatingIfNeeded: try reader.u(16, "max_pic_average_light_level")))
-  }
-
-  /// The payload of the message.
-  public var payload: [UInt8] {
-    var writer = BitWriter()
-    writer.u(Int(maximum), 16)
-    writer.u(Int(maximumFrameAverage), 16)
-    return writer.bytes
   }
 }

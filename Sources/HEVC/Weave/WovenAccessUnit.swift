@@ -50,10 +50,6 @@ public struct WovenAccessUnit: Sendable {
   public var type: NALUnitType { header.type }
   /// Decoding can begin here: what a container calls a sync sample.
   public var isRandomAccess: Bool { type.isIRAP }
-  /// IDR pictures.
-  public var isIDR: Bool { type.isIDR }
-  /// TemporalId, 0 to 6.
-  public var temporalID: Int { Int(header.temporalID) }
   /// Whether other pictures of the same temporal sub-layer may refer to one of these.
   public var isReference: Bool {
     !type.isSubLayerNonReference || !dependentType.isSubLayerNonReference

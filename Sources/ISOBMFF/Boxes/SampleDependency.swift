@@ -17,15 +17,6 @@ public struct SampleDependency: RawRepresentable, Hashable, Sendable {
   /// Needs others, and none needs it: 0x18.
   public static let disposable = SampleDependency(rawValue: 0x18)
 
-  /// Whether the sample needs others; nil is not known.
-  public var dependsOnOthers: Bool? {
-    switch rawValue >> 4 & 3 {
-    case 1: true
-    case 2: false
-    default: nil
-    }
-  }
-
   /// Whether other samples need this one; nil is not known.
   public var isDependedOn: Bool? {
     switch rawValue >> 2 & 3 {

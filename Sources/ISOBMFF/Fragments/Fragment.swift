@@ -20,7 +20,6 @@ public struct Fragment: Equatable, Sendable {
   /// The samples of one track in a fragment, in units of its timescale on the file's time line.
   public struct Part: Equatable, Sendable {
     public let track: TrackID
-    public let sampleCount: UInt32
     /// Decoding can start at the first sample.
     public let startsWithSync: Bool
     /// When the first sample is decoded (`tfdt`).

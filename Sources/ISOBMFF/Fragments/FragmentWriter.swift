@@ -103,11 +103,6 @@ public struct FragmentWriter: Sendable {
       sample, hasEditList: hasEditLists, isFixed: isInitialized)
   }
 
-  /// How many samples a track has in the fragment that is open; 0 for a track that was not added.
-  public func openSampleCount(of track: TrackID) -> Int {
-    (try? index(of: track)).map { tracks[$0].samples.count } ?? 0
-  }
-
   /// `ftyp` and `moov`, to be written before the first fragment. Call it when every track that
   /// begins with the movie has its first sample: what the edit lists say depends on them. It may be
   /// written again between two fragments.
@@ -226,7 +221,7 @@ extension Fragment.Part {
       time += Int64(row.count) * Int64(row.duration)
     }
     self.init(
-      track: track.id, sampleCount: boxes.sampleCount,
+      track: track.id,
       startsWithSync: track.samples.first?.isSync ?? false, decodeTime: boxes.decodeTime,
       presentationTime: earliest, duration: boxes.mediaDuration)
   }

@@ -40,8 +40,6 @@ struct DecodeTimes: Sendable {
   /// How many samples the table speaks of.
   var describedSamples: Int { runs.sampleCount }
 
-  var end: Int64 { time(of: sampleCount).time }
-
   /// When a sample is decoded, how long it lasts, and how many samples from it on last as long.
   func time(of sample: Int) -> (time: Int64, duration: UInt32, alike: Int) {
     guard let run = runs.run(with: sample) else {

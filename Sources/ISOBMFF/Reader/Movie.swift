@@ -27,11 +27,6 @@ public struct Movie: Sendable {
   /// What holds for samples for which a fragment says nothing (`trex`).
   var fragmentDefaults: [TrackID: TrackRun.Defaults] = [:]
 
-  /// The track with a number, or nil.
-  public func track(_ id: TrackID) -> Track? {
-    tracks.first { $0.id == id }
-  }
-
   /// Adds a fragment's samples to those of its tracks, so that they can be looked up there.
   /// Fragments are to be added once each, in the file's order.
   public mutating func append(_ fragment: MovieFragment) {

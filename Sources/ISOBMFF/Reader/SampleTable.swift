@@ -28,10 +28,6 @@ struct SampleTable: Sendable {
 
   var end: Int64 { times.time(of: count).time }
 
-  func sample(at index: Int) -> SampleRecord? {
-    run(at: index, maximumCount: 1)?.first
-  }
-
   func run(at index: Int, maximumCount: Int) -> SampleRun? {
     guard index >= 0, index < count, let chunk = chunks.location(of: index) else { return nil }
     let time = times.time(of: index)

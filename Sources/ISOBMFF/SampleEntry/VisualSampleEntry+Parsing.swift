@@ -80,19 +80,6 @@ extension VisualSampleEntry {
     }
     return true
   }
-
-  /// The codec before encryption (`sinf/frma`), or nil where nothing is encrypted.
-  public var originalCodec: FourCC? {
-    for box in otherBoxes where box.type == "sinf" {
-      var reader = BoxReader(box.payload, type: "sinf", path: "sinf")
-      while var child = try? reader.nextBox() {
-        if child.type == "frma" {
-          return try? child.readFourCC("data_format")
-        }
-      }
-    }
-    return nil
-  }
 }
 
 extension ColourInformation {

@@ -4,8 +4,6 @@ import ISOBMFF
 
 /// What upstream says of the times of a movie, as adaptive streaming does.
 struct UpstreamTime: Sendable {
-  /// The part of the stream that is played, in upstream's own words.
-  var segment: PlaybackSegment
   /// What is added to the movie's times to make them upstream's, in nanoseconds.
   private(set) var shift: Int64 = 0
   /// The next fragment says by how much times differ from upstream's.
@@ -13,10 +11,6 @@ struct UpstreamTime: Sendable {
 
   /// By less, the rounded lengths of a playlist and the times of the media may differ.
   private static let tolerance = Nanoseconds.second / 2
-
-  init(_ segment: PlaybackSegment) {
-    self.segment = segment
-  }
 
   /// Takes when a fragment begins, by its own times and by upstream's; gives by how much the times
   /// of what follows move.
@@ -40,13 +34,12 @@ extension StreamedMovie {
   mutating func follow(_ segment: PlaybackSegment) {
     playback.segment = segment
     if upstream == nil {
-      upstream = UpstreamTime(segment)
+      upstream = UpstreamTime()
       for track in playback.tracks.indices {
         playback.tracks[track].timeline = TrackTimeline(upstream: playback.tracks[track].timeline)
         playback.tracks[track].edit = 0
       }
     }
-    upstream?.segment = segment
     for track in playback.tracks.indices {
       playback.tracks[track].repeatSegment()
       playback.tracks[track].end = segment.start

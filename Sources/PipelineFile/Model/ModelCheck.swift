@@ -18,7 +18,6 @@ final class ModelCheck {
   let names: NameTable
   /// The names that messages suggest; sorted, so that the same file gets the same message.
   lazy var elementNames = names.elementNames.sorted()
-  lazy var allNames = names.names.sorted()
   /// What is to be said about unused parameters, if there are no errors.
   private var warnings: [() -> Void] = []
   /// Elements that a link names.

@@ -44,6 +44,4 @@ struct NameTable {
       if case .template = entry.meaning { nil } else { name }
     }
   }
-
-  var names: [String] { Array(meanings.keys) }
 }

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// A JSON value whose keys keep their order.
-package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, ExpressibleByBooleanLiteral,
-  ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral, ExpressibleByNilLiteral
+package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
+  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
+  ExpressibleByNilLiteral
 {
   case null
   case bool(Bool)
@@ -20,12 +21,13 @@ package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral, Expr
   package init(nilLiteral: ()) { self = .null }
 
   package init(_ value: String?) { self = value.map { .string($0) } ?? .null }
-  package init(_ value: Bool?) { self = value.map { .bool($0) } ?? .null }
   package init(_ value: (some BinaryInteger)?) {
     self = value.map { .integer(Int64(clamping: $0)) } ?? .null
   }
   /// JSON has neither infinity nor "not a number".
-  package init(_ value: Double?) { self = value.flatMap { $0.isFinite ? .number($0) : nil } ?? .null }
+  package init(_ value: Double?) {
+    self = value.flatMap { $0.isFinite ? .number($0) : nil } ?? .null
+  }
 
   /// In one line.
   package var line: String {

@@ -126,9 +126,6 @@ public final class PipelineRun: Sendable {
     attempt?.abort()
   }
 
-  /// The graph as it runs, for Graphviz; nil where it does not.
-  public var graph: String? { state.current.attempt?.graph }
-
   /// The graph as it was when the run ended or failed.
   public var graphAtEnd: String? { state.current.graph }
 

@@ -55,7 +55,6 @@ final class RunAttempt: Sendable {
 
   func stop() { outbox.yield(.stop) }
   func abort() { outbox.yield(.abort) }
-  var graph: String { assembly.pipeline.dot }
   var graphAtEnd: String? { lastGraph.current }
 
   /// Whether anything was recorded in the file of the sink at this position in the graph.
@@ -86,7 +85,7 @@ final class RunAttempt: Sendable {
     pump.cancel()
     ticker.cancel()
     if options.keepsGraph {
-      let graph = graph
+      let graph = assembly.pipeline.dot
       lastGraph.withLock { $0 = graph }
     }
     _ = await Blocking.run(timeout: hangs ? Self.shortPatience : Self.patience) { [assembly] in

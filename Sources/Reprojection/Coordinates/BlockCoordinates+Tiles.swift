@@ -43,7 +43,7 @@ extension BlockCoordinates {
         .scaled(level.scaleX, level.shiftX),
       y: Tile.Corners(upperLeft: y00, upperRight: y10, lowerLeft: y01, lowerRight: y11)
         .scaled(level.scaleY, level.shiftY),
-      bend: bend, chart: chart)
+      bend: bend)
     if let piece {
       let left = Float(piece.columns.lowerBound)
       // A piece that goes over the seam begins before it.

@@ -5,7 +5,6 @@ struct Tile {
   var x, y: Corners
   /// How the positions bend away from straight lines; nil where they hardly do.
   let bend: (x: Bend, y: Bend)?
-  let chart: Int
 
   struct Corners {
     let upperLeft, upperRight, lowerLeft, lowerRight: Float

@@ -9,7 +9,6 @@ final class DrawingPlan {
 
   /// Of the source's planes.
   private let strides: [Int]
-  private let grid: DirectionGrid
   let format: PictureFormat
   let lattices: [Lattice]
   /// Of each lattice.
@@ -37,7 +36,6 @@ final class DrawingPlan {
     settings: Reprojector.Settings, strides: [Int], workers: Int
   ) {
     self.strides = strides
-    self.grid = grid
     self.format = format
     let usesLevels = settings.antialias && settings.interpolation != .nearest
     lattices = Self.alike(format, strides).map { planes in

@@ -26,11 +26,6 @@ package typealias Integers = SIMD8<Int32>
   return select(isNegative(value - least), least, value)
 }
 
-@inline(__always) func minimum(_ value: Floats, _ most: Float) -> Floats {
-  let most = Floats(repeating: most)
-  return select(isNegative(most - value), most, value)
-}
-
 /// All bits of the lanes whose magnitude is below `limit`, of none that are no number.
 @inline(__always) func isBelow(_ limit: Float, _ value: Floats) -> Integers {
   ((bits(value) & 0x7FFF_FFFF) &- Int32(bitPattern: limit.bitPattern)) &>> 31

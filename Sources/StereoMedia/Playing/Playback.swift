@@ -111,9 +111,6 @@ final class Playback: Sendable {
     Blocking.start { pipeline.end() }
   }
 
-  /// How many pictures came without one of the other eye.
-  var unpairedCount: Int { pairs.withLock { $0.unpairedCount } }
-
   // MARK: The line
 
   /// Does something when all that was asked for before is done.

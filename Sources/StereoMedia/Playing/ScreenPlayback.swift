@@ -44,11 +44,6 @@ package final class ScreenPlayback: Sendable {
   private static let screenSink = "screen"
   private static let view = "view"
 
-  private enum Happening: Sendable {
-    case message(Message)
-    case key(String)
-  }
-
   /// What the window shows.
   package let mode: Mode?
   /// The movie surrounds the viewer.
@@ -58,8 +53,8 @@ package final class ScreenPlayback: Sendable {
   private let pipeline: Pipeline
   private let problem: PipelineProblem
   private let warned: @Sendable (String) -> Void
-  private let happenings: AsyncStream<Happening>
-  private let told: AsyncStream<Happening>.Continuation
+  private let messages: AsyncStream<Message>
+  private let told: AsyncStream<Message>.Continuation
 
   /// - Parameter warned: told what is not as it should be, in a sentence.
   /// - Throws: a ``StereoMediaError`` where the movie cannot be shown so, or an element is missing.
@@ -85,8 +80,8 @@ package final class ScreenPlayback: Sendable {
     } catch {
       throw StereoMediaError(building: error)
     }
-    (happenings, told) = AsyncStream.makeStream()
-    pipeline.bus.watch { [told] in told.yield(.message($0)) }
+    (messages, told) = AsyncStream.makeStream()
+    pipeline.bus.watch { [told] in told.yield($0) }
   }
 
   /// What is shown of a movie where nobody says; nil where it has one picture for both eyes.
@@ -162,13 +157,10 @@ package final class ScreenPlayback: Sendable {
     let pipeline = pipeline
     try await Blocking.run { _ = pipeline.setState(.paused) }
     var state = RunState()
-    for await happening in happenings where !state.isOver {
+    for await message in messages where !state.isOver {
       state = try await Blocking.run { [self, state] in
         var state = state
-        switch happening {
-        case .key(let key): try press(key, &state)
-        case .message(let message): try see(message, &state)
-        }
+        try see(message, &state)
         return state
       }
       if state.isOver { break }
@@ -196,9 +188,6 @@ package final class ScreenPlayback: Sendable {
 
   /// Ends ``run()``.
   package func stop() { told.finish() }
-
-  /// A key was pressed, wherever that was: by its X11 name.
-  package func press(_ key: String) { told.yield(.key(key)) }
 
   // MARK: In threads that may block, one behind the other
 

@@ -191,7 +191,4 @@ public final class StereoPlayer: Sendable {
   public var states: AsyncStream<State> {
     playback.states.stream(behind: playback.control.current.warning.map { .warning($0) })
   }
-
-  /// How many pictures came without one of the other eye.
-  package var unpairedCount: Int { playback.unpairedCount }
 }

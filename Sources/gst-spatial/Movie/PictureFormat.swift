@@ -21,8 +21,6 @@ enum PictureFormat: String, CaseIterable {
   var imageFormat: ImageFormat { self == .png ? .png : .jpeg(95) }
   /// The element that makes such pictures.
   var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
-  /// The element that reads them.
-  var decoder: String { self == .png ? "pngdec" : "jpegdec" }
   /// What names of such files end with.
   var ending: String { self == .png ? "png" : "jpg" }
 }

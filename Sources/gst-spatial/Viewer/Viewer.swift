@@ -11,7 +11,6 @@ internal import WebServer
 /// movie that was opened.
 struct Viewer: WebResponder {
   let guardian: ViewerGuard
-  private let movie: StereoMovie
   private let description: [UInt8]
   private let frames: FramePictures
   private let sound: Once<OpenFile>
@@ -19,7 +18,6 @@ struct Viewer: WebResponder {
 
   /// - Parameter packing: how the pictures of a movie that does not say so are seen to hold two eyes.
   init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?, _ guardian: ViewerGuard) {
-    self.movie = movie
     self.guardian = guardian
     description = Array(ViewedMovie(movie, packing: packing).json.line.utf8)
     frames = FramePictures(movie)
