@@ -23,7 +23,7 @@
 SWIFT_BUILD = swift build -c release --disable-local-rpath
 PLUGIN = .build/release/libgstspatial.so
 COMMAND = .build/release/gst-spatial
-VERSION_FILE = Sources/StereoVideo/ProjectVersion.swift
+VERSION_FILE = Sources/Model/StereoVideo/ProjectVersion.swift
 VERSION := $(shell sed -n 's/.* current = "\(.*\)"/\1/p' $(VERSION_FILE))
 RELEASE_DATE := $(shell sed -n 's/.* releaseDate = "\(.*\)"/\1/p' $(VERSION_FILE))
 

@@ -22,6 +22,13 @@ let unoptimized =
     .unsafeFlags(["-Onone", "-no-whole-module-optimization", "-enable-batch-mode", "-incremental"])
   ]
 
+/// A program under Examples, built as a user's program is: without this package's settings.
+func example(_ name: String, _ library: Target.Dependency) -> Target {
+  .executableTarget(
+    name: name, dependencies: [library], path: "Examples/\(name)",
+    swiftSettings: [.enableUpcomingFeature("ExistentialAny")])
+}
+
 let package = Package(
   name: "gst-spatial",
   products: [
@@ -40,128 +47,55 @@ let package = Package(
     .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
   ],
   targets: [
-    // C libraries: a module map and header-only shims each.
-    .systemLibrary(name: "CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
-    .systemLibrary(name: "CGStreamerApp", pkgConfig: "gstreamer-app-1.0"),
-    .systemLibrary(name: "CYAML", pkgConfig: "yaml-0.1"),
-    .systemLibrary(name: "CGStreamerCheck", pkgConfig: "gstreamer-check-1.0"),
+    // A target imports what stands above it here, and nothing that stands below it.
 
-    // Formats and models: no GStreamer, no Foundation.
-    .target(name: "StereoVideo", swiftSettings: strict),
-    .target(name: "HEVC", dependencies: ["StereoVideo"], swiftSettings: strict),
-    .target(name: "ISOBMFF", dependencies: ["StereoVideo"], swiftSettings: strict),
-    .target(name: "Matroska", dependencies: ["ISOBMFF", "StereoVideo"], swiftSettings: strict),
-    .target(name: "Reprojection", dependencies: ["StereoVideo"], swiftSettings: strict),
+    // Model and formats: neither GStreamer nor Foundation.
+    .target(name: "StereoVideo", path: "Sources/Model/StereoVideo", swiftSettings: strict),
+    .target(
+      name: "HEVC", dependencies: ["StereoVideo"], path: "Sources/Formats/HEVC",
+      swiftSettings: strict),
+    .target(
+      name: "ISOBMFF", dependencies: ["StereoVideo"], path: "Sources/Formats/ISOBMFF",
+      swiftSettings: strict),
+
+    // Machines, which elements are shells of: neither GStreamer nor Foundation.
+    .target(
+      name: "MoviePlayer", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"],
+      path: "Sources/Machines/MoviePlayer", swiftSettings: strict),
+    .target(
+      name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"],
+      path: "Sources/Machines/StereoEncoder", swiftSettings: strict),
+    .target(
+      name: "Reprojection", dependencies: ["StereoVideo"], path: "Sources/Machines/Reprojection",
+      swiftSettings: strict),
     .target(
       name: "StereoTestScene", dependencies: ["Reprojection", "StereoVideo"],
-      swiftSettings: strict),
-    .target(name: "Playlist", swiftSettings: strict),
-    .target(name: "Packager", dependencies: ["ISOBMFF", "Playlist"], swiftSettings: strict),
+      path: "Sources/Machines/StereoTestScene", swiftSettings: strict),
     .target(
-      name: "StereoEncoder", dependencies: ["HEVC", "StereoVideo"], swiftSettings: strict),
-    .target(
-      name: "MoviePlayer", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"], swiftSettings: strict),
-
-    // The declarative format of pipelines: no GStreamer.
-    .target(
-      name: "PipelineFile", dependencies: ["CYAML"], swiftSettings: strict),
-
-    // The Swift layer over GStreamer.
-    .target(name: "GStreamer", dependencies: ["CGStreamer"], swiftSettings: strict),
-
-    // What programs alone need of GStreamer: data into and out of pipelines.
-    .target(
-      name: "GStreamerApp", dependencies: ["CGStreamer", "CGStreamerApp", "GStreamer"],
+      name: "Packager", dependencies: ["ISOBMFF"], path: "Sources/Machines/Packager",
       swiftSettings: strict),
 
-    // Files that are seen to be incomplete until they are whole.
-    .target(name: "PartialFile", swiftSettings: strict),
-
-    // A checked pipeline file as a graph that runs.
+    // GStreamer in Swift. C libraries: a module map and header-only shims each.
+    .systemLibrary(
+      name: "CGStreamer", path: "Sources/GStreamer/CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
     .target(
-      name: "PipelineHost",
-      dependencies: ["GStreamer", "GStreamerApp", "PartialFile", "PipelineFile"],
+      name: "GStreamer", dependencies: ["CGStreamer"], path: "Sources/GStreamer/GStreamer",
       swiftSettings: strict),
-
-    // Stereo video for programs in Swift.
-    .target(
-      name: "StereoMedia",
-      dependencies: [
-        "GStreamer", "GStreamerApp", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile",
-        "Reprojection", "SpatialElements", "StereoVideo",
-      ],
-      swiftSettings: strict),
-
-    // HTTP/1.1 for few peers, hostile ones among them; and HLS over it, with low latency.
-    .target(
-      name: "WebServer",
-      dependencies: [
-        .product(name: "NIOCore", package: "swift-nio"),
-        .product(name: "NIOHTTP1", package: "swift-nio"),
-        .product(name: "NIOPosix", package: "swift-nio"),
-      ],
-      swiftSettings: strict),
-    .target(name: "HLSOrigin", dependencies: ["Playlist", "WebServer"], swiftSettings: strict),
-
-    // The command.
-    .executableTarget(
-      name: "gst-spatial",
-      dependencies: [
-        "GStreamer", "HEVC", "HLSOrigin", "ISOBMFF", "Matroska", "PipelineFile", "PipelineHost",
-        "StereoMedia", "StereoVideo", "WebServer",
-        .product(name: "ArgumentParser", package: "swift-argument-parser"),
-      ],
-      resources: viewerPage.map { .embedInCode("Viewer/Page/\($0)") },
-      swiftSettings: strict,
-      // Where it is installed, there need be no Swift.
-      linkerSettings: [
-        .unsafeFlags(
-          [
-            "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
-            "-use-ld=lld", "-Xlinker", "--gc-sections",
-          ],
-          .when(configuration: .release))
-      ]),
-
-    // What an application does that embeds the host.
-    .executableTarget(
-      name: "EmbeddedHost", dependencies: ["PipelineHost"], path: "Examples/EmbeddedHost",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-
-    // What applications do with StereoMedia.
-    .executableTarget(
-      name: "FrameStepper", dependencies: ["StereoMedia"], path: "Examples/FrameStepper",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-    .executableTarget(
-      name: "TwoCameras", dependencies: ["StereoMedia"], path: "Examples/TwoCameras",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-    .executableTarget(
-      name: "ConvertAll", dependencies: ["StereoMedia"], path: "Examples/ConvertAll",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-    .executableTarget(
-      name: "SpatialToSBS", dependencies: ["StereoMedia"], path: "Examples/SpatialToSBS",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-    .executableTarget(
-      name: "SpherePlayer", dependencies: ["StereoMedia"], path: "Examples/SpherePlayer",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-    .executableTarget(
-      name: "CompositorApp", dependencies: ["StereoMedia"], path: "Examples/CompositorApp",
-      swiftSettings: [.enableUpcomingFeature("ExistentialAny")]),
-
-    // GstHarness, for tests.
+    .systemLibrary(
+      name: "CGStreamerCheck", path: "Sources/GStreamer/CGStreamerCheck",
+      pkgConfig: "gstreamer-check-1.0"),
     .target(
       name: "GStreamerCheck", dependencies: ["CGStreamer", "CGStreamerCheck", "GStreamer"],
-      swiftSettings: strict),
+      path: "Sources/GStreamer/GStreamerCheck", swiftSettings: strict),
 
-    // The elements, one folder each.
+    // The elements, a folder each.
     .target(
       name: "SpatialElements",
       dependencies: [
-        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Playlist",
-        "Reprojection", "StereoEncoder", "StereoTestScene", "StereoVideo",
+        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection", "StereoEncoder",
+        "StereoTestScene", "StereoVideo",
       ],
-      swiftSettings: strict),
-
+      path: "Sources/Elements/SpatialElements", swiftSettings: strict),
     // libgstspatial.so: the Swift runtime inside, one symbol outside.
     .target(
       name: "Spatial", dependencies: ["GStreamer", "SpatialElements"],
@@ -175,9 +109,65 @@ let package = Package(
             // lld packs the relocations of the runtime, which every process reads, to a hundredth.
             "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
             "-Xlinker", "--version-script=Plugins/Spatial/exports.map",
-            "-Xlinker", "--gc-sections",
+            "-Xlinker", "--gc-sections", "-Xlinker", "--as-needed",
           ], .when(configuration: .release))
       ]),
+
+    // The host of pipeline files. PipelineFile has no GStreamer.
+    .systemLibrary(name: "CYAML", path: "Sources/Host/CYAML", pkgConfig: "yaml-0.1"),
+    .target(
+      name: "PipelineFile", dependencies: ["CYAML"], path: "Sources/Host/PipelineFile",
+      swiftSettings: strict),
+    .target(name: "PartialFile", path: "Sources/Host/PartialFile", swiftSettings: strict),
+    .target(
+      name: "PipelineHost", dependencies: ["GStreamer", "PartialFile", "PipelineFile"],
+      path: "Sources/Host/PipelineHost", swiftSettings: strict),
+
+    // The library for apps, and the command.
+    .target(
+      name: "StereoMedia",
+      dependencies: [
+        "GStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "PartialFile", "Reprojection",
+        "SpatialElements", "StereoVideo",
+      ],
+      path: "Sources/Apps/StereoMedia", swiftSettings: strict),
+    .target(
+      name: "Web",
+      dependencies: [
+        "Packager",
+        .product(name: "NIOCore", package: "swift-nio"),
+        .product(name: "NIOHTTP1", package: "swift-nio"),
+        .product(name: "NIOPosix", package: "swift-nio"),
+      ],
+      path: "Sources/Apps/Web", swiftSettings: strict),
+    .executableTarget(
+      name: "gst-spatial",
+      dependencies: [
+        "GStreamer", "HEVC", "ISOBMFF", "PipelineFile", "PipelineHost", "StereoMedia",
+        "StereoVideo", "Web",
+        .product(name: "ArgumentParser", package: "swift-argument-parser"),
+      ],
+      path: "Sources/Apps/gst-spatial",
+      resources: viewerPage.map { .embedInCode("Viewer/Page/\($0)") },
+      swiftSettings: strict,
+      // On the machines where it is installed, there need be no Swift.
+      linkerSettings: [
+        .unsafeFlags(
+          [
+            "-static-stdlib", "-l_FoundationCShims", "-l_FoundationCollections",
+            "-use-ld=lld", "-Xlinker", "--gc-sections",
+          ],
+          .when(configuration: .release))
+      ]),
+
+    // Programs to learn from.
+    example("EmbeddedHost", "PipelineHost"),
+    example("CompositorApp", "StereoMedia"),
+    example("ConvertAll", "StereoMedia"),
+    example("FrameStepper", "StereoMedia"),
+    example("SpatialToSBS", "StereoMedia"),
+    example("SpherePlayer", "StereoMedia"),
+    example("TwoCameras", "StereoMedia"),
 
     // Run by `make bench`.
     .executableTarget(
@@ -194,14 +184,10 @@ let package = Package(
       path: "Benchmarks/bench-library", swiftSettings: strict),
 
     .testTarget(
-      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "Playlist", "TestKit"],
+      name: "PackagerTests", dependencies: ["ISOBMFF", "Packager", "TestKit"],
       swiftSettings: unoptimized),
     .testTarget(
-      name: "HLSOriginTests", dependencies: ["HLSOrigin", "TestKit", "WebServer"],
-      swiftSettings: unoptimized),
-    .testTarget(
-      name: "WebServerTests", dependencies: ["TestKit", "WebServer"], swiftSettings: unoptimized),
-    .testTarget(name: "PlaylistTests", dependencies: ["Playlist"], swiftSettings: unoptimized),
+      name: "WebTests", dependencies: ["Packager", "TestKit", "Web"], swiftSettings: unoptimized),
     .testTarget(
       name: "StereoVideoTests", dependencies: ["StereoVideo"], swiftSettings: unoptimized),
     .testTarget(
@@ -217,9 +203,6 @@ let package = Package(
     .testTarget(
       name: "ISOBMFFTests",
       dependencies: ["FuzzTargets", "ISOBMFF", "StereoVideo", "TestKit"],
-      swiftSettings: unoptimized),
-    .testTarget(
-      name: "MatroskaTests", dependencies: ["ISOBMFF", "Matroska", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     .testTarget(
       name: "ReprojectionTests",
@@ -268,7 +251,7 @@ let package = Package(
     .target(
       name: "FuzzTargets",
       dependencies: [
-        "CGStreamer", "HEVC", "ISOBMFF", "Matroska", "MoviePlayer", "Playlist", "Reprojection",
+        "CGStreamer", "HEVC", "ISOBMFF", "MoviePlayer", "Packager", "Reprojection",
         "StereoVideo",
       ],
       path: "Fuzz/Targets", swiftSettings: strict),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
-// Prints where the x265.h that this is compiled with keeps the fields that Sources/StereoEncoder
+// Prints where the x265.h that this is compiled with keeps the fields that Sources/Machines/StereoEncoder
 // uses, as one element of X265Layout.known. Used by scripts/x265-builds, which gives the names of
 // the Debian release and of x265's version.
 #include <stddef.h>

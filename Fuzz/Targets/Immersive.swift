@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
-import Matroska
 import Reprojection
 import StereoVideo
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-import Playlist
+import Packager
 
 /// Reads a media playlist, and what it is written as again.
 func readPlaylist(_ bytes: [UInt8]) {

@@ -2,7 +2,6 @@
 
 import Foundation
 import Packager
-import Playlist
 import Testing
 
 /// A run that goes on with the playlists of one before it.

@@ -2,7 +2,6 @@
 
 import ISOBMFF
 import Packager
-import Playlist
 import Testing
 
 /// Segments and playlists of synthetic streams, as files in a dictionary.

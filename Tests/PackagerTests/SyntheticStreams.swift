@@ -2,7 +2,6 @@
 
 import ISOBMFF
 import Packager
-import Playlist
 import TestKit
 import Testing
 

@@ -2,7 +2,7 @@
 
 import Foundation
 import GStreamer
-import Playlist
+import Packager
 import TestKit
 import Testing
 

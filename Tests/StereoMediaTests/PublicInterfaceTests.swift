@@ -95,7 +95,7 @@ struct PublicInterfaceTests {
   func programs() throws {
     let declaration =
       /(?m)^ *public (?:(?:static|final|mutating|private\(set\)) )*(?:func|var|let|struct|class|enum|protocol|typealias) (\w+)/
-    let names = try Self.files("Sources/StereoMedia")
+    let names = try Self.files("Sources/Apps/StereoMedia")
       .flatMap { $0.matches(of: declaration).map { String($0.output.1) } }
     try #require(Set(names).count > 170)
     let used = try Self.files("Tests/StereoMediaTests", "Examples")
@@ -107,7 +107,7 @@ struct PublicInterfaceTests {
 
   @Test("no other library is in the interface: what is imported for it is the model alone")
   func imports() throws {
-    let imports = try Self.files("Sources/StereoMedia").flatMap {
+    let imports = try Self.files("Sources/Apps/StereoMedia").flatMap {
       $0.split(separator: "\n").filter {
         $0.contains("import ") && $0.contains("public ") && !$0.contains("//")
       }

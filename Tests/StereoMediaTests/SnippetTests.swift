@@ -121,7 +121,7 @@ struct SnippetTests {
 
   /// Of the README and of the articles.
   private static let pages: [String] = {
-    let folder = "Sources/StereoMedia/StereoMedia.docc"
+    let folder = "Sources/Apps/StereoMedia/StereoMedia.docc"
     let articles = try? FileManager.default.contentsOfDirectory(
       atPath: Repository.url.appending(path: folder).path)
     return ["README.md"] + (articles ?? []).map { "\(folder)/\($0)" }

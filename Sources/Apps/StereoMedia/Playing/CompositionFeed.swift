@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+
+/// Gives the frames of a composition to a player's pipeline, from where it was searched last, as fast
+/// as they are taken and never faster.
+final class CompositionFeed: Sendable {
+  private struct State {
+    /// Counts the searches: what an earlier one asked for is no longer wanted.
+    var search = 0
+    /// Where frames are wanted from, until the source asks for the first one.
+    var start: ClockTime? = 0
+    var work: Task<Void, Never>?
+    /// What the caps say.
+    var format: PictureFormat?
+    var isOver = false
+    var failed: (@Sendable (any Error) -> Void)?
+  }
+
+  private let source: AppSource
+  private let composed: ComposedFrames
+  private let frames: FrameIndex
+  private let waker: Waker
+  private let state: Locked<State>
+
+  /// How many buffers wait: both eyes of two frames.
+  private static let depth = 4
+
+  /// - Parameters:
+  ///   - element: an `appsrc` of a pipeline that does not run yet.
+  ///   - frames: when the composition has frames.
+  init(_ element: Element, _ composed: ComposedFrames, _ frames: FrameIndex) throws {
+    (self.composed, self.frames) = (composed, frames)
+    let (waker, state) = (Waker(), Locked(State()))
+    (self.waker, self.state) = (waker, state)
+    let needData = Locked<(@Sendable () -> Void)?>(nil)
+    source = AppSource(
+      element, depth: Self.depth,
+      AppSource.Callbacks(
+        needData: {
+          waker.wake()
+          needData.current?()
+        },
+        seekData: { time in
+          state.withLock { state in
+            state.search += 1
+            state.start = time
+            state.work?.cancel()
+          }
+        }))
+    needData.withLock { $0 = { [weak self] in self?.begin() } }
+  }
+
+  /// Told once why nothing more comes.
+  var failed: (@Sendable (any Error) -> Void)? {
+    get { state.current.failed }
+    set { state.withLock { $0.failed = newValue } }
+  }
+
+  /// Nothing more is wanted.
+  func stop() {
+    state.withLock { state in
+      state.isOver = true
+      state.work?.cancel()
+    }
+  }
+
+  /// Composes from the place that was searched last, unless that has begun.
+  private func begin() {
+    state.withLock { state in
+      guard !state.isOver, let start = state.start.take() else { return }
+      let (search, last) = (state.search, state.work)
+      state.work = Task { [weak self] in
+        await last?.value
+        await self?.work(from: start, search)
+      }
+    }
+  }
+
+  private func work(from start: ClockTime, _ search: Int) async {
+    do {
+      try await composed.compose(frames.index(ofPictureAt: start) ?? 0) { frame in
+        try await give(frame, from: start, search)
+      }
+      state.withLock { state in
+        if state.search == search { source.end() }
+      }
+    } catch is NotTaken {
+      // It is being searched or ends, or the pipeline says itself what is wrong.
+    } catch {
+      let failed = state.withLock { state in
+        state.isOver || state.search != search ? nil : state.failed
+      }
+      failed?(error)
+    }
+  }
+
+  /// The pipeline takes nothing.
+  private struct NotTaken: Error {}
+
+  /// Gives a frame when there is room for it.
+  private func give(_ frame: StereoFrame, from start: ClockTime, _ search: Int) async throws {
+    while !source.wantsMore {
+      let count = waker.count
+      if source.wantsMore { break }
+      try Task.checkCancellation()
+      await waker.wait(since: count)
+    }
+    try Task.checkCancellation()
+    try state.withLock { state in
+      guard state.search == search, !state.isOver else { throw NotTaken() }
+      let format = PictureFormat(frame.left)
+      if format != state.format { source.setCaps(caps(of: frame.left)) }
+      state.format = format
+      for buffer in buffers(of: frame, from: start) {
+        do {
+          try source.push(buffer)
+        } catch {
+          throw NotTaken()
+        }
+      }
+    }
+  }
+
+  /// One picture for both eyes, or the two eyes' in turn.
+  private func caps(of picture: Picture) -> Caps {
+    let rate = (composed.rate ?? 0) * (composed.isMono ? 1 : 2)
+    let caps = picture.info.caps.with(
+      ["framerate": .fraction(Fraction(rate: rate))],
+      removing: ["multiview-mode", "multiview-flags", "views"])
+    return composed.isMono ? caps : caps.withMultiview(.frameByFrame)
+  }
+
+  /// The pictures of a frame. The program may hold them: what is given shares their memory alone.
+  private func buffers(of frame: StereoFrame, from start: ClockTime) -> [Buffer] {
+    let time = max(frame.time.clockTime, start)
+    let duration = frame.duration.map {
+      (frame.time + $0).clockTime - min((frame.time + $0).clockTime, time)
+    }
+    guard !composed.isMono else { return [buffer(of: frame.left, at: time, duration)] }
+    let half = (duration ?? 0) / 2
+    let first = buffer(of: frame.left, at: time, half)
+    first.flags.insert(.firstInBundle)
+    return [first, buffer(of: frame.right, at: time + half, half)]
+  }
+
+  private func buffer(of picture: Picture, at time: ClockTime, _ duration: ClockTime?) -> Buffer {
+    let buffer = picture.buffer.copied()
+    buffer.flags.subtract(.views)
+    (buffer.pts, buffer.dts, buffer.duration) = (time, nil, duration)
+    return buffer
+  }
+}

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+internal import ISOBMFF
+internal import Reprojection
+internal import StereoVideo
+
+/// Plays a movie in a window, with its sound: both eyes as glasses and screens want them, and of a
+/// movie that surrounds the viewer the part that is looked at.
+package final class ScreenPlayback: Sendable {
+  /// What the window shows.
+  package enum Mode: String, CaseIterable, Sendable {
+    case anaglyph
+    case sideBySide = "side-by-side"
+    case topBottom = "top-bottom"
+    case rowInterleaved = "row-interleaved"
+    case left, right
+  }
+
+  package struct Options: Sendable {
+    /// Nil for an anaglyph, or one eye of a movie that surrounds the viewer.
+    package var mode: Mode?
+    package var loops = false
+    /// Where somebody looks first in a movie that surrounds the viewer, in degrees; see
+    /// `sphericalview`. Nil for where the movie says.
+    package var yaw: Double?
+    package var pitch: Double?
+    package var roll: Double?
+    package var fieldOfView = 90.0
+    /// A file of times and views, which the view follows; see ``CameraPath``.
+    package var path: String?
+    /// How the pictures show the sphere, by the nicks of `sphericalview projection`; nil for what the
+    /// movie says.
+    package var projection: String?
+    /// Elements, as gst-launch writes them.
+    package var videoSink = "autovideosink"
+    /// Nil for no sound.
+    package var audioSink: String? = "autoaudiosink"
+
+    package init() {}
+  }
+
+  private static let screenSink = "screen"
+  private static let view = "view"
+
+  /// What the window shows.
+  package let mode: Mode?
+  /// The movie surrounds the viewer.
+  package let isImmersive: Bool
+  private let movie: StereoMovie
+  private let loops: Bool
+  private let pipeline: Pipeline
+  private let problem: PipelineProblem
+  private let warned: @Sendable (String) -> Void
+  private let messages: AsyncStream<Message>
+  private let told: AsyncStream<Message>.Continuation
+
+  /// - Parameter warned: told what is not as it should be, in a sentence.
+  /// - Throws: a ``StereoMediaError`` where the movie cannot be shown so, or an element is missing.
+  package init(
+    _ movie: StereoMovie, _ options: Options, warned: @escaping @Sendable (String) -> Void
+  ) async throws {
+    try await Engine.start()
+    (self.movie, self.warned) = (movie, warned)
+    loops = options.loops
+    let facts = movie.source.facts
+    let isSaid = facts.video?.immersiveMetadata.map { $0.projection.kind != .rectilinear } ?? false
+    isImmersive =
+      options.projection.map { $0 != ProjectionKind.rectilinear.rawValue } ?? isSaid
+    mode = try Self.mode(facts, options.mode, isImmersive: isImmersive)
+    let line = try Self.line(movie, mode, options, isImmersive: isImmersive)
+    problem = PipelineProblem(movie.path)
+    do {
+      pipeline = try Pipeline(parsing: line)
+      try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
+      if let path = options.path {
+        try pipeline.element(named: Self.view)?.set("path", parsing: path)
+      }
+    } catch {
+      throw StereoMediaError(building: error)
+    }
+    (messages, told) = AsyncStream.makeStream()
+    pipeline.bus.watch { [told] in told.yield($0) }
+  }
+
+  /// What is shown of a movie where nobody says; nil where it has one picture for both eyes.
+  private static func mode(
+    _ facts: MovieFacts, _ wanted: Mode?, isImmersive: Bool
+  ) throws(StereoMediaError) -> Mode? {
+    guard facts.stereo != .no else { return nil }
+    let own: Mode = facts.metadata.heroEye == .right ? .right : .left
+    let mode = wanted ?? (isImmersive ? own : .anaglyph)
+    guard !isImmersive || ![.anaglyph, .rowInterleaved].contains(mode) else {
+      throw StereoMediaError(
+        .invalidInput, "a movie that surrounds the viewer is not shown as \(mode.rawValue)",
+        hint: "left, right, side-by-side and top-bottom are possible")
+    }
+    return mode
+  }
+
+  private static func line(
+    _ movie: StereoMovie, _ mode: Mode?, _ options: Options, isImmersive: Bool
+  ) throws -> String {
+    var screen = "videoconvert ! \(options.videoSink) name=\(screenSink)"
+    if isImmersive {
+      let first = movie.source.facts.video?.immersiveMetadata?.initialView ?? .front
+      let turns = CameraView.turns
+      let yaw = options.yaw ?? first.yaw.clamped(to: turns)
+      let pitch = options.pitch ?? first.pitch.clamped(to: CameraView.pitches)
+      let roll = options.roll ?? first.roll.clamped(to: turns)
+      let projection = options.projection.map { "projection=\($0) " } ?? ""
+      screen =
+        "sphericalview name=\(view) \(projection)yaw=\(yaw) pitch=\(pitch) "
+        + "roll=\(roll) field-of-view=\(options.fieldOfView) ! " + screen
+    }
+    let content: DecodeGraph.Content =
+      switch mode {
+      case .left: .eye(.left)
+      case .right: .eye(.right)
+      default: .eyes
+      }
+    // Sinks that wait for the time of their pictures need a thread of their own.
+    let queue = "queue max-size-buffers=3 max-size-bytes=0 max-size-time=0 ! "
+    let ends = DecodeGraph.Ends(
+      left: "queue ! videoconvert ! pack.left", right: "queue ! videoconvert ! pack.right",
+      only: queue + screen)
+    var line = try DecodeGraph.pictures(of: movie.source, content, packing: nil, to: ends)
+    if content == .eyes, let mode {
+      line += " stereopack name=pack mode=\(mode.rawValue) ! \(queue)\(screen)"
+    }
+    if let sink = options.audioSink, movie.tracks.contains(where: { $0.kind == .sound }) {
+      line += DecodeGraph.sound(to: sink)
+    }
+    return line
+  }
+
+  /// How long ``run()`` waits for the window to close.
+  private static let closing = Duration.seconds(5)
+
+  /// Plays to the end, or until somebody wants no more of it. The window is closed when it returns: a
+  /// process that ended before would take away the display and the drivers below the window's threads.
+  ///
+  /// - Throws: a ``StereoMediaError`` where the movie cannot be played.
+  package func run() async throws {
+    let result: Result<Void, any Error>
+    do {
+      result = .success(try await show())
+    } catch {
+      result = .failure(error)
+    }
+    _ = await Blocking.run(timeout: Self.closing) { [pipeline] in pipeline.end() }
+    try result.get()
+  }
+
+  private func show() async throws {
+    let pipeline = pipeline
+    try await Blocking.run { _ = pipeline.setState(.paused) }
+    var state = RunState()
+    for await message in messages where !state.isOver {
+      state = try await Blocking.run { [self, state] in
+        var state = state
+        try see(message, &state)
+        return state
+      }
+      if state.isOver { break }
+    }
+  }
+
+  private struct RunState: Sendable {
+    var hasStarted = false
+    var isPaused = false
+    var isOver = false
+    var warnings: Set<String> = []
+    var loopCount = 0
+    var loopStart = ContinuousClock.now
+
+    /// Counts a loop. False where there have been more than pictures can be shown in: the queues hold
+    /// fewer, and then a loop lasts as long as the movie.
+    mutating func loop() -> Bool {
+      loopCount += 1
+      guard loopCount == 2000 else { return true }
+      let time = loopStart.duration(to: .now)
+      (loopCount, loopStart) = (0, .now)
+      return time > .seconds(1)
+    }
+  }
+
+  /// Ends ``run()``.
+  package func stop() { told.finish() }
+
+  // MARK: In threads that may block, one behind the other
+
+  private func see(_ message: Message, _ state: inout RunState) throws {
+    if let key = message.pressedKey { return try press(key, &state) }
+    if problem.see(message) {
+      if let error = problem.error {
+        // X11's sinks say so where somebody closes their window.
+        state.isOver = error.message.contains("window was closed")
+        if !state.isOver { throw error }
+      } else {
+        state.isOver = true
+      }
+    }
+    switch message.content {
+    case .other("async-done") where !state.hasStarted:
+      state.hasStarted = true
+      if loops { try seek(to: 0, [.flush, .accurate, .segment]) }
+      pipeline.setState(.playing)
+    case .other("segment-done"):
+      guard state.loop() else {
+        throw StereoMediaError.decoding(movie.path, "it has no frames any more")
+      }
+      try seek(to: 0, [.accurate, .segment])
+    case .warning(let failure):
+      // Where there is no window, the pictures would go nowhere.
+      let child = pipeline.child(sending: message)
+      guard child != Self.screenSink else {
+        throw StereoMediaError(
+          .missingElement, "there is no screen to show '\(movie.path)' on: \(failure.message)",
+          hint: "'gst-spatial view' shows it in a browser; windows need DISPLAY or WAYLAND_DISPLAY "
+            + "and 'apt install gstreamer1.0-x'")
+      }
+      let isSound = child == DecodeGraph.soundSink
+      // A loop would say it again and again.
+      let warning = (isSound ? "its sound cannot be heard: " : "") + failure.message
+      if state.warnings.insert(warning).inserted { warned(warning) }
+    case .other("latency"), .other("clock-lost"): pipeline.answer(message)
+    default: break
+    }
+  }
+
+  private func press(_ key: String, _ state: inout RunState) throws {
+    switch key {
+    case "q", "Q", "Escape": state.isOver = true
+    case "space" where state.hasStarted:
+      state.isPaused.toggle()
+      pipeline.setState(state.isPaused ? .paused : .playing)
+    case "Left" where state.hasStarted: try move(by: -Self.jump)
+    case "Right" where state.hasStarted: try move(by: Self.jump)
+    default: break
+    }
+  }
+
+  /// How far a key goes, in nanoseconds.
+  private static let jump: Int64 = 5_000_000_000
+
+  private func move(by distance: Int64) throws {
+    let position = Int64(clamping: pipeline.position ?? 0)
+    let last = movie.source.facts.frames.last?.time.clockTime ?? 0
+    let time = min(max(position + distance, 0), Int64(clamping: last))
+    try seek(to: time, loops ? [.flush, .accurate, .segment] : [.flush, .accurate])
+  }
+
+  private func seek(to time: Int64, _ flags: SeekFlags) throws {
+    var seek = Seek()
+    (seek.format, seek.flags) = (.time, flags)
+    (seek.start, seek.stop) = (.set(time), .set(-1))
+    guard pipeline.send(.seek(seek)) else {
+      throw problem.error ?? .decoding(movie.path, "it cannot be searched")
+    }
+  }
+}
+
+extension Double {
+  fileprivate func clamped(to range: ClosedRange<Double>) -> Double {
+    min(max(self, range.lowerBound), range.upperBound)
+  }
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+internal import StereoVideo
+
+/// Gives single frames of a movie, exactly, in any order: as pictures, or as picture files.
+///
+/// Any number of tasks may ask; they are served one after the other by one decoder, which goes on
+/// where the next frame is near and searches where it is not.
+///
+/// ```swift
+/// let generator = StereoImageGenerator(movie)
+/// let frame = try await generator.frame(120)
+/// let file = try await generator.image(at: .seconds(1.5), as: .png).bytes
+/// ```
+public final class StereoImageGenerator: Sendable {
+  /// What a picture file shows.
+  public enum Show: String, CaseIterable, Sendable {
+    case left, right
+    /// Both eyes beside each other, or as a packed movie has them, the left one first.
+    case both
+    /// Both in one, for glasses with a red and a cyan side.
+    case anaglyph
+  }
+
+  /// How many bytes of decoded frames are kept at the most.
+  public static let cacheLimit = 128 << 20
+
+  private let movie: StereoMovie
+  private let show: Show
+  private let conversion: DecodeGraph.Conversion
+  private let queue = TaskQueue()
+  private let state = Locked(State())
+  private let encoders = Locked([EncoderKey: PictureEncoder]())
+
+  private struct State {
+    var decode: Decode?
+    /// The frame that came last out of it; nil behind a jump.
+    var position: Int?
+    var cache = FrameCache(limit: StereoImageGenerator.cacheLimit)
+  }
+
+  private struct EncoderKey: Hashable {
+    let format: ImageFormat
+    let isPair: Bool
+  }
+
+  /// A jump costs about as much as decoding so many frames.
+  private static let reach = 20
+  private static let patience = Duration.seconds(20)
+
+  /// - Parameters:
+  ///   - movie: what to take frames of.
+  ///   - show: what is decoded, and what picture files show. For the eye of the base layer alone, the
+  ///     other one is neither decoded nor needed.
+  ///   - maximumSize: what each eye's picture is scaled down to; nil for the size of the movie.
+  public init(_ movie: StereoMovie, show: Show = .both, maximumSize: PictureSize? = nil) {
+    (self.movie, self.show) = (movie, show)
+    conversion = DecodeGraph.Conversion(size: maximumSize)
+  }
+
+  /// A frame of the movie. Where one eye is shown, or the movie has one picture for both, it is that
+  /// picture twice, and ``StereoFrame/isMono``.
+  ///
+  /// - Parameter index: into the movie's ``FrameIndex``.
+  /// - Throws: a ``StereoMediaError`` where there is no such frame, or it cannot be decoded;
+  ///   `CancellationError` where the task is cancelled.
+  public func frame(_ index: Int) async throws -> StereoFrame {
+    guard movie.facts.frames.indices.contains(index) else {
+      throw StereoMediaError(
+        .outOfRange, "'\(movie.path)' has \(movie.facts.frames.count) frames, and no frame \(index)"
+      )
+    }
+    if let frame = state.withLock({ $0.cache[index] }) { return frame }
+    let late = StereoMediaError(
+      .stalled, "the frame \(index) of '\(movie.path)' does not come")
+    return try await queue.run {
+      try await limited(to: Self.patience, late: late) { try await self.find(index) }
+    }
+  }
+
+  /// The frame that is shown at a time: before the first one that, behind the last one that.
+  ///
+  /// - Throws: as ``frame(_:)`` does.
+  public func frame(at time: Duration) async throws -> StereoFrame {
+    try await frame(movie.facts.frames.playing(at: time) ?? 0)
+  }
+
+  /// A frame as a picture file.
+  ///
+  /// - Parameters:
+  ///   - index: into the movie's ``FrameIndex``.
+  ///   - eye: the one whose picture alone the file shows; nil for what the generator shows.
+  ///   - format: what kind of file it is.
+  ///   - maximumSize: what that picture is scaled down to; nil for the size that frames have.
+  /// - Throws: as ``frame(_:)`` does; a ``StereoMediaError`` where a movie of one eye is to be shown
+  ///   as two.
+  public func image(
+    _ index: Int, of eye: Eye? = nil, as format: ImageFormat = .jpeg(),
+    maximumSize: PictureSize? = nil
+  ) async throws -> EncodedImage {
+    try await image(index, of: eye, as: format, maximumSize: maximumSize, for: nil)
+  }
+
+  /// The frame that is shown at a time as a picture file.
+  ///
+  /// - Throws: as ``image(_:of:as:maximumSize:)`` does.
+  public func image(
+    at time: Duration, as format: ImageFormat = .jpeg()
+  ) async throws -> EncodedImage {
+    try await image(
+      movie.facts.frames.playing(at: time) ?? 0, of: nil, as: format, maximumSize: nil, for: time)
+  }
+
+  /// Picture files of the frames that are shown at these times, in their order. One that fails does
+  /// not end the sequence; the end of the task does.
+  public func images(at times: [Duration], as format: ImageFormat = .jpeg()) -> Images {
+    Images(generator: self, times: times, format: format)
+  }
+
+  /// Picture files, as they are asked for.
+  public struct Images: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    public typealias Element = Result<EncodedImage, StereoMediaError>
+
+    let generator: StereoImageGenerator
+    let times: [Duration]
+    let format: ImageFormat
+    private var done = 0
+
+    init(generator: StereoImageGenerator, times: [Duration], format: ImageFormat) {
+      (self.generator, self.times, self.format) = (generator, times, format)
+    }
+
+    public func makeAsyncIterator() -> Images { self }
+
+    /// The next one; nil behind the last one, and where the task is cancelled.
+    public mutating func next() async -> Result<EncodedImage, StereoMediaError>? {
+      guard done < times.count else { return nil }
+      defer { done += 1 }
+      do {
+        return .success(try await generator.image(at: times[done], as: format))
+      } catch let error as StereoMediaError {
+        return .failure(error)
+      } catch {
+        done = times.count
+        return nil
+      }
+    }
+  }
+
+  private func image(
+    _ index: Int, of eye: Eye?, as format: ImageFormat, maximumSize: PictureSize?,
+    for time: Duration?
+  ) async throws -> EncodedImage {
+    if movie.facts.stereo == .no, show == .anaglyph {
+      throw StereoMediaError(
+        .missingVideo, "'\(movie.path)' cannot be read as a movie: it shows one eye only")
+    }
+    let frame = try await frame(index)
+    let pictures = try await Blocking.run {
+      try frame.pictures(of: eye).map { picture in
+        guard let maximumSize else { return picture }
+        return try picture.converted(to: picture.format, size: maximumSize)
+      }
+    }
+    let encoder = encoder(EncoderKey(format: format, isPair: pictures.count > 1))
+    let late = StereoMediaError(.stalled, "the frame \(index) cannot be encoded")
+    let bytes = try await queue.run {
+      try await limited(to: Self.patience, late: late) { try await encoder.encode(pictures) }
+    }
+    return EncodedImage(
+      bytes: bytes, format: format, requestedTime: time, actualTime: frame.time,
+      index: frame.index ?? index)
+  }
+
+  private func encoder(_ key: EncoderKey) -> PictureEncoder {
+    encoders.withLock { encoders in
+      if let encoder = encoders[key] { return encoder }
+      let encoder = PictureEncoder(key.format, packing: packing)
+      encoders[key] = encoder
+      return encoder
+    }
+  }
+
+  private var content: DecodeGraph.Content {
+    switch show {
+    case .left: .eye(.left)
+    case .right: .eye(.right)
+    case .both, .anaglyph: .eyes
+    }
+  }
+
+  /// How two eyes become one picture, in the words of `stereopack`.
+  private var packing: String {
+    if show == .anaglyph { return "anaglyph" }
+    if case .packed(let layout) = movie.facts.stereo, layout.arrangement == .topBottom {
+      return "top-bottom"
+    }
+    return "side-by-side"
+  }
+
+  /// Decodes a frame. One task at a time.
+  private func find(_ index: Int) async throws -> StereoFrame {
+    if let frame = state.withLock({ $0.cache[index] }) { return frame }
+    do {
+      return try await found(index, from: index)
+    } catch let error as StereoMediaError where error.code == .decodingFailed {
+      guard let start = movie.facts.frames.earlierStart(of: index) else { throw error }
+      return try await found(index, from: start)
+    }
+  }
+
+  /// Decodes a frame and keeps it.
+  ///
+  /// - Parameter start: it, or an earlier one to search in its place.
+  private func found(_ index: Int, from start: Int) async throws -> StereoFrame {
+    do {
+      let frame = try await decoded(index, from: start)
+      state.withLock { $0.cache.insert(frame, at: index) }
+      return frame
+    } catch let error as StereoMediaError {
+      // Whatever state the decoder is in, the next frame gets another one.
+      let failed = state.withLock { state in
+        state.position = nil
+        return state.decode.take()
+      }
+      await failed?.close()
+      throw error
+    }
+  }
+
+  private func decoded(_ index: Int, from start: Int) async throws -> StereoFrame {
+    let frames = movie.facts.frames
+    let decode: Decode
+    if let current = state.withLock({ $0.decode }) {
+      decode = current
+    } else {
+      decode = try await Decode.start(movie.source, content, conversion, depth: 1)
+      state.withLock { ($0.decode, $0.position) = (decode, -1) }
+    }
+    let position = state.withLock { $0.position }
+    if !(position.map { $0 < index && index - $0 <= Self.reach } ?? false) {
+      state.withLock { $0.position = nil }
+      try await decode.seek(to: frames.middle(of: start))
+    }
+    while let frame = try await decode.next() {
+      guard let found = frames.index(ofPictureAt: frame.time) else { continue }
+      state.withLock { $0.position = found }
+      if found == index { return try stereoFrame(frame, index) }
+      if found > index { break }
+    }
+    let seconds = Double(frames[index].time.clockTime / 1_000_000) / 1000
+    throw StereoMediaError.decoding(
+      movie.path, "the frame at \(seconds) s cannot be decoded")
+  }
+
+  /// What is kept is no memory of the decoder's.
+  private func stereoFrame(_ frame: Decode.Frame, _ index: Int) throws -> StereoFrame {
+    let known = movie.facts.frames[index]
+    let pictures = try frame.pictures.map { try $0.copied() }
+    guard let left = pictures.first, let right = pictures.last else {
+      throw StereoMediaError.decoding(movie.path, "it has no pictures")
+    }
+    return StereoFrame(
+      left: left, right: right, time: known.time, duration: known.duration, index: index,
+      metadata: movie.facts.metadata)
+  }
+}
+
+extension StereoFrame {
+  /// That of an eye, or all that differ.
+  fileprivate func pictures(of eye: Eye?) -> [Picture] {
+    if let eye { return [self[eye]] }
+    return isMono ? [left] : [left, right]
+  }
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ArgumentParser
+internal import Glibc
+internal import StereoMedia
+internal import Web
+
+struct ViewCommand: AsyncParsableCommand {
+  static let configuration = CommandConfiguration(
+    commandName: "view",
+    abstract: "Look at a movie in a web browser, frame by frame, with both eyes.",
+    discussion: """
+      Prints the address of a page that shows each frame exactly: either eye, both beside each other, \
+      as an anaglyph, their difference, or taking turns; immersive movies from within. The page says \
+      what the movie is, shows how its disparity could be adjusted, and has the line that does so. Its \
+      question mark lists the keys.
+
+      Only this machine is served, and only who knows the address. From another machine, forward the \
+      port: ssh -L 8717:localhost:8717 NAME. Ctrl-C ends it.
+
+      EXAMPLES
+        gst-spatial view movie.mov
+        gst-spatial view movie.mov --open
+        gst-spatial view side-by-side.mp4 --port 9000
+      """)
+
+  @Argument(
+    help: "A QuickTime or MP4 movie, or H.265 without a container.",
+    completion: PipelineCompletion.movie)
+  var movie: String
+
+  @Option(
+    help: "The port to listen on; 0 for any that is free. [default: 8717 or the next that is free]")
+  var port: Int?
+
+  @Option(help: "An address of this machine that others reach; wants --insecure, too.")
+  var host: String?
+
+  @Flag(help: "Serve other machines without encryption: who listens in sees the movie.")
+  var insecure = false
+
+  @Flag(help: "Open the page in the browser.")
+  var open = false
+
+  func validate() throws {
+    if let port, !(0...65_535).contains(port) {
+      throw ValidationError("--port is a number from 0 to 65535.")
+    }
+    if let host, !insecure {
+      throw ValidationError(
+        "With --host \(host), others could read the address and see the movie: nothing is encrypted. "
+          + "Forward the port with ssh, or add --insecure.")
+    }
+  }
+
+  func run() async throws {
+    let opened = try await MovieArgument.open(movie)
+    guard let video = opened.video, !video.frames.isEmpty else {
+      Terminal.error.line("error: '\(movie)' cannot be read as a movie: it has no frames")
+      throw ExitCode.mistakes
+    }
+    let viewer = Viewer(
+      opened, packing: video.layout == .mono ? await Self.packing(of: opened) : nil,
+      ViewerGuard(host: host.map(Self.name(of:))))
+    let server = try await start(viewer)
+    await EndSignals.wait { announce(viewer, port: server.port) }
+    await server.stop()
+  }
+
+  /// How pictures hold two eyes, by what they show; nil where they do not.
+  private static func packing(of movie: StereoMovie) async -> PackingLayout.Arrangement? {
+    guard case .packed(let arrangement)? = try? await PackingProbe.look(at: movie.path) else {
+      return nil
+    }
+    Terminal.error.line("note: '\(movie.path)' says nothing of two eyes; its pictures look like it")
+    return arrangement
+  }
+
+  private func start(_ viewer: Viewer) async throws -> WebServer {
+    var limits = WebServerLimits()
+    limits.connections = 32
+    let usual = 8717
+    let ports = port.map { $0...$0 } ?? usual...usual + 20
+    for candidate in ports {
+      do {
+        return try await WebServer.start(
+          on: host.map { [$0] } ?? ["127.0.0.1", "::1"], port: candidate, limits: limits, viewer)
+      } catch {
+        if error.isPortTaken, candidate != ports.upperBound { continue }
+        Terminal.error.line("error: \(error)")
+        throw ExitCode.runFailed
+      }
+    }
+    throw ExitCode.runFailed
+  }
+
+  private func announce(_ viewer: Viewer, port: Int) {
+    if let host {
+      Terminal.error.line(
+        "warning: all who learn the address can see the movie, and nothing is encrypted on the way "
+          + "from \(host)")
+    }
+    let name = viewer.guardian.host ?? "localhost"
+    let address = "http://\(name):\(port)/\(viewer.guardian.token)/"
+    var text = "viewing \(movie) at \(address)\n"
+    // The third word is the address of this machine as the other one knows it.
+    if host == nil,
+      let words = getenv("SSH_CONNECTION").map({ String(cString: $0) })?.split(separator: " "),
+      words.count == 4
+    {
+      text +=
+        " = you are here by ssh: there, run 'ssh -L \(port):localhost:\(port) \(words[2])' first\n"
+    }
+    Terminal.output.write(text)
+    if open { Self.open(address) }
+  }
+
+  /// What other machines call this one, which listens on an address.
+  private static func name(of address: String) -> String {
+    guard ["0.0.0.0", "::"].contains(address) else {
+      return address.contains(":") ? "[\(address)]" : address
+    }
+    var name = [CChar](repeating: 0, count: 256)
+    guard gethostname(&name, name.count - 1) == 0 else { return "localhost" }
+    return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+  }
+
+  /// In the browser of the desktop, where there is one.
+  private static func open(_ address: String) {
+    let line = "command -v xdg-open >/dev/null && { xdg-open \(address) >/dev/null 2>&1 & }"
+    guard let shell = popen(line, "r"), pclose(shell) == 0 else {
+      Terminal.error.line("note: there is no xdg-open here, which opens pages")
+      return
+    }
+  }
+}

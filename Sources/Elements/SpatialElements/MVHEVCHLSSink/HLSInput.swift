@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import HEVC
+import ISOBMFF
+import MoviePlayer
+import Packager
+import StereoVideo
+
+/// One pad of the sink: the renditions that are made of its stream.
+struct HLSInput {
+  let name: String
+  var caps: Caps?
+  var segment = Segment()
+  var tags = TagList()
+  var hasEnded = false
+  /// Their numbers: the stream as it is, and the base eye of it.
+  private(set) var renditions: [Int] = []
+  private(set) var isDescribed = false
+  /// What the renditions have no place for, in sentences.
+  private(set) var losses: [String] = []
+  /// The caps are others than those that the renditions are made of.
+  private(set) var hasChanged = false
+  private var inBand: InBandVideo?
+  private var baseEye: BaseEyeInput?
+  private var frameDuration: ClockTime?
+
+  init(_ name: String) { self.name = name }
+
+  /// Sound that segments may have, with a codecs parameter.
+  static let audioCaps: Caps = {
+    let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw"])
+    caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3)])
+    for media in ["audio/x-ac3", "audio/x-eac3", "audio/x-flac", "audio/x-alac"] {
+      caps.append(media, [])
+    }
+    caps.append("audio/x-opus", [("channel-mapping-family", .intRange(0...255))])
+    return caps
+  }()
+
+  /// Whether a buffer is a header of FLAC or Opus, which the sample entry has already.
+  func isHeader(_ buffer: Buffer) -> Bool {
+    buffer.flags.contains(.header)
+      && ["audio/x-flac", "audio/x-opus"].contains(caps?.mediaType)
+  }
+
+  /// Makes the renditions.
+  ///
+  /// - Parameters:
+  ///   - first: the first buffer, for streams whose caps do not say enough.
+  ///   - number: how many inputs there are.
+  mutating func describe(
+    first: Buffer, _ settings: HLSSettings, number: Int, add: (Rendition) throws -> Int
+  ) throws {
+    renditions = try describe(first, settings, number: number).map(add)
+    isDescribed = true
+  }
+
+  /// The stream is coded in another way from now on.
+  mutating func change(to caps: Caps) {
+    self.caps = caps
+    hasChanged = isDescribed
+  }
+
+  /// Whether a buffer is the first one of another coding.
+  mutating func startsChange(_ buffer: Buffer) -> Bool {
+    let isKeyframe = !buffer.flags.contains(.deltaUnit)
+    if isKeyframe, let inBand, inBand.isChanged(by: buffer) { hasChanged = true }
+    return hasChanged && (isKeyframe || name.hasPrefix("audio"))
+  }
+
+  /// Whether a buffer needs others that came before the change, so that nothing can decode it.
+  var isUndecodable: Bool { hasChanged }
+
+  /// Makes the renditions anew, of as many as there were.
+  mutating func redescribe(
+    first: Buffer, _ settings: HLSSettings, number: Int, replace: (Int, Rendition) throws -> Void
+  ) throws {
+    hasChanged = false
+    let made = try describe(first, settings, number: number)
+    for (index, rendition) in zip(renditions, made) { try replace(index, rendition) }
+    // Where there was one eye for both kinds of players, it is that of both again.
+    guard made.count < renditions.count, let only = made.first, let mono = renditions.last else {
+      return
+    }
+    try replace(mono, only.renamed("\(name)_mono"))
+  }
+
+  private mutating func describe(
+    _ first: Buffer, _ settings: HLSSettings, number: Int
+  ) throws -> [Rendition] {
+    guard let caps else { throw FlowReturn.notNegotiated }
+    return name.hasPrefix("audio")
+      ? [try audio(caps, first, isFirst: number <= 1 || name == "audio_0")]
+      : try describeVideo(caps, first, settings)
+  }
+
+  private func audio(_ caps: Caps, _ first: Buffer, isFirst: Bool) throws -> Rendition {
+    let entry = try MuxAudioCaps.sampleEntry(caps, pad: name, container: .mp4, first: first)
+    guard let codecs = entry.coding.codecParameter else {
+      throw ElementError(
+        .format, "The sound on \(name) has no name in playlists; encode it as AAC.",
+        debug: "\(caps)")
+    }
+    let language = tags.string(Tag.languageCode)
+    return Rendition(
+      name, TrackDescription(.audio(entry), timescale: entry.sampleRate), codecs: codecs,
+      .audio(
+        .init(
+          name: tags.string(Tag.title) ?? language ?? name, language: language,
+          isDefault: isFirst)))
+  }
+
+  private mutating func describeVideo(
+    _ caps: Caps, _ first: Buffer, _ settings: HLSSettings
+  ) throws -> [Rendition] {
+    inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
+    var entry =
+      try inBand.map { try MuxVideoCaps.sampleEntry($0) }
+      ?? MuxVideoCaps.sampleEntry(caps, pad: name)
+    losses = entry.addSpatialBoxes(caps, SpatialMetadata(tags), SphereTags(tags))
+    let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
+    frameDuration = rate.frameDuration
+    let hasMono = entry.hasLayeredViews && settings.hasMonoRendition
+    baseEye = hasMono ? try BaseEyeInput(entry) : nil
+    let whole = try video(
+      name, entry, rate, isStereo: entry.hasLayeredViews,
+      hasIFrames: settings.hasIFramePlaylist && !hasMono)
+    guard let baseEye else { return [whole] }
+    return [
+      whole,
+      try video(
+        "\(name)_mono", baseEye.sampleEntry, rate, isStereo: false,
+        hasIFrames: settings.hasIFramePlaylist),
+    ]
+  }
+
+  private func video(
+    _ name: String, _ entry: VisualSampleEntry, _ rate: Fraction, isStereo: Bool, hasIFrames: Bool
+  ) throws -> Rendition {
+    guard let bytes = entry.hvcC, let record = try? HEVCDecoderConfigurationRecord(bytes: bytes)
+    else { throw ElementError(.format, "The codec_data of \(name) is damaged.") }
+    var video = Rendition.Video(
+      layout: VideoLayout(
+        isStereo: isStereo, projection: try Self.projection(entry, pad: name)))
+    if let numerator = UInt64(exactly: rate.numerator), numerator > 0,
+      let denominator = UInt64(exactly: rate.denominator), denominator > 0
+    {
+      video.frameRate = FrameRate(numerator, denominator)
+    }
+    video.range = VideoRange(
+      transferCharacteristics: entry.colour.map { Int($0.transferCharacteristics) })
+    video.hasIFramePlaylist = hasIFrames
+    let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
+    return Rendition(
+      name, TrackDescription(.video(entry), timescale: clock.timescale),
+      codecs: record.codecParameter, .video(video))
+  }
+
+  private static func projection(
+    _ entry: VisualSampleEntry, pad: String
+  ) throws -> VideoLayout.Projection {
+    switch entry.extendedUsage?.projectionKind {
+    case nil, "rect": return .rectilinear
+    case "equi": return .equirectangular
+    case "hequ": return .halfEquirectangular
+    case "prim": return .parametricImmersive
+    case let kind?:
+      throw ElementError(
+        .format, "HLS has no name for the projection \(kind) of \(pad); convert it first.")
+    }
+  }
+
+  // MARK: Samples
+
+  /// The samples of a buffer, and which renditions they are for; none for one from before the start.
+  /// What is damaged, so that no base eye can be taken out, goes into the layered rendition alone.
+  mutating func samples(_ buffer: Buffer) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
+    guard let first = renditions.first else { return [] }
+    guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
+      throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
+    }
+    guard time >= 0 else { return [] }
+    let isVideo = !name.hasPrefix("audio")
+    let decode = isVideo ? buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time : time
+    let content = try inBand?.sample(buffer) ?? buffer
+    func sample(_ content: Buffer) -> PackagedSample<Buffer> {
+      var sample = PackagedSample(
+        content, size: UInt32(clamping: content.size), presentationTime: time, decodeTime: decode,
+        duration: buffer.duration ?? frameDuration ?? 0,
+        isSync: !isVideo || !buffer.flags.contains(.deltaUnit))
+      if isVideo {
+        sample.dependency =
+          sample.isSync
+          ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
+      }
+      return sample
+    }
+    var samples = [(rendition: first, sample(content))]
+    if renditions.count > 1 {
+      if baseEye == nil {
+        samples.append((renditions[1], sample(content)))
+      } else if let base = try? baseEye?.sample(content) {
+        samples.append((renditions[1], sample(base)))
+      }
+    }
+    return samples
+  }
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import Packager
+
+/// What becomes of segments that are listed, as a property: names and numbers are those of
+/// `hlscmafsink`.
+enum PlaylistType: Int32, EnumType {
+  case unspecified = 0
+  case event = 1
+  case vod = 2
+
+  static let typeName = "GstMVHEVCHLSSinkPlaylistType"
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .unspecified: ("unspecified", "Live: old segments leave the playlists")
+    case .event: ("event", "Nothing leaves the playlists")
+    case .vod: ("vod", "Nothing leaves the playlists, and they do not change any more at the end")
+    }
+  }
+
+  var kind: MediaPlaylist.Kind {
+    switch self {
+    case .unspecified: .live
+    case .event: .event
+    case .vod: .onDemand
+    }
+  }
+}
+
+/// What the properties of `mvhevchlssink` say.
+struct HLSSettings: Sendable {
+  var segmentNames: String? = FileNames().segment
+  var initializationNames: String? = FileNames().initialization
+  var playlistNames: String? = FileNames().playlist
+  var multivariantPlaylist: String? = FileNames().multivariantPlaylist
+  var manifest: String?
+  /// In seconds.
+  var targetDuration: Int32 = 6
+  /// In nanoseconds.
+  var partDuration: UInt64 = 0
+  var type = PlaylistType.unspecified
+  var playlistLength: Int32 = 5
+  var hasEnd = true
+  var hasDates = true
+  var hasMonoRendition = true
+  var hasIFramePlaylist = true
+  var sendsKeyframeRequests = true
+  var continues = false
+
+  var packager: PackagerSettings {
+    var settings = PackagerSettings()
+    let usual = FileNames()
+    settings.names.segment = segmentNames ?? usual.segment
+    settings.names.initialization = initializationNames ?? usual.initialization
+    settings.names.playlist = playlistNames ?? usual.playlist
+    settings.names.iFramePlaylist = Self.iFramePlaylist(settings.names.playlist)
+    settings.names.multivariantPlaylist = multivariantPlaylist.flatMap { $0.isEmpty ? nil : $0 }
+    settings.names.manifest = manifest.flatMap { $0.isEmpty ? nil : $0 }
+    settings.kind = type.kind
+    settings.targetDuration = Int(targetDuration)
+    settings.partDuration = partDuration
+    settings.playlistLength = Int(playlistLength)
+    settings.hasEnd = hasEnd
+    // When a finished movie was packaged, nobody wants to know.
+    settings.hasDates = hasDates && type != .vod
+    settings.requestsKeyframes = sendsKeyframeRequests
+    return settings
+  }
+
+  /// Beside the playlist: `video_0/iframe.m3u8`, or `video_0-iframe.m3u8` where playlists have no
+  /// folders of their own.
+  private static func iFramePlaylist(_ playlist: String) -> String {
+    guard let slash = playlist.lastIndex(of: "/"), playlist[..<slash].contains("%s") else {
+      guard let dot = playlist.lastIndex(of: ".") else { return playlist + "-iframe" }
+      return playlist[..<dot] + "-iframe" + playlist[dot...]
+    }
+    return playlist[...slash] + "iframe.m3u8"
+  }
+
+  static let properties: [Property<MVHEVCHLSSink>] = [
+    .string(
+      "location", nick: "Location",
+      blurb: "The files of segments: %s is the rendition, %05d the number",
+      default: FileNames().segment, at: \.segmentNames),
+    .string(
+      "init-location", nick: "Init location",
+      blurb: "The files of initialization sections: %s is the rendition, %05d the number",
+      default: FileNames().initialization, at: \.initializationNames),
+    .string(
+      "playlist-location", nick: "Playlist location",
+      blurb: "The playlists of renditions: %s is the rendition", default: FileNames().playlist,
+      at: \.playlistNames),
+    .string(
+      "multivariant-playlist-location", nick: "Multivariant playlist location",
+      blurb: "The playlist of all renditions", default: FileNames().multivariantPlaylist,
+      at: \.multivariantPlaylist),
+    .string(
+      "mpd-location", nick: "MPD location",
+      blurb: "A DASH manifest over the same segments; none where it is empty", at: \.manifest),
+    .int(
+      "target-duration", nick: "Target duration",
+      blurb: "How long segments are, in seconds: to the first keyframe behind that",
+      in: 1...3600, default: 6, at: \.targetDuration),
+    .time(
+      "part-duration", nick: "Part duration",
+      blurb: "How long the parts of segments are, in nanoseconds, for low latency (0 = no parts)",
+      at: \.partDuration),
+    .choice(
+      "playlist-type", nick: "Playlist type", blurb: "What becomes of segments that are listed",
+      default: .unspecified, at: \.type),
+    .int(
+      "playlist-length", nick: "Playlist length",
+      blurb: "How many segments a live playlist has (0 = all)", in: 0...100_000, default: 5,
+      at: \.playlistLength),
+    .bool(
+      "enable-endlist", nick: "Enable endlist",
+      blurb: "Whether playlists say when nothing follows", default: true, at: \.hasEnd),
+    .bool(
+      "enable-program-date-time", nick: "Enable program date-time",
+      blurb:
+        "Whether playlists but for those of playlist-type=vod have the wall-clock time of segments",
+      default: true,
+      at: \.hasDates),
+    .bool(
+      "mono-rendition", nick: "Mono rendition",
+      blurb: "Whether layered video has a rendition of its base eye beside it, without encoding",
+      default: true, at: \.hasMonoRendition),
+    .bool(
+      "iframe-playlist", nick: "I-frame playlist",
+      blurb: "Whether keyframes have a playlist, for moving through the movie fast",
+      default: true, at: \.hasIFramePlaylist),
+    .bool(
+      "send-keyframe-requests", nick: "Send keyframe requests",
+      blurb: "Whether encoders are asked for keyframes where segments are to begin",
+      default: true, at: \.sendsKeyframeRequests),
+    .bool(
+      "append", nick: "Append",
+      blurb: "Whether playlists that are there already are gone on with, behind a discontinuity, in "
+        + "place of being written anew", default: false, at: \.continues),
+  ]
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import ISOBMFF
+import Packager
+import StereoVideo
+
+/// `mvhevchlssink`: writes HLS and DASH.
+let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
+  name: "mvhevchlssink",
+  typeName: "GstMVHEVCHLSSink",
+  longName: "MV-HEVC HLS sink",
+  klass: "Sink/Muxer/Video",
+  description: "Writes spatial video as HLS and DASH over the same CMAF segments, "
+    + "with a rendition for one eye beside it",
+  author: author,
+  padTemplates: [
+    PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
+    PadTemplate("audio_%u", .sink, .request, caps: HLSInput.audioCaps),
+  ],
+  properties: HLSSettings.properties, signals: PresentationOutput.signals)
+
+/// Sink pads on request; each is a rendition, and layered video two: both eyes, and the base eye
+/// for players of one.
+///
+/// A `Packager` says what is to be written. Nothing waits for the clock here, so that this sink adds
+/// nothing to a pipeline's latency: what comes is written.
+final class MVHEVCHLSSink: RequestPadImplementation {
+  typealias Settings = HLSSettings
+
+  struct Streaming {
+    let element: MVHEVCHLSSink
+    var packager: Packager<Buffer>
+    var output: PresentationOutput
+    /// By the names of their pads.
+    var inputs: [String: HLSInput] = [:]
+    /// What came before each pad had its first buffer: which rendition leads is not known until then.
+    var held: [(pad: String, buffer: Buffer)] = []
+    var heldSize = 0
+    var hasBegun = false
+    /// A file could not be written: the playlists on the disk list what is there, and stay so.
+    var isBroken = false
+    var hasPostedEnd = false
+    var hasWarned = false
+  }
+
+  static let log = DebugCategory("mvhevchlssink", "MV-HEVC HLS sink")
+
+  let instance: ElementInstance
+  let settings = Locked(HLSSettings())
+  let pads = Locked<[Pad]>([])
+  private let pacing = InputPacing()
+
+  init(_ instance: ElementInstance) throws {
+    self.instance = instance
+    becomeSink()
+  }
+
+  func start() throws -> Streaming {
+    pacing.forget()
+    return Streaming(
+      element: self, packager: Packager(settings.current.packager),
+      output: PresentationOutput(element: self))
+  }
+
+  /// What has come is listed, and said to be all, also where the stream is stopped in the middle or
+  /// ended by an error.
+  func stop(_ streaming: consuming Streaming) {
+    var streaming = streaming
+    do {
+      try streaming.endAll()
+    } catch {
+      post(error)
+    }
+  }
+
+  // MARK: Pads
+
+  func makePad(template: String, name: String) throws -> Pad {
+    let pad = try Pad(
+      instance, template: template, name: name,
+      .sink(
+        chain: MVHEVCHLSSink.receive, event: MVHEVCHLSSink.handle,
+        unserializedEvent: MVHEVCHLSSink.handleAtOnce
+      ).waiting(MVHEVCHLSSink.wait, activated: MVHEVCHLSSink.activate))
+    pads.withLock { $0.append(pad) }
+    return pad
+  }
+
+  func releasePad(_ pad: Pad) {
+    let name = pad.name
+    pads.withLock { $0.removeAll { $0.name == name } }
+    pacing.remove(name)
+    _ = withStreaming(pad) { streaming in
+      _ = self.run { try streaming.end(name) }
+    }
+  }
+
+  // MARK: Data
+
+  /// Waits where this stream is too far ahead of the others, whose data it would wait for in memory.
+  private func wait(_ pad: Pad, for buffer: Buffer) throws {
+    guard let timestamp = buffer.dts ?? buffer.pts,
+      let time = pad.currentSegment?.signedRunningTime(timestamp)
+    else { return }
+    try pacing.wait(
+      pad.name, time: time, size: buffer.size, isLive: { pad.peerLatency?.isLive ?? true },
+      warn: postWarning)
+  }
+
+  private func activate(_ pad: Pad, _ isActive: Bool) {
+    pacing.setFlushing(!isActive, pad.name)
+  }
+
+  private func handleAtOnce(_ pad: Pad, _ event: Event) throws -> Bool {
+    if case .flushStart = event.kind { pacing.setFlushing(true, pad.name) }
+    return pad.forward(event)
+  }
+
+  private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    try streaming.receive(pad, buffer)
+  }
+
+  private func handle(
+    _ pad: Pad, _ event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    let name = pad.name
+    pacing.noteThread(of: name)
+    switch event.kind {
+    case .flushStop: pacing.setFlushing(false, name)
+    case .gap:
+      if let end = event.gapEnd.flatMap({ pad.currentSegment?.signedRunningTime($0) }) {
+        pacing.pass(end, of: name)
+      }
+    case .caps(let caps): try streaming.setCaps(caps, of: name)
+    case .segment(let segment):
+      guard segment.isInTime else {
+        throw ElementError(.format, "What comes to \(name) is not counted in time.")
+      }
+      streaming.inputs[name, default: HLSInput(name)].segment = segment
+    case .tags(let tags):
+      guard !tags.isGlobal else { break }
+      let input = streaming.inputs[name, default: HLSInput(name)]
+      streaming.inputs[name, default: input].tags = input.tags.merging(tags)
+    case .endOfStream:
+      pacing.end(name)
+      try streaming.end(name)
+    default: break
+    }
+    return true
+  }
+}
+
+extension MVHEVCHLSSink.Streaming {
+  fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
+    let isChange = inputs[name]?.caps.map { !caps.continues($0) } ?? false
+    // What waits is of the format that was.
+    if isChange, !isBroken, held.contains(where: { $0.pad == name }) { try begin() }
+    var input = inputs[name, default: HLSInput(name)]
+    if isChange, input.isDescribed {
+      input.change(to: caps)
+    } else {
+      input.caps = caps
+    }
+    inputs[name] = input
+  }
+
+  fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
+    let name = pad.name
+    guard !isBroken else { throw FlowReturn.error }
+    guard !buffer.isGap, inputs[name]?.isHeader(buffer) != true else { return }
+    guard !hasBegun else { return try take(buffer, of: name) }
+    held.append((name, buffer))
+    heldSize += buffer.size
+    try beginIfComplete()
+  }
+
+  /// Begins when every pad has had its first buffer, has ended, or is of a live source and has been
+  /// waited for long enough.
+  private mutating func beginIfComplete() throws {
+    guard !hasBegun, let first = held.first else { return }
+    let waiting = Set(held.map(\.pad))
+    let missing = element.pads.current.filter {
+      !waiting.contains($0.name) && inputs[$0.name]?.hasEnded != true
+    }
+    let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
+    // What is no live source comes, however slow its encoder is.
+    let isLate =
+      !span.overflow && span.partialValue > Self.patience
+      && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
+    guard missing.isEmpty || isLate || heldSize > Self.maximumHeldSize else { return }
+    try begin()
+  }
+
+  /// Makes renditions in the order of the pads' names, video first, and takes what was held.
+  private mutating func begin() throws {
+    hasBegun = true
+    let held = self.held
+    self.held = []
+    let names = Set(held.map(\.pad)).sorted()
+    for name in names.filter({ $0.hasPrefix("video") }) + names.filter({ $0.hasPrefix("audio") }) {
+      if let first = held.first(where: { $0.pad == name }) {
+        try describe(name, first: first.buffer)
+      }
+    }
+    for (name, buffer) in held { try take(buffer, of: name) }
+    for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
+  }
+
+  /// For so long others are held until a pad has its first buffer.
+  private static let patience: ClockTime = 10 * .second
+  /// So many bytes at most.
+  private static let maximumHeldSize = 1 << 28
+
+  private mutating func describe(_ name: String, first: Buffer) throws {
+    var input = inputs[name, default: HLSInput(name)]
+    try input.describe(first: first, element.settings.current, number: inputs.count) {
+      try packager.add($0, continuing: try earlierRun(of: $0))
+    }
+    element.warn(of: input.losses)
+    inputs[name] = input
+  }
+
+  /// What is there of a rendition; nil where nothing is, or nobody wants to go on with it.
+  private func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
+    let settings = element.settings.current
+    let names = settings.packager.names
+    guard settings.continues,
+      let playlist = try output.folder.playlist(names.playlistPath(of: rendition))
+    else { return nil }
+    let parts = names.openPartPaths(of: rendition, in: playlist).compactMap {
+      try? output.folder.read($0)
+    }
+    return EarlierRun(
+      playlist, iFrames: try output.folder.playlist(names.iFramePlaylistPath(of: rendition)),
+      openParts: parts)
+  }
+
+  private mutating func take(_ buffer: Buffer, of name: String) throws {
+    if inputs[name]?.isDescribed != true { try describe(name, first: buffer) }
+    var input = inputs[name, default: HLSInput(name)]
+    defer { inputs[name] = input }
+    if input.startsChange(buffer) {
+      try input.redescribe(first: buffer, element.settings.current, number: inputs.count) {
+        try packager.replace($0, by: $1)
+      }
+    }
+    guard !input.isUndecodable else { return }
+    for (rendition, sample) in try input.samples(buffer) {
+      if packager.date == nil, element.settings.current.hasDates {
+        packager.date = element.dateOfRunningTime0
+      }
+      try packager.append(sample, to: rendition)
+    }
+    try carryOut()
+  }
+
+  /// No more data comes to a pad.
+  mutating func end(_ name: String) throws {
+    var input = inputs[name, default: HLSInput(name)]
+    guard !input.hasEnded, !isBroken else { return }
+    input.hasEnded = true
+    inputs[name] = input
+    try beginIfComplete()
+    try endRenditions(of: inputs[name] ?? input)
+    let waiting = element.pads.current.map(\.name).filter { inputs[$0]?.hasEnded != true }
+    guard waiting.isEmpty, !hasPostedEnd else { return }
+    hasPostedEnd = true
+    guard inputs.values.contains(where: { !$0.renditions.isEmpty }) else {
+      throw ElementError(
+        .failedStream, "The streams ended before the first frame, so there is nothing to write.")
+    }
+    element.postEndOfStream()
+  }
+
+  private mutating func endRenditions(of input: HLSInput) throws {
+    for rendition in input.renditions { try packager.end(rendition) }
+    try carryOut()
+  }
+
+  /// Ends what has not ended.
+  fileprivate mutating func endAll() throws {
+    guard !isBroken else { return }
+    if !hasBegun, !held.isEmpty { try begin() }
+    for input in inputs.values where !input.hasEnded { try endRenditions(of: input) }
+  }
+
+  /// Does what the packager says, in its order: playlists behind what they list. So where something
+  /// cannot be written, nothing behind it is.
+  private mutating func carryOut() throws {
+    for step in packager.takeOutputs() {
+      switch step {
+      case .file(let kind, let path, let blocks):
+        do {
+          try output.write(kind, blocks, to: path)
+        } catch {
+          isBroken = true
+          throw error
+        }
+      case .removal(let path): output.remove(path)
+      case .segment(let segment): tell(segment)
+      case .keyframe(let time):
+        guard let time = ClockTime(exactly: time) else { continue }
+        for pad in element.pads.current where pad.name.hasPrefix("video") {
+          pad.push(.forceKeyUnit(at: time))
+        }
+      }
+    }
+  }
+
+  private mutating func tell(_ segment: PackagedSegment) {
+    if let path = segment.path {
+      element.postMessage(
+        "hls-segment-added",
+        [
+          "location": .string(path),
+          "running-time": .uint64(UInt64(clamping: segment.start)),
+          "duration": .uint64(segment.duration),
+        ])
+    }
+    let limit = UInt64(element.settings.current.targetDuration) * .second + .second / 2
+    guard segment.duration >= limit, !hasWarned else { return }
+    hasWarned = true
+    element.postWarning(
+      ElementError(
+        .failedStream,
+        "A segment of \(segment.rendition) is longer than target-duration, because no keyframe came "
+          + "in time; give the encoder key-int-max, or this sink a longer target-duration.",
+        debug: "\(segment.duration) ns at \(segment.start) ns"))
+  }
+}
+
+extension MVHEVCHLSSink {
+  /// When running time 0 was, in nanoseconds since 1970, by the clock of the wall now; nil where the
+  /// pipeline has no clock.
+  fileprivate var dateOfRunningTime0: Int64? {
+    currentRunningTime.map { nanosecondsSince1970() &- Int64(clamping: $0) }
+  }
+}

@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import Packager
+
+#if canImport(Darwin)
+  import Darwin
+#else
+  import Glibc
+#endif
+
+/// Where the files of a presentation go. A file appears under its name when it is whole: players
+/// may ask for it at any moment.
+///
+/// Folders are made when the first file goes into them, once: where one is gone later, what the
+/// playlists list is gone with it.
+struct OutputFolder {
+  private var made: Set<Substring> = []
+
+  /// Writes a file and gives it its name.
+  ///
+  /// - Throws: an ``ElementError`` that says which file, and why; nothing of it is left then.
+  mutating func write(_ blocks: [PackagerOutput<Buffer>.Block], to path: String) throws {
+    let temporary = path + ".tmp"
+    var file = create(temporary)
+    let folder = path.lastIndex(of: "/").map { path[..<$0] } ?? ""
+    if file < 0, errno == ENOENT, !made.contains(folder) {
+      makeFolders(of: path)
+      file = create(temporary)
+    }
+    guard file >= 0 else { throw Self.error(path) }
+    made.insert(folder)
+    do {
+      for block in blocks {
+        try block.withBytes { try write($0, to: file, path) }
+      }
+      // A full disk may say so only now.
+      let isClosed = close(file) == 0
+      file = -1
+      guard isClosed, rename(temporary, path) == 0 else { throw Self.error(path) }
+    } catch {
+      if file >= 0 { close(file) }
+      unlink(temporary)
+      throw error
+    }
+  }
+
+  func remove(_ path: String) { unlink(path) }
+
+  /// A playlist; nil where there is none.
+  ///
+  /// - Throws: an ``ElementError`` where it cannot be read.
+  func playlist(_ path: String) throws -> MediaPlaylist? {
+    guard let bytes = try read(path) else { return nil }
+    do {
+      return try MediaPlaylist(parsing: String(decoding: bytes, as: UTF8.self))
+    } catch {
+      throw ElementError(
+        .read,
+        "'\(path)' cannot be gone on with: \(error). Remove it, or set append=false to replace it.")
+    }
+  }
+
+  /// What is in a file; nil where there is none.
+  func read(_ path: String) throws -> [UInt8]? {
+    try SmallFile.bytes(of: path, limit: Self.largestFile)
+  }
+
+  /// No playlist and no part is larger.
+  private static let largestFile = 1 << 26
+
+  private func create(_ path: String) -> Int32 {
+    open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+  }
+
+  private func makeFolders(of path: String) {
+    for (index, character) in zip(path.indices, path) where character == "/" {
+      let folder = String(path[..<index])
+      if !folder.isEmpty { mkdir(folder, 0o755) }
+    }
+  }
+
+  private func write(_ bytes: UnsafeRawBufferPointer, to file: Int32, _ path: String) throws {
+    var rest = bytes
+    while !rest.isEmpty {
+      let count = Glibc.write(file, rest.baseAddress, rest.count)
+      if count < 0, errno == EINTR { continue }
+      guard count > 0 else { throw Self.error(path) }
+      rest = UnsafeRawBufferPointer(rebasing: rest[count...])
+    }
+  }
+
+  private static func error(_ path: String) -> ElementError {
+    let code = errno
+    return ElementError(
+      code == ENOSPC ? .noSpaceLeft : .write,
+      "'\(path)' could not be written: \(String(cString: strerror(code))).")
+  }
+}

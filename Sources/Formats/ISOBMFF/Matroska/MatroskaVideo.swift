@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MPL-2.0
+
+public import StereoVideo
+
+/// What a Matroska or WebM file says of how its first video track is to be seen (RFC 9559). GStreamer's
+/// demuxer hands on how the eyes are packed, and nothing of how they surround the viewer.
+public struct MatroskaVideo: Equatable, Sendable {
+  /// How both eyes share a frame (`StereoMode`, 5.1.4.1.28.3); nil for one picture, and for modes that are
+  /// none of two eyes beside or above each other.
+  public private(set) var packing: PackingLayout?
+  /// How the pictures surround the viewer (`Projection`, 5.1.4.1.28.41); nil where they do not.
+  public private(set) var projection: SphericalVideo?
+
+  /// The same in the project's words.
+  public var immersive: ImmersiveMetadata? {
+    projection?.immersiveMetadata(packing.flatMap(StereoscopicMode.init))
+  }
+
+  /// Reads what comes before the pictures.
+  ///
+  /// - Parameters:
+  ///   - fileSize: in bytes.
+  ///   - read: gives the bytes of a range inside the file, or as many of them as there are.
+  /// - Returns: nil where the file is no Matroska file, or has no video track.
+  /// - Throws: what `read` throws.
+  public init?<Failure: Error>(
+    fileSize: UInt64, _ read: (Range<UInt64>) throws(Failure) -> [UInt8]
+  ) throws(Failure) {
+    guard let tracks = try Self.tracks(fileSize, read) else { return nil }
+    var reader = ElementReader(tracks[...])
+    while let entry = reader.first(IDs.trackEntry) {
+      var type = ElementReader(entry)
+      var content = ElementReader(entry)
+      guard type.first(IDs.trackType)?.unsigned == 1, let video = content.first(IDs.video)
+      else { continue }
+      self.init(video: video)
+      return
+    }
+    return nil
+  }
+
+  private init(video: ArraySlice<UInt8>) {
+    var reader = ElementReader(video)
+    while let (id, content) = reader.next() {
+      switch id {
+      case IDs.stereoMode: packing = Self.packing(content.unsigned)
+      case IDs.projection: projection = Self.projection(content)
+      default: break
+      }
+    }
+  }
+
+  // MARK: Where it stands
+
+  private enum IDs {
+    static let header: ElementReader.ID = 0x1A45_DFA3
+    static let segment: ElementReader.ID = 0x1853_8067
+    static let tracks: ElementReader.ID = 0x1654_AE6B
+    static let cluster: ElementReader.ID = 0x1F43_B675
+    static let trackEntry: ElementReader.ID = 0xAE
+    static let trackType: ElementReader.ID = 0x83
+    static let video: ElementReader.ID = 0xE0
+    static let stereoMode: ElementReader.ID = 0x53B8
+    static let projection: ElementReader.ID = 0x7670
+    static let projectionType: ElementReader.ID = 0x7671
+    static let projectionPrivate: ElementReader.ID = 0x7672
+    static let poseYaw: ElementReader.ID = 0x7673
+    static let posePitch: ElementReader.ID = 0x7674
+    static let poseRoll: ElementReader.ID = 0x7675
+  }
+
+  /// A list of tracks is a few hundred bytes long, and a mesh in it up to some megabytes.
+  private static let largestTracks: UInt64 = 16 << 20
+  /// So many elements may come before it.
+  private static let mostElements = 1000
+
+  /// The content of the list of tracks, which stands before the first pictures.
+  private static func tracks<Failure: Error>(
+    _ fileSize: UInt64, _ read: (Range<UInt64>) throws(Failure) -> [UInt8]
+  ) throws(Failure) -> [UInt8]? {
+    var position: UInt64 = 0
+    for index in 0..<mostElements {
+      guard position < fileSize else { return nil }
+      let end = min(position + UInt64(ElementHeader.longest), fileSize)
+      guard let header = ElementHeader(try read(position..<end)[...]),
+        index > 0 || header.id == IDs.header
+      else { return nil }
+      position += UInt64(header.count)
+      switch header.id {
+      // Its content is what follows.
+      case IDs.segment: continue
+      case IDs.cluster: return nil
+      default: break
+      }
+      guard let size = header.size, size <= fileSize - min(position, fileSize) else { return nil }
+      if header.id == IDs.tracks {
+        return size <= largestTracks ? try read(position..<position + size) : nil
+      }
+      position += size
+    }
+    return nil
+  }
+
+  // MARK: What it says
+
+  private static func packing(_ mode: UInt64?) -> PackingLayout? {
+    switch mode {
+    case 1: PackingLayout(.sideBySide)
+    case 2: PackingLayout(.topBottom, rightViewFirst: true)
+    case 3: PackingLayout(.topBottom)
+    case 11: PackingLayout(.sideBySide, rightViewFirst: true)
+    default: nil
+    }
+  }
+
+  /// The private part is the content of the box that `sv3d` has for the projection.
+  private static func projection(_ content: ArraySlice<UInt8>) -> SphericalVideo? {
+    var type: UInt64 = 0
+    var words: [UInt32] = []
+    var pose = (yaw: Int32(0), pitch: Int32(0), roll: Int32(0))
+    var reader = ElementReader(content)
+    while let (id, content) = reader.next() {
+      switch id {
+      case IDs.projectionType: type = content.unsigned ?? 0
+      // Behind a version and flags.
+      case IDs.projectionPrivate: words = Self.words(content.dropFirst(4))
+      case IDs.poseYaw: pose.yaw = angle(content)
+      case IDs.posePitch: pose.pitch = angle(content)
+      case IDs.poseRoll: pose.roll = angle(content)
+      default: break
+      }
+    }
+    let projection: SphericalVideo.Projection
+    switch (type, words.count) {
+    case (1, 0): projection = .equirectangular(top: 0, bottom: 0, left: 0, right: 0)
+    case (1, 4...):
+      projection = .equirectangular(
+        top: words[0], bottom: words[1], left: words[2], right: words[3])
+    case (2, 2...): projection = .cubemap(layout: words[0], padding: words[1])
+    case (3, _): projection = .mesh
+    default: return nil
+    }
+    return SphericalVideo(projection, pose: pose, metadataSource: "")
+  }
+
+  private static func words(_ bytes: ArraySlice<UInt8>) -> [UInt32] {
+    stride(from: bytes.startIndex, to: bytes.endIndex - 3, by: 4).prefix(4).map { start in
+      bytes[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }
+    }
+  }
+
+  /// Degrees as 16.16 fixed point; 0 where there are no such degrees.
+  private static func angle(_ content: ArraySlice<UInt8>) -> Int32 {
+    guard let degrees = content.float, abs(degrees) <= 360 else { return 0 }
+    return Int32((degrees * 65536).rounded())
+  }
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import GStreamer
+internal import PipelineFile
+
+/// Follows a graph that runs: its messages, its progress, and how it ends.
+final class RunWatch {
+  private let assembly: GraphAssembly
+  private let take: Take
+  private let outputs: OutputFiles
+  private let inputs: InputFiles
+  private let events: AsyncStream<PipelineRun.Event>.Continuation
+  /// In seconds.
+  private let beat: Double
+  private let ticksPerReport: Int
+  private let answers = Blocking.Queue()
+  private var meter: ProgressMeter
+  private var watchdog: Watchdog
+  private var activity = Activity()
+  private var ticks = 0
+  private var isStarted = true
+  /// Nil while the stream runs as it should.
+  private var ending: RunEnding?
+  /// Whether the sources have been told to end.
+  private let hasTold = Locked(false)
+  private var hasToldOfCut = false
+  /// What an element misses, by its name.
+  private var missing: [String: String] = [:]
+  /// For how long nothing has come through since then, in seconds.
+  private var quiet = 0.0
+
+  init(
+    _ pipeline: HostedPipeline, _ assembly: GraphAssembly, _ take: Take,
+    _ options: PipelineRun.Options, beat: Duration,
+    _ events: AsyncStream<PipelineRun.Event>.Continuation
+  ) {
+    self.assembly = assembly
+    self.take = take
+    self.events = events
+    outputs = OutputFiles(of: pipeline.graph, registry: pipeline.registry)
+    inputs = InputFiles(of: pipeline.graph, registry: pipeline.registry)
+    meter = ProgressMeter(of: assembly.graph)
+    watchdog = Watchdog(assembly)
+    self.beat = max(0.001, beat.seconds)
+    ticksPerReport = max(1, Int((options.interval.seconds / self.beat).rounded()))
+  }
+
+  /// Follows the signals to the end, and tells whether something hangs.
+  func outcome(
+    _ inbox: AsyncStream<RunAttempt.Signal>
+  ) async -> (outcome: RunAttempt.Outcome, hangs: Bool) {
+    for await signal in inbox {
+      if let outcome = outcome(of: signal) { return (outcome, ending?.isCut ?? false) }
+    }
+    return (failure(RunFailure(.aborted, Self.aborted)), true)
+  }
+
+  private func outcome(of signal: RunAttempt.Signal) -> RunAttempt.Outcome? {
+    switch signal {
+    case .tick: return tick()
+    case .stop:
+      guard ending == nil else { return nil }
+      ending = RunEnding(.stopped)
+      endAtSources()
+    case .abort: return fail(RunFailure(.aborted, Self.aborted))
+    // Mostly, the error message that says why comes first.
+    case .notStarted: isStarted = false
+    case .failed(let diagnostic): return fail(RunFailure(.failed, diagnostic))
+    case .message(let message): return outcome(of: message)
+    }
+    return nil
+  }
+
+  private func outcome(of message: Message) -> RunAttempt.Outcome? {
+    if let plugin = message.missingPlugin, let child = assembly.pipeline.child(sending: message) {
+      missing[child] = plugin
+    }
+    switch message.content {
+    case .endOfStream: return end()
+    case .error(let failure):
+      let diagnostic =
+        assembly.missingPad(behind: failure)
+        ?? assembly.diagnostic(.error, failure, message, missing: missing)
+      return fail(RunFailure(.failed, diagnostic))
+    case .warning(let failure):
+      events.yield(.warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
+    // It may wait for a change of state that itself waits for data.
+    default: answers.start { [assembly] in assembly.pipeline.answer(message) }
+    }
+    return nil
+  }
+
+  private func tick() -> RunAttempt.Outcome? {
+    ticks += 1
+    let meters = assembly.state.withLock { $0.meters }
+    let state = activity.state(meters, bytes: take.size, interval: beat)
+    watchdog.look(at: meters)
+    defer { for meter in meters { meter.watchOn() } }
+    if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }
+    guard isStarted || ending != nil else { return fail(RunFailure(.failed, Self.notStarted)) }
+    if let complaint = complaintOfMissingPlugin(state) { return fail(complaint) }
+    guard let step = ending?.next(state, interval: beat, hasTold: hasTold.current) else {
+      guard ending == nil, let frozen = watchdog.complaint(state, interval: beat) else {
+        return nil
+      }
+      return fail(RunFailure(.frozen, frozen))
+    }
+    switch (step, ending?.reason) {
+    case (.endBehindSources, let reason):
+      tellOfCut(reason)
+      assembly.endBehindSources()
+    case (.endWhereNothingComes, let reason):
+      tellOfCut(reason)
+      assembly.endAtMuxers(onlyWhereNothingComes: true)
+    case (.endAtMuxers, _): assembly.endAtMuxers(onlyWhereNothingComes: false)
+    case (.giveUp, .failed(let failure)?): return self.failure(failure)
+    case (.giveUp, _):
+      return failure(
+        RunFailure(.frozen, Diagnostic(.error, "the stream could not be ended", at: nil)))
+    }
+    return nil
+  }
+
+  /// An element that misses a plugin may have other streams to give, but not where nothing comes
+  /// through any more.
+  private func complaintOfMissingPlugin(_ state: Activity.State) -> RunFailure? {
+    guard ending == nil, !missing.isEmpty else { return nil }
+    quiet = state == .moves ? 0 : quiet + beat
+    guard quiet >= 1 else { return nil }
+    return assembly.complaint(ofMissing: missing).map { RunFailure(.failed, $0) }
+  }
+
+  /// The end of the stream has come to all sinks.
+  private func end() -> RunAttempt.Outcome {
+    var wasStopped = false
+    switch ending?.reason {
+    case .failed(let failure)?: return self.failure(failure, isFinished: true)
+    case .stopped?: wasStopped = true
+    case nil: break
+    }
+    if !wasStopped, let problem = assembly.missingPad() ?? inputs.complaint() {
+      return failure(RunFailure(.failed, problem), isFinished: true)
+    }
+    for output in outputs.outputs where !output.isOptional {
+      guard
+        let problem = assembly.complaintOfMissingFrames(
+          output.element, output: output.path, wasStopped: wasStopped)
+      else { continue }
+      return failure(RunFailure(.failed, problem), isFinished: true)
+    }
+    var progress = progress()
+    if progress.frames == nil, let end = assembly.pipeline.position {
+      let seconds = Double(end) / Double(ClockTime.second)
+      progress.position = max(progress.position ?? 0, seconds)
+    }
+    events.yield(.progress(progress))
+    return RunAttempt.Outcome(
+      result: .success(progress), isFinished: true, elapsed: progress.elapsed)
+  }
+
+  /// Lets what was recorded come to its end; the outcome where there is nothing to wait for.
+  private func fail(_ failure: RunFailure) -> RunAttempt.Outcome? {
+    guard outputs.outputs.contains(where: { assembly.hasRecorded($0.element) }) else {
+      if case .failed(let first)? = ending?.reason { return self.failure(first) }
+      return self.failure(failure)
+    }
+    guard ending != nil else {
+      ending = RunEnding(.failed(failure))
+      endAtSources()
+      return nil
+    }
+    ending?.fail(failure)
+    return nil
+  }
+
+  private func failure(
+    _ failure: RunFailure, isFinished: Bool = false
+  ) -> RunAttempt.Outcome {
+    RunAttempt.Outcome(
+      result: .failure(failure), isFinished: isFinished, elapsed: progress().elapsed)
+  }
+
+  private func progress() -> RunProgress {
+    meter.progress(assembly.state.withLock { $0.meters }, bytes: take.size)
+  }
+
+  /// Tells the sources, once the pipeline has started: a source that is held up until then would
+  /// keep the start waiting for the event.
+  private func endAtSources() {
+    Blocking.start { [assembly, hasTold] in
+      _ = assembly.pipeline.waitForState(timeout: .max)
+      hasTold.withLock { $0 = true }
+      assembly.pipeline.send(.endOfStream)
+    }
+  }
+
+  private func tellOfCut(_ reason: RunEnding.Reason?) {
+    guard case .stopped? = reason, !hasToldOfCut, let cut = watchdog.cut else { return }
+    hasToldOfCut = true
+    events.yield(.warning(cut))
+  }
+
+  private static let aborted = Diagnostic(.error, "the run was stopped", at: nil)
+  private static let notStarted = Diagnostic(
+    .error, "the pipeline does not start, and no element says why", at: nil)
+}
+
+extension Duration {
+  var seconds: Double { Double(components.seconds) + Double(components.attoseconds) * 1e-18 }
+}
+
+extension GraphAssembly {
+  /// An element's error or warning with the line that makes the element.
+  fileprivate func diagnostic(
+    _ severity: Diagnostic.Severity, _ failure: PipelineFailure, _ message: Message,
+    missing: [String: String]
+  ) -> Diagnostic {
+    let child = pipeline.child(sending: message)
+    let place = child.flatMap(location(ofChild:))
+    // The first line is a place in the element's source code.
+    let details = failure.debug.split(separator: "\n").dropFirst().joined(separator: ", ")
+    let help =
+      child.flatMap { missing[$0] }.map { "it would need \($0)" }
+      ?? (details.isEmpty ? nil : details)
+    return Diagnostic(
+      severity, "\(place?.title ?? "'\(failure.element)'"): \(failure.message)",
+      at: place?.location, help: help)
+  }
+
+  /// A stream that goes nowhere fails as an "internal data stream error" of the source.
+  fileprivate func missingPad(behind failure: PipelineFailure) -> Diagnostic? {
+    failure.debug.contains("not-linked") ? missingPad() : nil
+  }
+}

@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: MPL-2.0
+
+internal import ISOBMFF
+
+/// One rendition: the samples that wait for their segment, what of the open segment has been cut,
+/// and the playlists.
+struct RenditionTrack<Payload: Sendable>: Sendable {
+  typealias Output = PackagerOutput<Payload>
+
+  private(set) var rendition: Rendition
+  let settings: PackagerSettings
+  private var clock: TrackClock
+  private var writer: FragmentWriter
+  private var id: TrackID
+  /// In decoding order.
+  private(set) var pending: [PackagedSample<Payload>] = []
+  /// What the rendition becomes, and in front of which of the samples that wait; in their order.
+  private var changes: [(position: Int, rendition: Rendition)] = []
+  /// The next segment begins a discontinuity.
+  private var startsDiscontinuity = false
+  private(set) var hasEnded = false
+  /// The chunks of the segment that is open.
+  private(set) var chunks: [Chunk] = []
+  private(set) var playlist: MediaPlaylist
+  private(set) var iFrames: MediaPlaylist?
+  private(set) var bitRate: BitRate
+  private(set) var iFrameBitRate: BitRate
+  /// The periods between discontinuities of which segments are listed; the last one is open.
+  private(set) var periods: [RenditionPeriod] = []
+  private var longestPart: UInt64 = 0
+  private var initialization: InitializationSection?
+  private var initializationCount: UInt64 = 0
+  private var fragmentNumber: UInt32 = 0
+  /// How many segments of an earlier run are listed.
+  private var earlierCount = 0
+  /// Segments that left the playlist, and when nobody has it any more.
+  private var old: [(paths: [String], due: Int64)] = []
+
+  private var lastDecodeTime: Int64?
+  /// In bytes: of what waits, and of the segment that is open.
+  private var openSize: UInt64 = 0
+
+  /// In nanoseconds.
+  private static var day: Int64 { 86_400_000_000_000 }
+  /// More is not kept in memory for one segment.
+  private static var maximumSize: UInt64 { 1 << 30 }
+
+  /// Of the segment that is open.
+  var sequence: UInt64 { playlist.nextSequence }
+  init(
+    _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64
+  ) throws {
+    self.rendition = rendition
+    self.settings = settings
+    clock = TrackClock(timescale: rendition.track.timescale)
+    writer = FragmentWriter(format: .cmaf, hasRandomAccessIndex: false)
+    id = try writer.addTrack(rendition.track)
+    let kind: MediaPlaylist.Kind = settings.kind == .live ? .live : .event
+    playlist = MediaPlaylist(
+      kind, targetDuration: settings.targetDuration, mediaSequence: firstSequence)
+    if rendition.hasIFramePlaylist {
+      iFrames = MediaPlaylist(kind, targetDuration: settings.targetDuration)
+      iFrames?.isIFramesOnly = true
+    }
+    bitRate = BitRate(targetDuration: settings.targetDuration)
+    iFrameBitRate = BitRate(targetDuration: settings.targetDuration)
+    periods = [RenditionPeriod(start: 0, rendition: rendition, firstSequence: firstSequence)]
+    longestPart = partDuration
+  }
+
+  // MARK: An earlier run
+
+  /// Whether a segment of this run is listed.
+  var hasOwnSegments: Bool { playlist.segments.count > earlierCount }
+
+  /// Goes on behind what an earlier run has listed, before the first sample.
+  mutating func resume(
+    _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
+  ) {
+    playlist = earlier
+    if let iFrames, let earlierIFrames {
+      self.iFrames = earlierIFrames.reopened(
+        as: iFrames.kind, targetDuration: iFrames.targetDuration)
+    }
+    self.longestPart = max(self.longestPart, longestPart)
+    earlierCount = playlist.segments.count
+    startsDiscontinuity = earlierCount > 0
+  }
+
+  /// Begins with a segment of this number, before the first sample.
+  mutating func resume(at number: UInt64) {
+    playlist = MediaPlaylist(
+      playlist.kind, targetDuration: playlist.targetDuration, mediaSequence: number)
+  }
+
+  /// Begins with the segment that is open now.
+  mutating func beginPeriods(at time: Int64) {
+    // No run has more initialization sections than segments, so that this number is new.
+    if sequence > 0, earlierCount > 0 { initializationCount = sequence }
+    periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
+  }
+
+  // MARK: Changes
+
+  /// The next sample is the first one that is coded in another way.
+  var changesNext: Bool { changes.last?.position == pending.count }
+
+  /// From the next sample on the rendition is another one.
+  mutating func replace(by rendition: Rendition) throws {
+    guard rendition.track.timescale > 0 else { throw MovieWriterError.timescaleZero(id) }
+    if changesNext { changes.removeLast() }
+    changes.append((pending.count, rendition))
+    // Where nothing has come yet, nothing changes.
+    if lastDecodeTime == nil { try change() }
+  }
+
+  /// How many of the samples that wait are coded as the segment that is open.
+  private var unchangedCount: Int { changes.first?.position ?? pending.count }
+
+  /// Becomes what it is to be from the first sample that waits on.
+  private mutating func change() throws {
+    guard let next = changes.first, next.position == 0 else { return }
+    changes.removeFirst()
+    rendition = next.rendition
+    clock = TrackClock(timescale: rendition.track.timescale)
+    writer = FragmentWriter(
+      format: .cmaf, firstSequenceNumber: fragmentNumber &+ 1, hasRandomAccessIndex: false)
+    id = try writer.addTrack(rendition.track)
+    initialization = nil
+    longestPart = max(longestPart, partDuration)
+    if periods.last?.timeline.isEmpty ?? true {
+      let last = periods.popLast()
+      periods.append(
+        RenditionPeriod(start: last?.start ?? 0, rendition: rendition, firstSequence: sequence))
+    }
+  }
+
+  /// Begins what is not coded like what came before, in this rendition or in others.
+  private mutating func beginPeriod(at time: Int64) throws {
+    periods.append(RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence))
+    periods[periods.count - 1].initializationPath = initializationPath
+    startsDiscontinuity = true
+    try change()
+  }
+
+  /// How many samples make a part; nil where segments have none.
+  var partLength: Int? {
+    guard settings.partDuration > 0 else { return nil }
+    guard let frame = rendition.frameDuration, frame > 0 else { return 1 }
+    // A frame that is shorter by rounding is no further frame.
+    let count = (settings.partDuration + frame - frame / 100 - 1) / frame
+    return Int(clamping: max(count, 1))
+  }
+
+  /// No part is longer, nor was one; in nanoseconds.
+  var partTarget: UInt64 { max(longestPart, partDuration) }
+
+  private var partDuration: UInt64 {
+    UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
+  }
+
+  /// - Throws: a ``PackagerError``.
+  mutating func append(_ sample: PackagedSample<Payload>) throws(PackagerError) {
+    let last = lastDecodeTime ?? sample.decodeTime
+    let (distance, overflow) = sample.decodeTime.subtractingReportingOverflow(last)
+    guard !overflow, distance <= Self.day else { throw .timeJump(rendition: rendition.name) }
+    openSize += UInt64(sample.size)
+    guard openSize <= Self.maximumSize else {
+      throw .noKeyframe(rendition: rendition.name, bytes: openSize)
+    }
+    lastDecodeTime = sample.decodeTime
+    pending.append(sample)
+  }
+
+  mutating func end() { hasEnded = true }
+
+  /// The first sample that belongs to a segment which starts there; nil where it has not come.
+  func cut(before start: SegmentStart) -> Int? {
+    // What is coded in another way belongs behind a discontinuity. How long the last sample before it
+    // is, the first one behind it says.
+    if start.startsDiscontinuity, let change = changes.first {
+      return change.position < pending.count ? change.position : nil
+    }
+    // Renditions of one source may differ by rounding.
+    let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
+    let cut = pending.firstIndex {
+      rendition.isVideo
+        ? $0.isSync && $0.presentationTime >= start.time - slack
+        : $0.presentationTime >= start.time
+    }
+    return cut.map { min($0, unchangedCount) }
+  }
+
+  // MARK: Chunks
+
+  /// Cuts parts off what waits, as far as they are complete.
+  ///
+  /// - Parameters:
+  ///   - frontier: samples from this time on may belong to the next segment.
+  ///   - date: the wall-clock time of the presentation's time 0.
+  mutating func cutParts(
+    before frontier: Int64, date: Int64?, to outputs: inout [Output]
+  ) throws {
+    guard let partLength else { return }
+    while true {
+      let available = pending.prefix(unchangedCount).prefix { $0.presentationTime < frontier }.count
+      let length = chunkLength(partLength, of: pending.count)
+      // How long the last one is, the next one says.
+      guard length <= available, length < pending.count else { return }
+      try cutChunk(length, date: date, to: &outputs)
+    }
+  }
+
+  /// How many samples the next chunk has: a part, all up to a keyframe, or a keyframe alone where
+  /// there is a playlist of them.
+  private func chunkLength(_ limit: Int, of count: Int) -> Int {
+    let limit = min(limit, count)
+    guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
+    if pending.first?.isSync ?? false { return 1 }
+    return pending.prefix(limit).dropFirst().firstIndex { $0.isSync } ?? limit
+  }
+
+  private mutating func cutChunk(
+    _ count: Int, date: Int64?, to outputs: inout [Output]
+  ) throws {
+    guard let first = pending.first else { return }
+    for sample in pending.prefix(count) { try writer.append(describe(sample), to: id) }
+    if initialization == nil { try writeInitialization(to: &outputs) }
+    var options = FragmentOptions()
+    options.startsSegment = chunks.isEmpty
+    options.continuesFragment = !chunks.isEmpty
+    var next: [TrackID: Int64] = [:]
+    if pending.count > count { next[id] = describe(pending[count]).decodeTime }
+    guard let fragment = try writer.finishFragment(options, nextDecodeTimes: next) else { return }
+    let payloads = pending.prefix(count).map(\.payload)
+    pending.removeFirst(count)
+    for index in changes.indices { changes[index].position -= count }
+    fragmentNumber = fragment.sequenceNumber
+    let duration = clock.nanoseconds(fragment.parts.first?.duration ?? 0)
+    let chunk = Chunk(
+      fragment: fragment, payloads: payloads, time: first.presentationTime, duration: duration)
+    chunks.append(chunk)
+    guard settings.partDuration > 0 else { return }
+    let path = partPath(chunks.count - 1)
+    outputs.append(.file(.segment, path: path, chunk.blocks))
+    if chunks.count == 1 {
+      playlist.describeOpenSegment(as: segment(at: chunk.time, date: date))
+    }
+    playlist.append(
+      PartialSegment(address(path), duration: duration, isIndependent: chunk.startsWithSync))
+    hintNextPart()
+  }
+
+  private func describe(_ sample: PackagedSample<Payload>) -> SampleDescription {
+    let decode = clock.units(sample.decodeTime)
+    return SampleDescription(
+      size: sample.size, decodeTime: decode,
+      duration: UInt32(clamping: clock.units(min(Int64(clamping: sample.duration), Self.day))),
+      compositionOffset: Int32(clamping: clock.units(sample.presentationTime) &- decode),
+      isSync: sample.isSync, dependency: sample.dependency)
+  }
+
+  private mutating func writeInitialization(to outputs: inout [Output]) throws {
+    let path = FileNames.fill(
+      settings.names.initialization, rendition: rendition.name, number: initializationCount)
+    initializationCount += 1
+    outputs.append(
+      .file(.initializationSegment, path: path, [.bytes(try writer.initializationSegment())]))
+    initialization = InitializationSection(address(path))
+    periods[periods.count - 1].initializationPath = path
+  }
+
+  // MARK: Segments
+
+  /// The segment that is open, as far as it is known before it ends.
+  private func segment(at time: Int64, date: Int64?) -> MediaSegment {
+    var segment = MediaSegment(address(segmentPath), duration: 0, map: initialization)
+    segment.programDateTime = date.map { $0 &+ time }
+    segment.startsDiscontinuity = startsDiscontinuity
+    return segment
+  }
+
+  /// Ends the segment that is open with the first `count` samples that wait.
+  ///
+  /// - Parameters:
+  ///   - start: when it was to begin, in nanoseconds.
+  ///   - next: where it was to end; nil at the end of the stream.
+  ///   - date: the wall-clock time of the presentation's time 0.
+  mutating func closeSegment(
+    _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?,
+    to outputs: inout [Output]
+  ) throws {
+    // At the end there may be changes that no discontinuity was begun for: what nobody could decode.
+    var rest = min(count, unchangedCount)
+    let end = next?.time
+    while rest > 0 {
+      let length = chunkLength(partLength ?? rest, of: rest)
+      try cutChunk(length, date: date, to: &outputs)
+      rest -= length
+    }
+    let path = segmentPath
+    let first = chunks.first?.time ?? start
+    // A picture of which nobody knows how long it is shown is listed all the same.
+    let duration =
+      chunks.isEmpty
+      ? UInt64(clamping: (end ?? start) &- start)
+      : max(chunks.reduce(0) { $0 + $1.duration }, 1_000_000)
+    defer { openSize = pending.reduce(0) { $0 + UInt64($1.size) } }
+    guard duration > 0 else { return }
+    var segment = segment(at: first, date: date)
+    segment.duration = duration
+    segment.isGap = chunks.isEmpty
+    startsDiscontinuity = false
+    if !chunks.isEmpty {
+      outputs.append(.file(.segment, path: path, chunks.flatMap(\.blocks)))
+      bitRate.add(bytes: chunks.reduce(0) { $0 + $1.fragment.size }, duration: duration)
+    }
+    for (entry, size) in iFrames == nil ? [] : Self.keyframes(of: segment, in: chunks) {
+      iFrames?.append(entry)
+      iFrameBitRate.add(bytes: size, duration: entry.duration)
+    }
+    let startUnits =
+      chunks.first?.fragment.parts.first?.decodeTime
+      ?? UInt64(clamping: clock.units(start))
+    periods[periods.count - 1].timeline.append(
+      .init(
+        start: startUnits,
+        duration: chunks.isEmpty
+          ? UInt64(clamping: clock.units(Int64(clamping: duration)))
+          : chunks.reduce(0) { $0 + ($1.fragment.parts.first?.duration ?? 0) }))
+    outputs.append(
+      .segment(
+        PackagedSegment(
+          rendition: rendition.name, path: chunks.isEmpty ? nil : path, start: first,
+          duration: duration)))
+    playlist.append(segment)
+    chunks = []
+    if let next, next.startsDiscontinuity { try beginPeriod(at: next.time) }
+    removeOld(at: first &+ Int64(clamping: duration), to: &outputs)
+    hintNextPart()
+  }
+
+  /// Takes what is too old for the playlist out of it, and away when it has been out for as long as
+  /// it was in it.
+  private mutating func removeOld(at time: Int64, to outputs: inout [Output]) {
+    guard settings.kind == .live, settings.playlistLength > 0 else { return }
+    let listed = playlist.duration
+    let first = playlist.mediaSequence
+    let removed = playlist.removeAll(but: settings.playlistLength)
+    for (index, segment) in removed.enumerated() {
+      let path = segmentPath(first + UInt64(index))
+      let parts = segment.parts.indices.map { FileNames.part($0, of: path) }
+      let due = time &+ Int64(clamping: listed &+ segment.duration)
+      old.append((segment.isGap ? [] : [path] + parts, due))
+      if earlierCount > 0 {
+        earlierCount -= 1
+        continue
+      }
+      if periods[0].timeline.isEmpty { periods.removeFirst() }
+      periods[0].timeline.removeFirst()
+      periods[0].removedCount += 1
+    }
+    iFrames?.removeFirst(in: Set(removed.map(\.uri)))
+    while let segment = old.first, segment.due <= time {
+      outputs += segment.paths.map { .removal(path: $0) }
+      old.removeFirst()
+    }
+  }
+
+  // MARK: Playlists
+
+  /// Says that nothing follows.
+  mutating func endPlaylists() {
+    playlist.preloadHint = nil
+    guard settings.hasEnd else { return }
+    playlist.hasEnded = true
+    iFrames?.hasEnded = true
+    guard settings.kind == .onDemand else { return }
+    playlist.kind = .onDemand
+    iFrames?.kind = .onDemand
+  }
+
+  /// - Parameters:
+  ///   - lowLatency: what all renditions say of themselves, but for their part target.
+  ///   - reports: of the other renditions, by the paths of their playlists.
+  mutating func setLowLatency(
+    _ lowLatency: LowLatency, reports: [(path: String, sequence: UInt64, part: UInt64?)]
+  ) {
+    var lowLatency = lowLatency
+    lowLatency.partTarget = partTarget
+    playlist.lowLatency = lowLatency
+    playlist.renditionReports = reports.map {
+      RenditionReport(
+        uri: FileNames.address(of: $0.path, from: playlistPath), lastSequence: $0.sequence,
+        lastPart: $0.part)
+    }
+  }
+
+  private mutating func hintNextPart() {
+    guard settings.partDuration > 0 else { return }
+    playlist.preloadHint = address(partPath(chunks.count))
+  }
+
+  /// What came last, for the reports of other renditions.
+  var last: (sequence: UInt64, part: UInt64?)? {
+    if !chunks.isEmpty { return (sequence, UInt64(chunks.count - 1)) }
+    guard let segment = playlist.segments.last else { return nil }
+    return (sequence - 1, segment.parts.isEmpty ? nil : UInt64(segment.parts.count - 1))
+  }
+
+  // MARK: Names
+
+  var playlistPath: String {
+    FileNames.fill(settings.names.playlist, rendition: rendition.name)
+  }
+
+  var iFramePlaylistPath: String {
+    FileNames.fill(settings.names.iFramePlaylist, rendition: rendition.name)
+  }
+
+  var initializationPath: String {
+    FileNames.fill(
+      settings.names.initialization, rendition: rendition.name,
+      number: max(initializationCount, 1) - 1)
+  }
+
+  private var segmentPath: String { segmentPath(sequence) }
+
+  func segmentPath(_ number: UInt64) -> String {
+    FileNames.fill(settings.names.segment, rendition: rendition.name, number: number)
+  }
+
+  private func partPath(_ number: Int) -> String { FileNames.part(number, of: segmentPath) }
+
+  func address(_ path: String) -> String {
+    FileNames.address(of: path, from: playlistPath)
+  }
+}

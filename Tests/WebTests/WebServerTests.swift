@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import Foundation
+import Synchronization
+import TestKit
+import Testing
+import Web
+
+/// Answers with what was asked for.
+private struct Echo: WebResponder {
+  func respond(to request: WebRequest) async -> WebResponse {
+    WebResponse(
+      .ok, headers: [("Content-Type", "text/plain")],
+      body: .bytes(Array(request.path.joined(separator: "|").utf8)))
+  }
+}
+
+/// Never answers, and counts who waits.
+private final class Silence: WebResponder {
+  let waiting = Mutex(0)
+
+  func respond(to request: WebRequest) async -> WebResponse {
+    waiting.withLock { $0 += 1 }
+    try? await Task.sleep(for: .seconds(60))
+    waiting.withLock { $0 -= 1 }
+    return WebResponse(.ok)
+  }
+}
+
+private struct Files: WebResponder {
+  let folder: String
+
+  func respond(to request: WebRequest) async -> WebResponse {
+    OpenFile(request.path, in: folder).map { WebResponse($0, for: request, headers: []) }
+      ?? WebResponse(.notFound)
+  }
+}
+
+/// The server, and what hostile peers do to it.
+@Suite(.tags(.realTime))
+struct WebServerTests {
+  private func withServer(
+    _ responder: any WebResponder, _ limits: WebServerLimits = WebServerLimits(),
+    _ body: (Int) async throws -> Void
+  ) async throws {
+    let server = try await WebServer.start(on: ["127.0.0.1"], port: 0, limits: limits, responder)
+    do {
+      try await body(server.port)
+    } catch {
+      await server.stop()
+      throw error
+    }
+    await server.stop()
+  }
+
+  @Test("requests of a connection are answered in their order, and then it stays open")
+  func pipelined() async throws {
+    try await withServer(Echo()) { port in
+      let peer = try Peer(port: port)
+      peer.send((0..<20).map { "GET /a/\($0) HTTP/1.1\r\nHost: h\r\n\r\n" }.joined())
+      let text = try await peer.read(until: "a|19")
+      #expect(text.matches(of: /a\|(\d+)/).map { String($0.1) } == (0..<20).map { "\($0)" })
+      peer.send("GET /again HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+      let last = try #require(await peer.rest())
+      #expect(last.hasSuffix("again") && last.contains("onnection: close"))
+    }
+  }
+
+  @Test("the answer to HEAD has the size, and no body")
+  func head() async throws {
+    try await withServer(Echo()) { port in
+      let peer = try Peer(port: port)
+      peer.send("HEAD /abc HTTP/1.0\r\n\r\n")
+      let text = try #require(await peer.rest())
+      #expect(text.lowercased().contains("content-length: 3\r\n") && text.hasSuffix("\r\n\r\n"))
+      #expect(text.contains(/(?i)\r\ndate: \w{3}, \d\d \w{3} \d{4} \d\d:\d\d:\d\d GMT\r\n/))
+    }
+  }
+
+  @Test(
+    "what is no request, or not one for something, is refused",
+    arguments: [
+      ("nonsense\r\n\r\n", "400"),
+      ("GET /../../etc/passwd HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET /a%2f..%2fb HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET /%00 HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET /%zz HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET /%ff HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("GET http://other/ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
+      ("POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 2\r\nConnection: close\r\n\r\nab", "405"),
+      ("DELETE / HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "405"),
+      ("GET / HTTP/1.1\r\nHost: h\r\nA: \(String(repeating: "b", count: 20_000))\r\n\r\n", "400"),
+      (
+        "GET / HTTP/1.1\r\nHost: h\r\n"
+          + (0..<400).map { "A\($0): \(String(repeating: "b", count: 60))\r\n" }.joined() + "\r\n",
+        "400"
+      ),
+      ("GET /\(String(repeating: "b", count: 20_000)) HTTP/1.1\r\nHost: h\r\n\r\n", "400"),
+    ])
+  func refused(request: String, status: String) async throws {
+    try await withServer(Echo()) { port in
+      let peer = try Peer(port: port)
+      peer.send(request)
+      let text = try #require(await peer.rest(), "reset")
+      #expect(text.hasPrefix("HTTP/1.1 \(status) "), "\(text)")
+      #expect(!text.contains("passwd"))
+    }
+  }
+
+  @Test("a body without end is not waited for")
+  func longBody() async throws {
+    try await withServer(Echo()) { port in
+      let peer = try Peer(port: port)
+      peer.send("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
+      let piece = String(repeating: "x", count: 4096)
+      for _ in 0..<16 { peer.send("1000\r\n\(piece)\r\n") }
+      // The answer may be lost when more comes behind it; the connection is closed all the same.
+      if let text = await peer.rest() { #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 413 ")) }
+    }
+  }
+
+  @Test("beyond the limit of connections none is taken, until one leaves")
+  func connections() async throws {
+    var limits = WebServerLimits()
+    limits.connections = 3
+    try await withServer(Echo(), limits) { port in
+      let request = "GET /here HTTP/1.1\r\nHost: h\r\n\r\n"
+      let peers = try (0..<3).map { _ in try Peer(port: port) }
+      for peer in peers {
+        peer.send(request)
+        _ = try await peer.read(until: "here")
+      }
+      let further = try Peer(port: port)
+      further.send(request)
+      #expect(await further.rest()?.isEmpty ?? true)
+      peers[0].leave()
+      var isTaken = false
+      for _ in 0..<100 where !isTaken {
+        try await Task.sleep(for: .milliseconds(20))
+        let peer = try Peer(port: port)
+        peer.send(request)
+        isTaken = (try? await peer.read(until: "here")) != nil
+      }
+      #expect(isTaken)
+    }
+  }
+
+  @Test("who sends a request too slowly, or none at all, is left")
+  func slowRequest() async throws {
+    var limits = WebServerLimits()
+    limits.patience = .milliseconds(300)
+    try await withServer(Echo(), limits) { port in
+      let (silent, slow) = (try Peer(port: port), try Peer(port: port))
+      let start = ContinuousClock.now
+      for character in "GET / HTTP/1.1" {
+        slow.send(String(character))
+        try await Task.sleep(for: .milliseconds(40))
+      }
+      #expect(await slow.rest()?.isEmpty ?? true)
+      #expect(await silent.rest()?.isEmpty ?? true)
+      #expect(.now - start < .seconds(5))
+    }
+  }
+
+  @Test("who does not take what he asked for is left; who takes it slowly gets it whole")
+  func slowReader() async throws {
+    let folder = try TemporaryFolder()
+    let bytes = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
+    try bytes.write(to: folder.url.appending(path: "big"))
+    var limits = WebServerLimits()
+    limits.patience = .milliseconds(500)
+    let place = folder.url.resolvingSymlinksInPath().path
+    try await withServer(Files(folder: place), limits) { port in
+      let request = "GET /big HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n"
+      let idle = try Peer(port: port)
+      idle.send(request)
+      try await Task.sleep(for: .seconds(2))
+      #expect(await idle.rest()?.utf8.count ?? 0 < bytes.count)
+      #expect(try await download(port: port, path: "/big") == bytes)
+    }
+  }
+
+  @Test("when a peer leaves, nobody works on its answer any more")
+  func leaving() async throws {
+    let silence = Silence()
+    try await withServer(silence) { port in
+      let peer = try Peer(port: port)
+      peer.send("GET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      for _ in 0..<200 where silence.waiting.withLock({ $0 }) == 0 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(silence.waiting.withLock { $0 } == 1)
+      peer.leave()
+      for _ in 0..<200 where silence.waiting.withLock({ $0 }) == 1 {
+        try await Task.sleep(for: .milliseconds(10))
+      }
+      #expect(silence.waiting.withLock { $0 } == 0)
+    }
+  }
+
+  @Test("while an answer is made, patience with the peer does not end")
+  func slowAnswer() async throws {
+    struct Slow: WebResponder {
+      func respond(to request: WebRequest) async -> WebResponse {
+        try? await Task.sleep(for: .milliseconds(900))
+        return WebResponse(.ok, body: .bytes(Array("late".utf8)))
+      }
+    }
+    var limits = WebServerLimits()
+    limits.patience = .milliseconds(300)
+    try await withServer(Slow(), limits) { port in
+      let peer = try Peer(port: port)
+      // The second one waits behind the first one.
+      peer.send("GET / HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
+      let text = try #require(await peer.rest())
+      #expect(text.matches(of: /late/).count == 2, "\(text)")
+    }
+  }
+
+  @Test("a port that is taken is told as that")
+  func takenPort() async throws {
+    try await withServer(Echo()) { port in
+      await #expect {
+        _ = try await WebServer.start(on: ["127.0.0.1"], port: port, Echo())
+      } throws: { ($0 as? WebServerError)?.isPortTaken == true }
+    }
+  }
+}
+
+/// All that a plain request gets, without its head.
+private func download(port: Int, path: String) async throws -> Data {
+  let peer = try Peer(port: port)
+  peer.send("GET \(path) HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n")
+  let all = Data(await peer.restBytes() ?? [])
+  guard let end = all.firstRange(of: Data("\r\n\r\n".utf8)) else { return Data() }
+  return all[end.upperBound...]
+}
