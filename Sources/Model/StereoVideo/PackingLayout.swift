@@ -37,3 +37,52 @@ extension PackingLayout: CustomStringConvertible {
       + (halfAspect ? ", each squeezed to half" : "")
   }
 }
+
+/// How two eyes' planes are put into one.
+public enum PlanePacking: Sendable, Equatable {
+  case sideBySide(half: Bool)
+  case topBottom(half: Bool)
+  /// The eyes' rows in turn. Half takes every other row of each eye, as displays with row
+  /// polarizers show them.
+  case rowInterleaved(half: Bool)
+
+  /// The size of the packed picture.
+  public func size(ofEye width: Int, _ height: Int) -> (width: Int, height: Int) {
+    switch self {
+    case .sideBySide(half: false): (width * 2, height)
+    case .topBottom(half: false), .rowInterleaved(half: false): (width, height * 2)
+    case .sideBySide, .topBottom, .rowInterleaved: (width, height)
+    }
+  }
+
+  /// Fills `target` with both eyes; the first comes left, above or with the first row.
+  public func pack(
+    _ first: PlaneView, _ second: PlaneView, into target: PlaneView, _ format: SampleFormat
+  ) {
+    for (place, eye) in [first, second].enumerated() {
+      switch self {
+      case .sideBySide(let half):
+        // Of a row with an odd number of pixels, the first eye gets the lesser part.
+        let pixels = target.rowBytes / format.bytesPerPixel
+        let split = pixels / 2 * format.bytesPerPixel
+        let part = target.part(
+          x: place * split, y: 0, rowBytes: place == 0 ? split : target.rowBytes - split,
+          rows: target.rows)
+        if half { part.halveWidth(of: eye, format) } else { part.copy(eye) }
+      case .topBottom(let half):
+        let split = target.rows / 2
+        let part = target.part(
+          x: 0, y: place * split, rowBytes: target.rowBytes,
+          rows: place == 0 ? split : target.rows - split)
+        if half { part.halveHeight(of: eye, format) } else { part.copy(eye) }
+      case .rowInterleaved(let half):
+        let rows = (target.rows + 1 - place) / 2
+        let part = target.part(
+          x: 0, y: min(place, max(0, target.rows - 1)), rowBytes: target.rowBytes, rows: rows,
+          step: 2)
+        part.copy(
+          half ? eye.part(x: 0, y: place, rowBytes: eye.rowBytes, rows: rows, step: 2) : eye)
+      }
+    }
+  }
+}

@@ -148,3 +148,62 @@ extension PlaneView {
     }
   }
 }
+
+/// One plane of a picture in memory that somebody else owns.
+public struct PlaneView {
+  public let base: UnsafeMutableRawPointer
+  /// Bytes from a row to the next.
+  public let stride: Int
+  /// Of a row, in bytes.
+  public let rowBytes: Int
+  public let rows: Int
+
+  public init(base: UnsafeMutableRawPointer, stride: Int, rowBytes: Int, rows: Int) {
+    self.base = base
+    self.stride = stride
+    self.rowBytes = rowBytes
+    self.rows = rows
+  }
+
+  func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * stride }
+
+  /// A rectangle of the plane; the caller keeps it inside.
+  public func part(x bytes: Int, y row: Int, rowBytes: Int, rows: Int, step: Int = 1) -> PlaneView {
+    PlaneView(
+      base: base + row * stride + bytes, stride: stride * step, rowBytes: rowBytes, rows: rows)
+  }
+
+  /// Copies another plane of this size.
+  public func copy(_ other: PlaneView) {
+    let bytes = min(rowBytes, other.rowBytes)
+    for index in 0..<min(rows, other.rows) {
+      row(index).copyMemory(from: other.row(index), byteCount: bytes)
+    }
+  }
+}
+
+// The standard library's `init(truncatingIfNeeded:)` of SIMD types is a call that goes lane by lane,
+// unless the compiler happens to inline it. Written out, it becomes one instruction, and part of the
+// ones around it: of a product of which the upper half is kept, of sums of products.
+
+extension SIMD8 where Scalar: FixedWidthInteger {
+  /// The low bits of each lane, or its value with more of them.
+  @inlinable @inline(__always)
+  package func lanes<Other: FixedWidthInteger & SIMDScalar>(as _: Other.Type) -> SIMD8<Other> {
+    SIMD8<Other>(
+      Other(truncatingIfNeeded: self[0]), Other(truncatingIfNeeded: self[1]),
+      Other(truncatingIfNeeded: self[2]), Other(truncatingIfNeeded: self[3]),
+      Other(truncatingIfNeeded: self[4]), Other(truncatingIfNeeded: self[5]),
+      Other(truncatingIfNeeded: self[6]), Other(truncatingIfNeeded: self[7]))
+  }
+}
+
+extension SIMD4 where Scalar: FixedWidthInteger {
+  /// The low bits of each lane, or its value with more of them.
+  @inlinable @inline(__always)
+  package func lanes<Other: FixedWidthInteger & SIMDScalar>(as _: Other.Type) -> SIMD4<Other> {
+    SIMD4<Other>(
+      Other(truncatingIfNeeded: self[0]), Other(truncatingIfNeeded: self[1]),
+      Other(truncatingIfNeeded: self[2]), Other(truncatingIfNeeded: self[3]))
+  }
+}
