@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import StereoVideo
+public import StereoVideo
 
 /// What `hvcC` and `lhvC` have in common (ISO/IEC 14496-15 8.3.3.1 and 9.5.3.1).
 public protocol DecoderConfigurationRecord: Hashable, Sendable {
@@ -56,5 +56,285 @@ extension DecoderConfigurationRecord {
     writer.flag(temporalIDNested)
     writer.u(lengthSize - 1, 2)
     ParameterSetArray.write(arrays, to: &writer)
+  }
+}
+
+/// What is said of a stream beside its access units: how NAL units are told apart in these, and the
+/// parameter sets and SEI of its decoder configuration records.
+public struct StreamConfiguration: Sendable {
+  public let framing: NALUnitFraming
+  /// NAL units of the records of all layers.
+  public let parameterSets: [[UInt8]]
+  /// Why the record of the dependent layer cannot be read, whose NAL units are missing then; nil where
+  /// it can, or where there is none.
+  public let layeredRecordError: SyntaxError?
+
+  /// A byte stream, which has its parameter sets inside.
+  public static let byteStream = StreamConfiguration(framing: .annexB)
+
+  /// A stream without records.
+  public init(framing: NALUnitFraming) {
+    self.framing = framing
+    parameterSets = []
+    layeredRecordError = nil
+  }
+
+  /// A stream with length prefixes.
+  ///
+  /// - Parameters:
+  ///   - hvcC: the record of the base layer: the content of the box, which is `codec_data` in
+  ///     GStreamer.
+  ///   - lhvC: that of the dependent layer, where there is one.
+  /// - Throws: where the record of the base layer cannot be read.
+  public init(hvcC: [UInt8], lhvC: [UInt8]? = nil) throws(SyntaxError) {
+    let base = try HEVCDecoderConfigurationRecord(bytes: hvcC)
+    framing = .lengthPrefixed(lengthSize: base.lengthSize)
+    do {
+      let dependent = try lhvC.map { bytes throws(SyntaxError) in
+        try LHEVCDecoderConfigurationRecord(bytes: bytes)
+      }
+      parameterSets = base.nalUnits + (dependent?.nalUnits ?? [])
+      layeredRecordError = nil
+    } catch {
+      parameterSets = base.nalUnits
+      layeredRecordError = error
+    }
+  }
+}
+
+/// An array of `hvcC` or `lhvC`: NAL units of one type (ISO/IEC 14496-15 8.3.3.1.2).
+public struct ParameterSetArray: Hashable, Sendable {
+  /// `array_completeness`: the samples have no NAL units of this type.
+  public var isComplete: Bool
+  /// `NAL_unit_type`
+  public var type: NALUnitType
+  /// The NAL units.
+  public var nalUnits: [[UInt8]]
+
+  /// An array of these values.
+  public init(isComplete: Bool, type: NALUnitType, nalUnits: [[UInt8]]) {
+    self.isComplete = isComplete
+    self.type = type
+    self.nalUnits = nalUnits
+  }
+
+  /// Reads `numOfArrays` and the arrays.
+  static func readAll(_ reader: inout BitReader) throws(SyntaxError) -> [ParameterSetArray] {
+    var arrays: [ParameterSetArray] = []
+    for _ in 0..<(try reader.u(8, "numOfArrays")) {
+      let isComplete = try reader.flag("array_completeness")
+      _ = try reader.u(1, "reserved")
+      let type = NALUnitType(rawValue: UInt8(try reader.u(6, "NAL_unit_type")))
+      var units: [[UInt8]] = []
+      for _ in 0..<(try reader.u(16, "numNalus")) {
+        units.append(try reader.bytes(reader.u(16, "nalUnitLength"), "nalUnit"))
+      }
+      arrays.append(ParameterSetArray(isComplete: isComplete, type: type, nalUnits: units))
+    }
+    return arrays
+  }
+
+  /// Writes `numOfArrays` and `arrays`.
+  static func write(_ arrays: [ParameterSetArray], to writer: inout BitWriter) {
+    writer.u(arrays.count, 8)
+    for array in arrays {
+      writer.flag(array.isComplete)
+      writer.flag(false)
+      writer.u(Int(array.type.rawValue), 6)
+      writer.u(array.nalUnits.count, 16)
+      for unit in array.nalUnits {
+        writer.u(unit.count, 16)
+        writer.write(unit)
+      }
+    }
+  }
+
+  /// A complete array for each kind that there is.
+  static func complete(_ kinds: [(NALUnitType, [[UInt8]])]) -> [ParameterSetArray] {
+    kinds.filter { !$0.1.isEmpty }.map {
+      ParameterSetArray(isComplete: true, type: $0.0, nalUnits: $0.1)
+    }
+  }
+}
+
+/// HEVCDecoderConfigurationRecord: the content of an `hvcC` box (ISO/IEC 14496-15 8.3.3.1), and
+/// `codec_data` of GStreamer's `stream-format=hvc1`.
+public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
+  /// Profile, tier and level of the base layer.
+  public var profileTierLevel: ProfileTierLevel
+  public var minSpatialSegmentationIDC = 0
+  public var parallelismType = 0
+  /// `chromaFormat`: `chroma_format_idc`.
+  public var chromaFormatIDC = 1
+  /// Bits a luma sample, 8 to 15.
+  public var bitDepthLuma = 8
+  /// Bits a chroma sample, 8 to 15.
+  public var bitDepthChroma = 8
+  /// `avgFrameRate` in frames in 256 seconds; 0 is unknown.
+  public var averageFrameRate = 0
+  /// `constantFrameRate`: 0 unknown, 1 constant, 2 constant in each sub-layer.
+  public var constantFrameRate = 0
+  public var temporalLayerCount = 1
+  public var temporalIDNested = false
+  public var lengthSize = 4
+  public var arrays: [ParameterSetArray] = []
+
+  /// Reads the record. Reserved bits and data behind the arrays are passed over.
+  public init(bytes: [UInt8]) throws(SyntaxError) {
+    var reader = BitReader(bytes, structure: "HEVCDecoderConfigurationRecord")
+    try Self.readVersion(&reader)
+    profileTierLevel = try ProfileTierLevel(
+      &reader, profilePresent: true, maxSubLayersMinus1: 0)
+    try readSegmentation(&reader)
+    _ = try reader.u(6, "reserved")
+    chromaFormatIDC = try reader.u(2, "chromaFormat")
+    _ = try reader.u(5, "reserved")
+    bitDepthLuma = try reader.u(3, "bitDepthLumaMinus8") + 8
+    _ = try reader.u(5, "reserved")
+    bitDepthChroma = try reader.u(3, "bitDepthChromaMinus8") + 8
+    averageFrameRate = try reader.u(16, "avgFrameRate")
+    constantFrameRate = try reader.u(2, "constantFrameRate")
+    try readLayersAndArrays(&reader)
+  }
+
+  /// The record of the base layer of a stream with the parameter sets `sets`: VPS, SPS, PPS and
+  /// the SEI that says which view is for which eye, all complete, as AVFoundation writes them.
+  public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
+    let sps = try sets.firstBaseSequenceParameterSet()
+    self.init(sps)
+    // AVFoundation leaves it zero whatever the SPS says, which promises nothing.
+    temporalIDNested = false
+    arrays = ParameterSetArray.complete([
+      (.videoParameterSet, [sets.videoParameterSet]),
+      (.sequenceParameterSet, sets.baseSequenceParameterSets),
+      (.pictureParameterSet, sets.basePictureParameterSets),
+      (.prefixSEI, [sets.threeDReferenceDisplays].filter { !$0.isEmpty }),
+    ])
+  }
+
+  /// A record without arrays for streams of the SPS `sps`, which is not of the short form.
+  init(_ sps: SequenceParameterSet) {
+    profileTierLevel =
+      sps.profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)
+    profileTierLevel.subLayers = []
+    minSpatialSegmentationIDC = sps.vui?.bitstreamRestriction?.minSpatialSegmentationIDC ?? 0
+    chromaFormatIDC = sps.format.sampleFormat?.chromaFormatIDC ?? 1
+    bitDepthLuma = sps.format.sampleFormat?.bitDepthLuma ?? 8
+    bitDepthChroma = sps.format.sampleFormat?.bitDepthChroma ?? 8
+    temporalLayerCount = sps.maxSubLayersMinus1 + 1
+    temporalIDNested = sps.temporalIDNesting
+  }
+
+  /// The content of the box.
+  public var bytes: [UInt8] {
+    var writer = BitWriter()
+    writer.u(1, 8)
+    profileTierLevel.write(to: &writer)
+    writeSegmentation(to: &writer)
+    writer.u(0x3F, 6)
+    writer.u(chromaFormatIDC, 2)
+    writer.u(0x1F, 5)
+    writer.u(bitDepthLuma - 8, 3)
+    writer.u(0x1F, 5)
+    writer.u(bitDepthChroma - 8, 3)
+    writer.u(averageFrameRate, 16)
+    writer.u(constantFrameRate, 2)
+    writeLayersAndArrays(to: &writer)
+    return writer.bytes
+  }
+}
+
+extension LayeredParameterSets {
+  func firstBaseSequenceParameterSet() throws(SyntaxError) -> SequenceParameterSet {
+    guard let first = baseSequenceParameterSets.first else {
+      throw SyntaxError(
+        structure: "HEVCDecoderConfigurationRecord", element: "general_profile_idc", bitOffset: 0,
+        reason: .missing("an SPS of the base layer"))
+    }
+    return try SequenceParameterSet(nalUnit: first)
+  }
+}
+
+/// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1): what
+/// the layers above the base need.
+public struct LHEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
+  public var minSpatialSegmentationIDC = 0
+  public var parallelismType = 0
+  public var temporalLayerCount = 1
+  public var temporalIDNested = false
+  public var lengthSize = 4
+  public var arrays: [ParameterSetArray] = []
+
+  /// Reads the record. Reserved bits and data behind the arrays are passed over.
+  public init(bytes: [UInt8]) throws(SyntaxError) {
+    var reader = BitReader(bytes, structure: "LHEVCDecoderConfigurationRecord")
+    try Self.readVersion(&reader)
+    try readSegmentation(&reader)
+    _ = try reader.u(2, "reserved")
+    try readLayersAndArrays(&reader)
+  }
+
+  /// The record of the dependent layer of a stream with the parameter sets `sets`: SPS and PPS,
+  /// complete, as AVFoundation writes them.
+  public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
+    let sps = try sets.firstBaseSequenceParameterSet()
+    temporalLayerCount = sps.maxSubLayersMinus1 + 1
+    arrays = ParameterSetArray.complete([
+      (.sequenceParameterSet, sets.dependentSequenceParameterSets),
+      (.pictureParameterSet, sets.dependentPictureParameterSets),
+    ])
+  }
+
+  /// The content of the box.
+  public var bytes: [UInt8] {
+    var writer = BitWriter()
+    writer.u(1, 8)
+    writeSegmentation(to: &writer)
+    writer.u(0b11, 2)
+    writeLayersAndArrays(to: &writer)
+    return writer.bytes
+  }
+}
+
+extension HEVCDecoderConfigurationRecord {
+  /// What the base layer's first sequence parameter set says of its pictures beside their coding
+  /// (E.2.1); nil where it says nothing, or cannot be read.
+  public var videoUsability: VideoUsabilityInformation? {
+    let sets = nalUnits.filter {
+      let header = NALUnitHeader($0.span.bytes)
+      return header?.type == .sequenceParameterSet && header?.layerID == 0
+    }
+    return sets.first.flatMap { try? SequenceParameterSet(nalUnit: $0) }?.vui
+  }
+
+  /// Whether the samples of the pictures use the whole range of their bits, as a record's sequence
+  /// parameter set says it; nil where it does not.
+  public static func isFullRange(_ record: [UInt8]) -> Bool? {
+    (try? HEVCDecoderConfigurationRecord(bytes: record))?.videoUsability?.signalType?.fullRange
+  }
+}
+
+extension HEVCDecoderConfigurationRecord {
+  /// The codecs parameter of RFC 6381 for an `hvc1` track of this record: `hvc1.1.6.L123.B0`
+  /// (ISO/IEC 14496-15 annex E.3). Of a layered stream it is that of the base layer, which is what
+  /// players know.
+  public var codecParameter: String {
+    let profile = profileTierLevel.profile ?? ProfileTierLevel.Profile()
+    let space = ["", "A", "B", "C"][min(max(profile.profileSpace, 0), 3)]
+    // Flag 0 is the lowest bit here.
+    var flags: UInt32 = 0
+    for bit in 0..<32 {
+      flags = flags << 1 | (profile.compatibilityFlags >> UInt32(bit)) & 1
+    }
+    var parts = [
+      "hvc1", "\(space)\(profile.profileIDC)", String(flags, radix: 16, uppercase: true),
+      "\(profile.tierFlag ? "H" : "L")\(profileTierLevel.levelIDC)",
+    ]
+    var constraints = (0..<6).map {
+      UInt8(truncatingIfNeeded: profile.constraintFlags >> UInt64(40 - 8 * $0))
+    }
+    while constraints.last == 0 { constraints.removeLast() }
+    parts += constraints.map { String($0, radix: 16, uppercase: true) }
+    return parts.joined(separator: ".")
   }
 }

@@ -78,3 +78,215 @@ extension SliceSegmentHeader {
     }
   }
 }
+
+extension SequenceParameterSet {
+  /// The NAL unit of this SPS as one of the base layer.
+  ///
+  /// - Parameters:
+  ///   - profileTierLevel: what to say where the SPS, being of the short form, says nothing.
+  ///   - ordering: the same of DPB needs.
+  ///   - base: the SPS of the base layer, which says for both layers what the colours are.
+  func singleLayerNALUnit(
+    profileTierLevel: ProfileTierLevel?, ordering: [VideoParameterSet.SubLayerOrdering],
+    base: SequenceParameterSet
+  ) -> [UInt8] {
+    var writer = BitWriter()
+    if isMultilayerForm {
+      writer.u(videoParameterSetID, 4)
+      writer.u(maxSubLayersMinus1, 3)
+      writer.flag(temporalIDNesting)
+      (profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)).write(to: &writer)
+      writer.ue(id)
+      format.writeToSPS(&writer)
+      writer.ue(log2MaxPOCLSB - 4)
+      VideoParameterSet.SubLayerOrdering.write(
+        ordering, to: &writer, maxSubLayersMinus1: maxSubLayersMinus1)
+      writer.copy(layout.codingTools..<layout.scalingListInference, of: rbsp)
+      copyToExtensions(from: layout.scalingListData, colourOf: base, to: &writer)
+    } else {
+      writer.copy(16..<layout.extensions, of: rbsp)
+    }
+    writeRangeExtension(to: &writer)
+    writer.trailingBits()
+    return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet))
+  }
+}
+
+extension SequenceParameterSet {
+  /// Copies from `start` to the end of the VUI, with `video_signal_type` of `base` where this SPS
+  /// has none.
+  private func copyToExtensions(
+    from start: Int, colourOf base: SequenceParameterSet, to writer: inout BitWriter
+  ) {
+    guard let colour = base.vui?.signalTypeBits, base.vui?.signalType != nil,
+      vui?.signalType == nil
+    else {
+      writer.copy(start..<layout.extensions, of: rbsp)
+      return
+    }
+    if let place = vui?.signalTypeBits {
+      writer.copy(start..<place.lowerBound, of: rbsp)
+      writer.copy(colour, of: base.rbsp)
+      writer.copy(place.upperBound..<layout.extensions, of: rbsp)
+      return
+    }
+    // vui_parameters_present_flag is the last bit.
+    writer.copy(start..<layout.extensions - 1, of: rbsp)
+    writer.flag(true)
+    // aspect_ratio_info_present_flag and overscan_info_present_flag; behind it chroma_loc_info,
+    // neutral_chroma_indication, field_seq, frame_field_info, default_display_window, timing_info
+    // and bitstream_restriction.
+    writer.u(0, 2)
+    writer.copy(colour, of: base.rbsp)
+    writer.u(0, 7)
+  }
+}
+
+extension RepresentationFormat {
+  /// Writes it as in an SPS: from `chroma_format_idc` to `bit_depth_chroma_minus8`.
+  func writeToSPS(_ writer: inout BitWriter) {
+    let chroma = sampleFormat?.chromaFormatIDC ?? 1
+    writer.ue(chroma)
+    if chroma == 3 { writer.flag(sampleFormat?.separateColourPlanes ?? false) }
+    writer.ue(width)
+    writer.ue(height)
+    writer.flag(conformanceWindow != nil)
+    conformanceWindow?.write(to: &writer)
+    writer.ue((sampleFormat?.bitDepthLuma ?? 8) - 8)
+    writer.ue((sampleFormat?.bitDepthChroma ?? 8) - 8)
+  }
+}
+
+extension PictureParameterSet {
+  /// The NAL unit of this PPS as one of the base layer, without extra slice header bits and header
+  /// extensions.
+  func singleLayerNALUnit() -> [UInt8] {
+    var writer = BitWriter()
+    writer.copy(16..<layout.outputFlagPresent + 1, of: rbsp)
+    writer.u(0, 3)
+    writer.copy(layout.signDataHiding..<layout.sliceHeaderExtensionPresent, of: rbsp)
+    writer.flag(false)
+    writeRangeExtension(to: &writer)
+    writer.trailingBits()
+    return writer.nalUnit(NALUnitHeader(type: .pictureParameterSet))
+  }
+}
+
+extension SliceSegmentHeader {
+  /// The beginning of this slice segment's NAL unit as one with header `header` of the base layer:
+  /// all in front of the slice data.
+  func singleLayerBeginning(_ header: NALUnitHeader) -> [UInt8] {
+    var writer = BitWriter()
+    writer.copy(16..<layout.extraBits.lowerBound, of: rbsp)
+    if isDependent {
+      writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
+    } else {
+      let behindLSB = header.type.isIDR ? layout.pocLSB.upperBound : layout.pocLSB.lowerBound
+      writer.copy(layout.extraBits.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
+      writer.copy(behindLSB..<layout.interLayer.lowerBound, of: rbsp)
+      writer.copy(layout.interLayer.upperBound..<layout.end, of: rbsp)
+    }
+    writer.trailingBits()
+    return writer.nalUnit(header)
+  }
+}
+
+/// The reference picture set of a picture (H.265 8.3.2), by POC.
+struct ReferencePictures: Hashable, Sendable {
+  /// A reference picture.
+  struct Entry: Hashable, Sendable {
+    var poc: Int
+    var isUsed: Bool
+  }
+
+  /// StCurrBefore, StCurrAfter and StFoll, those in front of the picture first, nearest first.
+  var shortTerm: [Entry] = []
+  /// LtCurr and LtFoll in the order of the slice segment header.
+  var longTerm: [Entry] = []
+
+  /// The set of no picture.
+  init() {}
+
+  /// The set of the picture with POC `poc` of which `slice` is a slice segment.
+  ///
+  /// - Parameter known: the pictures that may be in the buffer: a long-term reference may be given
+  ///   by the LSBs of its POC alone.
+  init(_ slice: SliceSegmentHeader, poc: Int, log2MaxLSB: Int, known: Self) {
+    shortTerm = (slice.shortTermSet.negative + slice.shortTermSet.positive).map {
+      Entry(poc: poc &+ $0.deltaPOC, isUsed: $0.isUsedByCurrentPicture)
+    }
+    let size = 1 << log2MaxLSB
+    let candidates = known.longTerm + known.shortTerm
+    longTerm = slice.longTermEntries.map { entry in
+      var full = entry.pocLSB
+      if let cycle = entry.deltaPOCMSBCycle {
+        full = poc &- (cycle &* size) &- (poc & (size - 1)) &+ entry.pocLSB
+      } else if let match = candidates.first(where: { $0.poc & (size - 1) == entry.pocLSB }) {
+        full = match.poc
+      }
+      return Entry(poc: full, isUsed: entry.isUsedByCurrentPicture)
+    }
+  }
+
+  /// The set with all POCs moved by `offset`.
+  func moved(by offset: Int) -> Self {
+    var set = self
+    set.shortTerm = shortTerm.map { Entry(poc: $0.poc &+ offset, isUsed: $0.isUsed) }
+    set.longTerm = longTerm.map { Entry(poc: $0.poc &+ offset, isUsed: $0.isUsed) }
+    return set
+  }
+
+  /// The pictures of the set that are among `others`.
+  func present(in others: Self) -> Self {
+    var set = self
+    set.shortTerm.removeAll { !others.contains($0.poc) }
+    set.longTerm.removeAll { !others.contains($0.poc) }
+    return set
+  }
+
+  /// The set without pictures that are only kept for later and are not among `others`: a picture
+  /// that was lost is not asked to be kept, since decoders would make one up.
+  func keepingPresent(in others: Self) -> Self {
+    var set = self
+    set.shortTerm.removeAll { !$0.isUsed && !others.contains($0.poc) }
+    set.longTerm.removeAll { !$0.isUsed && !others.contains($0.poc) }
+    return set
+  }
+
+  /// Adds those pictures of `other` that the set does not have, as kept for later.
+  mutating func keep(_ other: Self) {
+    for entry in other.shortTerm where !contains(entry.poc) {
+      shortTerm.append(Entry(poc: entry.poc, isUsed: false))
+    }
+    for entry in other.longTerm where !contains(entry.poc) {
+      longTerm.append(Entry(poc: entry.poc, isUsed: false))
+    }
+  }
+
+  /// Adds a picture as kept for later, where the set does not have it.
+  mutating func keep(_ poc: Int, isLongTerm: Bool = false) {
+    guard !contains(poc) else { return }
+    if isLongTerm {
+      longTerm.append(Entry(poc: poc, isUsed: false))
+    } else {
+      shortTerm.append(Entry(poc: poc, isUsed: false))
+    }
+  }
+
+  /// Whether the picture with this POC is in the set.
+  func contains(_ poc: Int) -> Bool {
+    shortTerm.contains { $0.poc == poc } || longTerm.contains { $0.poc == poc }
+  }
+
+  /// Number of pictures.
+  var count: Int { shortTerm.count + longTerm.count }
+
+  /// RefPicListTemp0 and RefPicListTemp1 of a single-layer picture with POC `poc`.
+  func initialLists(poc: Int) -> ([Int], [Int]) {
+    let used = shortTerm.filter(\.isUsed).map(\.poc)
+    let before = used.filter { $0 < poc }.sorted(by: >)
+    let after = used.filter { $0 > poc }.sorted()
+    let long = longTerm.filter(\.isUsed).map(\.poc)
+    return (before + after + long, after + before + long)
+  }
+}

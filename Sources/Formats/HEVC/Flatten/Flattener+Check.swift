@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 extension Flattener {
   /// Checks that the pictures of an access unit can be decoded with the same SPS.
   func check(
@@ -40,4 +42,86 @@ extension Flattener {
       }
     }
   }
+}
+
+/// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a
+/// single-layer stream.
+///
+/// Dropped is what holds for the layered stream only: its buffer model and timing, its active
+/// parameter sets, nesting, and what is about layers and views; delimiters of layered access units,
+/// filler data and types that are not specified go as well.
+enum SupplementalUnits {
+  /// The NAL units of the base layer alone as they are, without SEI about layers and views.
+  static func ofBaseLayer(
+    _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
+  ) -> [RewrittenNALUnit] {
+    units.base.compactMap { header, range in
+      guard header.type == .prefixSEI || header.type == .suffixSEI else {
+        return RewrittenNALUnit(header: header, payload: range)
+      }
+      return kept(header, range, bytes) { $0.isOfLayers }
+    }
+  }
+
+  /// Prefix SEI of the picture of layer `layer`.
+  ///
+  /// - Parameter movesBaseSEI: what the base layer's says is put in front of the dependent
+  ///   picture, the only one that is output.
+  static func before(
+    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, movesBaseSEI: Bool
+  ) -> [RewrittenNALUnit] {
+    var result: [RewrittenNALUnit] = []
+    if layer == 0 ? !movesBaseSEI : movesBaseSEI {
+      result += kept(.prefixSEI, units.base, bytes)
+    }
+    if layer > 0 { result += kept(.prefixSEI, units.dependent, bytes) }
+    return result
+  }
+
+  /// Suffix SEI of the picture of layer `layer`.
+  static func after(
+    _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
+  ) -> [RewrittenNALUnit] {
+    kept(.suffixSEI, layer == 0 ? units.base : units.dependent, bytes)
+  }
+
+  /// The ends of sequence and bitstream, which come behind the last picture of the sequence.
+  static func ends(_ units: LayeredStream.AccessUnit) -> [RewrittenNALUnit] {
+    units.base.filter { $0.header.type.endsSequence }.map {
+      RewrittenNALUnit(header: $0.header, beginning: BitWriter().nalUnit($0.header))
+    }
+  }
+
+  private static func kept(
+    _ type: NALUnitType, _ units: [(header: NALUnitHeader, range: Range<Int>)], _ bytes: RawSpan
+  ) -> [RewrittenNALUnit] {
+    units.compactMap { header, range in
+      guard header.type == type else { return nil }
+      return kept(header, range, bytes) { $0.isOfLayers || $0.isOfBufferModel }
+    }
+  }
+
+  /// An SEI NAL unit less the messages that `isDropped`; nil where nothing is left or readable.
+  private static func kept(
+    _ header: NALUnitHeader, _ range: Range<Int>, _ bytes: RawSpan,
+    isDropped: (SEIMessage.PayloadType) -> Bool
+  ) -> RewrittenNALUnit? {
+    guard let all = try? SEIMessage.messages(in: bytes.extracting(range)) else { return nil }
+    let rest = all.filter { !isDropped($0.type) }
+    guard !rest.isEmpty else { return nil }
+    if rest.count == all.count, header.layerID == 0 {
+      return RewrittenNALUnit(header: header, payload: range)
+    }
+    var header = header
+    header.layerID = 0
+    return RewrittenNALUnit(header: header, beginning: SEIMessage.nalUnit(rest, header: header))
+  }
+}
+
+extension SEIMessage.PayloadType {
+  /// Scalable nesting, and the messages of Annexes F, G and I.
+  var isOfLayers: Bool { rawValue == 133 || 160...181 ~= rawValue }
+
+  /// Buffering period, picture timing, active parameter sets, decoding unit information.
+  var isOfBufferModel: Bool { [0, 1, 129, 130].contains(rawValue) }
 }

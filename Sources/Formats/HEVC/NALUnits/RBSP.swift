@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+public import StereoVideo
+
 /// A raw byte sequence payload: the bytes of a NAL unit from its header on, with emulation
 /// prevention removed (H.265 7.4.2).
 ///
@@ -62,5 +64,14 @@ public struct RBSP: Sendable {
       zeros = byte == 0 ? zeros + 1 : 0
     }
     return unit
+  }
+}
+
+extension BitWriter {
+  /// The NAL unit of what was written: `header`, then the payload with emulation prevention.
+  ///
+  /// - Precondition: the payload is whole bytes; ``trailingBits()`` sees to that.
+  public func nalUnit(_ header: NALUnitHeader) -> [UInt8] {
+    RBSP.nalUnit(header, payload: bytes)
   }
 }

@@ -244,3 +244,148 @@ public struct SequenceParameterSet: Hashable, Sendable {
     }
   }
 }
+
+/// Variables that H.265 (7.4.3.2.1) derives from the syntax elements of an SPS.
+extension SequenceParameterSet {
+  /// ChromaArrayType: 0 where planes are coded separately.
+  public var chromaArrayType: Int {
+    guard let sample = format.sampleFormat, !sample.separateColourPlanes else { return 0 }
+    return sample.chromaFormatIDC
+  }
+
+  /// PicWidthInCtbsY
+  public var widthInCTBs: Int { ceilingShift(format.width, tools.ctbLog2Size) }
+  /// PicHeightInCtbsY
+  public var heightInCTBs: Int { ceilingShift(format.height, tools.ctbLog2Size) }
+  /// PicSizeInCtbsY
+  public var sizeInCTBs: Int { widthInCTBs * heightInCTBs }
+
+  /// Size of the picture inside the conformance window, in luma samples. Zero where the window
+  /// leaves nothing.
+  public var visibleSize: (width: Int, height: Int) {
+    guard let window = format.conformanceWindow else { return (format.width, format.height) }
+    let chroma = format.sampleFormat?.chromaFormatIDC ?? 1
+    let subWidth = chroma == 1 || chroma == 2 ? 2 : 1
+    let subHeight = chroma == 1 ? 2 : 1
+    return (
+      max(format.width - subWidth * (window.left + window.right), 0),
+      max(format.height - subHeight * (window.top + window.bottom), 0)
+    )
+  }
+
+  /// DPB needs of all sub-layers; nil in the short form, where the VPS has them.
+  public var dpb: VideoParameterSet.SubLayerOrdering? { subLayerOrdering.last }
+
+  private func ceilingShift(_ value: Int, _ bits: Int) -> Int { (value + (1 << bits) - 1) >> bits }
+}
+
+/// `scaling_list_data()`, H.265 (7.3.4), as it is coded: what two layers are compared by.
+public struct ScalingListData: Hashable, Sendable {
+  /// The values of the syntax elements in the order in which they come.
+  public private(set) var codedValues: [Int16] = []
+
+  init(_ reader: inout BitReader) throws(SyntaxError) {
+    for size in 0..<4 {
+      for matrix in stride(from: 0, to: 6, by: size == 3 ? 3 : 1) {
+        if try reader.flag("scaling_list_pred_mode_flag") {
+          append(1)
+          try readCoefficients(&reader, size)
+        } else {
+          append(0)
+          let limit = size == 3 ? matrix / 3 : matrix
+          append(try reader.ue("scaling_list_pred_matrix_id_delta", in: 0...limit))
+        }
+      }
+    }
+  }
+
+  private mutating func readCoefficients(
+    _ reader: inout BitReader, _ size: Int
+  ) throws(SyntaxError) {
+    if size > 1 {
+      append(try reader.se("scaling_list_dc_coef_minus8", in: -7...247))
+    }
+    for _ in 0..<min(64, 1 << (4 + size << 1)) {
+      append(try reader.se("scaling_list_delta_coef", in: -128...127))
+    }
+  }
+
+  private mutating func append(_ value: Int) {
+    codedValues.append(Int16(truncatingIfNeeded: value))
+  }
+}
+
+/// The part of an SPS that the slice data is coded with: what two layers must have in common to
+/// be decoded by one single-layer SPS.
+public struct CodingTools: Hashable, Sendable {
+  /// PCM coding, `pcm_enabled_flag`.
+  public struct PCM: Hashable, Sendable {
+    /// `pcm_sample_bit_depth_luma_minus1`
+    public var bitDepthLumaMinus1: Int
+    /// `pcm_sample_bit_depth_chroma_minus1`
+    public var bitDepthChromaMinus1: Int
+    /// `log2_min_pcm_luma_coding_block_size_minus3`
+    public var log2MinBlockSizeMinus3: Int
+    /// `log2_diff_max_min_pcm_luma_coding_block_size`
+    public var log2DiffMaxMinBlockSize: Int
+    /// `pcm_loop_filter_disabled_flag`
+    public var loopFilterDisabled: Bool
+  }
+
+  /// Scaling lists, `scaling_list_enabled_flag`.
+  public enum ScalingList: Hashable, Sendable {
+    /// None.
+    case disabled
+    /// Those of table 7-5 and 7-6.
+    case standard
+    /// Those of the base layer, `sps_infer_scaling_list_flag`.
+    case inferred
+    /// Those that the SPS has.
+    case explicit(ScalingListData)
+  }
+
+  /// `log2_min_luma_coding_block_size_minus3`
+  public var log2MinCodingBlockSizeMinus3 = 0
+  /// `log2_diff_max_min_luma_coding_block_size`
+  public var log2DiffMaxMinCodingBlockSize = 0
+  /// `log2_min_luma_transform_block_size_minus2`
+  public var log2MinTransformBlockSizeMinus2 = 0
+  /// `log2_diff_max_min_luma_transform_block_size`
+  public var log2DiffMaxMinTransformBlockSize = 0
+  /// `max_transform_hierarchy_depth_inter`
+  public var maxTransformHierarchyDepthInter = 0
+  /// `max_transform_hierarchy_depth_intra`
+  public var maxTransformHierarchyDepthIntra = 0
+  /// `scaling_list_enabled_flag` and what it brings.
+  public var scalingList = ScalingList.disabled
+  /// `amp_enabled_flag`
+  public var asymmetricMotionPartitions = false
+  /// `sample_adaptive_offset_enabled_flag`
+  public var sampleAdaptiveOffset = false
+  /// `pcm_enabled_flag` and what it brings.
+  public var pcm: PCM?
+  /// `sps_temporal_mvp_enabled_flag`
+  public var temporalMotionVectorPrediction = false
+  /// `strong_intra_smoothing_enabled_flag`
+  public var strongIntraSmoothing = false
+  /// The nine flags of `sps_range_extension()`, `transform_skip_rotation_enabled_flag` in bit 8;
+  /// 0 where there is none.
+  public var rangeExtension = 0
+
+  /// CtbLog2SizeY, 4 to 6.
+  public var ctbLog2Size: Int { log2MinCodingBlockSizeMinus3 + 3 + log2DiffMaxMinCodingBlockSize }
+  /// `high_precision_offsets_enabled_flag`
+  public var highPrecisionOffsets: Bool { rangeExtension >> 2 & 1 == 1 }
+}
+
+extension CodingTools.PCM {
+  init(_ reader: inout BitReader) throws(SyntaxError) {
+    bitDepthLumaMinus1 = try reader.u(4, "pcm_sample_bit_depth_luma_minus1")
+    bitDepthChromaMinus1 = try reader.u(4, "pcm_sample_bit_depth_chroma_minus1")
+    log2MinBlockSizeMinus3 = try reader.ue(
+      "log2_min_pcm_luma_coding_block_size_minus3", in: 0...2)
+    log2DiffMaxMinBlockSize = try reader.ue(
+      "log2_diff_max_min_pcm_luma_coding_block_size", in: 0...2)
+    loopFilterDisabled = try reader.flag("pcm_loop_filter_disabled_flag")
+  }
+}

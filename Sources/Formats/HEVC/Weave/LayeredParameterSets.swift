@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// The parameter sets of a layered stream, as NAL units.
 public struct LayeredParameterSets: Hashable, Sendable {
   /// The VPS, with its extension.
@@ -48,5 +50,95 @@ public struct LayeredParameterSets: Hashable, Sendable {
 extension [[UInt8]] {
   fileprivate mutating func appendOnce(_ unit: [UInt8]) {
     if !contains(unit) { append(unit) }
+  }
+}
+
+extension VideoParameterSet {
+  /// This VPS with an extension for two views (H.265 F.7.3.2.1.1, G.11.1): the base layer, and a
+  /// dependent layer that declares it as reference but asks for it picture by picture.
+  ///
+  /// The declared dependency keeps the stream inside what FFmpeg 7 and 8 decode: they refuse a
+  /// second layer that is independent.
+  ///
+  /// - Parameters:
+  ///   - base: the SPS of the base layer.
+  ///   - dependent: the SPS of the other eye's stream.
+  func stereo(
+    base: SequenceParameterSet, dependent: SequenceParameterSet
+  ) throws(WeaveError) -> VideoParameterSet {
+    var vps = self
+    vps.baseLayerInternal = true
+    vps.baseLayerAvailable = true
+    vps.maxLayersMinus1 = 1
+    vps.maxLayerID = 1
+    vps.layerSets = [0b11]
+    vps.temporalIDNesting = temporalIDNesting && dependent.temporalIDNesting
+    vps.timing?.hrd.removeAll { $0.layerSetIndex > 0 }
+    var levels = profileTierLevel
+    levels.profile = nil
+    for index in levels.subLayers.indices { levels.subLayers[index].profile = nil }
+    var multiview = levels
+    multiview.profile = try profileTierLevel.profile?.multiview(base.format)
+    // The dependent layer is as much work as the more demanding of the two.
+    for case let eye? in [base.profileTierLevel, dependent.profileTierLevel] {
+      multiview.levelIDC = max(multiview.levelIDC, eye.levelIDC)
+      if eye.profile?.tierFlag == true { multiview.profile?.tierFlag = true }
+      for (index, level) in eye.subLayers.enumerated() where index < multiview.subLayers.count {
+        multiview.subLayers[index].levelIDC = Self.higher(
+          multiview.subLayers[index].levelIDC, level.levelIDC)
+      }
+    }
+    var pair = LayerPairParameters()
+    pair.profileTierLevels = [multiview]
+    pair.profileTierLevelIndexes = [1, 2]
+    pair.representationFormats = [base.format]
+    pair.dpbSize = [LayerPairParameters.SubLayerDPBSize(base: base, dependent: dependent)]
+    vps.multilayer = VideoParameterSetExtension(
+      baseProfileTierLevel: levels,
+      scalabilityMask: 1 << 1,
+      layers: [
+        .init(nuhLayerID: 0, viewOrderIndex: 0, viewID: 0, directReferenceLayers: 0),
+        .init(nuhLayerID: 1, viewOrderIndex: 1, viewID: 1, directReferenceLayers: 1),
+      ],
+      pair: pair)
+    return vps
+  }
+
+  /// The higher of two levels; nil, the level of all sub-layers, where one of them is.
+  private static func higher(_ one: Int?, _ other: Int?) -> Int? {
+    guard let one, let other else { return nil }
+    return max(one, other)
+  }
+}
+
+extension ProfileTierLevel.Profile {
+  /// Multiview Main for 8 bits, Multiview Extended 10 above, with this profile's tier and source
+  /// flags.
+  func multiview(_ format: RepresentationFormat) throws(WeaveError) -> Self {
+    let sample = format.sampleFormat
+    let depth = max(sample?.bitDepthLuma ?? 8, sample?.bitDepthChroma ?? 8)
+    guard sample?.chromaFormatIDC == 1, depth <= 10 else {
+      throw .unsupportedFormat(chromaFormatIDC: sample?.chromaFormatIDC ?? 0, bitDepth: depth)
+    }
+    let number = depth == 8 ? 6 : 13
+    // progressive, interlaced, non-packed and frame-only flags are the source's; then max 12 bits,
+    // 10 bits, 8 bits, 4:2:2 and 4:2:0, as AVFoundation sets them.
+    let limits: UInt64 = depth == 8 ? 0b11111 : 0b11011
+    return Self(
+      profileSpace: 0, tierFlag: tierFlag, profileIDC: number,
+      compatibilityFlags: 1 << UInt32(31 - number),
+      constraintFlags: constraintFlags & 0xF000_0000_0000 | limits << 39)
+  }
+}
+
+extension LayerPairParameters.SubLayerDPBSize {
+  /// What both streams need together.
+  init(base: SequenceParameterSet, dependent: SequenceParameterSet) {
+    let needs = [base.dpb, dependent.dpb].compactMap { $0 }
+    maxDecPicBufferingMinus1 = needs.map(\.maxDecPicBufferingMinus1)
+    maxNumReorderPics = needs.map(\.maxNumReorderPics).max() ?? 0
+    let latencies = Set(needs.map(\.maxLatencyIncreasePlus1))
+    // Zero is no limit.
+    maxLatencyIncreasePlus1 = latencies.count == 1 ? latencies.first ?? 0 : 0
   }
 }
