@@ -231,3 +231,81 @@ extension BoxReader {
       reason: error.problem)
   }
 }
+
+/// Rows of big-endian numbers inside a larger array of bytes, read where they lie.
+struct BigEndianTable: Sendable {
+  private let bytes: [UInt8]
+  private let start: Int
+  private let stride: Int
+  let count: Int
+
+  static let empty = BigEndianTable(bytes: [], start: 0, count: 0, stride: 4)
+
+  /// The rows have to lie inside the bytes; a table that does not is empty.
+  init(bytes: [UInt8], start: Int, count: Int, stride: Int) {
+    let fits = start >= 0 && count >= 0 && stride > 0 && count <= (bytes.count - start) / stride
+    self.bytes = bytes
+    self.start = start
+    self.count = fits ? count : 0
+    self.stride = stride
+  }
+
+  /// The number that begins at byte `field` of a row; 0 outside the table.
+  @inline(__always)
+  func number<Integer: FixedWidthInteger>(
+    _ row: Int, _ field: Int = 0, as type: Integer.Type = UInt32.self
+  ) -> Integer {
+    guard row >= 0, row < count, field >= 0, field + MemoryLayout<Integer>.size <= stride else {
+      return 0
+    }
+    return bytes.bigEndian(at: start + row * stride + field) ?? 0
+  }
+}
+
+/// The number of leading elements, of `count`, for which `isBefore` holds; it has to hold for none
+/// after one for which it does not.
+func partitionPoint(count: Int, _ isBefore: (Int) -> Bool) -> Int {
+  var low = 0
+  var high = count
+  while low < high {
+    let middle = low + (high - low) / 2
+    if isBefore(middle) {
+      low = middle + 1
+    } else {
+      high = middle
+    }
+  }
+  return low
+}
+
+/// Where a box stands among others. It becomes text only for errors: a file may have millions of
+/// boxes.
+final class BoxPath: Sendable {
+  /// What a box is called in a path.
+  enum Name: Sendable {
+    case text(String)
+    /// The type, and the number among boxes of it where that matters: `trak[1]`.
+    case type(FourCC, number: Int?)
+  }
+
+  private let parent: BoxPath?
+  private let name: Name
+
+  init(_ name: Name, in parent: BoxPath?) {
+    self.name = name
+    self.parent = parent
+  }
+
+  /// The names of the box's ancestors and its own: `moov/trak[0]/mdia`.
+  var text: String { Self.text(name, in: parent) }
+
+  static func text(_ name: Name, in parent: BoxPath?) -> String {
+    let own =
+      switch name {
+      case .text(let text): text
+      case .type(let type, nil): type.description
+      case .type(let type, let number?): "\(type)[\(number)]"
+      }
+    return parent.map { "\($0.text)/\(own)" } ?? own
+  }
+}

@@ -226,3 +226,102 @@ extension Fragment.Part {
       presentationTime: earliest, duration: boxes.mediaDuration)
   }
 }
+
+/// What a fragmented file is for, which decides its brands and how its times are written.
+public enum FragmentFormat: Equatable, Sendable {
+  /// A file of its own: any number of tracks, composition offsets that are not negative, and an
+  /// edit list that takes the difference to the first picture off, as most players read best.
+  case movie(MovieContainer)
+  /// A CMAF track file (ISO/IEC 23000-19) of one track: signed composition offsets, by which
+  /// fragments begin with their earliest picture, and no edit list.
+  case cmaf
+
+  /// The dialect of the boxes.
+  public var container: MovieContainer {
+    switch self {
+    case .movie(let container): container
+    case .cmaf: .mp4
+    }
+  }
+
+  /// The content of `ftyp`: the major brand, its version, the compatible brands.
+  private var brands: (major: FourCC, compatible: [FourCC]) {
+    switch self {
+    case .movie(.quickTime): ("qt  ", ["qt  "])
+    case .movie(.mp4): ("iso6", ["iso6", "isom", "mp42"])
+    case .cmaf: ("cmf2", ["iso6", "cmf2", "cmfc"])
+    }
+  }
+
+  func writeFileType(to writer: inout BoxWriter) {
+    writer.box("ftyp") {
+      $0.write(brands.major)
+      $0.write(UInt32(0))
+      for brand in brands.compatible { $0.write(brand) }
+    }
+  }
+
+  /// `styp`, in front of a segment's first fragment (ISO/IEC 14496-12 8.16.2).
+  ///
+  /// - Parameter isLast: no segment follows.
+  static func writeSegmentType(isLast: Bool, to writer: inout BoxWriter) {
+    writer.box("styp") {
+      $0.write("msdh" as FourCC)
+      $0.write(UInt32(0))
+      for brand in ["msdh", "cmfs"] as [FourCC] { $0.write(brand) }
+      if isLast { $0.write("lmsg" as FourCC) }
+    }
+  }
+}
+
+extension FragmentWriter {
+  /// The `moov` of an initialization segment: tracks without samples, and what fragments have.
+  func writeMovie(to writer: inout BoxWriter, isFinal: Bool) {
+    writer.box("moov") {
+      MovieHeader(
+        timescale: movieTimescale, duration: 0, creationTime: metadata.creationTimeSince1904,
+        nextTrackNumber: UInt32(clamping: tracks.count + 1)
+      ).write(to: &$0)
+      for track in tracks {
+        TrackBoxes(
+          id: track.id, track: MovieWriter.Track(description: description(of: track)),
+          timing: TrackTiming(fragmentedFrom: track.mediaTime),
+          container: format.container, creationTime: metadata.creationTimeSince1904,
+          references: track.description.references
+        ).write(to: &$0)
+      }
+      metadata.write(to: &$0, container: format.container)
+      $0.box("mvex") { mvex in
+        if hasDuration { writeDuration(isFinal: isFinal, to: &mvex) }
+        for track in tracks {
+          mvex.fullBox("trex") {
+            $0.write(track.id.rawValue)
+            $0.write(UInt32(1))
+            $0.write(zeros: 12)
+          }
+        }
+      }
+    }
+  }
+
+  /// `mehd`, or as much room.
+  private func writeDuration(isFinal: Bool, to writer: inout BoxWriter) {
+    if isFinal {
+      let duration = tracks.map { $0.duration(in: movieTimescale) }.max() ?? 0
+      writer.fullBox("mehd", version: 1) { $0.write(duration) }
+    } else {
+      writer.fullBox("free") { $0.write(UInt64(0)) }
+    }
+  }
+
+  /// CMAF wants the shape of pixels said even where they are square.
+  private func description(of track: FragmentTrack) -> TrackDescription {
+    var description = track.description
+    if format == .cmaf, case .video(var entry) = description.sampleEntry {
+      entry.pixelAspectRatio =
+        entry.pixelAspectRatio ?? PixelAspectRatio(horizontalSpacing: 1, verticalSpacing: 1)
+      description.sampleEntry = .video(entry)
+    }
+    return description
+  }
+}

@@ -82,3 +82,124 @@ struct SampleTable: Sendable {
     index >= 0 && index < count ? index : nil
   }
 }
+
+extension Track {
+  /// Reads an `stbl` box (ISO/IEC 14496-12 8.5).
+  mutating func readSampleTable(
+    _ stbl: BoxReader, references: DataReferences, issues: inout IssueLog
+  ) throws(ISOBMFFError) {
+    var boxes: [FourCC: BoxReader] = [:]
+    var box = stbl
+    while let child = try box.nextBox() {
+      switch child.type {
+      case "stsd", "stts", "ctts", "stss", "sdtp", "stsc", "stsz", "stz2", "stco", "co64":
+        boxes[child.type] = boxes[child.type] ?? child
+      default: otherBoxes.append(child.opaque)
+      }
+    }
+    if let stsd = boxes["stsd"] {
+      sampleEntries = try SampleEntry.entries(
+        stsd, handlerType: handlerType, references: references, issues: &issues)
+    }
+    for index in sampleEntries.indices {
+      // Rates that do not fit the field are left 0, and are then those of the time scale.
+      if case .audio(var entry) = sampleEntries[index], entry.sampleRate == 0 {
+        entry.sampleRate = description.timescale
+        sampleEntries[index] = .audio(entry)
+      }
+    }
+    guard let entry = sampleEntries.first else {
+      throw stbl.error("the track has no stsd box with a sample entry")
+    }
+    description.sampleEntry = entry
+    if let table = try sampleTable(boxes, stbl: stbl, issues: &issues) {
+      samples = TrackSamples(table)
+    }
+  }
+
+  /// The table of samples, or nil where the movie's index has none.
+  private func sampleTable(
+    _ boxes: [FourCC: BoxReader], stbl: BoxReader, issues: inout IssueLog
+  ) throws(ISOBMFFError) -> SampleTable? {
+    guard let sizesBox = boxes["stsz"] ?? boxes["stz2"] else { return nil }
+    let sizes = legacySizes(try Self.sizes(sizesBox))
+    guard sizes.count > 0 else { return nil }
+    guard let timesBox = boxes["stts"], let runsBox = boxes["stsc"],
+      let offsetsBox = boxes["co64"] ?? boxes["stco"]
+    else { throw stbl.error("the track has samples, but not all of stts, stsc and stco or co64") }
+
+    let wide = offsetsBox.type == "co64"
+    let chunks = try ChunkIndex(
+      runs: try Self.table(runsBox, stride: 12),
+      offsets: try Self.table(offsetsBox, stride: wide ? 8 : 4), wide: wide, box: runsBox)
+    let count = min(sizes.count, chunks.capacity)
+    if count < sizes.count {
+      issues.add(
+        runsBox.error("the chunks have room for \(count) samples, but \(sizes.count) have a size"))
+    }
+    guard let times = DecodeTimes(try Self.table(timesBox, stride: 8), sampleCount: count) else {
+      throw timesBox.error("the durations add up to more than 2^61 time units")
+    }
+    if times.describedSamples < count {
+      issues.add(
+        timesBox.error("\(times.describedSamples) samples have a duration, of \(count)"))
+    }
+    let offsets = try optionalTable(boxes["ctts"], stride: 8, issues: &issues).map {
+      CompositionOffsets($0, times: times, sampleCount: count)
+    }
+    return SampleTable(
+      sizes: sizes, chunks: chunks, times: times, offsets: offsets,
+      syncSamples: try optionalTable(boxes["stss"], stride: 4, issues: &issues),
+      dependencies: Self.dependencies(boxes["sdtp"]))
+  }
+
+  /// The number of rows and the rows that most boxes of `stbl` consist of.
+  private static func table(
+    _ box: BoxReader, stride: Int
+  ) throws(ISOBMFFError) -> BigEndianTable {
+    var box = box
+    _ = try box.readVersion()
+    let count: UInt32 = try box.read("entry_count")
+    return try box.readTable("entry count", count: count, stride: stride)
+  }
+
+  private func optionalTable(
+    _ box: BoxReader?, stride: Int, issues: inout IssueLog
+  ) throws(ISOBMFFError) -> BigEndianTable? {
+    guard let box else { return nil }
+    return issues.optional { () throws(ISOBMFFError) in try Self.table(box, stride: stride) }
+  }
+
+  private static func sizes(_ box: BoxReader) throws(ISOBMFFError) -> SampleSizes {
+    var box = box
+    _ = try box.readVersion()
+    let field: UInt32 = try box.read("sample_size")
+    let count: UInt32 = try box.read("sample_count")
+    if box.type == "stsz" {
+      guard field == 0 else { return .uniform(field, count: Int(count)) }
+      let table = try box.readTable("sample count", count: count, stride: 4)
+      return .listed(SampleSizes.SizeList(table, fieldBits: 32, count: Int(count)))
+    }
+    let bits = Int(field & 0xFF)
+    guard bits == 4 || bits == 8 || bits == 16 else {
+      throw box.error("field_size is \(bits); it can be 4, 8 or 16")
+    }
+    let rows = bits == 4 ? count / 2 + count % 2 : count
+    let table = try box.readTable("sample count", count: rows, stride: max(1, bits / 8))
+    return .listed(SampleSizes.SizeList(table, fieldBits: bits, count: Int(count)))
+  }
+
+  /// QuickTime's older sound descriptions say 1 for the size of an audio frame of any size.
+  private func legacySizes(_ sizes: SampleSizes) -> SampleSizes {
+    guard case .uniform(1, let count) = sizes, case .audio(let entry)? = sampleEntries.first,
+      let packet = entry.packet, packet.frames == 1
+    else { return sizes }
+    return .uniform(packet.bytes, count: count)
+  }
+
+  private static func dependencies(_ box: BoxReader?) -> BigEndianTable? {
+    guard var box, (try? box.readVersion()) != nil else { return nil }
+    return try? box.readTable(
+      "sample count", count: UInt32(clamping: box.remaining), stride: 1)
+  }
+}

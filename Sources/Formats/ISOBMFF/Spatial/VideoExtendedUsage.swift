@@ -98,3 +98,260 @@ public struct VideoExtendedUsage: Equatable, Sendable {
     }
   }
 }
+
+/// Which views a track holds: the `stri` box of `vexu/eyes` (Apple, "ISO Base Media File Format
+/// and Apple HEVC Stereo Video").
+public struct StereoViews: OptionSet, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// The left eye's view (has_left_eye_view).
+  public static let leftEye = StereoViews(rawValue: 1)
+  /// The right eye's view (has_right_eye_view).
+  public static let rightEye = StereoViews(rawValue: 2)
+  /// Views beyond the two eyes.
+  public static let additional = StereoViews(rawValue: 4)
+  /// The right eye comes first where two eyes share a frame; never set in MV-HEVC.
+  public static let reversed = StereoViews(rawValue: 8)
+}
+
+/// How two eyes share a frame: the `st3d` box (Google, Spherical Video V2).
+public struct StereoscopicMode: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt8
+
+  public init(rawValue: UInt8) {
+    self.rawValue = rawValue
+  }
+
+  /// One eye's picture for both.
+  public static let monoscopic = StereoscopicMode(rawValue: 0)
+  /// The left eye above the right one.
+  public static let topBottom = StereoscopicMode(rawValue: 1)
+  /// The left eye in the left half.
+  public static let leftRight = StereoscopicMode(rawValue: 2)
+  /// The projection's mesh says where each eye lies.
+  public static let custom = StereoscopicMode(rawValue: 3)
+  /// The right eye in the left half.
+  public static let rightLeft = StereoscopicMode(rawValue: 4)
+
+  /// The mode of a layout; nil where `st3d` has none (frame by frame, right eye on top).
+  public init?(_ layout: PackingLayout) {
+    switch (layout.arrangement, layout.rightViewFirst) {
+    case (.sideBySide, false): self = .leftRight
+    case (.sideBySide, true): self = .rightLeft
+    case (.topBottom, false): self = .topBottom
+    default: return nil
+    }
+  }
+
+  /// The layout of the mode; nil for monoscopic, custom and unknown ones.
+  public var packing: PackingLayout? {
+    switch self {
+    case .topBottom: PackingLayout(.topBottom)
+    case .leftRight: PackingLayout(.sideBySide)
+    case .rightLeft: PackingLayout(.sideBySide, rightViewFirst: true)
+    default: nil
+    }
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.fullBox("st3d") { $0.write(rawValue) }
+  }
+}
+
+extension VideoExtendedUsage {
+  /// Reads everything behind a `vexu` box's header.
+  ///
+  /// - Throws: what is wrong with a box that is known, or which box would have to be known to
+  ///   understand the others (`must`).
+  public init(payload: [UInt8]) throws(ISOBMFFError) {
+    try self.init(BoxReader(payload, type: "vexu", path: "vexu"))
+  }
+
+  /// Reads the content of a `vexu` box. Boxes in it that are not known are left in the payload.
+  init(_ box: BoxReader) throws(ISOBMFFError) {
+    payload = box.opaque.payload
+    var box = box
+    while var child = try box.nextBox() {
+      switch child.type {
+      case "eyes": try readEyes(&child)
+      case "proj":
+        readLenses(in: child)
+        projectionKind = try Self.code(in: &child, type: "prji", "lnsc") ?? projectionKind
+      case "lnsc": lensCollection = lensCollection ?? (try? LensCollection(child))
+      case "pack": viewPackingKind = try Self.code(in: &child, type: "pkin") ?? viewPackingKind
+      case "must": try Self.requireKnown(&child, ["eyes", "proj", "pack", "lnsc"])
+      default: break
+      }
+    }
+  }
+
+  /// Lenses are where files have them: in `vexu` or in `proj`. What is wrong with them is no error:
+  /// the layout of these boxes has been published in part only, and the bytes are kept.
+  private mutating func readLenses(in projection: BoxReader) {
+    var projection = projection
+    while lensCollection == nil, let child = try? projection.nextBox() {
+      if child.type == "lnsc" { lensCollection = try? LensCollection(child) }
+    }
+  }
+
+  private mutating func readEyes(_ eyes: inout BoxReader) throws(ISOBMFFError) {
+    while var child = try eyes.nextBox() {
+      switch child.type {
+      case "stri":
+        _ = try child.readVersion()
+        views = StereoViews(rawValue: try child.read("stereo view indicators"))
+      case "hero":
+        _ = try child.readVersion()
+        heroEyeIndicator = try child.read("hero_eye_indicator", as: UInt8.self)
+      case "cams":
+        while var camera = try child.nextBox() {
+          if camera.type == "must" { try Self.requireKnown(&camera, ["blin"]) }
+          guard camera.type == "blin" else { continue }
+          _ = try camera.readVersion()
+          baseline = Baseline(micrometres: try camera.read("baseline_value"))
+        }
+      case "cmfy":
+        while var comfort = try child.nextBox() {
+          if comfort.type == "must" { try Self.requireKnown(&comfort, ["dadj"]) }
+          guard comfort.type == "dadj" else { continue }
+          _ = try comfort.readVersion()
+          disparityAdjustment = DisparityAdjustment(
+            tenThousandths: try comfort.read("disparity_adjustment"))
+        }
+      case "must": try Self.requireKnown(&child, ["stri", "hero", "cams", "cmfy"])
+      default:
+        break
+      }
+    }
+  }
+
+  /// Throws where a `must` box lists a type that is not known here: whoever does not know it is
+  /// not to use what the box around says.
+  private static func requireKnown(
+    _ must: inout BoxReader, _ known: [FourCC]
+  ) throws(ISOBMFFError) {
+    _ = try must.readVersion()
+    while must.remaining >= 4 {
+      let type = try must.readFourCC("required box type")
+      guard known.contains(type) else {
+        throw must.error("it takes to know \(type) to understand the others, which is unknown here")
+      }
+    }
+  }
+
+  private static func code(
+    in box: inout BoxReader, type: FourCC, _ others: FourCC...
+  ) throws(ISOBMFFError) -> FourCC? {
+    var code: FourCC?
+    while var child = try box.nextBox() {
+      if child.type == "must" { try requireKnown(&child, [type] + others) }
+      guard child.type == type, code == nil else { continue }
+      _ = try child.readVersion()
+      code = try child.readFourCC("kind")
+    }
+    return code
+  }
+}
+
+extension VideoExtendedUsage {
+  /// The boxes that hold others, by their path.
+  private static let containers: Set<String> = ["eyes", "eyes/cams", "eyes/cmfy", "proj", "pack"]
+  /// The boxes that fields of this type stand for.
+  private static let known: Set<String> = [
+    "eyes/stri", "eyes/hero", "eyes/cams/blin", "eyes/cmfy/dadj", "proj/prji", "pack/pkin",
+  ]
+
+  /// This box with what `metadata` and `packing` say, and as it is of what they do not.
+  ///
+  /// Where they say nothing new, the bytes are the same. Else all boxes that are not known are
+  /// kept, behind those that are.
+  ///
+  /// - Parameter lenses: of a projection of kind `prim`, which replace those that there are.
+  public func updated(
+    with metadata: SpatialMetadata, packing: PackingLayout?, lenses: LensCollection? = nil
+  ) -> Self {
+    let changes = VideoExtendedUsage(metadata, packing: packing)
+    var new = self
+    new.heroEyeIndicator = changes.heroEyeIndicator ?? heroEyeIndicator
+    new.baseline = changes.baseline ?? baseline
+    new.disparityAdjustment = changes.disparityAdjustment ?? disparityAdjustment
+    new.projectionKind = changes.projectionKind ?? projectionKind
+    if let packing, packing != self.packing {
+      new.viewPackingKind = changes.viewPackingKind
+      new.views = (views ?? []).union(changes.views ?? [])
+      if !packing.rightViewFirst { new.views?.remove(.reversed) }
+    }
+    // Those of another projection hold no more.
+    let holdsLenses = new.projectionKind == projectionKind || new.projectionKind == "prim"
+    new.lensCollection = holdsLenses ? lenses ?? lensCollection : nil
+    guard new != self else { return self }
+    var others: [String: [OpaqueBox]] = [:]
+    Self.collectOthers(in: payload, path: "", into: &others)
+    if !holdsLenses || new.lensCollection != lensCollection {
+      for path in ["", "proj"] { others[path]?.removeAll { $0.type == "lnsc" } }
+      if let lenses = new.lensCollection {
+        others["", default: []].append(OpaqueBox("lnsc", payload: lenses.payload))
+      }
+    }
+    new.payload = new.writtenPayload(others: others)
+    return new
+  }
+
+  /// Boxes that no field stands for, by the path of the box that they are in.
+  private static func collectOthers(
+    in bytes: [UInt8], path: String, into others: inout [String: [OpaqueBox]]
+  ) {
+    for box in OpaqueBox.all(in: bytes) {
+      let own = path.isEmpty ? box.type.description : "\(path)/\(box.type)"
+      if containers.contains(own) {
+        collectOthers(in: box.payload, path: own, into: &others)
+      } else if !known.contains(own) {
+        others[path, default: []].append(box)
+      }
+    }
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("vexu") { $0.write(payload) }
+  }
+
+  func writtenPayload(others: [String: [OpaqueBox]]) -> [UInt8] {
+    var writer = BoxWriter()
+    func container(
+      _ path: String, _ type: FourCC, isNeeded: Bool, in writer: inout BoxWriter,
+      _ body: (inout BoxWriter) -> Void
+    ) {
+      guard isNeeded || others[path] != nil else { return }
+      writer.box(type) {
+        body(&$0)
+        for box in others[path] ?? [] { $0.box(box) }
+      }
+    }
+    let isPair =
+      views != nil || heroEyeIndicator != nil || baseline != nil || disparityAdjustment != nil
+    container("eyes", "eyes", isNeeded: isPair, in: &writer) { eyes in
+      if let views { eyes.fullBox("stri") { $0.write(views.rawValue) } }
+      if let heroEyeIndicator { eyes.fullBox("hero") { $0.write(heroEyeIndicator) } }
+      container("eyes/cams", "cams", isNeeded: baseline != nil, in: &eyes) { cams in
+        if let baseline { cams.fullBox("blin") { $0.write(baseline.micrometres) } }
+      }
+      container("eyes/cmfy", "cmfy", isNeeded: disparityAdjustment != nil, in: &eyes) { cmfy in
+        if let disparityAdjustment {
+          cmfy.fullBox("dadj") { $0.write(disparityAdjustment.tenThousandths) }
+        }
+      }
+    }
+    container("proj", "proj", isNeeded: projectionKind != nil, in: &writer) { proj in
+      if let projectionKind { proj.fullBox("prji") { $0.write(projectionKind) } }
+    }
+    container("pack", "pack", isNeeded: viewPackingKind != nil, in: &writer) { pack in
+      if let viewPackingKind { pack.fullBox("pkin") { $0.write(viewPackingKind) } }
+    }
+    for box in others[""] ?? [] { writer.box(box) }
+    return writer.bytes
+  }
+}

@@ -1,5 +1,41 @@
 // SPDX-License-Identifier: MPL-2.0
 
+/// What is said about a whole movie.
+public struct MovieMetadata: Equatable, Sendable {
+  /// Seconds since 1970-01-01 00:00 UTC; nil leaves the date out.
+  public var creationTime: Int64?
+  /// Items with QuickTime's keys (`com.apple.quicktime.title`). In MP4 those that `ilst` has a
+  /// four-character key for are written under it.
+  public var items: [MetadataItem]
+  /// Further boxes of `udta`.
+  public var userData: [OpaqueBox]
+
+  public init(
+    creationTime: Int64? = nil, items: [MetadataItem] = [], userData: [OpaqueBox] = []
+  ) {
+    self.creationTime = creationTime
+    self.items = items
+    self.userData = userData
+  }
+
+  /// The keys by which other programs tell a spatial movie: format version 1.0, and no warnings
+  /// about how it was shot.
+  public static let spatialItems = [
+    MetadataItem(key: "com.apple.quicktime.spatial.format-version", value: .utf8("1.0")),
+    MetadataItem(key: "com.apple.quicktime.spatial.aggressors-seen", value: .integer(0)),
+  ]
+
+  /// From the files' origin of time, 1904-01-01, to that of Unix.
+  static let secondsTo1970: Int64 = 2_082_844_800
+
+  /// `creationTime` as the files hold it, in seconds since 1904-01-01; 0 for none.
+  var creationTimeSince1904: UInt64 {
+    guard let creationTime else { return 0 }
+    let (seconds, overflow) = creationTime.addingReportingOverflow(Self.secondsTo1970)
+    return overflow ? 0 : UInt64(clamping: seconds)
+  }
+}
+
 extension MovieMetadata {
   /// The four-character keys of `ilst` that stand for QuickTime's keys in MP4.
   static let itemListKeys: [String: FourCC] = [
@@ -95,5 +131,42 @@ extension MetadataValue {
       $0.write(UInt32(0))
       $0.write(bytes)
     }
+  }
+}
+
+/// The content of a `udta` box.
+struct UserData {
+  private(set) var boxes: [OpaqueBox] = []
+  private(set) var items: [MetadataItem] = []
+
+  init(_ box: BoxReader, issues: inout IssueLog) {
+    var box = box
+    while let child = issues.optional({ () throws(ISOBMFFError) in try box.nextBox() }) ?? nil {
+      boxes.append(child.opaque)
+      if child.type == "meta" {
+        issues.optional { () throws(ISOBMFFError) in items += try MetadataItem.items(in: child) }
+      } else if let item = MetadataItem.userText(child) {
+        items.append(item)
+      }
+    }
+  }
+}
+
+/// The 15-bit form of an ISO 639-2 language code (ISO/IEC 14496-12 8.4.2).
+enum LanguageCode {
+  /// Three lower-case letters as five bits each; `und` for anything else.
+  static func packed(_ language: String) -> UInt16 {
+    let letters = Array(language.utf8)
+    guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else {
+      return 0x55C4
+    }
+    return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
+  }
+
+  /// The three letters; `und` for QuickTime's numbered languages and anything that has none.
+  static func letters(_ packed: UInt16) -> String {
+    let letters = [10, 5, 0].map { UInt8(truncatingIfNeeded: packed >> UInt16($0)) & 0x1F }
+    guard letters.allSatisfy({ (1...26).contains($0) }) else { return "und" }
+    return String(decoding: letters.map { $0 + 0x60 }, as: UTF8.self)
   }
 }

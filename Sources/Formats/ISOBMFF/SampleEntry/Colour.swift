@@ -2,6 +2,22 @@
 
 internal import StereoVideo
 
+extension ColourInformation {
+  /// QuickTime's own form has no place for the range: full range takes the other one there, too.
+  func write(to writer: inout BoxWriter, container: MovieContainer) {
+    let statesRange = container == .mp4 || fullRange == true
+    writer.box("colr") {
+      $0.write(statesRange ? "nclx" as FourCC : "nclc")
+      $0.write(primaries)
+      $0.write(transferCharacteristics)
+      $0.write(matrixCoefficients)
+      if statesRange {
+        $0.write(fullRange == true ? 0x80 : 0 as UInt8)
+      }
+    }
+  }
+}
+
 extension MasteringDisplayColourVolume {
   /// Reads an `mdcv` box (ISO/IEC 14496-12 12.1.7).
   init(_ box: inout BoxReader) throws(ISOBMFFError) {
@@ -42,6 +58,25 @@ extension ContentLightLevel {
     writer.box("clli") {
       $0.write(maximum)
       $0.write(maximumFrameAverage)
+    }
+  }
+}
+
+/// Where chroma samples lie: the `chrm` box, with the values of H.265
+/// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
+public struct ChromaLocation: Equatable, Sendable {
+  public var topField: UInt8
+  public var bottomField: UInt8
+
+  public init(topField: UInt8, bottomField: UInt8) {
+    self.topField = topField
+    self.bottomField = bottomField
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("chrm") {
+      $0.write(topField)
+      $0.write(bottomField)
     }
   }
 }

@@ -1,5 +1,66 @@
 // SPDX-License-Identifier: MPL-2.0
 
+/// One thing said about a movie or a track, such as its title.
+public struct MetadataItem: Equatable, Sendable {
+  /// Where the key comes from: `mdta` for QuickTime's reverse-domain keys, `mdir` for the
+  /// four-character ones of `ilst` (`©nam`), `udta` for QuickTime's user data.
+  public var keySpace: FourCC
+  /// `com.apple.quicktime.title`, `©nam` and the like, as the key space has them.
+  public var key: String
+  public var value: MetadataValue
+
+  public init(keySpace: FourCC = "mdta", key: String, value: MetadataValue) {
+    self.keySpace = keySpace
+    self.key = key
+    self.value = value
+  }
+}
+
+/// The value of a metadata item, with the type that says how to read it (QuickTime File Format,
+/// "Well-known types").
+public struct MetadataValue: Equatable, Sendable {
+  /// 1 UTF-8, 13 JPEG, 14 PNG, 21 signed integer, 22 unsigned integer, 23 and 24 floating point.
+  public var typeIndicator: UInt32
+  /// Big-endian where it is a number.
+  public var bytes: [UInt8]
+
+  public init(typeIndicator: UInt32, bytes: [UInt8]) {
+    self.typeIndicator = typeIndicator
+    self.bytes = bytes
+  }
+
+  /// A text.
+  public static func utf8(_ string: String) -> MetadataValue {
+    MetadataValue(typeIndicator: 1, bytes: Array(string.utf8))
+  }
+
+  /// A signed integer of 32 bits.
+  public static func integer(_ value: Int32) -> MetadataValue {
+    let bits = UInt32(bitPattern: value)
+    let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> UInt32($0)) }
+    return MetadataValue(typeIndicator: 21, bytes: bytes)
+  }
+
+  /// The text of a UTF-8 value; nil for other types.
+  public var string: String? {
+    typeIndicator == 1 ? String(decoding: bytes, as: UTF8.self) : nil
+  }
+
+  /// The number of an integer value that fits 64 signed bits; nil for other values and types.
+  public var integer: Int64? {
+    guard [21, 22, 65, 66, 67, 74, 75, 76, 77, 78].contains(typeIndicator),
+      let first = bytes.first, bytes.count <= 8
+    else { return nil }
+    let isSigned = [21, 65, 66, 67, 74].contains(typeIndicator)
+    guard isSigned || bytes.count < 8 || first < 0x80 else { return nil }
+    var value: Int64 = isSigned && first >= 0x80 ? -1 : 0
+    for byte in bytes {
+      value = value << 8 | Int64(byte)
+    }
+    return value
+  }
+}
+
 extension MetadataItem {
   /// Reads the items of a `meta` box: QuickTime's `mdta` keys, or the `ilst` of MP4.
   static func items(in meta: BoxReader) throws(ISOBMFFError) -> [MetadataItem] {

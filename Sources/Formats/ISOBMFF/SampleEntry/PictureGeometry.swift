@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: MPL-2.0
+
+/// The part of a picture that is meant to be shown, in fractions of pixels: the `clap` box
+/// (ISO/IEC 14496-12 12.1.4). The offsets go from the picture's centre to the aperture's.
+public struct CleanAperture: Equatable, Sendable {
+  public var widthNumerator, widthDenominator: UInt32
+  public var heightNumerator, heightDenominator: UInt32
+  public var horizontalOffsetNumerator: Int32
+  public var horizontalOffsetDenominator: UInt32
+  public var verticalOffsetNumerator: Int32
+  public var verticalOffsetDenominator: UInt32
+
+  public init(
+    widthNumerator: UInt32, widthDenominator: UInt32 = 1, heightNumerator: UInt32,
+    heightDenominator: UInt32 = 1, horizontalOffsetNumerator: Int32 = 0,
+    horizontalOffsetDenominator: UInt32 = 1, verticalOffsetNumerator: Int32 = 0,
+    verticalOffsetDenominator: UInt32 = 1
+  ) {
+    self.widthNumerator = widthNumerator
+    self.widthDenominator = widthDenominator
+    self.heightNumerator = heightNumerator
+    self.heightDenominator = heightDenominator
+    self.horizontalOffsetNumerator = horizontalOffsetNumerator
+    self.horizontalOffsetDenominator = horizontalOffsetDenominator
+    self.verticalOffsetNumerator = verticalOffsetNumerator
+    self.verticalOffsetDenominator = verticalOffsetDenominator
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("clap") {
+      $0.write(widthNumerator)
+      $0.write(widthDenominator)
+      $0.write(heightNumerator)
+      $0.write(heightDenominator)
+      $0.write(horizontalOffsetNumerator)
+      $0.write(horizontalOffsetDenominator)
+      $0.write(verticalOffsetNumerator)
+      $0.write(verticalOffsetDenominator)
+    }
+  }
+}
+
+/// The shape of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
+public struct PixelAspectRatio: Equatable, Sendable {
+  /// A pixel is `horizontalSpacing` wide where it is `verticalSpacing` high.
+  public var horizontalSpacing: UInt32
+  public var verticalSpacing: UInt32
+
+  public init(horizontalSpacing: UInt32, verticalSpacing: UInt32) {
+    self.horizontalSpacing = horizontalSpacing
+    self.verticalSpacing = verticalSpacing
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("pasp") {
+      $0.write(horizontalSpacing)
+      $0.write(verticalSpacing)
+    }
+  }
+}
+
+/// How fields make up a frame: the `fiel` box (QuickTime File Format, "Field handling").
+public struct FieldInformation: Equatable, Sendable {
+  /// 1 for progressive, 2 for interlaced.
+  public var fieldCount: UInt8
+  /// The order of two fields (1, 6, 9 or 14); 0 for progressive or not known.
+  public var detail: UInt8
+
+  public init(fieldCount: UInt8, detail: UInt8) {
+    self.fieldCount = fieldCount
+    self.detail = detail
+  }
+
+  /// One field, which is the frame.
+  public static let progressive = FieldInformation(fieldCount: 1, detail: 0)
+
+  func write(to writer: inout BoxWriter) {
+    writer.box("fiel") {
+      $0.write(fieldCount)
+      $0.write(detail)
+    }
+  }
+}
+
+/// A size in 16.16 fixed-point pixels.
+public struct FixedPointSize: Equatable, Sendable {
+  /// 65536 is one pixel.
+  public var width, height: UInt32
+
+  public init(width: UInt32, height: UInt32) {
+    self.width = width
+    self.height = height
+  }
+
+  func write(to writer: inout BoxWriter) {
+    writer.write(width)
+    writer.write(height)
+  }
+}
+
+extension VisualSampleEntry {
+  /// The size of the coded picture.
+  var encodedSize: FixedPointSize {
+    FixedPointSize(width: UInt32(width) << 16, height: UInt32(height) << 16)
+  }
+
+  /// That size with square pixels.
+  var productionSize: FixedPointSize {
+    withSquarePixels(encodedSize)
+  }
+
+  /// The size of the clean aperture with square pixels: what is shown.
+  var displaySize: FixedPointSize {
+    guard let clap = cleanAperture, clap.widthDenominator > 0, clap.heightDenominator > 0 else {
+      return productionSize
+    }
+    let width = UInt64(clap.widthNumerator) << 16 / UInt64(clap.widthDenominator)
+    let height = UInt64(clap.heightNumerator) << 16 / UInt64(clap.heightDenominator)
+    return withSquarePixels(
+      FixedPointSize(width: UInt32(clamping: width), height: UInt32(clamping: height)))
+  }
+
+  private func withSquarePixels(_ size: FixedPointSize) -> FixedPointSize {
+    guard let pasp = pixelAspectRatio, pasp.horizontalSpacing > 0, pasp.verticalSpacing > 0 else {
+      return size
+    }
+    let width = UInt64(size.width) * UInt64(pasp.horizontalSpacing) / UInt64(pasp.verticalSpacing)
+    return FixedPointSize(width: UInt32(clamping: width), height: size.height)
+  }
+}
