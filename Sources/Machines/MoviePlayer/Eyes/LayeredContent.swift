@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import HEVC
-import ISOBMFF
+public import ISOBMFF
 import StereoVideo
 
 /// What a layered stream turns out to be, by its parameter sets and its first access unit.
@@ -127,5 +127,74 @@ enum LayeredContent {
 
   private static func sentence(_ text: String) -> String {
     text.prefix(1).uppercased() + text.dropFirst() + "."
+  }
+}
+
+/// The bytes of a picture that was taken out of an access unit: parts of it, and the beginnings of
+/// NAL units that were written anew, with length prefixes of four bytes.
+struct PictureData {
+  private enum Part {
+    case kept(Range<Int>)
+    case written(Range<Int>)
+  }
+
+  private var parts: [Part] = []
+  private var written: [UInt8] = []
+  private let source: ByteSlice
+
+  init(_ picture: SingleLayerAccessUnit, of source: ByteSlice, framing: NALUnitFraming) {
+    self.source = source
+    parts.reserveCapacity(picture.nalUnits.count * 2)
+    written.reserveCapacity(picture.nalUnits.reduce(0) { $0 + 4 + $1.beginning.count })
+    // Parameter sets and delimiters have no place in samples.
+    for unit in picture.nalUnits where unit.header.type != .accessUnitDelimiter {
+      if unit.beginning.isEmpty, framing == .lengthPrefixed(lengthSize: 4),
+        unit.payload.lowerBound >= 4
+      {
+        // The prefix in front of it is right as it is.
+        keep(unit.payload.lowerBound - 4..<unit.payload.upperBound)
+      } else {
+        let start = written.count
+        let length = UInt32(clamping: unit.byteCount)
+        for shift in [24, 16, 8, 0] as [UInt32] {
+          written.append(UInt8(truncatingIfNeeded: length >> shift))
+        }
+        written += unit.beginning
+        parts.append(.written(start..<written.count))
+        if !unit.payload.isEmpty { parts.append(.kept(unit.payload)) }
+      }
+    }
+  }
+
+  private mutating func keep(_ range: Range<Int>) {
+    if case .kept(let last)? = parts.last, last.upperBound == range.lowerBound {
+      parts[parts.count - 1] = .kept(last.lowerBound..<range.upperBound)
+    } else {
+      parts.append(.kept(range))
+    }
+  }
+
+  /// All parts as references; nil where there is none.
+  var data: SampleData? {
+    let own = written.isEmpty ? nil : ByteSlice(written)
+    return SampleData(
+      parts.compactMap {
+        switch $0 {
+        case .kept(let range): source.part(range)
+        case .written(let range): own?.part(range)
+        }
+      })
+  }
+}
+
+extension VisualSampleEntry {
+  /// Whether the records say that the samples hold several views in layers.
+  public var hasLayeredViews: Bool {
+    let sets = LayeredContent.configuration(of: self)?.parameterSets ?? []
+    let vps = sets.last { NALUnitHeader($0.span.bytes)?.type == .videoParameterSet }
+    guard lhvC != nil, let vps = vps.flatMap({ try? VideoParameterSet(nalUnit: $0) }) else {
+      return false
+    }
+    return LayeredStreamInformation(vps, displays: nil).viewCount > 1
   }
 }

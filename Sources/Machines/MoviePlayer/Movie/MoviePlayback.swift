@@ -186,3 +186,155 @@ extension OutputQueue {
     append(.warning(PlayerWarning(.file, "\(issue)")))
   }
 }
+
+/// Saying that nothing comes for a while, so that nobody waits for it.
+extension MoviePlayback {
+  /// An hour of silence is told in parts; broken times can make it ages.
+  private static let maximumGapCount = 3600
+
+  /// So much silence of muted audio at least is told at once, before the others come there.
+  private static let silenceLength = Nanoseconds.second
+
+  /// Tells those streams of a track that somebody takes that nothing comes between two timestamps.
+  func gap(
+    _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
+  ) {
+    guard start < end else { return }
+    for stream in tracks[track].streams { stream.gap(from: start, to: end, &outputs) }
+  }
+
+  /// Tells the streams of a track that nothing comes before a time of the movie, in whole parts
+  /// from the end of what came last, so that it does not matter how often this is called.
+  mutating func fillGap(_ track: Int, before time: Nanoseconds, _ outputs: inout OutputQueue) {
+    let unit = tracks[track].gapLength
+    guard segment.rate > 0, time > tracks[track].end, time - tracks[track].end >= unit,
+      let edit = tracks[track].currentEdit, edit.mediaStart != nil,
+      tracks[track].end >= edit.movieStart
+    else { return }
+    // What is decoded later may be shown earlier.
+    let least = tracks[track].leastPTS(samples(track), isComplete: isComplete)
+    let time = min(time, least.map { edit.movieTime(of: $0) } ?? time)
+    while time > tracks[track].end, time - tracks[track].end >= unit {
+      let rest = time - tracks[track].end
+      let length = tracks[track].gapCount < Self.maximumGapCount ? unit : rest
+      tracks[track].gapCount += 1
+      let end = saturatingSum(tracks[track].end, length)
+      gap(
+        track, from: edit.timestamp(at: tracks[track].end), to: edit.timestamp(at: end), &outputs)
+      tracks[track].end = end
+    }
+  }
+
+  /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.
+  mutating func fillGaps(
+    upTo time: Nanoseconds, _ outputs: inout OutputQueue, fileSize: UInt64
+  ) throws(MoviePlayerError) {
+    for track in tracks.indices {
+      if tracks[track].isMuted(segment) { silence(track, upTo: time, &outputs) }
+      guard !tracks[track].hasEnded,
+        saturatingSum(tracks[track].end, tracks[track].gapLength) <= time,
+        let item = try next(track, &outputs, fileSize: fileSize)
+      else { continue }
+      let start = tracks[track].movieTime(
+        ofPTS: tracks[track].timeline.pts(item.record.presentationTime))
+      fillGap(track, before: min(start, time), &outputs)
+    }
+  }
+
+  // MARK: Muted audio
+
+  /// Tells the streams of muted audio that nothing comes, up to behind a time of the movie.
+  mutating func silence(_ track: Int, upTo time: Nanoseconds, _ outputs: inout OutputQueue) {
+    guard segment.rate > 0, tracks[track].end <= time || tracks[track].needsSegment else { return }
+    let start = tracks[track].end
+    let end = max(start, saturatingSum(time, Self.silenceLength))
+    let limit = segment.stop ?? duration ?? segment.start
+    silence(track, from: start, to: min(end, limit), &outputs)
+    tracks[track].end = end
+  }
+
+  /// Tells the streams of muted audio that nothing comes in a part of the movie.
+  mutating func silence(
+    _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
+  ) {
+    if tracks[track].beginSilence() {
+      var whole = segment
+      whole.duration = nil
+      tell(SegmentStart(segment: whole), to: track, &outputs)
+    }
+    gap(track, from: start, to: end, &outputs)
+  }
+}
+
+/// How far a movie has been played backwards.
+struct ReversePlayback: Sendable {
+  /// Where the group begins that was played last, on the movie's time line.
+  var end: Nanoseconds
+  /// The first sample of each track that has been played.
+  var limits: [Int]
+  var isAtStart = false
+}
+
+/// Going elsewhere, and backwards.
+extension MoviePlayback {
+  /// Plays this part of the movie from now on.
+  mutating func begin(_ wanted: PlaybackSegment) {
+    segment = wanted
+    hasSought = true
+    budget = SampleBudget()
+    let start = wanted.rate < 0 ? wanted.stop ?? 0 : wanted.start
+    position = start
+    for track in tracks.indices {
+      let index = tracks[track].index
+      tracks[track].seek(to: start, movie.tracks[index].samples)
+    }
+    reverse = nil
+    guard wanted.rate < 0 else { return }
+    reverse = ReversePlayback(
+      end: start,
+      limits: tracks.indices.map { tracks[$0].timeline.end(at: start, samples($0)) })
+    for track in tracks.indices { tracks[track].finish() }
+  }
+
+  /// Goes on with the group of pictures before the one that has been played; false at the start.
+  mutating func nextGroup(
+    _ outputs: inout OutputQueue, fileSize: UInt64
+  ) throws(MoviePlayerError) -> Bool {
+    guard var reverse, !reverse.isAtStart, let reference else { return false }
+    let last = reverse.end > 0 ? reverse.end - 1 : 0
+    let timeline = tracks[reference].timeline
+    let first = timeline.sample(at: last, samples(reference))
+    let edit = timeline.edits[timeline.edit(at: last)]
+    var start =
+      timeline.movieTime(ofSample: first, near: last, samples(reference)) ?? edit.movieStart
+    if start >= reverse.end { start = edit.movieStart }
+    reverse.isAtStart = start <= segment.start || start == 0 || start >= reverse.end
+    for track in tracks.indices where reverse.limits.indices.contains(track) {
+      if tracks[track].isMuted(segment) {
+        silence(track, from: max(start, segment.start), to: reverse.end, &outputs)
+        continue
+      }
+      let timeline = tracks[track].timeline
+      if timeline.edit(at: last) != tracks[track].edit {
+        reverse.limits[track] = timeline.end(at: reverse.end, samples(track))
+      }
+      let begin = timeline.sample(at: start, samples(track))
+      // Looking for a group of one sample in many tracks is more work than reading it.
+      if let record = samples(track).sample(at: begin) {
+        try count(0, at: record, of: track, fileSize: fileSize)
+      }
+      let range = min(begin, reverse.limits[track])..<reverse.limits[track]
+      tracks[track].play(group: range, at: last)
+      reverse.limits[track] = range.lowerBound
+    }
+    reverse.end = start
+    self.reverse = reverse
+    return true
+  }
+
+  /// The track by which others go where it matters: video that somebody takes.
+  private var reference: Int? {
+    let video = tracks.indices.filter { tracks[$0].kind == .video }
+    return video.first { tracks[$0].isSelected } ?? video.first ?? tracks.indices.first
+  }
+}

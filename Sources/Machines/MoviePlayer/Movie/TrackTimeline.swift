@@ -161,3 +161,160 @@ extension TrackTimeline {
   /// Some hundred years: sums of a few of these do not overflow.
   private static let maximumTimestamp = Nanoseconds(Int64.max / 2)
 }
+
+/// One edit of a track: a part of the movie, and what of the media plays in it.
+struct TimelineEdit: Hashable, Sendable {
+  /// Where it begins on the movie's time line.
+  var movieStart: Nanoseconds
+  /// nil: as long as there is media.
+  var duration: Nanoseconds?
+  /// The media time that it begins with, in units of the track's timescale; nil shows nothing.
+  var mediaStart: Int64?
+  /// The timestamp of `mediaStart`.
+  var start: Nanoseconds
+  /// How fast the media plays, in 1/65536 of its own speed; never 0.
+  var rate: UInt64 = Self.normalRate
+
+  static let normalRate: UInt64 = 0x1_0000
+
+  var movieEnd: Nanoseconds? { duration.map { saturatingSum(movieStart, $0) } }
+  var stop: Nanoseconds? { movieEnd.map { timestamp(at: $0) } }
+
+  /// The timestamp that is shown at a time of the movie; the edit's first for what is before it.
+  func timestamp(at time: Nanoseconds) -> Nanoseconds {
+    let distance = time - min(time, movieStart)
+    return saturatingSum(start, scale(distance, rate, Self.normalRate))
+  }
+
+  /// When a timestamp is shown; what is before the edit's first may have its time, 0 at least.
+  func movieTime(of timestamp: Nanoseconds) -> Nanoseconds {
+    let time = decodeOrder(of: timestamp)
+    return time > 0 ? Nanoseconds(time) : 0
+  }
+
+  /// When a timestamp would be shown, or have been.
+  func decodeOrder(of timestamp: Nanoseconds) -> Int64 {
+    let distance = Int64(
+      clamping: scale(max(timestamp, start) - min(timestamp, start), Self.normalRate, rate))
+    return saturatingDifference(
+      Int64(clamping: movieStart), timestamp < start ? distance : -distance)
+  }
+
+  /// The part of this edit that `segment`, one of the movie's time line, wants to play, as a
+  /// segment of the track's own timestamps; nil where it wants none of it.
+  func segment(in movie: PlaybackSegment) -> PlaybackSegment? {
+    let from = max(movieStart, movie.start)
+    let to = min(movieEnd ?? .max, movie.stop ?? .max)
+    guard from < to || (from == movie.start && to == from) else { return nil }
+    var segment = movie
+    segment.start = timestamp(at: from)
+    segment.stop = to == .max ? nil : timestamp(at: to)
+    if rate != Self.normalRate {
+      // To the movie's time line, the media's speed is as if somebody had changed it already.
+      let speed = Double(rate) / Double(Self.normalRate)
+      segment.rate = movie.rate * speed
+      segment.appliedRate /= speed
+    }
+    segment.time = from
+    segment.duration = nil
+    segment.position = segment.start
+    let end = movie.stop ?? to
+    let passed = movie.rate < 0 ? end - min(to, end) : from - movie.start
+    segment.base = saturatingSum(
+      movie.base,
+      movie.rate.magnitude == 1
+        ? passed : PlaybackSegment.scaled(passed, by: 1 / movie.rate.magnitude))
+    return segment
+  }
+}
+
+/// Where in a track's samples decoding has to start.
+extension TrackTimeline {
+  /// The sample that decoding has to start at for what is shown at a time of the movie.
+  func sample(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
+    let edit = edits[edit(at: time)]
+    guard let start = edit.mediaStart else { return 0 }
+    guard time > edit.movieStart else { return firstSample(for: start, samples) }
+    return syncSample(for: mediaTime(of: edit.timestamp(at: time)), samples)
+  }
+
+  /// The sample that decoding starts at for an edit. Sound that lies less than a second before the
+  /// first one is given too: decoders settle on it, and a remux keeps it.
+  func firstSample(for mediaStart: Int64, _ samples: TrackSamples) -> Int {
+    if kind == .audio, mediaStart < Int64(timescale),
+      edits.first(where: { $0.mediaStart != nil })?.mediaStart == mediaStart
+    {
+      return 0
+    }
+    return syncSample(for: mediaStart, samples)
+  }
+
+  /// The random access point from which on the sample that is shown at a media time decodes:
+  /// leading pictures need the one before theirs.
+  private func syncSample(for mediaTime: Int64, _ samples: TrackSamples) -> Int {
+    guard let shown = samples.index(atPresentationTime: mediaTime) else { return 0 }
+    var candidate = shown
+    while let sync = samples.syncSample(atOrBefore: candidate) {
+      guard let record = samples.sample(at: sync), record.presentationTime > mediaTime, sync > 0
+      else { return sync }
+      candidate = sync - 1
+    }
+    return 0
+  }
+
+  /// When a sample is shown in the edit that plays at `time`; not before that begins.
+  func movieTime(
+    ofSample index: Int, near time: Nanoseconds, _ samples: TrackSamples
+  ) -> Nanoseconds? {
+    let edit = edits[edit(at: time)]
+    guard edit.mediaStart != nil, let record = samples.sample(at: index) else { return nil }
+    return max(edit.movieTime(of: pts(record.presentationTime)), edit.movieStart)
+  }
+
+  /// The sample behind the last one that is needed for what is shown before a time.
+  func end(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
+    let last = time > 0 ? time - 1 : 0
+    let edit = edits[edit(at: last)]
+    guard edit.mediaStart != nil, last >= edit.movieStart else { return samples.count }
+    let shown = samples.index(atPresentationTime: mediaTime(of: edit.timestamp(at: last)))
+    return shown.flatMap { samples.syncSample(after: $0) } ?? samples.count
+  }
+
+  /// Where the last edit ends that goes on to the end of the media.
+  func mediaEnd(_ samples: TrackSamples) -> Nanoseconds {
+    guard let last = edits.last else { return 0 }
+    // What is shown last need not be decoded last.
+    let end = (max(0, samples.count - Self.reorderLimit)..<samples.count)
+      .compactMap { samples.sample(at: $0) }
+      .map { saturatingDifference($0.presentationTime, -Int64($0.duration)) }.max()
+    return end.map { max(last.movieTime(of: pts($0)), last.movieStart) } ?? last.movieStart
+  }
+
+  /// No picture waits for more others to be decoded (H.265 A.4.2), itself included.
+  private static var reorderLimit: Int { 17 }
+}
+
+/// Time lines of movies of which upstream says what plays when, as adaptive streaming does.
+extension TrackTimeline {
+  /// The time line whose timestamps are times of the movie: where the first edit puts them.
+  init(upstream timeline: TrackTimeline) {
+    let first = timeline.edits.first { $0.mediaStart != nil }
+    let start = scale(first?.movieStart ?? 0, UInt64(timeline.timescale), .second)
+    let shift = saturatingDifference(Int64(clamping: start), first?.mediaStart ?? 0)
+    let distance = saturatingDifference(timeline.presentationShift, timeline.decodeShift)
+    self = timeline
+    presentationShift = shift
+    decodeShift = saturatingDifference(shift, distance)
+    isUpstream = true
+    edits = [TimelineEdit(movieStart: 0, duration: nil, mediaStart: 0, start: 0)]
+  }
+
+  /// Moves all timestamps.
+  mutating func shift(by nanoseconds: Int64) {
+    let units = Int64(
+      clamping: scale(nanoseconds.magnitude, UInt64(timescale), .second))
+    let distance = nanoseconds < 0 ? units : -units
+    presentationShift = saturatingDifference(presentationShift, distance)
+    decodeShift = saturatingDifference(decodeShift, distance)
+  }
+}

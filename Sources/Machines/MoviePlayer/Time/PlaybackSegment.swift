@@ -76,3 +76,57 @@ public struct PlaybackSegment: Hashable, Sendable {
     return Nanoseconds(product)
   }
 }
+
+/// A time or a duration in nanoseconds.
+public typealias Nanoseconds = UInt64
+
+extension Nanoseconds {
+  static var second: Nanoseconds { 1_000_000_000 }
+}
+
+/// `value * numerator / denominator` in 128 bits, rounded down and saturated; 0 for a denominator
+/// of 0.
+func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
+  guard denominator > 0 else { return 0 }
+  let product = value.multipliedFullWidth(by: numerator)
+  guard product.high < denominator else { return .max }
+  return denominator.dividingFullWidth(product).quotient
+}
+
+/// `a + b`, as near to it as a time gets: `UInt64.max` stands for no time in GStreamer.
+func saturatingSum(_ a: Nanoseconds, _ b: Nanoseconds) -> Nanoseconds {
+  let (sum, overflow) = a.addingReportingOverflow(b)
+  return overflow ? .max - 1 : Swift.min(sum, .max - 1)
+}
+
+/// `a - b`, as near to it as the type gets.
+func saturatingDifference(_ a: Int64, _ b: Int64) -> Int64 {
+  let (difference, overflow) = a.subtractingReportingOverflow(b)
+  return overflow ? (a < 0 ? .min : .max) : difference
+}
+
+/// A number as a fraction: frames a second, or the shape of a pixel.
+public struct Ratio: Hashable, Sendable {
+  /// 1 or more.
+  public let numerator: Int32
+  /// 1 or more.
+  public let denominator: Int32
+
+  /// In lowest terms; nil where a part is not above 0 or does not fit.
+  public init?(_ numerator: some BinaryInteger, _ denominator: some BinaryInteger) {
+    guard let top = UInt64(exactly: numerator), let bottom = UInt64(exactly: denominator),
+      top > 0, bottom > 0
+    else { return nil }
+    var (a, b) = (top, bottom)
+    while b > 0 { (a, b) = (b, a % b) }
+    guard let top = Int32(exactly: top / a), let bottom = Int32(exactly: bottom / a) else {
+      return nil
+    }
+    (self.numerator, self.denominator) = (top, bottom)
+  }
+
+  /// The time of so many units of which there are this many a second.
+  func time(of units: UInt64) -> Nanoseconds {
+    scale(units, UInt64(denominator) * .second, UInt64(numerator))
+  }
+}
