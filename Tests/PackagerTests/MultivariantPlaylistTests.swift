@@ -4,7 +4,7 @@ import Packager
 import Testing
 
 struct MultivariantPlaylistTests {
-  private func variant(_ uri: String, _ bandwidth: UInt64, _ layout: VideoLayout) -> Variant {
+  private func variant(_ uri: String, _ bandwidth: UInt64, _ layout: RenditionLayout) -> Variant {
     var variant = Variant(
       uri, bandwidth: bandwidth, averageBandwidth: bandwidth - 100_000,
       codecs: "hvc1.1.6.L123.B0", width: 1920, height: 1080, layouts: [layout])
@@ -19,9 +19,9 @@ struct MultivariantPlaylistTests {
         "audio_0/index.m3u8", groupID: "aac", name: "English", language: "en", isDefault: true,
         channelCount: 2, codecs: "mp4a.40.2", bandwidth: 130_000, averageBandwidth: 128_000)
     ]
-    let mono = variant("video_0_mono/index.m3u8", 5_000_000, VideoLayout(isStereo: false))
+    let mono = variant("video_0_mono/index.m3u8", 5_000_000, RenditionLayout(isStereo: false))
     playlist.variants = [
-      variant("video_0/index.m3u8", 9_000_000, VideoLayout(isStereo: true)), mono,
+      variant("video_0/index.m3u8", 9_000_000, RenditionLayout(isStereo: true)), mono,
     ]
     playlist.iFrames = [
       mono.iFrames("video_0_mono/iframe.m3u8", bandwidth: 900_000, averageBandwidth: 700_000)
@@ -54,7 +54,7 @@ struct MultivariantPlaylistTests {
     var playlist = MultivariantPlaylist()
     for isStereo in [true, false] {
       playlist.variants.append(
-        variant("a", 1_000_000, VideoLayout(isStereo: isStereo, projection: .halfEquirectangular)))
+        variant("a", 1_000_000, RenditionLayout(isStereo: isStereo, projection: .halfEquirectangular)))
     }
     #expect(playlist.text.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO/PROJ-HEQU\""))
     #expect(playlist.text.contains("REQ-VIDEO-LAYOUT=\"CH-MONO/PROJ-HEQU\""))

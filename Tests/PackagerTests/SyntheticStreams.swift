@@ -69,7 +69,7 @@ extension PackagerSettings {
 private let entry = VisualSampleEntry(width: 640, height: 360, hvcC: [1, 2, 3])
 
 func video(_ name: String, isStereo: Bool = true, iFrames: Bool = false) -> Rendition {
-  var video = Rendition.Video(layout: VideoLayout(isStereo: isStereo))
+  var video = Rendition.Video(layout: RenditionLayout(isStereo: isStereo))
   video.frameRate = FrameRate(30)
   video.hasIFramePlaylist = iFrames
   return Rendition(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MPL-2.0
 
-
 /// What an earlier run has left of a rendition, for another one to go on from: after a restart, players
 /// find all that was listed, then a discontinuity.
 public struct EarlierRun: Sendable {

@@ -47,8 +47,8 @@ extension MultivariantPlaylist {
 
 extension RenditionTrack {
   /// Those that its listed pictures have by turns, the one that is shown for longest first.
-  fileprivate var layouts: [VideoLayout] {
-    var lengths: [(layout: VideoLayout, seconds: Double)] = []
+  fileprivate var layouts: [RenditionLayout] {
+    var lengths: [(layout: RenditionLayout, seconds: Double)] = []
     func add(_ rendition: Rendition, _ seconds: Double) {
       guard case .video(let video) = rendition.content else { return }
       if let index = lengths.firstIndex(where: { $0.layout == video.layout }) {

@@ -10,14 +10,14 @@ public struct Rendition: Sendable {
   }
 
   public struct Video: Sendable {
-    public var layout: VideoLayout
+    public var layout: RenditionLayout
     public var range = VideoRange.standard
     /// Nil where it is not known, or varies.
     public var frameRate: FrameRate?
     /// There is a playlist of its keyframes.
     public var hasIFramePlaylist = false
 
-    public init(layout: VideoLayout) { self.layout = layout }
+    public init(layout: RenditionLayout) { self.layout = layout }
   }
 
   public struct Audio: Sendable {

@@ -82,11 +82,11 @@ public struct Variant: Equatable, Sendable {
   public var frameRate: FrameRate?
   public var range: VideoRange
   /// Those that the pictures have by turns, the one of most of them first.
-  public var layouts: [VideoLayout]
+  public var layouts: [RenditionLayout]
 
   public init(
     _ uri: String, bandwidth: UInt64, averageBandwidth: UInt64, codecs: String, width: Int,
-    height: Int, range: VideoRange = .standard, layouts: [VideoLayout]
+    height: Int, range: VideoRange = .standard, layouts: [RenditionLayout]
   ) {
     (self.uri, self.bandwidth, self.averageBandwidth) = (uri, bandwidth, averageBandwidth)
     (self.codecs, self.width, self.height) = (codecs, width, height)
@@ -200,4 +200,44 @@ public struct AudioRendition: Equatable, Sendable {
     attributes.add("URI", quoted: uri)
     return "#EXT-X-MEDIA:\(attributes.text)"
   }
+}
+
+/// How pictures are to be looked at: one entry of `REQ-VIDEO-LAYOUT`
+/// (draft-pantos-hls-rfc8216bis 4.4.6.2).
+public struct RenditionLayout: Equatable, Sendable {
+  public enum Projection: String, Sendable, CaseIterable {
+    /// On a plane.
+    case rectilinear = "PROJ-RECT"
+    /// 360 degrees.
+    case equirectangular = "PROJ-EQUI"
+    /// 180 degrees.
+    case halfEquirectangular = "PROJ-HEQU"
+    /// By the lens parameters of each picture.
+    case parametricImmersive = "PROJ-PRIM"
+  }
+
+  public var isStereo: Bool
+  public var projection: Projection
+
+  public init(isStereo: Bool, projection: Projection = .rectilinear) {
+    self.isStereo = isStereo
+    self.projection = projection
+  }
+
+  /// One eye on a plane, which needs no words.
+  public var isUsual: Bool { !isStereo && projection == .rectilinear }
+
+  /// `CH-STEREO/PROJ-HEQU`; a plane is not said.
+  public var text: String {
+    let channels = isStereo ? "CH-STEREO" : "CH-MONO"
+    return projection == .rectilinear ? channels : "\(channels)/\(projection.rawValue)"
+  }
+}
+
+extension [RenditionLayout] {
+  /// Nothing of it needs words.
+  var isUsual: Bool { allSatisfy(\.isUsual) }
+
+  /// The value of `REQ-VIDEO-LAYOUT`: an entry for each layout that is shown by turns.
+  var text: String { map(\.text).joined(separator: ",") }
 }

@@ -66,3 +66,86 @@ enum UTCTime {
     return era * 146_097 + yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear - 719_468
   }
 }
+
+/// Nanoseconds as seconds with a number of decimals, rounded to the nearest: playlists need no
+/// floating-point numbers, and get none.
+func seconds(_ nanoseconds: UInt64, decimals: Int = 5) -> String {
+  precondition((1...9).contains(decimals))
+  let unit = (decimals..<9).reduce(UInt64(1)) { product, _ in product * 10 }
+  let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: unit)
+  let rounded = remainder * 2 >= unit && unit > 1 ? quotient + 1 : quotient
+  let one = 1_000_000_000 / unit
+  let fraction = String(rounded % one)
+  return "\(rounded / one).\(String(repeating: "0", count: decimals - fraction.count))\(fraction)"
+}
+
+/// Seconds as playlists have them, in nanoseconds; nil for what is no such number.
+func nanoseconds(_ text: some StringProtocol) -> UInt64? {
+  let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+  guard let whole = parts.first.flatMap({ UInt64($0) }), whole < 1 << 20 else { return nil }
+  guard parts.count == 2 else { return whole * 1_000_000_000 }
+  let digits = parts[1].prefix(9)
+  guard let fraction = UInt64(digits), parts[1].allSatisfy(\.isNumber) else { return nil }
+  let scale = (digits.count..<9).reduce(UInt64(1)) { product, _ in product * 10 }
+  return whole * 1_000_000_000 + fraction * scale
+}
+
+/// A positive quotient as a decimal number, rounded to the nearest; 0 where the divisor is 0.
+func quotient(_ numerator: UInt64, _ denominator: UInt64, decimals: Int = 3) -> String {
+  guard denominator > 0 else { return seconds(0, decimals: decimals) }
+  let product = numerator.multipliedFullWidth(by: 1_000_000_000)
+  guard product.high < denominator else { return seconds(.max, decimals: decimals) }
+  return seconds(denominator.dividingFullWidth(product).quotient, decimals: decimals)
+}
+
+/// The bit rate of a rendition, measured: `BANDWIDTH` and `AVERAGE-BANDWIDTH`.
+public struct BitRate: Equatable, Sendable {
+  /// The largest rate of any row of segments that lasts between half and one and a half target
+  /// durations; bits a second.
+  public private(set) var peak: UInt64 = 0
+  private var bytes: UInt64 = 0
+  private var duration: UInt64 = 0
+  private let targetDuration: UInt64
+  /// The last segments, which together last at most one and a half target durations.
+  private var recent: [Row] = []
+
+  private struct Row: Equatable, Sendable {
+    var bytes: UInt64 = 0
+    var duration: UInt64 = 0
+  }
+
+  /// - Parameter targetDuration: in seconds.
+  public init(targetDuration: Int) {
+    self.targetDuration = UInt64(max(targetDuration, 1)) * 1_000_000_000
+  }
+
+  /// Of all segments, in bits a second.
+  public var average: UInt64 { Self.rate(bytes, duration) }
+
+  /// Counts a segment.
+  ///
+  /// - Parameter duration: in nanoseconds.
+  public mutating func add(bytes: UInt64, duration: UInt64) {
+    self.bytes &+= bytes
+    self.duration &+= duration
+    recent.append(Row(bytes: bytes, duration: duration))
+    while recent.count > 1, recent.reduce(0, { $0 + $1.duration }) > targetDuration * 3 / 2 {
+      recent.removeFirst()
+    }
+    var row = Row()
+    for segment in recent.reversed() {
+      row = Row(bytes: row.bytes + segment.bytes, duration: row.duration + segment.duration)
+      if row.duration >= targetDuration / 2 { peak = max(peak, Self.rate(row.bytes, row.duration)) }
+    }
+    // A rendition of one short segment has a rate too.
+    peak = max(peak, average)
+  }
+
+  private static func rate(_ bytes: UInt64, _ duration: UInt64) -> UInt64 {
+    guard duration > 0 else { return 0 }
+    let product = bytes.multipliedFullWidth(by: 8_000_000_000)
+    guard product.high < duration else { return .max }
+    let (quotient, remainder) = duration.dividingFullWidth(product)
+    return remainder > 0 && quotient < .max ? quotient + 1 : quotient
+  }
+}
