@@ -99,3 +99,160 @@ extension Positions {
 @inline(__always) func store(_ value: Floats, _ pointer: UnsafeMutablePointer<Float>) {
   UnsafeMutableRawPointer(pointer).storeBytes(of: value, as: Floats.self)
 }
+
+extension DirectionGrid {
+  /// Which halves of the source a row of points needs, and which of its rows.
+  struct Need {
+    /// The highest level; 0 for the source as it is.
+    var level = 0
+    /// The first and the last row of the source's luma that a level above 0 takes from.
+    var top = Float.infinity, bottom = -Float.infinity
+
+    mutating func formUnion(_ other: Need) {
+      level = max(level, other.level)
+      top = min(top, other.top)
+      bottom = max(bottom, other.bottom)
+    }
+  }
+
+  /// Finds the levels around a row of points, of which the next row is known too.
+  func findLevels(_ row: Int, _ source: PictureGeometry, most: Int) -> Need {
+    var need = Need()
+    let period = source.charts[0].wraps ? Float(source.width) : 0
+    for column in 0..<columns {
+      let here = row * columns + column
+      level[here] = 0
+      guard column + 1 < columns, row + 1 < rows, region[here] >= 0,
+        region[here] == region[here + 1], region[here] == region[here + columns]
+      else { continue }
+      let weight = source.rowScale(atY: y[here])
+      func step(to index: Int) -> Float {
+        let across = shortest(x[index] - x[here], period) * weight
+        let down = y[index] - y[here]
+        return (across * across + down * down).squareRoot() / Float(Self.spacing)
+      }
+      let spacing = max(step(to: here + 1), step(to: here + columns))
+      var found = 0
+      while found < most, spacing > 1.5 * Float(1 << found) { found += 1 }
+      guard found > 0 else { continue }
+      level[here] = UInt8(found)
+      need.level = max(need.level, found)
+      // A point of chroma stands for two rows, which may reach further than the next point.
+      let reach = 3 * Float(Self.spacing) * spacing + Float(8 << found)
+      need.top = min(need.top, y[here] - reach)
+      need.bottom = max(need.bottom, y[here] + reach)
+    }
+    return need
+  }
+}
+
+/// A difference of columns, the short way round where the picture closes after `period` ones.
+@inline(__always) func shortest(_ difference: Float, _ period: Float) -> Float {
+  if difference > period * 0.5 { return difference - period }
+  if difference < -period * 0.5 { return difference + period }
+  return difference
+}
+
+extension PictureGeometry {
+  /// How much a step along a row shows, in parts of what one along a column does.
+  @inline(__always) func rowScale(atY y: Float) -> Float {
+    if case .equirectangular(let shape) = shape { return shape.rowScale(atY: y) }
+    return 1
+  }
+}
+
+/// Where the samples of some planes stand, in the source and in the target, and how the source's
+/// are reached.
+struct Lattice {
+  /// Indices of the planes.
+  let planes: [Int]
+  /// Luma samples for one of these.
+  let stepX, stepY: Int
+  /// Where the first sample stands, in luma samples.
+  let offsetX, offsetY: Float
+  /// The size of the target, in samples of these planes.
+  let width, height: Int
+  /// The source at full size and at halves of it.
+  let levels: [Level]
+  /// The source's charts at each level.
+  let charts: [Chart]
+
+  /// The blocks of the target, row by row.
+  var blocks: [Block] {
+    let side = CoordinateBlock.side
+    return (0..<(height + side - 1) / side).flatMap { row in
+      (0..<(width + side - 1) / side).map { column in
+        Block(
+          column: column, row: row, width: min(side, width - column * side),
+          height: min(side, height - row * side))
+      }
+    }
+  }
+
+  /// A part of the target.
+  struct Block {
+    /// Counted in blocks.
+    let column, row: Int
+    /// In samples.
+    let width, height: Int
+
+    var tileColumns: Int { (width + 7) / 8 }
+    var tileRows: Int { (height + 7) / 8 }
+  }
+
+  /// The source's planes, made smaller by averaging.
+  struct Level {
+    let width, height: Int
+    /// Whether no sample of a row stands for fewer columns of the source than the others.
+    let isWhole: Bool
+    /// From a row to the next, in samples; 0 where the fast way does not apply.
+    let stride: Int
+    /// Of its first chart, in the lattice's.
+    let firstChart: Int
+    /// From positions in luma to those in samples of this level.
+    let scaleX, shiftX, scaleY, shiftY: Float
+
+    /// Rows and columns of 16-bit integers, of which the fast way makes offsets.
+    var hasFastWay: Bool { stride > 0 && stride < 32768 && width >= 8 && height >= 8 }
+  }
+
+  /// - Parameters:
+  ///   - strides: of the source at each level, in samples; 0 for none that is one.
+  init(
+    planes: [Int], _ format: PictureFormat.Plane, _ site: ChromaSite, source: PictureGeometry,
+    target: PictureGeometry, strides: [Int]
+  ) {
+    self.planes = planes
+    (stepX, stepY) = (format.horizontalSubsampling, format.verticalSubsampling)
+    offsetX = stepX == 1 || site.isOnLeft ? 0 : 0.5
+    offsetY = stepY == 1 || site.isOnTop ? 0 : 0.5
+    width = (target.width + stepX - 1) / stepX
+    height = (target.height + stepY - 1) / stepY
+    var levels: [Level] = []
+    var charts: [Chart] = []
+    for (index, stride) in strides.enumerated() {
+      let size = MipPlane.size(
+        (source.width + stepX - 1) / stepX, (source.height + stepY - 1) / stepY, level: index)
+      let (cellX, cellY) = (stepX << index, stepY << index)
+      let firstChart = charts.count
+      charts += source.charts.map { chart in
+        var chart = chart
+        chart.left = chart.left / cellX
+        chart.top = chart.top / cellY
+        chart.right = max(chart.left, min(size.width, (chart.right + cellX) / cellX) - 1)
+        chart.bottom = max(chart.top, min(size.height, (chart.bottom + cellY) / cellY) - 1)
+        return chart
+      }
+      // The centre of a cell of samples is that of the sample that stands for it.
+      let fraction = Float(1) / Float(1 << index)
+      levels.append(
+        Level(
+          width: size.width, height: size.height, isWhole: size.width * cellX == source.width,
+          stride: stride, firstChart: firstChart,
+          scaleX: 1 / Float(cellX), shiftX: (0.5 - offsetX / Float(stepX)) * fraction - 0.5,
+          scaleY: 1 / Float(cellY), shiftY: (0.5 - offsetY / Float(stepY)) * fraction - 0.5))
+    }
+    self.levels = levels
+    self.charts = charts
+  }
+}

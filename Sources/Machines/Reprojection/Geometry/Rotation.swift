@@ -80,3 +80,55 @@ public struct Rotation: Hashable, Sendable {
     Rotation(x: left(right.x), y: left(right.y), z: left(right.z))
   }
 }
+
+/// Where something is seen from the viewer: x to the right, y down, z ahead, of any length above 0.
+public struct Direction: Hashable, Sendable {
+  public var x, y, z: Double
+
+  public init(x: Double, y: Double, z: Double) {
+    (self.x, self.y, self.z) = (x, y, z)
+  }
+
+  /// Of length 1; nil for one that points nowhere.
+  public var normalized: Direction? {
+    let largest = max(abs(x), abs(y), abs(z))
+    guard largest > 0, largest.isFinite else { return nil }
+    let (x, y, z) = (x / largest, y / largest, z / largest)
+    let length = (x * x + y * y + z * z).squareRoot()
+    return Direction(x: x / length, y: y / length, z: z / length)
+  }
+}
+
+/// A place in a picture, in pixels: the centre of the upper left pixel is (0, 0).
+public struct PicturePosition: Hashable, Sendable {
+  public var x, y: Double
+
+  public init(x: Double, y: Double) {
+    (self.x, self.y) = (x, y)
+  }
+}
+
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
+extension SphereOrientation {
+  /// The orientation, with some roll, in which a view sees `direction` where it has its own
+  /// direction `ray`: what a hand that holds the picture there does. Where no pitch from -90 to 90
+  /// degrees brings it there, the nearest one; nil where either points nowhere.
+  public init?(seeing direction: Direction, at ray: Direction, roll: Double) {
+    guard let direction = direction.normalized,
+      let own = Rotation(view: SphereOrientation(roll: roll))(ray).normalized, own.z > 0
+    else { return nil }
+    // Pitch turns y and z: y cos p - z sin p has to become the direction's y.
+    let reach = (own.y * own.y + own.z * own.z).squareRoot()
+    let angle = acos(max(-1, min(1, direction.y / reach))) - atan2(own.z, own.y)
+    let pitch = max(-.pi / 2, min(.pi / 2, angle))
+    let depth = own.y * sin(pitch) + own.z * cos(pitch)
+    let yaw = atan2(direction.x, direction.z) - atan2(own.x, depth)
+    self.init(
+      yaw: (yaw * 180 / .pi).remainder(dividingBy: 360), pitch: pitch * 180 / .pi, roll: roll)
+  }
+}
