@@ -93,3 +93,119 @@ struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
     }
   }
 }
+
+/// A colour of the scene, each part from 0 to 255; gamma-coded with the BT.709 primaries.
+struct RGB: Sendable, Equatable {
+  var red: Int
+  var green: Int
+  var blue: Int
+
+  init(_ red: Int, _ green: Int, _ blue: Int) {
+    self.red = red
+    self.green = green
+    self.blue = blue
+  }
+
+  /// This colour at `amount` 0, the other at `amount` 256.
+  func mixed(with other: RGB, _ amount: Int) -> RGB {
+    let amount = min(max(amount, 0), 256)
+    func mix(_ from: Int, _ to: Int) -> Int { (from * (256 - amount) + to * amount) >> 8 }
+    return RGB(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
+  }
+
+  /// Each part times `factor` / 256.
+  func scaled(_ factor: Int) -> RGB {
+    RGB((red * factor) >> 8, (green * factor) >> 8, (blue * factor) >> 8)
+  }
+
+  func lightened(_ amount: Int) -> RGB {
+    RGB(red + amount, green + amount, blue + amount)
+  }
+
+  /// The byte that stands for this colour in one channel: full range for red, green and blue,
+  /// limited range for luma and chroma (BT.709 3.5, 3.6).
+  func byte(_ channel: Channel) -> UInt8 {
+    let r = min(max(red, 0), 255)
+    let g = min(max(green, 0), 255)
+    let b = min(max(blue, 0), 255)
+    let value =
+      switch channel {
+      case .luma: 16 + ((11966 * r + 40254 * g + 4064 * b + 32768) >> 16)
+      case .cb: 128 + ((28784 * b - 6596 * r - 22188 * g + 32768) >> 16)
+      case .cr: 128 + ((28784 * r - 26145 * g - 2639 * b + 32768) >> 16)
+      case .red: r
+      case .green: g
+      case .blue: b
+      }
+    return UInt8(truncatingIfNeeded: value)
+  }
+}
+
+/// One number of a pixel.
+enum Channel: Int, Sendable, CaseIterable {
+  case luma, cb, cr, red, green, blue
+
+  /// The channel has one sample for each 2 x 2 pixels.
+  var isSubsampled: Bool { self == .cb || self == .cr }
+}
+
+/// Noise from a hash of whole coordinates: no state, no floating point.
+enum IntegerNoise {
+  /// 32 well-mixed bits for a place.
+  static func hash(_ x: Int, _ y: Int, seed: UInt32) -> UInt32 {
+    var bits = UInt32(truncatingIfNeeded: x) &* 0x9E37_79B1
+    bits ^= UInt32(truncatingIfNeeded: y) &* 0x85EB_CA77
+    bits ^= seed &* 0xC2B2_AE3D
+    bits ^= bits >> 16
+    bits = bits &* 0x7FEB_352D
+    bits ^= bits >> 15
+    bits = bits &* 0x846C_A68B
+    return bits ^ (bits >> 16)
+  }
+
+  /// One row of smooth noise, each value from 0 to 255, with features of about
+  /// `cellWidth` x `cellHeight` pixels (both at least 1). `x` of the first value is 0.
+  static func row(
+    _ y: Int, count: Int, cellWidth: Int, cellHeight: Int, seed: UInt32
+  ) -> [Int] {
+    let cellY = y / cellHeight
+    let down = smooth(y % cellHeight, of: cellHeight)
+    func edge(_ cellX: Int) -> Int {
+      let top = Int(hash(cellX, cellY, seed: seed) & 255)
+      let bottom = Int(hash(cellX, cellY + 1, seed: seed) & 255)
+      return top * (256 - down) + bottom * down
+    }
+    let across = (0..<cellWidth).map { smooth($0, of: cellWidth) }
+    var values = [Int](repeating: 0, count: count)
+    var left = edge(0)
+    var x = 0
+    var cellX = 0
+    while x < count {
+      let right = edge(cellX + 1)
+      for step in 0..<min(cellWidth, count - x) {
+        values[x + step] = (left * (256 - across[step]) + right * across[step]) >> 16
+      }
+      left = right
+      x += cellWidth
+      cellX += 1
+    }
+    return values
+  }
+
+  /// The smooth step 3t² - 2t³ of `part` / `whole`, from 0 to 256.
+  private static func smooth(_ part: Int, of whole: Int) -> Int {
+    let t = part * 256 / whole
+    return (t * t * (768 - 2 * t)) >> 16
+  }
+}
+
+/// The greatest whole number whose square is at most `value`; 0 for what is negative.
+func integerSquareRoot(_ value: Int) -> Int {
+  guard value > 0 else { return 0 }
+  var root = 1 << ((Int.bitWidth - value.leadingZeroBitCount + 1) / 2)
+  while true {
+    let next = (root + value / root) / 2
+    if next >= root { return root }
+    root = next
+  }
+}

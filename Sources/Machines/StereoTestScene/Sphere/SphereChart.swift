@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
+
 /// What is written on the sky, and seen in the same directions by both eyes: meridians and parallels
 /// every 15 degrees, what the directions are called, degrees, and a mark straight in each of the six
 /// directions.
@@ -105,5 +107,99 @@ struct SphereChart {
     return text.coverage(
       (direction.longitude - column * step - 0.8) / numberDot,
       (row * step - 0.8 - direction.latitude) / numberDot)
+  }
+}
+
+/// A board below the horizon of each of the four sides, with the eye's letter and the frame's number.
+struct SphereLabel {
+  private let letter, digits: DotText
+  private let letterColor: RGB
+
+  /// The size of a dot, in degrees.
+  private static let dot = 0.8
+  /// The latitude of the text's upper edge, in degrees.
+  private static let top = -19.8
+  private static let width = 7 * BitmapFont.advance - 1
+
+  /// Where on a board a direction lies, in dots from the text's upper left corner.
+  struct Place {
+    let x, y: Double
+
+    /// Nil where there is no board.
+    init?(_ direction: SkyDirection) {
+      y = (SphereLabel.top - direction.latitude) / SphereLabel.dot
+      guard y > -1, y < Double(DotText.height + 1) else { return nil }
+      x = direction.side.longitude / SphereLabel.dot + Double(SphereLabel.width) / 2
+      guard x > -1, x < Double(SphereLabel.width + 1) else { return nil }
+    }
+  }
+
+  init(eye: Eye, frame: Int) {
+    var glyphs = SIMD8<UInt64>()
+    // `magnitude` is defined for each number, unlike `abs`.
+    var rest = frame.magnitude
+    for position in stride(from: 5, through: 0, by: -1) {
+      glyphs[position] = BitmapFont.digit(rest % 10)
+      rest /= 10
+    }
+    digits = DotText(glyphs: glyphs, count: 6)
+    letter = DotText(
+      glyphs: SIMD8(repeating: eye == .left ? BitmapFont.letterL : BitmapFont.letterR), count: 1)
+    letterColor = eye == .left ? RGB(255, 138, 122) : RGB(120, 205, 255)
+  }
+
+  func color(_ place: Place) -> RGB {
+    let advance = Double(BitmapFont.advance)
+    let isLetter = place.x < advance - 0.5
+    let covered =
+      isLetter
+      ? letter.coverage(place.x, place.y) : digits.coverage(place.x - advance, place.y)
+    return RGB(18, 14, 34).mixed(with: isLetter ? letterColor : RGB(255, 255, 255), covered)
+  }
+}
+
+/// A line of up to eight letters of dots, whose edges are soft: what lies between two dots has part
+/// of both.
+struct DotText: Sendable {
+  private let glyphs: SIMD8<UInt64>
+  /// In dots.
+  let width: Int
+
+  static let height = BitmapFont.height
+
+  init(glyphs: SIMD8<UInt64>, count: Int) {
+    self.glyphs = glyphs
+    width = max(0, count * BitmapFont.advance - 1)
+  }
+
+  init(_ text: String) {
+    var glyphs = SIMD8<UInt64>()
+    for (index, character) in text.prefix(8).enumerated() {
+      glyphs[index] = BitmapFont.glyph(character)
+    }
+    self.init(glyphs: glyphs, count: min(8, text.count))
+  }
+
+  /// How much of a place is covered, from 0 to 1.
+  ///
+  /// - Parameters:
+  ///   - x: to the right, in dots from the left edge of the text.
+  ///   - y: down, in dots from its upper edge.
+  func coverage(_ x: Double, _ y: Double) -> Double {
+    guard x > -1, x < Double(width) + 1, y > -1, y < Double(Self.height) + 1 else { return 0 }
+    // The middles of the dots are at halves.
+    let (left, top) = ((x - 0.5).rounded(.down), (y - 0.5).rounded(.down))
+    let (column, row) = (Int(left), Int(top))
+    let (across, down) = (x - 0.5 - left, y - 0.5 - top)
+    let upper = dot(column, row) * (1 - across) + dot(column + 1, row) * across
+    let lower = dot(column, row + 1) * (1 - across) + dot(column + 1, row + 1) * across
+    return min(1, max(0, (upper * (1 - down) + lower * down) * 2 - 0.5))
+  }
+
+  private func dot(_ column: Int, _ row: Int) -> Double {
+    guard column >= 0, column < width, row >= 0, row < Self.height else { return 0 }
+    let (letter, part) = column.quotientAndRemainder(dividingBy: BitmapFont.advance)
+    guard part < BitmapFont.width else { return 0 }
+    return BitmapFont.isSet(glyphs[letter], column: part, row: row) ? 1 : 0
   }
 }
