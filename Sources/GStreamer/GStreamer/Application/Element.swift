@@ -103,3 +103,129 @@ public class Element: @unchecked Sendable {
       pointer, GST_FORMAT_TIME, flags.union(.flush).cValue, gint64(clamping: time)) != 0
   }
 }
+
+extension Element {
+  /// Sets a property from a text: a number, `true`, a nick, caps, a structure, `<a, b>`.
+  ///
+  /// - Throws: an ``ElementError`` where there is no such property, or the text is none of its
+  ///   values.
+  public func set(_ property: String, parsing text: String) throws {
+    try Self.set(property, parsing: text, on: cast(pointer))
+  }
+
+  static func set(
+    _ property: String, parsing text: String, on object: UnsafeMutablePointer<GObject>
+  ) throws {
+    let objectClass = UnsafeMutableRawPointer(object).assumingMemoryBound(
+      to: UnsafeMutablePointer<GObjectClass>.self
+    ).pointee
+    guard let spec = g_object_class_find_property(objectClass, property) else {
+      throw ElementError(.settings, "There is no property '\(property)'.")
+    }
+    var value = GValue()
+    g_value_init(&value, spec.pointee.value_type)
+    defer { g_value_unset(&value) }
+    if spec.pointee.value_type == cgst_type_string() {
+      g_value_set_string(&value, text)
+    } else if gst_value_deserialize_with_pspec(&value, text, spec) == 0 {
+      throw ElementError(.settings, "'\(text)' is no value of '\(property)'.")
+    }
+    // What is out of range, GObject would leave out, with a warning in the log.
+    guard g_param_value_validate(spec, &value) == 0 else {
+      throw ElementError(.settings, "'\(text)' is out of the range of '\(property)'.")
+    }
+    g_object_set_property(object, property, &value)
+  }
+}
+
+extension Pad {
+  /// Sets a property of the pad from a text, as ``Element/set(_:parsing:)`` does.
+  public func set(_ property: String, parsing text: String) throws {
+    try Element.set(property, parsing: text, on: cast(pointer))
+  }
+}
+
+/// Signals by which elements tell that their pads change. The closures are called in the thread
+/// that changes them, often a streaming thread.
+extension Element {
+  /// Calls `body` with each pad that appears from now on.
+  public func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
+    let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GstPad>?, gpointer?) -> Void = {
+      _, pad, data in
+      guard let pad, let data else { return }
+      Unmanaged<Handler<Pad>>.fromOpaque(data).takeUnretainedValue().body(Pad(retaining: pad))
+    }
+    connect("pad-added", unsafeBitCast(handler, to: GCallback.self), Handler(body))
+  }
+
+  /// Calls `body` when the element has made all the pads that it will make.
+  public func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
+    let handler: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
+      guard let data else { return }
+      Unmanaged<Handler<Void>>.fromOpaque(data).takeUnretainedValue().body(())
+    }
+    connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Handler(body))
+  }
+
+  /// Emits an action of the element, such as `split-at-running-time` with a `.uint64`.
+  ///
+  /// - Throws: an ``ElementError`` where the element has no such action, or one with other arguments.
+  public func emit(_ action: String, _ arguments: [Value] = []) throws {
+    let id = g_signal_lookup(action, cgst_type_of(pointer))
+    var query = GSignalQuery()
+    g_signal_query(id, &query)
+    guard id != 0, cgst_signal_is_action(&query) != 0 else {
+      throw ElementError(.settings, "\(name) has no action '\(action)'.")
+    }
+    let types = (0..<Int(query.n_params)).map { query.param_types[$0] }
+    var values = [GValue()]
+    g_value_init(&values[0], cgst_type_of(pointer))
+    g_value_set_object(&values[0], pointer)
+    defer { for index in values.indices { g_value_unset(&values[index]) } }
+    for argument in arguments {
+      argument.withGValue { value in
+        var copy = GValue()
+        g_value_init(&copy, value.pointee.g_type)
+        g_value_copy(value, &copy)
+        values.append(copy)
+      }
+    }
+    guard values.dropFirst().map({ $0.g_type }) == types else {
+      throw ElementError(.settings, "'\(action)' of \(name) takes other arguments.")
+    }
+    g_signal_emitv(values, id, 0, nil)
+  }
+
+  private func connect(_ signal: String, _ callback: GCallback, _ handler: AnyObject) {
+    g_signal_connect_data(
+      pointer, signal, callback, Unmanaged.passRetained(handler).toOpaque(),
+      { data, _ in
+        if let data { Unmanaged<AnyObject>.fromOpaque(data).release() }
+      }, cgst_no_connect_flags())
+  }
+}
+
+/// What a signal's handler holds.
+private final class Handler<Argument> {
+  let body: (Argument) -> Void
+
+  init(_ body: @escaping (Argument) -> Void) {
+    self.body = body
+  }
+}
+
+extension Element {
+  /// The buffer that a sink shows, with its place in the stream; nil where it shows none.
+  public var lastBuffer: (buffer: Buffer, streamTime: ClockTime?)? {
+    var value = GValue()
+    g_value_init(&value, gst_sample_get_type())
+    defer { g_value_unset(&value) }
+    g_object_get_property(cast(pointer), "last-sample", &value)
+    guard let boxed = g_value_get_boxed(&value) else { return nil }
+    let sample = OpaquePointer(boxed)
+    guard let pointer = gst_sample_get_buffer(sample) else { return nil }
+    let buffer = Buffer(retaining: pointer)
+    let segment = gst_sample_get_segment(sample).map { Segment($0.pointee) }
+    return (buffer, buffer.pts.flatMap { segment?.streamTime($0) })
+  }
+}

@@ -44,3 +44,127 @@ public final class ElementFactory: @unchecked Sendable {
     gst_element_factory_create(pointer, nil).map { Element(retaining: $0) }
   }
 }
+
+/// What the class of an element says before one is made.
+extension ElementFactory {
+  /// The factory of this name, or nil where none is installed.
+  public static func named(_ name: String) -> ElementFactory? {
+    guard let pointer = gst_element_factory_find(name) else { return nil }
+    // The registry keeps its own reference.
+    defer { gst_object_unref(UnsafeMutableRawPointer(pointer)) }
+    return ElementFactory(retaining: pointer)
+  }
+
+  /// The names of all that are installed.
+  public static var names: [String] {
+    let list = gst_registry_get_feature_list(gst_registry_get(), gst_element_factory_get_type())
+    defer { gst_plugin_feature_list_free(list) }
+    var names: [String] = []
+    var item = list
+    while let current = item {
+      if let feature = current.pointee.data,
+        let name = adopt(gst_object_get_name(feature.assumingMemoryBound(to: GstObject.self)))
+      {
+        names.append(name)
+      }
+      item = current.pointee.next
+    }
+    return names
+  }
+
+  /// The pad templates, as the registry knows them; nothing is loaded for that.
+  public var padTemplates: [PadTemplate] {
+    var templates: [PadTemplate] = []
+    var item = gst_element_factory_get_static_pad_templates(pointer)
+    while let current = item {
+      if let data = current.pointee.data {
+        let template = data.assumingMemoryBound(to: GstStaticPadTemplate.self)
+        let presence: PadTemplate.Presence =
+          switch template.pointee.presence {
+          case GST_PAD_SOMETIMES: .sometimes
+          case GST_PAD_REQUEST: .request
+          default: .always
+          }
+        templates.append(
+          PadTemplate(
+            String(cString: template.pointee.name_template),
+            template.pointee.direction == GST_PAD_SRC ? .source : .sink, presence,
+            caps: Caps(adopting: gst_static_pad_template_get_caps(template))))
+      }
+      item = UnsafePointer(current.pointee.next)
+    }
+    return templates
+  }
+
+  /// Whether the class of the element derives from a C class of this name, such as `GstH265Decoder`,
+  /// or is that. Its plugin is loaded for that; false where that is not possible.
+  public func derives(from className: String) -> Bool {
+    guard let loaded = gst_plugin_feature_load(pointer) else { return false }
+    defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
+    var type = gst_element_factory_get_element_type(loaded)
+    while type != 0 {
+      if g_type_name(type).map({ String(cString: $0) }) == className { return true }
+      type = g_type_parent(type)
+    }
+    return false
+  }
+
+  /// The properties of the class, and what pads have besides what all pads have, by the name of
+  /// their template. The class is loaded for that; nil where its plugin cannot be loaded.
+  public var properties:
+    (ofElement: [PropertySpecification], ofPads: [String: [PropertySpecification]])?
+  {
+    guard let loaded = gst_plugin_feature_load(pointer) else { return nil }
+    defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
+    let type = gst_element_factory_get_element_type(loaded)
+    guard let raw = g_type_class_ref(type) else { return nil }
+    defer { g_type_class_unref(raw) }
+    let list = gst_element_class_get_pad_template_list(
+      raw.assumingMemoryBound(to: GstElementClass.self))
+    var ofPads: [String: [PropertySpecification]] = [:]
+    var item = list
+    while let current = item {
+      if let template = current.pointee.data?.assumingMemoryBound(to: GstPadTemplate.self) {
+        let padType = template.pointee.ABI.abi.gtype
+        if padType != 0, padType != cgst_type_none() {
+          ofPads[String(cString: template.pointee.name_template)] =
+            PropertySpecification.all(of: padType, without: gst_pad_get_type())
+        }
+      }
+      item = current.pointee.next
+    }
+    return (PropertySpecification.all(of: type, without: gst_object_get_type()), ofPads)
+  }
+}
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// A plugin that GStreamer does not find by itself.
+public enum PluginFile {
+  /// Sees to it that the elements of the plugin in a file can be made; throws where the file is
+  /// none. Where GStreamer has found the file by itself, it is not loaded before it is needed.
+  public static func load(_ path: String) throws {
+    guard !isKnown(path) else { return }
+    var error: UnsafeMutablePointer<GError>?
+    let plugin = gst_plugin_load_file(path, &error)
+    defer { g_clear_error(&error) }
+    guard let plugin else {
+      throw ElementError(
+        .missingPlugin, error.map { String(cString: $0.pointee.message) } ?? "No plugin: \(path)")
+    }
+    gst_object_unref(UnsafeMutableRawPointer(plugin))
+  }
+
+  private static func isKnown(_ path: String) -> Bool {
+    guard let plugin = gst_registry_lookup(gst_registry_get(), path) else { return false }
+    defer { gst_object_unref(UnsafeMutableRawPointer(plugin)) }
+    guard let filename = gst_plugin_get_filename(plugin) else { return false }
+    var (known, asked) = (stat(), stat())
+    return stat(filename, &known) == 0 && stat(path, &asked) == 0
+      && known.st_dev == asked.st_dev && known.st_ino == asked.st_ino
+  }
+}

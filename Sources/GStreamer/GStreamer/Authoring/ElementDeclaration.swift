@@ -63,7 +63,8 @@ extension ElementDeclaration where Implementation: ElementImplementation {
     self.init(
       name: name, typeName: typeName, longName: longName, klass: klass, description: description,
       author: author, rank: rank, padTemplates: padTemplates, properties: properties,
-      signals: signals, interfaces: interfaces, baseClass: superclass.base, make: superclass.makeBox,
+      signals: signals, interfaces: interfaces, baseClass: superclass.base,
+      make: superclass.makeBox,
       owner: { ElementCore<Implementation>.of($0)?.implementation })
   }
 }
@@ -219,3 +220,24 @@ private let setElementProperty:
     ElementClass.of(object)?.setProperty(Int(id) - 1, element, value)
     element.core.settingsChanged()
   }
+
+/// How willing autopluggers are to use an element: `GstRank`.
+public struct ElementRank: RawRepresentable, Hashable, Sendable {
+  public let rawValue: UInt32
+
+  public init(rawValue: UInt32) {
+    self.rawValue = rawValue
+  }
+
+  init(_ rank: GstRank) {
+    self.init(rawValue: UInt32(rank.rawValue))
+  }
+
+  /// `GST_RANK_NONE`: never by themselves.
+  public static let none = ElementRank(GST_RANK_NONE)
+  /// `GST_RANK_PRIMARY`: the usual one.
+  public static let primary = ElementRank(GST_RANK_PRIMARY)
+
+  /// Just above this one.
+  public var above: ElementRank { ElementRank(rawValue: rawValue &+ 1) }
+}

@@ -47,7 +47,8 @@ extension Signal {
     let closure = g_cclosure_new(callback, Unmanaged.passRetained(action).toOpaque(), nil)
     var parameters = parameters
     g_signal_newv(
-      name, type, cgst_signal_flags(1), closure, nil, nil, nil, cgst_type_none(), guint(parameters.count), &parameters)
+      name, type, cgst_signal_flags(1), closure, nil, nil, nil, cgst_type_none(),
+      guint(parameters.count), &parameters)
   }
 }
 
@@ -58,7 +59,9 @@ private final class Action<Argument> {
   init(_ body: @escaping (ElementBox, Argument) -> Void) { self.body = body }
 
   static func perform(_ element: gpointer?, _ data: gpointer?, _ argument: Argument) {
-    guard let element, let data, let box = ElementBox.of(element.assumingMemoryBound(to: GstObject.self)) else { return }
+    guard let element, let data,
+      let box = ElementBox.of(element.assumingMemoryBound(to: GstObject.self))
+    else { return }
     Unmanaged<Action>.fromOpaque(data).takeUnretainedValue().body(box, argument)
   }
 }

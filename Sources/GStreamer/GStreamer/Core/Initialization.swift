@@ -17,3 +17,12 @@ public var libraryVersion: String {
   gst_version(&major, &minor, &micro, &nano)
   return "\(major).\(minor).\(micro)"
 }
+
+/// The thread that calls this, as a number that no other living thread has.
+public var currentThread: UInt { UInt(bitPattern: g_thread_self()) }
+
+/// The processors that this process may use.
+public enum Processors {
+  /// How many there are, at least 1.
+  public static var count: Int { max(1, Int(g_get_num_processors())) }
+}

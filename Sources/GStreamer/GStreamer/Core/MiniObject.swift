@@ -75,3 +75,20 @@ struct ReusedObject<Object: MiniObject> {
     spare = object
   }
 }
+
+/// The same object under the type of one of its base classes or subclasses: GObject's cast macros.
+func cast<From, To>(_ pointer: UnsafeMutablePointer<From>) -> UnsafeMutablePointer<To> {
+  UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: To.self)
+}
+
+/// A Swift string from a C string that GLib gave away.
+func adopt(_ string: UnsafeMutablePointer<CChar>?) -> String? {
+  guard let string else { return nil }
+  defer { g_free(string) }
+  return String(cString: string)
+}
+
+/// A C string that lives as long as the process: type names, nicks, descriptions.
+func permanent(_ string: String) -> UnsafePointer<CChar> {
+  UnsafePointer(g_intern_string(string))
+}

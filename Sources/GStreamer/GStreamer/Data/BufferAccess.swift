@@ -152,3 +152,70 @@ extension BufferAccess where Self: ~Copyable {
     return copied == gsize(bytes.count) ? bytes : Array(bytes.prefix(Int(clamping: copied)))
   }
 }
+
+extension BufferAccess where Self: ~Copyable {
+  /// Takes the metas of another buffer that hold for what was made of its picture, as GstVideoEncoder
+  /// and GstVideoDecoder do: time codes, captions, reference timestamps, custom metas, and whatever
+  /// else says nothing of the memory.
+  ///
+  /// - Parameters:
+  ///   - other: the buffer that has them.
+  ///   - isResized: leaves out those that say something of sizes and places in the picture.
+  public func copyMetas(
+    from other: borrowing some BufferAccess & ~Copyable, isResized: Bool = false
+  ) {
+    let copying = g_quark_from_string("gst-copy")
+    var whole = GstMetaTransformCopy(region: 0, offset: 0, size: .max)
+    var state: gpointer?
+    while let meta = gst_buffer_iterate_meta(other.pointer, &state) {
+      guard let info = meta.pointee.info, let transform = info.pointee.transform_func,
+        holds(info.pointee.api, isResized: isResized)
+      else { continue }
+      _ = transform(pointer, meta, other.pointer, copying, &whole)
+    }
+  }
+}
+
+/// Whether metas of this kind say nothing but what still holds, by their tags.
+private func holds(_ api: GType, isResized: Bool) -> Bool {
+  guard var tag = gst_meta_api_type_get_tags(api) else { return true }
+  while let name = tag.pointee {
+    guard
+      g_strcmp0(name, GST_META_TAG_VIDEO_STR) == 0
+        || g_strcmp0(name, GST_META_TAG_VIDEO_ORIENTATION_STR) == 0
+        || !isResized && g_strcmp0(name, GST_META_TAG_VIDEO_SIZE_STR) == 0
+    else { return false }
+    tag += 1
+  }
+  return true
+}
+
+/// The number of a frame in hours, minutes, seconds and frames, as productions count them.
+public struct TimeCode: Equatable, Sendable {
+  /// Frames a second.
+  public let frameRate: Fraction
+  /// Numbers are left out so that time codes keep to the clock.
+  public let isDropFrame: Bool
+  /// Frames since midnight.
+  public let frame: UInt64
+}
+
+extension BufferAccess where Self: ~Copyable {
+  /// The frame's time code, of its GstVideoTimeCodeMeta; nil where it has none that is valid.
+  public var timeCode: TimeCode? {
+    guard let meta = gst_buffer_get_meta(pointer, gst_video_time_code_meta_api_get_type()) else {
+      return nil
+    }
+    return UnsafeMutableRawPointer(meta).withMemoryRebound(
+      to: GstVideoTimeCodeMeta.self, capacity: 1
+    ) { meta in
+      let config = meta.pointee.tc.config
+      guard config.fps_n > 0, config.fps_d > 0, gst_video_time_code_is_valid(&meta.pointee.tc) != 0
+      else { return nil }
+      return TimeCode(
+        frameRate: Fraction(Int32(clamping: config.fps_n), Int32(clamping: config.fps_d)),
+        isDropFrame: config.flags.rawValue & GST_VIDEO_TIME_CODE_FLAGS_DROP_FRAME.rawValue != 0,
+        frame: UInt64(gst_video_time_code_frames_since_daily_jam(&meta.pointee.tc)))
+    }
+  }
+}

@@ -182,3 +182,80 @@ public final class Event: MiniObject, @unchecked Sendable {
 
 /// A number for streams that belong together, which no others in this process have.
 public func nextStreamGroup() -> UInt32 { gst_util_group_id_next() }
+
+extension Event {
+  /// What an event says, and what it says it of.
+  public enum Kind {
+    case streamStart(id: String)
+    case caps(Caps)
+    case segment(Segment)
+    case tags(TagList)
+    case gap
+    case segmentDone
+    case streamCollection
+    case tableOfContents
+    case endOfStream
+    case flushStart
+    case flushStop
+    case seek(Seek)
+    case qualityOfService
+    case latency
+    case reconfigure
+    /// A mouse, key or touch event, with its fields (`GstNavigation`).
+    case navigation(StructureView)
+    /// An element's own, downstream and serialized, by its name.
+    case custom(name: String)
+    /// Any other.
+    case other
+  }
+
+  public var kind: Kind {
+    switch type {
+    case GST_EVENT_STREAM_START: streamID.map { .streamStart(id: $0) } ?? .other
+    case GST_EVENT_CAPS: caps.map { .caps($0) } ?? .other
+    case GST_EVENT_SEGMENT: segment.map { .segment($0) } ?? .other
+    case GST_EVENT_TAG: tags.map { .tags($0) } ?? .other
+    case GST_EVENT_GAP: .gap
+    case GST_EVENT_SEGMENT_DONE: .segmentDone
+    case GST_EVENT_STREAM_COLLECTION: .streamCollection
+    case GST_EVENT_TOC: .tableOfContents
+    case GST_EVENT_EOS: .endOfStream
+    case GST_EVENT_FLUSH_START: .flushStart
+    case GST_EVENT_FLUSH_STOP: .flushStop
+    case GST_EVENT_SEEK: seek.map { .seek($0) } ?? .other
+    case GST_EVENT_QOS: .qualityOfService
+    case GST_EVENT_LATENCY: .latency
+    case GST_EVENT_RECONFIGURE: .reconfigure
+    case GST_EVENT_NAVIGATION: structure.map { .navigation($0) } ?? .other
+    case GST_EVENT_CUSTOM_DOWNSTREAM: structure.map { .custom(name: $0.name) } ?? .other
+    default: .other
+    }
+  }
+}
+
+/// Events of an element's own that carry a segment past elements that make segments of their own.
+extension Event {
+  private static let field = "segment"
+
+  /// A serialized event of this name, for elements downstream that know it.
+  public static func carrying(_ segment: Segment, name: String) -> Event {
+    var value = GValue()
+    var segment = segment.segment
+    let structure = gst_structure_new_empty(name)
+    g_value_init(&value, gst_segment_get_type())
+    g_value_set_boxed(&value, &segment)
+    gst_structure_take_value(structure, field, &value)
+    return Event(adopting: gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, structure))
+  }
+
+  /// The segment of such an event; nil for any other.
+  public func carriedSegment(name: String) -> Segment? {
+    guard type == GST_EVENT_CUSTOM_DOWNSTREAM, gst_event_has_name(pointer, name) != 0,
+      let structure = gst_event_get_structure(pointer),
+      let value = gst_structure_get_value(structure, Self.field),
+      cgst_value_holds(value, gst_segment_get_type()) != 0,
+      let boxed = g_value_get_boxed(value)
+    else { return nil }
+    return Segment(boxed.assumingMemoryBound(to: GstSegment.self).pointee)
+  }
+}

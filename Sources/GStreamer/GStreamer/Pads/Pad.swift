@@ -128,3 +128,164 @@ public class Pad: @unchecked Sendable {
 extension Pad: Equatable {
   public static func == (a: Pad, b: Pad) -> Bool { a.pointer == b.pointer }
 }
+
+/// A pad of a bin that stands for a pad of one of its parts.
+public final class GhostPad: Pad, @unchecked Sendable {
+  /// A ghost of nothing yet, made from a template of the bin's class.
+  public convenience init(_ instance: ElementInstance, template name: String) throws {
+    guard
+      let template = gst_element_class_get_pad_template(instance.pointer.elementClass, name),
+      let pad = gst_ghost_pad_new_no_target_from_template(name, template)
+    else {
+      throw ElementError(.pad, "The pad \(name) could not be made.")
+    }
+    // A new pad's reference is floating.
+    self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
+  }
+
+  /// Stands for a pad from now on, or for none.
+  public func setTarget(_ target: Pad?) throws {
+    guard gst_ghost_pad_set_target(cast(pointer), target?.pointer) != 0 else {
+      throw ElementError(
+        .pad, "\(name) cannot stand for \(target?.name ?? "no pad").")
+    }
+  }
+}
+
+extension Pad {
+  /// Hands the pad an event as if it came from its peer, which waits for the data that the pad is
+  /// being handed; false where the pad refuses it.
+  @discardableResult
+  public func send(_ event: Event) -> Bool {
+    gst_pad_send_event(pointer, event.retainedPointer()) != 0
+  }
+}
+
+/// What an application does with the pads of its elements.
+extension Pad {
+  public var direction: PadTemplate.Direction {
+    gst_pad_get_direction(pointer) == GST_PAD_SRC ? .source : .sink
+  }
+
+  /// What the pad can carry as things are.
+  public var possibleCaps: Caps { Caps(adopting: gst_pad_query_caps(pointer, nil)) }
+
+  /// Why two pads cannot be linked.
+  public enum LinkFailure: Error, Sendable {
+    /// Nothing can be carried by both.
+    case noFormat
+    /// One of them is linked already.
+    case wasLinked
+    /// Anything else, by GStreamer's name for it.
+    case refused(String)
+  }
+
+  /// Links this source pad with a sink pad.
+  public func link(to sink: Pad) throws(LinkFailure) {
+    switch gst_pad_link(pointer, sink.pointer) {
+    case GST_PAD_LINK_OK: return
+    case GST_PAD_LINK_NOFORMAT: throw .noFormat
+    case GST_PAD_LINK_WAS_LINKED: throw .wasLinked
+    case let result: throw .refused(String(cString: gst_pad_link_get_name(result)))
+    }
+  }
+
+  /// Whether data can come to this sink pad: some element without sink pads, or whose sink pads have
+  /// sources themselves, stands before it.
+  public var hasSource: Bool {
+    guard let peer, let links = gst_pad_iterate_internal_links(peer.pointer) else {
+      return isLinked
+    }
+    defer { gst_iterator_free(links) }
+    var value = GValue()
+    var (sinks, fed) = (0, 0)
+    while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
+      sinks += 1
+      if let sink = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self),
+        Pad(retaining: sink).hasSource
+      {
+        fed += 1
+      }
+      g_value_unset(&value)
+    }
+    return sinks == 0 || fed > 0
+  }
+
+  /// The factories of the elements that this source pad's data comes to; where they only pass it on,
+  /// as queues do, also those behind them.
+  public var readers: [String] { readers(depth: 16) }
+
+  private func readers(depth: Int) -> [String] {
+    guard depth > 0, let peer, let element = gst_pad_get_parent_element(peer.pointer) else {
+      return []
+    }
+    defer { gst_object_unref(element) }
+    guard let factory = gst_element_get_factory(element),
+      let text = gst_object_get_name(UnsafeMutablePointer<GstObject>(factory))
+    else { return [] }
+    defer { g_free(text) }
+    let name = String(cString: text)
+    guard ["queue", "queue2", "tee", "capsfilter", "identity", "valve"].contains(name),
+      let links = gst_pad_iterate_internal_links(peer.pointer)
+    else { return [name] }
+    defer { gst_iterator_free(links) }
+    var names = [name]
+    var value = GValue()
+    while gst_iterator_next(links, &value) == GST_ITERATOR_OK {
+      if let source = g_value_get_object(&value)?.assumingMemoryBound(to: GstPad.self) {
+        names += Pad(retaining: source).readers(depth: depth - 1)
+      }
+      g_value_unset(&value)
+    }
+    return names
+  }
+
+  /// How long the stream is that the pad carries, or nil where nobody upstream knows.
+  public var duration: ClockTime? {
+    var duration: gint64 = 0
+    guard gst_pad_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }
+    return ClockTime(exactly: duration)
+  }
+}
+
+/// What a sink pad learns of the source of its bytes.
+extension Pad {
+  /// The headers of the HTTP response that the bytes come from, with names in lower case; nil where
+  /// they come from elsewhere, or nobody has told.
+  public var httpResponseHeaders: [String: String]? {
+    var index: guint = 0
+    while let pointer = gst_pad_get_sticky_event(
+      self.pointer, GST_EVENT_CUSTOM_DOWNSTREAM_STICKY, index)
+    {
+      index += 1
+      let event = Event(adopting: pointer)
+      guard let told = event.structure, told.name == "http-headers",
+        let response = told.structure("response-headers")
+      else { continue }
+      let fields = response.fieldNames.compactMap { name in
+        response.string(name).map { (name.lowercased(), $0) }
+      }
+      return Dictionary(fields) { first, _ in first }
+    }
+    return nil
+  }
+
+  /// Whether going elsewhere costs the peer much, or may fail, as over a network.
+  public var peerIsBandwidthLimited: Bool {
+    let query = Query.scheduling()
+    guard queryPeer(query) else { return false }
+    var flags = GST_SCHEDULING_FLAG_SEEKABLE
+    gst_query_parse_scheduling(query.pointer, &flags, nil, nil, nil)
+    return flags.rawValue & GST_SCHEDULING_FLAG_BANDWIDTH_LIMITED.rawValue != 0
+  }
+}
+
+extension StructureView {
+  /// A field that is a structure itself.
+  fileprivate func structure(_ field: String) -> StructureView? {
+    guard let value = gst_structure_get_value(pointer, field),
+      gst_value_get_structure(value) != nil
+    else { return nil }
+    return StructureView(gst_value_get_structure(value), in: owner)
+  }
+}

@@ -198,3 +198,88 @@ public struct Query: ~Copyable {
     return seekable != 0
   }
 }
+
+extension Query {
+  /// What a query asks, and what of.
+  public enum Kind {
+    /// What the pad can carry; `answerCaps` applies the filter.
+    case caps
+    case acceptCaps(Caps)
+    /// Which memory to use for these caps; nil where the asker does not know them yet.
+    case allocation(Caps?)
+    case latency
+    case position(Format)
+    case duration(Format)
+    case seeking(Format)
+    case segment(Format)
+    case convert
+    case scheduling
+    case custom(name: String)
+    /// Any other.
+    case other
+  }
+
+  public var kind: Kind {
+    switch type {
+    case GST_QUERY_CAPS: return .caps
+    case GST_QUERY_ACCEPT_CAPS: return acceptCaps.map { .acceptCaps($0) } ?? .other
+    case GST_QUERY_ALLOCATION: return .allocation(allocationCaps)
+    case GST_QUERY_LATENCY: return .latency
+    case GST_QUERY_POSITION: return .position(format)
+    case GST_QUERY_DURATION: return .duration(format)
+    case GST_QUERY_SEEKING: return .seeking(format)
+    case GST_QUERY_SEGMENT: return .segment(format)
+    case GST_QUERY_CONVERT: return .convert
+    case GST_QUERY_SCHEDULING: return .scheduling
+    case GST_QUERY_CUSTOM:
+      guard let structure = gst_query_get_structure(pointer) else { return .other }
+      return .custom(name: String(cString: gst_structure_get_name(structure)))
+    default: return .other
+    }
+  }
+}
+
+/// How late the data of a source come.
+public struct Latency: Equatable, Sendable {
+  /// They come when they are made, and no faster.
+  public let isLive: Bool
+  /// In nanoseconds.
+  public let least: ClockTime
+  /// In nanoseconds; nil where there is no limit.
+  public let most: ClockTime?
+}
+
+extension Pad {
+  /// What is in front of the peer of a sink pad; nil where nobody knows yet.
+  public var peerLatency: Latency? {
+    let query = Query(adopting: gst_query_new_latency())
+    guard queryPeer(query) else { return nil }
+    var isLive: gboolean = 0
+    var least: GstClockTime = 0
+    var most: GstClockTime = 0
+    gst_query_parse_latency(query.pointer, &isLive, &least, &most)
+    return Latency(isLive: isLive != 0, least: ClockTime(least), most: ClockTime(cValue: most))
+  }
+}
+
+extension Query {
+  /// Adds to the answer of a LATENCY query by how much an element holds data back.
+  public func addLatency(_ latency: ClockTime) {
+    guard type == GST_QUERY_LATENCY else { return }
+    var isLive: gboolean = 0
+    var least: GstClockTime = 0
+    var most: GstClockTime = 0
+    gst_query_parse_latency(pointer, &isLive, &least, &most)
+    let sum = least.addingReportingOverflow(GstClockTime(latency))
+    gst_query_set_latency(
+      pointer, isLive, sum.overflow ? least : sum.partialValue,
+      ClockTime(cValue: most).map { GstClockTime($0 &+ latency) } ?? most)
+  }
+}
+
+extension ElementObject {
+  /// Has the application ask for the latency again.
+  public func postLatencyChanged() {
+    gst_element_post_message(gstElement, gst_message_new_latency(cast(gstElement)))
+  }
+}

@@ -120,3 +120,166 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
 
   public var description: String { adopt(gst_caps_to_string(pointer)) ?? "" }
 }
+
+/// What the configurations of codecs say: `gst_codec_utils`.
+extension Caps {
+  /// These caps with profile, tier and level of H.265 as a decoder configuration record (hvcC)
+  /// states them; the caps themselves where the record is too short, or they are of something else.
+  public func withH265ProfileTierLevel(of record: [UInt8]) -> Caps {
+    guard mediaType == "video/x-h265", record.count >= 13 else { return self }
+    let result = with()
+    let profileTierLevel = Array(record[1..<13])
+    gst_codec_utils_h265_caps_set_level_tier_and_profile(
+      result.pointer, profileTierLevel, guint(profileTierLevel.count))
+    return result
+  }
+
+  /// These caps with profile and level of AAC as an AudioSpecificConfig (ISO/IEC 14496-3) states
+  /// them; the caps themselves where that is too short.
+  public func withAACProfileAndLevel(of configuration: [UInt8]) -> Caps {
+    guard configuration.count >= 2 else { return self }
+    let result = with()
+    gst_codec_utils_aac_caps_set_level_and_profile(
+      result.pointer, configuration, guint(clamping: configuration.count))
+    return result
+  }
+
+  /// The caps of Opus by the header that Ogg has (RFC 7845 5.1); nil where that is none.
+  public static func opus(header: [UInt8]) -> Caps? {
+    let header = Buffer(header)
+    return withExtendedLifetime(header) {
+      gst_codec_utils_opus_create_caps_from_header($0.pointer, nil)
+    }.map { Caps(adopting: $0) }
+  }
+
+  /// The header that Ogg has for Opus of these caps (RFC 7845 5.1); nil where they are none.
+  public var opusHeader: [UInt8]? {
+    var (rate, channels, family, streams, coupled): (UInt32, UInt8, UInt8, UInt8, UInt8) =
+      (0, 0, 0, 0, 0)
+    var mapping = [UInt8](repeating: 0, count: 256)
+    guard
+      gst_codec_utils_opus_parse_caps(
+        pointer, &rate, &channels, &family, &streams, &coupled, &mapping) != 0,
+      let header = gst_codec_utils_opus_create_header(
+        rate, channels, family, streams, coupled, mapping, 0, 0)
+    else { return nil }
+    return Buffer(adopting: header).bytes
+  }
+}
+
+/// What an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) says.
+public struct AACConfiguration: Sendable {
+  /// In Hz; nil where it is not known.
+  public let sampleRate: UInt32?
+  /// nil where it is not known.
+  public let channelCount: UInt32?
+
+  public init(_ bytes: [UInt8]) {
+    let length = guint(clamping: bytes.count)
+    let rate = length >= 2 ? gst_codec_utils_aac_get_sample_rate(bytes, length) : 0
+    let channels = length >= 2 ? gst_codec_utils_aac_get_channels(bytes, length) : 0
+    sampleRate = rate > 0 ? rate : nil
+    channelCount = channels > 0 ? channels : nil
+  }
+}
+
+extension Fraction {
+  /// The usual rate of frames that last so long on average; nil where there is none near to it.
+  public init?(guessedFromFrameDuration duration: ClockTime) {
+    var (numerator, denominator): (Int32, Int32) = (0, 1)
+    guard gst_video_guess_framerate(GstClockTime(duration), &numerator, &denominator) != 0 else {
+      return nil
+    }
+    self.init(numerator, denominator)
+  }
+}
+
+/// The display that a video was graded on: `GstVideoMasteringDisplayInfo`, the caps field
+/// `mastering-display-info`. SMPTE ST 2086.
+public struct MasteringDisplayInfo: Equatable, Sendable {
+  /// A CIE 1931 chromaticity, in units of 0.00002.
+  public struct Coordinates: Equatable, Sendable {
+    public var x, y: UInt16
+
+    public init(x: UInt16, y: UInt16) {
+      self.x = x
+      self.y = y
+    }
+
+    init(_ point: GstVideoMasteringDisplayInfoCoordinates) { self.init(x: point.x, y: point.y) }
+
+    var cValue: GstVideoMasteringDisplayInfoCoordinates {
+      GstVideoMasteringDisplayInfoCoordinates(x: x, y: y)
+    }
+  }
+
+  public var red, green, blue, whitePoint: Coordinates
+  /// In units of 0.0001 candela per square metre.
+  public var maximumLuminance, minimumLuminance: UInt32
+
+  public init(
+    red: Coordinates, green: Coordinates, blue: Coordinates, whitePoint: Coordinates,
+    maximumLuminance: UInt32, minimumLuminance: UInt32
+  ) {
+    (self.red, self.green, self.blue, self.whitePoint) = (red, green, blue, whitePoint)
+    (self.maximumLuminance, self.minimumLuminance) = (maximumLuminance, minimumLuminance)
+  }
+}
+
+/// How bright a video gets, in candela per square metre: `GstVideoContentLightLevel`, the caps field
+/// `content-light-level`. CTA-861.3.
+public struct ContentLightLevelInfo: Equatable, Sendable {
+  /// Of any pixel (MaxCLL).
+  public var maximumContent: UInt16
+  /// Of any frame on average (MaxFALL).
+  public var maximumFrameAverage: UInt16
+
+  public init(maximumContent: UInt16, maximumFrameAverage: UInt16) {
+    self.maximumContent = maximumContent
+    self.maximumFrameAverage = maximumFrameAverage
+  }
+}
+
+extension Caps {
+  /// The field `mastering-display-info`; nil where it is missing or no such thing.
+  public var masteringDisplayInfo: MasteringDisplayInfo? {
+    var info = GstVideoMasteringDisplayInfo()
+    guard gst_video_mastering_display_info_from_caps(&info, pointer) != 0 else { return nil }
+    let (red, green, blue) = info.display_primaries
+    return MasteringDisplayInfo(
+      red: .init(red), green: .init(green), blue: .init(blue), whitePoint: .init(info.white_point),
+      maximumLuminance: info.max_display_mastering_luminance,
+      minimumLuminance: info.min_display_mastering_luminance)
+  }
+
+  /// The field `content-light-level`; nil where it is missing or no such thing.
+  public var contentLightLevel: ContentLightLevelInfo? {
+    var level = GstVideoContentLightLevel()
+    guard gst_video_content_light_level_from_caps(&level, pointer) != 0 else { return nil }
+    return ContentLightLevelInfo(
+      maximumContent: level.max_content_light_level,
+      maximumFrameAverage: level.max_frame_average_light_level)
+  }
+
+  /// A copy with the field `mastering-display-info`.
+  public func with(_ display: MasteringDisplayInfo) -> Caps {
+    var info = GstVideoMasteringDisplayInfo()
+    info.display_primaries = (display.red.cValue, display.green.cValue, display.blue.cValue)
+    info.white_point = display.whitePoint.cValue
+    info.max_display_mastering_luminance = display.maximumLuminance
+    info.min_display_mastering_luminance = display.minimumLuminance
+    let copy = with()
+    gst_video_mastering_display_info_add_to_caps(&info, copy.pointer)
+    return copy
+  }
+
+  /// A copy with the field `content-light-level`.
+  public func with(_ lightLevel: ContentLightLevelInfo) -> Caps {
+    var level = GstVideoContentLightLevel()
+    level.max_content_light_level = lightLevel.maximumContent
+    level.max_frame_average_light_level = lightLevel.maximumFrameAverage
+    let copy = with()
+    gst_video_content_light_level_add_to_caps(&level, copy.pointer)
+    return copy
+  }
+}

@@ -42,3 +42,97 @@ public func nanosecondsSince1970() -> Int64 { Int64(g_get_real_time()) &* 1000 }
 
 /// The time of the wall clock, in seconds since 1 January 1970.
 public func secondsSince1970() -> Int64 { Int64(g_get_real_time() / 1_000_000) }
+
+/// A date, with a time and an offset from UTC where they are known: `GstDateTime`.
+public struct DateTime: Sendable {
+  /// As ISO 8601 writes it, such as `2026-01-31T09:30:00+0100`, or as much of it as is known.
+  public let text: String
+  /// Nil where no time of the day is known.
+  public let secondsSince1970: Int64?
+
+  /// Reads a text of ISO 8601; nil for one that is no date.
+  public init?(_ text: String) {
+    // GStreamer takes some numbers that are out of range for a mistake of the program's.
+    guard Self.isDate(text), let date = gst_date_time_new_from_iso8601_string(text) else {
+      return nil
+    }
+    defer { gst_date_time_unref(date) }
+    self.init(date)
+  }
+
+  /// A moment of the years 1 to 9999; nil for any other.
+  public init?(secondsSince1970 seconds: Int64) {
+    guard (-62_135_596_800...253_402_300_799).contains(seconds),
+      let date = gst_date_time_new_from_unix_epoch_utc(gint64(seconds))
+    else { return nil }
+    defer { gst_date_time_unref(date) }
+    self.init(date)
+  }
+
+  fileprivate init?(_ date: OpaquePointer) {
+    guard let text = adopt(gst_date_time_to_iso8601_string(date)) else { return nil }
+    self.text = text
+    guard gst_date_time_has_time(date) != 0, let moment = gst_date_time_to_g_date_time(date) else {
+      secondsSince1970 = nil
+      return
+    }
+    secondsSince1970 = Int64(g_date_time_to_unix(moment))
+    g_date_time_unref(moment)
+  }
+
+  /// `YYYY-MM-DDThh:mm:ss.f+hh:mm`, or the beginning of it; the last colon may be missing.
+  private static func isDate(_ text: String) -> Bool {
+    var rest = Array(text.utf8)[...]
+    func take(_ characters: String) -> Bool {
+      guard let first = rest.first, characters.utf8.contains(first) else { return false }
+      rest.removeFirst()
+      return true
+    }
+    func number(_ digits: Int, _ range: ClosedRange<Int>) -> Bool {
+      let field = rest.prefix(digits)
+      guard field.count == digits, field.allSatisfy({ (0x30...0x39).contains($0) }) else {
+        return false
+      }
+      rest.removeFirst(digits)
+      return range.contains(field.reduce(0) { $0 * 10 + Int($1) - 0x30 })
+    }
+    guard number(4, 1...9999) else { return false }
+    for limit in [12, 31] where !rest.isEmpty {
+      guard take("-"), number(2, 1...limit) else { return false }
+    }
+    guard !rest.isEmpty else { return true }
+    guard take("T "), number(2, 0...23), take(":"), number(2, 0...59) else { return false }
+    if take(":") {
+      guard number(2, 0...59) else { return false }
+      if take(".") { rest = rest.drop { (0x30...0x39).contains($0) } }
+    }
+    if rest.isEmpty { return true }
+    if take("Z") { return rest.isEmpty }
+    let isEast = rest.first == UInt8(ascii: "+")
+    guard take("+-"), number(2, 0...(isEast ? 13 : 11)) else { return false }
+    _ = take(":")
+    return (rest.isEmpty || number(2, 0...59)) && rest.isEmpty
+  }
+}
+
+extension TagList {
+  /// Adds a date, replacing what the tag had.
+  public func set(_ tag: String, _ date: DateTime) {
+    guard let date = gst_date_time_new_from_iso8601_string(date.text) else { return }
+    var value = GValue()
+    g_value_init(&value, gst_date_time_get_type())
+    g_value_take_boxed(&value, UnsafeMutableRawPointer(date))
+    gst_tag_list_add_value(pointer, GST_TAG_MERGE_REPLACE, tag, &value)
+    g_value_unset(&value)
+  }
+
+  /// The first date of a tag.
+  public func dateTime(_ tag: String) -> DateTime? {
+    var date: OpaquePointer?
+    guard gst_tag_list_get_date_time_index(pointer, tag, 0, &date) != 0, let date else {
+      return nil
+    }
+    defer { gst_date_time_unref(date) }
+    return DateTime(date)
+  }
+}

@@ -120,3 +120,161 @@ public struct TagDeclaration: PluginFeature {
     return true
   }
 }
+
+/// GStreamer's own names of tags.
+public enum Tag {
+  /// `GST_TAG_ALBUM`
+  public static let album = GST_TAG_ALBUM
+  /// `GST_TAG_ARTIST`
+  public static let artist = GST_TAG_ARTIST
+  /// `GST_TAG_AUDIO_CODEC`
+  public static let audioCodec = GST_TAG_AUDIO_CODEC
+  /// `GST_TAG_BITRATE`
+  public static let bitrate = GST_TAG_BITRATE
+  /// `GST_TAG_COMMENT`
+  public static let comment = GST_TAG_COMMENT
+  /// `GST_TAG_CONTAINER_FORMAT`
+  public static let containerFormat = GST_TAG_CONTAINER_FORMAT
+  /// `GST_TAG_COPYRIGHT`
+  public static let copyright = GST_TAG_COPYRIGHT
+  /// `GST_TAG_DATE_TIME`
+  public static let dateTime = GST_TAG_DATE_TIME
+  /// `GST_TAG_DESCRIPTION`
+  public static let description = GST_TAG_DESCRIPTION
+  /// `GST_TAG_DEVICE_MANUFACTURER`
+  public static let deviceManufacturer = GST_TAG_DEVICE_MANUFACTURER
+  /// `GST_TAG_DEVICE_MODEL`
+  public static let deviceModel = GST_TAG_DEVICE_MODEL
+  /// `GST_TAG_ENCODER`
+  public static let encoder = GST_TAG_ENCODER
+  /// `GST_TAG_GENRE`
+  public static let genre = GST_TAG_GENRE
+  /// `GST_TAG_GEO_LOCATION_ELEVATION`
+  public static let geoLocationElevation = GST_TAG_GEO_LOCATION_ELEVATION
+  /// `GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR`
+  public static let geoLocationHorizontalError = GST_TAG_GEO_LOCATION_HORIZONTAL_ERROR
+  /// `GST_TAG_GEO_LOCATION_LATITUDE`
+  public static let geoLocationLatitude = GST_TAG_GEO_LOCATION_LATITUDE
+  /// `GST_TAG_GEO_LOCATION_LONGITUDE`
+  public static let geoLocationLongitude = GST_TAG_GEO_LOCATION_LONGITUDE
+  /// `GST_TAG_GEO_LOCATION_NAME`
+  public static let geoLocationName = GST_TAG_GEO_LOCATION_NAME
+  /// `GST_TAG_IMAGE_ORIENTATION`
+  public static let imageOrientation = GST_TAG_IMAGE_ORIENTATION
+  /// `GST_TAG_KEYWORDS`
+  public static let keywords = GST_TAG_KEYWORDS
+  /// `GST_TAG_LANGUAGE_CODE`
+  public static let languageCode = GST_TAG_LANGUAGE_CODE
+  /// `GST_TAG_MAXIMUM_BITRATE`
+  public static let maximumBitrate = GST_TAG_MAXIMUM_BITRATE
+  /// `GST_TAG_PRIVATE_DATA`
+  public static let privateData = GST_TAG_PRIVATE_DATA
+  /// `GST_TAG_TITLE`
+  public static let title = GST_TAG_TITLE
+  /// `GST_TAG_VIDEO_CODEC`
+  public static let videoCodec = GST_TAG_VIDEO_CODEC
+}
+
+extension TagList {
+  /// Adds bytes and what they are, behind the others that the tag has.
+  public func append(
+    _ tag: String, _ content: Buffer, name: String, _ fields: [(key: String, value: Value)]
+  ) {
+    guard let information = makeStructure(name, fields),
+      let sample = gst_sample_new(content.pointer, nil, nil, information)
+    else { return }
+    var value = GValue()
+    g_value_init(&value, gst_sample_get_type())
+    g_value_take_boxed(&value, UnsafeMutableRawPointer(sample))
+    gst_tag_list_add_value(pointer, GST_TAG_MERGE_APPEND, tag, &value)
+    g_value_unset(&value)
+  }
+
+  /// All bytes of a tag for which it says what they are.
+  public func samples(_ tag: String) -> [(content: Buffer, information: StructureView)] {
+    (0..<gst_tag_list_get_tag_size(pointer, tag)).compactMap { index in
+      var sample: OpaquePointer?
+      guard gst_tag_list_get_sample_index(pointer, tag, index, &sample) != 0, let sample else {
+        return nil
+      }
+      // The list has a reference of its own.
+      defer { gst_sample_unref(sample) }
+      guard let content = gst_sample_get_buffer(sample),
+        let information = gst_sample_get_info(sample)
+      else { return nil }
+      return (Buffer(retaining: content), StructureView(information, in: self))
+    }
+  }
+
+  /// These tags without some.
+  public func removing(_ tags: [String]) -> TagList {
+    guard let copy = gst_tag_list_copy(pointer) else { return TagList() }
+    for tag in tags { gst_tag_list_remove_tag(copy, tag) }
+    return TagList(adopting: copy)
+  }
+}
+
+/// A part of a stream that has a name.
+public struct Chapter: Equatable, Sendable {
+  public let title: String
+  public let start: ClockTime
+  /// nil where it goes on to the next chapter, or to the end.
+  public let stop: ClockTime?
+}
+
+extension Event {
+  /// The chapters of a TOC event, in its order: those of its first edition, where it has editions.
+  /// nil for other events.
+  public var chapters: [Chapter]? {
+    guard type == GST_EVENT_TOC else { return nil }
+    var toc: OpaquePointer?
+    gst_event_parse_toc(pointer, &toc, nil)
+    guard let toc else { return nil }
+    defer { gst_mini_object_unref(UnsafeMutablePointer(toc)) }
+    return Chapter.chapters(of: toc)
+  }
+}
+
+extension Chapter {
+  /// No movie has more chapters.
+  private static let most = 10_000
+
+  /// Those of the first edition, where there are editions.
+  static func chapters(of toc: OpaquePointer) -> [Chapter] {
+    var entries = gst_toc_get_entries(toc)
+    if let first = entries?.pointee.data.map({ OpaquePointer($0) }),
+      gst_toc_entry_get_entry_type(first) == GST_TOC_ENTRY_TYPE_EDITION
+    {
+      entries = gst_toc_entry_get_sub_entries(first)
+    }
+    return chapters(entries)
+  }
+
+  private static func chapters(_ entries: UnsafeMutablePointer<GList>?) -> [Chapter] {
+    var chapters: [Chapter] = []
+    var place = entries
+    while let item = place, chapters.count < most {
+      if let chapter = item.pointee.data.flatMap({ Chapter(OpaquePointer($0)) }) {
+        chapters.append(chapter)
+      }
+      place = item.pointee.next
+    }
+    return chapters
+  }
+
+  /// Nil for another entry than a chapter, and for one without a start.
+  private init?(_ entry: OpaquePointer) {
+    var (start, stop): (gint64, gint64) = (-1, -1)
+    guard gst_toc_entry_get_entry_type(entry) == GST_TOC_ENTRY_TYPE_CHAPTER,
+      gst_toc_entry_get_start_stop_times(entry, &start, &stop) != 0,
+      let begin = ClockTime(exactly: start)
+    else { return nil }
+    var title: UnsafeMutablePointer<gchar>?
+    if let tags = gst_toc_entry_get_tags(entry) {
+      gst_tag_list_get_string(tags, GST_TAG_TITLE, &title)
+    }
+    self.title = adopt(title) ?? ""
+    self.start = begin
+    self.stop = ClockTime(exactly: stop).flatMap { $0 > begin ? $0 : nil }
+  }
+}
