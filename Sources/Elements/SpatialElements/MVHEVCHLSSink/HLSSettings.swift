@@ -137,7 +137,8 @@ struct HLSSettings: Sendable {
       default: true, at: \.sendsKeyframeRequests),
     .bool(
       "append", nick: "Append",
-      blurb: "Whether playlists that are there already are gone on with, behind a discontinuity, in "
+      blurb:
+        "Whether playlists that are there already are gone on with, behind a discontinuity, in "
         + "place of being written anew", default: false, at: \.continues),
   ]
 }

@@ -67,3 +67,241 @@ final class SBSSplit: ElementImplementation {
 
   func start() throws -> Streaming { Streaming(source: EyeSource(pads)) }
 }
+
+extension SBSSplit {
+  func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
+    switch event.kind {
+    case .streamStart:
+      pads.startStreams(of: self, following: event)
+      return true
+    case .caps(let caps):
+      return try setCaps(caps, following: event, &streaming)
+    case .flushStop:
+      streaming.source.reset()
+      streaming.sequence = FrameSequence()
+      return pad.forward(event)
+    default:
+      return pad.forward(event)
+    }
+  }
+
+  private func setCaps(
+    _ caps: Caps, following event: Event, _ streaming: inout Streaming
+  ) throws -> Bool {
+    let packed = try FramePackedVideo(caps, settings: settings.current)
+    let size = packed.eyeSize
+    let found = "\(packed.layout) from \(caps): \(size.width)x\(size.height) an eye"
+    switch packed.source {
+    case .caps: Self.log.debug(self, "the caps say \(found)")
+    case .property: Self.log.info(self, "input-mode-override says \(found)")
+    case .guess:
+      Self.log.info(
+        self,
+        "nothing says how the eyes are packed; guessed \(found) "
+          + "(set input-mode-override if that is wrong)")
+      postWarning(
+        ElementError(
+          .format,
+          "Nothing says how the eyes are packed: by the frame's shape, it is taken for "
+            + "\(packed.layout). Set input-mode-override if that is wrong."))
+    }
+    streaming.input = packed
+    pads.sendCaps(following: event) { packed.caps(for: $0) }
+    try streaming.source.askPeers { eye in
+      guard let info = VideoInfo(packed.caps(for: eye)) else { throw FlowReturn.notNegotiated }
+      return info
+    }
+    for eye in Eye.allCases {
+      let isReferred = streaming.source[memory: eye]?.takesAnyLayout ?? false
+      Self.log.info(
+        self,
+        "\(eye): \(isReferred ? "references" : "copies, for the peer takes no GstVideoMeta")")
+    }
+    return true
+  }
+
+  // MARK: Queries
+
+  func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    let all = pad.templateCaps
+    return query.answerAsReader(
+      of: all, possible: acceptableCaps().intersection(all), keeping: keptCount(query))
+      || pad.forward(query)
+  }
+
+  /// How many packed frames the peers may keep as pictures of their eyes.
+  private func keptCount(_ query: borrowing Query) -> Int {
+    guard let caps = query.allocationCaps,
+      let packed = try? FramePackedVideo(caps, settings: settings.current)
+    else { return 0 }
+    return pads.peerMemory { packed.caps(for: $0) }.bufferCount
+  }
+
+  func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
+    guard case .allocation = query.kind else { return pad.forward(query) }
+    return false
+  }
+
+  /// The packed video whose eyes both peers take.
+  private func acceptableCaps() -> Caps {
+    let all = sink.templateCaps
+    let common = pads.peerCaps(among: all, without: ["pixel-aspect-ratio", "framerate"])
+    return common.isEqual(to: all) ? all : common.packings()
+  }
+}
+
+extension Caps {
+  /// For caps of one eye, those of frames that hold two in any of the layouts.
+  fileprivate func packings() -> Caps {
+    let result = Caps.empty
+    for structure in structures where structure.name == "video/x-raw" {
+      for (wide, high) in [(2, 1), (1, 2), (1, 1)] as [(Int32, Int32)] {
+        var fields = structure.allFields
+        for (index, field) in fields.enumerated() {
+          if field.key == "width" { fields[index].value = field.value.multiplied(by: wide) }
+          if field.key == "height" { fields[index].value = field.value.multiplied(by: high) }
+        }
+        result.append("video/x-raw", fields)
+      }
+    }
+    return result
+  }
+}
+
+extension Value {
+  /// Integers, ranges and lists of them times a factor; anything else as it is.
+  fileprivate func multiplied(by factor: Int32) -> Value {
+    func product(_ number: Int32) -> Int32 {
+      let (product, overflow) = number.multipliedReportingOverflow(by: factor)
+      return overflow ? (number < 0 ? .min : .max) : product
+    }
+    return switch self {
+    case .int(let number): .int(product(number))
+    case .intRange(let range): .intRange(product(range.lowerBound)...product(range.upperBound))
+    case .list(let items): .list(items.map { $0.multiplied(by: factor) })
+    default: self
+    }
+  }
+}
+
+extension SBSSplit {
+  func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
+    guard let input = streaming.input else {
+      throw ElementError(.negotiation, "Data came before its caps.")
+    }
+    try streaming.source.askReconfiguredPeers()
+    if input.layout.arrangement == .frameByFrame {
+      try pass(buffer, to: streaming.sequence.eye(of: buffer, in: input.layout), streaming.source)
+      return
+    }
+    let layout = try input.info.layout(of: buffer)
+    let memory = try input.info.contiguous(buffer, layout)
+    let frame = PackedFrame(header: buffer, memory: memory, layout: layout)
+    let source = streaming.source
+    var flow = FlowReturn.ok
+    for eye in Eye.allCases {
+      guard let memory = source[memory: eye] else { throw FlowReturn.notNegotiated }
+      let region = input.region(of: eye, in: layout)
+      let cut =
+        if let copy = try memory.acquire() {
+          try self.copy(region, of: frame, input, into: copy, memory.info)
+        } else {
+          refer(to: region, of: frame, memory.info)
+        }
+      flow = source.push(cut, to: eye)
+    }
+    try flow.check()
+  }
+
+  /// A frame of both eyes.
+  private struct PackedFrame {
+    /// What has its times, flags and metas.
+    let header: Buffer
+    /// What has its pixels.
+    let memory: Buffer
+    let layout: VideoLayout
+  }
+
+  /// One eye of a packed frame as a reference to it.
+  private func refer(
+    to region: VideoLayout, of frame: PackedFrame, _ info: VideoInfo
+  ) -> UniqueBuffer {
+    let view = UniqueBuffer()
+    takeHeader(view, from: frame.header)
+    view.append(frame.memory, offset: 0, size: frame.memory.size)
+    view.setVideoLayout(region, format: info.format)
+    view.keepAlive(frame.header)
+    return view
+  }
+
+  /// One eye of a packed frame as a copy.
+  private func copy(
+    _ region: VideoLayout, of frame: PackedFrame, _ input: FramePackedVideo,
+    into copy: consuming UniqueBuffer, _ info: VideoInfo
+  ) throws -> UniqueBuffer {
+    copy.copyHeader(from: frame.header, metas: false)
+    copy.copyMetas(from: frame.header, isResized: true)
+    copy.flags.subtract(.views)
+    let source = try VideoFrame(frame.memory, input.info)
+    let target = try VideoFrame(copy, info, writing: true)
+    for plane in 0..<target.planeCount {
+      guard let from = source.plane(plane), let to = target.view(plane, info) else {
+        throw ElementError(.failedStream, "A frame lacks a plane.")
+      }
+      let start = from + (region.offsets[plane] - frame.layout.offsets[plane])
+      to.copy(
+        PlaneView(
+          base: start, stride: source.stride(plane), rowBytes: to.rowBytes, rows: to.rows))
+    }
+    return copy
+  }
+
+  /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.
+  private func takeHeader(_ view: borrowing UniqueBuffer, from packed: Buffer) {
+    view.copyHeader(from: packed, metas: true)
+    view.removeMetasOfSize()
+    view.flags.subtract(.views)
+  }
+
+  private func pass(
+    _ buffer: Buffer, to place: FrameSequence.Place, _ source: EyeSource
+  ) throws {
+    guard let memory = source[memory: place.eye] else { throw FlowReturn.notNegotiated }
+    _ = try memory.info.layout(of: buffer)
+    let frame = try memory.fit(buffer).writable()
+    frame.flags.subtract(.views)
+    frame.pts = place.pts
+    frame.duration = place.duration
+    try source.push(frame, to: place.eye).check()
+  }
+}
+
+/// Frame by frame: tells the eyes apart, and gives both the time of the first.
+struct FrameSequence {
+  struct Place {
+    let eye: Eye
+    let pts: ClockTime?
+    let duration: ClockTime?
+  }
+
+  private var isSecond = false
+  private var pairPTS: ClockTime?
+
+  /// Which eye a frame shows. Where frames are flagged, the flags say it, whatever came before, so
+  /// that a lost frame does not make the eyes change places; without flags the eyes alternate.
+  mutating func eye(of frame: Buffer, in layout: PackingLayout) -> Place {
+    let isFlagged = !frame.flags.isDisjoint(with: .views)
+    let isFirst = frame.flags.contains(.firstInBundle) || !isFlagged && !isSecond
+    if isFirst {
+      pairPTS = frame.pts
+    } else if !isSecond {
+      pairPTS = frame.pts.map { pts in pts - min(pts, frame.duration ?? 0) }
+    }
+    isSecond = isFirst
+    let firstEye: Eye = layout.rightViewFirst ? .right : .left
+    let doubled = frame.duration.map { $0.addingReportingOverflow($0) }
+    return Place(
+      eye: isFirst ? firstEye : firstEye.other, pts: pairPTS,
+      duration: doubled.flatMap { $0.overflow ? nil : $0.partialValue })
+  }
+}

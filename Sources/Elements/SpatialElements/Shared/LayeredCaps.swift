@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import HEVC
+import StereoVideo
 
 /// The caps of layered H.265: both eyes in each buffer.
 ///
@@ -59,5 +61,96 @@ enum LayeredCaps {
       if let value = raw?.first?[field] { fields.append((field, value)) }
     }
     return Caps("video/x-h265", fields)
+  }
+}
+
+/// A layered H.265 stream as its caps describe it.
+struct LayeredInput {
+  let caps: Caps
+  private let configuration: StreamConfiguration
+  var framing: NALUnitFraming { configuration.framing }
+  /// NAL units of the records of both layers; empty for a byte stream, which has them inside.
+  var parameterSets: [[UInt8]] { configuration.parameterSets }
+  /// Why the record of the dependent layer cannot be read; nil where it can, or where there is none.
+  var layeredRecordProblem: String? { configuration.layeredRecordError.map { "\($0)" } }
+
+  /// - Parameter recordIsOptional: a stream with lengths and no record has lengths of four bytes.
+  init(_ caps: Caps, recordIsOptional: Bool = false) throws {
+    self.caps = caps
+    guard let structure = caps.first else { throw FlowReturn.notNegotiated }
+    if structure.string("stream-format") == "byte-stream" {
+      configuration = .byteStream
+    } else if let record = structure.buffer("codec_data") {
+      do {
+        configuration = try StreamConfiguration(
+          hvcC: record.bytes, lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+      } catch {
+        throw ElementError(.format, "The stream's codec_data is damaged: \(error).")
+      }
+    } else if recordIsOptional {
+      configuration = StreamConfiguration(framing: .lengthPrefixed(lengthSize: 4))
+    } else {
+      throw ElementError(.format, "The layered stream has no codec_data.", debug: "\(caps)")
+    }
+  }
+
+  /// Which layer is for which eye; nil where no VPS has come yet.
+  func information(
+    _ bytes: RawSpan, _ units: [Range<Int>]
+  ) throws -> LayeredStreamInformation? {
+    let inBand = units.compactMap { range -> [UInt8]? in
+      let unit = bytes.extracting(range)
+      guard let type = NALUnitHeader(unit)?.type,
+        type == .videoParameterSet || type == .prefixSEI
+      else { return nil }
+      return unit.withUnsafeBytes { Array($0) }
+    }
+    let known = parameterSets + inBand
+    guard
+      let unit = known.last(where: {
+        NALUnitHeader($0.span.bytes)?.type == .videoParameterSet
+      })
+    else { return nil }
+    return LayeredStreamInformation(
+      try VideoParameterSet(nalUnit: unit),
+      displays: ThreeDReferenceDisplaysInformation(nalUnits: known))
+  }
+
+  /// The caps of a single-layer stream that is made of this one.
+  func singleLayerCaps(_ sets: SingleLayerParameterSets) throws -> Caps {
+    let record = try HEVCDecoderConfigurationRecord(sets)
+    let single = caps.with(
+      [
+        "stream-format": "hvc1", "alignment": "au", "parsed": true,
+        "codec_data": .buffer(Buffer(record.bytes)),
+      ],
+      removing: [
+        LayeredCaps.layeredCodecData, LayeredCaps.sampleEntryBoxes, "views", "profile", "tier",
+        "level", "multiview-mode", "multiview-flags",
+      ])
+    return single.withH265ProfileTierLevel(of: record.bytes)
+  }
+}
+
+/// Elements that take layered H.265 for plain H.265, and lose an eye without a word.
+enum LayerBlindness {
+  /// What they do with it.
+  private static let harm: [String: String] = [
+    "h265parse":
+      "it takes the second eye's parameter sets away; leave it out, nothing needs it",
+    "mp4mux": muxer, "qtmux": muxer, "isofmp4mux": muxer, "cmafmux": muxer, "mp4mux2": muxer,
+    "matroskamux": "it has no place for the second one; write it with mvhevcmux",
+  ]
+  private static let muxer =
+    "it writes no record of the second eye, which no player finds then; write it with mvhevcmux"
+
+  /// What to say of the first element behind a pad that loses an eye; nil where there is none.
+  static func warning(behind pad: Pad) -> ElementError? {
+    for reader in pad.readers {
+      guard let harm = harm[reader] else { continue }
+      return ElementError(
+        .failedStream, "Behind \(reader) there is one eye: \(harm).")
+    }
+    return nil
   }
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import StereoEncoder
+import StereoVideo
 
 /// Tells the application, once a second, how far long work has come: an element message with
 /// `running-time` (ns), `frames`, `bytes` and `frames-per-second` (of the work, not the video).
@@ -31,5 +33,45 @@ struct ProgressReport {
         "bytes": .uint64(bytes),
         "frames-per-second": .double(seconds > 0 ? Double(frames) / seconds : 0),
       ])
+  }
+}
+
+extension ElementObject {
+  /// Says at the end what each eye cost: an element message `stereo-encoder-statistics` an eye,
+  /// and a line in the log.
+  func postStatistics(_ stereo: StereoInput, log: DebugCategory) {
+    let baseBytes = stereo.statistics(of: stereo.baseEye)?.bytes ?? 0
+    for eye in Eye.allCases {
+      guard let statistics = stereo.statistics(of: eye) else { continue }
+      let role = eye == stereo.baseEye ? "base" : "dependent"
+      let qp = statistics.averageQP
+      let quality = qp.map { ", average QP \(($0 * 100).rounded() / 100)" } ?? ""
+      let rate = statistics.kilobitsPerSecond.rounded()
+      log.info(
+        self,
+        "\(eye) eye (\(role)): \(statistics.frames) frames, \(statistics.bytes) bytes, "
+          + "\(rate) kbit/s\(quality)")
+      let keyframes = statistics.keyframes
+      if let keyframes {
+        log.info(
+          self,
+          "\(eye) eye: \(keyframes.predicted) keyframes predicted, \(keyframes.plain) not; "
+            + "\(keyframes.savedBytes) bytes saved")
+      }
+      postMessage(
+        "stereo-encoder-statistics",
+        [
+          "eye": .string(eye.rawValue), "layer": .string(role),
+          "frames": .uint64(UInt64(clamping: statistics.frames)),
+          "bytes": .uint64(UInt64(clamping: statistics.bytes)),
+          "bitrate": .double(statistics.kilobitsPerSecond * 1000),
+          "average-qp": .double(qp ?? -1),
+          "share-of-base": .double(
+            baseBytes > 0 ? Double(statistics.bytes) / Double(baseBytes) : -1),
+          "predicted-keyframes": .uint64(UInt64(clamping: keyframes?.predicted ?? 0)),
+          "plain-keyframes": .uint64(UInt64(clamping: keyframes?.plain ?? 0)),
+          "saved-bytes": .uint64(UInt64(clamping: keyframes?.savedBytes ?? 0)),
+        ])
+    }
   }
 }

@@ -82,3 +82,116 @@ extension VideoFrame {
     }
   }
 }
+
+/// Frames that surround the viewer, as their caps say.
+struct SphereInput {
+  let caps: Caps
+  let info: VideoInfo
+  let format: PictureFormat
+  /// nil for frames of one eye.
+  let layout: PackingLayout?
+
+  init(_ caps: Caps) throws {
+    guard let info = VideoInfo(caps), let format = SphereFormat.format(info) else {
+      throw ElementError(
+        .format, "Only raw video of some formats can be drawn from.", debug: "\(caps)")
+    }
+    guard !info.isInterlaced else {
+      throw ElementError(.format, "Interlaced video cannot be drawn from; deinterlace it first.")
+    }
+    (self.caps, self.info, self.format) = (caps, info, format)
+    layout = PackingLayout(multiviewCaps: caps)
+    let isOdd =
+      switch layout?.arrangement {
+      case .sideBySide: !info.width.isMultiple(of: 4)
+      case .topBottom: !info.height.isMultiple(of: 4)
+      case .frameByFrame, nil: false
+      }
+    guard !isOdd else {
+      throw ElementError(
+        .format,
+        "A packed frame of \(info.width)x\(info.height) has no two eyes of an even size.")
+    }
+  }
+
+  /// The eye that frames of one eye show, where their caps say it.
+  var eye: Eye? { caps.first?.string("multiview-mode").flatMap(Eye.init(rawValue:)) }
+
+  /// One eye's.
+  var width: Int { layout?.arrangement == .sideBySide ? info.width / 2 : info.width }
+  var height: Int { layout?.arrangement == .topBottom ? info.height / 2 : info.height }
+
+  /// Of one eye's picture, when it is not squeezed any more.
+  private var pixelAspectRatio: Double {
+    let ratio = info.pixelAspectRatio
+    var value = Double(max(1, ratio.numerator)) / Double(max(1, ratio.denominator))
+    guard let layout, layout.halfAspect else { return value }
+    value *= layout.arrangement == .sideBySide ? 2 : 0.5
+    return value
+  }
+
+  /// Where the pixels of one eye's picture look.
+  func geometry(_ projection: Projection) throws(GeometryError) -> PictureGeometry {
+    try PictureGeometry(
+      projection, width: width, height: height,
+      pixelAspectRatio: projection.isMeasuredInPixels ? pixelAspectRatio : 1)
+  }
+}
+
+#if canImport(Glibc)
+  import Glibc
+#endif
+
+/// The sizes that pictures of a projection have where nobody asks for another.
+extension Projection {
+  /// Whether the shape of its pixels matters, because it is not given by the picture's edges.
+  package var isMeasuredInPixels: Bool {
+    switch self {
+    case .rectilinear, .fisheye: true
+    case .equirectangular, .parametric, .cubemap: false
+    }
+  }
+
+  /// What the picture's width covers, in degrees.
+  var horizontalDegrees: Double {
+    switch self {
+    case .rectilinear(let degrees): degrees
+    case .equirectangular(let bounds): 360 * (1 - bounds.leftPart - bounds.rightPart)
+    case .fisheye(let lens): lens.fieldOfView
+    case .parametric(let lens):
+      // As many as its width would cover if it were everywhere as in its middle.
+      min(
+        360,
+        max(
+          1,
+          lens.referenceWidth / lens.focalLengthX * (1 + lens.projectionOffset) * 180 / .pi))
+    case .cubemap: 270
+    }
+  }
+
+  /// The width, in pixels, of a picture with so many pixels for a degree: in the middle of a flat
+  /// one, along the equator of all others.
+  func width(pixelsPerDegree: Double) -> Double {
+    switch self {
+    case .rectilinear(let degrees): 2 * tan(degrees * .pi / 360) * pixelsPerDegree * 180 / .pi
+    case .cubemap(.equiAngular, let padding):
+      horizontalDegrees * pixelsPerDegree + Double(2 * padding)
+    case .cubemap(_, let padding): horizontalDegrees * pixelsPerDegree + Double(6 * padding)
+    case .equirectangular, .fisheye, .parametric: horizontalDegrees * pixelsPerDegree
+    }
+  }
+
+  /// The height, in pixels, that goes with a width: 16:9 for a flat picture, a circle's diameter,
+  /// square faces of a cube, and as many pixels for a degree down as along the equator.
+  func height(width: Double) -> Double {
+    switch self {
+    case .rectilinear: width * 9 / 16
+    case .equirectangular(let bounds):
+      width * (1 - bounds.topPart - bounds.bottomPart) * 180 / max(horizontalDegrees, 1e-6)
+    case .fisheye, .parametric: width
+    case .cubemap(.equiAngular, let padding):
+      (width - Double(2 * padding)) / 3 * 2 + Double(4 * padding)
+    case .cubemap: width / 3 * 2
+    }
+  }
+}

@@ -80,3 +80,63 @@ final class EyePictures {
       luma: try plane(luma, 0), cb: try plane(chroma, cb), cr: try plane(chroma, cr), owner: owner)
   }
 }
+
+/// A raw format that the encoder takes: where its components are.
+struct RawFormat {
+  /// As the template's caps list them: first those that are read where they lie.
+  static let names = ["I420", "YV12", "I420_10LE", "NV12", "P010_10LE"]
+
+  enum Chroma {
+    /// A plane of each component.
+    case planes(cb: Int, cr: Int)
+    /// One plane of pairs.
+    case pairs
+  }
+
+  let bitDepth: Int
+  let chroma: Chroma
+  init?(_ info: VideoInfo) {
+    switch info.formatName {
+    case "I420": (bitDepth, chroma) = (8, .planes(cb: 1, cr: 2))
+    case "YV12": (bitDepth, chroma) = (8, .planes(cb: 2, cr: 1))
+    case "I420_10LE": (bitDepth, chroma) = (10, .planes(cb: 1, cr: 2))
+    case "NV12": (bitDepth, chroma) = (8, .pairs)
+    case "P010_10LE": (bitDepth, chroma) = (10, .pairs)
+    default: return nil
+    }
+  }
+}
+
+extension VideoSignal {
+  /// What the caps say of colour, chroma siting and HDR10.
+  init(_ info: VideoInfo, _ caps: Caps) {
+    self.init()
+    let colour = info.colorimetry
+    colourPrimaries = Self.known(colour.primaries)
+    transferCharacteristics = Self.known(colour.transferCharacteristics)
+    matrixCoefficients = colour.matrixCoefficients == 0 ? 0 : Self.known(colour.matrixCoefficients)
+    switch colour.range {
+    case .full: isFullRange = true
+    case .limited: isFullRange = false
+    case .unknown: break
+    }
+    chromaLocation = Self.chromaLocation(info.chromaSiting)
+    masteringDisplay = MasteringDisplayColourVolume(caps)
+    contentLightLevel = ContentLightLevel(caps)
+  }
+
+  /// nil for "unspecified" and for what H.273 reserves.
+  private static func known(_ number: UInt8) -> Int? {
+    [0, 2, 3].contains(number) ? nil : Int(number)
+  }
+
+  /// H.265 (E.3.1) chroma_sample_loc_type.
+  private static func chromaLocation(_ siting: ChromaSiting) -> Int? {
+    switch siting {
+    case .mpeg2: 0
+    case .jpeg: 1
+    case .cosited: 2
+    default: nil
+    }
+  }
+}

@@ -84,3 +84,82 @@ enum AnaglyphChoice: Int32, EnumType {
     return (method.rawValue, description)
   }
 }
+
+/// What an element that packs eyes has told those behind it, and how it packs.
+struct PackedOutput {
+  /// An eye's frame to be packed, and its caps.
+  typealias Eye = (buffer: Buffer, caps: Caps)
+
+  /// Of the output; set them with `merge`.
+  private(set) var tags = TagList()
+  private var packer: FramePacker?
+  /// Of the eyes that the packer takes.
+  private var packedCaps: (left: Caps, right: Caps)?
+  private var sentSegment: Segment?
+
+  /// Has what comes next make itself known anew: the caps have changed.
+  mutating func forgetCaps() { packer = nil }
+
+  /// The same behind a flush, where the segment is not known any more, either.
+  mutating func flush() { (packer, sentSegment) = (nil, nil) }
+
+  /// Adds tags, and hands them on where those behind know of the stream.
+  mutating func merge(_ more: TagList, at source: Pad) {
+    tags = tags.merging(more)
+    if packer != nil { source.push(.tags(tags)) }
+  }
+
+  /// Packs a pair and pushes the frames.
+  ///
+  /// - Parameters:
+  ///   - time: of the pair, in `segment`.
+  ///   - isReconfigured: whether those behind want to be asked anew how frames may lie.
+  mutating func push(
+    left: Eye, right: Eye, time: ClockTime, in segment: Segment, isReconfigured: Bool,
+    settings: StereoPack.Settings, by element: some AggregatorImplementation
+  ) throws {
+    let packer = try packer(left, right, settings, element)
+    if isReconfigured { try packer.askPeer(of: element.sourcePad) }
+    // The output has the times of the input, behind a seek too.
+    if sentSegment?.covers(segment) != true {
+      sentSegment = segment
+      element.updateSegment(segment)
+    }
+    for packed in try packer.frames(left.buffer, right.buffer) {
+      packed.buffer.pts = time &+ packed.delay
+      packed.buffer.dts = nil
+      packed.buffer.duration = packed.duration
+      try element.finish(packed.buffer)
+    }
+  }
+
+  private mutating func packer(
+    _ left: Eye, _ right: Eye, _ settings: StereoPack.Settings,
+    _ element: some AggregatorImplementation
+  ) throws -> FramePacker {
+    if let packer, let caps = packedCaps, caps.left.isEqual(to: left.caps),
+      caps.right.isEqual(to: right.caps)
+    {
+      return packer
+    }
+    let made = try FramePacker(left: left.caps, right: right.caps, settings: settings)
+    element.setSourceCaps(made.caps)
+    try made.askPeer(of: element.sourcePad)
+    if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }
+    (packer, packedCaps) = (made, (left.caps, right.caps))
+    return made
+  }
+}
+
+extension VideoInfo {
+  /// The caps of frames that were made of others: all that is said of those, where they lie alike.
+  func caps(following other: Caps, _ otherInfo: VideoInfo) -> Caps {
+    func plain(_ info: VideoInfo) -> Caps {
+      info.caps.with(
+        ["framerate": .fraction(otherInfo.frameRate)],
+        removing: ["multiview-mode", "multiview-flags", "views"])
+    }
+    let own = plain(self)
+    return own.isEqual(to: plain(otherInfo)) ? other : own
+  }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import ISOBMFF
+import Reprojection
 import StereoTestScene
 import StereoVideo
 
@@ -185,5 +187,163 @@ final class StereoTestSource: PushSourceImplementation {
         position, UInt64(clamping: rate.numerator), UInt64(clamping: rate.denominator) * .second))
     // Times are rounded down, so that of the next frame may be this position.
     streaming.frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
+  }
+}
+
+extension StereoTestSource {
+  /// What the frames hold, by the caps field `multiview-mode`.
+  struct Mode: Sendable {
+    let name: String
+    let columns: Int
+    let rows: Int
+    /// The eyes of one frame, or of the frames of one instant.
+    let eyes: [Eye]
+    let isFrameByFrame: Bool
+
+    /// One eye's picture in a frame.
+    struct View {
+      let eye: Eye
+      let frame: Int
+      let column: Int
+      let row: Int
+    }
+
+    /// The pictures that frame `number` holds.
+    func views(_ number: Int) -> [View] {
+      if isFrameByFrame {
+        return [
+          View(eye: number.isMultiple(of: 2) ? .left : .right, frame: number / 2, column: 0, row: 0)
+        ]
+      }
+      return eyes.enumerated().map { index, eye in
+        View(
+          eye: eye, frame: number, column: columns > 1 ? index : 0, row: rows > 1 ? index : 0)
+      }
+    }
+  }
+
+  /// The default first.
+  static let modes = [
+    Mode(name: "side-by-side", columns: 2, rows: 1, eyes: [.left, .right], isFrameByFrame: false),
+    Mode(name: "top-bottom", columns: 1, rows: 2, eyes: [.left, .right], isFrameByFrame: false),
+    Mode(name: "frame-by-frame", columns: 1, rows: 1, eyes: [.left, .right], isFrameByFrame: true),
+    Mode(name: "left", columns: 1, rows: 1, eyes: [.left], isFrameByFrame: false),
+    Mode(name: "right", columns: 1, rows: 1, eyes: [.right], isFrameByFrame: false),
+  ]
+
+  /// The caps with defaults for what is still open.
+  ///
+  /// - Parameter surroundings: how a picture surrounds the viewer; nil for a flat one.
+  static func complete(_ caps: Caps, _ surroundings: Projection?) -> Caps {
+    let chosen = caps.fixating("multiview-mode", .string(Self.modes[0].name))
+      .fixating("format", .string(Self.formats[0]))
+    let name = chosen.first?.string("multiview-mode")
+    let mode = Self.modes.first { $0.name == name } ?? Self.modes[0]
+    let isYUV = ["I420", "NV12", "I420_10LE"].contains(chosen.first?.string("format"))
+    let wide = chosen.fixating("width", .int(960 * Int32(mode.columns)))
+    let eyeWidth = (wide.first?.int("width") ?? 0) / mode.columns
+    let height = surroundings.map { Int32($0.height(width: Double(eyeWidth)) / 2) * 2 } ?? 540
+    return
+      wide
+      .fixating("height", .int(height * Int32(mode.rows)))
+      .fixating("framerate", .fraction(Fraction(30, 1)))
+      .fixating("pixel-aspect-ratio", .fraction(Fraction(1, 1)))
+      .fixating("interlace-mode", "progressive")
+      .fixating("colorimetry", isYUV ? "bt709" : "sRGB")
+      .fixated()
+  }
+}
+
+extension StereoTestScene.Destination {
+  /// The planes of a frame under the name of its GStreamer format.
+  init?(_ format: String, _ planes: [StereoTestScene.Plane]) {
+    let packed: [String: StereoTestScene.PackedOrder] = [
+      "RGB": .rgb, "BGR": .bgr, "RGBx": .rgbx, "BGRx": .bgrx, "xRGB": .xrgb, "xBGR": .xbgr,
+    ]
+    switch (format, planes.count) {
+    case ("I420", 3): self = .i420(luma: planes[0], cb: planes[1], cr: planes[2])
+    case ("I420_10LE", 3): self = .i420TenBit(luma: planes[0], cb: planes[1], cr: planes[2])
+    case ("NV12", 2): self = .nv12(luma: planes[0], chroma: planes[1])
+    case (_, 1):
+      guard let order = packed[format] else { return nil }
+      self = .packed(planes[0], order)
+    default: return nil
+    }
+  }
+}
+
+extension StereoTestSource {
+  /// What is drawn.
+  enum Scene {
+    case flat(StereoTestScene)
+    case around(SphereScene)
+
+    /// Nil for a size that there is no scene of.
+    init?(_ surroundings: Projection?, width: Int, height: Int) {
+      if let surroundings {
+        guard let scene = SphereScene(surroundings, width: width, height: height) else {
+          return nil
+        }
+        self = .around(scene)
+      } else {
+        guard let scene = StereoTestScene(width: width, height: height) else { return nil }
+        self = .flat(scene)
+      }
+    }
+
+    /// Of one eye, in pixels.
+    var size: (width: Int, height: Int) {
+      switch self {
+      case .flat(let scene): (scene.width, scene.height)
+      case .around(let scene): (scene.geometry.width, scene.geometry.height)
+      }
+    }
+
+    func render(eye: Eye, frame: Int, into destination: StereoTestScene.Destination) throws {
+      switch self {
+      case .flat(let scene): try scene.render(eye: eye, frame: frame, into: destination)
+      case .around(let scene): try scene.render(eye: eye, frame: frame, into: destination)
+      }
+    }
+  }
+
+  /// How pictures surround the viewer; nil for flat ones.
+  func surroundings(_ settings: Settings) -> Projection? {
+    guard let kind = settings.projection.projection, kind != .rectilinear else { return nil }
+    return SphereProjection.projection(kind, fisheyeFieldOfView: settings.fisheyeFieldOfView)
+      ?? Self.lens.calibration(width: 1, height: 1).map { .parametric($0) }
+  }
+
+  /// Nearly an equidistant fisheye of 180 degrees, as wide as the picture, for both eyes.
+  private static let lens: Lens = {
+    var lens = LensCalibration(
+      referenceWidth: 4096, referenceHeight: 4096, focalLengthX: 1.57536 * 2048,
+      focalLengthY: 1.57536 * 2048, principalPointX: 2048, principalPointY: 2048)
+    (lens.projectionOffset, lens.k1, lens.k2) = (1.47487, -0.212917, 0.161075)
+    lens.radialLimit = 90
+    return Lens(lens, role: "mono") ?? Lens()
+  }()
+
+  /// What is true of pictures that surround the viewer; nil for flat ones, which nobody shot.
+  func tags(_ settings: Settings) -> TagList? {
+    guard let kind = settings.projection.projection,
+      let projection = surroundings(settings)
+    else { return nil }
+    var degrees = projection.horizontalDegrees
+    var sphere = SphereTags()
+    switch projection {
+    case .fisheye(let lens): sphere.fisheyeFieldOfView = lens.fieldOfView
+    case .parametric(let lens):
+      degrees = 2 * (lens.radialLimit ?? 90)
+      sphere.lenses = LensCollection([Self.lens])
+    default: break
+    }
+    let tags = TagList()
+    SpatialMetadata(
+      horizontalFieldOfView: HorizontalFieldOfView(degrees: degrees),
+      baseline: Baseline(millimetres: SphereWorld.baseline * 1000), projection: kind
+    ).write(to: tags)
+    sphere.write(to: tags)
+    return tags
   }
 }

@@ -133,3 +133,71 @@ struct EyeSource {
     _ = combiner.update(pads[eye], .eos)
   }
 }
+
+/// How the raw frames that leave a source pad lie in memory, as its peer wants it.
+struct FrameMemory {
+  let info: VideoInfo
+  /// Where frames are copied to; nil while the peer takes any layout.
+  private let pool: VideoBufferPool?
+
+  /// Asks the peer whether it takes GstVideoMeta, by which frames may lie in any way.
+  init(_ pad: Pad, _ info: VideoInfo) throws {
+    self.info = info
+    let query = Query.allocation(info.caps, needsPool: false)
+    let takesAnyLayout = !pad.isLinked || pad.queryPeer(query) && query.acceptsVideoMeta
+    pool = takesAnyLayout ? nil : try VideoBufferPool(info)
+  }
+
+  /// Whether frames may lie as their GstVideoMeta says; else they lie as their caps alone say.
+  var takesAnyLayout: Bool { pool == nil }
+
+  /// A frame whose pixels are unset, for a peer that takes frames as their caps say alone; nil for any
+  /// other.
+  func acquire() throws -> UniqueBuffer? { try pool?.acquire() }
+
+  /// The frame if the peer takes it as it lies, else a copy with its times, flags and metas.
+  func fit(_ frame: consuming Buffer) throws -> Buffer {
+    guard let pool, !isPlain(frame, try info.layout(of: frame)) else { return frame }
+    let copy = try pool.acquire()
+    copy.copyHeader(from: frame, metas: false)
+    copy.copyMetas(from: frame)
+    guard
+      try VideoFrame(copy, info, writing: true).copyPixels(from: try VideoFrame(frame, info))
+    else { throw ElementError(.failedStream, "A frame could not be copied.") }
+    return Buffer(copy)
+  }
+
+  /// Whether a frame lies in its buffer as the caps alone say.
+  private func isPlain(_ frame: Buffer, _ layout: VideoLayout) -> Bool {
+    frame.size == info.size && layout.width == info.width && layout.height == info.height
+      && layout.offsets == info.offsets && layout.strides == info.strides
+  }
+}
+
+extension VideoFrame {
+  /// A plane of the mapped frame, which has to live for as long as the view is used; nil where the
+  /// frame has no such plane.
+  func view(_ plane: Int, _ info: VideoInfo) -> PlaneView? {
+    guard let base = self.plane(plane) else { return nil }
+    let grid = info.sampleGrid(plane)
+    func samples(_ count: Int, _ shift: Int) -> Int { (count + (1 << shift) - 1) >> shift }
+    return PlaneView(
+      base: base, stride: stride(plane),
+      rowBytes: samples(info.width, grid.widthShift) * grid.step,
+      rows: samples(info.height, grid.heightShift))
+  }
+}
+
+extension VideoInfo {
+  /// How the samples of a plane lie in its rows.
+  func sampleFormat(_ plane: Int) -> SampleFormat {
+    switch (formatName, plane, sampleGrid(plane).step) {
+    case ("NV12", 1, _): .bytePairs
+    case ("P010_10LE", 0, _): .highWords
+    case ("P010_10LE", _, _): .highWordPairs
+    case (_, _, 2): .words
+    case (_, _, 4): .quadruples
+    default: .bytes
+    }
+  }
+}

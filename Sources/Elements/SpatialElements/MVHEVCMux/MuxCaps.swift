@@ -1,7 +1,116 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import HEVC
 import ISOBMFF
+import MoviePlayer
+import StereoEncoder
+import StereoVideo
+
+/// The video tracks of a movie: their sample entries, by caps.
+enum MuxVideoCaps {
+  /// H.265 that goes into a track as it is: layered, frame-packed or plain.
+  static let h265 = Caps(
+    "video/x-h265",
+    ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+
+  /// Coded video that goes into a track as it is: H.265, or H.264, which may be frame-packed.
+  static let template: Caps = {
+    let caps = h265.with()
+    caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
+    return caps
+  }()
+
+  /// The sample entry of a stream that comes with its decoder configuration record.
+  static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
+    guard let structure = caps.first, let record = structure.buffer("codec_data") else {
+      throw ElementError(
+        .format, "The video on \(pad) has no codec_data; put a parser before the pad.",
+        debug: "\(caps)")
+    }
+    let size = try pictureSize(
+      width: structure.int("width"), height: structure.int("height"), pad: pad)
+    var entry =
+      structure.name == "video/x-h264"
+      ? VisualSampleEntry(width: size.width, height: size.height, avcC: record.bytes)
+      : VisualSampleEntry(
+        width: size.width, height: size.height, hvcC: record.bytes,
+        lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+    describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// The sample entry of a stream that has its parameter sets inside.
+  static func sampleEntry(_ video: InBandVideo) throws -> VisualSampleEntry {
+    var entry = try video.sampleEntry()
+    describe(
+      &entry, video.caps, pixelAspectRatio: video.caps.first?.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// The sample entry of what is made of two eyes.
+  static func sampleEntry(
+    _ configuration: LayeredConfiguration, _ base: EyeStreamCaps
+  ) throws -> VisualSampleEntry {
+    let size = try pictureSize(
+      width: configuration.width, height: configuration.height, pad: "left")
+    var entry = VisualSampleEntry(
+      width: size.width, height: size.height, hvcC: configuration.hvcC, lhvC: configuration.lhvC)
+    describe(&entry, base.caps, pixelAspectRatio: base.pixelAspectRatio)
+    return entry
+  }
+
+  private static func pictureSize(
+    width: Int?, height: Int?, pad: String
+  ) throws -> (width: UInt16, height: UInt16) {
+    guard let width, let height, let width = UInt16(exactly: width),
+      let height = UInt16(exactly: height)
+    else {
+      throw ElementError(
+        .format, "The video on \(pad) has no size, or one above 65535, which no movie can hold.")
+    }
+    return (width, height)
+  }
+
+  /// Adds what the caps say: the boxes of the movie that the stream comes from, if it does, and
+  /// colour, shape and HDR10, where they are not just what those boxes say.
+  private static func describe(
+    _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
+  ) {
+    let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes
+    if let boxes {
+      entry.fields = nil
+      entry.add(OpaqueBox.all(in: boxes))
+    }
+    let said = VideoDescription(boxesOf: entry).adding(to: Caps("video/x-h265"))
+    func isNews(_ field: String) -> Bool {
+      guard let text = caps.first?.string(field) else { return false }
+      return said.first?.string(field) != text
+    }
+    if isNews("colorimetry") { entry.colour = ColourInformation(caps) ?? entry.colour }
+    if entry.colour?.fullRange == nil, boxes == nil || entry.colour != nil,
+      entry.hvcC.flatMap({ HEVCDecoderConfigurationRecord.isFullRange($0) }) == true
+    {
+      // Only the stream says it: where nothing is said, players take the range for limited.
+      var colour = entry.colour ?? .unknown
+      colour.fullRange = true
+      entry.colour = colour
+    }
+    if let par = pixelAspectRatio,
+      par != said.first?.fraction("pixel-aspect-ratio") ?? Fraction(1, 1),
+      par.numerator > 0, par.denominator > 0
+    {
+      entry.pixelAspectRatio = PixelAspectRatio(
+        horizontalSpacing: UInt32(par.numerator), verticalSpacing: UInt32(par.denominator))
+    }
+    if isNews("mastering-display-info"), let display = MasteringDisplayColourVolume(caps) {
+      entry.masteringDisplay = display
+    }
+    if isNews("content-light-level"), let level = ContentLightLevel(caps) {
+      entry.contentLightLevel = level
+    }
+  }
+}
 
 /// The audio that goes into a movie, and its sample entry.
 enum MuxAudioCaps {
@@ -164,4 +273,44 @@ extension OpaqueBox {
   /// `damr` (3GPP TS 26.244 6.7): frames of any mode, one in each sample.
   fileprivate static let adaptiveMultiRate = OpaqueBox(
     "damr", payload: [0, 0, 0, 0, 0, 0x81, 0xFF, 0, 1])
+}
+
+/// Tracks that are neither video nor audio, as `mvhevcdemux` gives them: metadata that belongs to
+/// moments, time codes, texts. Their samples go into a movie as they are.
+enum MuxMetaCaps {
+  static let template = CodecTable.meta.caps
+
+  /// The sample entry for fixed caps.
+  ///
+  /// - Parameter track: what the movie said of the track that the stream comes from.
+  static func sampleEntry(
+    _ caps: Caps, pad: String, track: PrivateTrack?
+  ) throws -> OtherSampleEntry {
+    guard let structure = caps.first, let type = CodecTable.meta.type(of: structure),
+      let payload = structure.buffer("codec_data")
+    else {
+      throw ElementError(
+        .format, "The stream on \(pad) does not say how a movie describes it.", debug: "\(caps)")
+    }
+    return OtherSampleEntry(
+      handlerType: track?.handlerType ?? "meta", type: type, payload: payload.bytes)
+  }
+}
+
+/// Texts that are shown for a while, as a track.
+enum MuxSubtitles {
+  static let template = Caps("text/x-raw", ["format": "utf8"])
+  /// Units a second.
+  static let timescale: UInt32 = 90_000
+  /// How long a text is shown that does not say it.
+  static let usualDuration = 3 * ClockTime.second
+
+  /// A buffer's text as a sample; subtitles may end with a zero byte.
+  static func sample(_ buffer: Buffer) -> Buffer {
+    let text = String(decoding: buffer.bytes.prefix { $0 != 0 }, as: UTF8.self)
+    return Buffer(TimedText.subtitle(text))
+  }
+
+  /// What is shown between two texts: nothing.
+  static var silence: Buffer { Buffer(TimedText.subtitle("")) }
 }
