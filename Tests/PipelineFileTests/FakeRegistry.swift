@@ -57,22 +57,22 @@ struct FakeRegistry: ElementRegistry {
   }
 
   private static func type(
-    _ name: String, _ properties: [PropertyDescription] = [], _ pads: PadTemplate...,
+    _ name: String, _ properties: [PropertyDescription] = [], _ pads: PadDescription...,
     ofPads: [String: [PropertyDescription]] = [:]
   ) -> ElementType {
     ElementType(name: name, padTemplates: pads) { .init(ofElement: properties, ofPads: ofPads) }
   }
 
   private static func source(
-    _ name: String = "src", _ caps: String = "ANY", _ presence: PadTemplate.Presence = .always
-  ) -> PadTemplate {
-    PadTemplate(name: name, direction: .source, presence: presence, caps: caps)
+    _ name: String = "src", _ caps: String = "ANY", _ presence: PadDescription.Presence = .always
+  ) -> PadDescription {
+    PadDescription(name: name, direction: .source, presence: presence, caps: caps)
   }
 
   private static func sink(
-    _ name: String = "sink", _ caps: String = "ANY", _ presence: PadTemplate.Presence = .always
-  ) -> PadTemplate {
-    PadTemplate(name: name, direction: .sink, presence: presence, caps: caps)
+    _ name: String = "sink", _ caps: String = "ANY", _ presence: PadDescription.Presence = .always
+  ) -> PadDescription {
+    PadDescription(name: name, direction: .sink, presence: presence, caps: caps)
   }
 
   private static let location = PropertyDescription(name: "location", type: .string)

@@ -36,12 +36,12 @@ public struct ElementType: Sendable {
   }
 
   public let name: String
-  public let padTemplates: [PadTemplate]
+  public let padTemplates: [PadDescription]
   private let loadProperties: @Sendable () -> Properties
 
   /// - Parameter properties: called each time that they are asked for.
   public init(
-    name: String, padTemplates: [PadTemplate], properties: @escaping @Sendable () -> Properties
+    name: String, padTemplates: [PadDescription], properties: @escaping @Sendable () -> Properties
   ) {
     self.name = name
     self.padTemplates = padTemplates
@@ -51,7 +51,7 @@ public struct ElementType: Sendable {
   public var properties: [PropertyDescription] { loadProperties().ofElement }
 
   /// What the pads of a template have besides what all pads have.
-  public func properties(ofPads template: PadTemplate) -> [PropertyDescription] {
+  public func properties(ofPads template: PadDescription) -> [PropertyDescription] {
     loadProperties().ofPads[template.name] ?? []
   }
 }
@@ -140,7 +140,7 @@ public enum PropertyType: Sendable {
   }
 }
 
-public struct PadTemplate: Sendable {
+public struct PadDescription: Sendable {
   public enum Direction: String, Sendable {
     case source
     case sink

@@ -41,8 +41,8 @@ struct LinkCheck {
   /// The templates that a pad of the end can come from; nil where that cannot be told, or where
   /// an error was reported.
   private func templates(
-    _ end: ResolvedGraph.End, _ direction: PadTemplate.Direction
-  ) -> [PadTemplate]? {
+    _ end: ResolvedGraph.End, _ direction: PadDescription.Direction
+  ) -> [PadDescription]? {
     guard let type = elements.types[end.element] else { return nil }
     let candidates = type.padTemplates.filter { $0.direction == direction }
     guard !candidates.isEmpty else {
@@ -69,7 +69,7 @@ struct LinkCheck {
 
   /// Reports a pad that exists once and is linked twice.
   private func use(
-    _ end: ResolvedGraph.End, _ templates: [PadTemplate]?, _ direction: PadTemplate.Direction,
+    _ end: ResolvedGraph.End, _ templates: [PadDescription]?, _ direction: PadDescription.Direction,
     _ used: inout [String: SourceLocation]
   ) {
     // Named pads have been compared in stage 2.
@@ -107,7 +107,7 @@ struct LinkCheck {
   }
 
   private func checkCaps(
-    _ link: ResolvedGraph.Link, _ sources: [PadTemplate], _ sinks: [PadTemplate], _ caps: Caps
+    _ link: ResolvedGraph.Link, _ sources: [PadDescription], _ sinks: [PadDescription], _ caps: Caps
   ) {
     let offered = caps.pad.map { pad in
       sources.filter { registry.capsIntersect($0.caps, pad) }
@@ -149,22 +149,22 @@ struct LinkCheck {
       help: caps.pad.map { converter(from: $0, to: sinks) } ?? firstConverter(sources, sinks))
   }
 
-  private func list(_ templates: [PadTemplate]) -> String {
+  private func list(_ templates: [PadDescription]) -> String {
     var caps: [String] = []
     for template in templates where !caps.contains(template.caps) { caps.append(template.caps) }
     let text = caps.joined(separator: "; ")
     return text.count > 200 ? text.prefix(200) + "…" : text
   }
 
-  private func converter(from caps: String, to sinks: [PadTemplate]) -> String? {
+  private func converter(from caps: String, to sinks: [PadDescription]) -> String? {
     sinks.lazy.compactMap { registry.converter(from: caps, to: $0.caps) }.first.map(between)
   }
 
-  private func converter(from sources: [PadTemplate], to caps: String) -> String? {
+  private func converter(from sources: [PadDescription], to caps: String) -> String? {
     sources.lazy.compactMap { registry.converter(from: $0.caps, to: caps) }.first.map(between)
   }
 
-  private func firstConverter(_ sources: [PadTemplate], _ sinks: [PadTemplate]) -> String? {
+  private func firstConverter(_ sources: [PadDescription], _ sinks: [PadDescription]) -> String? {
     sources.lazy.compactMap { source in converter(from: source.caps, to: sinks) }.first
   }
 
