@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
+internal import PipelineFile
+
 /// How far a pipeline has come.
 public struct RunProgress: Sendable, Equatable {
   /// Since the start, in seconds.
@@ -35,5 +38,54 @@ public struct RunProgress: Sendable, Equatable {
   public var timeLeft: Double? {
     guard let position, let duration, let speed, speed > 0 else { return nil }
     return max(0, duration - position) / speed
+  }
+}
+
+/// Reads off the links of a running graph how far it has come.
+struct ProgressMeter {
+  private let depths: [Int]
+  private let start = ContinuousClock.now
+  private var duration: ClockTime?
+
+  init(of graph: ResolvedGraph) {
+    depths = Self.depths(of: graph)
+  }
+
+  mutating func progress(_ meters: [LinkMeter], bytes: Int) -> RunProgress {
+    var progress = RunProgress()
+    let elapsed = start.duration(to: .now).components
+    progress.elapsed = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
+    progress.bytes = bytes
+    guard let meter = mostTelling(meters), let position = meter.position else { return progress }
+    progress.position = Double(position) / Double(ClockTime.second)
+    if duration == nil { duration = meter.pad.duration }
+    progress.duration = duration.map { Double($0) / Double(ClockTime.second) }
+    if meter.carriesFrames { progress.frames = meter.buffers }
+    return progress
+  }
+
+  /// Of the links whose buffers have a time, the one nearest to the end of the graph; video
+  /// before audio.
+  private func mostTelling(_ meters: [LinkMeter]) -> LinkMeter? {
+    meters.filter { $0.position != nil }.max { one, other in
+      (one.carriesFrames ? 1 : 0, depths[one.link]) < (
+        other.carriesFrames ? 1 : 0, depths[other.link]
+      )
+    }
+  }
+
+  /// How many links lie before each link, on the longest way.
+  private static func depths(of graph: ResolvedGraph) -> [Int] {
+    var depth = [Int](repeating: 0, count: graph.elements.count)
+    // Each round settles one link more of the longest way; a graph of elements has no cycles.
+    for _ in 0..<min(graph.links.count, 64) {
+      var isSettled = true
+      for link in graph.links where depth[link.sink.element] <= depth[link.source.element] {
+        depth[link.sink.element] = depth[link.source.element] + 1
+        isSettled = false
+      }
+      if isSettled { break }
+    }
+    return graph.links.map { depth[$0.source.element] }
   }
 }
