@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 internal import StereoVideo
 
 /// Goes through a composition: reads its sources, has each frame composed, and checks it.
@@ -72,6 +73,56 @@ struct Composer<Compositor: StereoCompositor> {
         .invalidInput, "the composed picture at \(time) is \(own), those before it are \(format)",
         hint:
           "'format', 'size' and 'colour' of the composition make the pictures of all sources alike")
+    }
+  }
+}
+
+/// Reads a source of a composition, whose frames are asked for in the order of their times. The movie
+/// is decoded while its part is shown, and at no other time.
+struct SourceFeed {
+  let source: CompositionSource
+  private let options: StereoReader.Options
+  private var frames: StereoReader.Iterator?
+  private var held: StereoFrame?
+
+  /// - Parameter options: as what the frames are read.
+  init(_ source: CompositionSource, _ options: StereoReader.Options) {
+    (self.source, self.options) = (source, options)
+  }
+
+  /// The frame that is shown at a time of the composition; nil where there is none.
+  mutating func frame(at time: Duration) async throws -> StereoFrame? {
+    guard time < source.part.end else {
+      (frames, held) = (nil, nil)
+      return nil
+    }
+    guard let index = source.part.frame(at: time) else { return nil }
+    if frames == nil {
+      var options = options
+      options.range = source.part.rest(from: index)
+      frames = StereoReader(source.movie, options).makeAsyncIterator()
+    }
+    while held?.index ?? -1 < index, let next = try await frames?.next() { held = next }
+    return held?.index == index ? held : nil
+  }
+}
+
+/// Pictures that are like others, out of a pool for the format that was asked for last.
+final class RecycledPictures: Sendable {
+  private let pool = Locked<(format: PictureFormat, buffers: VideoBufferPool)?>(nil)
+
+  func picture(like other: Picture) throws -> MutablePicture {
+    let format = PictureFormat(other)
+    do {
+      let buffers = try pool.withLock { pool in
+        if let pool, pool.format == format { return pool.buffers }
+        let made = try VideoBufferPool(other.info)
+        pool = (format, made)
+        return made
+      }
+      return MutablePicture(Buffer(try buffers.acquire()), buffers.info)
+    } catch {
+      throw StereoMediaError(.outOfMemory, "there is no memory for a picture of \(format)")
     }
   }
 }

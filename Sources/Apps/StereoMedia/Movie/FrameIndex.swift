@@ -93,7 +93,9 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// From there on, a frame is had that a decoder lost. The libav decoders of GStreamer 1.26 do that soon
   /// behind a flush: a thread of theirs asks for memory after its frame was taken for one without pictures.
   func earlierStart(of index: Int) -> Int? {
-    guard let start = self[...index].lastIndex(where: \.isSync), start > startIndex else { return nil }
+    guard let start = self[...index].lastIndex(where: \.isSync), start > startIndex else {
+      return nil
+    }
     return start - 1
   }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import StereoVideo
 
 /// How the pixels of a picture lie in memory, by the name that GStreamer gives it: any of
 /// `gst-inspect-1.0 videoconvert`.
@@ -81,4 +82,25 @@ public struct PictureSize: Hashable, Sendable {
   }
 
   private static let limit = 32_767
+}
+
+/// What all pictures of a movie have in common.
+struct PictureFormat: Equatable, CustomStringConvertible {
+  let pixels: PixelFormat
+  let width: Int
+  let height: Int
+  let pixelShape: Double
+  let colour: ColourInformation
+
+  init(_ picture: Picture) {
+    (pixels, width, height) = (picture.format, picture.width, picture.height)
+    (pixelShape, colour) = (picture.pixelShape, picture.colour)
+  }
+
+  /// For messages.
+  var description: String {
+    "\(width)x\(height) \(pixels.rawValue) of colours \(colour.primaries)"
+      + "/\(colour.transferCharacteristics)/\(colour.matrixCoefficients)"
+      + (pixelShape == 1 ? "" : " in pixels \(pixelShape) times as wide as high")
+  }
 }

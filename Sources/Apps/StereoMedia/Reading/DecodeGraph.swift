@@ -73,7 +73,8 @@ struct DecodeGraph {
     let facts = source.facts
     let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
     if case .sound(let format) = content {
-      return demuxer + "audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
+      return demuxer
+        + "audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
         + "! \(format.caps) ! appsink name=only"
     }
     guard facts.video != nil else {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
+
 /// A kind of picture file.
 public enum ImageFormat: Hashable, Sendable {
   /// Without loss.
@@ -38,4 +40,96 @@ public struct EncodedImage: Sendable {
   public let actualTime: Duration
   /// The position of that frame in the movie's ``FrameIndex``.
   public let index: Int
+}
+
+/// Makes picture files of pictures, one after the other.
+final class PictureEncoder: Sendable {
+  private let format: ImageFormat
+  /// How two pictures become one, in the words of `stereopack`.
+  private let packing: String
+  private let run = Locked<Run?>(nil)
+
+  init(_ format: ImageFormat, packing: String) {
+    (self.format, self.packing) = (format, packing)
+  }
+
+  /// A file with one picture, or with two packed into one. One task at a time.
+  func encode(_ pictures: [Picture]) async throws -> [UInt8] {
+    let caps = pictures.map(\.info.caps)
+    let current = run.withLock { $0 }
+    let encoder: Run
+    if let current, current.takes(caps) {
+      encoder = current
+    } else {
+      encoder = try await Blocking.run { [format, packing] in
+        try Run(caps, format, packing: packing)
+      }
+      run.withLock { $0 = encoder }
+    }
+    do {
+      return try await encoder.encode(pictures)
+    } catch {
+      // What is under way would come out at the next turn.
+      run.withLock { $0 = nil }
+      throw error
+    }
+  }
+
+  /// A pipeline for pictures of the same caps.
+  private final class Run: Sendable {
+    private let caps: [Caps]
+    private let pipeline: FedPipeline
+    private let sink: AppSink
+    private let count = Locked<ClockTime>(0)
+
+    init(_ caps: [Caps], _ format: ImageFormat, packing: String) throws {
+      self.caps = caps
+      let end = "videoconvert ! \(format.encoder) ! appsink name=sink"
+      let line =
+        caps.count == 1
+        ? "appsrc name=source0 ! \(end)"
+        : "appsrc name=source0 ! videoconvert ! pack.left appsrc name=source1 ! videoconvert "
+          + "! pack.right stereopack name=pack mode=\(packing) ! \(end)"
+      do {
+        let pipeline = try Pipeline(parsing: line)
+        guard let last = pipeline.element(named: "sink") else {
+          throw ElementError(.missingPlugin, "no element \"appsink\"")
+        }
+        let waker = Waker()
+        sink = AppSink(last, AppSink.Settings(), waker: waker)
+        self.pipeline = FedPipeline(
+          pipeline, sources: caps.indices.map { "source\($0)" }, depth: 1,
+          problem: PipelineProblem("picture"), waker: waker)
+        self.pipeline.input.setCaps(caps)
+      } catch {
+        throw StereoMediaError(building: error)
+      }
+    }
+
+    func takes(_ caps: [Caps]) -> Bool {
+      caps.count == self.caps.count && zip(caps, self.caps).allSatisfy { $0.isEqual(to: $1) }
+    }
+
+    func encode(_ pictures: [Picture]) async throws -> [UInt8] {
+      // A second each, so that times rise and the two of a pair have the same one.
+      let time = count.withLock { count in
+        count += 1
+        return count * .second
+      }
+      let buffers = pictures.map { picture in
+        let buffer = picture.buffer.copied()
+        (buffer.pts, buffer.dts, buffer.duration) = (time, nil, .second)
+        return buffer
+      }
+      try pipeline.input.push(
+        buffers, failure: StereoMediaError(.decodingFailed, "a picture cannot be encoded"))
+      while true {
+        let count = pipeline.waker.count
+        try Task.checkCancellation()
+        if let file = sink.pull() { return file.buffer.bytes }
+        if let error = pipeline.problem.error { throw error }
+        await pipeline.waker.wait(since: count)
+      }
+    }
+  }
 }

@@ -79,7 +79,8 @@ final class SoundTrack: Sendable {
       let step = max(sound.format.sampleRate / 2, 1)
       for start in stride(from: 0, to: sound.count, by: step) {
         let part = sound[start..<start + step]
-        try await encode.append([try part.buffer], to: self.position, until: part.time + part.duration)
+        try await encode.append(
+          [try part.buffer], to: self.position, until: part.time + part.duration)
         self.lastTime.withLock { $0 = part.time }
       }
     }
@@ -97,7 +98,8 @@ extension Sound {
       let memory = UniqueBuffer(size: samples.count * MemoryLayout<Float>.size) { bytes in
         for (index, sample) in samples.enumerated() {
           let value = sample.isNaN ? 0 : min(max(sample, -1), 1)
-          bytes.storeBytes(of: value, toByteOffset: index * MemoryLayout<Float>.size, as: Float.self)
+          bytes.storeBytes(
+            of: value, toByteOffset: index * MemoryLayout<Float>.size, as: Float.self)
         }
       }
       guard let memory else {

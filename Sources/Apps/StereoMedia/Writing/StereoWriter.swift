@@ -223,7 +223,8 @@ public final class StereoWriter: Sendable {
     }
     let encode = try await started()
     if first == nil {
-      let rate = settings.frameRate ?? duration.flatMap { $0 > .zero ? 1 / ($0 / .seconds(1)) : nil }
+      let rate =
+        settings.frameRate ?? duration.flatMap { $0 > .zero ? 1 / ($0 / .seconds(1)) : nil }
       let caps = left.info.caps.with(
         ["framerate": .fraction(Fraction(rate: rate ?? 0))],
         removing: ["multiview-mode", "multiview-flags", "views"])
@@ -242,7 +243,8 @@ public final class StereoWriter: Sendable {
       case .waiting: break
       }
       try await Engine.start()
-      let encode = try await Blocking.run { [path = self.path, graph = self.graph, file = self.file, settings = self.settings] in
+      let encode = try await Blocking.run {
+        [path = self.path, graph = self.graph, file = self.file, settings = self.settings] in
         try Encode(path, graph, file: file.path, sound: settings.sound?.source.path)
       }
       let isOver = self.state.withLock { state in

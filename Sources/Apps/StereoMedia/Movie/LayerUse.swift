@@ -78,3 +78,70 @@ package enum InterLayerUse: String, Sendable {
     self = others.contains(true) ? .any : keyframes.contains(true) ? .keyframes : .none
   }
 }
+
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
+/// How the bytes of a layered movie's frames divide between its layers.
+package struct LayerSizes: Sendable {
+  /// The bytes of the base layer in each frame, in the order of the movie's ``FrameIndex``.
+  package let base: [Int]
+
+  /// Of longer movies it is not said: each frame has some places in the file looked at.
+  package static let frameLimit = 50_000
+
+  /// Reads the headers of all NAL units.
+  ///
+  /// - Returns: nil where the movie is not layered, or too long.
+  /// - Throws: a ``StereoMediaError`` where the file cannot be read.
+  package static func read(_ movie: StereoMovie) async throws -> LayerSizes? {
+    try await Blocking.run { try LayerSizes(movie) }
+  }
+
+  private init?(_ movie: StereoMovie) throws {
+    let facts = movie.facts
+    guard facts.stereo == .layered, let track = facts.video,
+      let record = facts.entry?.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) }),
+      facts.frames.count <= Self.frameLimit
+    else { return nil }
+    let file = open(movie.source.path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else {
+      throw StereoMediaError.unreadable(movie.path, String(cString: strerror(errno)))
+    }
+    defer { close(file) }
+    var budget = Self.unitLimit
+    base = facts.frames.indices.map { index in
+      guard let sample = track.samples.sample(at: facts.frames.sample(of: index)) else { return 0 }
+      return Self.baseSize(
+        file, sample.offset, Int(sample.size), prefix: record.lengthSize, &budget)
+    }
+    guard budget > 0 else { return nil }
+  }
+
+  /// Tables of hostile movies name the same bytes many times.
+  private static let unitLimit = 2_000_000
+
+  /// The bytes of the NAL units of an access unit whose `nuh_layer_id` is 0, their lengths included.
+  ///
+  /// - Parameter prefix: the bytes of such a length.
+  private static func baseSize(
+    _ file: Int32, _ offset: UInt64, _ size: Int, prefix: Int, _ budget: inout Int
+  ) -> Int {
+    var (place, sum) = (0, 0)
+    var head = [UInt8](repeating: 0, count: prefix + 2)
+    while place + head.count <= size, budget > 0 {
+      budget -= 1
+      let count = pread(file, &head, head.count, off_t(clamping: offset &+ UInt64(place)))
+      guard count == head.count else { break }
+      let length = head.prefix(prefix).reduce(0) { $0 << 8 | Int($1) }
+      guard length >= 2, length <= size - place - prefix else { break }
+      // nuh_layer_id is behind a bit and the six of the type (H.265 7.3.1.2).
+      if head[prefix] & 1 == 0, head[prefix + 1] >> 3 == 0 { sum += prefix + length }
+      place += prefix + length
+    }
+    return sum
+  }
+}
