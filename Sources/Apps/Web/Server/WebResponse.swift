@@ -51,3 +51,72 @@ public protocol WebResponder: Sendable {
   /// cancelled.
   func respond(to request: WebRequest) async -> WebResponse
 }
+
+extension WebResponse {
+  /// A file, or what a request wants of it: a part (RFC 9110 14), or to be told that it has not changed
+  /// (RFC 9110 13).
+  ///
+  /// - Parameter headers: its type, and how long it may be kept.
+  public init(
+    _ file: OpenFile, for request: WebRequest, headers: [(name: String, value: String)]
+  ) {
+    self.init(
+      .ok, headers: headers + [("ETag", file.tag), ("Accept-Ranges", "bytes")],
+      body: .file(file, 0..<file.size))
+    if let known = request.header("if-none-match"), Self.names(known, file.tag) {
+      status = .notModified
+      body = .bytes([])
+      return
+    }
+    guard request.method == .get, let range = request.header("range"),
+      request.header("if-range") ?? file.tag == file.tag
+    else { return }
+    switch RequestedRange(range, of: file.size) {
+    case .all: break
+    case .none:
+      self = WebResponse(
+        .rangeNotSatisfiable, headers: [("Content-Range", "bytes */\(file.size)")])
+    case .bytes(let range):
+      status = .partialContent
+      self.headers.append(
+        ("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(file.size)"))
+      body = .file(file, range)
+    }
+  }
+
+  private static func names(_ list: String, _ tag: String) -> Bool {
+    list.split(separator: ",").contains { item in
+      let item = item.drop { $0 == " " }
+      let strong = item.hasPrefix("W/") ? item.dropFirst(2) : item
+      return item == "*" || strong.prefix { $0 != " " } == tag
+    }
+  }
+}
+
+/// What a `Range` header asks for. Several ranges, and other units, get the whole
+/// (RFC 9110 14.2 allows that).
+enum RequestedRange: Equatable {
+  case all
+  case none
+  case bytes(Range<UInt64>)
+
+  init(_ header: String, of size: UInt64) {
+    self = .all
+    guard header.hasPrefix("bytes="), !header.contains(",") else { return }
+    let ends = header.dropFirst(6).split(separator: "-", omittingEmptySubsequences: false)
+    guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }) else {
+      return
+    }
+    // So long a number is behind the end of any file.
+    let numbers = ends.map { $0.isEmpty ? nil : UInt64($0) ?? .max }
+    switch (numbers[0], numbers[1]) {
+    case (let first?, let last):
+      let end = min(last ?? .max, max(size, 1) - 1)
+      guard last ?? .max >= first else { return }
+      self = first < size ? .bytes(first..<end + 1) : .none
+    case (nil, let length?):
+      self = length > 0 && size > 0 ? .bytes(size - min(length, size)..<size) : .none
+    case (nil, nil): break
+    }
+  }
+}

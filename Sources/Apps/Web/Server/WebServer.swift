@@ -83,3 +83,27 @@ public final class WebServer: Sendable {
   /// Closes all connections, and listens no more.
   public func stop() async { try? await group.shutdownGracefully() }
 }
+
+/// Why a server cannot listen.
+public struct WebServerError: Error, CustomStringConvertible {
+  public let host: String
+  public let port: Int
+  /// Another program listens there.
+  public let isPortTaken: Bool
+  let reason: String
+
+  public var description: String { "port \(port) of \(host): \(reason)" }
+}
+
+/// What a server bears from its peers.
+public struct WebServerLimits: Sendable {
+  /// So many are connected at the same time; a further one is turned away at once.
+  public var connections = 256
+  /// Of the first line and the headers of a request, in bytes.
+  public var headSize = 16_384
+  /// How long is waited for a peer to send the whole head of a request, or to take some of what it is
+  /// sent.
+  public var patience = Duration.seconds(30)
+
+  public init() {}
+}
