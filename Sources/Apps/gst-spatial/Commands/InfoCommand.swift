@@ -53,3 +53,16 @@ struct InfoCommand: AsyncParsableCommand {
     if requireSpatial, !SpatialVerdict(facts).isSpatial { throw ExitCode.failure }
   }
 }
+
+/// A movie that a command line names.
+enum MovieArgument {
+  /// Opens it. Where it cannot be read, says why and throws the exit code for that.
+  static func open(_ path: String) async throws -> StereoMovie {
+    do {
+      return try await StereoMovie(path)
+    } catch {
+      Terminal.error.line("error: \(error)")
+      throw ExitCode.mistakes
+    }
+  }
+}

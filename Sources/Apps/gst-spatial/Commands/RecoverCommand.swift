@@ -56,3 +56,104 @@ extension RecoveredMovie {
     return parts.joined(separator: ", ")
   }
 }
+
+/// The file of a recording that was cut off, open to be finished.
+final class TornFile {
+  private let descriptor: Int32
+  private let size: UInt64
+
+  /// Throws a sentence that says why the file cannot be changed.
+  init(_ path: String) throws {
+    descriptor = open(path, O_RDWR | O_CLOEXEC)
+    guard descriptor >= 0 else { throw SystemError() }
+    var status = stat()
+    guard fstat(descriptor, &status) == 0 else { throw SystemError() }
+    size = UInt64(clamping: status.st_size)
+    guard status.st_mode & S_IFMT == S_IFREG else { throw TornFileError.notAFile }
+    // Nobody else has the file open, or we would not get the lease; some file systems have none.
+    guard fcntl(descriptor, Self.setLease, F_WRLCK) == 0 || errno != EAGAIN else {
+      throw TornFileError.isBeingWritten
+    }
+  }
+
+  deinit {
+    close(descriptor)
+  }
+
+  /// `F_SETLEASE` of Linux, which the header shows to C with extensions alone.
+  private static let setLease: Int32 = 1024
+
+  /// What would finish the file, which is only read.
+  func recover() throws -> RecoveredMovie {
+    var recovery = MovieRecovery(fileSize: size)
+    while true {
+      switch try recovery.next() {
+      case .needBytes(let range): recovery.supply(try read(range), at: range.lowerBound)
+      case .recovered(let movie): return movie
+      }
+    }
+  }
+
+  /// Writes what finishes the file, each step on the disk before the next.
+  func finish(_ movie: RecoveredMovie) throws {
+    if let closing = movie.closing {
+      try write(closing.bytes, at: closing.offset)
+      try sync()
+    }
+    guard ftruncate(descriptor, off_t(clamping: movie.tail.offset)) == 0 else {
+      throw SystemError()
+    }
+    do {
+      try write(movie.tail.index, at: movie.tail.offset)
+      try sync()
+    } catch {
+      // Half an index is in nobody's way, but its space is wanted where the disk is full.
+      _ = ftruncate(descriptor, off_t(clamping: movie.tail.offset))
+      throw error
+    }
+    try write(movie.tail.patch.bytes, at: movie.tail.patch.offset)
+    try sync()
+  }
+
+  private func read(_ range: Range<UInt64>) throws -> [UInt8] {
+    var bytes = [UInt8](repeating: 0, count: Int(clamping: range.upperBound - range.lowerBound))
+    let count = pread(descriptor, &bytes, bytes.count, off_t(clamping: range.lowerBound))
+    guard count > 0 else { throw SystemError() }
+    return Array(bytes.prefix(count))
+  }
+
+  private func write(_ bytes: [UInt8], at offset: UInt64) throws {
+    var written = 0
+    while written < bytes.count {
+      let count = bytes[written...].withUnsafeBytes {
+        pwrite(descriptor, $0.baseAddress, $0.count, off_t(clamping: offset) + off_t(written))
+      }
+      guard count > 0 else { throw SystemError() }
+      written += count
+    }
+  }
+
+  private func sync() throws {
+    guard fsync(descriptor) == 0 else { throw SystemError() }
+  }
+}
+
+enum TornFileError: Error, CustomStringConvertible {
+  case notAFile
+  case isBeingWritten
+
+  var description: String {
+    switch self {
+    case .notAFile: "it is not a file"
+    case .isBeingWritten:
+      "another program has it open; a recording can be finished when nobody writes it any more"
+    }
+  }
+}
+
+/// What the system said last.
+struct SystemError: Error, CustomStringConvertible {
+  let code = errno
+
+  var description: String { String(cString: strerror(code)) }
+}

@@ -280,3 +280,54 @@ extension MovieFacts {
     if case .packed(let layout) = stereo { layout } else { nil }
   }
 }
+
+extension NamedLayout {
+  /// What the name says, for people.
+  var sentence: String {
+    let shape: String? =
+      switch projection {
+      case .kind(.equirectangular): "360 degrees"
+      case .kind: "180 degrees"
+      case .fisheye(let degrees): "fisheye pictures of \(Quantities.decimal(degrees, 0)) degrees"
+      case .equiAngularCubemap: "an equi-angular cube map"
+      case nil: nil
+      }
+    let eyes = packing.map { layout in
+      let first = layout.rightViewFirst ? "the right eye first" : "the left eye first"
+      return (layout.arrangement == .topBottom ? "top and bottom, " : "side by side, ") + first
+    }
+    return [shape, eyes].compactMap { $0 }.joined(separator: ", ")
+  }
+}
+
+extension MatroskaVideo {
+  /// Reads a file; nil where it cannot be read, or is no Matroska or WebM file with video.
+  init?(path: String) {
+    // A pipe without a writer would keep it waiting.
+    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+    guard file >= 0 else { return nil }
+    defer { close(file) }
+    var status = stat()
+    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+    self.init(fileSize: UInt64(clamping: status.st_size)) { range in
+      var bytes = [UInt8](repeating: 0, count: Int(clamping: range.count))
+      let count = pread(file, &bytes, bytes.count, off_t(clamping: range.lowerBound))
+      return Array(bytes.prefix(max(0, count)))
+    }
+  }
+
+  /// What a conversion does not take over, because GStreamer's demuxer does not hand it on.
+  var losses: [ImmersiveLoss] {
+    guard let immersive else { return projection.map { _ in [.projection(.mesh)] } ?? [] }
+    var losses: [ImmersiveLoss] = []
+    if immersive.projection.kind == nil {
+      if case .known(.equirectangular(let bounds)) = immersive.projection {
+        losses.append(.bounds(bounds))
+      } else {
+        losses.append(.projection(immersive.projection))
+      }
+    }
+    if immersive.pose != .front { losses.append(.pose(immersive.pose)) }
+    return losses
+  }
+}

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import GStreamer
 internal import Glibc
+internal import StereoMedia
 
 /// Picture files.
 enum PictureFile {
@@ -41,5 +43,69 @@ struct PictureError: Error, CustomStringConvertible {
 
   init(_ path: String) {
     description = "'\(path)': \(String(cString: strerror(errno)))"
+  }
+}
+
+/// The kinds of picture files that `frames` writes.
+enum PictureFormat: String, CaseIterable {
+  case png, jpeg
+
+  /// By the ending of a file's name; nil where it is that of no picture.
+  init?(path: String) {
+    let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
+    guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
+    switch name[name.index(after: dot)...].lowercased() {
+    case "png": self = .png
+    case "jpg", "jpeg": self = .jpeg
+    default: return nil
+    }
+  }
+
+  /// What such pictures are made as.
+  var imageFormat: ImageFormat { self == .png ? .png : .jpeg(95) }
+  /// The element that makes such pictures.
+  var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
+  /// What names of such files end with.
+  var ending: String { self == .png ? "png" : "jpg" }
+}
+
+/// Several pictures in rows, as one.
+struct ContactSheet {
+  /// More are no help to anybody, and each takes a few threads.
+  static let limit = 400
+
+  private static let cellWidth = 480
+  private static let patience = Duration.seconds(60)
+
+  /// The bytes of the sheet.
+  ///
+  /// - Parameter pictures: the paths of PNG pictures of one size.
+  static func make(
+    of pictures: [String], format: PictureFormat
+  ) async throws -> [UInt8] {
+    guard let first = pictures.first, let size = try PictureFile.pngSize(first) else { return [] }
+    let width = min(size.width, cellWidth)
+    let height = max(2, size.height * width / size.width)
+    let columns = max(1, Int(Double(pictures.count).squareRoot().rounded(.up)))
+    var line = "compositor name=mix background=black"
+    for index in pictures.indices {
+      line +=
+        " sink_\(index)::xpos=\(index % columns * width)"
+        + " sink_\(index)::ypos=\(index / columns * height)"
+    }
+    line += " ! videoconvert ! \(format.encoder) ! fakesink name=sink"
+    for index in pictures.indices {
+      line +=
+        " filesrc name=source\(index) ! pngdec ! videoconvert ! videoscale "
+        + "! video/x-raw,width=\(width),height=\(height),pixel-aspect-ratio=1/1 ! mix.sink_\(index)"
+    }
+    let pipeline = try Pipeline(parsing: line)
+    defer { pipeline.end() }
+    for (index, picture) in pictures.enumerated() {
+      try pipeline.element(named: "source\(index)")?.set("location", parsing: picture)
+    }
+    pipeline.setState(.paused)
+    try await pipeline.preroll(timeout: patience)
+    return pipeline.element(named: "sink")?.lastBuffer?.buffer.bytes ?? []
   }
 }

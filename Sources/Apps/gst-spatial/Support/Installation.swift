@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import ArgumentParser
 internal import GStreamer
 internal import Glibc
 internal import PipelineFile
@@ -89,5 +90,23 @@ enum Installation {
       if name.hasSuffix(".yaml") { names.append(String(name.dropLast(5))) }
     }
     return names.sorted().map { ($0, "\(pipelines)/\($0).yaml") }
+  }
+}
+
+extension PipelineFile {
+  /// The file of a path, or of a ready pipeline's name. What is wrong with it is printed; where it
+  /// cannot be used, the exit code is thrown.
+  static func ready(_ name: String) throws -> PipelineFile {
+    let path: String
+    do {
+      path = try Installation.path(ofPipeline: name)
+    } catch {
+      error.diagnostics.print()
+      throw ExitCode.mistakes
+    }
+    let (file, diagnostics) = PipelineFile.read(path: path, loading: LocalFiles.bytes)
+    diagnostics.print()
+    guard let file else { throw ExitCode.mistakes }
+    return file
   }
 }

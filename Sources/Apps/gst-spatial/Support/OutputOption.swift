@@ -2,6 +2,7 @@
 
 internal import ArgumentParser
 internal import Glibc
+internal import PipelineFile
 
 /// Where a command writes its text.
 struct OutputOption: ParsableArguments {
@@ -24,5 +25,76 @@ struct OutputOption: ParsableArguments {
     }
     defer { close(file) }
     Terminal(descriptor: file).write(text)
+  }
+}
+
+/// Numbers as people read them.
+enum Quantities {
+  static func size(_ bytes: Int) -> String {
+    var value = Double(bytes)
+    for unit in ["B", "kB", "MB"] {
+      if value < 999.5 { return "\(unit == "B" ? "\(bytes)" : decimal(value, 1)) \(unit)" }
+      value /= 1000
+    }
+    return "\(decimal(value, 2)) GB"
+  }
+
+  /// `0:07`, `12:03`, `1:00:00`
+  static func clock(_ seconds: Double) -> String {
+    guard seconds.isFinite, seconds >= 0, seconds < 1e9 else { return "-" }
+    let whole = Int(seconds.rounded())
+    let (minutes, rest) = (whole / 60, whole % 60)
+    let tail = rest < 10 ? "0\(rest)" : "\(rest)"
+    guard minutes >= 60 else { return "\(minutes):\(tail)" }
+    let (hours, left) = (minutes / 60, minutes % 60)
+    return "\(hours):\(left < 10 ? "0" : "")\(left):\(tail)"
+  }
+
+  static func decimal(_ value: Double, _ digits: Int) -> String {
+    guard value.isFinite, abs(value) < 1e15 else { return "-" }
+    var scale = 1
+    for _ in 0..<digits { scale *= 10 }
+    let scaled = Int64((abs(value) * Double(scale)).rounded())
+    let (whole, part) = (scaled / Int64(scale), scaled % Int64(scale))
+    let sign = value < 0 && scaled != 0 ? "-" : ""
+    guard digits > 0 else { return "\(sign)\(whole)" }
+    let tail = String(part)
+    return "\(sign)\(whole).\(String(repeating: "0", count: digits - tail.count))\(tail)"
+  }
+}
+
+extension JSON {
+  init(_ diagnostic: Diagnostic) {
+    var fields: [(String, JSON)] = [
+      ("severity", .string(diagnostic.severity.rawValue)),
+      ("message", .string(diagnostic.message)),
+    ]
+    if let location = diagnostic.location { fields.append(("location", JSON(location))) }
+    if let help = diagnostic.help { fields.append(("help", .string(help))) }
+    if !diagnostic.notes.isEmpty {
+      fields.append(
+        (
+          "notes",
+          .array(
+            diagnostic.notes.map { note in
+              ["message": .string(note.message), "location": note.location.map(JSON.init) ?? nil]
+            })
+        ))
+    }
+    self = .object(fields)
+  }
+
+  init(_ location: SourceLocation) {
+    self = [
+      "file": .string(location.file.name), "line": JSON(location.line),
+      "column": JSON(location.column), "length": JSON(location.length),
+    ]
+  }
+}
+
+extension Diagnostics {
+  /// On standard error, as a compiler prints it.
+  func print() {
+    Terminal.error.write(text(color: Terminal.error.hasColor))
   }
 }
