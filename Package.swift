@@ -79,8 +79,8 @@ let package = Package(
     .systemLibrary(
       name: "CGStreamer", path: "Sources/GStreamer/CGStreamer", pkgConfig: "gstreamer-pbutils-1.0"),
     .target(
-      name: "GStreamer", dependencies: ["CGStreamer"], path: "Sources/GStreamer/GStreamer",
-      swiftSettings: strict),
+      name: "GStreamer", dependencies: ["CGStreamer", "StereoVideo"],
+      path: "Sources/GStreamer/GStreamer", swiftSettings: strict),
     .systemLibrary(
       name: "CGStreamerCheck", path: "Sources/GStreamer/CGStreamerCheck",
       pkgConfig: "gstreamer-check-1.0"),

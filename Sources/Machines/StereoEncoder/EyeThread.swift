@@ -13,7 +13,7 @@ import StereoVideo
 /// The two eyes' threads do not wait for each other: a picture that takes long in one eye leaves the
 /// processor to the other eye's next pictures.
 final class EyeThread {
-  enum Job {
+  enum Job: Sendable {
     case encode(Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP)
     /// The first picture of a group, which may be predicted from the base eye's.
     case encodeKeyframe(
@@ -25,42 +25,27 @@ final class EyeThread {
   }
 
   /// What the encoder gave, in coding order, and the error that ended its work.
-  struct Outcome {
+  struct Outcome: Sendable {
     var pictures: [X265Encoder.CodedPicture] = []
     var error: StereoEncoderError?
     /// No jobs are left.
     var isIdle = true
   }
 
-  /// What the two threads share. Every access holds `mutex`, except that of the encoder: it belongs
-  /// to the thread while there are jobs, and to the owner while there are none.
-  private final class Shared {
+  /// What the two threads share. The encoder belongs to the thread while there are jobs, and to the
+  /// owner while there are none.
+  private final class Shared: @unchecked Sendable {
+    struct State {
+      /// The first is being worked on.
+      var jobs: [Job] = []
+      var outcome = Outcome()
+      var isStopping = false
+    }
+
     let encoder: EyeEncoder
-    let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-    let changed = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
-    /// The first is being worked on.
-    var jobs: [Job] = []
-    var outcome = Outcome()
-    var isStopping = false
+    let state = Monitor(State())
 
-    init(_ encoder: EyeEncoder) {
-      self.encoder = encoder
-      pthread_mutex_init(mutex, nil)
-      pthread_cond_init(changed, nil)
-    }
-
-    deinit {
-      pthread_cond_destroy(changed)
-      pthread_mutex_destroy(mutex)
-      changed.deallocate()
-      mutex.deallocate()
-    }
-
-    func locked<Result>(_ body: () -> Result) -> Result {
-      pthread_mutex_lock(mutex)
-      defer { pthread_mutex_unlock(mutex) }
-      return body()
-    }
+    init(_ encoder: EyeEncoder) { self.encoder = encoder }
 
     /// Returns when the owner stops it.
     func run() {
@@ -90,27 +75,24 @@ final class EyeThread {
     }
 
     private func nextJob() -> Job? {
-      locked {
-        while jobs.isEmpty && !isStopping { pthread_cond_wait(changed, mutex) }
-        return isStopping ? nil : jobs.first
+      state.wait { state -> Job?? in
+        if state.isStopping { return .some(nil) }
+        guard let job = state.jobs.first else { return nil }
+        return .some(job)
       }
     }
 
     private func give(_ picture: X265Encoder.CodedPicture) {
-      locked {
-        outcome.pictures.append(picture)
-        pthread_cond_broadcast(changed)
-      }
+      state.change { $0.outcome.pictures.append(picture) }
     }
 
     private func finish(_ error: StereoEncoderError?) {
-      let done: [Job] = locked {
-        outcome.error = outcome.error ?? error
-        pthread_cond_broadcast(changed)
+      let done: [Job] = state.change { state in
+        state.outcome.error = state.outcome.error ?? error
         // x265 must not be called again after it has failed.
-        let count = outcome.error == nil ? 1 : jobs.count
-        defer { jobs.removeFirst(count) }
-        return Array(jobs.prefix(count))
+        let count = state.outcome.error == nil ? 1 : state.jobs.count
+        defer { state.jobs.removeFirst(count) }
+        return Array(state.jobs.prefix(count))
       }
       // Letting go of a picture runs its owner's code, which must not happen under the lock.
       withExtendedLifetime(done) {}
@@ -140,19 +122,14 @@ final class EyeThread {
 
   /// Waits for the picture that is being worked on; forgets those behind it.
   deinit {
-    shared.locked {
-      shared.isStopping = true
-      pthread_cond_broadcast(shared.changed)
-    }
+    shared.state.change { $0.isStopping = true }
     pthread_join(thread, nil)
   }
 
   func submit(_ job: Job) {
-    shared.locked {
+    shared.state.change {
       // Nothing runs after an error, so nothing would take the job out again.
-      guard shared.outcome.error == nil else { return }
-      shared.jobs.append(job)
-      pthread_cond_broadcast(shared.changed)
+      if $0.outcome.error == nil { $0.jobs.append(job) }
     }
   }
 
@@ -166,21 +143,19 @@ final class EyeThread {
     outcome { !$0.outcome.pictures.isEmpty || $0.jobs.isEmpty }
   }
 
-  private func outcome(when isReady: (Shared) -> Bool) -> Outcome {
-    shared.locked {
-      while !isReady(shared) { pthread_cond_wait(shared.changed, shared.mutex) }
-      defer { shared.outcome.pictures = [] }
-      var outcome = shared.outcome
-      outcome.isIdle = shared.jobs.isEmpty
+  private func outcome(when isReady: (Shared.State) -> Bool) -> Outcome {
+    shared.state.wait { state in
+      guard isReady(state) else { return nil }
+      defer { state.outcome.pictures = [] }
+      var outcome = state.outcome
+      outcome.isIdle = state.jobs.isEmpty
       return outcome
     }
   }
 
   /// Waits until there are no jobs.
   func statistics() -> EyeStatistics {
-    shared.locked {
-      while !shared.jobs.isEmpty { pthread_cond_wait(shared.changed, shared.mutex) }
-      return shared.encoder.statistics()
-    }
+    shared.state.wait { $0.jobs.isEmpty ? () : nil }
+    return shared.encoder.statistics()
   }
 }

@@ -17,7 +17,7 @@ import StereoVideo
 /// quicker at these, even where the only picture to refer to is flat: the one IDR picture before all.
 final class KeyframePredictor {
   /// The base eye's keyframe.
-  struct Reference {
+  struct Reference: Sendable {
     /// What a decoder makes of it.
     let picture: Picture
     let averageQP: Double

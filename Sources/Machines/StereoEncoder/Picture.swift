@@ -6,8 +6,9 @@
 /// in the low ten bits (`I420_10LE`).
 ///
 /// The planes lie in memory of the caller's, which an encoder reads while the caller goes on. It
-/// holds `owner` until it needs the memory no more, and may let go of it on another thread.
-public struct Picture {
+/// holds `owner` until it needs the memory no more, and may let go of it on another thread. The memory
+/// does not change meanwhile, which is what makes a picture Sendable.
+public struct Picture: @unchecked Sendable {
   /// One plane: rows of samples, each `stride` bytes after the one above.
   public struct Plane {
     /// The first sample of the top row.

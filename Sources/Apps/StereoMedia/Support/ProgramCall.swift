@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-internal import Dispatch
 internal import GStreamer
+internal import StereoVideo
 
 /// A call of a function of the program's own, in a task of its own: who waits for it can give it up,
 /// also where it never returns.
@@ -47,14 +47,9 @@ final class ProgramCall<Value: Sendable>: Sendable {
 
   /// The same, for threads that may block.
   func wait() throws -> Value {
-    let isDone = DispatchSemaphore(value: 0)
-    let outcome = Locked<Result<Value, any Error>>(.failure(CancellationError()))
-    whenDone { result in
-      outcome.withLock { $0 = result }
-      isDone.signal()
-    }
-    isDone.wait()
-    return try outcome.current.get()
+    let outcome = Monitor<Result<Value, any Error>?>(nil)
+    whenDone { result in outcome.change { $0 = result } }
+    return try outcome.wait { $0 }.get()
   }
 
   private func whenDone(_ body: @escaping @Sendable (Result<Value, any Error>) -> Void) {

@@ -9,10 +9,8 @@ import StereoVideo
 
 /// One pad of the sink: the renditions that are made of its stream.
 struct HLSInput {
-  let name: String
-  var caps: Caps?
+  let stream: MuxInput
   var segment = Segment()
-  var tags = TagList()
   var hasEnded = false
   /// Their numbers: the stream as it is, and the base eye of it.
   private(set) var renditions: [Int] = []
@@ -21,11 +19,12 @@ struct HLSInput {
   private(set) var losses: [String] = []
   /// The caps are others than those that the renditions are made of.
   private(set) var hasChanged = false
-  private var inBand: InBandVideo?
   private var baseEye: BaseEyeInput?
   private var frameDuration: ClockTime?
 
-  init(_ name: String) { self.name = name }
+  init(_ name: String) { stream = MuxInput(name) }
+
+  private var name: String { stream.name }
 
   /// Sound that segments may have, with a codecs parameter.
   static let audioCaps: Caps = {
@@ -37,12 +36,6 @@ struct HLSInput {
     caps.append("audio/x-opus", [("channel-mapping-family", .intRange(0...255))])
     return caps
   }()
-
-  /// Whether a buffer is a header of FLAC or Opus, which the sample entry has already.
-  func isHeader(_ buffer: Buffer) -> Bool {
-    buffer.flags.contains(.header)
-      && ["audio/x-flac", "audio/x-opus"].contains(caps?.mediaType)
-  }
 
   /// Makes the renditions.
   ///
@@ -58,15 +51,15 @@ struct HLSInput {
 
   /// The stream is coded in another way from now on.
   mutating func change(to caps: Caps) {
-    self.caps = caps
+    stream.caps = caps
     hasChanged = isDescribed
   }
 
   /// Whether a buffer is the first one of another coding.
   mutating func startsChange(_ buffer: Buffer) -> Bool {
     let isKeyframe = !buffer.flags.contains(.deltaUnit)
-    if isKeyframe, let inBand, inBand.isChanged(by: buffer) { hasChanged = true }
-    return hasChanged && (isKeyframe || name.hasPrefix("audio"))
+    if isKeyframe, stream.hasNewParameterSets(buffer) { hasChanged = true }
+    return hasChanged && (isKeyframe || stream.kind == .audio)
   }
 
   /// Whether a buffer needs others that came before the change, so that nothing can decode it.
@@ -89,14 +82,15 @@ struct HLSInput {
   private mutating func describe(
     _ first: Buffer, _ settings: HLSSettings, number: Int
   ) throws -> [Rendition] {
-    guard let caps else { throw FlowReturn.notNegotiated }
-    return name.hasPrefix("audio")
+    guard let caps = stream.caps else { throw FlowReturn.notNegotiated }
+    return stream.kind == .audio
       ? [try audio(caps, first, isFirst: number <= 1 || name == "audio_0")]
       : try describeVideo(caps, first, settings)
   }
 
   private func audio(_ caps: Caps, _ first: Buffer, isFirst: Bool) throws -> Rendition {
-    let entry = try MuxAudioCaps.sampleEntry(caps, pad: name, container: .mp4, first: first)
+    let tags = stream.tags
+    let entry = try stream.audioEntry(container: .mp4, first: first)
     guard let codecs = entry.coding.codecParameter else {
       throw ElementError(
         .format, "The sound on \(name) has no name in playlists; encode it as AAC.",
@@ -114,12 +108,9 @@ struct HLSInput {
   private mutating func describeVideo(
     _ caps: Caps, _ first: Buffer, _ settings: HLSSettings
   ) throws -> [Rendition] {
-    inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
-    var entry =
-      try inBand.map { try MuxVideoCaps.sampleEntry($0) }
-      ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    losses = entry.addSpatialBoxes(caps, SpatialMetadata(tags), SphereTags(tags))
-    let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
+    var entry = try stream.videoEntry(first: first)
+    losses = entry.addSpatialBoxes(caps, SpatialMetadata(stream.tags), SphereTags(stream.tags))
+    let rate = stream.frameRate
     frameDuration = rate.frameDuration
     let hasMono = entry.hasLayeredViews && settings.hasMonoRendition
     baseEye = hasMono ? try BaseEyeInput(entry) : nil
@@ -181,19 +172,15 @@ struct HLSInput {
       throw ElementError(.failedStream, "A buffer on \(name) has no timestamp.")
     }
     guard time >= 0 else { return [] }
-    let isVideo = !name.hasPrefix("audio")
+    let isVideo = stream.kind != .audio
     let decode = isVideo ? buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time : time
-    let content = try inBand?.sample(buffer) ?? buffer
+    let content = try stream.sample(buffer)
     func sample(_ content: Buffer) -> PackagedSample<Buffer> {
       var sample = PackagedSample(
         content, size: UInt32(clamping: content.size), presentationTime: time, decodeTime: decode,
         duration: buffer.duration ?? frameDuration ?? 0,
         isSync: !isVideo || !buffer.flags.contains(.deltaUnit))
-      if isVideo {
-        sample.dependency =
-          sample.isSync
-          ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
-      }
+      if isVideo { sample.dependency = MuxInput.dependency(of: buffer) }
       return sample
     }
     var samples = [(rendition: first, sample(content))]

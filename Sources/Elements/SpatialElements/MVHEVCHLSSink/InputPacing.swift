@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import StereoVideo
 
 /// Holds those back whose stream runs ahead of the others, so that what waits in memory for these has an end,
 /// whatever upstream is: a file may have an hour of sound in front of its first picture.
@@ -73,7 +74,7 @@ final class InputPacing: Sendable {
     case refuse
   }
 
-  private let state = Monitored(State())
+  private let state = Monitor(State())
 
   /// Begins anew: nothing has come.
   func forget() { state.change { $0 = State() } }

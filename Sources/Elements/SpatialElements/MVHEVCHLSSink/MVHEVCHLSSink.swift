@@ -141,7 +141,8 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     case .tags(let tags):
       guard !tags.isGlobal else { break }
       let input = streaming.inputs[name, default: HLSInput(name)]
-      streaming.inputs[name, default: input].tags = input.tags.merging(tags)
+      input.stream.tags = input.stream.tags.merging(tags)
+      streaming.inputs[name] = input
     case .endOfStream:
       pacing.end(name)
       try streaming.end(name)
@@ -153,14 +154,14 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 
 extension MVHEVCHLSSink.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
-    let isChange = inputs[name]?.caps.map { !caps.continues($0) } ?? false
+    let isChange = inputs[name]?.stream.caps.map { !caps.continues($0) } ?? false
     // What waits is of the format that was.
     if isChange, !isBroken, held.contains(where: { $0.pad == name }) { try begin() }
     var input = inputs[name, default: HLSInput(name)]
     if isChange, input.isDescribed {
       input.change(to: caps)
     } else {
-      input.caps = caps
+      input.stream.caps = caps
     }
     inputs[name] = input
   }
@@ -168,7 +169,7 @@ extension MVHEVCHLSSink.Streaming {
   fileprivate mutating func receive(_ pad: Pad, _ buffer: Buffer) throws {
     let name = pad.name
     guard !isBroken else { throw FlowReturn.error }
-    guard !buffer.isGap, inputs[name]?.isHeader(buffer) != true else { return }
+    guard !buffer.isGap, inputs[name]?.stream.isHeader(buffer) != true else { return }
     guard !hasBegun else { return try take(buffer, of: name) }
     held.append((name, buffer))
     heldSize += buffer.size

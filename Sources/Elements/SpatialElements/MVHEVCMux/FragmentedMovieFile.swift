@@ -2,10 +2,11 @@
 
 import GStreamer
 import ISOBMFF
+import StereoVideo
 
 /// A file in fragments, each with an index of its own, so that it plays while it grows and wherever
 /// it ends; and, where it is to be finished, an ordinary movie with one index in the end.
-final class FragmentedMovieFile: MovieFile {
+final class FragmentedMovieFile: MovieFileWriter {
   struct Options {
     let format: FragmentFormat
     /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
@@ -77,11 +78,11 @@ final class FragmentedMovieFile: MovieFile {
   private let demands: Locked<FragmentDemands>
   private let output: JoinedOutput
 
-  var byteCount: UInt64 { whole?.position ?? writer.position }
+  override var byteCount: UInt64 { whole?.position ?? writer.position }
 
   init(
     _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
-    demands: Locked<FragmentDemands>, output: JoinedOutput
+    origin: Int64, demands: Locked<FragmentDemands>, output: JoinedOutput
   ) throws {
     self.options = options
     self.demands = demands
@@ -96,10 +97,11 @@ final class FragmentedMovieFile: MovieFile {
       hasRandomAccessIndex: options.hasRandomAccessIndex, position: whole?.position ?? 0)
     self.tracks = try tracks.map { Track(id: try writer.addTrack($0)) }
     self.writer = writer
+    super.init(tracks: tracks, origin: origin, creationTime: metadata.creationTime)
     for track in tracks { _ = try whole?.addTrack(track) }
   }
 
-  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+  override func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     if options.headerUpdate == .caps, whole == nil, tracks[track].hasBegun {
       tracks[track].nextEntry = entry
     } else if !isInitialized {
@@ -108,9 +110,9 @@ final class FragmentedMovieFile: MovieFile {
     try whole?.setSampleEntry(entry, of: tracks[track].id)
   }
 
-  func setMetadata(_ metadata: MovieMetadata) { whole?.metadata = metadata }
+  override func replaceMetadata(_ metadata: MovieMetadata) { whole?.metadata = metadata }
 
-  func append(_ sample: PendingSample, to track: Int) throws {
+  override func append(_ sample: PendingSample, to track: Int) throws {
     tracks[track].hasBegun = true
     tracks[track].samples.append(sample)
     size += sample.buffer.size
@@ -130,17 +132,17 @@ final class FragmentedMovieFile: MovieFile {
     demands.withLock { $0.header = true }
   }
 
-  func pass(_ time: Int64, of track: Int) throws {
+  override func pass(_ time: Int64, of track: Int) throws {
     tracks[track].silentUntil = max(tracks[track].silentUntil, time)
     try writeReady()
   }
 
-  func end(_ track: Int) throws {
+  override func end(_ track: Int) throws {
     tracks[track].hasEnded = true
     try writeReady()
   }
 
-  func finish(isUrgent: Bool) throws {
+  override func complete(isUrgent: Bool) throws {
     try write(until: nil, isUrgent: isUrgent)
     if let whole {
       try output.write(try whole.finish(), isUrgent: isUrgent)

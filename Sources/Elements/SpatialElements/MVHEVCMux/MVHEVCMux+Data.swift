@@ -11,7 +11,7 @@ extension MVHEVCMux.Streaming {
     if let movie { try endReleased(all, of: movie) }
     var known: MuxPads?
     repeat {
-      guard all.filter({ dropGap(of: $0) || dropHeader(of: $0) }).isEmpty else {
+      guard !dropUnneeded(all) else {
         try output.flush()
         throw FlowReturn.needData
       }
@@ -19,7 +19,7 @@ extension MVHEVCMux.Streaming {
       guard movie != nil || !all.isEmpty else { throw FlowReturn.needData }
       let pads = try known ?? MuxPads(all, hasBegun: movie != nil)
       known = pads
-      guard movie != nil || pads.eyesAreKnown(padCaps) else {
+      guard movie != nil || eyesAreKnown(pads) else {
         // The movie begins when both eyes are there.
         for pad in all { _ = pad.pop() }
         return
@@ -31,7 +31,7 @@ extension MVHEVCMux.Streaming {
     } while all.contains(where: \.hasBuffer) && all.allSatisfy { $0.hasBuffer || $0.isAtEnd }
     guard let movie, let pads = known else { return }
     for pad in pads.streams where pad.isAtEnd {
-      if let track = tracks[pad.name] { try movie.end(track) }
+      if let track = muxInput(pad).track { try movie.end(track) }
     }
     try pass(pads, in: movie)
     if pads.eyesAreAtEnd { try endEyes(of: movie) }
@@ -40,7 +40,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Takes what is earliest; writes the end where nothing comes any more.
-  private mutating func take(_ pads: MuxPads, into movie: MovieInProgress) throws {
+  private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
     guard let source = pads.earliest() else {
       // Where a pad has just been flushed, more may come.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
@@ -62,9 +62,9 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Nothing in the file waits for a pad that nobody waits for.
-  private func pass(_ pads: MuxPads, in movie: MovieInProgress) throws {
+  private mutating func pass(_ pads: MuxPads, in movie: MovieFileWriter) throws {
     for pad in pads.streams where element.pairing.silentPads.contains(pad) {
-      if let track = tracks[pad.name] { try movie.pass(lastTime, of: track) }
+      if let track = muxInput(pad).track { try movie.pass(lastTime, of: track) }
     }
     let eyes = [pads.left, pads.right].compactMap { $0 }
     if eyes.contains(where: element.pairing.silentPads.contains) {
@@ -73,19 +73,21 @@ extension MVHEVCMux.Streaming {
   }
 
   /// A pad that is released has ended, as if by an end of stream: nothing waits for it.
-  private func endReleased(_ pads: [AggregatorPad], of movie: MovieInProgress) throws {
-    let names = Set(pads.map(\.name))
-    for (name, track) in tracks where !names.contains(name) { try movie.end(track) }
+  private func endReleased(_ pads: [AggregatorPad], of movie: MovieFileWriter) throws {
+    for input in inputs {
+      guard let track = input.track, !pads.contains(where: { $0.name == input.name }) else { continue }
+      try movie.end(track)
+    }
   }
 
-  private mutating func postProgress(of movie: MovieInProgress, isFinal: Bool = false) {
+  private mutating func postProgress(of movie: MovieFileWriter, isFinal: Bool = false) {
     progress.post(
       from: element, runningTime: lastRunningTime, frames: framesWritten, bytes: movie.byteCount,
       isFinal: isFinal)
   }
 
   /// Layered access units into the track of the eyes.
-  private mutating func write(_ frames: [LayeredFrame], to movie: MovieInProgress) throws {
+  private mutating func write(_ frames: [LayeredFrame], to movie: MovieFileWriter) throws {
     // A file of fragments says first what is in them.
     if !frames.isEmpty, let stereo, describedEyes !== stereo {
       describedEyes = stereo
@@ -96,7 +98,7 @@ extension MVHEVCMux.Streaming {
         frame.isSync ? .independent : frame.isReference ? .dependent : .disposable
       try movie.append(
         frame.buffer,
-        MovieInProgress.Timing(
+        MovieFileWriter.Timing(
           presentationTime: frame.presentationTime, decodeTime: frame.decodeTime,
           // The movie takes the duration of its last picture alone.
           duration: frame.duration > 0 || framesWritten > 0
@@ -115,10 +117,12 @@ extension MVHEVCMux.Streaming {
   }
 
   /// A buffer of audio or coded video as it is.
-  private mutating func copy(_ pad: AggregatorPad, to movie: MovieInProgress) throws {
+  private mutating func copy(_ pad: AggregatorPad, to movie: MovieFileWriter) throws {
     guard let buffer = pad.pop() else { return }
-    guard let track = tracks[pad.name] else {
-      if latePads.insert(pad.name).inserted {
+    let input = muxInput(pad)
+    guard let track = input.track else {
+      if !input.isLeftOut {
+        input.isLeftOut = true
         element.postWarning(
           ElementError(
             .mux,
@@ -136,125 +140,97 @@ extension MVHEVCMux.Streaming {
       }
       return
     }
-    let kind = MuxPads.Kind(pad.name)
-    guard buffer.size > 0, kind != .audio || !isHeader(buffer, on: pad.name) else { return }
+    guard buffer.size > 0, !input.isHeader(buffer) else { return }
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
       throw ElementError(.failedStream, "A buffer on \(pad.name) has no timestamp.")
     }
-    var timing = MovieInProgress.Timing(
+    var timing = MovieFileWriter.Timing(
       presentationTime: time,
       decodeTime: buffer.dts.flatMap { segment.signedRunningTime($0) } ?? time,
       duration: buffer.duration ?? 0)
-    switch kind {
+    switch input.kind {
+    case .eye: return
     case .audio:
       // Audio is decoded in the order it is heard.
-      let (count, duration) = try packets(in: buffer, on: pad) ?? (1, buffer.duration ?? 0)
-      timing = MovieInProgress.Timing(
+      let (count, duration) = try input.packets(in: buffer) ?? (1, buffer.duration ?? 0)
+      timing = MovieFileWriter.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
     case .subtitle:
-      try copySubtitle(buffer, pad.name, at: time, to: movie, track)
+      try copySubtitle(buffer, of: input, at: time, to: movie, track)
       return
     case .meta:
       timing.isSync = !buffer.flags.contains(.deltaUnit)
     case .video:
       timing.isSync = !buffer.flags.contains(.deltaUnit)
-      timing.dependency =
-        timing.isSync
-        ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
+      timing.dependency = MuxInput.dependency(of: buffer)
       lastRunningTime = time
       framesWritten += 1
       requestKeyframes(at: time)
     }
     note(end: time, duration: timing.duration)
     lastTime = max(lastTime, timing.decodeTime)
-    let sample = try inBandVideo[pad.name]?.sample(buffer) ?? buffer
+    let sample = try input.sample(buffer)
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
   }
 
-  /// Whether a buffer is what the sample entry says already: `flacenc` sends its headers as data too.
-  private func isHeader(_ buffer: Buffer, on pad: String) -> Bool {
-    guard padCaps[pad]?.mediaType == "audio/x-flac" else { return false }
-    // A frame begins with 14 bits of a synchronization code (RFC 9639, 9.1).
-    let start = try? buffer.withBytes { Array($0.prefix(2)) }
-    return start.map { $0.first != 0xFF || ($0.last ?? 0) & 0xFC != 0xF8 } ?? false
-  }
-
   /// A text, and before it the time in which there was none.
-  private mutating func copySubtitle(
-    _ buffer: Buffer, _ pad: String, at time: Int64, to movie: MovieInProgress, _ track: Int
+  private func copySubtitle(
+    _ buffer: Buffer, of input: MuxInput, at time: Int64, to movie: MovieFileWriter, _ track: Int
   ) throws {
-    if let end = subtitleEnds[pad], end < time {
+    if let end = input.subtitleEnd, end < time {
       try movie.append(
         MuxSubtitles.silence,
-        MovieInProgress.Timing(
+        MovieFileWriter.Timing(
           presentationTime: end, decodeTime: end, duration: ClockTime(clamping: time - end)),
         to: track)
     }
     let duration = buffer.duration ?? MuxSubtitles.usualDuration
     try movie.append(
       MuxSubtitles.sample(buffer),
-      MovieInProgress.Timing(presentationTime: time, decodeTime: time, duration: duration),
+      MovieFileWriter.Timing(presentationTime: time, decodeTime: time, duration: duration),
       to: track)
-    subtitleEnds[pad] = saturatingSum(time, Int64(clamping: duration))
+    input.subtitleEnd = saturatingSum(time, Int64(clamping: duration))
   }
 
-  /// Takes what waits if it is a time without data that nothing has to wait for: between the eyes'
-  /// frames, and before the first data of tracks that nothing else describes.
-  private func dropGap(of pad: AggregatorPad) -> Bool {
-    guard let buffer = pad.peek(), buffer.isGap else { return false }
-    let isEye = Eye(rawValue: pad.name) != nil
-    let isAwaited = movie == nil && padCaps[pad.name].map(needsData) ?? true
-    return (isEye || isAwaited) && pad.dropGap()
+  /// Takes from all pads what the movie does not need: times without data that nothing has to wait
+  /// for, between the eyes' frames and before the first data of tracks that nothing else describes;
+  /// and headers of FLAC and Opus, which the sample entry has already.
+  ///
+  /// - Returns: whether there was any.
+  private mutating func dropUnneeded(_ pads: [AggregatorPad]) -> Bool {
+    var hasDropped = false
+    for pad in pads {
+      guard let buffer = pad.peek() else { continue }
+      let input = muxInput(pad)
+      if buffer.isGap {
+        guard input.kind == .eye || (movie == nil && input.needsData) else { continue }
+        hasDropped = pad.dropGap() || hasDropped
+      } else if buffer.flags.contains(.header), input.isHeader(buffer) {
+        _ = pad.pop()
+        hasDropped = true
+      }
+    }
+    return hasDropped
+  }
+
+  /// Whether there are no eyes, or each has said what it is or has ended before it did.
+  private func eyesAreKnown(_ pads: MuxPads) -> Bool {
+    [(Eye.left, pads.left), (.right, pads.right)].allSatisfy { eye, pad in
+      pad.map { muxInput(eye)?.caps != nil || $0.isAtEnd } ?? true
+    }
   }
 
   /// Whether enough has come to a pad for its track to be described.
-  func isKnown(_ pad: AggregatorPad) -> Bool {
-    guard let caps = padCaps[pad.name] else { return false }
-    return pad.hasBuffer || !needsData(caps)
-  }
-
-  /// Whether caps do not say enough of a stream without its first data.
-  func needsData(_ caps: Caps) -> Bool {
-    switch caps.mediaType {
-    case "video/x-h265": InBandVideo.isIn(caps)
-    case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil
-    default: false
-    }
-  }
-
-  /// Takes what waits if it is a header of FLAC or Opus, which the sample entry has already.
-  private func dropHeader(of pad: AggregatorPad) -> Bool {
-    guard let buffer = pad.peek(), buffer.flags.contains(.header),
-      MuxPads.Kind(pad.name) == .audio,
-      ["audio/x-flac", "audio/x-opus"].contains(padCaps[pad.name]?.mediaType)
-    else { return false }
-    _ = pad.pop()
-    return true
-  }
-
-  /// How many packets of one size a buffer holds, and how long they last; nil for sound whose
-  /// packets have different sizes.
-  private func packets(
-    in buffer: Buffer, on pad: AggregatorPad
-  ) throws -> (count: UInt32, duration: ClockTime)? {
-    guard let packet = packets[pad.name], packet.bytes > 0,
-      let rate = padCaps[pad.name]?.first?.int("rate").flatMap({ UInt64(exactly: $0) })
-    else { return nil }
-    let (count, rest) = buffer.size.quotientAndRemainder(dividingBy: Int(packet.bytes))
-    guard rest == 0, let count = UInt32(exactly: count) else {
-      throw ElementError(
-        .format,
-        "A buffer on \(pad.name) has \(buffer.size) bytes, which are no whole number of "
-          + "audio frames of \(packet.bytes) bytes.")
-    }
-    return (count, scale(UInt64(count) * UInt64(packet.frames), .second, max(rate, 1)))
+  mutating func isKnown(_ pad: AggregatorPad) -> Bool {
+    let input = muxInput(pad)
+    return input.caps != nil && (pad.hasBuffer || !input.needsData)
   }
 
   // MARK: The end
 
   /// What makes access units of the next frames: where these are of another size or format, another one
   /// than before, whose last are written.
-  private mutating func goOnWithEyes(in movie: MovieInProgress) throws -> StereoInput {
+  private mutating func goOnWithEyes(in movie: MovieFileWriter) throws -> StereoInput {
     guard let stereo else { throw FlowReturn.error }
     guard stereo.isOver else { return stereo }
     try drain(stereo, to: movie)
@@ -264,7 +240,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Writes what the encoders still hold.
-  private mutating func drain(_ stereo: StereoInput, to movie: MovieInProgress) throws {
+  private mutating func drain(_ stereo: StereoInput, to movie: MovieFileWriter) throws {
     while let frames = try stereo.drain() {
       try write(frames, to: movie)
       postProgress(of: movie)
@@ -272,7 +248,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Writes what the encoders still hold. Once.
-  private mutating func endEyes(of movie: MovieInProgress) throws {
+  private mutating func endEyes(of movie: MovieFileWriter) throws {
     guard let stereo, !eyesHaveEnded else { return }
     eyesHaveEnded = true
     try drain(stereo, to: movie)

@@ -17,15 +17,15 @@ extension MVHEVCMux.Streaming {
   }
 
   /// What properties and one pad's tags say.
-  func spatialMetadata(of pad: String) -> SpatialMetadata {
-    let tags = globalTags.merging(padTags[pad] ?? TagList())
+  func spatialMetadata(of input: MuxInput) -> SpatialMetadata {
+    let tags = globalTags.merging(input.tags)
     return element.settings.current.spatial.metadata(
       after: SpatialMetadata(element.mergingSetterTags(with: tags)))
   }
 
   /// The same of how the pictures surround the viewer.
-  func sphereTags(of pad: String) throws -> SphereTags {
-    let tags = globalTags.merging(padTags[pad] ?? TagList())
+  func sphereTags(of input: MuxInput) throws -> SphereTags {
+    let tags = globalTags.merging(input.tags)
     return try element.settings.current.spatial.sphereTags(
       after: SphereTags(element.mergingSetterTags(with: tags)))
   }
@@ -36,7 +36,7 @@ extension MVHEVCMux.Streaming {
     // What belongs to a stream whoever else speaks.
     var others = [Tag.encoder, Tag.privateData]
     if !globalTags.isEmpty { others.append(Tag.title) }
-    let streams = padTags.sorted { $0.key < $1.key }.reduce(TagList()) { $0.merging($1.value) }
+    let streams = inputs.sorted { $0.name < $1.name }.reduce(TagList()) { $0.merging($1.tags) }
     return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
   }
 
@@ -52,8 +52,8 @@ extension MVHEVCMux.Streaming {
   }
 
   /// A track with what pads' tags say of it; the last pad's win.
-  func described(_ track: TrackDescription, by pads: [String]) -> TrackDescription {
-    let tags = pads.reduce(TagList()) { $0.merging(padTags[$1] ?? TagList()) }
+  func described(_ track: TrackDescription, by inputs: [MuxInput]) -> TrackDescription {
+    let tags = inputs.reduce(TagList()) { $0.merging($1.tags) }
     var track = track
     if let language = tags.string(Tag.languageCode) {
       let primary = language.prefix { $0 != "-" }
@@ -67,7 +67,7 @@ extension MVHEVCMux.Streaming {
       track.orientation = orientation
     }
     track.alternateGroup = PrivateTrack(tags)?.alternateGroup ?? 0
-    track.isEnabled = pads.contains { isSelected($0) }
+    track.isEnabled = inputs.contains { isSelected($0) }
     let others = PrivateMetadata(tags)
     (track.metadata, track.userData) = (others.items, others.userData)
     // Where nobody speaks of the whole, a stream's title is the movie's.
@@ -78,24 +78,23 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Whether a pad's stream is meant to be played unasked.
-  private func isSelected(_ pad: String) -> Bool {
-    let start = element.sinkPads.first { $0.name == pad }?.streamStart
+  private func isSelected(_ input: MuxInput) -> Bool {
+    let start = element.sinkPads.first { $0.name == input.name }?.streamStart
     return start?.isUnselected != true
   }
 
   /// Makes several tracks of a kind, of which no movie says how they go together, alternatives to
   /// each other, of which players play one: the first that is to be played unasked.
-  func makeAlternatives(of kind: MuxPads.Kind, in tracks: inout [TrackDescription]) {
-    let own = self.tracks.filter { name, _ in
-      MuxPads.Kind(name) == kind && padTags[name].flatMap { PrivateTrack($0) } == nil
-    }.sorted { $0.value < $1.value }
+  func makeAlternatives(of kind: MuxInput.Kind, in tracks: inout [TrackDescription]) {
+    let own = inputs.filter { $0.kind == kind && PrivateTrack($0.tags) == nil }
+      .compactMap(\.track).sorted()
     guard own.count > 1 else { return }
     let taken = Set(tracks.map(\.alternateGroup))
     let group = (1...UInt16.max).first { !taken.contains($0) } ?? 1
-    let played = own.first { tracks[$0.value].isEnabled } ?? own[0]
-    for (_, track) in own {
+    let played = own.first { tracks[$0].isEnabled } ?? own[0]
+    for track in own {
       tracks[track].alternateGroup = group
-      tracks[track].isEnabled = track == played.value
+      tracks[track].isEnabled = track == played
     }
   }
 
@@ -103,9 +102,9 @@ extension MVHEVCMux.Streaming {
   func addReferences(to tracks: inout [TrackDescription]) {
     var origins: [(track: Int, movie: String, origin: PrivateTrack)] = []
     for pad in element.sinkPads {
-      let name = pad.name
-      guard let track = Eye(rawValue: name) == nil ? self.tracks[name] : MuxPads.eyesTrack,
-        let origin = padTags[name].flatMap({ PrivateTrack($0) }),
+      guard let input = inputs.first(where: { $0.name == pad.name }),
+        let track = input.kind == .eye ? MuxPads.eyesTrack : input.track,
+        let origin = PrivateTrack(input.tags),
         let stream = pad.streamStart?.streamID
       else { continue }
       // The eyes' streams have their names behind the track's number.

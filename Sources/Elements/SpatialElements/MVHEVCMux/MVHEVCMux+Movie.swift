@@ -13,19 +13,18 @@ extension MVHEVCMux.Streaming {
   /// threads take turns for each. Pictures that are to be encoded are not small.
   private func queueSamples() {
     let pads = element.sinkPads
-    let areSamples = pads.allSatisfy { padCaps[$0.name]?.mediaType != "video/x-raw" }
+    let areSamples = inputs.allSatisfy { $0.caps?.mediaType != "video/x-raw" }
     guard areSamples, !pads.contains(where: { $0.peerLatency?.isLive ?? true }) else { return }
     element.setQueuedDuration(Self.queuedDuration)
   }
 
   /// Opens the movie: every pad has its first buffer, or has ended without one.
-  mutating func begin(_ pads: MuxPads) throws -> MovieInProgress {
+  mutating func begin(_ pads: MuxPads) throws -> MovieFileWriter {
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
     queueSamples()
-    let names = Set(element.sinkPads.map(\.name))
-    padTags = padTags.filter { names.contains($0.key) }
+    keepInputs(of: element.sinkPads)
     if pads.hasEyes { stereo = try makeStereo(baseEye: spatialMetadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []
     if let stereo, let base = stereo.stream(stereo.baseEye) {
@@ -35,15 +34,15 @@ extension MVHEVCMux.Streaming {
       let entry = VisualSampleEntry(width: 0, height: 0, hvcC: [])
       var track = described(
         TrackDescription(.video(entry), timescale: clock.timescale),
-        by: [stereo.baseEye.other.rawValue, stereo.baseEye.rawValue])
+        by: [muxInput(stereo.baseEye.other), muxInput(stereo.baseEye)].compactMap { $0 })
       track.sphericalVideoV1 = try immersiveMetadata().flatMap {
         SphericalVideoV1(around: $0.immersive)
       }
       tracks.append(track)
     }
     for pad in pads.streams {
-      if !isKnown(pad) {
-        latePads.insert(pad.name)
+      guard isKnown(pad) else {
+        muxInput(pad).isLeftOut = true
         element.postWarning(
           ElementError(
             .mux,
@@ -51,7 +50,7 @@ extension MVHEVCMux.Streaming {
               + "what it is; the movie goes without it."))
         continue
       }
-      self.tracks[pad.name] = tracks.count
+      muxInput(pad).track = tracks.count
       tracks.append(try describe(pad))
     }
     addReferences(to: &tracks)
@@ -74,10 +73,7 @@ extension MVHEVCMux.Streaming {
     element.updateSegment(isStreamed ? Segment() : Segment(.bytes))
     isSpatial = stereo != nil || tracks.contains(where: \.isStereo)
     let metadata = movieMetadata
-    let opened = MovieInProgress(
-      try element.makeFile(tracks, metadata: metadata, output: output), origin: origin,
-      tracks: tracks,
-      creationTime: metadata.creationTime)
+    let opened = try element.makeFile(tracks, metadata: metadata, origin: origin, output: output)
     for side in sideTracks { try opened.end(side.track) }
     movie = opened
     return opened
@@ -99,7 +95,7 @@ extension MVHEVCMux.Streaming {
       settings: element.settings.current.encoder, pairs: element.makePairs(),
       keyframes: element.keyframes, baseEye: baseEye, following: earlier)
     for eye in Eye.allCases {
-      guard let caps = padCaps[eye.rawValue] else {
+      guard let caps = muxInput(eye)?.caps else {
         throw ElementError(
           .mux, "The \(eye) eye's stream ended before its first frame, so there is no pair.")
       }
@@ -110,41 +106,40 @@ extension MVHEVCMux.Streaming {
 
   /// What a pad's caps say of its track.
   mutating func describe(_ pad: AggregatorPad) throws -> TrackDescription {
-    let name = pad.name
-    guard let caps = padCaps[name] else {
-      throw ElementError(.mux, "The stream on \(name) ended before it said what it is.")
+    let input = muxInput(pad)
+    guard let caps = input.caps else {
+      throw ElementError(.mux, "The stream on \(input.name) ended before it said what it is.")
     }
     let first = pad.peek().flatMap { $0.isGap ? nil : $0 }
-    if name.hasPrefix("audio") {
-      let entry = try MuxAudioCaps.sampleEntry(
-        caps, pad: name, container: element.settings.current.container.container, first: first)
-      packets[name] = entry.packet
-      return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [name])
-    }
-    if MuxPads.Kind(name) == .subtitle {
+    switch input.kind {
+    case .audio:
+      let entry = try input.audioEntry(
+        container: element.settings.current.container.container, first: first)
+      return described(TrackDescription(.audio(entry), timescale: entry.sampleRate), by: [input])
+    case .subtitle:
       return described(
         TrackDescription(.other(TimedText.subtitles), timescale: MuxSubtitles.timescale),
-        by: [name])
-    }
-    if MuxPads.Kind(name) == .meta {
-      let track = PrivateTrack(padTags[name] ?? TagList())
-      let entry = try MuxMetaCaps.sampleEntry(caps, pad: name, track: track)
+        by: [input])
+    case .meta:
+      let track = PrivateTrack(input.tags)
+      let entry = try MuxMetaCaps.sampleEntry(caps, pad: input.name, track: track)
       let timescale = track.map(\.timescale).flatMap { $0 > 0 ? $0 : nil }
       var description = TrackDescription(.other(entry), timescale: timescale ?? 90_000)
       description.mediaHeader = track?.mediaHeader
-      return described(description, by: [name])
+      return described(description, by: [input])
+    case .video, .eye: return try describeVideo(input, caps, first)
     }
-    let inBand =
-      InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
-    inBandVideo[name] = inBand
-    var entry =
-      try inBand.map { try MuxVideoCaps.sampleEntry($0) }
-      ?? MuxVideoCaps.sampleEntry(caps, pad: name)
-    let (metadata, sphere) = (spatialMetadata(of: name), try sphereTags(of: name))
+  }
+
+  private func describeVideo(
+    _ input: MuxInput, _ caps: Caps, _ first: Buffer?
+  ) throws -> TrackDescription {
+    var entry = try input.videoEntry(first: first)
+    let (metadata, sphere) = (spatialMetadata(of: input), try sphereTags(of: input))
     element.warn(of: entry.addSpatialBoxes(caps, metadata, sphere))
-    let rate = caps.first?.fraction("framerate") ?? Fraction(0, 1)
+    let rate = input.frameRate
     let clock = TrackClock(framesPerSecond: rate.numerator, rate.denominator)
-    var track = described(TrackDescription(.video(entry), timescale: clock.timescale), by: [name])
+    var track = described(TrackDescription(.video(entry), timescale: clock.timescale), by: [input])
     if var immersive = sphere.immersiveMetadata(metadata.projection) {
       immersive.packing = PackingLayout(multiviewCaps: caps)
       track.sphericalVideoV1 = SphericalVideoV1(around: immersive)
@@ -153,7 +148,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Says what the eyes' track holds, now that it has been coded.
-  func describeEyes(_ stereo: StereoInput, of movie: MovieInProgress) throws {
+  func describeEyes(_ stereo: StereoInput, of movie: MovieFileWriter) throws {
     guard let configuration = stereo.configuration,
       let base = stereo.stream(stereo.baseEye)
     else { return }
@@ -166,18 +161,5 @@ extension MVHEVCMux.Streaming {
       entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     }
     try movie.setSampleEntry(.video(entry), of: MuxPads.eyesTrack)
-  }
-}
-
-extension MVHEVCMux: MovieOutput {
-  func write(_ buffer: Buffer) throws {
-    try finish(buffer)
-  }
-
-  func patch(at offset: UInt64, _ buffer: Buffer) throws {
-    var segment = Segment(.bytes)
-    segment.start = offset
-    updateSegment(segment)
-    try finish(buffer)
   }
 }

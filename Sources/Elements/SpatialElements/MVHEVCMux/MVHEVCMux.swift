@@ -50,26 +50,16 @@ final class MVHEVCMux: PairsEyes {
     let element: MVHEVCMux
     /// Where the file goes.
     let output: JoinedOutput
-    /// The caps of each sink pad, by its name.
-    var padCaps: [String: Caps] = [:]
+    /// A stream for each sink pad that has said or brought something.
+    private(set) var inputs: [MuxInput] = []
     /// What streams say of the whole that they are of.
     var globalTags = TagList()
-    /// What each says of itself.
-    var padTags: [String: TagList] = [:]
     /// How the movie is cut into fragments, since it began.
     var fragments = FragmentSettings()
     /// What is being written; nil before the first data.
-    var movie: MovieInProgress?
+    var movie: MovieFileWriter?
     /// Whether a track of it is for the eyes in particular.
     var isSpatial = false
-    /// The track of each pad but the eyes', fixed when the movie begins.
-    var tracks: [String: Int] = [:]
-    /// Of pads whose sound comes in packets of one size, any number of them in a buffer.
-    var packets: [String: AudioSampleEntry.Packet] = [:]
-    /// Of pads with coded video that has its parameter sets inside.
-    var inBandVideo: [String: InBandVideo] = [:]
-    /// When the last text of each pad of subtitles ends.
-    var subtitleEnds: [String: Int64] = [:]
     /// What streams say of the parts that the movie has, unless the application does.
     var chapters: [Chapter] = []
     var sideTracks: [SideTrack] = []
@@ -79,8 +69,6 @@ final class MVHEVCMux: PairsEyes {
     var endTime: Int64 = 0
     var stereo: StereoInput?
     var unlinkedPads = UnlinkedPads()
-    /// Pads that had nothing when the movie began, so that it has no track for them.
-    var latePads: Set<String> = []
     /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
     var nextKeyframe: Int64?
     /// Whose parameter sets the movie knows.
@@ -90,6 +78,28 @@ final class MVHEVCMux: PairsEyes {
     var progress = ProgressReport("mvhevcmux-progress")
     var framesWritten = 0
     var lastRunningTime: Int64 = 0
+
+    init(_ element: MVHEVCMux) {
+      self.element = element
+      output = JoinedOutput(element)
+    }
+
+    /// The stream of a pad, made when it is first asked for.
+    mutating func muxInput(_ pad: Pad) -> MuxInput {
+      let name = pad.name
+      if let known = inputs.first(where: { $0.name == name }) { return known }
+      let input = MuxInput(name)
+      inputs.append(input)
+      return input
+    }
+
+    /// The stream of an eye; nil if its pad has said nothing.
+    func muxInput(_ eye: Eye) -> MuxInput? { inputs.first { $0.name == eye.rawValue } }
+
+    /// Forgets the streams of pads that have been released.
+    mutating func keepInputs(of pads: [AggregatorPad]) {
+      inputs.removeAll { input in !pads.contains { $0.name == input.name } }
+    }
   }
 
   static let log = DebugCategory("mvhevcmux", "MV-HEVC movie muxer")
@@ -114,7 +124,7 @@ final class MVHEVCMux: PairsEyes {
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
     setQueuedDuration(0)
-    return Streaming(element: self, output: JoinedOutput(self))
+    return Streaming(self)
   }
 
   func stop(_ streaming: consuming Streaming) {
@@ -173,32 +183,33 @@ final class MVHEVCMux: PairsEyes {
 
 extension MVHEVCMux.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of pad: AggregatorPad) throws {
-    let name = pad.name
-    if let eye = Eye(rawValue: name) {
+    let input = muxInput(pad)
+    let old = input.caps
+    input.caps = caps
+    if let eye = Eye(rawValue: input.name) {
       let mayEnd = element.settings.current.fragments.followsFormats
       try stereo?.setCaps(caps, of: eye, mayEnd: mayEnd)
-    } else if let movie, let old = padCaps[name], !caps.continues(old) {
-      padCaps[name] = caps
-      guard element.settings.current.fragments.followsFormats, let track = tracks[name],
-        !needsData(caps)
+    } else if let movie, let old, !caps.continues(old) {
+      guard element.settings.current.fragments.followsFormats, let track = input.track,
+        !input.needsData
       else {
         throw ElementError(
           .format,
-          "The format of \(name) changed in mid stream, \(caps.changes(since: old)), which a movie "
+          "The format of \(input.name) changed in mid stream, \(caps.changes(since: old)), which a movie "
             + "cannot follow; one in fragments does with header-update-mode=caps, where the caps say "
             + "all of the format.",
           debug: "\(old) became \(caps)")
       }
       try movie.setSampleEntry(try describe(pad).sampleEntry, of: track)
     }
-    padCaps[name] = caps
   }
 
   fileprivate mutating func add(_ tags: TagList, of pad: AggregatorPad) {
     if tags.isGlobal {
       globalTags = globalTags.merging(tags)
     } else {
-      padTags[pad.name] = (padTags[pad.name] ?? TagList()).merging(tags)
+      let input = muxInput(pad)
+      input.tags = input.tags.merging(tags)
     }
   }
 }

@@ -2,6 +2,7 @@
 
 import GStreamer
 import ISOBMFF
+import StereoVideo
 
 /// What becomes of the fragments at the end, as a property: names and numbers are those of
 /// `mp4mux`.
@@ -162,9 +163,11 @@ struct FragmentSettings {
 
 extension MVHEVCMux {
   /// The file that the settings ask for.
+  ///
+  /// - Parameter origin: the running time of the movie's start, in nanoseconds.
   func makeFile(
-    _ tracks: [TrackDescription], metadata: MovieMetadata, output: JoinedOutput
-  ) throws -> any MovieFile {
+    _ tracks: [TrackDescription], metadata: MovieMetadata, origin: Int64, output: JoinedOutput
+  ) throws -> MovieFileWriter {
     let settings = settings.current
     guard settings.fragments.duration > 0 else {
       guard settings.container != .cmaf else {
@@ -172,7 +175,8 @@ extension MVHEVCMux {
           .mux, "CMAF is written in fragments; set fragment-duration, such as to 2000000000.")
       }
       return try ProgressiveMovieFile(
-        container: settings.container.container, metadata: metadata, tracks: tracks, output: output)
+        container: settings.container.container, metadata: metadata, tracks: tracks,
+        origin: origin, output: output)
     }
     guard settings.container != .cmaf || tracks.count == 1 else {
       throw ElementError(
@@ -187,7 +191,7 @@ extension MVHEVCMux {
         headerUpdate: settings.fragments.headerUpdate, hasDuration: settings.fragments.hasDuration,
         hasEditLists: settings.fragments.editLists.hasEditLists,
         firstSequenceNumber: settings.fragments.firstSequenceNumber),
-      metadata: metadata, tracks: tracks, demands: demands, output: output)
+      metadata: metadata, tracks: tracks, origin: origin, demands: demands, output: output)
   }
 
   /// What the source pad says of the file, before the initialization segment is known.
@@ -200,7 +204,7 @@ extension MVHEVCMux {
       "video/quicktime", ["variant": settings.container == .cmaf ? "cmaf" : "iso-fragmented"])
   }
 
-  func announce(streamHeader: Buffer) throws {
+  func announce(streamHeader: Buffer) {
     setSourceCaps(fileCaps.with(["streamheader": .array([.buffer(streamHeader)])]))
   }
 
@@ -217,7 +221,7 @@ extension MVHEVCMux {
   /// Asks encoders, here and upstream, for a keyframe.
   func requestKeyframe(at time: ClockTime) {
     keyframes.add(Int64(clamping: time))
-    for pad in sinkPads where MuxPads.Kind(pad.name) == .video {
+    for pad in sinkPads where MuxInput.Kind(pad.name) == .video {
       pad.push(.forceKeyUnit(at: time))
     }
   }
@@ -237,10 +241,4 @@ extension MVHEVCMux.Streaming {
     }
     nextKeyframe = next
   }
-}
-
-/// `a + b`, as near as an Int64 gets.
-func saturatingSum(_ a: Int64, _ b: Int64) -> Int64 {
-  let (sum, overflow) = a.addingReportingOverflow(b)
-  return overflow ? (a < 0 ? .min : .max) : sum
 }

@@ -14,18 +14,6 @@ struct MuxPads {
   /// Video, then audio, then subtitles, then all else, by name.
   let streams: [AggregatorPad]
 
-  /// What the pads are for whose buffers go to a track as they are, by their names.
-  enum Kind: Int {
-    case video, audio, subtitle, meta
-
-    init(_ name: String) {
-      let kinds: [(prefix: String, kind: Kind)] = [
-        ("video", .video), ("audio", .audio), ("subtitle", .subtitle),
-      ]
-      self = kinds.first { name.hasPrefix($0.prefix) }?.kind ?? .meta
-    }
-  }
-
   /// Where the next data comes from.
   enum Source {
     case eyes(left: AggregatorPad, right: AggregatorPad)
@@ -51,7 +39,7 @@ struct MuxPads {
     }
     streams =
       named.filter { Eye(rawValue: $0.name) == nil }.sorted { a, b in
-        (Kind(a.name).rawValue, a.name) < (Kind(b.name).rawValue, b.name)
+        (MuxInput.Kind(a.name).rawValue, a.name) < (MuxInput.Kind(b.name).rawValue, b.name)
       }.map(\.pad)
   }
 
@@ -59,11 +47,6 @@ struct MuxPads {
 
   /// All that something may be taken from.
   var all: [AggregatorPad] { [left, right].compactMap { $0 } + streams }
-
-  /// Whether there are no eyes, or each has said what it is or has ended before it did.
-  func eyesAreKnown(_ caps: [String: Caps]) -> Bool {
-    [left, right].compactMap { $0 }.allSatisfy { caps[$0.name] != nil || $0.isAtEnd }
-  }
 
   /// Whether both eyes have ended, or there are none (any more).
   var eyesAreAtEnd: Bool {

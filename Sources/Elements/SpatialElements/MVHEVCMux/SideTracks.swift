@@ -56,7 +56,7 @@ extension MVHEVCMux.Streaming {
   }
 
   /// Writes the samples of these tracks, now that the end of the movie is known.
-  mutating func writeSideTracks(to movie: MovieInProgress) throws {
+  mutating func writeSideTracks(to movie: MovieFileWriter) throws {
     defer { sideTracks = [] }
     for side in sideTracks {
       switch side.content {
@@ -77,11 +77,11 @@ extension MVHEVCMux.Streaming {
   }
 
   private func append(
-    _ sample: [UInt8], from start: Int64, to stop: Int64, of track: Int, _ movie: MovieInProgress
+    _ sample: [UInt8], from start: Int64, to stop: Int64, of track: Int, _ movie: MovieFileWriter
   ) throws {
     try movie.append(
       Buffer(sample),
-      MovieInProgress.Timing(
+      MovieFileWriter.Timing(
         presentationTime: start, decodeTime: start,
         duration: ClockTime(clamping: saturatingDifference(stop, start))), to: track)
   }
@@ -101,8 +101,7 @@ extension TimeCodeTrack {
 extension MuxPads {
   /// What waits at the first pad with pictures, and its running time.
   fileprivate var firstPicture: (buffer: Buffer, time: Int64)? {
-    for pad in [left, right].compactMap({ $0 }) + streams
-    where Kind(pad.name) == .video || pad.name == left?.name || pad.name == right?.name {
+    for pad in all where [.eye, .video].contains(MuxInput.Kind(pad.name)) {
       if let buffer = pad.peek(), let time = pad.runningTime(buffer) { return (buffer, time) }
     }
     return nil

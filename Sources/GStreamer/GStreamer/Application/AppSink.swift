@@ -33,7 +33,7 @@ package final class AppSink: @unchecked Sendable {
   }
 
   package let element: Element
-  private let format = Locked<(caps: UnsafeMutablePointer<GstCaps>, info: VideoInfo?)?>(nil)
+  private let format = Locked<(caps: Caps, info: VideoInfo?)?>(nil)
 
   /// - Parameters:
   ///   - element: an `appsink` of a pipeline that does not run yet.
@@ -58,9 +58,6 @@ package final class AppSink: @unchecked Sendable {
   deinit {
     var none = GstAppSinkCallbacks()
     gst_app_sink_set_callbacks(Self.sink(element), &none, nil, nil)
-    format.withLock { format in
-      if let caps = format?.caps { gst_caps_unref(caps) }
-    }
   }
 
   private static func sink(_ element: Element) -> UnsafeMutablePointer<GstAppSink> {
@@ -153,11 +150,11 @@ package final class AppSink: @unchecked Sendable {
   /// What `caps` say; read once, since all buffers of a stream have the same ones.
   private func info(_ caps: UnsafeMutablePointer<GstCaps>?) -> VideoInfo? {
     guard let caps else { return nil }
+    let handle = Caps(retaining: caps)
     return format.withLock { format in
-      if let format, format.caps == caps { return format.info }
-      if let old = format?.caps { gst_caps_unref(old) }
-      let info = VideoInfo(Caps(retaining: caps))
-      format = (gst_caps_ref(caps), info)
+      if let format, format.caps.pointer == handle.pointer { return format.info }
+      let info = VideoInfo(handle)
+      format = (handle, info)
       return info
     }
   }

@@ -79,19 +79,56 @@ class ElementBox: ElementObject, @unchecked Sendable {
   ) {
     if startsHere {
       klass.pointee.change_state = { pointer, transition in
-        guard let pointer, let element = ElementBox.of(cast(pointer)) else {
-          return GST_STATE_CHANGE_FAILURE
+        guard let pointer else { return GST_STATE_CHANGE_FAILURE }
+        guard let element = ElementBox.of(cast(pointer)) else {
+          return UnmadeElement.refuse(pointer)
         }
         return element.change(transition, startsHere: true)
       }
     } else {
       klass.pointee.change_state = { pointer, transition in
-        guard let pointer, let element = ElementBox.of(cast(pointer)) else {
-          return GST_STATE_CHANGE_FAILURE
+        guard let pointer else { return GST_STATE_CHANGE_FAILURE }
+        guard let element = ElementBox.of(cast(pointer)) else {
+          return UnmadeElement.refuse(pointer)
         }
         return element.change(transition, startsHere: false)
       }
     }
+  }
+}
+
+/// An element whose Swift object could not be made, since `init` threw: it leaves NULL for no other
+/// state, and says why.
+enum UnmadeElement {
+  private final class Reason {
+    let error: ElementError
+
+    init(_ error: ElementError) { self.error = error }
+  }
+
+  private static let quark = g_quark_from_string("gst-spatial-unmade-element")
+  private static let log = DebugCategory("swiftelement", "Elements written in Swift")
+
+  /// Logs the error of `init`, and keeps it for the first change of state: there is no bus yet.
+  static func note(_ error: ElementError, of element: UnsafeMutablePointer<GstElement>) {
+    let type = String(cString: g_type_name(cgst_type_of(element)))
+    log.error(nil, "an element of type \(type) could not be made: \(error.message) \(error.debug)")
+    g_object_set_qdata_full(
+      cast(element), quark, Unmanaged.passRetained(Reason(error)).toOpaque(), releaseCallback)
+  }
+
+  /// Refuses a change of state, with the error that `init` threw as a message.
+  static func refuse(_ element: UnsafeMutablePointer<GstElement>) -> GstStateChangeReturn {
+    guard let data = g_object_get_qdata(cast(element), quark) else {
+      return GST_STATE_CHANGE_FAILURE
+    }
+    let error = Unmanaged<Reason>.fromOpaque(data).takeUnretainedValue().error
+    let (domain, code) = error.code.domainAndCode
+    gst_element_message_full(
+      element, GST_MESSAGE_ERROR, domain, code, g_strdup(error.message),
+      error.debug.isEmpty ? nil : g_strdup(error.debug), error.file, error.function,
+      Int32(clamping: error.line))
+    return GST_STATE_CHANGE_FAILURE
   }
 }
 

@@ -146,8 +146,11 @@ final class ElementClass: @unchecked Sendable {
       let object = UnsafeMutableRawPointer(instance)
       let element = object.assumingMemoryBound(to: GstElement.self)
       let born = ElementInstance(element, parentClass: parentClass)
-      guard let implementation = try? shared.make(born) else { return }
-      InstanceSlot.of(object).store(implementation)
+      do {
+        InstanceSlot.of(object).store(try shared.make(born))
+      } catch {
+        UnmadeElement.note(ElementError(error), of: element)
+      }
     }
     let type = g_type_register_static(base.type, declaration.typeName, &info, cgst_no_type_flags())
     guard type != 0 else {

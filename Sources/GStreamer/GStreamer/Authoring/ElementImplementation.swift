@@ -11,8 +11,7 @@
 /// - ``Streaming``: what the thread alone uses that data flows in. `start` makes it, `stop` gets it
 ///   back, and each function for data, serialized events and serialized queries is handed it
 ///   meanwhile. No other function is.
-public protocol ElementImplementation: HasSettings, ElementObject, Sendable
-where Settings: Sendable {
+public protocol ElementImplementation: HasSettings, ElementObject, Sendable {
   /// What exists between `start` and `stop`, for the streaming thread.
   associatedtype Streaming = Void
   associatedtype Settings = NoSettings

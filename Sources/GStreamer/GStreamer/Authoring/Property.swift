@@ -4,7 +4,7 @@ internal import CGStreamer
 
 /// An element that keeps its settings in one struct behind one lock, where properties find them.
 public protocol HasSettings: AnyObject {
-  associatedtype Settings
+  associatedtype Settings: Sendable
   var settings: Locked<Settings> { get }
 }
 
@@ -42,7 +42,7 @@ private func paramFlags(_ mutability: Mutability?, isControllable: Bool = false)
 }
 
 /// Where in the settings a property lives. A setting of optional type is nil until it is set.
-private func setting<Owner: HasSettings, Content>(
+private func setting<Owner: HasSettings, Content: Sendable>(
   _ path: WritableKeyPath<Owner.Settings, Content?>, default defaultContent: Content
 ) -> (get: (Owner) -> Content, set: (Owner, Content) -> Void) {
   (
@@ -51,7 +51,7 @@ private func setting<Owner: HasSettings, Content>(
   )
 }
 
-private func setting<Owner: HasSettings, Content>(
+private func setting<Owner: HasSettings, Content: Sendable>(
   _ path: WritableKeyPath<Owner.Settings, Content>
 ) -> (get: (Owner) -> Content, set: (Owner, Content) -> Void) {
   (

@@ -18,8 +18,6 @@ final class StreamingSlot<State>: @unchecked Sendable {
   /// Whether `deferred` has any. This flag is cheaper to read on every call than the array, whose
   /// element type is only known at run time.
   private var hasDeferred = false
-  /// Whether the last call ran deferred ones.
-  private(set) var hasRunDeferred = false
 
   init() {
     lock = .allocate(capacity: 1)
@@ -69,11 +67,20 @@ final class StreamingSlot<State>: @unchecked Sendable {
 
   /// Runs `body` with the state; throws `.flushing` between `end` and `begin`, and inside a call.
   func call<Result: ~Copyable>(_ body: (inout State) throws -> Result) throws -> Result {
+    var hasRunDeferred = false
+    return try call(hasRunDeferred: &hasRunDeferred, body)
+  }
+
+  /// As ``call(_:)``.
+  ///
+  /// - Parameter hasRunDeferred: set if what had come back into the element has been run after `body`.
+  func call<Result: ~Copyable>(
+    hasRunDeferred: inout Bool, _ body: (inout State) throws -> Result
+  ) throws -> Result {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
     guard let state, !isTaken else { throw FlowReturn.flushing }
     isTaken = true
-    hasRunDeferred = false
     defer {
       while hasDeferred {
         hasRunDeferred = true

@@ -107,11 +107,14 @@ extension PadFunctions where Owner: ElementImplementation {
       // The task ends before its pad goes, and the pad before its element.
       let padPointer = pad.pointer
       return pad.startTask { [unowned element, unowned core] in
+        var hasRunDeferred = false
         let flow = element.run {
-          try core.streaming.call { try step(core.implementation)(&$0) }
+          try core.streaming.call(hasRunDeferred: &hasRunDeferred) {
+            try step(core.implementation)(&$0)
+          }
         }
         // A flushing seek that was done behind the step has more to read.
-        guard flow != .ok, flow != .flushing || !core.streaming.hasRunDeferred else { return }
+        guard flow != .ok, flow != .flushing || !hasRunDeferred else { return }
         gst_pad_pause_task(padPointer)
         try? core.streaming.call { ended(core.implementation)(flow, &$0) }
       }

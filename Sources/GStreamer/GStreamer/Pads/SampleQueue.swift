@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import CGStreamer
+internal import StereoVideo
 import Synchronization
 
 /// What waits at one sink pad of an aggregator, taken in by a chain function of its own: many samples at a
@@ -65,14 +66,14 @@ final class SampleQueue: @unchecked Sendable {
 
   /// Takes samples in from now on, of this many nanoseconds at most; 0 to leave all to GstAggregator.
   func setDuration(_ duration: ClockTime) {
-    monitor.locked { self.duration = duration }
+    monitor.locked { _ in self.duration = duration }
   }
 
   private func receive(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ pad: UnsafeMutablePointer<GstPad>,
     _ parent: UnsafeMutablePointer<GstObject>?
   ) -> GstFlowReturn {
-    let (flow, batch) = monitor.locked { add(buffer) }
+    let (flow, batch) = monitor.locked(whenNot: { isFull }) { add(buffer, &$0) }
     guard flow == GST_FLOW_OK else {
       gst_buffer_unref(buffer)
       return flow
@@ -80,17 +81,16 @@ final class SampleQueue: @unchecked Sendable {
     guard let batch else { return GST_FLOW_OK }
     let taken = chain(pad, parent, batch)
     // What GstAggregator does not take, nobody takes out of the batch.
-    if taken != GST_FLOW_OK { monitor.locked { open = nil } }
+    if taken != GST_FLOW_OK { monitor.locked { _ in open = nil } }
     return taken
   }
 
   /// Adds a sample to the batch that is open, as soon as there is room. Gives what GstAggregator is to
   /// get, if anything.
   private func add(
-    _ buffer: UnsafeMutablePointer<GstBuffer>
+    _ buffer: UnsafeMutablePointer<GstBuffer>, _ state: inout SampleMonitor.State
   ) -> (GstFlowReturn, UnsafeMutablePointer<GstBuffer>?) {
     guard duration > 0 else { return (GST_FLOW_OK, buffer) }
-    while flow == GST_FLOW_OK, let open, isFull(open) { monitor.waitForRoom() }
     guard flow == GST_FLOW_OK else { return (flow, nil) }
     guard let open else {
       let batch = SampleBatch(of: self)
@@ -102,13 +102,14 @@ final class SampleQueue: @unchecked Sendable {
     if open.isAbove(
       duration: duration / 2, size: Self.maximumSize / 2, count: Self.maximumCount / 2)
     {
-      monitor.hurry()
+      monitor.hurry(&state)
     }
     return (GST_FLOW_OK, nil)
   }
 
-  private func isFull(_ batch: SampleBatch) -> Bool {
-    batch.isAbove(duration: duration, size: Self.maximumSize, count: Self.maximumCount)
+  private var isFull: Bool {
+    guard duration > 0, flow == GST_FLOW_OK, let open else { return false }
+    return open.isAbove(duration: duration, size: Self.maximumSize, count: Self.maximumCount)
   }
 
   /// An event comes to the pad.
@@ -119,10 +120,10 @@ final class SampleQueue: @unchecked Sendable {
     case let type
     where gst_event_type_get_flags(type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0:
       // It ends the batch, behind which it comes.
-      monitor.locked {
+      monitor.locked { state in
         guard duration > 0 else { return }
         open = nil
-        monitor.hurry()
+        monitor.hurry(&state)
       }
     default: break
     }
@@ -136,12 +137,12 @@ final class SampleQueue: @unchecked Sendable {
   /// Discards what waits, just before GstAggregator does so: for a flush, at an error, and where the pad
   /// is switched off or on. Whoever brings more is told this.
   func discard(_ flow: GstFlowReturn) {
-    monitor.locked {
+    monitor.locked { state in
       epoch.wrappingAdd(1, ordering: .acquiringAndReleasing)
       open = nil
       self.flow = flow
-      monitor.hurry()
-      monitor.noteRoom()
+      monitor.hurry(&state)
+      monitor.noteRoom(&state)
     }
   }
 }
@@ -222,7 +223,7 @@ final class SampleBatch: @unchecked Sendable {
   func peek() -> Buffer? {
     guard !isDiscarded else { return nil }
     if let head { return head }
-    if next == taken.count { queue.monitor.locked { _ = takeWaiting() } }
+    if next == taken.count { queue.monitor.locked { _ = takeWaiting(&$0) } }
     guard next < taken.count else { return nil }
     defer { next += 1 }
     head = Buffer(adopting: taken[next])
@@ -234,8 +235,8 @@ final class SampleBatch: @unchecked Sendable {
     guard let sample = peek() else { return nil }
     head = nil
     guard next == taken.count else { return sample }
-    let carrier = queue.monitor.locked { () -> UnsafeMutablePointer<GstBuffer>? in
-      guard !takeWaiting() else { return nil }
+    let carrier = queue.monitor.locked { state -> UnsafeMutablePointer<GstBuffer>? in
+      guard !takeWaiting(&state) else { return nil }
       isTaken = true
       queue.close(self)
       // Where the samples are discarded, GstAggregator drops its buffer itself.
@@ -246,7 +247,7 @@ final class SampleBatch: @unchecked Sendable {
   }
 
   /// Takes over what has come meanwhile; false where nothing has.
-  private func takeWaiting() -> Bool {
+  private func takeWaiting(_ state: inout SampleMonitor.State) -> Bool {
     guard !waiting.isEmpty else { return false }
     taken.removeAll(keepingCapacity: true)
     swap(&taken, &waiting)
@@ -254,54 +255,73 @@ final class SampleBatch: @unchecked Sendable {
     size = 0
     start = nil
     end = nil
-    queue.monitor.noteRoom()
+    queue.monitor.noteRoom(&state)
     return true
   }
 }
 
-/// The lock of what waits at an aggregator's sink pads, and what its threads wait for: that there is enough to
-/// take, or that there is room.
-final class SampleMonitor: @unchecked Sendable {
-  /// How long samples are waited for at most before what is there is taken, in microseconds.
-  private static let patience: Int64 = 2000
+/// The lock of what waits at an aggregator's sink pads, and what its threads wait for: that there is
+/// enough to take, or that there is room.
+final class SampleMonitor: Sendable {
+  struct State {
+    /// What is there is to be taken at once.
+    fileprivate var isUrgent = false
+    fileprivate var isWaitingForSamples = false
+    fileprivate var waitingForRoom = 0
+  }
 
-  private let lock = ConditionLock()
-  /// What is there is to be taken at once.
-  private var isUrgent = false
-  private var isWaitingForSamples = false
-  private var waitingForRoom = 0
+  /// Maximum time that samples are waited for before what is there is taken, in nanoseconds.
+  private static let patience: ClockTime = 2_000_000
 
-  func locked<Result>(_ body: () -> Result) -> Result { lock.locked(body) }
+  private let monitor = Monitor(State())
+
+  func locked<Result>(_ body: (inout State) -> Result) -> Result {
+    var result: Result?
+    monitor.withLock { result = body(&$0) }
+    // `body` has run exactly once.
+    return result.unsafelyUnwrapped
+  }
 
   /// Waits a moment in which more samples may come, unless there are enough.
   func waitForSamples() {
-    locked {
-      let end = ConditionLock.time(in: Self.patience)
-      isWaitingForSamples = true
-      while !isUrgent, lock.wait(until: end) {}
-      isWaitingForSamples = false
-      isUrgent = false
+    monitor.withLock { $0.isWaitingForSamples = true }
+    _ = monitor.wait(atMost: Self.patience) { $0.isUrgent ? true : nil }
+    monitor.withLock {
+      $0.isWaitingForSamples = false
+      $0.isUrgent = false
     }
+  }
+
+  /// Waits until `isFull` is false, then runs `body`, both while it is locked.
+  func locked<Result>(
+    whenNot isFull: () -> Bool, _ body: (inout State) -> Result
+  ) -> Result {
+    var result: Result?
+    var isWaiting = false
+    monitor.wait { state -> Void? in
+      if isFull() {
+        if !isWaiting { state.waitingForRoom += 1 }
+        isWaiting = true
+        hurry(&state)
+        return nil
+      }
+      if isWaiting { state.waitingForRoom -= 1 }
+      result = body(&state)
+      return ()
+    }
+    return result.unsafelyUnwrapped
   }
 
   // MARK: While it is locked
 
   /// What is there is to be taken.
-  func hurry() {
-    isUrgent = true
-    if isWaitingForSamples { lock.wakeAll() }
+  func hurry(_ state: inout State) {
+    state.isUrgent = true
+    if state.isWaitingForSamples { monitor.wakeAll() }
   }
 
   /// Samples have been taken.
-  func noteRoom() {
-    if waitingForRoom > 0 { lock.wakeAll() }
-  }
-
-  /// Waits until samples have been taken.
-  func waitForRoom() {
-    hurry()
-    waitingForRoom += 1
-    lock.wait()
-    waitingForRoom -= 1
+  func noteRoom(_ state: inout State) {
+    if state.waitingForRoom > 0 { monitor.wakeAll() }
   }
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// Which parts of a track's media play when: its edit list, in nanoseconds.
 ///

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import ISOBMFF
+import StereoVideo
 
 /// A movie that comes as a stream: samples are given in the order they lie in the file.
 struct StreamedMovie: ~Copyable, Sendable {

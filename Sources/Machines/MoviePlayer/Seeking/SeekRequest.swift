@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import StereoVideo
+
 /// What somebody wants to see of a movie, and how.
 ///
 /// ```swift

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import StereoVideo
+
 /// Which part of a stream is played, and how its timestamps become time: what GStreamer calls a
 /// segment (`GstSegment`).
 ///
@@ -91,18 +93,6 @@ func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt6
   let product = value.multipliedFullWidth(by: numerator)
   guard product.high < denominator else { return .max }
   return denominator.dividingFullWidth(product).quotient
-}
-
-/// `a + b`, as near to it as a time gets: `UInt64.max` stands for no time in GStreamer.
-func saturatingSum(_ a: Nanoseconds, _ b: Nanoseconds) -> Nanoseconds {
-  let (sum, overflow) = a.addingReportingOverflow(b)
-  return overflow ? .max - 1 : Swift.min(sum, .max - 1)
-}
-
-/// `a - b`, as near to it as the type gets.
-func saturatingDifference(_ a: Int64, _ b: Int64) -> Int64 {
-  let (difference, overflow) = a.subtractingReportingOverflow(b)
-  return overflow ? (a < 0 ? .min : .max) : difference
 }
 
 /// A number as a fraction: frames a second, or the shape of a pixel.

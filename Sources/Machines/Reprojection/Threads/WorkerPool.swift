@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+internal import StereoVideo
 internal import Synchronization
 
 #if canImport(Glibc)
@@ -52,37 +53,27 @@ final class WorkerPool {
 
   /// What all threads see.
   final class Shared: @unchecked Sendable {
-    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    private let changed: UnsafeMutablePointer<pthread_cond_t>
-    /// Guarded by the mutex: which round of work it is, and how many threads are still at it.
-    private var round = 0, working = 0, isStopped = false
-    /// Written before a round begins and read during it.
+    private struct Round {
+      /// The number of the round of work.
+      var number = 0
+      /// How many threads are still working on it, without the caller's.
+      var working = 0
+      var isStopped = false
+    }
+
+    private let round = Monitor(Round())
+    // Written before a round begins and read during it.
     private var jobs = 0
     private var body: ((Int, Int) -> Void)?
     private let next = Atomic<Int>(0)
 
-    init() {
-      mutex = .allocate(capacity: 1)
-      changed = .allocate(capacity: 1)
-      pthread_mutex_init(mutex, nil)
-      pthread_cond_init(changed, nil)
-    }
-
-    deinit {
-      pthread_mutex_destroy(mutex)
-      pthread_cond_destroy(changed)
-      mutex.deallocate()
-      changed.deallocate()
-    }
-
     func begin(_ jobs: Int, workers: Int, _ body: @escaping (Int, Int) -> Void) {
-      pthread_mutex_lock(mutex)
       (self.jobs, self.body) = (jobs, body)
       next.store(0, ordering: .relaxed)
-      working = workers
-      round += 1
-      pthread_cond_broadcast(changed)
-      pthread_mutex_unlock(mutex)
+      round.change {
+        $0.working = workers
+        $0.number += 1
+      }
     }
 
     func work(_ worker: Int) {
@@ -93,35 +84,30 @@ final class WorkerPool {
 
     /// Waits for the other threads.
     func finish() {
-      pthread_mutex_lock(mutex)
-      while working > 0 { pthread_cond_wait(changed, mutex) }
+      round.wait { $0.working == 0 ? () : nil }
       body = nil
-      pthread_mutex_unlock(mutex)
     }
 
     func stop() {
-      pthread_mutex_lock(mutex)
-      isStopped = true
-      pthread_cond_broadcast(changed)
-      pthread_mutex_unlock(mutex)
+      round.change { $0.isStopped = true }
     }
 
+    /// Works on each round until the pool is stopped.
     func serve(_ worker: Int) {
       var seen = 0
-      pthread_mutex_lock(mutex)
-      while !isStopped {
-        guard round != seen else {
-          pthread_cond_wait(changed, mutex)
-          continue
-        }
-        seen = round
-        pthread_mutex_unlock(mutex)
+      while let number = round.wait(until: { round -> Int?? in
+        if round.isStopped { return .some(nil) }
+        guard round.number != seen else { return nil }
+        return .some(round.number)
+      }) {
+        seen = number
         work(worker)
-        pthread_mutex_lock(mutex)
-        working -= 1
-        if working == 0 { pthread_cond_broadcast(changed) }
+        let isLast = round.withLock {
+          $0.working -= 1
+          return $0.working == 0
+        }
+        if isLast { round.change { _ in } }
       }
-      pthread_mutex_unlock(mutex)
     }
   }
 

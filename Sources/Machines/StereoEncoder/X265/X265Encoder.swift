@@ -5,7 +5,7 @@
 /// Used by one thread at a time.
 package final class X265Encoder {
   /// One coded picture as x265 gave it.
-  package struct CodedPicture {
+  package struct CodedPicture: Sendable {
     /// The number that the picture was given with.
     package let pts: Int64
     package let type: PictureType

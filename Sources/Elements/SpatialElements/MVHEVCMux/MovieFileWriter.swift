@@ -2,49 +2,76 @@
 
 import GStreamer
 import ISOBMFF
+import StereoVideo
 
-/// A movie while it is written: the times of its tracks' samples, counted in their units.
-final class MovieInProgress {
+/// A sample that waits for its place in the file.
+struct PendingSample {
+  let buffer: Buffer
+  /// With times in units of the track.
+  let description: SampleDescription
+  /// Running times, in nanoseconds.
+  let decodeTime: Int64
+  let presentationTime: Int64
+}
+
+/// A movie while it is written: counts the times of its tracks' samples in the tracks' units. Subclasses
+/// turn samples into a file, progressive or in fragments. Tracks are numbered from 0.
+class MovieFileWriter {
   /// One track and the times of its samples.
   private struct Track {
     let clock: TrackClock
     var lastDecodeTime: Int64?
   }
 
-  private let file: any MovieFile
   private var tracks: [Track]
   /// The running time that is the movie's start.
   private let origin: Int64
   private let creationTime: Int64?
-  private(set) var sampleCount = 0
-
-  /// How many bytes the file has.
-  var byteCount: UInt64 { file.byteCount }
+  private var sampleCount = 0
 
   /// - Parameters:
   ///   - origin: the running time of the movie's start, in nanoseconds.
-  ///   - tracks: what is written to the file.
   ///   - creationTime: of the movie, which later metadata leave as it is.
-  init(
-    _ file: any MovieFile, origin: Int64, tracks: [TrackDescription], creationTime: Int64?
-  ) {
-    self.file = file
+  init(tracks: [TrackDescription], origin: Int64, creationTime: Int64?) {
     self.creationTime = creationTime
     self.origin = origin
     self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
   }
 
-  /// Says what a track's samples are from the next one on.
-  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
-    guard tracks.indices.contains(track) else { return }
-    try file.setSampleEntry(entry, of: track)
-  }
+  // MARK: What subclasses do
 
-  /// Says what the movie is, anew: tags may come at any time.
+  /// How many bytes the file has so far.
+  var byteCount: UInt64 { 0 }
+
+  /// Says what a track's samples are, when that is known, and again if it changes in a file whose
+  /// header-update-mode is `caps`: from the next sample on.
+  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {}
+
+  /// Replaces the movie's metadata, as far as they have not been written.
+  func replaceMetadata(_ metadata: MovieMetadata) {}
+
+  /// Adds the next sample of a track, in decoding order; writes what has its place in the file now.
+  func append(_ sample: PendingSample, to track: Int) throws {}
+
+  /// Notes that no samples come for a track up to a running time.
+  func pass(_ time: Int64, of track: Int) throws {}
+
+  /// Notes that no more samples come for a track.
+  func end(_ track: Int) throws {}
+
+  /// Writes what waits, and what completes the file.
+  ///
+  /// - Parameter isUrgent: has the file on disk when this returns. `filesink` keeps the last bytes
+  ///   back until the end of the stream, and drops them if it is stopped at just that moment.
+  func complete(isUrgent: Bool) throws {}
+
+  // MARK: What the element calls
+
+  /// Replaces the movie's metadata: tags may come at any time.
   func setMetadata(_ metadata: MovieMetadata) {
     var metadata = metadata
     metadata.creationTime = creationTime
-    file.setMetadata(metadata)
+    replaceMetadata(metadata)
   }
 
   /// What a sample is, with times in nanoseconds of running time.
@@ -83,20 +110,10 @@ final class MovieInProgress {
       isSync: timing.isSync, dependency: timing.dependency)
     description.count = timing.count
     sampleCount += 1
-    try file.append(
+    try append(
       PendingSample(
         buffer: buffer, description: description, decodeTime: timing.decodeTime,
         presentationTime: timing.presentationTime), to: index)
-  }
-
-  /// No samples come for a track up to a running time.
-  func pass(_ time: Int64, of track: Int) throws {
-    try file.pass(time, of: track)
-  }
-
-  /// No more samples will come for a track.
-  func end(_ track: Int) throws {
-    try file.end(track)
   }
 
   /// Writes what waits, so that the file is complete. Throws where no sample was ever added: there
@@ -109,19 +126,6 @@ final class MovieInProgress {
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
     }
-    try file.finish(isUrgent: isUrgent)
+    try complete(isUrgent: isUrgent)
   }
-}
-
-/// `a - b`, as near as an Int64 gets.
-func saturatingDifference(_ a: Int64, _ b: Int64) -> Int64 {
-  let (difference, overflow) = a.subtractingReportingOverflow(b)
-  guard overflow else { return difference }
-  return a < 0 ? .min : .max
-}
-
-/// `a + b`, as near as a ClockTime that is not `GST_CLOCK_TIME_NONE` gets.
-func saturatingSum(_ a: ClockTime, _ b: ClockTime) -> ClockTime {
-  let (sum, overflow) = a.addingReportingOverflow(b)
-  return overflow ? .max - 1 : min(sum, .max - 1)
 }
