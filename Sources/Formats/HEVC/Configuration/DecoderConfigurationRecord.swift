@@ -2,33 +2,35 @@
 
 public import StereoVideo
 
-/// What `hvcC` and `lhvC` have in common (ISO/IEC 14496-15 8.3.3.1 and 9.5.3.1).
+/// The fields common to `hvcC` and `lhvC` (ISO/IEC 14496-15 8.3.3.1 and 9.5.3.1).
 public protocol DecoderConfigurationRecord: Hashable, Sendable {
   /// `min_spatial_segmentation_idc`, 0 to 4095.
   var minSpatialSegmentationIDC: Int { get set }
   /// `parallelismType`: 0 unknown, 1 slices, 2 tiles, 3 wavefronts.
   var parallelismType: Int { get set }
-  /// `numTemporalLayers`; 0 is unknown.
+  /// `numTemporalLayers`; 0 if unknown.
   var temporalLayerCount: Int { get set }
   /// `temporalIdNested`
   var temporalIDNested: Bool { get set }
-  /// Bytes of the length in front of each NAL unit: 1, 2 or 4; the same in both records of a track.
+  /// Size in bytes of the length before each NAL unit: 1, 2 or 4, the same in both records of a
+  /// track.
   var lengthSize: Int { get set }
-  /// The parameter sets, and in `hvcC` SEI.
+  /// The parameter sets and, in `hvcC`, SEI.
   var arrays: [ParameterSetArray] { get set }
 }
 
 extension DecoderConfigurationRecord {
-  /// All NAL units of the arrays.
+  /// The NAL units of all arrays, including emulation prevention bytes.
   public var nalUnits: [[UInt8]] { arrays.flatMap(\.nalUnits) }
 
   /// Reads `configurationVersion`.
   static func readVersion(_ reader: inout BitReader) throws(SyntaxError) {
-    // Files of before the standard was final have version 0.
+    // Files written before the standard was final have version 0.
     _ = try reader.u(8, "configurationVersion", in: 0...1)
   }
 
-  /// Reads from `min_spatial_segmentation_idc` to `parallelismType`, with the reserved bits in front.
+  /// Reads from `min_spatial_segmentation_idc` to `parallelismType`, including the preceding
+  /// reserved bits.
   mutating func readSegmentation(_ reader: inout BitReader) throws(SyntaxError) {
     _ = try reader.u(4, "reserved")
     minSpatialSegmentationIDC = try reader.u(12, "min_spatial_segmentation_idc")
@@ -43,7 +45,7 @@ extension DecoderConfigurationRecord {
     writer.u(parallelismType, 2)
   }
 
-  /// Reads from `numTemporalLayers` to the end.
+  /// Reads `numTemporalLayers` and all following fields.
   mutating func readLayersAndArrays(_ reader: inout BitReader) throws(SyntaxError) {
     temporalLayerCount = try reader.u(3, "numTemporalLayers")
     temporalIDNested = try reader.flag("temporalIdNested")
@@ -59,33 +61,34 @@ extension DecoderConfigurationRecord {
   }
 }
 
-/// What is said of a stream beside its access units: how NAL units are told apart in these, and the
-/// parameter sets and SEI of its decoder configuration records.
+/// Stream parameters from outside the access units: the NAL unit framing, and the parameter sets
+/// and SEI of the decoder configuration records.
 public struct StreamConfiguration: Sendable {
+  /// Framing of the NAL units in access units.
   public let framing: NALUnitFraming
   /// NAL units of the records of all layers.
   public let parameterSets: [[UInt8]]
-  /// Why the record of the dependent layer cannot be read, whose NAL units are missing then; nil where
-  /// it can, or where there is none.
+  /// Why the dependent layer's record is unreadable, in which case its NAL units are missing; nil
+  /// if it is readable or there is none.
   public let layeredRecordError: SyntaxError?
 
-  /// A byte stream, which has its parameter sets inside.
+  /// A byte stream, with its parameter sets in-band.
   public static let byteStream = StreamConfiguration(framing: .annexB)
 
-  /// A stream without records.
+  /// Creates the configuration of a stream without records.
   public init(framing: NALUnitFraming) {
     self.framing = framing
     parameterSets = []
     layeredRecordError = nil
   }
 
-  /// A stream with length prefixes.
+  /// Creates the configuration of a stream with length prefixes.
   ///
   /// - Parameters:
-  ///   - hvcC: the record of the base layer: the content of the box, which is `codec_data` in
+  ///   - hvcC: record of the base layer: the content of the box, which is `codec_data` in
   ///     GStreamer.
-  ///   - lhvC: that of the dependent layer, where there is one.
-  /// - Throws: where the record of the base layer cannot be read.
+  ///   - lhvC: record of the dependent layer, if there is one.
+  /// - Throws: `SyntaxError` if the record of the base layer is unreadable.
   public init(hvcC: [UInt8], lhvC: [UInt8]? = nil) throws(SyntaxError) {
     let base = try HEVCDecoderConfigurationRecord(bytes: hvcC)
     framing = .lengthPrefixed(lengthSize: base.lengthSize)
@@ -104,14 +107,14 @@ public struct StreamConfiguration: Sendable {
 
 /// An array of `hvcC` or `lhvC`: NAL units of one type (ISO/IEC 14496-15 8.3.3.1.2).
 public struct ParameterSetArray: Hashable, Sendable {
-  /// `array_completeness`: the samples have no NAL units of this type.
+  /// `array_completeness`: whether the samples contain no NAL units of this type.
   public var isComplete: Bool
   /// `NAL_unit_type`
   public var type: NALUnitType
   /// The NAL units.
   public var nalUnits: [[UInt8]]
 
-  /// An array of these values.
+  /// Creates an array from its fields.
   public init(isComplete: Bool, type: NALUnitType, nalUnits: [[UInt8]]) {
     self.isComplete = isComplete
     self.type = type
@@ -149,7 +152,7 @@ public struct ParameterSetArray: Hashable, Sendable {
     }
   }
 
-  /// A complete array for each kind that there is.
+  /// Returns a complete array for each non-empty entry.
   static func complete(_ kinds: [(NALUnitType, [[UInt8]])]) -> [ParameterSetArray] {
     kinds.filter { !$0.1.isEmpty }.map {
       ParameterSetArray(isComplete: true, type: $0.0, nalUnits: $0.1)
@@ -162,24 +165,30 @@ public struct ParameterSetArray: Hashable, Sendable {
 public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
   /// Profile, tier and level of the base layer.
   public var profileTierLevel: ProfileTierLevel
+  /// `min_spatial_segmentation_idc`, 0 to 4095.
   public var minSpatialSegmentationIDC = 0
+  /// `parallelismType`: 0 unknown, 1 slices, 2 tiles, 3 wavefronts.
   public var parallelismType = 0
   /// `chromaFormat`: `chroma_format_idc`.
   public var chromaFormatIDC = 1
-  /// Bits a luma sample, 8 to 15.
+  /// Bits per luma sample, 8 to 15.
   public var bitDepthLuma = 8
-  /// Bits a chroma sample, 8 to 15.
+  /// Bits per chroma sample, 8 to 15.
   public var bitDepthChroma = 8
-  /// `avgFrameRate` in frames in 256 seconds; 0 is unknown.
+  /// `avgFrameRate` in frames per 256 seconds; 0 if unknown.
   public var averageFrameRate = 0
   /// `constantFrameRate`: 0 unknown, 1 constant, 2 constant in each sub-layer.
   public var constantFrameRate = 0
+  /// `numTemporalLayers`; 0 if unknown.
   public var temporalLayerCount = 1
+  /// `temporalIdNested`.
   public var temporalIDNested = false
+  /// Size in bytes of the length before each NAL unit: 1, 2 or 4.
   public var lengthSize = 4
+  /// Arrays of parameter sets and SEI.
   public var arrays: [ParameterSetArray] = []
 
-  /// Reads the record. Reserved bits and data behind the arrays are passed over.
+  /// Reads the record. Reserved bits and data after the arrays are ignored.
   public init(bytes: [UInt8]) throws(SyntaxError) {
     var reader = BitReader(bytes, structure: "HEVCDecoderConfigurationRecord")
     try Self.readVersion(&reader)
@@ -197,12 +206,12 @@ public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
     try readLayersAndArrays(&reader)
   }
 
-  /// The record of the base layer of a stream with the parameter sets `sets`: VPS, SPS, PPS and
-  /// the SEI that says which view is for which eye, all complete, as AVFoundation writes them.
+  /// Creates the base layer record of a stream with the parameter sets `sets`. The VPS, SPS, PPS
+  /// and the SEI that maps views to eyes are in complete arrays, as AVFoundation writes them.
   public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
     let sps = try sets.firstBaseSequenceParameterSet()
     self.init(sps)
-    // AVFoundation leaves it zero whatever the SPS says, which promises nothing.
+    // AVFoundation writes 0 regardless of the SPS, which guarantees nothing.
     temporalIDNested = false
     arrays = ParameterSetArray.complete([
       (.videoParameterSet, [sets.videoParameterSet]),
@@ -212,7 +221,8 @@ public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
     ])
   }
 
-  /// A record without arrays for streams of the SPS `sps`, which is not of the short form.
+  /// Creates a record without arrays for streams with the SPS `sps`, which is not in the short
+  /// form.
   init(_ sps: SequenceParameterSet) {
     profileTierLevel =
       sps.profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)
@@ -225,7 +235,7 @@ public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
     temporalIDNested = sps.temporalIDNesting
   }
 
-  /// The content of the box.
+  /// The content of the `hvcC` box.
   public var bytes: [UInt8] {
     var writer = BitWriter()
     writer.u(1, 8)
@@ -255,17 +265,23 @@ extension LayeredParameterSets {
   }
 }
 
-/// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1): what
-/// the layers above the base need.
+/// LHEVCDecoderConfigurationRecord: the content of an `lhvC` box (ISO/IEC 14496-15 9.5.3.1), which
+/// describes the layers above the base.
 public struct LHEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
+  /// `min_spatial_segmentation_idc`, 0 to 4095.
   public var minSpatialSegmentationIDC = 0
+  /// `parallelismType`: 0 unknown, 1 slices, 2 tiles, 3 wavefronts.
   public var parallelismType = 0
+  /// `numTemporalLayers`; 0 if unknown.
   public var temporalLayerCount = 1
+  /// `temporalIdNested`.
   public var temporalIDNested = false
+  /// Size in bytes of the length before each NAL unit: 1, 2 or 4.
   public var lengthSize = 4
+  /// Arrays of parameter sets.
   public var arrays: [ParameterSetArray] = []
 
-  /// Reads the record. Reserved bits and data behind the arrays are passed over.
+  /// Reads the record. Reserved bits and data after the arrays are ignored.
   public init(bytes: [UInt8]) throws(SyntaxError) {
     var reader = BitReader(bytes, structure: "LHEVCDecoderConfigurationRecord")
     try Self.readVersion(&reader)
@@ -274,8 +290,8 @@ public struct LHEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
     try readLayersAndArrays(&reader)
   }
 
-  /// The record of the dependent layer of a stream with the parameter sets `sets`: SPS and PPS,
-  /// complete, as AVFoundation writes them.
+  /// Creates the dependent layer record of a stream with the parameter sets `sets`. The SPS and PPS
+  /// are in complete arrays, as AVFoundation writes them.
   public init(_ sets: LayeredParameterSets) throws(SyntaxError) {
     let sps = try sets.firstBaseSequenceParameterSet()
     temporalLayerCount = sps.maxSubLayersMinus1 + 1
@@ -285,7 +301,7 @@ public struct LHEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
     ])
   }
 
-  /// The content of the box.
+  /// The content of the `lhvC` box.
   public var bytes: [UInt8] {
     var writer = BitWriter()
     writer.u(1, 8)
@@ -297,8 +313,7 @@ public struct LHEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
 }
 
 extension HEVCDecoderConfigurationRecord {
-  /// What the base layer's first sequence parameter set says of its pictures beside their coding
-  /// (E.2.1); nil where it says nothing, or cannot be read.
+  /// The VUI (E.2.1) of the base layer's first SPS; nil if the SPS has none or is unreadable.
   public var videoUsability: VideoUsabilityInformation? {
     let sets = nalUnits.filter {
       let header = NALUnitHeader($0.span.bytes)
@@ -307,17 +322,17 @@ extension HEVCDecoderConfigurationRecord {
     return sets.first.flatMap { try? SequenceParameterSet(nalUnit: $0) }?.vui
   }
 
-  /// Whether the samples of the pictures use the whole range of their bits, as a record's sequence
-  /// parameter set says it; nil where it does not.
+  /// Returns whether the SPS in `record`, the content of an `hvcC` box, signals full-range samples;
+  /// nil if it does not say.
   public static func isFullRange(_ record: [UInt8]) -> Bool? {
     (try? HEVCDecoderConfigurationRecord(bytes: record))?.videoUsability?.signalType?.fullRange
   }
 }
 
 extension HEVCDecoderConfigurationRecord {
-  /// The codecs parameter of RFC 6381 for an `hvc1` track of this record: `hvc1.1.6.L123.B0`
-  /// (ISO/IEC 14496-15 annex E.3). Of a layered stream it is that of the base layer, which is what
-  /// players know.
+  /// The codecs parameter of RFC 6381 for an `hvc1` track with this record, such as
+  /// `hvc1.1.6.L123.B0` (ISO/IEC 14496-15 annex E.3). For a layered stream it describes the base
+  /// layer, which is what players understand.
   public var codecParameter: String {
     let profile = profileTierLevel.profile ?? ProfileTierLevel.Profile()
     let space = ["", "A", "B", "C"][min(max(profile.profileSpace, 0), 3)]

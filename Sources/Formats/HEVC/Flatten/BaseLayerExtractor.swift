@@ -2,40 +2,40 @@
 
 public import StereoVideo
 
-/// Takes the base layer out of a layered stream: what a decoder for one layer decodes.
+/// Extracts the base layer of a layered stream, which a single-layer decoder can decode.
 ///
-/// Slices, SPSs and PPSs are taken as they are; the VPS loses its extension, and SEI about layers
-/// and views goes.
+/// Slices, SPSs and PPSs are passed through unchanged; the VPS extension and SEI messages about
+/// layers and views are removed.
 public struct BaseLayerExtractor: Sendable {
   /// An access unit of the base layer.
   public struct AccessUnit: Sendable {
     /// The picture.
     public internal(set) var picture: SingleLayerAccessUnit
-    /// The parameter sets that hold for it.
+    /// The parameter sets that apply to it.
     public internal(set) var parameterSets: SingleLayerParameterSets
-    /// Whether they differ from those of the access unit before; true for the first.
+    /// Whether they differ from those of the preceding access unit; true for the first.
     public internal(set) var parameterSetsChanged: Bool
   }
 
   private var stream = LayeredStream(highestLayerID: 0)
   private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
 
-  /// An extractor at the start of a stream.
+  /// Creates an extractor at the start of a stream.
   public init() {}
 
-  /// Takes in parameter sets that came beside the stream, as in `hvcC`.
+  /// Adds parameter sets from outside the stream, such as those in `hvcC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     try stream.add(parameterSets: parameterSets)
   }
 
-  /// The parameter sets of the base layer, as far as they have come.
+  /// Returns the parameter sets of the base layer received so far.
   ///
-  /// - Throws: ``FlattenError/missingParameterSet(_:)``.
+  /// - Throws: ``FlattenError/missingParameterSet(_:)`` if there is no SPS or its VPS is missing.
   public mutating func currentParameterSets() throws(FlattenError) -> SingleLayerParameterSets {
     try updateParameterSets().0
   }
 
-  /// Takes the base layer out of an access unit, given as ranges of NAL units in `bytes`.
+  /// Extracts the base layer of an access unit, given as ranges of NAL units in `bytes`.
   public mutating func extract(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
@@ -68,46 +68,48 @@ public struct BaseLayerExtractor: Sendable {
   }
 }
 
-/// An access unit of one layer, made of a layered one.
+/// A single-layer access unit made from a layered one.
 public struct SingleLayerAccessUnit: Sendable {
-  /// The NAL units in order, parameter sets left out. Payloads are ranges of the bytes that the
-  /// layered access unit was given in, which may be one before the last: see ``accessUnit``.
+  /// The NAL units in order, without parameter sets. Payloads are ranges of the bytes of the
+  /// layered access unit, which may be an earlier one: see ``accessUnit``.
   public internal(set) var nalUnits: [RewrittenNALUnit]
   /// NAL unit header of the picture.
   public internal(set) var header: NALUnitHeader
-  /// PicOrderCntVal of the picture in the single-layer stream; nil for a base layer taken out as
-  /// it is, whose slices are not read.
+  /// PicOrderCntVal of the picture in the single-layer stream; nil for a base layer extracted as it
+  /// is, whose slice headers are not read.
   public internal(set) var pictureOrderCount: Int?
-  /// `nuh_layer_id` that the picture had: 0 for the base layer.
+  /// `nuh_layer_id` of the picture in the layered stream: 0 for the base layer.
   public internal(set) var layerID: Int
   /// Whether decoders output the picture (`pic_output_flag`).
   public internal(set) var isOutput: Bool
-  /// The number of the layered access unit that the picture is of.
+  /// Number of the layered access unit that the picture comes from.
   public var accessUnit = 0
-  /// The parameter sets that stand in front of the picture in a byte stream: at random access
-  /// points and where they change.
+  /// The parameter sets to insert before the picture in a byte stream, at random access points and
+  /// when they change; nil elsewhere.
   public internal(set) var inBandParameterSets: SingleLayerParameterSets?
 
-  /// Type of the picture.
+  /// NAL unit type of the picture.
   public var type: NALUnitType { header.type }
-  /// Decoding can begin here: what a container calls a sync sample.
+  /// Whether decoding can start here: a sync sample in ISO base media files.
   public var isRandomAccess: Bool { type.isIRAP }
 
-  /// Size in bytes of what ``write(framing:source:into:)`` writes.
+  /// Returns the number of bytes that ``write(framing:source:into:)`` writes.
   public func byteCount(framing: NALUnitFraming) -> Int {
     let sets = framing == .annexB ? inBandParameterSets?.nalUnits ?? [] : []
     return sets.reduce(0) { $0 + 4 + $1.count }
       + nalUnits.reduce(0) { isLeftOut($1, framing) ? $0 : $0 + 4 + $1.byteCount }
   }
 
-  /// Writes the access unit: as a byte stream with its parameter sets inside, or with prefixes of
-  /// four bytes and without parameter sets and delimiters, as in samples of an `hvc1` track.
+  /// Writes the access unit, either as a byte stream with in-band parameter sets, or with 4-byte
+  /// length prefixes and without parameter sets and access unit delimiters, as in samples of an
+  /// `hvc1` track.
   ///
   /// - Parameters:
-  ///   - framing: how the NAL units are told apart.
-  ///   - source: the bytes that the layered access unit was given in.
+  ///   - framing: how the NAL units are delimited.
+  ///   - source: the bytes of the layered access unit.
   ///   - output: at least ``byteCount(framing:)`` bytes.
-  /// - Precondition: `output` is large enough, and `source` is what was given.
+  /// - Precondition: `output` is large enough, and `source` has the bytes the access unit was read
+  ///   from.
   public func write(
     framing: NALUnitFraming, source: RawSpan, into output: UnsafeMutableRawBufferPointer
   ) {
@@ -129,24 +131,25 @@ public struct SingleLayerAccessUnit: Sendable {
 
 /// The parameter sets of a single-layer stream, as NAL units.
 public struct SingleLayerParameterSets: Hashable, Sendable {
-  /// The VPS, without extension.
+  /// The VPS, without its extension.
   public var videoParameterSet: [UInt8] = []
   /// The SPSs.
   public var sequenceParameterSets: [[UInt8]] = []
   /// The PPSs.
   public var pictureParameterSets: [[UInt8]] = []
 
-  /// Sets to be filled in.
+  /// Creates empty sets, to be filled in.
   public init() {}
 
-  /// All in the order in which they stand in a byte stream.
+  /// All parameter sets, in byte stream order.
   public var nalUnits: [[UInt8]] {
     [videoParameterSet] + sequenceParameterSets + pictureParameterSets
   }
 }
 
 extension HEVCDecoderConfigurationRecord {
-  /// The record of a single-layer stream with the parameter sets `sets`, all complete.
+  /// Creates the record of a single-layer stream with the parameter sets `sets`, in complete
+  /// arrays.
   public init(_ sets: SingleLayerParameterSets) throws(SyntaxError) {
     guard let first = sets.sequenceParameterSets.first else {
       throw SyntaxError(
@@ -163,7 +166,7 @@ extension HEVCDecoderConfigurationRecord {
 }
 
 extension VideoParameterSet {
-  /// This VPS for its base layer alone.
+  /// Returns this VPS without the layers above the base.
   func baseLayerOnly() -> VideoParameterSet {
     var vps = self
     vps.maxLayersMinus1 = 0

@@ -1,40 +1,43 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Splits a stream of two layers into one stream an eye, by the cheapest way that is exact: the base
-/// layer is taken out, and so is the dependent layer where nothing in it refers to the base layer;
-/// else the stream is flattened for it. Where inter-layer prediction begins later, flattening does at
-/// the next random access point, and the dependent pictures up to it are lost.
+/// Splits a two-layer stream into one stream per eye with the least work that keeps the pictures
+/// exact. The base layer is extracted. The dependent layer is extracted too if it does not refer to
+/// the base layer; otherwise the stream is flattened for it. If inter-layer prediction starts
+/// later, flattening starts at the next random access point, and the dependent pictures before it
+/// are lost.
 ///
-/// The eyes are independent of each other: either may be left alone, and what is wrong with the
-/// dependent layer never touches the base layer.
+/// The eyes are processed independently: either can be left out, and errors in the dependent layer
+/// never affect the base layer.
 public struct EyeSplitter: Sendable {
-  /// What one access unit gives for one eye.
+  /// The part of an access unit for one eye.
   public struct Output: Sendable {
-    /// Access units in decoding order: of the dependent eye, any number of them, some of layered
-    /// access units before. Decoders output those of the eye's own layer; the others are what they
-    /// refer to.
+    /// Access units in decoding order. For the dependent eye there may be any number, including
+    /// some from earlier layered access units. Decoders output the pictures of the eye's own layer;
+    /// the others are only references.
     public var pictures: [SingleLayerAccessUnit]
-    /// The parameter sets that hold behind the first ``earlierCount`` of them.
+    /// The parameter sets that apply after the first ``earlierCount`` pictures.
     public var parameterSets: SingleLayerParameterSets
-    /// Whether they differ from those of the access unit before; true for the first.
+    /// Whether they differ from those of the preceding access unit; true for the first.
     public var parameterSetsChanged: Bool
-    /// How many of the pictures belong in front of the new parameter sets, where they change.
+    /// If the parameter sets change, the number of pictures that still use the previous ones.
     public var earlierCount = 0
-    /// The number that the access unit has in ``SingleLayerAccessUnit/accessUnit``.
+    /// Number of the access unit, as in ``SingleLayerAccessUnit/accessUnit``.
     public var number: Int
-    /// The number of the oldest access unit whose bytes are still needed for the eye.
+    /// Number of the oldest access unit whose bytes this eye still needs.
     public var oldestNeeded: Int
-    /// Why the dependent picture is missing, where it is there but damaged.
+    /// Why the dependent picture is missing although the access unit has one; nil if it is not
+    /// missing.
     public var failure: FlattenError?
-    /// What decoders may stumble over from here on.
+    /// A property of the stream from here on that some decoders do not support; nil if there is
+    /// none.
     public var warning: FlattenWarning?
   }
 
-  /// How the dependent layer is had.
+  /// How the dependent layer is extracted.
   private enum Way: Sendable {
     case none
     case unweave(Unweaver)
-    /// From the next random access point on, whose pictures `why` asks for it.
+    /// Flattening starts at the next random access point, because of `why`.
     case flattenNext(Flattener, why: FlattenError)
     case flatten(Flattener)
   }
@@ -45,25 +48,25 @@ public struct EyeSplitter: Sendable {
   private var dependentCount = 0
   private var dependentSets: SingleLayerParameterSets?
 
-  /// A splitter at the start of a stream.
+  /// Creates a splitter at the start of a stream.
   ///
-  /// - Parameter isBaseOnly: nothing but the base layer is wanted, whatever the others are.
+  /// - Parameter isBaseOnly: whether only the base layer is needed, regardless of the other layers.
   public init(isBaseOnly: Bool = false) {
     way = isBaseOnly ? .none : .unweave(Unweaver())
   }
 
-  /// Whether the dependent eye's stream has the base eye's pictures in it, to be decoded and not
-  /// shown.
+  /// Whether the dependent eye's stream includes the base eye's pictures, which are decoded but not
+  /// output.
   public var isFlattening: Bool {
     if case .flatten = way { true } else { false }
   }
 
-  /// By how many access units a picture of the dependent eye has come late, at the most so far.
+  /// Largest delay of a dependent eye's picture so far, in access units.
   public var delay: Int {
     if case .flatten(let flattener) = way { flattener.delay } else { 0 }
   }
 
-  /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
+  /// Adds parameter sets from outside the stream, such as those in `hvcC` and `lhvC`.
   public mutating func add(parameterSets sets: [[UInt8]]) throws(FlattenError) {
     try base.add(parameterSets: sets)
     switch way {
@@ -82,8 +85,8 @@ public struct EyeSplitter: Sendable {
     }
   }
 
-  /// Forgets the pictures so far, those that wait too: call it at a discontinuity, as after a seek.
-  /// The next access unit is a random access point.
+  /// Discards all previous pictures, including delayed ones. Call it at a discontinuity, such as a
+  /// seek; the next access unit must be a random access point.
   public mutating func reset() {
     switch way {
     case .none, .flattenNext: break
@@ -96,7 +99,8 @@ public struct EyeSplitter: Sendable {
     }
   }
 
-  /// The dependent eye's pictures that wait, where no more access units come that go on from these.
+  /// Returns the delayed pictures of the dependent eye. Call it when no access unit that continues
+  /// the preceding ones follows.
   public mutating func drain() -> [SingleLayerAccessUnit] {
     guard case .flatten(var flattener) = way else { return [] }
     let pictures = flattener.drain()
@@ -104,7 +108,7 @@ public struct EyeSplitter: Sendable {
     return pictures
   }
 
-  /// The base eye's part of an access unit, given as ranges of NAL units in `bytes`.
+  /// Returns the base eye's part of an access unit, given as ranges of NAL units in `bytes`.
   public mutating func baseEye(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> Output {
@@ -117,7 +121,7 @@ public struct EyeSplitter: Sendable {
       oldestNeeded: baseCount + 1)
   }
 
-  /// The dependent eye's part of an access unit, given as ranges of NAL units in `bytes`.
+  /// Returns the dependent eye's part of an access unit, given as ranges of NAL units in `bytes`.
   public mutating func dependentEye(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> Output {
@@ -125,7 +129,7 @@ public struct EyeSplitter: Sendable {
     switch way {
     case .none: throw .notLayered
     case .unweave(var unweaver):
-      // Kept in one place only, or its state would be copied.
+      // A second reference to the state would cause a copy.
       way = .none
       do throws(FlattenError) {
         let unit = try unweaver.unweave(bytes, nalUnits: nalUnits)
@@ -152,14 +156,14 @@ public struct EyeSplitter: Sendable {
     return output
   }
 
-  /// Begins to flatten, where that can be done with this access unit.
+  /// Starts flattening if this access unit allows it.
   private mutating func flatten(
     _ bytes: RawSpan, _ nalUnits: [Range<Int>], _ flattener: Flattener, why: FlattenError,
     isFirst: Bool
   ) throws(FlattenError) -> Output {
     var flattener = flattener
     guard isFirst || isRandomAccess(bytes, nalUnits) else {
-      // What the access unit says of later ones must not be lost.
+      // Keep the parameter sets, which later access units may need.
       try flattener.take(parameterSetsIn: bytes, nalUnits)
       way = .flattenNext(flattener, why: why)
       return Output(
@@ -201,7 +205,7 @@ public struct EyeSplitter: Sendable {
 }
 
 extension FlattenError {
-  /// The layers cannot be had one by one, but may be had together.
+  /// Whether the layers cannot be extracted separately but may be flattened together.
   fileprivate var asksForFlattening: Bool {
     switch self {
     case .interLayerPrediction, .inferredScalingList, .differentPictureOrderCounts: true
@@ -210,28 +214,28 @@ extension FlattenError {
   }
 }
 
-/// What a caller keeps of access units until all of their pictures have come out of a
-/// ``Flattener``: their bytes, and what they are stamped with.
+/// Caller data for access units, such as their bytes and timestamps, kept until all their pictures
+/// have come out of a ``Flattener``.
 public struct AccessUnitSources<Source> {
   private var sources: [(number: Int, source: Source)] = []
 
-  /// Nothing kept.
+  /// Creates an empty collection.
   public init() {}
 
-  /// Keeps what belongs to the access unit `number`.
+  /// Keeps `source` for the access unit `number`.
   public mutating func keep(_ source: Source, as number: Int) {
     sources.append((number, source))
   }
 
-  /// What belongs to the access unit `number`; nil where it is not kept.
+  /// The data of the access unit `number`; nil if it is not kept.
   public subscript(number: Int) -> Source? {
     sources.last { $0.number == number }?.source
   }
 
-  /// What is kept, in the order in which it came.
+  /// All data kept, in the order it was added.
   public var all: [Source] { sources.map(\.source) }
 
-  /// Drops what belongs to the access units in front of `number`.
+  /// Drops the data of all access units before `number`.
   public mutating func drop(before number: Int) {
     sources.removeAll { $0.number < number }
   }

@@ -2,65 +2,68 @@
 
 public import StereoVideo
 
-/// Why a layered access unit cannot be made into single-layer ones.
+/// Why a layered access unit cannot be converted to single-layer ones.
 public enum FlattenError: Error, Hashable, Sendable {
-  /// The VPS has no extension for two layers, or none that this reader understands.
+  /// The VPS has no extension for two layers, or an unsupported one.
   case notLayered
   /// The access unit has no picture of the base layer.
   case missingBasePicture
-  /// The access unit has several pictures of one layer.
+  /// The access unit has more or fewer than one picture of a layer.
   case severalPictures(layerID: Int, count: Int)
   /// The layers differ in size, chroma format or bit depth.
   case differentFormats(base: RepresentationFormat, dependent: RepresentationFormat)
-  /// The layers are coded with different tools, so no single SPS holds for both.
+  /// The layers use different coding tools, so no single SPS fits both.
   case differentCodingTools(base: CodingTools, dependent: CodingTools)
   /// The pictures of the layers have different picture order counts.
   case differentPictureOrderCounts(base: Int, dependent: Int)
-  /// The base layer begins a coded video sequence and the dependent layer does not.
+  /// The base layer begins a coded video sequence but the dependent layer does not.
   case unalignedRandomAccess(base: NALUnitType, dependent: NALUnitType)
   /// The layer uses POC resetting (`poc_reset_info_present_flag`).
   case pictureOrderCountReset
-  /// The layer takes scaling lists from the base layer's picture parameter set.
+  /// The layer takes scaling lists from another layer (`pps_infer_scaling_list_flag` or
+  /// `sps_infer_scaling_list_flag`).
   case inferredScalingList
-  /// The layer refers to a part of the base layer's pictures, or to one between samples.
+  /// The layer refers to a region or to resampled samples of the base layer's pictures.
   case resampledReferenceLayer
   /// Slices of one picture differ in `inter_layer_pred_enabled_flag`.
   case mixedInterLayerPrediction
-  /// The dependent layer refers to the base layer, so that it cannot be taken out alone.
+  /// The dependent layer refers to the base layer and so cannot be extracted alone.
   case interLayerPrediction
-  /// The pictures that both layers keep are more than the decoded picture buffer holds.
+  /// Both layers together need more reference pictures than the decoded picture buffer holds.
   case tooManyReferencePictures(count: Int)
-  /// Both layers together have more parameter sets than there are numbers.
+  /// Both layers together have more parameter sets than there are ids.
   case tooManyParameterSets
-  /// A parameter set that a slice refers to has not been received.
+  /// A parameter set that slices refer to has not been received.
   case missingParameterSet(String)
-  /// A NAL unit range does not lie inside the data.
+  /// A NAL unit range lies outside the data.
   case rangeOutsideData
-  /// A parameter set or slice header cannot be read.
+  /// A parameter set or slice header is invalid.
   case syntax(SyntaxError)
 }
 
-/// What decoders may stumble over in a flattened stream.
+/// A property of a flattened stream that some decoders do not support.
 public enum FlattenWarning: Hashable, Sendable {
-  /// From here on the stream uses long-term reference pictures as short-term ones, against H.265
-  /// 8.3.2: references live longer than sixteen picture buffers allow. FFmpeg and libde265 decode
-  /// that all the same, stateless decoders and the reference decoder do not.
+  /// From here on the stream uses long-term reference pictures as short-term ones, which H.265
+  /// 8.3.2 does not allow: references live longer than 16 picture buffers permit. FFmpeg and
+  /// libde265 decode such a stream; stateless decoders and the reference decoder do not.
   case remarkedReferences
 }
 
 extension FlattenWarning: CustomStringConvertible {
+  /// Message for the user.
   public var description: String {
     switch self {
     case .remarkedReferences:
       return
-        "the reference pictures of both layers live longer than sixteen picture buffers allow, "
-        + "so the dependent eye needs a decoder that takes long-term pictures for short-term ones, "
-        + "as FFmpeg's does"
+        "the reference pictures of both layers need more than 16 picture buffers, "
+        + "so the dependent eye needs a decoder that accepts long-term pictures as short-term "
+        + "ones, as FFmpeg does"
     }
   }
 }
 
 extension FlattenError: CustomStringConvertible {
+  /// Message for the user.
   public var description: String {
     switch self {
     case .notLayered:
@@ -73,15 +76,15 @@ extension FlattenError: CustomStringConvertible {
       return "the layers differ in format: base \(base.width)x\(base.height), dependent "
         + "\(dependent.width)x\(dependent.height) (size, chroma format and bit depth must be equal)"
     case .differentCodingTools:
-      return "the layers are coded with different tools (block sizes, SAO, PCM, scaling lists or "
-        + "the like): the dependent eye cannot be decoded as a single layer"
+      return "the layers use different coding tools (block sizes, SAO, PCM, scaling lists or "
+        + "the like), so the dependent eye cannot be decoded as a single layer"
     case .differentPictureOrderCounts(let base, let dependent):
       return "the pictures of an access unit differ in picture order count: base \(base), "
         + "dependent \(dependent)"
     case .unalignedRandomAccess(let base, let dependent):
-      return "the base layer begins a sequence with \(base), the dependent layer goes on with "
-        + "\(dependent)"
-    case .pictureOrderCountReset: return "the stream resets picture order counts in mid-sequence"
+      return "the base layer begins a sequence with \(base), but the dependent layer continues "
+        + "with \(dependent)"
+    case .pictureOrderCountReset: return "the stream resets picture order counts within a sequence"
     case .inferredScalingList:
       return "the dependent layer takes scaling lists from the base layer"
     case .resampledReferenceLayer:
@@ -92,10 +95,10 @@ extension FlattenError: CustomStringConvertible {
     case .interLayerPrediction:
       return "the dependent layer is predicted from the base layer; it must be flattened"
     case .tooManyReferencePictures(let count):
-      return "both layers keep \(count) reference pictures together or more, which a single-layer "
-        + "decoder does not hold"
+      return "both layers together keep at least \(count) reference pictures, more than a "
+        + "single-layer decoder can hold"
     case .tooManyParameterSets:
-      return "both layers together have more parameter sets than H.265 has numbers for"
+      return "both layers together have more parameter sets than H.265 has ids for"
     case .missingParameterSet(let what):
       return "slices refer to \(what), which has not been received"
     case .rangeOutsideData: return "a NAL unit range lies outside the data"

@@ -1,33 +1,33 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// In which order the pictures of both layers are coded in a flattened stream, and which reference
-/// pictures each of them names.
+/// The coding order of both layers' pictures in a flattened stream, and the reference pictures that
+/// each of them lists.
 ///
 /// The base picture of an access unit becomes a long-term reference of its dependent picture, and a
 /// long-term picture may not become a short-term one again (H.265 8.3.2). So a dependent picture is
-/// held back until no later base picture lists its base picture. A base picture that a reference
-/// picture set leaves out is never used again: its dependent picture goes in front of the first
-/// base picture of which the set lacks it.
+/// delayed until no later base picture lists its base picture. Once a base picture is absent from a
+/// reference picture set, it is never used again: its dependent picture goes before the first base
+/// picture whose set lacks it.
 ///
 /// POCs are those of the flattened stream.
 struct FlattenedOrder: Sendable {
-  /// A dependent picture that has not been coded yet.
+  /// A dependent picture that is not in the flattened stream yet.
   struct Dependent: Sendable {
-    /// Counts access units.
+    /// Number of its access unit.
     var accessUnit: Int
     var poc: Int
     var basePOC: Int
-    /// The base picture is a reference.
+    /// Whether the base picture is a reference.
     var usesBase: Bool
-    /// Its references within its layer.
+    /// References within its own layer.
     var references: ReferencePictures
-    /// The pictures of its layer that were in the buffer when it came.
+    /// Pictures of its layer in the buffer when it arrived.
     var present: ReferencePictures
-    /// Decoders output it.
+    /// Whether decoders output it.
     var isOutput: Bool
   }
 
-  /// A picture that is to be coded now.
+  /// The next picture of the flattened stream, with its references.
   struct Step: Sendable {
     enum Picture: Sendable {
       case base
@@ -38,33 +38,35 @@ struct FlattenedOrder: Sendable {
     var references: ReferencePictures
   }
 
-  /// As many pictures as H.265 lets a set name.
+  /// Maximum number of pictures in a reference picture set in H.265.
   static let maximumSetSize = 15
 
-  /// How many pictures a set may name, and how many may be in the buffer beside the current one.
+  /// Maximum number of pictures in a reference picture set, and in the buffer besides the current
+  /// one.
   var capacity = Self.maximumSetSize
   /// `sps_max_num_reorder_pics`
   var reordering = 0
-  /// Whether no picture has turned from a long-term reference into a short-term one.
+  /// Whether no long-term reference has become a short-term one so far.
   private(set) var isStrict = true
-  /// Whether the dependent pictures of the sequence had to be given up.
+  /// Whether the dependent pictures of the sequence had to be dropped.
   private(set) var hasLostDependents = false
-  /// The dependent pictures that wait, in their order.
+  /// The delayed dependent pictures, in order.
   private(set) var waiting: [Dependent] = []
-  /// The pictures of the base layer that are in the buffer for the base layer's sake.
+  /// Base layer pictures in the buffer that the base layer itself still needs.
   private(set) var base = ReferencePictures()
-  /// Base pictures that are long-term references of the base layer itself.
+  /// Base pictures that the base layer itself uses as long-term references.
   private var longTerm: Set<Int> = []
-  /// POCs of pictures that have been decoded and wait for output (C.5.2).
+  /// POCs of decoded pictures that wait for output (C.5.2).
   private var waitsForOutput: [Int] = []
 
-  /// What the set of the next dependent picture has to find in the buffer.
+  /// Returns the pictures that the next dependent picture's reference picture set must find in the
+  /// buffer.
   private func needs(of next: ReferencePictures?) -> ReferencePictures {
     if let first = waiting.first { return first.references.present(in: first.present) }
     return next ?? ReferencePictures()
   }
 
-  /// Begins a sequence: what waits is coded first, and nothing is in the buffer after it.
+  /// Begins a sequence: releases the delayed pictures and empties the buffer.
   mutating func begin() -> [Step] {
     let steps = drain()
     base = ReferencePictures()
@@ -74,30 +76,31 @@ struct FlattenedOrder: Sendable {
     return steps
   }
 
-  /// Codes what waits, since no more pictures refer to what there is.
+  /// Releases the delayed pictures, at a point after which no picture refers to earlier ones.
   mutating func drain() -> [Step] { release(all: true, for: ReferencePictures()) }
 
-  /// Codes what waits although base pictures of `next` may refer to what turns long-term by that.
+  /// Releases the delayed pictures even if base pictures from `next` on still refer to pictures
+  /// that thereby become long-term.
   mutating func drain(before next: ReferencePictures) -> [Step] {
     if waiting.contains(where: { !mayGo($0, before: next) }) { isStrict = false }
     return release(all: true, for: next)
   }
 
-  /// Forgets all pictures.
+  /// Discards all pictures.
   mutating func reset() {
     waiting = []
     _ = begin()
   }
 
-  /// The steps up to and with a base picture.
+  /// Returns the steps up to and including a base picture.
   ///
-  /// Where the pictures of both layers are more than the buffer holds, those of the dependent layer
-  /// are given up, and ``hasLostDependents`` says so until the next sequence.
+  /// If both layers need more pictures than the buffer holds, those of the dependent layer are
+  /// dropped, and ``hasLostDependents`` is true until the next sequence.
   ///
   /// - Parameters:
-  ///   - references: those of the base picture.
-  ///   - dependentReferences: the pictures that the access unit's dependent picture, or a later one,
-  ///     has to find in the buffer.
+  ///   - references: references of the base picture.
+  ///   - dependentReferences: pictures that this access unit's dependent picture, or a later one,
+  ///     must find in the buffer.
   ///   - isOutput: whether decoders output the base picture.
   mutating func code(
     base poc: Int, _ references: ReferencePictures, keeping dependentReferences: ReferencePictures,
@@ -125,13 +128,14 @@ struct FlattenedOrder: Sendable {
     return steps
   }
 
-  /// Whether behind this base picture all that waits, its own dependent picture too, could be coded
-  /// at once: the way out where references turn out to live too long.
+  /// Returns whether all delayed pictures, and this base picture's dependent picture, could be
+  /// released right after this base picture. That is the fallback if references turn out to live
+  /// too long.
   private func canStillEndWaiting(
     behind poc: Int, _ own: ReferencePictures, _ dependentReferences: ReferencePictures,
     _ set: ReferencePictures
   ) -> Bool {
-    // Each picture takes one place at the most.
+    // Each picture takes at most one place.
     guard set.count + waiting.count + 2 > capacity else { return true }
     var trial = self
     trial.waiting.append(
@@ -144,7 +148,7 @@ struct FlattenedOrder: Sendable {
     return !trial.hasLostDependents
   }
 
-  /// Takes the dependent picture of the base picture that was coded last; gives what can be coded
+  /// Adds the dependent picture of the last base picture and returns the steps that are possible
   /// now.
   mutating func add(_ dependent: Dependent) -> [Step] {
     waiting.append(dependent)
@@ -162,15 +166,15 @@ struct FlattenedOrder: Sendable {
     return set
   }
 
-  /// Whether a picture may be coded in front of the next base picture, which has these references.
+  /// Returns whether a picture may precede the next base picture, which has the references `next`.
   private func mayGo(_ dependent: Dependent, before next: ReferencePictures) -> Bool {
     !dependent.usesBase || longTerm.contains(dependent.basePOC)
       || !next.shortTerm.contains { $0.poc == dependent.basePOC }
   }
 
-  /// Codes what may be coded in front of a base picture that has the references `next`.
+  /// Releases the delayed pictures that may precede a base picture with the references `next`.
   ///
-  /// - Parameter all: and what had better wait.
+  /// - Parameter all: whether to also release pictures that should still be delayed.
   private mutating func release(all: Bool, for next: ReferencePictures) -> [Step] {
     var steps: [Step] = []
     while let first = waiting.first, all || mayGo(first, before: next) {
@@ -194,7 +198,7 @@ struct FlattenedOrder: Sendable {
 
   // MARK: Output
 
-  /// Pictures in the buffer beside the current one.
+  /// Returns the number of pictures in the buffer besides the current one.
   private func count(_ set: ReferencePictures) -> Int {
     set.count + waitsForOutput.count { !set.contains($0) }
   }
@@ -208,13 +212,12 @@ struct FlattenedOrder: Sendable {
   }
 }
 
-/// A picture that is to be coded in a flattened stream, with all that is known of it when its access
-/// unit comes.
+/// A picture to be written to a flattened stream, as read from its access unit.
 struct FlattenedPicture: Sendable {
-  /// A slice segment and the PPS that it refers to in the flattened stream.
+  /// A slice segment and the id of its PPS in the flattened stream.
   struct Slice: Sendable {
     var header: SliceSegmentHeader
-    /// The NAL unit, in the bytes of the access unit.
+    /// Range of the NAL unit in the bytes of the access unit.
     var range: Range<Int>
     var pictureParameterSetID: Int
   }
@@ -225,21 +228,20 @@ struct FlattenedPicture: Sendable {
   var poc: Int
   /// `pic_output_flag`
   var isOutput: Bool
-  /// RefPicListTemp0 and RefPicListTemp1 that the layered picture had, in POCs of the flattened
-  /// stream.
+  /// RefPicListTemp0 and RefPicListTemp1 of the layered picture, as POCs of the flattened stream.
   var layeredLists: ([Int], [Int])
   /// `sps_temporal_mvp_enabled_flag`
   var temporalMVPEnabled: Bool
-  /// `nuh_layer_id` that the picture had.
+  /// `nuh_layer_id` of the picture in the layered stream.
   var layerID: Int
-  /// Counts access units.
+  /// Number of its access unit.
   var accessUnit: Int
   var slices: [Slice]
-  /// What comes in front of the slice segments, and behind them.
+  /// NAL units before and after the slice segments.
   var prefix: [RewrittenNALUnit]
   var suffix: [RewrittenNALUnit]
 
-  /// The picture as an access unit that names these reference pictures.
+  /// Returns the picture as an access unit with these reference pictures.
   func coded(_ references: ReferencePictures) -> SingleLayerAccessUnit {
     var units = prefix
     units.reserveCapacity(prefix.count + slices.count + suffix.count)

@@ -2,21 +2,23 @@
 
 internal import StereoVideo
 
-/// Makes the parameter sets of a flattened stream.
+/// Builds the parameter sets of a flattened stream.
 struct FlattenedParameterSets {
   private let ordering: VideoParameterSet.SubLayerOrdering
   private let levelIDC: Int
-  /// The window of the eye that is shown.
+  /// Conformance window of the eye that is output.
   private let window: PictureWindow?
 
-  /// As many pictures as a picture's reference picture set may name.
+  /// Maximum number of pictures in a reference picture set.
   var capacity: Int { ordering.maxDecPicBufferingMinus1 }
   /// `sps_max_num_reorder_pics`
   var reordering: Int { ordering.maxNumReorderPics }
 
-  /// Sets for a stream with the active SPSs `base` and `dependent` and the VPS `vps`.
+  /// Creates the builder for a stream with the active SPSs `base` and `dependent` and the VPS
+  /// `vps`.
   ///
-  /// - Parameter hasRoomToWait: base pictures wait in the buffer for their dependent pictures.
+  /// - Parameter hasRoomToWait: whether base pictures stay in the buffer until their dependent
+  ///   pictures are decoded.
   init(
     _ vps: VideoParameterSet, base: SequenceParameterSet, dependent: SequenceParameterSet?,
     output: Flattener.Output, hasRoomToWait: Bool
@@ -44,8 +46,8 @@ struct FlattenedParameterSets {
     window = shown.format.conformanceWindow
   }
 
-  /// The sets of a stream whose active SPS is made of `base`, and whose PPSs of the dependent layer
-  /// have the numbers `numbers`.
+  /// Returns the sets of a stream whose active SPS is derived from `base`, with the PPS ids
+  /// `numbers` for the dependent layer.
   func make(
     _ vps: VideoParameterSet, base: SequenceParameterSet, from store: ParameterSetStore,
     numbers: DependentNumbering
@@ -65,26 +67,28 @@ struct FlattenedParameterSets {
     return sets
   }
 
-  /// The VPS `vps` without its extension, with room for the pictures of both layers.
+  /// Returns the VPS without its extension, with buffer space for the pictures of both layers.
   private func videoParameterSet(_ vps: VideoParameterSet) -> [UInt8] {
     var vps = vps.baseLayerOnly()
     vps.profileTierLevel.levelIDC = levelIDC
     vps.profileTierLevel.profile?.withdrawScanType()
     vps.temporalIDNesting = vps.maxSubLayersMinus1 == 0
     vps.subLayerOrdering = [ordering]
-    // The buffer model was that of the base layer, and POCs go back and forth between the layers.
+    // The HRD parameters described the base layer, and POCs alternate between the layers.
     vps.timing?.hrd = []
     vps.timing?.numTicksPOCDiffOneMinus1 = nil
     return vps.nalUnit()
   }
 
-  /// The base layer's SPS `sps` with 16 bits of POC and room for the pictures of both layers.
+  /// Returns the base layer's SPS with 16-bit POC LSBs and buffer space for the pictures of both
+  /// layers.
   private func sequenceParameterSet(_ sps: SequenceParameterSet) -> [UInt8] {
     let layout = sps.layout
     var writer = BitWriter()
     writer.u(sps.videoParameterSetID, 4)
     writer.u(sps.maxSubLayersMinus1, 3)
-    // The two layers are in one sub-layer, and refer to each other out of order.
+    // Both layers are in one temporal sub-layer and refer to each other, so nesting cannot be
+    // claimed.
     writer.flag(sps.maxSubLayersMinus1 == 0)
     var level = sps.profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)
     level.levelIDC = levelIDC
@@ -108,7 +112,8 @@ struct FlattenedParameterSets {
     return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet))
   }
 
-  /// The PPS `pps` of either layer as the PPS `id` on the SPS `sequenceParameterSetID`.
+  /// Returns the PPS `pps` of either layer with the id `id`, referring to the SPS
+  /// `sequenceParameterSetID`.
   private func pictureParameterSet(
     _ pps: PictureParameterSet, id: Int, sequenceParameterSetID: Int
   ) -> [UInt8] {
@@ -131,8 +136,9 @@ struct FlattenedParameterSets {
 }
 
 extension VideoUsabilityInformation {
-  /// The flags, with what they bring, that are not true of a stream in which pictures of two layers
-  /// alternate: each picture has no picture timing SEI, no time of its own and no buffer model.
+  /// Bits of the flags (and the fields they enable) that do not hold if pictures of two layers
+  /// alternate: pictures then have no picture timing SEI, no time of their own and no HRD
+  /// parameters.
   fileprivate var ofCodingOrder: [Range<Int>] {
     var flags = [frameFieldInfoBits]
     if let timing { flags += [timing.pocProportionalBits, timing.hrdBits] }
@@ -141,7 +147,8 @@ extension VideoUsabilityInformation {
 }
 
 extension ProfileTierLevel.Profile {
-  /// Takes back that each picture's SEI says whether it is interlaced: both source flags set.
+  /// Clears the source flags if both are set, which would mean that picture timing SEI signals the
+  /// scan type.
   fileprivate mutating func withdrawScanType() {
     let both: UInt64 = 0b11 << 46
     if constraintFlags & both == both { constraintFlags &= ~both }
@@ -149,9 +156,9 @@ extension ProfileTierLevel.Profile {
 }
 
 extension SequenceParameterSet {
-  /// Copies the bits `range`, with a zero in the place of each of `flags` and what that brings.
+  /// Copies the bits `range`, with a 0 in place of each of `flags` and the fields it enables.
   ///
-  /// - Parameter flags: inside `range`, in their order.
+  /// - Parameter flags: bit ranges inside `range`, in ascending order.
   func copy(_ range: Range<Int>, clearing flags: [Range<Int>], to writer: inout BitWriter) {
     var position = range.lowerBound
     for flag in flags {
@@ -162,7 +169,7 @@ extension SequenceParameterSet {
     writer.copy(position..<range.upperBound, of: rbsp)
   }
 
-  /// Writes `sps_extension_present_flag` and, of the extensions, the range extension alone.
+  /// Writes `sps_extension_present_flag` and only the range extension.
   func writeRangeExtension(to writer: inout BitWriter) {
     writer.flag(!layout.rangeExtension.isEmpty)
     guard !layout.rangeExtension.isEmpty else { return }
@@ -171,13 +178,13 @@ extension SequenceParameterSet {
   }
 }
 
-/// Levels of H.265 (A.4.1) by what they allow.
+/// Level limits of H.265 (A.4.1).
 enum Level {
   private struct Row {
     var idc: Int
     /// MaxLumaPs
     var pictureSize: Int
-    /// MaxLumaSr, luma samples a second.
+    /// MaxLumaSr, in luma samples per second.
     var sampleRate: Int
   }
 
@@ -197,9 +204,9 @@ enum Level {
     Row(idc: 186, pictureSize: 35_651_584, sampleRate: 4_278_190_080),
   ]
 
-  /// The lowest `general_level_idc` from `atLeast` on that allows `pictures` pictures of
-  /// `pictureSize` luma samples in the decoded picture buffer, and `sampleRate` luma samples a
-  /// second (0 where that is not known); level 8.5, which has no limits, where none does.
+  /// Returns the lowest `general_level_idc`, at least `atLeast`, that allows `pictures` pictures of
+  /// `pictureSize` luma samples in the decoded picture buffer and `sampleRate` luma samples per
+  /// second (0 if unknown). If no level does, returns level 8.5, which has no limits.
   static func idc(pictureSize: Int, pictures: Int, sampleRate: Double, atLeast: Int) -> Int {
     let fit = table.first {
       maxPictures($0.pictureSize, pictureSize) >= pictures && Double($0.sampleRate) >= sampleRate
@@ -216,20 +223,19 @@ enum Level {
   }
 }
 
-/// Parameter sets of a stream that is made of others: made anew only where what they are made of
-/// has changed.
+/// Parameter sets derived from other parameter sets, and rebuilt only when those change.
 struct DerivedParameterSets<Sets: Hashable & Sendable>: Sendable {
-  /// The last sets; nil before the first.
+  /// The latest sets; nil before the first.
   private(set) var last: Sets?
   private var sources: [Int] = []
 
-  /// The sets that were made of `sources`: numbers that stay the same as long as what the sets are
-  /// made of does. Nil where they have to be made anew.
+  /// Returns the sets derived from `sources`, numbers that change whenever the original sets do;
+  /// nil if the sets have to be rebuilt.
   func current(from sources: [Int]) -> Sets? { sources == self.sources ? last : nil }
 
-  /// Keeps `sets`, which were made of `sources`.
+  /// Stores `sets`, which were derived from `sources`.
   ///
-  /// - Returns: whether they differ from those before; true for the first.
+  /// - Returns: Whether they differ from the previous ones; true for the first.
   mutating func update(_ sets: Sets, from sources: [Int]) -> Bool {
     self.sources = sources
     guard sets != last else { return false }

@@ -3,8 +3,7 @@
 internal import StereoVideo
 
 extension SliceSegmentHeader {
-  /// The beginning of the slice segment's NAL unit as one of `picture`: all in front of the slice
-  /// data.
+  /// Returns the slice segment's NAL unit up to the slice data, rewritten for `picture`.
   func flattenedBeginning(
     _ slice: FlattenedPicture.Slice, _ picture: FlattenedPicture, _ references: ReferencePictures
   ) -> [UInt8] {
@@ -28,7 +27,7 @@ extension SliceSegmentHeader {
     return writer.nalUnit(picture.header)
   }
 
-  /// From `slice_pic_order_cnt_lsb` to `slice_temporal_mvp_enabled_flag`.
+  /// Writes the fields from `slice_pic_order_cnt_lsb` to `slice_temporal_mvp_enabled_flag`.
   private func writeReferences(
     _ picture: FlattenedPicture, _ references: ReferencePictures, to writer: inout BitWriter
   ) {
@@ -48,8 +47,9 @@ extension SliceSegmentHeader {
     if picture.temporalMVPEnabled { writer.flag(temporalMVP) }
   }
 
-  /// From `num_ref_idx_active_override_flag` to the end of `ref_pic_lists_modification()`, so that
-  /// the lists are those of the layered picture.
+  /// Writes the fields from `num_ref_idx_active_override_flag` to the end of
+  /// `ref_pic_lists_modification()`, so that the reference lists equal those of the layered
+  /// picture.
   private func writeReferenceLists(
     _ picture: FlattenedPicture, _ references: ReferencePictures, to writer: inout BitWriter
   ) {
@@ -68,7 +68,7 @@ extension SliceSegmentHeader {
         let position = entries.map { $0[index] } ?? index % max(layered.count, 1)
         return position < layered.count ? layered[position] : nil
       }
-      // A picture that the set does not have cannot be wanted by a conforming slice.
+      // A conforming slice only refers to pictures in its reference picture set.
       let order = wanted.map { poc in poc.flatMap { initial.firstIndex(of: $0) } ?? 0 }
       let isModified = order != (0..<count).map { $0 % initial.count }
       writer.flag(isModified)
@@ -80,12 +80,12 @@ extension SliceSegmentHeader {
 }
 
 extension SequenceParameterSet {
-  /// The NAL unit of this SPS as one of the base layer.
+  /// Returns this SPS as a NAL unit of the base layer.
   ///
   /// - Parameters:
-  ///   - profileTierLevel: what to say where the SPS, being of the short form, says nothing.
-  ///   - ordering: the same of DPB needs.
-  ///   - base: the SPS of the base layer, which says for both layers what the colours are.
+  ///   - profileTierLevel: used if this SPS is in the short form, which has none.
+  ///   - ordering: DPB requirements, used in the same case.
+  ///   - base: the SPS of the base layer, which signals the colours for both layers.
   func singleLayerNALUnit(
     profileTierLevel: ProfileTierLevel?, ordering: [VideoParameterSet.SubLayerOrdering],
     base: SequenceParameterSet
@@ -113,8 +113,8 @@ extension SequenceParameterSet {
 }
 
 extension SequenceParameterSet {
-  /// Copies from `start` to the end of the VUI, with `video_signal_type` of `base` where this SPS
-  /// has none.
+  /// Copies the fields from `start` to the end of the VUI, adding the `video_signal_type` of `base`
+  /// if this SPS has none.
   private func copyToExtensions(
     from start: Int, colourOf base: SequenceParameterSet, to writer: inout BitWriter
   ) {
@@ -133,9 +133,9 @@ extension SequenceParameterSet {
     // vui_parameters_present_flag is the last bit.
     writer.copy(start..<layout.extensions - 1, of: rbsp)
     writer.flag(true)
-    // aspect_ratio_info_present_flag and overscan_info_present_flag; behind it chroma_loc_info,
-    // neutral_chroma_indication, field_seq, frame_field_info, default_display_window, timing_info
-    // and bitstream_restriction.
+    // aspect_ratio_info_present_flag and overscan_info_present_flag are 0; after the signal type,
+    // so are chroma_loc_info, neutral_chroma_indication, field_seq, frame_field_info,
+    // default_display_window, timing_info and bitstream_restriction.
     writer.u(0, 2)
     writer.copy(colour, of: base.rbsp)
     writer.u(0, 7)
@@ -143,7 +143,7 @@ extension SequenceParameterSet {
 }
 
 extension RepresentationFormat {
-  /// Writes it as in an SPS: from `chroma_format_idc` to `bit_depth_chroma_minus8`.
+  /// Writes the fields of an SPS from `chroma_format_idc` to `bit_depth_chroma_minus8`.
   func writeToSPS(_ writer: inout BitWriter) {
     let chroma = sampleFormat?.chromaFormatIDC ?? 1
     writer.ue(chroma)
@@ -158,8 +158,8 @@ extension RepresentationFormat {
 }
 
 extension PictureParameterSet {
-  /// The NAL unit of this PPS as one of the base layer, without extra slice header bits and header
-  /// extensions.
+  /// Returns this PPS as a NAL unit of the base layer, without extra slice header bits and slice
+  /// header extensions.
   func singleLayerNALUnit() -> [UInt8] {
     var writer = BitWriter()
     writer.copy(16..<layout.outputFlagPresent + 1, of: rbsp)
@@ -173,8 +173,8 @@ extension PictureParameterSet {
 }
 
 extension SliceSegmentHeader {
-  /// The beginning of this slice segment's NAL unit as one with header `header` of the base layer:
-  /// all in front of the slice data.
+  /// Returns this slice segment's NAL unit up to the slice data, as one of the base layer with the
+  /// header `header`.
   func singleLayerBeginning(_ header: NALUnitHeader) -> [UInt8] {
     var writer = BitWriter()
     writer.copy(16..<layout.extraBits.lowerBound, of: rbsp)
@@ -191,7 +191,7 @@ extension SliceSegmentHeader {
   }
 }
 
-/// The reference picture set of a picture (H.265 8.3.2), by POC.
+/// The reference picture set of a picture (H.265 8.3.2), as POCs.
 struct ReferencePictures: Hashable, Sendable {
   /// A reference picture.
   struct Entry: Hashable, Sendable {
@@ -199,18 +199,18 @@ struct ReferencePictures: Hashable, Sendable {
     var isUsed: Bool
   }
 
-  /// StCurrBefore, StCurrAfter and StFoll, those in front of the picture first, nearest first.
+  /// StCurrBefore, StCurrAfter and StFoll; pictures before the current one first, nearest first.
   var shortTerm: [Entry] = []
-  /// LtCurr and LtFoll in the order of the slice segment header.
+  /// LtCurr and LtFoll, in slice segment header order.
   var longTerm: [Entry] = []
 
-  /// The set of no picture.
+  /// Creates an empty set.
   init() {}
 
-  /// The set of the picture with POC `poc` of which `slice` is a slice segment.
+  /// Creates the set of the picture with POC `poc` and the slice segment `slice`.
   ///
-  /// - Parameter known: the pictures that may be in the buffer: a long-term reference may be given
-  ///   by the LSBs of its POC alone.
+  /// - Parameter known: pictures that may be in the buffer, used to resolve long-term references
+  ///   that are sent as POC LSBs only.
   init(_ slice: SliceSegmentHeader, poc: Int, log2MaxLSB: Int, known: Self) {
     shortTerm = (slice.shortTermSet.negative + slice.shortTermSet.positive).map {
       Entry(poc: poc &+ $0.deltaPOC, isUsed: $0.isUsedByCurrentPicture)
@@ -228,7 +228,7 @@ struct ReferencePictures: Hashable, Sendable {
     }
   }
 
-  /// The set with all POCs moved by `offset`.
+  /// Returns the set with `offset` added to all POCs.
   func moved(by offset: Int) -> Self {
     var set = self
     set.shortTerm = shortTerm.map { Entry(poc: $0.poc &+ offset, isUsed: $0.isUsed) }
@@ -236,7 +236,7 @@ struct ReferencePictures: Hashable, Sendable {
     return set
   }
 
-  /// The pictures of the set that are among `others`.
+  /// Returns the pictures of the set that are also in `others`.
   func present(in others: Self) -> Self {
     var set = self
     set.shortTerm.removeAll { !others.contains($0.poc) }
@@ -244,8 +244,8 @@ struct ReferencePictures: Hashable, Sendable {
     return set
   }
 
-  /// The set without pictures that are only kept for later and are not among `others`: a picture
-  /// that was lost is not asked to be kept, since decoders would make one up.
+  /// Returns the set without pictures that are only kept for later and are not in `others`. Listing
+  /// a lost picture would make decoders generate one.
   func keepingPresent(in others: Self) -> Self {
     var set = self
     set.shortTerm.removeAll { !$0.isUsed && !others.contains($0.poc) }
@@ -253,7 +253,7 @@ struct ReferencePictures: Hashable, Sendable {
     return set
   }
 
-  /// Adds those pictures of `other` that the set does not have, as kept for later.
+  /// Adds the pictures of `other` that are not yet in the set, as kept for later.
   mutating func keep(_ other: Self) {
     for entry in other.shortTerm where !contains(entry.poc) {
       shortTerm.append(Entry(poc: entry.poc, isUsed: false))
@@ -263,7 +263,7 @@ struct ReferencePictures: Hashable, Sendable {
     }
   }
 
-  /// Adds a picture as kept for later, where the set does not have it.
+  /// Adds a picture as kept for later, unless it is already in the set.
   mutating func keep(_ poc: Int, isLongTerm: Bool = false) {
     guard !contains(poc) else { return }
     if isLongTerm {
@@ -278,10 +278,10 @@ struct ReferencePictures: Hashable, Sendable {
     shortTerm.contains { $0.poc == poc } || longTerm.contains { $0.poc == poc }
   }
 
-  /// Number of pictures.
+  /// Number of pictures in the set.
   var count: Int { shortTerm.count + longTerm.count }
 
-  /// RefPicListTemp0 and RefPicListTemp1 of a single-layer picture with POC `poc`.
+  /// Returns RefPicListTemp0 and RefPicListTemp1 of a single-layer picture with POC `poc`.
   func initialLists(poc: Int) -> ([Int], [Int]) {
     let used = shortTerm.filter(\.isUsed).map(\.poc)
     let before = used.filter { $0 < poc }.sorted(by: >)

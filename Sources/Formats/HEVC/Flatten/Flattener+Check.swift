@@ -3,13 +3,13 @@
 internal import StereoVideo
 
 extension Flattener {
-  /// Checks that the pictures of an access unit can be decoded with the same SPS.
+  /// Checks that both pictures of an access unit can be decoded with a single SPS.
   func check(
     _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture
   ) throws(FlattenError) {
     var (baseFormat, dependentFormat) = (base.sps.format, dependent.sps.format)
     if output == .dependentEye {
-      // Only the dependent layer's window is used.
+      // Only the dependent layer's conformance window is used.
       baseFormat.conformanceWindow = nil
       dependentFormat.conformanceWindow = nil
     }
@@ -44,14 +44,14 @@ extension Flattener {
   }
 }
 
-/// The NAL units of a layered access unit, beside slices and parameter sets, that stay in a
+/// The NAL units of a layered access unit, other than slices and parameter sets, that stay in a
 /// single-layer stream.
 ///
-/// Dropped is what holds for the layered stream only: its buffer model and timing, its active
-/// parameter sets, nesting, and what is about layers and views; delimiters of layered access units,
-/// filler data and types that are not specified go as well.
+/// SEI that only applies to the layered stream is removed: HRD and timing, active parameter sets,
+/// nesting, and messages about layers and views. So are access unit delimiters, filler data and
+/// unspecified types.
 enum SupplementalUnits {
-  /// The NAL units of the base layer alone as they are, without SEI about layers and views.
+  /// Returns the base layer's NAL units unchanged, without SEI about layers and views.
   static func ofBaseLayer(
     _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
   ) -> [RewrittenNALUnit] {
@@ -63,10 +63,10 @@ enum SupplementalUnits {
     }
   }
 
-  /// Prefix SEI of the picture of layer `layer`.
+  /// Returns the prefix SEI for the picture of layer `layer`.
   ///
-  /// - Parameter movesBaseSEI: what the base layer's says is put in front of the dependent
-  ///   picture, the only one that is output.
+  /// - Parameter movesBaseSEI: whether the base layer's SEI goes before the dependent picture, as
+  ///   the only picture that is output.
   static func before(
     _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, movesBaseSEI: Bool
   ) -> [RewrittenNALUnit] {
@@ -78,14 +78,15 @@ enum SupplementalUnits {
     return result
   }
 
-  /// Suffix SEI of the picture of layer `layer`.
+  /// Returns the suffix SEI for the picture of layer `layer`.
   static func after(
     _ layer: Int, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan
   ) -> [RewrittenNALUnit] {
     kept(.suffixSEI, layer == 0 ? units.base : units.dependent, bytes)
   }
 
-  /// The ends of sequence and bitstream, which come behind the last picture of the sequence.
+  /// Returns the end of sequence and end of bitstream NAL units, which follow the last picture of
+  /// the sequence.
   static func ends(_ units: LayeredStream.AccessUnit) -> [RewrittenNALUnit] {
     units.base.filter { $0.header.type.endsSequence }.map {
       RewrittenNALUnit(header: $0.header, beginning: BitWriter().nalUnit($0.header))
@@ -101,7 +102,8 @@ enum SupplementalUnits {
     }
   }
 
-  /// An SEI NAL unit less the messages that `isDropped`; nil where nothing is left or readable.
+  /// Returns an SEI NAL unit without the messages for which `isDropped` is true; nil if none are
+  /// left or it is unreadable.
   private static func kept(
     _ header: NALUnitHeader, _ range: Range<Int>, _ bytes: RawSpan,
     isDropped: (SEIMessage.PayloadType) -> Bool
@@ -119,9 +121,10 @@ enum SupplementalUnits {
 }
 
 extension SEIMessage.PayloadType {
-  /// Scalable nesting, and the messages of Annexes F, G and I.
+  /// Whether this is scalable nesting or a message of Annex F, G or I.
   var isOfLayers: Bool { rawValue == 133 || 160...181 ~= rawValue }
 
-  /// Buffering period, picture timing, active parameter sets, decoding unit information.
+  /// Whether this is buffering period, picture timing, active parameter sets or decoding unit
+  /// information.
   var isOfBufferModel: Bool { [0, 1, 129, 130].contains(rawValue) }
 }

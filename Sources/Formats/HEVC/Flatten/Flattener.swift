@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Makes an MV-HEVC stream of two layers into one single-layer stream that any H.265 decoder
-/// decodes to exactly the pictures of the layered stream.
+/// Converts an MV-HEVC stream of two layers to a single-layer stream that any H.265 decoder decodes
+/// to exactly the pictures of the layered stream.
 ///
-/// Each access unit gives two: that of its base picture, and that of its dependent picture, whose
-/// inter-layer reference has become a long-term reference. Base pictures keep their POC, dependent
-/// pictures get theirs plus 2^14: distances inside a layer stay what they were, and so does motion
-/// vector scaling.
+/// Each access unit becomes two: one with its base picture, and one with its dependent picture,
+/// whose inter-layer reference becomes a long-term reference. Base pictures keep their POC; 2^14 is
+/// added to that of dependent pictures. Distances within a layer, and so motion vector scaling, are
+/// unchanged.
 ///
-/// A dependent picture comes some access units after its base picture, when no later base picture
-/// refers to that any more: the order of pictures that H.265 8.3.2 allows wants it so. So keep the bytes of the access units from
-/// ``AccessUnit/oldestNeeded`` on, and call ``drain()`` at the end.
+/// A dependent picture comes some access units after its base picture, once no later base
+/// picture refers to that base picture; H.265 8.3.2 requires this order. So keep the bytes of the
+/// access units from ``AccessUnit/oldestNeeded`` on, and call ``drain()`` at the end.
 ///
 /// ```swift
 /// var flattener = Flattener(output: .dependentEye)
@@ -18,93 +18,94 @@
 /// let flat = try flattener.flatten(sample, nalUnits: LengthPrefixed.nalUnits(in: sample))
 /// ```
 public struct Flattener: Sendable {
-  /// Which pictures a decoder of the flattened stream outputs.
+  /// The pictures that a decoder of the flattened stream outputs.
   public enum Output: Sendable {
-    /// Those of the dependent layer; base pictures are decoded only.
+    /// Pictures of the dependent layer; base pictures are only decoded.
     case dependentEye
-    /// Those of both layers. They come out in another order than they are shown in, so pair the
-    /// eyes by what travels with the buffers, not by time.
+    /// Pictures of both layers. Decoders do not output them in display order, so pair the eyes by
+    /// metadata on the buffers, not by time.
     case bothEyes
   }
 
-  /// What comes of an access unit.
+  /// The result of flattening an access unit.
   public struct AccessUnit: Sendable {
     /// The number of the access unit.
     public internal(set) var number: Int
-    /// In decoding order: dependent pictures of access units before, the base picture, and what can
-    /// be coded behind it. Nothing where the base picture cannot be decoded, since decoding began
-    /// behind what it refers to.
+    /// Pictures in decoding order: dependent pictures of earlier access units, the base picture,
+    /// and dependent pictures that can follow it. Empty if the base picture cannot be decoded
+    /// because decoding started after its references.
     public internal(set) var pictures: [SingleLayerAccessUnit]
-    /// How many of the pictures belong in front of the new parameter sets, where they change.
+    /// If the parameter sets change, the number of pictures that still use the previous ones.
     public internal(set) var earlierCount: Int
-    /// The number of the oldest access unit whose bytes are still needed.
+    /// Number of the oldest access unit whose bytes are still needed.
     public internal(set) var oldestNeeded: Int
-    /// The parameter sets that hold from the base picture on.
+    /// The parameter sets that apply from the base picture on.
     public internal(set) var parameterSets: SingleLayerParameterSets
-    /// Whether they differ from those of the access unit before; true for the first.
+    /// Whether they differ from those of the preceding access unit; true for the first.
     public internal(set) var parameterSetsChanged: Bool
-    /// Whether a coded video sequence begins here, and with it a new numbering of the pictures.
+    /// Whether a coded video sequence, and with it a new numbering of the pictures, begins here.
     public internal(set) var beginsSequence: Bool
-    /// Why the dependent picture was left out, where it is there but damaged. The base picture is
-    /// not affected.
+    /// Why the dependent picture was left out although the access unit has one; nil if it was not.
+    /// The base picture is not affected.
     public internal(set) var dependentFailure: FlattenError?
-    /// What decoders may stumble over from here on.
+    /// A property of the stream from here on that some decoders do not support; nil if there is
+    /// none.
     public internal(set) var warning: FlattenWarning?
   }
 
-  /// What is added to the POC of dependent pictures.
+  /// Offset added to the POC of dependent pictures.
   public static let pictureOrderCountOffset = 1 << 14
 
-  /// Which pictures are output.
+  /// The pictures that decoders output.
   public let output: Output
-  /// By how many access units a dependent picture has come later than its base picture, at the most
-  /// so far.
+  /// Largest delay of a dependent picture after its base picture so far, in access units.
   public private(set) var delay = 0
-  /// Whether the stream obeys H.265 8.3.2 so far: see ``FlattenWarning/remarkedReferences``.
+  /// Whether the stream has conformed to H.265 8.3.2 so far: see
+  /// ``FlattenWarning/remarkedReferences``.
   public var isStrict: Bool { order.isStrict }
 
   var stream = LayeredStream()
   private var ppsNumbers = DependentNumbering(count: 64)
   private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
-  /// The id of the dependent layer's active SPS.
+  /// Id of the dependent layer's active SPS.
   private var dependentSPS = -1
   private var order = FlattenedOrder()
-  /// The dependent pictures that wait, by the number of their access unit.
+  /// The delayed dependent pictures by the number of their access unit.
   private var waiting: [Int: FlattenedPicture] = [:]
-  /// The pictures of the dependent layer that later ones may refer to.
+  /// Pictures of the dependent layer that later ones may refer to.
   private var dependents = ReferencePictures()
   private var isBehindDiscontinuity = false
-  /// Decoding began at an IRAP picture whose RASL pictures refer to what is not there.
+  /// Whether decoding started at an IRAP picture whose RASL pictures refer to missing pictures.
   private var skipsLeadingPictures = false
-  /// Room in the decoder for base pictures that wait for their dependent pictures.
+  /// Whether the decoder's buffer has space for base pictures whose dependent pictures are delayed.
   private var hasRoomToWait = false
   private var nextNumber = 0
 
-  /// A flattener whose stream outputs `output`.
+  /// Creates a flattener for a stream that outputs `output`.
   public init(output: Output) { self.output = output }
 
-  /// A flattener that goes on where another way of taking a stream apart has ended, at a random
-  /// access point.
+  /// Creates a flattener that continues where another way of extracting the layer ended, at a
+  /// random access point.
   init(output: Output, continuing sets: ParameterSetStore, isBehindDiscontinuity: Bool) {
     self.output = output
     stream = LayeredStream(sets: sets)
     self.isBehindDiscontinuity = isBehindDiscontinuity
   }
 
-  /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
+  /// Adds parameter sets from outside the stream, such as those in `hvcC` and `lhvC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     try stream.add(parameterSets: parameterSets)
   }
 
-  /// Takes in the parameter sets of an access unit that is not flattened.
+  /// Adds the parameter sets of an access unit that is not flattened.
   mutating func take(
     parameterSetsIn bytes: RawSpan, _ nalUnits: [Range<Int>]
   ) throws(FlattenError) {
     _ = try stream.split(bytes, nalUnits)
   }
 
-  /// Forgets the pictures so far, those that wait too: call it at a discontinuity, as after a seek.
-  /// The next access unit is a random access point.
+  /// Discards all previous pictures, including delayed ones. Call it at a discontinuity, such as a
+  /// seek; the next access unit must be a random access point.
   public mutating func reset() {
     stream.reset()
     order.reset()
@@ -113,8 +114,9 @@ public struct Flattener: Sendable {
     isBehindDiscontinuity = true
   }
 
-  /// The dependent pictures that wait, where no more access units come, or where the next one is a
-  /// random access point that has nothing to do with those before: then call ``reset()`` next.
+  /// Returns the delayed dependent pictures. Call it at the end of the stream, or before a random
+  /// access point that is unrelated to the preceding access units; in that case call ``reset()``
+  /// next.
   public mutating func drain() -> [SingleLayerAccessUnit] {
     let steps = order.drain()
     return coded(steps, at: nextNumber - 1)
@@ -122,14 +124,14 @@ public struct Flattener: Sendable {
 
   /// Flattens an access unit of both layers, given as ranges of NAL units in `bytes`.
   ///
-  /// Layers that do not go together are an error at the start of a stream. Later, where damage is
-  /// the likelier reason, that is the dependent picture's failure.
+  /// At the start of a stream, incompatible layers are an error. Later, when damage is more likely,
+  /// they are reported as ``AccessUnit/dependentFailure``.
   ///
   /// - Parameters:
-  ///   - bytes: those of the access unit.
-  ///   - nalUnits: where its NAL units lie in them, start codes and lengths left out.
-  ///   - number: what the access unit is called in ``SingleLayerAccessUnit/accessUnit``; nil to count
-  ///     those that were flattened.
+  ///   - bytes: the bytes of the access unit.
+  ///   - nalUnits: ranges of its NAL units, without start codes or lengths.
+  ///   - number: number of the access unit in ``SingleLayerAccessUnit/accessUnit``; nil to count
+  ///     the flattened access units.
   public mutating func flatten(
     _ bytes: RawSpan, nalUnits: [Range<Int>], number: Int? = nil
   ) throws(FlattenError) -> AccessUnit {
@@ -174,7 +176,7 @@ public struct Flattener: Sendable {
     return result
   }
 
-  /// The picture of the dependent layer, or why it is left out.
+  /// Returns the picture of the dependent layer, or the reason why it is left out.
   private mutating func readDependent(
     _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, _ pair: InterLayerSyntax,
     _ base: LayeredStream.Picture
@@ -202,7 +204,7 @@ public struct Flattener: Sendable {
 
   // MARK: Order
 
-  /// Puts the pictures of an access unit, and those that waited for them, in order.
+  /// Puts the pictures of an access unit, and the delayed ones it releases, in order.
   private mutating func arrange(
     _ base: LayeredStream.Picture, _ dependent: LayeredStream.Picture?,
     _ units: LayeredStream.AccessUnit, _ bytes: RawSpan, _ maker: FlattenedParameterSets,
@@ -212,7 +214,7 @@ public struct Flattener: Sendable {
     if base.beginsSequence { dependents = ReferencePictures() }
     let own = references(base, known: order.base)
     let dependentOwn = dependent.map { references($0, known: dependents) } ?? dependents
-    // Where nothing is kept across it, an IRAP picture is a point to start at.
+    // An IRAP picture is a random access point if no pictures are kept across it.
     let isFresh =
       base.beginsSequence
       || base.first.header.type.isIRAP && own.keepingPresent(in: order.base).count == 0
@@ -262,7 +264,7 @@ public struct Flattener: Sendable {
     }
   }
 
-  /// The dependent pictures of `steps`.
+  /// Returns the dependent pictures of `steps`.
   private mutating func coded(
     _ steps: some Sequence<FlattenedOrder.Step>, at number: Int
   ) -> [SingleLayerAccessUnit] {
@@ -275,7 +277,7 @@ public struct Flattener: Sendable {
     }
   }
 
-  /// The reference pictures of `picture`; none for one that nothing is in front of.
+  /// Returns the references of `picture`; empty if it begins a sequence.
   private func references(
     _ picture: LayeredStream.Picture, known: ReferencePictures
   ) -> ReferencePictures {
@@ -287,7 +289,7 @@ public struct Flattener: Sendable {
 
   // MARK: Pictures
 
-  /// The base picture of an access unit in the flattened stream.
+  /// Returns the base picture of an access unit for the flattened stream.
   private mutating func picture(
     _ base: LayeredStream.Picture, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan,
     _ number: Int, isFresh: Bool, isReference: Bool, movesSEI: Bool
@@ -295,7 +297,7 @@ public struct Flattener: Sendable {
     var header = base.first.header
     header.type = header.type.flattened(isReference: isReference)
     if isFresh {
-      // To a decoder that goes on, a CRA picture would be one in mid-sequence.
+      // A decoder that continues would take a CRA picture for one within a sequence.
       let goesOn = isBehindDiscontinuity || !base.beginsSequence
       header.type = goesOn && base.first.header.type == .cra ? .blaWLP : base.first.header.type
     }
@@ -310,7 +312,7 @@ public struct Flattener: Sendable {
       suffix: SupplementalUnits.after(0, units, bytes))
   }
 
-  /// The dependent picture of an access unit in the flattened stream.
+  /// Returns the dependent picture of an access unit for the flattened stream.
   private func picture(
     _ dependent: LayeredStream.Picture, _ units: LayeredStream.AccessUnit, _ bytes: RawSpan,
     _ number: Int, basePOC: Int, own: ReferencePictures
@@ -322,8 +324,8 @@ public struct Flattener: Sendable {
     let moved = own.moved(by: Self.pictureOrderCountOffset)
     var lists = moved.initialLists(poc: poc)
     if dependent.first.usesInterLayerPrediction {
-      // F.8.3.4: with two views, the base picture is in RefPicSetInterLayer0: behind StCurrBefore
-      // in list 0, at the end of list 1.
+      // F.8.3.4: with two views, the base picture is in RefPicSetInterLayer0, which comes after
+      // StCurrBefore in list 0 and at the end of list 1.
       lists.0.insert(basePOC, at: moved.shortTerm.count { $0.isUsed && $0.poc < poc })
       lists.1.append(basePOC)
     }
@@ -346,7 +348,7 @@ public struct Flattener: Sendable {
     return slices
   }
 
-  /// The number of a slice segment's PPS in the flattened stream.
+  /// Returns the id of a slice segment's PPS in the flattened stream.
   private func number(_ slice: SliceSegmentHeader) throws(FlattenError) -> Int {
     let id = slice.pictureParameterSetID
     guard slice.header.layerID > 0, stream.sets.pps[1][id] != nil else { return id }
@@ -360,7 +362,7 @@ public struct Flattener: Sendable {
     _ maker: FlattenedParameterSets, _ vps: VideoParameterSet, _ base: LayeredStream.Picture,
     _ dependent: LayeredStream.Picture?
   ) throws(FlattenError) -> (sets: SingleLayerParameterSets, changed: Bool) {
-    // Where the dependent picture is lost, its SPS is what it was.
+    // A lost dependent picture does not change the active SPS.
     dependentSPS = dependent?.sps.id ?? dependentSPS
     let store = stream.sets
     let sources = [store.generation, base.sps.id, dependentSPS, hasRoomToWait ? 1 : 0]
@@ -377,10 +379,11 @@ public struct Flattener: Sendable {
 }
 
 extension NALUnitType {
-  /// The type of a picture in the flattened stream that is no random access point there. Leading
-  /// pictures and switching points are none: the pictures of the other layer are between them.
+  /// The type in the flattened stream of a picture that is not a random access point there. Leading
+  /// pictures and switching points lose their type, because pictures of the other layer lie between
+  /// them.
   ///
-  /// - Parameter isReference: the picture is a reference of one of the other layer.
+  /// - Parameter isReference: whether a picture of the other layer refers to this one.
   fileprivate func flattened(isReference: Bool) -> NALUnitType {
     isSubLayerNonReference && !isReference ? .trailN : .trailR
   }

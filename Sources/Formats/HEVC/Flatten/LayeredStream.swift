@@ -2,24 +2,24 @@
 
 internal import StereoVideo
 
-/// A stream of two layers that is taken apart: its parameter sets and the place of each layer in
-/// output order.
+/// Reads a stream of two layers for extraction: keeps its parameter sets and each layer's position
+/// in output order.
 struct LayeredStream: Sendable {
   /// The picture of one layer in an access unit.
   struct Picture {
     var slices: [(header: SliceSegmentHeader, range: Range<Int>)]
     let storedSPS: ParameterSetStore.Stored<SequenceParameterSet>
     var pictureOrderCount: Int
-    /// Whether the picture begins a coded video sequence (NoRaslOutputFlag of an IRAP picture).
+    /// Whether the picture begins a coded video sequence (an IRAP picture with NoRaslOutputFlag 1).
     var beginsSequence: Bool
 
     var sps: SequenceParameterSet { storedSPS.set }
 
-    /// The first slice segment, which has no other in front of it to depend on.
+    /// The first slice segment, which is never a dependent one.
     var first: SliceSegmentHeader { slices[0].header }
   }
 
-  /// NAL units of an access unit by what becomes of them.
+  /// NAL units of an access unit, sorted by layer.
   struct AccessUnit {
     var base: [(header: NALUnitHeader, range: Range<Int>)] = []
     var dependent: [(header: NALUnitHeader, range: Range<Int>)] = []
@@ -28,7 +28,7 @@ struct LayeredStream: Sendable {
 
   private(set) var sets = ParameterSetStore()
   private var counters = [PictureOrderCounter(), PictureOrderCounter()]
-  /// The highest nuh_layer_id that is looked at.
+  /// The highest nuh_layer_id that is read.
   private let highestLayerID: UInt8
 
   init(highestLayerID: UInt8 = 1, sets: ParameterSetStore = ParameterSetStore()) {
@@ -36,25 +36,26 @@ struct LayeredStream: Sendable {
     self.sets = sets
   }
 
-  /// Takes in parameter sets that came beside the stream.
+  /// Adds parameter sets from outside the stream.
   mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     for unit in parameterSets { try add(unit.span.bytes) }
   }
 
-  /// Forgets the pictures, as after a seek.
+  /// Discards all previous pictures, such as after a seek.
   mutating func reset() { counters = [PictureOrderCounter(), PictureOrderCounter()] }
 
-  /// Says that the access unit has no picture of the dependent layer that counts: the next one is
-  /// numbered from the base layer's picture, which has the same POC.
+  /// Notes that the access unit has no usable dependent picture: the next one is numbered from the
+  /// base layer's picture, which has the same POC.
   mutating func countDependentAsBase() { counters[1] = counters[0] }
 
-  /// Says that an end of sequence NAL unit is behind the access unit.
+  /// Notes that an end of sequence NAL unit follows the access unit.
   mutating func endSequence() {
     counters[0].endSequence()
     counters[1].endSequence()
   }
 
-  /// What both ways of taking out the dependent layer begin with.
+  /// The sorted NAL units, base picture and VPS values that both methods for the dependent layer
+  /// start from.
   struct Beginning {
     let units: AccessUnit
     let base: Picture
@@ -62,7 +63,7 @@ struct LayeredStream: Sendable {
     let pair: InterLayerSyntax
   }
 
-  /// Sorts the NAL units of an access unit of two layers, and reads its base picture.
+  /// Sorts the NAL units of an access unit of two layers and reads its base picture.
   mutating func begin(
     _ bytes: RawSpan, _ ranges: [Range<Int>]
   ) throws(FlattenError) -> Beginning {
@@ -76,7 +77,7 @@ struct LayeredStream: Sendable {
     return Beginning(units: units, base: base, vps: vps, pair: pair)
   }
 
-  /// Sorts the NAL units of an access unit by layer. Those of higher layers are left out.
+  /// Sorts the NAL units of an access unit by layer, leaving out higher layers.
   mutating func split(
     _ bytes: RawSpan, _ ranges: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
@@ -102,10 +103,10 @@ struct LayeredStream: Sendable {
     return unit
   }
 
-  /// Reads the picture of layer `layer`; nil where it has none. Slice segments of reserved types
-  /// are left out, as decoders do.
+  /// Reads the picture of layer `layer`; nil if there is none. Slice segments of reserved types are
+  /// ignored, as in decoders.
   ///
-  /// - Parameter base: the picture of the base layer, for one of the layer above it.
+  /// - Parameter base: the base layer's picture, if `layer` is the layer above it.
   mutating func picture(
     _ layer: Int, _ units: [(header: NALUnitHeader, range: Range<Int>)], _ bytes: RawSpan,
     _ pair: InterLayerSyntax, base: Picture? = nil
@@ -134,7 +135,7 @@ struct LayeredStream: Sendable {
       slices: slices, storedSPS: sps, pictureOrderCount: poc, beginsSequence: begins)
   }
 
-  /// The parameter sets of a slice segment.
+  /// Returns the parameter sets of a slice segment.
   func activeSets(
     _ slice: SliceSegmentHeader
   ) throws(FlattenError) -> ParameterSetStore.ActiveSets {

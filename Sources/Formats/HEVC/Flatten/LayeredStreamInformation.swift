@@ -2,7 +2,7 @@
 
 public import StereoVideo
 
-/// What the parameter sets say of a stream's layers: which there are, and which eye each is for.
+/// The layers of a stream and the eye each is for, according to its parameter sets.
 public struct LayeredStreamInformation: Hashable, Sendable {
   /// One layer.
   public struct Layer: Hashable, Sendable {
@@ -12,51 +12,52 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     public var viewID: Int
     /// ViewOrderIdx
     public var viewOrderIndex = 0
-    /// An alpha or depth layer: no picture for an eye.
+    /// Whether this is an alpha or depth layer, which has no pictures for an eye.
     public var isAuxiliary: Bool
-    /// The eye that the layer is for; nil where it is for none.
+    /// The eye of the layer; nil if it is not for an eye.
     public var eye: Eye?
   }
 
   /// Whether pictures of the dependent layer refer to those of the base layer.
   public enum InterLayerPrediction: Hashable, Sendable {
-    /// None does: ``Unweaver`` takes the dependent layer out.
+    /// None do; ``Unweaver`` extracts the dependent layer.
     case never
-    /// Each slice says whether it does, as in what ``Weaver`` makes, where none does.
+    /// Each slice signals it. In the output of ``Weaver``, none do.
     case perSlice
-    /// All may: the stream is one for ``Flattener``.
+    /// All may; the stream needs ``Flattener``.
     case always
   }
 
   /// The layers, the base layer first.
   public private(set) var layers: [Layer]
-  /// Whether the stream has two views of which both can be had. Where not, only its base layer is
+  /// Whether the stream has two views that can both be extracted. If not, only its base layer is
   /// read.
   public private(set) var isStereo = false
   /// Whether pictures of the dependent layer refer to those of the base layer.
   public private(set) var interLayerPrediction = InterLayerPrediction.never
-  /// Whether nothing says which view is for which eye, so that the base layer is taken for the left
-  /// one.
+  /// Whether the stream does not signal which view is for which eye, so that the base layer is
+  /// assumed to be the left eye.
   public private(set) var isEyeOrderGuessed = false
-  /// What a person should know: why only the base layer is read, or that the eyes are a guess.
+  /// A message for the user: why only the base layer is read, or that the eyes are a guess; nil if
+  /// there is nothing to report.
   public private(set) var warning: String?
 
-  /// The eye in the base layer; nil for a stream of one view.
+  /// The eye in the base layer; nil for a stream with a single view.
   public var baseEye: Eye? { layers.first?.eye }
-  /// How many views the stream has pictures of.
+  /// Number of views with pictures in the stream.
   public var viewCount: Int {
     Set(layers.filter { !$0.isAuxiliary }.map(\.viewOrderIndex)).count
   }
 
-  /// What `vps` and the 3D reference displays information `displays` (nil where the stream has
-  /// none) say.
+  /// Creates the information from `vps` and the 3D reference displays information `displays`, which
+  /// is nil if the stream has none.
   public init(_ vps: VideoParameterSet, displays: ThreeDReferenceDisplaysInformation?) {
     guard let multilayer = vps.multilayer else {
       layers = [Layer(nuhLayerID: 0, viewID: 0, isAuxiliary: false)]
       if let error = vps.multilayerError {
-        warning = "only the base layer is read, since the VPS extension is not readable: \(error)"
+        warning = "only the base layer is read, since the VPS extension is unreadable: \(error)"
       } else if vps.maxLayersMinus1 > 0 {
-        warning = "only the base layer is read, since the VPS says nothing of the others"
+        warning = "only the base layer is read, since the VPS does not describe the others"
       }
       return
     }
@@ -78,15 +79,15 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     assignEyes(displays)
   }
 
-  /// Why the stream is not one of two views.
+  /// Returns why the stream is not a stereo stream, or nil if it is.
   private static func reasonAgainst(_ multilayer: VideoParameterSetExtension) -> String? {
     let auxiliary = multilayer.layers.compactMap(\.auxiliaryKind)
     if !auxiliary.isEmpty {
-      return "beside the pictures auxiliary layers that are left out: "
+      return "auxiliary layers, which are left out: "
         + auxiliary.joined(separator: ", ")
     }
     if multilayer.layers.count > 2 {
-      return "\(multilayer.layers.count) layers, of which two views can be read at the most"
+      return "\(multilayer.layers.count) layers; at most two are supported"
     }
     if multilayer.layers[1].viewOrderIndex == multilayer.layers[0].viewOrderIndex {
       return "a second layer of the same view (scalable coding)"
@@ -94,10 +95,10 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     if multilayer.layers[1].nuhLayerID != 1 {
       return "its second view in layer \(multilayer.layers[1].nuhLayerID)"
     }
-    return multilayer.pair == nil ? "layer sets other than those of two layers" : nil
+    return multilayer.pair == nil ? "unsupported layer sets" : nil
   }
 
-  /// Says which eye the base layer of several views is for, where the others are left out.
+  /// Sets the eye of the base layer if the other views are left out.
   private mutating func assignBaseEye(_ displays: ThreeDReferenceDisplaysInformation?) {
     guard viewCount > 1 else { return }
     let display = displays?.displays.first
@@ -106,7 +107,7 @@ public struct LayeredStreamInformation: Hashable, Sendable {
     isEyeOrderGuessed = !isRight && display?.leftViewID != layers[0].viewID
     layers[0].eye = isRight ? .right : .left
     guard isEyeOrderGuessed, let reason = warning else { return }
-    warning = reason + "; nothing says which eye the base layer is for, it is taken for the left"
+    warning = reason + "; the eye of the base layer is not signalled, it is taken for the left"
   }
 
   private mutating func assignEyes(_ displays: ThreeDReferenceDisplaysInformation?) {
@@ -120,14 +121,14 @@ public struct LayeredStreamInformation: Hashable, Sendable {
       return
     }
     isEyeOrderGuessed = true
-    warning = "nothing says which view is for which eye; the base layer is taken for the left eye"
+    warning = "the stream does not signal the views' eyes; the base layer is taken for the left eye"
     layers[0].eye = .left
     layers[1].eye = .right
   }
 }
 
 extension VideoParameterSetExtension.Layer {
-  /// What an auxiliary layer holds, for people; nil for pictures of a view (H.265 Table F.2).
+  /// Kind of an auxiliary layer, for messages; nil for pictures of a view (H.265 Table F.2).
   fileprivate var auxiliaryKind: String? {
     guard isAuxiliary else { return nil }
     return switch (scalabilityIDs[0], scalabilityIDs[3]) {
@@ -139,7 +140,7 @@ extension VideoParameterSetExtension.Layer {
 }
 
 extension ThreeDReferenceDisplaysInformation {
-  /// The message in `nalUnits`, of which others are passed over; nil where there is none.
+  /// Reads the first such message in `nalUnits`, ignoring other NAL units; nil if there is none.
   public init?(nalUnits: [[UInt8]]) {
     for unit in nalUnits {
       guard NALUnitHeader(unit.span.bytes)?.type == .prefixSEI,

@@ -1,42 +1,42 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Takes the dependent layer out of a layered stream in which no slice uses inter-layer prediction:
+/// Extracts the dependent layer of a layered stream in which no slice uses inter-layer prediction:
 /// the inverse of ``Weaver``.
 ///
-/// The stream that comes out has the dependent eye's pictures only, so that a decoder has half the
-/// work that a flattened stream makes. Where a slice does use inter-layer prediction, or where the
-/// layers may not be taken apart for another reason, it throws, and ``Flattener`` is the way.
+/// The resulting stream has only the dependent eye's pictures, so decoding it takes half the work
+/// of decoding a flattened stream. If a slice does use inter-layer prediction, or if the layers
+/// cannot be separated for another reason, it throws; use ``Flattener`` then.
 public struct Unweaver: Sendable {
   /// An access unit of the dependent layer.
   public struct AccessUnit: Sendable {
-    /// The picture; nil where the access unit has none of this layer.
+    /// The picture; nil if the access unit has no picture of this layer.
     public internal(set) var picture: SingleLayerAccessUnit?
-    /// The parameter sets that hold for it.
+    /// The parameter sets that apply to it.
     public internal(set) var parameterSets: SingleLayerParameterSets
-    /// Whether they differ from those of the access unit before; true for the first.
+    /// Whether they differ from those of the preceding access unit; true for the first.
     public internal(set) var parameterSetsChanged: Bool
   }
 
   private var stream = LayeredStream()
   private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
-  /// PPSs of the base layer that slices of the dependent layer refer to.
+  /// Ids of base layer PPSs that slices of the dependent layer refer to.
   private var borrowed: [Int] = []
 
-  /// What the stream has sent so far.
+  /// The parameter sets received so far.
   var sets: ParameterSetStore { stream.sets }
 
-  /// An unweaver at the start of a stream.
+  /// Creates an unweaver at the start of a stream.
   public init() {}
 
-  /// Takes in parameter sets that came beside the stream, as in `hvcC` and `lhvC`.
+  /// Adds parameter sets from outside the stream, such as those in `hvcC` and `lhvC`.
   public mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     try stream.add(parameterSets: parameterSets)
   }
 
-  /// Forgets the pictures so far: call it at a discontinuity, as after a seek.
+  /// Discards all previous pictures. Call it at a discontinuity, such as a seek.
   public mutating func reset() { stream.reset() }
 
-  /// Takes the dependent layer out of an access unit, given as ranges of NAL units in `bytes`.
+  /// Extracts the dependent layer of an access unit, given as ranges of NAL units in `bytes`.
   public mutating func unweave(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {

@@ -1,40 +1,40 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The NAL units of one access unit, and the bytes that they are in.
+/// The NAL units of one access unit and the bytes that contain them.
 public struct AccessUnit: Hashable, Sendable {
-  /// The bytes, framing included.
+  /// The bytes, including start codes or length prefixes.
   public var bytes: [UInt8]
-  /// The NAL units, as ranges of ``bytes`` without framing.
+  /// The NAL units as ranges of ``bytes``, without start codes or length prefixes.
   public var nalUnits: [Range<Int>]
 
-  /// An access unit of these parts.
+  /// Creates an access unit from its parts.
   public init(bytes: [UInt8], nalUnits: [Range<Int>]) {
     self.bytes = bytes
     self.nalUnits = nalUnits
   }
 }
 
-/// Finds where access units begin in a row of NAL units, of any number of layers.
+/// Finds access unit boundaries in a sequence of NAL units with any number of layers.
 ///
-/// A new access unit begins with the first slice segment of a base picture, and with those
-/// delimiters, parameter sets and prefix SEI that lie between the last slice segment before it, of
-/// whatever layer, and it. Encoders put prefix SEI of layer 0, and parameter sets, between the two
-/// layers of one access unit; a rule for one layer would cut there.
+/// A new access unit begins with the first slice segment of a base layer picture, together with the
+/// delimiters, parameter sets and prefix SEI between it and the last slice segment (of any layer)
+/// before it. Encoders place prefix SEI of layer 0 and parameter sets between the two layers of one
+/// access unit, so the boundary rule for a single layer would split it there.
 public struct AccessUnitBoundaries: Sendable {
   private var count = 0
   private var hasPicture = false
   private var start: Int?
 
-  /// Boundaries of a stream at its beginning.
+  /// Creates a boundary finder at the start of a stream.
   public init() {}
 
-  /// Takes the next NAL unit.
+  /// Adds the next NAL unit.
   ///
   /// - Parameters:
-  ///   - header: that of the NAL unit.
+  ///   - header: header of the NAL unit.
   ///   - isFirstInPicture: `first_slice_segment_in_pic_flag`.
-  /// - Returns: where the NAL unit shows that an access unit is complete, how many of the NAL
-  ///   units given since the last one belong to it; else nil.
+  /// - Returns: If the NAL unit shows that an access unit is complete, the number of NAL units,
+  ///   counted from the previous boundary, that belong to it; otherwise nil.
   public mutating func add(_ header: NALUnitHeader, isFirstInPicture: Bool) -> Int? {
     defer { count += 1 }
     guard header.type.isVCL else {
@@ -52,14 +52,15 @@ public struct AccessUnitBoundaries: Sendable {
   }
 }
 
-/// Cuts a byte stream (Annex B) that arrives in chunks of any size into access units of any number
-/// of layers.
+/// Splits an Annex B byte stream that arrives in chunks of any size into access units with any
+/// number of layers.
 public struct AccessUnitAssembler: Sendable {
-  /// An access unit grew past the limit: the data is not H.265, or damaged.
+  /// An access unit exceeded the limit: the data is damaged or not H.265.
   public struct TooLarge: Error, Hashable, Sendable, CustomStringConvertible {
     /// The limit in bytes.
     public var limit: Int
 
+    /// Message with the exceeded limits.
     public var description: String {
       "byte stream: no access unit ends within \(limit) bytes or "
         + "\(NALUnitFraming.maximumUnitCount) NAL units; is this an H.265 byte stream?"
@@ -71,14 +72,14 @@ public struct AccessUnitAssembler: Sendable {
   private var boundaries = AccessUnitBoundaries()
   /// The NAL units of the access unit being assembled.
   private var units: [Range<Int>] = []
-  /// Where the NAL unit begins whose end has not been seen.
+  /// Start of the NAL unit whose end has not been found yet.
   private var unitStart: Int?
   private var scanned = 0
 
-  /// An assembler that gives up where an access unit would have more than `limit` bytes.
+  /// Creates an assembler that throws when an access unit exceeds `limit` bytes.
   public init(limit: Int = 1 << 28) { self.limit = limit }
 
-  /// Takes the next chunk of the stream and gives the access units that it completes.
+  /// Appends the next chunk of the stream and returns the access units it completes.
   public mutating func append(_ chunk: RawSpan) throws(TooLarge) -> [AccessUnit] {
     chunk.withUnsafeBytes { buffer.append(contentsOf: $0) }
     var complete: [AccessUnit] = []
@@ -97,7 +98,7 @@ public struct AccessUnitAssembler: Sendable {
     return complete
   }
 
-  /// Says that the stream has ended, and gives the access units left.
+  /// Ends the stream and returns the remaining access units.
   public mutating func finish() -> [AccessUnit] {
     var complete: [AccessUnit] = []
     var consumed = 0
@@ -128,7 +129,7 @@ public struct AccessUnitAssembler: Sendable {
     units.append(range)
   }
 
-  /// Where the start code of the NAL unit at `unit` begins, `zero_byte` included.
+  /// Offset of the start code, including `zero_byte`, of the NAL unit at `unit`.
   private func startCode(before unit: Int) -> Int {
     unit >= 4 && unit - 4 < buffer.count && buffer[unit - 4] == 0 ? unit - 4 : unit - 3
   }

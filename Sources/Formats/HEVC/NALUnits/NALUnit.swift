@@ -2,9 +2,10 @@
 
 /// `nal_unit_type`, H.265 (table 7-1). Values 0 to 63.
 public struct NALUnitType: RawRepresentable, Hashable, Sendable {
+  /// `nal_unit_type`.
   public let rawValue: UInt8
 
-  /// The type with the number `rawValue`; only its lowest six bits count.
+  /// Creates a type from the lowest six bits of `rawValue`.
   public init(rawValue: UInt8) { self.rawValue = rawValue & 0x3F }
 
   /// TRAIL_N
@@ -48,28 +49,31 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
   /// SUFFIX_SEI_NUT
   public static let suffixSEI = NALUnitType(rawValue: 40)
 
-  /// A slice segment, or a type reserved for one.
+  /// Whether this is a slice segment or a VCL type reserved for one.
   public var isVCL: Bool { rawValue < 32 }
-  /// A slice segment of a type that is not reserved.
+  /// Whether this is a slice segment of a type that is not reserved.
   public var isSliceSegment: Bool { rawValue <= 9 || 16...21 ~= rawValue }
-  /// An intra random access point: BLA, IDR, CRA and the two types reserved for one.
+  /// Whether this is an intra random access point: BLA, IDR, CRA or one of the two reserved IRAP
+  /// types.
   public var isIRAP: Bool { 16...23 ~= rawValue }
-  /// IDR_W_RADL or IDR_N_LP.
+  /// Whether this is IDR_W_RADL or IDR_N_LP.
   public var isIDR: Bool { self == .idrWRADL || self == .idrNLP }
-  /// BLA_W_LP, BLA_W_RADL or BLA_N_LP.
+  /// Whether this is BLA_W_LP, BLA_W_RADL or BLA_N_LP.
   public var isBLA: Bool { 16...18 ~= rawValue }
-  /// A leading picture that decodes after a random access to its IRAP picture.
+  /// Whether this is a leading picture that stays decodable after random access at its IRAP
+  /// picture.
   public var isRADL: Bool { self == .radlN || self == .radlR }
-  /// A leading picture that is skipped after a random access to its IRAP picture.
+  /// Whether this is a leading picture that is skipped after random access at its IRAP picture.
   public var isRASL: Bool { self == .raslN || self == .raslR }
-  /// A picture that no other picture of its temporal sub-layer refers to.
+  /// Whether no other picture of the same temporal sub-layer refers to this picture.
   public var isSubLayerNonReference: Bool { rawValue < 16 && rawValue & 1 == 0 }
-  /// The next picture begins a coded video sequence, whatever its type: EOS_NUT or EOB_NUT.
+  /// Whether this is EOS_NUT or EOB_NUT, after which the next picture begins a coded video
+  /// sequence.
   var endsSequence: Bool { self == .endOfSequence || self == .endOfBitstream }
-  /// VPS, SPS or PPS.
+  /// Whether this is a VPS, SPS or PPS.
   public var isParameterSet: Bool { 32...34 ~= rawValue }
 
-  /// A type of which the first in front of a picture begins an access unit (7.4.2.4.4).
+  /// Whether the first NAL unit of this type before a picture begins its access unit (7.4.2.4.4).
   var beginsAccessUnit: Bool {
     isParameterSet || self == .accessUnitDelimiter || self == .prefixSEI
       || 41...44 ~= rawValue || 48...55 ~= rawValue
@@ -77,6 +81,7 @@ public struct NALUnitType: RawRepresentable, Hashable, Sendable {
 }
 
 extension NALUnitType: CustomStringConvertible {
+  /// The name in table 7-1 without `_NUT`, such as `IDR_W_RADL`, or `type 41` for unnamed types.
   public var description: String {
     switch rawValue {
     case 0...9:
@@ -94,24 +99,24 @@ extension NALUnitType: CustomStringConvertible {
   }
 }
 
-/// `nal_unit_header()`, H.265 (7.3.1.2): two bytes in front of every NAL unit.
+/// `nal_unit_header()`, H.265 (7.3.1.2): the first two bytes of every NAL unit.
 public struct NALUnitHeader: Hashable, Sendable {
   /// `nal_unit_type`
   public var type: NALUnitType
   /// `nuh_layer_id`, 0 to 63: 0 is the base layer.
   public var layerID: UInt8
-  /// TemporalId, 0 to 6: `nuh_temporal_id_plus1` less one.
+  /// TemporalId, 0 to 6: `nuh_temporal_id_plus1` minus 1.
   public var temporalID: UInt8
 
-  /// A header of these values.
+  /// Creates a header from its fields.
   public init(type: NALUnitType, layerID: UInt8 = 0, temporalID: UInt8 = 0) {
     self.type = type
     self.layerID = layerID
     self.temporalID = temporalID
   }
 
-  /// The header at the start of `nalUnit`; nil where there are fewer than two bytes, where
-  /// `forbidden_zero_bit` is one, or where `nuh_temporal_id_plus1` is 0.
+  /// Reads the header at the start of `nalUnit`; nil if there are fewer than two bytes,
+  /// `forbidden_zero_bit` is 1, or `nuh_temporal_id_plus1` is 0.
   public init?(_ nalUnit: RawSpan) {
     guard nalUnit.byteCount >= 2 else { return nil }
     let first = nalUnit.unsafeLoad(fromByteOffset: 0, as: UInt8.self)

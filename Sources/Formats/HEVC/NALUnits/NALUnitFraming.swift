@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How NAL units are told apart in a buffer.
+/// How NAL units are delimited in a buffer.
 public enum NALUnitFraming: Hashable, Sendable {
-  /// Start codes: GStreamer's `stream-format=byte-stream`.
+  /// Start codes, GStreamer's `stream-format=byte-stream`.
   case annexB
-  /// Lengths of 1, 2 or 4 bytes: GStreamer's `stream-format=hvc1` and `hev1`.
+  /// Length prefixes of 1, 2 or 4 bytes, GStreamer's `stream-format=hvc1` and `hev1`.
   case lengthPrefixed(lengthSize: Int)
 
-  /// How many NAL units an access unit may have: of the largest level of two layers it has 1200
-  /// slice segments (A.4.2).
+  /// Maximum number of NAL units accepted in an access unit. The highest level allows 1200 slice
+  /// segments for two layers (A.4.2).
   public static let maximumUnitCount = 1 << 14
 
-  /// The ranges of the NAL units in `bytes`.
+  /// Returns the ranges of the NAL units in `bytes`.
+  ///
+  /// - Throws: `LengthPrefixed.Malformed` if the lengths are wrong or there are more than
+  ///   ``maximumUnitCount`` NAL units.
   public func nalUnits(in bytes: RawSpan) throws(LengthPrefixed.Malformed) -> [Range<Int>] {
     switch self {
     case .annexB:
@@ -27,16 +30,16 @@ public enum NALUnitFraming: Hashable, Sendable {
   }
 }
 
-/// The byte stream format of H.265 (Annex B): NAL units behind start codes.
+/// The byte stream format of H.265 (Annex B): NAL units preceded by start codes.
 public enum AnnexB {
-  /// The ranges of the NAL units of `stream`, start codes and trailing zero bytes left out.
+  /// Returns the ranges of the NAL units of `stream`, without start codes and trailing zero bytes.
   ///
-  /// The last NAL unit ends where the stream does. Bytes in front of the first start code belong
-  /// to no NAL unit. Nothing is copied.
+  /// The last NAL unit ends at the end of the stream. Bytes before the first start code are
+  /// ignored. Nothing is copied.
   ///
   /// - Parameters:
   ///   - stream: bytes with start codes.
-  ///   - maximumCount: of units; those behind them are left out.
+  ///   - maximumCount: maximum number of NAL units returned.
   public static func nalUnits(in stream: RawSpan, maximumCount: Int = .max) -> [Range<Int>] {
     var units: [Range<Int>] = []
     guard var code = startCode(in: stream, from: 0) else { return units }
@@ -50,13 +53,13 @@ public enum AnnexB {
     }
   }
 
-  /// The offset of the first `00 00 01` at or behind `start`, or nil.
+  /// Returns the offset of the first `00 00 01` at or after `start`, or nil.
   public static func startCode(in stream: RawSpan, from start: Int) -> Int? {
     stream.withUnsafeBytes { startCode(in: $0, from: start) }
   }
 
-  /// Where the NAL unit in `range` ends: in front of `trailing_zero_8bits` (a NAL unit never ends
-  /// with a zero byte).
+  /// Returns the end of the NAL unit in `range`, before any `trailing_zero_8bits`. A NAL unit never
+  /// ends with a zero byte.
   static func endOfNALUnit(in stream: RawSpan, _ range: Range<Int>) -> Int {
     var end = range.upperBound
     while end > range.lowerBound,
@@ -71,8 +74,8 @@ public enum AnnexB {
     var offset = max(start, 0)
     let lows: UInt64 = 0x0101_0101_0101_0101
     let highs: UInt64 = 0x8080_8080_8080_8080
-    // Emulation prevention makes two zero bytes in a row rare, so the search skips 32 bytes at a
-    // time wherever a byte and its successor are nowhere both zero.
+    // Emulation prevention makes two consecutive zero bytes rare, so the search skips 32 bytes at a
+    // time if they contain no zero byte followed by another.
     while offset <= bytes.count - 33 {
       var found: UInt64 = 0
       for step in 0..<4 {
@@ -101,23 +104,25 @@ public enum AnnexB {
   }
 }
 
-/// NAL units behind their lengths, as in samples of ISO base media files (ISO/IEC 14496-15 4.3.3).
+/// Length-prefixed NAL units, as in samples of ISO base media files (ISO/IEC 14496-15 4.3.3).
 public enum LengthPrefixed {
-  /// A sample whose lengths do not add up, or that has more NAL units than any picture.
+  /// A sample with inconsistent lengths, or with more NAL units than any picture can have.
   public struct Malformed: Error, Hashable, Sendable, CustomStringConvertible {
-    /// Offset of the length that is wrong, in bytes from the start of the sample.
+    /// Offset of the wrong length, in bytes from the start of the sample.
     public var offset: Int
-    /// The length found there; nil where the sample ends inside the length.
+    /// The length found there; nil if the sample ends inside the length field.
     public var length: Int?
-    /// The lengths add up, but there are more than ``NALUnitFraming/maximumUnitCount``.
+    /// Whether the lengths are consistent but there are more than
+    /// ``NALUnitFraming/maximumUnitCount``.
     public var hasTooManyUnits = false
     /// Size of the sample in bytes.
     public var sampleSize: Int
 
+    /// Message with the offset and, for a wrong length, the sample size.
     public var description: String {
       if hasTooManyUnits {
-        return "access unit of \(sampleSize) bytes: more than \(NALUnitFraming.maximumUnitCount) "
-          + "NAL units up to byte \(offset)"
+        return "access unit of \(sampleSize) bytes: over \(NALUnitFraming.maximumUnitCount) "
+          + "NAL units before byte \(offset)"
       }
       guard let length else {
         return "length-prefixed sample: ends inside the NAL unit length at byte \(offset)"
@@ -127,16 +132,17 @@ public enum LengthPrefixed {
     }
   }
 
-  /// The ranges of the NAL units of `sample`, lengths left out. Empty NAL units are passed over.
+  /// Returns the ranges of the NAL units of `sample`, without the lengths. Empty NAL units are
+  /// skipped.
   ///
   /// - Parameters:
-  ///   - sample: NAL units, each behind its length.
-  ///   - lengthSize: bytes of each length: 1, 2 or 4.
+  ///   - sample: length-prefixed NAL units.
+  ///   - lengthSize: size of each length field in bytes: 1, 2 or 4.
   public static func nalUnits(
     in sample: RawSpan, lengthSize: Int = 4
   ) throws(Malformed) -> [Range<Int>] {
     var units: [Range<Int>] = []
-    // As many as a picture of two eyes in a few slices has.
+    // Enough for a picture of two eyes with a few slices.
     units.reserveCapacity(8)
     let lengthSize = min(max(lengthSize, 1), 4)
     var offset = 0
@@ -163,7 +169,7 @@ public enum LengthPrefixed {
   }
 }
 
-/// Writes NAL units one behind another into memory.
+/// Writes consecutive NAL units to memory.
 struct NALUnitSink {
   private let output: UnsafeMutableRawBufferPointer
   private let framing: NALUnitFraming
@@ -174,7 +180,7 @@ struct NALUnitSink {
     self.framing = framing
   }
 
-  /// Writes `nalUnit`, whose payload is in `source`.
+  /// Writes `nalUnit`, whose payload is a range of `source`.
   mutating func append(_ nalUnit: RewrittenNALUnit, source: RawSpan) {
     appendPrefix(nalUnit.byteCount)
     append(nalUnit.beginning.span.bytes)

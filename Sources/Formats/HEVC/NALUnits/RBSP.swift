@@ -2,14 +2,14 @@
 
 public import StereoVideo
 
-/// A raw byte sequence payload: the bytes of a NAL unit from its header on, with emulation
+/// A raw byte sequence payload: the bytes of a NAL unit including its header, with emulation
 /// prevention removed (H.265 7.4.2).
 ///
-/// It may be the beginning of a NAL unit only, for a reader that wants its header alone.
+/// May cover only the beginning of a NAL unit, for reading a slice segment header.
 public struct RBSP: Sendable {
-  /// The bytes without emulation prevention; the first two are the NAL unit header.
+  /// The bytes with emulation prevention removed; the first two are the NAL unit header.
   public let bytes: [UInt8]
-  /// For every emulation prevention byte removed, the index in ``bytes`` of the byte behind it.
+  /// For each removed emulation prevention byte, the index in ``bytes`` of the byte after it.
   public let emulationPreventionIndexes: [Int]
   /// Whether the whole NAL unit was read.
   public let isComplete: Bool
@@ -41,14 +41,14 @@ public struct RBSP: Sendable {
     self.init(nalUnit.span.bytes)
   }
 
-  /// The offset in the NAL unit of the byte that is at `index` of ``bytes``.
+  /// Returns the offset in the NAL unit of the byte at `index` in ``bytes``.
   public func offsetInNALUnit(of index: Int) -> Int {
     var offset = index
     for removed in emulationPreventionIndexes where removed <= index { offset += 1 }
     return offset
   }
 
-  /// The NAL unit with header `header` and payload `payload`, emulation prevention inserted.
+  /// Returns the NAL unit with this header and payload, with emulation prevention inserted.
   public static func nalUnit(_ header: NALUnitHeader, payload: [UInt8]) -> [UInt8] {
     var unit: [UInt8] = []
     unit.reserveCapacity(payload.count + payload.count >> 6 + 4)
@@ -68,9 +68,10 @@ public struct RBSP: Sendable {
 }
 
 extension BitWriter {
-  /// The NAL unit of what was written: `header`, then the payload with emulation prevention.
+  /// Returns a NAL unit with `header` and the written bits as payload, with emulation prevention
+  /// inserted.
   ///
-  /// - Precondition: the payload is whole bytes; ``trailingBits()`` sees to that.
+  /// - Precondition: A whole number of bytes was written; ``trailingBits()`` ensures that.
   public func nalUnit(_ header: NALUnitHeader) -> [UInt8] {
     RBSP.nalUnit(header, payload: bytes)
   }

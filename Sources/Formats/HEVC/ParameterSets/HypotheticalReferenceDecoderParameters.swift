@@ -2,15 +2,15 @@
 
 internal import StereoVideo
 
-/// `hrd_parameters()`, H.265 (E.2.2): the coded picture buffer a stream was made for.
+/// `hrd_parameters()`, H.265 (E.2.2): the coded picture buffers that the stream was encoded for.
 public struct HypotheticalReferenceDecoderParameters: Hashable, Sendable {
-  /// What all sub-layers share.
+  /// Parameters shared by all sub-layers.
   public struct Common: Hashable, Sendable {
     /// `nal_hrd_parameters_present_flag`
     public var nalHRDParametersPresent = false
     /// `vcl_hrd_parameters_present_flag`
     public var vclHRDParametersPresent = false
-    /// `sub_pic_hrd_params_present_flag` and what it brings, as its 19 bits.
+    /// `sub_pic_hrd_params_present_flag` and its fields, as 19 bits; nil if not present.
     public var subPictureParameters: Int?
     /// `bit_rate_scale` and `cpb_size_scale`, four bits each.
     public var scales = 0
@@ -27,13 +27,13 @@ public struct HypotheticalReferenceDecoderParameters: Hashable, Sendable {
     public var bitRateValueMinus1: Int
     /// `cpb_size_value_minus1`
     public var cpbSizeValueMinus1: Int
-    /// `cpb_size_du_value_minus1` and `bit_rate_du_value_minus1`
+    /// `cpb_size_du_value_minus1` and `bit_rate_du_value_minus1`; empty if not sent.
     public var decodingUnit: [Int]
     /// `cbr_flag`
     public var constantBitRate: Bool
   }
 
-  /// What is said of one sub-layer.
+  /// Parameters of one sub-layer.
   public struct SubLayer: Hashable, Sendable {
     /// `fixed_pic_rate_general_flag`
     public var fixedPictureRateGeneral = false
@@ -49,13 +49,13 @@ public struct HypotheticalReferenceDecoderParameters: Hashable, Sendable {
     public var buffers: [Buffer] = []
   }
 
-  /// What all sub-layers share; nil where `commonInfPresentFlag` is 0.
+  /// Parameters shared by all sub-layers; nil if `commonInfPresentFlag` is 0.
   public var common: Common?
   /// The sub-layers, lowest first.
   public var subLayers: [SubLayer] = []
 
-  /// Reads the structure. `inherited` is that of the structure before it in the VPS, whose common
-  /// part holds where this one has none.
+  /// Reads the structure. `inherited` holds the common parameters of the preceding structure in the
+  /// VPS, which apply if this one has none.
   init(
     _ reader: inout BitReader, commonPresent: Bool, maxSubLayersMinus1: Int,
     inherited: Common? = nil
@@ -100,7 +100,9 @@ extension HypotheticalReferenceDecoderParameters.Common {
 }
 
 extension HypotheticalReferenceDecoderParameters.SubLayer {
+  /// Parameters shared by all sub-layers.
   public typealias Common = HypotheticalReferenceDecoderParameters.Common
+  /// One coded picture buffer of a sub-layer.
   public typealias Buffer = HypotheticalReferenceDecoderParameters.Buffer
 
   init(_ reader: inout BitReader, _ common: Common) throws(SyntaxError) {

@@ -2,9 +2,9 @@
 
 internal import StereoVideo
 
-/// The part of `vps_extension()` behind the dependencies (H.265 F.7.3.2.1.1, from
+/// The part of `vps_extension()` after the dependencies (H.265 F.7.3.2.1.1, from
 /// `vps_sub_layers_max_minus1_present_flag` to `direct_dependency_type`), for two layers in two
-/// layer sets: what MV-HEVC streams for two eyes have.
+/// layer sets, as MV-HEVC streams for two eyes have.
 public struct LayerPairParameters: Hashable, Sendable {
   /// `dpb_size()` of one temporal sub-layer of the output layer set with both layers.
   public struct SubLayerDPBSize: Hashable, Sendable {
@@ -18,14 +18,17 @@ public struct LayerPairParameters: Hashable, Sendable {
 
   /// `sub_layers_vps_max_minus1` of the base layer.
   public var baseMaxSubLayersMinus1 = 0
-  /// `max_tid_il_ref_pics_plus1`: base pictures of this TemporalId and above are no reference.
+  /// `max_tid_il_ref_pics_plus1`: base layer pictures with this TemporalId or a higher one are not
+  /// used as references.
   public var maxTIDInterLayerReferencePlus1 = 7
-  /// `default_ref_layers_active_flag`: every picture may refer to the base layer's without asking.
+  /// `default_ref_layers_active_flag`: whether all pictures may refer to the base layer without
+  /// signalling it per slice.
   public var defaultReferenceLayersActive = false
-  /// The structures behind the base layer's own, from index 2 on; nil profile: as the one before.
+  /// The structures after the base layer's own, from index 2 on. A nil profile repeats the
+  /// preceding one.
   public var profileTierLevels: [ProfileTierLevel] = []
-  /// `profile_tier_level_idx` of each layer in the output layer set with both layers; -1 where the
-  /// layer is not needed.
+  /// `profile_tier_level_idx` of each layer in the output layer set with both layers; -1 for a
+  /// layer that is not needed.
   public var profileTierLevelIndexes: [Int] = []
   /// `vps_rep_formats`
   public var representationFormats: [RepresentationFormat] = []
@@ -38,12 +41,12 @@ public struct LayerPairParameters: Hashable, Sendable {
   /// `poc_lsb_not_present_flag` of the dependent layer.
   public var pocLSBNotPresent = false
   /// `dpb_size()` of the output layer set with both layers: one entry for all sub-layers, or one
-  /// each.
+  /// per sub-layer.
   public var dpbSize: [SubLayerDPBSize] = []
   /// `direct_dependency_type`: 0 samples, 1 motion, 2 both.
   public var directDependencyType = 2
 
-  /// Parameters to be filled in.
+  /// Creates parameters with default values.
   public init() {}
 
   init(
@@ -85,7 +88,7 @@ public struct LayerPairParameters: Hashable, Sendable {
     directDependencyType = try reader.u(length, "direct_dependency_type")
   }
 
-  /// Reads the output layer sets; gives which layers are necessary in the one of both layers.
+  /// Reads the output layer sets and returns which layers the set with both layers needs.
   private mutating func readOutputLayerSets(
     _ reader: inout BitReader, _ vps: VideoParameterSet, _ isDependent: Bool, _ highest: Int
   ) throws(SyntaxError) -> [Bool] {
@@ -95,7 +98,7 @@ public struct LayerPairParameters: Hashable, Sendable {
     if kind == 2 {
       output = [try reader.flag("output_layer_flag"), try reader.flag("output_layer_flag")]
     }
-    // A layer is necessary where it is output or an output layer refers to it.
+    // A layer is necessary if it is output or an output layer refers to it.
     let necessary = [output[0] || output[1] && isDependent, output[1]]
     if highest > 0 {
       for layer in 0...1 {

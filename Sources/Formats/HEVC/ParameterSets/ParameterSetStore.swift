@@ -2,13 +2,13 @@
 
 public import StereoVideo
 
-/// The parameter sets that a stream has sent so far, of its base layer and of the layer above it.
+/// The parameter sets received so far for the base layer and the layer above it.
 ///
-/// Pictures of the dependent layer find their sets in their own layer first, then in the base
-/// layer: some encoders number both layers' sets in one space, some in two.
+/// Pictures of the dependent layer look up their sets in their own layer first, then in the base
+/// layer: some encoders number the sets of both layers in one id space, some in two.
 public struct ParameterSetStore: Sendable {
-  /// A parameter set and the NAL unit that it was read from. An object, since sets are large, and each
-  /// slice looks at two of them.
+  /// A parameter set and the NAL unit it was read from. A class, because sets are large and every
+  /// slice refers to two of them.
   final class Stored<Set: Sendable>: Sendable {
     let nalUnit: [UInt8]
     let set: Set
@@ -25,15 +25,16 @@ public struct ParameterSetStore: Sendable {
   private(set) var pps = [[Stored<PictureParameterSet>?]](
     repeating: Array(repeating: nil, count: 64), count: 2)
 
-  /// How often the sets have changed: what is made of them holds as long as this stays the same.
+  /// Number of changes so far. Anything derived from the sets stays valid while this is unchanged.
   private(set) var generation = 0
 
   /// An empty store.
   public init() {}
 
-  /// Takes the NAL unit `nalUnit` in where it is a VPS, SPS or PPS of the layers 0 or 1.
+  /// Adds `nalUnit` if it is a VPS, SPS or PPS of layer 0 or 1; other NAL units are ignored.
   ///
-  /// - Returns: whether the store changed: false for a repetition.
+  /// - Returns: Whether the store changed; false if the set is a repetition.
+  /// - Throws: `SyntaxError` if the set cannot be read.
   public mutating func add(_ nalUnit: RawSpan) throws(SyntaxError) -> Bool {
     guard let header = NALUnitHeader(nalUnit), header.type.isParameterSet, header.layerID <= 1
     else { return false }
@@ -57,7 +58,7 @@ public struct ParameterSetStore: Sendable {
     return true
   }
 
-  /// The SPS with this id for pictures of `layer`.
+  /// Returns the SPS with this id for pictures of `layer`; nil if it has not been received.
   public func sequenceParameterSet(_ id: Int, layer: Int) -> SequenceParameterSet? {
     storedSequenceParameterSet(id, layer: layer)?.set
   }
@@ -67,7 +68,7 @@ public struct ParameterSetStore: Sendable {
     return (layer > 0 ? sps[1][id] : nil) ?? sps[0][id]
   }
 
-  /// The PPS with this id for pictures of `layer`.
+  /// Returns the PPS with this id for pictures of `layer`; nil if it has not been received.
   public func pictureParameterSet(_ id: Int, layer: Int) -> PictureParameterSet? {
     storedPictureParameterSet(id, layer: layer)?.set
   }
@@ -77,7 +78,7 @@ public struct ParameterSetStore: Sendable {
     return (layer > 0 ? pps[1][id] : nil) ?? pps[0][id]
   }
 
-  /// The PPS with this id for pictures of `layer`, and the SPS that it refers to.
+  /// Returns the PPS with this id for pictures of `layer` and the SPS it refers to.
   func activeSets(pps id: Int, layer: Int) throws(MissingParameterSet) -> ActiveSets {
     guard let pps = storedPictureParameterSet(id, layer: layer) else {
       throw MissingParameterSet(name: "PPS \(id)")
@@ -95,19 +96,19 @@ public struct ParameterSetStore: Sendable {
     let sps: Stored<SequenceParameterSet>
   }
 
-  /// A set that something refers to was not sent.
+  /// A parameter set that was referred to but not received.
   struct MissingParameterSet: Error {
-    /// What it is called: `PPS 3`.
+    /// Kind and id, such as `PPS 3`.
     let name: String
   }
 
-  /// The VPS with this id.
+  /// Returns the VPS with this id; nil if it has not been received.
   public func videoParameterSet(_ id: Int) -> VideoParameterSet? {
     0..<16 ~= id ? vps[id]?.set : nil
   }
 
-  /// The short form of the SPS takes values from the VPS, so a new VPS means reading it again. One
-  /// that the new VPS has no values for is gone with the old VPS.
+  /// Rereads the SPSs in the short form, which take values from the changed VPS. An SPS that cannot
+  /// be read with the new VPS is removed.
   private mutating func reread(_ changed: VideoParameterSet) {
     for index in sps[1].indices {
       guard let stored = sps[1][index], stored.set.isMultilayerForm,

@@ -42,7 +42,7 @@ public struct PictureParameterSet: Hashable, Sendable {
   public private(set) var listsModificationPresent = false
   /// `slice_segment_header_extension_present_flag`
   public private(set) var sliceSegmentHeaderExtensionPresent = false
-  /// `pps_scaling_list_data()`; nil where not present.
+  /// `pps_scaling_list_data()`; nil if not present.
   public private(set) var scalingList: ScalingListData?
   /// `chroma_qp_offset_list_enabled_flag` of `pps_range_extension()`.
   public private(set) var chromaQPOffsetListEnabled = false
@@ -50,11 +50,11 @@ public struct PictureParameterSet: Hashable, Sendable {
   public private(set) var pocResetInfoPresent = false
   /// `pps_infer_scaling_list_flag` of `pps_multilayer_extension()`.
   public private(set) var infersScalingList = false
-  /// Whether `pps_multilayer_extension()` names a region of the reference layer's picture, or
-  /// positions between its samples, instead of the whole picture as it is.
+  /// Whether `pps_multilayer_extension()` selects a region of the reference layer's picture or a
+  /// sub-sample phase, so that the picture cannot be used unchanged for inter-layer prediction.
   public private(set) var resamplesReferenceLayer = false
 
-  /// Where the parts begin, in bits of ``rbsp``: what rewriting copies is named by these.
+  /// Bit positions of fields in ``rbsp``, for copying the unchanged parts when rewriting.
   struct Layout: Hashable, Sendable {
     var dependentSliceSegments = 0
     var outputFlagPresent = 0
@@ -65,11 +65,11 @@ public struct PictureParameterSet: Hashable, Sendable {
     var rangeExtension = 0..<0
   }
 
-  /// The NAL unit without emulation prevention.
+  /// The NAL unit, with emulation prevention removed.
   private(set) var rbsp: [UInt8]
   private(set) var layout = Layout()
 
-  /// Reads the PPS NAL unit `nalUnit`.
+  /// Reads a PPS NAL unit, including its header.
   public init(nalUnit: [UInt8]) throws(SyntaxError) {
     rbsp = RBSP(nalUnit).bytes
     var reader = BitReader(rbsp, structure: "pic_parameter_set_rbsp", position: 16)
@@ -130,7 +130,7 @@ public struct PictureParameterSet: Hashable, Sendable {
   }
 
   private func readTiles(_ reader: inout BitReader) throws(SyntaxError) {
-    // 65535 luma samples are at most 4096 coding tree blocks of 16.
+    // A picture is at most 65535 luma samples wide, which is 4096 coding tree blocks of 16 samples.
     let columns = try reader.ue("num_tile_columns_minus1", in: 0...4095)
     let rows = try reader.ue("num_tile_rows_minus1", in: 0...4095)
     if try !reader.flag("uniform_spacing_flag") {

@@ -4,7 +4,7 @@ internal import StereoVideo
 
 /// `profile_tier_level()`, H.265 (7.3.3).
 public struct ProfileTierLevel: Hashable, Sendable {
-  /// The profile part: everything in front of the level.
+  /// The profile part: all fields before the level.
   public struct Profile: Hashable, Sendable {
     /// `general_profile_space`, 0 to 3.
     public var profileSpace = 0
@@ -15,11 +15,11 @@ public struct ProfileTierLevel: Hashable, Sendable {
     public var profileIDC = 0
     /// `general_profile_compatibility_flag`, index 0 in the highest bit.
     public var compatibilityFlags: UInt32 = 0
-    /// The 48 constraint bits behind the compatibility flags, `general_progressive_source_flag` in
-    /// bit 47.
+    /// The 48 constraint bits after the compatibility flags, with `general_progressive_source_flag`
+    /// in bit 47.
     public var constraintFlags: UInt64 = 0
 
-    /// A profile of these values.
+    /// Creates a profile from its fields.
     public init(
       profileSpace: Int = 0, tierFlag: Bool = false, profileIDC: Int = 0,
       compatibilityFlags: UInt32 = 0, constraintFlags: UInt64 = 0
@@ -52,22 +52,22 @@ public struct ProfileTierLevel: Hashable, Sendable {
     }
   }
 
-  /// What is said of one temporal sub-layer below the highest.
+  /// Profile and level of a temporal sub-layer below the highest.
   public struct SubLayer: Hashable, Sendable {
-    /// `sub_layer_profile_idc` and the syntax elements behind it; nil where not sent.
+    /// `sub_layer_profile_idc` and the syntax elements after it; nil if not sent.
     public var profile: Profile?
-    /// `sub_layer_level_idc`; nil where not sent.
+    /// `sub_layer_level_idc`; nil if not sent.
     public var levelIDC: Int?
   }
 
-  /// The general profile; nil where `profilePresentFlag` is 0.
+  /// The general profile; nil if `profilePresentFlag` is 0.
   public var profile: Profile?
-  /// `general_level_idc`: thirty times the level number.
+  /// `general_level_idc`: 30 times the level number.
   public var levelIDC: Int
   /// The sub-layers below the highest, lowest first.
   public var subLayers: [SubLayer]
 
-  /// A structure of these values.
+  /// Creates the structure from its fields.
   public init(profile: Profile?, levelIDC: Int, subLayers: [SubLayer] = []) {
     self.profile = profile
     self.levelIDC = levelIDC
@@ -95,7 +95,7 @@ public struct ProfileTierLevel: Hashable, Sendable {
     }
   }
 
-  /// Writes the structure; the profile is left out where it is nil.
+  /// Writes the structure, without the profile if it is nil.
   func write(to writer: inout BitWriter) {
     profile?.write(to: &writer)
     writer.u(levelIDC, 8)

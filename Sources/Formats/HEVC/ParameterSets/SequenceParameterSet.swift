@@ -2,16 +2,16 @@
 
 public import StereoVideo
 
-/// `seq_parameter_set_rbsp()`, H.265 (7.3.2.2), in its ordinary form and in the short form that
-/// layers above the base may have (F.7.3.2.2.1).
+/// `seq_parameter_set_rbsp()`, H.265 (7.3.2.2), in the regular form and in the short form allowed
+/// for layers above the base (F.7.3.2.2.1).
 public struct SequenceParameterSet: Hashable, Sendable {
   /// The NAL unit header.
   public private(set) var header: NALUnitHeader
   /// `sps_video_parameter_set_id`, 0 to 15.
   public private(set) var videoParameterSetID = 0
-  /// Number of temporal sub-layers less one, 0 to 6; in the short form that of the VPS.
+  /// Number of temporal sub-layers minus 1, 0 to 6; in the short form, the VPS's value.
   public private(set) var maxSubLayersMinus1 = 0
-  /// MultiLayerExtSpsFlag: the short form, with size and format in the VPS.
+  /// MultiLayerExtSpsFlag: whether this is the short form, with size and format in the VPS.
   public private(set) var isMultilayerForm = false
   /// `sps_temporal_id_nesting_flag`
   public private(set) var temporalIDNesting = true
@@ -19,26 +19,27 @@ public struct SequenceParameterSet: Hashable, Sendable {
   public private(set) var profileTierLevel: ProfileTierLevel?
   /// `sps_seq_parameter_set_id`, 0 to 15.
   public private(set) var id = 0
-  /// Size and sample format; in the short form those that the VPS names.
+  /// Size and sample format; in the short form, taken from the VPS.
   public private(set) var format: RepresentationFormat
-  /// Bits of `slice_pic_order_cnt_lsb`, 4 to 16.
+  /// Number of bits of `slice_pic_order_cnt_lsb`, 4 to 16.
   public private(set) var log2MaxPOCLSB = 4
-  /// DPB needs, one entry for all sub-layers or one each; empty in the short form.
+  /// DPB requirements, one entry for all sub-layers or one per sub-layer; empty in the short form.
   public private(set) var subLayerOrdering: [VideoParameterSet.SubLayerOrdering] = []
-  /// What the slice data is coded with.
+  /// Coding tools and block sizes that the slice data depends on.
   public private(set) var tools = CodingTools()
-  /// The candidates `st_ref_pic_set(0)` and on.
+  /// The candidate sets `st_ref_pic_set(0)`, `st_ref_pic_set(1)` and so on.
   public private(set) var shortTermSets: [ShortTermReferencePictureSet] = []
   /// `long_term_ref_pics_present_flag`
   public private(set) var longTermPicturesPresent = false
   /// `lt_ref_pic_poc_lsb_sps` and `used_by_curr_pic_lt_sps_flag`
   public private(set) var longTermCandidates: [LongTermCandidate] = []
-  /// `vui_parameters()`; nil where not present.
+  /// `vui_parameters()`; nil if not present.
   public private(set) var vui: VideoUsabilityInformation?
-  /// `inter_view_mv_vert_constraint_flag` of `sps_multilayer_extension()`; nil without one.
+  /// `inter_view_mv_vert_constraint_flag` of `sps_multilayer_extension()`; nil if that is not
+  /// present.
   public private(set) var interViewMVVerticalConstraint: Bool?
 
-  /// A long-term reference picture that slices name by index.
+  /// A long-term reference picture that slices can refer to by index.
   public struct LongTermCandidate: Hashable, Sendable {
     /// `lt_ref_pic_poc_lsb_sps`
     public var pocLSB: Int
@@ -46,12 +47,12 @@ public struct SequenceParameterSet: Hashable, Sendable {
     public var isUsedByCurrentPicture: Bool
   }
 
-  /// Where the parts begin, in bits of ``rbsp``: what rewriting copies is named by these.
+  /// Bit positions of fields in ``rbsp``, for copying the unchanged parts when rewriting.
   struct Layout: Hashable, Sendable {
     var id = 0
     var pocLSB = 0
     var codingTools = 0
-    /// Behind `scaling_list_enabled_flag`, before the flags that only the short form has.
+    /// After `scaling_list_enabled_flag`, before the flags that only the short form has.
     var scalingListInference = 0
     var scalingListData = 0
     var shortTermSets = 0
@@ -61,16 +62,18 @@ public struct SequenceParameterSet: Hashable, Sendable {
     var rangeExtension = 0..<0
   }
 
-  /// The NAL unit without emulation prevention.
+  /// The NAL unit, with emulation prevention removed.
   private(set) var rbsp: [UInt8]
   private(set) var layout = Layout()
 
-  /// Reads the SPS NAL unit `nalUnit`.
+  /// Reads an SPS NAL unit.
   ///
   /// - Parameters:
-  ///   - nalUnit: its header included.
-  ///   - videoParameterSet: needed by the short form, which takes size, format and number of sub-layers
-  ///     from it.
+  ///   - nalUnit: the NAL unit, including its header.
+  ///   - videoParameterSet: the VPS; required for the short form, which takes size, format and the
+  ///     number of sub-layers from it.
+  /// - Throws: `SyntaxError` if the SPS is invalid or uses an unsupported extension, or if the
+  ///   short form's VPS is missing.
   public init(
     nalUnit: [UInt8], videoParameterSet: VideoParameterSet? = nil
   ) throws(SyntaxError) {
@@ -102,7 +105,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
     try readExtensions(&reader)
   }
 
-  /// Everything in front of `log2_max_pic_order_cnt_lsb_minus4`.
+  /// Reads everything before `log2_max_pic_order_cnt_lsb_minus4`.
   private mutating func readHead(
     _ reader: inout BitReader, _ vps: VideoParameterSet?
   ) throws(SyntaxError) {
@@ -157,7 +160,7 @@ public struct SequenceParameterSet: Hashable, Sendable {
   private mutating func readFormat(_ reader: inout BitReader) throws(SyntaxError) {
     let chroma = try reader.ue("chroma_format_idc", in: 0...3)
     let planes = chroma == 3 ? try reader.flag("separate_colour_plane_flag") : false
-    // Level 8.5 knows no limit; 65535 is what a rep_format can say.
+    // Level 8.5 has no limit; 65535 is the largest size a rep_format can hold.
     format.width = try reader.ue("pic_width_in_luma_samples", in: 1...65535)
     format.height = try reader.ue("pic_height_in_luma_samples", in: 1...65535)
     if try reader.flag("conformance_window_flag") {
@@ -245,9 +248,9 @@ public struct SequenceParameterSet: Hashable, Sendable {
   }
 }
 
-/// Variables that H.265 (7.4.3.2.1) derives from the syntax elements of an SPS.
+/// Variables derived from the syntax elements of an SPS, H.265 (7.4.3.2.1).
 extension SequenceParameterSet {
-  /// ChromaArrayType: 0 where planes are coded separately.
+  /// ChromaArrayType; 0 if the colour planes are coded separately.
   public var chromaArrayType: Int {
     guard let sample = format.sampleFormat, !sample.separateColourPlanes else { return 0 }
     return sample.chromaFormatIDC
@@ -260,8 +263,8 @@ extension SequenceParameterSet {
   /// PicSizeInCtbsY
   public var sizeInCTBs: Int { widthInCTBs * heightInCTBs }
 
-  /// Size of the picture inside the conformance window, in luma samples. Zero where the window
-  /// leaves nothing.
+  /// Size of the conformance window in luma samples; a dimension is 0 if the cropping leaves
+  /// nothing of it.
   public var visibleSize: (width: Int, height: Int) {
     guard let window = format.conformanceWindow else { return (format.width, format.height) }
     let chroma = format.sampleFormat?.chromaFormatIDC ?? 1
@@ -273,15 +276,15 @@ extension SequenceParameterSet {
     )
   }
 
-  /// DPB needs of all sub-layers; nil in the short form, where the VPS has them.
+  /// DPB requirements of the highest sub-layer; nil in the short form, where the VPS has them.
   public var dpb: VideoParameterSet.SubLayerOrdering? { subLayerOrdering.last }
 
   private func ceilingShift(_ value: Int, _ bits: Int) -> Int { (value + (1 << bits) - 1) >> bits }
 }
 
-/// `scaling_list_data()`, H.265 (7.3.4), as it is coded: what two layers are compared by.
+/// `scaling_list_data()`, H.265 (7.3.4), as coded values, for comparing two layers.
 public struct ScalingListData: Hashable, Sendable {
-  /// The values of the syntax elements in the order in which they come.
+  /// Values of the syntax elements in coding order.
   public private(set) var codedValues: [Int16] = []
 
   init(_ reader: inout BitReader) throws(SyntaxError) {
@@ -315,10 +318,10 @@ public struct ScalingListData: Hashable, Sendable {
   }
 }
 
-/// The part of an SPS that the slice data is coded with: what two layers must have in common to
-/// be decoded by one single-layer SPS.
+/// SPS parameters that the slice data depends on. Two layers can share one single-layer SPS only if
+/// these are equal.
 public struct CodingTools: Hashable, Sendable {
-  /// PCM coding, `pcm_enabled_flag`.
+  /// PCM coding parameters, `pcm_enabled_flag`.
   public struct PCM: Hashable, Sendable {
     /// `pcm_sample_bit_depth_luma_minus1`
     public var bitDepthLumaMinus1: Int
@@ -332,15 +335,15 @@ public struct CodingTools: Hashable, Sendable {
     public var loopFilterDisabled: Bool
   }
 
-  /// Scaling lists, `scaling_list_enabled_flag`.
+  /// Scaling list mode, `scaling_list_enabled_flag`.
   public enum ScalingList: Hashable, Sendable {
-    /// None.
+    /// Scaling lists are not used.
     case disabled
-    /// Those of table 7-5 and 7-6.
+    /// The default lists of tables 7-5 and 7-6.
     case standard
-    /// Those of the base layer, `sps_infer_scaling_list_flag`.
+    /// The lists of the base layer, `sps_infer_scaling_list_flag`.
     case inferred
-    /// Those that the SPS has.
+    /// The lists sent in the SPS.
     case explicit(ScalingListData)
   }
 
@@ -356,20 +359,20 @@ public struct CodingTools: Hashable, Sendable {
   public var maxTransformHierarchyDepthInter = 0
   /// `max_transform_hierarchy_depth_intra`
   public var maxTransformHierarchyDepthIntra = 0
-  /// `scaling_list_enabled_flag` and what it brings.
+  /// `scaling_list_enabled_flag` and the fields it enables.
   public var scalingList = ScalingList.disabled
   /// `amp_enabled_flag`
   public var asymmetricMotionPartitions = false
   /// `sample_adaptive_offset_enabled_flag`
   public var sampleAdaptiveOffset = false
-  /// `pcm_enabled_flag` and what it brings.
+  /// `pcm_enabled_flag` and the fields it enables; nil if PCM is disabled.
   public var pcm: PCM?
   /// `sps_temporal_mvp_enabled_flag`
   public var temporalMotionVectorPrediction = false
   /// `strong_intra_smoothing_enabled_flag`
   public var strongIntraSmoothing = false
-  /// The nine flags of `sps_range_extension()`, `transform_skip_rotation_enabled_flag` in bit 8;
-  /// 0 where there is none.
+  /// The nine flags of `sps_range_extension()`, with `transform_skip_rotation_enabled_flag` in bit
+  /// 8; 0 if the extension is not present.
   public var rangeExtension = 0
 
   /// CtbLog2SizeY, 4 to 6.

@@ -2,32 +2,33 @@
 
 internal import StereoVideo
 
-/// `st_ref_pic_set()`, H.265 (7.3.7), in its derived form (7.4.8): pictures by their distance in
-/// POC.
+/// `st_ref_pic_set()`, H.265 (7.3.7), in its derived form (7.4.8): reference pictures by POC
+/// difference.
 public struct ShortTermReferencePictureSet: Hashable, Sendable {
   /// A reference picture.
   public struct Entry: Hashable, Sendable {
-    /// `DeltaPocS0` or `DeltaPocS1`: POC of the reference less POC of the picture.
+    /// `DeltaPocS0` or `DeltaPocS1`: POC of the reference minus POC of the current picture.
     public var deltaPOC: Int
-    /// `UsedByCurrPicS0` or `UsedByCurrPicS1`; false: kept for later pictures only.
+    /// `UsedByCurrPicS0` or `UsedByCurrPicS1`; false if the picture is only kept for later
+    /// pictures.
     public var isUsedByCurrentPicture: Bool
 
-    /// A reference at distance `deltaPOC`.
+    /// Creates an entry for the reference at distance `deltaPOC`.
     public init(deltaPOC: Int, isUsedByCurrentPicture: Bool) {
       self.deltaPOC = deltaPOC
       self.isUsedByCurrentPicture = isUsedByCurrentPicture
     }
   }
 
-  /// Pictures in front of the current one in output order, nearest first.
+  /// Pictures before the current one in output order, nearest first.
   public var negative: [Entry] = []
-  /// Pictures behind the current one in output order, nearest first.
+  /// Pictures after the current one in output order, nearest first.
   public var positive: [Entry] = []
 
-  /// An empty set.
+  /// Creates an empty set.
   public init() {}
 
-  /// The set of `entries`, put in order by distance.
+  /// Creates a set of `entries`, sorted by distance.
   public init(_ entries: [Entry]) {
     negative = entries.filter { $0.deltaPOC < 0 }.sorted { $0.deltaPOC > $1.deltaPOC }
     positive = entries.filter { $0.deltaPOC > 0 }.sorted { $0.deltaPOC < $1.deltaPOC }
@@ -36,13 +37,13 @@ public struct ShortTermReferencePictureSet: Hashable, Sendable {
   /// `NumDeltaPocs`
   public var count: Int { negative.count + positive.count }
 
-  /// Number of pictures that the current picture may use.
+  /// Number of pictures that the current picture may refer to.
   public var usedCount: Int {
     negative.count { $0.isUsedByCurrentPicture } + positive.count { $0.isUsedByCurrentPicture }
   }
 
-  /// Reads the set with index `candidates.count`; where `isInSlice`, the one in a slice segment
-  /// header, which may be predicted from any of `candidates`.
+  /// Reads the set with index `candidates.count` of an SPS or, if `isInSlice`, the set in a slice
+  /// segment header, which may be predicted from any of `candidates`.
   init(
     _ reader: inout BitReader, candidates: [ShortTermReferencePictureSet], isInSlice: Bool
   ) throws(SyntaxError) {
@@ -73,21 +74,21 @@ public struct ShortTermReferencePictureSet: Hashable, Sendable {
     }
   }
 
-  /// Inter prediction of the set (7-61, 7-62).
+  /// Reads a set that is predicted from `reference` (7-61, 7-62).
   private init(
     _ reader: inout BitReader, predictedFrom reference: ShortTermReferencePictureSet
   ) throws(SyntaxError) {
     let isNegative = try reader.flag("delta_rps_sign")
     let magnitude = try reader.ue("abs_delta_rps_minus1", in: 0...0x7FFF) + 1
     let delta = isNegative ? -magnitude : magnitude
-    // In the order in which the flags come: S0, S1, then the reference set's own picture.
+    // The flags are sent in this order: S0, S1, then the picture that the reference set belongs to.
     let sources = reference.negative.map(\.deltaPOC) + reference.positive.map(\.deltaPOC) + [0]
     var entries: [Entry] = []
     for source in sources {
       let used = try reader.flag("used_by_curr_pic_flag")
       let isKept = used ? true : try reader.flag("use_delta_flag")
       let position = source + delta
-      // A set of a conforming stream has no entry of the picture itself; 7-61 passes it over.
+      // No conforming set has an entry for the picture itself; 7-61 skips it.
       if isKept, position != 0 {
         entries.append(Entry(deltaPOC: position, isUsedByCurrentPicture: used))
       }
@@ -98,7 +99,8 @@ public struct ShortTermReferencePictureSet: Hashable, Sendable {
     }
   }
 
-  /// Writes the set explicitly. With candidates in the SPS, a flag says that none is used.
+  /// Writes the set explicitly. If the SPS has candidate sets, the flag that selects prediction is
+  /// written as 0.
   func write(to writer: inout BitWriter, hasCandidates: Bool) {
     if hasCandidates { writer.flag(false) }
     writer.ue(negative.count)

@@ -8,14 +8,14 @@ public struct VideoParameterSet: Hashable, Sendable {
   public struct TimingInformation: Hashable, Sendable {
     /// `vps_num_units_in_tick`
     public var numUnitsInTick: Int
-    /// `vps_time_scale`, units a second.
+    /// `vps_time_scale`, units per second.
     public var timeScale: Int
-    /// `vps_num_ticks_poc_diff_one_minus1`; nil where POC is not proportional to time.
+    /// `vps_num_ticks_poc_diff_one_minus1`; nil if POC is not proportional to time.
     public var numTicksPOCDiffOneMinus1: Int?
-    /// The HRD of each layer set that has one.
+    /// HRD parameters of the layer sets that have them.
     public var hrd: [LayerSetHRD]
 
-    /// Timing of these values.
+    /// Creates timing information from its fields.
     public init(
       numUnitsInTick: Int, timeScale: Int, numTicksPOCDiffOneMinus1: Int? = nil,
       hrd: [LayerSetHRD] = []
@@ -26,7 +26,7 @@ public struct VideoParameterSet: Hashable, Sendable {
       self.hrd = hrd
     }
 
-    /// Pictures a second.
+    /// Pictures per second; 0 if unknown.
     var frameRate: Double { numUnitsInTick > 0 ? Double(timeScale) / Double(numUnitsInTick) : 0 }
   }
 
@@ -38,7 +38,7 @@ public struct VideoParameterSet: Hashable, Sendable {
     public var parameters: HypotheticalReferenceDecoderParameters
   }
 
-  /// DPB needs of one temporal sub-layer.
+  /// DPB requirements of one temporal sub-layer.
   public struct SubLayerOrdering: Hashable, Sendable {
     /// `max_dec_pic_buffering_minus1`
     public var maxDecPicBufferingMinus1: Int
@@ -47,7 +47,7 @@ public struct VideoParameterSet: Hashable, Sendable {
     /// `max_latency_increase_plus1`
     public var maxLatencyIncreasePlus1: Int
 
-    /// Needs of these values.
+    /// Creates DPB requirements from their fields.
     public init(
       maxDecPicBufferingMinus1: Int, maxNumReorderPics: Int, maxLatencyIncreasePlus1: Int
     ) {
@@ -71,23 +71,25 @@ public struct VideoParameterSet: Hashable, Sendable {
   public var temporalIDNesting: Bool
   /// Profile, tier and level of the base layer.
   public var profileTierLevel: ProfileTierLevel
-  /// `vps_max_dec_pic_buffering_minus1` and what comes with it: one entry for all sub-layers, or one each.
+  /// `vps_max_dec_pic_buffering_minus1` and the fields after it: one entry for all sub-layers, or
+  /// one per sub-layer.
   public var subLayerOrdering: [SubLayerOrdering]
   /// `vps_max_layer_id`, 0 to 62.
   public var maxLayerID: Int
-  /// `layer_id_included_flag` of the layer sets behind the first, bit i for nuh_layer_id i.
+  /// `layer_id_included_flag` of the layer sets after the first; bit i stands for nuh_layer_id i.
   public var layerSets: [UInt64]
-  /// `vps_timing_info`; nil where not present.
+  /// `vps_timing_info`; nil if not present.
   public var timing: TimingInformation?
-  /// `vps_extension()`; nil where not present, or not readable.
+  /// `vps_extension()`; nil if not present or unreadable.
   public var multilayer: VideoParameterSetExtension?
-  /// Why the extension is not readable. The base layer is decodable without it.
+  /// Why the extension is unreadable; nil if it is readable. The base layer is decodable without
+  /// it.
   public private(set) var multilayerError: SyntaxError?
 
-  /// Reads the VPS NAL unit `nalUnit`.
+  /// Reads a VPS NAL unit, including its header.
   ///
-  /// An extension that announces only the base layer, or one in a stream whose base layer is coded
-  /// by other means, is not read.
+  /// The extension is ignored if it describes only the base layer, or if the base layer is provided
+  /// externally (`vps_base_layer_internal_flag` 0).
   public init(nalUnit: [UInt8]) throws(SyntaxError) {
     var reader = BitReader(
       RBSP(nalUnit).bytes, structure: "video_parameter_set_rbsp", position: 16)
@@ -127,7 +129,7 @@ public struct VideoParameterSet: Hashable, Sendable {
     }
   }
 
-  /// The VPS as a NAL unit.
+  /// Returns the VPS as a NAL unit.
   public func nalUnit() -> [UInt8] {
     var writer = BitWriter()
     writer.u(id, 4)
@@ -158,7 +160,7 @@ public struct VideoParameterSet: Hashable, Sendable {
 }
 
 extension VideoParameterSet.SubLayerOrdering {
-  /// Reads `sub_layer_ordering_info_present_flag` and what follows it.
+  /// Reads `sub_layer_ordering_info_present_flag` and the fields it controls.
   static func read(
     _ reader: inout BitReader, maxSubLayersMinus1: Int
   ) throws(SyntaxError) -> [Self] {
@@ -174,9 +176,9 @@ extension VideoParameterSet.SubLayerOrdering {
     return result
   }
 
-  /// Writes `sub_layer_ordering_info_present_flag` and what follows it.
+  /// Writes `sub_layer_ordering_info_present_flag` and the fields it controls.
   static func write(_ all: [Self], to writer: inout BitWriter, maxSubLayersMinus1: Int) {
-    // With one sub-layer the flag says nothing; encoders write it as one.
+    // The flag is meaningless with a single sub-layer; encoders write it as 1.
     writer.flag(all.count > maxSubLayersMinus1)
     for ordering in all {
       writer.ue(ordering.maxDecPicBufferingMinus1)

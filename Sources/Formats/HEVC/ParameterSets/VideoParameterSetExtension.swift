@@ -2,27 +2,26 @@
 
 internal import StereoVideo
 
-/// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and how they depend on each
-/// other.
+/// `vps_extension()`, H.265 (F.7.3.2.1.1): the layers of a stream and their dependencies.
 public struct VideoParameterSetExtension: Hashable, Sendable {
   /// One layer.
   public struct Layer: Hashable, Sendable {
     /// `layer_id_in_nuh`, 0 to 62.
     public var nuhLayerID: Int
-    /// `ScalabilityId` for the sixteen scalability types: 0 depth, 1 multiview, 2 spatial or
-    /// quality, 3 auxiliary pictures.
+    /// `ScalabilityId` of the 16 scalability types: 0 depth, 1 multiview, 2 spatial or quality, 3
+    /// auxiliary pictures.
     public var scalabilityIDs: [Int]
-    /// `view_id_val` of the layer's view; 0 where none is sent.
+    /// `view_id_val` of the layer's view; 0 if not sent.
     public var viewID: Int
-    /// Bit j: the layer refers to the layer with index j.
+    /// Direct reference layers: bit j is set if the layer refers to the layer with index j.
     public var directReferenceLayers: UInt64
 
     /// `ViewOrderIdx`
     public var viewOrderIndex: Int { scalabilityIDs[1] }
-    /// `DepthLayerFlag` or `AuxId`: a layer that is no picture for an eye.
+    /// Whether `DepthLayerFlag` or `AuxId` is set: the layer does not hold pictures for an eye.
     public var isAuxiliary: Bool { scalabilityIDs[0] != 0 || scalabilityIDs[3] != 0 }
 
-    /// A layer of a multiview stream.
+    /// Creates a layer of a multiview stream.
     public init(nuhLayerID: Int, viewOrderIndex: Int, viewID: Int, directReferenceLayers: UInt64) {
       self.nuhLayerID = nuhLayerID
       scalabilityIDs = Array(repeating: 0, count: 16)
@@ -32,17 +31,17 @@ public struct VideoParameterSetExtension: Hashable, Sendable {
     }
   }
 
-  /// Level of the base layer (profile not repeated).
+  /// Level of the base layer; its profile is not repeated.
   public var baseProfileTierLevel: ProfileTierLevel
-  /// Bit i: scalability type i is used (`scalability_mask_flag`).
+  /// Scalability types in use (`scalability_mask_flag`); bit i stands for type i.
   public var scalabilityMask: Int
-  /// The layers by their index in the VPS, the base layer first.
+  /// The layers in VPS order, the base layer first.
   public var layers: [Layer]
-  /// What follows the dependencies. Read for streams of two layers in two layer sets; nil for
-  /// others, of which only the base layer is of use here.
+  /// The fields after the dependencies; only read for streams with two layers in two layer sets,
+  /// nil for others, of which only the base layer is used.
   public var pair: LayerPairParameters?
 
-  /// An extension of these values.
+  /// Creates an extension from its fields.
   public init(
     baseProfileTierLevel: ProfileTierLevel, scalabilityMask: Int, layers: [Layer],
     pair: LayerPairParameters?
@@ -136,7 +135,7 @@ public struct VideoParameterSetExtension: Hashable, Sendable {
     pair?.write(to: &writer, vps, layers)
   }
 
-  /// Bits that hold `value`, at least one.
+  /// Number of bits needed for `value`, at least one.
   private func bitCount(_ value: Int) -> Int { max(Int.bitWidth - value.leadingZeroBitCount, 1) }
 }
 
@@ -148,12 +147,12 @@ public struct RepresentationFormat: Hashable, Sendable {
     public var chromaFormatIDC: Int
     /// `separate_colour_plane_vps_flag`
     public var separateColourPlanes: Bool
-    /// Bits a luma sample, 8 to 16.
+    /// Bits per luma sample, 8 to 16.
     public var bitDepthLuma: Int
-    /// Bits a chroma sample, 8 to 16.
+    /// Bits per chroma sample, 8 to 16.
     public var bitDepthChroma: Int
 
-    /// A format of these values.
+    /// Creates a sample format from its fields.
     public init(
       chromaFormatIDC: Int, separateColourPlanes: Bool, bitDepthLuma: Int, bitDepthChroma: Int
     ) {
@@ -168,12 +167,12 @@ public struct RepresentationFormat: Hashable, Sendable {
   public var width: Int
   /// Coded height in luma samples.
   public var height: Int
-  /// Chroma format and bit depths; nil where taken from the structure before.
+  /// Chroma format and bit depths; nil if taken from the preceding structure.
   public var sampleFormat: SampleFormat?
-  /// `conformance_window_vps`; nil where all of the picture is shown.
+  /// `conformance_window_vps`; nil if the whole picture is output.
   public var conformanceWindow: PictureWindow?
 
-  /// A format of these values.
+  /// Creates a format from its fields.
   public init(
     width: Int, height: Int, sampleFormat: SampleFormat?, conformanceWindow: PictureWindow?
   ) {

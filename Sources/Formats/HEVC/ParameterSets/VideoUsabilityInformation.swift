@@ -4,17 +4,17 @@ internal import StereoVideo
 
 /// `vui_parameters()`, H.265 (E.2.1).
 public struct VideoUsabilityInformation: Hashable, Sendable {
-  /// `video_signal_type_present_flag` and what it brings.
+  /// `video_signal_type_present_flag` and the fields it enables.
   public struct SignalType: Hashable, Sendable {
     /// `video_format`: 5 is unspecified.
     public var videoFormat: Int
     /// `video_full_range_flag`
     public var fullRange: Bool
-    /// Colour description; nil where not sent.
+    /// Colour description; nil if not sent.
     public var colour: ColourDescription?
   }
 
-  /// Colour description: code points of H.273.
+  /// Colour description with the code points of H.273.
   public struct ColourDescription: Hashable, Sendable {
     /// `colour_primaries`
     public var primaries: Int
@@ -28,23 +28,23 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
   public struct Timing: Hashable, Sendable {
     /// `vui_num_units_in_tick`
     public var numUnitsInTick: Int
-    /// `vui_time_scale`, units a second.
+    /// `vui_time_scale`, units per second.
     public var timeScale: Int
-    /// `vui_num_ticks_poc_diff_one_minus1`; nil where POC is not proportional to time.
+    /// `vui_num_ticks_poc_diff_one_minus1`; nil if POC is not proportional to time.
     public var numTicksPOCDiffOneMinus1: Int?
-    /// `hrd_parameters()`; nil where not sent.
+    /// `hrd_parameters()`; nil if not sent.
     public var hrd: HypotheticalReferenceDecoderParameters?
-    /// `vui_poc_proportional_to_timing_flag` and what it brings.
+    /// Bits of `vui_poc_proportional_to_timing_flag` and the field it enables.
     var pocProportionalBits: Range<Int>
     /// The bits from `vui_hrd_parameters_present_flag` to the end of `hrd_parameters()`.
     var hrdBits: Range<Int>
 
-    /// Pictures a second.
+    /// Pictures per second; 0 if unknown.
     var frameRate: Double { numUnitsInTick > 0 ? Double(timeScale) / Double(numUnitsInTick) : 0 }
   }
 
-  /// Sample aspect ratio, width to height; nil where unspecified. `aspect_ratio_idc` or its
-  /// explicit form.
+  /// Sample aspect ratio as width to height, from `aspect_ratio_idc` or the explicit fields; nil if
+  /// unspecified.
   public var sampleAspectRatio: (width: Int, height: Int)? {
     let known = [
       (1, 1), (12, 11), (10, 11), (16, 11), (40, 33), (24, 11), (20, 11), (32, 11), (80, 33),
@@ -54,17 +54,17 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
     return 1...16 ~= aspectRatioIDC ? known[aspectRatioIDC - 1] : nil
   }
 
-  /// `aspect_ratio_idc`; 0 is unspecified, 255 explicit.
+  /// `aspect_ratio_idc`: 0 is unspecified, 255 explicit.
   public var aspectRatioIDC = 0
   /// `sar_width`
   public var sarWidth = 0
   /// `sar_height`
   public var sarHeight = 0
-  /// `overscan_appropriate_flag`; nil where not sent.
+  /// `overscan_appropriate_flag`; nil if not sent.
   public var overscanAppropriate: Bool?
-  /// `video_signal_type`; nil where not sent.
+  /// `video_signal_type`; nil if not sent.
   public var signalType: SignalType?
-  /// `chroma_sample_loc_type_top_field` and `_bottom_field`, 0 to 5; nil where not sent.
+  /// `chroma_sample_loc_type_top_field` and `_bottom_field`, 0 to 5; nil if not sent.
   public var chromaLocation: (top: Int, bottom: Int)? {
     chromaLocations.map { ($0[0], $0[1]) }
   }
@@ -75,15 +75,15 @@ public struct VideoUsabilityInformation: Hashable, Sendable {
   public var fieldSequence = false
   /// `frame_field_info_present_flag`
   public var frameFieldInfoPresent = false
-  /// The bits of `video_signal_type_present_flag` and what it brings.
+  /// Bits of `video_signal_type_present_flag` and the fields it enables.
   private(set) var signalTypeBits = 0..<0
-  /// The bit of `frame_field_info_present_flag`.
+  /// Bit of `frame_field_info_present_flag`.
   private(set) var frameFieldInfoBits = 0..<0
-  /// `default_display_window`; nil where not sent.
+  /// `default_display_window`; nil if not sent.
   public var defaultDisplayWindow: PictureWindow?
-  /// `vui_timing_info`; nil where not sent.
+  /// `vui_timing_info`; nil if not sent.
   public var timing: Timing?
-  /// `bitstream_restriction`: nil where not sent.
+  /// `bitstream_restriction`; nil if not sent.
   public var bitstreamRestriction: BitstreamRestriction?
 
   /// `bitstream_restriction`

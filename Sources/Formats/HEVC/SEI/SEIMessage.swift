@@ -6,9 +6,10 @@ public import StereoVideo
 public struct SEIMessage: Hashable, Sendable {
   /// `payloadType`
   public struct PayloadType: RawRepresentable, Hashable, Sendable {
+    /// `payloadType`.
     public let rawValue: Int
 
-    /// The type with the number `rawValue`.
+    /// Creates a type from its number.
     public init(rawValue: Int) { self.rawValue = rawValue }
 
     /// active_parameter_sets
@@ -26,13 +27,13 @@ public struct SEIMessage: Hashable, Sendable {
   /// `sei_payload()`, without emulation prevention.
   public var payload: [UInt8]
 
-  /// A message.
+  /// Creates a message from its type and payload.
   public init(type: PayloadType, payload: [UInt8]) {
     self.type = type
     self.payload = payload
   }
 
-  /// The messages of the SEI NAL unit `nalUnit`.
+  /// Reads the messages of an SEI NAL unit, including its header.
   public static func messages(in nalUnit: RawSpan) throws(SyntaxError) -> [SEIMessage] {
     var reader = BitReader(RBSP(nalUnit).bytes, structure: "sei_message", position: 16)
     var messages: [SEIMessage] = []
@@ -48,7 +49,7 @@ public struct SEIMessage: Hashable, Sendable {
     return messages
   }
 
-  /// An SEI NAL unit of `messages`.
+  /// Returns an SEI NAL unit with `messages`.
   public static func nalUnit(
     _ messages: [SEIMessage], header: NALUnitHeader = NALUnitHeader(type: .prefixSEI)
   ) -> [UInt8] {
@@ -118,8 +119,8 @@ extension ContentLightLevel {
   }
 }
 
-/// `three_dimensional_reference_displays_info()`, H.265 (G.14.2.3): which view is for which eye,
-/// and on what displays the pair looks right.
+/// `three_dimensional_reference_displays_info()`, H.265 (G.14.2.3): the view for each eye, and the
+/// displays the stereo pair was made for.
 public struct ThreeDReferenceDisplaysInformation: Hashable, Sendable {
   /// One reference display.
   public struct Display: Hashable, Sendable {
@@ -129,12 +130,12 @@ public struct ThreeDReferenceDisplaysInformation: Hashable, Sendable {
     public var rightViewID: Int
     /// `exponent_ref_display_width` and `mantissa_ref_display_width`
     public var width: Measure
-    /// `exponent_ref_viewing_distance` and `mantissa_ref_viewing_distance`; nil where not sent.
+    /// `exponent_ref_viewing_distance` and `mantissa_ref_viewing_distance`; nil if not sent.
     public var viewingDistance: Measure?
-    /// `num_sample_shift_plus512` less 512; nil where not sent.
+    /// `num_sample_shift_plus512` minus 512; nil if not sent.
     public var sampleShift: Int?
 
-    /// A display that only says which view is for which eye, as AVFoundation writes it.
+    /// Creates a display that only maps views to eyes, as AVFoundation writes it.
     public init(leftViewID: Int, rightViewID: Int) {
       self.leftViewID = leftViewID
       self.rightViewID = rightViewID
@@ -146,23 +147,23 @@ public struct ThreeDReferenceDisplaysInformation: Hashable, Sendable {
   public struct Measure: Hashable, Sendable {
     /// Exponent, 0 to 62.
     public var exponent: Int
-    /// Mantissa, of a size that depends on exponent and precision.
+    /// Mantissa; its number of bits depends on the exponent and the precision.
     public var mantissa: Int
   }
 
   /// `prec_ref_display_width`, 0 to 31.
   public var displayWidthPrecision = 31
-  /// `prec_ref_viewing_dist`, 0 to 31; nil where distances are not sent.
+  /// `prec_ref_viewing_dist`, 0 to 31; nil if viewing distances are not sent.
   public var viewingDistancePrecision: Int?
   /// The reference displays, 1 to 32.
   public var displays: [Display]
 
-  /// The mapping of views to eyes, as AVFoundation writes it.
+  /// Creates the mapping of views to eyes, as AVFoundation writes it.
   public init(leftViewID: Int, rightViewID: Int) {
     displays = [Display(leftViewID: leftViewID, rightViewID: rightViewID)]
   }
 
-  /// Reads the SEI payload `payload`.
+  /// Reads the message from its SEI payload.
   public init(payload: [UInt8]) throws(SyntaxError) {
     var reader = BitReader(payload, structure: "three_dimensional_reference_displays_info")
     displays = []
@@ -208,7 +209,7 @@ public struct ThreeDReferenceDisplaysInformation: Hashable, Sendable {
     return writer.bytes
   }
 
-  /// The prefix SEI NAL unit with this message alone.
+  /// A prefix SEI NAL unit with only this message.
   public var nalUnit: [UInt8] {
     SEIMessage.nalUnit([SEIMessage(type: .threeDReferenceDisplays, payload: payload)])
   }
@@ -218,7 +219,7 @@ extension ThreeDReferenceDisplaysInformation.Measure {
   init(_ reader: inout BitReader, precision: Int) throws(SyntaxError) {
     exponent = try reader.u(6, "exponent_ref_display_width", in: 0...62)
     mantissa = 0
-    // At most 62 bits, more than one read takes.
+    // At most 62 bits, more than a single read returns.
     var bits = Self.mantissaBits(exponent, precision)
     while bits > 0 {
       let count = min(bits, 32)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Derives PicOrderCntVal of the pictures of one layer in decoding order, H.265 (8.3.1, F.8.3.1).
+/// Derives PicOrderCntVal for the pictures of one layer, in decoding order, H.265 (8.3.1, F.8.3.1).
 public struct PictureOrderCounter: Sendable {
   private var previousTID0POC = 0
   private var isFirstInSequence = true
@@ -8,22 +8,22 @@ public struct PictureOrderCounter: Sendable {
   /// A counter at the start of a stream.
   public init() {}
 
-  /// Whether the next IRAP picture begins a coded video sequence whatever its type: nothing, or an
-  /// end of sequence NAL unit, is in front of it.
+  /// Whether the next IRAP picture begins a coded video sequence regardless of its type: no picture
+  /// precedes it, or an end of sequence NAL unit does.
   public var isAtSequenceStart: Bool { isFirstInSequence }
 
-  /// Says that the next picture follows an end of sequence NAL unit.
+  /// Notes that the next picture follows an end of sequence NAL unit.
   public mutating func endSequence() { isFirstInSequence = true }
 
-  /// PicOrderCntVal of the next picture.
+  /// Returns PicOrderCntVal of the next picture.
   ///
   /// - Parameters:
-  ///   - header: that of its slice segments.
-  ///   - lsb: `slice_pic_order_cnt_lsb`; 0 where not sent.
-  ///   - log2MaxLSB: its size in bits, 4 to 16.
-  ///   - isReset: whether the picture begins a coded video sequence though its own type does not
-  ///     say so: that of a dependent layer, where the base layer's picture begins one.
-  ///   - msbCycle: `poc_msb_cycle_val`; nil where not sent.
+  ///   - header: NAL unit header of its slice segments.
+  ///   - lsb: `slice_pic_order_cnt_lsb`; 0 if not sent.
+  ///   - log2MaxLSB: number of bits of `slice_pic_order_cnt_lsb`, 4 to 16.
+  ///   - isReset: whether the picture begins a coded video sequence although its own type does not
+  ///     say so, as in a dependent layer when the base layer's picture begins one.
+  ///   - msbCycle: `poc_msb_cycle_val`; nil if not sent.
   public mutating func next(
     _ header: NALUnitHeader, lsb: Int, log2MaxLSB: Int, isReset: Bool = false, msbCycle: Int? = nil
   ) -> Int {
@@ -50,18 +50,19 @@ public struct PictureOrderCounter: Sendable {
   }
 }
 
-/// Says in which order the pictures of a stream are shown that has no timestamps, by their picture
-/// order counts.
+/// Numbers the frames of a stream without timestamps in output order, from their picture order
+/// counts.
 ///
-/// A picture order count is taken for a frame, as encoders of progressive video number them.
+/// Each step of the picture order count is taken as one frame, which is how encoders of progressive
+/// video number pictures.
 public struct PictureClock: Sendable {
-  /// When a picture is shown.
+  /// The place of a picture in output order.
   public struct Frame: Hashable, Sendable {
-    /// Its place in output order. The first picture of the stream, which is a random access point,
-    /// is 0; pictures that are decoded after it and shown before it are below.
+    /// Position in output order. The first picture of the stream, a random access point, is 0;
+    /// pictures decoded after it but output before it have negative numbers.
     public var number: Int
-    /// `sps_max_num_reorder_pics`: a picture that is decoded as the n-th is shown as the n-th less
-    /// this or later.
+    /// `sps_max_num_reorder_pics`: the n-th picture in decoding order has at least position n minus
+    /// this value in output order.
     public var reordering: Int
   }
 
@@ -74,13 +75,13 @@ public struct PictureClock: Sendable {
   /// A clock at the start of a stream.
   public init() {}
 
-  /// Takes in parameter sets that came beside the stream. Those that cannot be read are left out.
+  /// Adds parameter sets from outside the stream. Unreadable ones are ignored.
   public mutating func add(parameterSets: [[UInt8]]) {
     for unit in parameterSets { add(unit.span.bytes) }
   }
 
-  /// Takes in the next access unit, given as ranges of NAL units in `bytes`; nil where its picture
-  /// of the base layer is missing or cannot be read.
+  /// Reads the next access unit, given as ranges of NAL units in `bytes`, and returns the position
+  /// of its base layer picture, or nil if that picture is missing or unreadable.
   public mutating func frame(_ bytes: RawSpan, nalUnits: [Range<Int>]) -> Frame? {
     var result: Frame?
     for range in nalUnits where range.lowerBound >= 0 && range.upperBound <= bytes.byteCount {

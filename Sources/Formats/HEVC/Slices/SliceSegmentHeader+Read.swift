@@ -26,7 +26,7 @@ extension SliceSegmentHeader {
     dataOffset = rbsp.offsetInNALUnit(of: reader.position >> 3)
   }
 
-  /// What stands behind the number of the PPS.
+  /// Reads everything after `slice_pic_parameter_set_id`.
   private mutating func read(
     _ reader: inout BitReader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
     _ pair: InterLayerSyntax
@@ -47,8 +47,8 @@ extension SliceSegmentHeader {
     if pps.sliceSegmentHeaderExtensionPresent { try readExtension(&reader, sps, pps, pair) }
   }
 
-  /// `slice_segment_header_extension`, of which the numbering of pictures above the base layer needs
-  /// the POC MSBs (F.7.3.6.1).
+  /// Reads `slice_segment_header_extension`, which holds the POC MSBs of pictures above the base
+  /// layer (F.7.3.6.1).
   private mutating func readExtension(
     _ reader: inout BitReader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
     _ pair: InterLayerSyntax
@@ -77,7 +77,7 @@ extension SliceSegmentHeader {
     try reader.skip(end - reader.position, "slice_segment_header_extension_data_bit")
   }
 
-  /// What dependent slice segments leave out.
+  /// Reads the part of the header that dependent slice segments omit.
   private mutating func readSliceHeader(
     _ reader: inout BitReader, _ sps: SequenceParameterSet, _ pps: PictureParameterSet,
     _ pair: InterLayerSyntax
@@ -167,7 +167,7 @@ extension SliceSegmentHeader {
     let own = try reader.ue("num_long_term_pics", in: 0...16)
     var cycle = 0
     for index in 0..<fromSPS + own {
-      // Differences add up (7-52), in the two groups apart.
+      // DeltaPocMsbCycleLt accumulates (7-52), separately for each of the two groups.
       if index == fromSPS { cycle = 0 }
       var entry: LongTermEntry
       if index < fromSPS {
@@ -234,7 +234,7 @@ extension SliceSegmentHeader {
     _ = try reader.ue("five_minus_max_num_merge_cand", in: 0...4)
   }
 
-  /// `ref_pic_lists_modification()` of one list (7.3.6.2); nil where the list is left as it is.
+  /// `ref_pic_lists_modification()` of one list (7.3.6.2); nil if the list is not modified.
   private func readListEntries(
     _ reader: inout BitReader, _ count: Int, _ total: Int
   ) throws(SyntaxError) -> [Int]? {
@@ -270,7 +270,7 @@ extension SliceSegmentHeader {
     }
   }
 
-  /// Reads the deblocking controls; gives whether the slice is deblocked.
+  /// Reads the deblocking controls and returns whether the slice is deblocked.
   private func readDeblocking(
     _ reader: inout BitReader, _ pps: PictureParameterSet
   ) throws(SyntaxError) -> Bool {

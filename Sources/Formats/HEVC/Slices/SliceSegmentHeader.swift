@@ -4,7 +4,8 @@ public import StereoVideo
 
 /// `slice_segment_header()`, H.265 (7.3.6.1, and F.7.3.6.1 for layers above the base).
 ///
-/// All of it is read and checked; kept is what weaving and flattening need.
+/// The whole header is read and checked; only the fields needed for weaving and flattening are
+/// kept.
 public struct SliceSegmentHeader: Sendable {
   /// `slice_type`
   public enum SliceType: Int, Sendable {
@@ -19,7 +20,7 @@ public struct SliceSegmentHeader: Sendable {
     public var pocLSB: Int
     /// `used_by_curr_pic_lt_flag`
     public var isUsedByCurrentPicture: Bool
-    /// DeltaPocMsbCycleLt; nil where only the LSBs are given.
+    /// DeltaPocMsbCycleLt; nil if only the LSBs are sent.
     public var deltaPOCMSBCycle: Int?
   }
 
@@ -31,7 +32,7 @@ public struct SliceSegmentHeader: Sendable {
   public internal(set) var noOutputOfPriorPictures = false
   /// `slice_pic_parameter_set_id`
   public internal(set) var pictureParameterSetID = 0
-  /// `dependent_slice_segment_flag`: all below is that of the slice segment before.
+  /// `dependent_slice_segment_flag`: the fields below are those of the preceding slice segment.
   public internal(set) var isDependent = false
   /// `slice_segment_address`
   public internal(set) var address = 0
@@ -39,9 +40,9 @@ public struct SliceSegmentHeader: Sendable {
   public internal(set) var sliceType = SliceType.i
   /// `pic_output_flag`
   public internal(set) var isOutput = true
-  /// `slice_pic_order_cnt_lsb`; 0 where not sent.
+  /// `slice_pic_order_cnt_lsb`; 0 if not sent.
   public internal(set) var pocLSB = 0
-  /// `poc_msb_cycle_val`: the MSBs of the POC, in cycles of the LSBs; nil where not sent.
+  /// `poc_msb_cycle_val`: POC MSBs in units of MaxPicOrderCntLsb; nil if not sent.
   public internal(set) var pocMSBCycle: Int?
   /// The short-term reference picture set.
   public internal(set) var shortTermSet = ShortTermReferencePictureSet()
@@ -49,15 +50,15 @@ public struct SliceSegmentHeader: Sendable {
   public internal(set) var longTermEntries: [LongTermEntry] = []
   /// `slice_temporal_mvp_enabled_flag`
   public internal(set) var temporalMVP = false
-  /// Whether the picture of the base layer is a reference (NumActiveRefLayerPics is 1).
+  /// Whether the base layer picture is a reference (NumActiveRefLayerPics is 1).
   public internal(set) var usesInterLayerPrediction = false
   /// `num_ref_idx_l0_active_minus1` + 1; 0 in I slices.
   public internal(set) var activeCountL0 = 0
   /// `num_ref_idx_l1_active_minus1` + 1; 0 in P and I slices.
   public internal(set) var activeCountL1 = 0
-  /// `list_entry_l0`; nil where list 0 is not modified.
+  /// `list_entry_l0`; nil if list 0 is not modified.
   public internal(set) var listEntriesL0: [Int]?
-  /// `list_entry_l1`; nil where list 1 is not modified.
+  /// `list_entry_l1`; nil if list 1 is not modified.
   public internal(set) var listEntriesL1: [Int]?
 
   /// NumPicTotalCurr (7-55, F-56)
@@ -66,37 +67,40 @@ public struct SliceSegmentHeader: Sendable {
       + (usesInterLayerPrediction ? 1 : 0)
   }
 
-  /// Where the parts begin, in bits of ``rbsp``: what rewriting copies is named by these.
+  /// Bit positions of header fields in ``rbsp``, for copying the unchanged parts when rewriting.
   struct Layout: Hashable, Sendable {
     var pictureParameterSetID = 0..<0
     /// `num_extra_slice_header_bits` bits.
     var extraBits = 0..<0
-    /// `pic_output_flag`, empty where not sent.
+    /// `pic_output_flag`; empty if not sent.
     var outputFlag = 0..<0
-    /// `slice_pic_order_cnt_lsb`, empty where not sent.
+    /// `slice_pic_order_cnt_lsb`; empty if not sent.
     var pocLSB = 0..<0
-    /// From the short-term set to in front of `slice_temporal_mvp_enabled_flag`.
+    /// From the short-term reference picture set up to `slice_temporal_mvp_enabled_flag`,
+    /// exclusive.
     var referenceSets = 0..<0
-    /// `inter_layer_pred_enabled_flag`, empty where not sent.
+    /// `inter_layer_pred_enabled_flag`; empty if not sent.
     var interLayer = 0..<0
     /// From `num_ref_idx_active_override_flag` to the end of `ref_pic_lists_modification()`.
     var referenceLists = 0..<0
-    /// `slice_segment_header_extension_length`, or the alignment where there is none.
+    /// Position of `slice_segment_header_extension_length`, or of `byte_alignment()` if it is not
+    /// sent.
     var end = 0
   }
 
   var layout = Layout()
-  /// The beginning of the NAL unit without emulation prevention.
+  /// Beginning of the NAL unit, with emulation prevention removed.
   var rbsp: [UInt8] = []
-  /// Offset in the NAL unit of the slice data: the first byte behind the header.
+  /// Offset in the NAL unit of the slice data, the first byte after the header.
   public internal(set) var dataOffset = 0
 
-  /// Reads the header of the slice segment NAL unit `nalUnit`.
+  /// Reads the header of a slice segment NAL unit.
   ///
   /// - Parameters:
-  ///   - nalUnit: its header included.
-  ///   - sets: the parameter sets sent so far.
-  ///   - pair: what the VPS says of two layers; needed for slices of layer 1 only.
+  ///   - nalUnit: the NAL unit, including its header.
+  ///   - sets: the parameter sets received so far.
+  ///   - pair: the VPS syntax that slices of layer 1 depend on; not needed for other layers.
+  /// - Throws: `SyntaxError` if the header is invalid or refers to a missing parameter set.
   public init(
     nalUnit: RawSpan, sets: ParameterSetStore, pair: InterLayerSyntax = InterLayerSyntax()
   ) throws(SyntaxError) {
@@ -105,8 +109,8 @@ public struct SliceSegmentHeader: Sendable {
         structure: "nal_unit_header", element: "nuh_temporal_id_plus1", bitOffset: 0,
         reason: .endOfData)
     }
-    // A header is far shorter than its slice data; read a beginning, and more where that is not
-    // enough.
+    // A header is far shorter than its slice data, so read only a prefix first, and a longer one if
+    // that is not enough.
     var limit = 96
     while true {
       let rbsp = RBSP(nalUnit, limit: limit)
@@ -124,9 +128,9 @@ public struct SliceSegmentHeader: Sendable {
   private init(_ header: NALUnitHeader) { self.header = header }
 }
 
-/// What the syntax of a dependent layer's slices depends on, taken from the VPS.
+/// VPS values that the slice header syntax of a dependent layer depends on.
 public struct InterLayerSyntax: Hashable, Sendable {
-  /// The layer has a direct reference layer.
+  /// Whether the layer has a direct reference layer.
   public var hasReferenceLayer: Bool
   /// `default_ref_layers_active_flag`
   public var defaultReferenceLayersActive: Bool
@@ -134,10 +138,10 @@ public struct InterLayerSyntax: Hashable, Sendable {
   public var pocLSBNotPresent: Bool
   /// `vps_poc_lsb_aligned_flag`
   public var pocLSBAligned: Bool
-  /// The lowest TemporalId whose base pictures are no reference.
+  /// Lowest TemporalId at which base layer pictures are not used for inter-layer reference.
   public var temporalIDLimit: Int
 
-  /// That of a layer that refers to no other.
+  /// Values for a layer without reference layers.
   public init() {
     hasReferenceLayer = false
     defaultReferenceLayersActive = false
@@ -146,7 +150,7 @@ public struct InterLayerSyntax: Hashable, Sendable {
     temporalIDLimit = 7
   }
 
-  /// That of the second layer of `vps`; nil where the VPS has no extension for two layers.
+  /// Values for the second layer of `vps`; nil if the VPS has no extension for two layers.
   public init?(_ vps: VideoParameterSet) {
     guard let multilayer = vps.multilayer, let pair = multilayer.pair else { return nil }
     hasReferenceLayer = multilayer.layers[1].directReferenceLayers != 0

@@ -2,15 +2,15 @@
 
 internal import StereoVideo
 
-/// One of the two single-layer streams that are woven: its parameter sets and its place in output
+/// One of the two single-layer streams to be woven: its parameter sets and its position in output
 /// order.
 struct EyeStream: Sendable {
-  /// An access unit, its NAL units told apart.
+  /// An access unit, split into NAL units.
   struct Picture {
     var firstSlice: SliceSegmentHeader
     let storedSPS: ParameterSetStore.Stored<SequenceParameterSet>
     var pictureOrderCount: Int
-    /// The NAL units, parameter sets left out.
+    /// The NAL units, without parameter sets.
     var nalUnits: [(header: NALUnitHeader, range: Range<Int>)]
 
     var sps: SequenceParameterSet { storedSPS.set }
@@ -22,12 +22,12 @@ struct EyeStream: Sendable {
 
   init(_ eye: Eye) { self.eye = eye }
 
-  /// Takes in parameter sets that came beside the stream.
+  /// Adds parameter sets from outside the stream.
   mutating func add(parameterSets: [[UInt8]]) throws(WeaveError) {
     for unit in parameterSets { try add(unit.span.bytes) }
   }
 
-  /// Reads an access unit as far as its first slice segment header.
+  /// Reads an access unit up to its first slice segment header.
   mutating func read(_ bytes: RawSpan, _ ranges: [Range<Int>]) throws(WeaveError) -> Picture {
     var units: [(header: NALUnitHeader, range: Range<Int>)] = []
     units.reserveCapacity(ranges.count)

@@ -14,14 +14,14 @@ public struct LayeredParameterSets: Hashable, Sendable {
   public var dependentSequenceParameterSets: [[UInt8]] = []
   /// The PPSs of the dependent layer.
   public var dependentPictureParameterSets: [[UInt8]] = []
-  /// The 3D reference displays information SEI: which view is for which eye.
+  /// The 3D reference displays information SEI, which maps views to eyes.
   public var threeDReferenceDisplays: [UInt8] = []
 
-  /// Sets to be filled in.
+  /// Creates empty sets, to be filled in.
   public init() {}
 
-  /// The sets among `nalUnits`, as of `hvcC` and `lhvC` or of an access unit: each layer's in the
-  /// order in which they come, repetitions once. Layers above 1 are left out.
+  /// Takes the sets from `nalUnits`, such as those of `hvcC` and `lhvC` or of an access unit. The
+  /// sets of a layer keep their order, without repetitions. Layers above 1 are ignored.
   public init(nalUnits: [[UInt8]]) {
     for unit in nalUnits {
       guard let header = NALUnitHeader(unit.span.bytes) else { continue }
@@ -40,7 +40,7 @@ public struct LayeredParameterSets: Hashable, Sendable {
     }
   }
 
-  /// All in the order in which they stand in a byte stream.
+  /// All sets, in byte stream order.
   public var nalUnits: [[UInt8]] {
     [videoParameterSet] + baseSequenceParameterSets + basePictureParameterSets
       + dependentSequenceParameterSets + dependentPictureParameterSets + [threeDReferenceDisplays]
@@ -54,11 +54,10 @@ extension [[UInt8]] {
 }
 
 extension VideoParameterSet {
-  /// This VPS with an extension for two views (H.265 F.7.3.2.1.1, G.11.1): the base layer, and a
-  /// dependent layer that declares it as reference but asks for it picture by picture.
+  /// Returns this VPS with an extension for two views (H.265 F.7.3.2.1.1, G.11.1): the base layer,
+  /// and a dependent layer that declares it as a reference but activates it per picture.
   ///
-  /// The declared dependency keeps the stream inside what FFmpeg 7 and 8 decode: they refuse a
-  /// second layer that is independent.
+  /// The dependency is declared because FFmpeg 7 and 8 refuse an independent second layer.
   ///
   /// - Parameters:
   ///   - base: the SPS of the base layer.
@@ -79,7 +78,7 @@ extension VideoParameterSet {
     for index in levels.subLayers.indices { levels.subLayers[index].profile = nil }
     var multiview = levels
     multiview.profile = try profileTierLevel.profile?.multiview(base.format)
-    // The dependent layer is as much work as the more demanding of the two.
+    // The dependent layer gets the higher level of the two streams.
     for case let eye? in [base.profileTierLevel, dependent.profileTierLevel] {
       multiview.levelIDC = max(multiview.levelIDC, eye.levelIDC)
       if eye.profile?.tierFlag == true { multiview.profile?.tierFlag = true }
@@ -104,7 +103,7 @@ extension VideoParameterSet {
     return vps
   }
 
-  /// The higher of two levels; nil, the level of all sub-layers, where one of them is.
+  /// Returns the higher of two levels; nil, which stands for the general level, if either is nil.
   private static func higher(_ one: Int?, _ other: Int?) -> Int? {
     guard let one, let other else { return nil }
     return max(one, other)
@@ -112,8 +111,8 @@ extension VideoParameterSet {
 }
 
 extension ProfileTierLevel.Profile {
-  /// Multiview Main for 8 bits, Multiview Extended 10 above, with this profile's tier and source
-  /// flags.
+  /// Returns Multiview Main for 8-bit formats and Multiview Extended 10 for higher bit depths, with
+  /// this profile's tier and source flags.
   func multiview(_ format: RepresentationFormat) throws(WeaveError) -> Self {
     let sample = format.sampleFormat
     let depth = max(sample?.bitDepthLuma ?? 8, sample?.bitDepthChroma ?? 8)
@@ -121,8 +120,8 @@ extension ProfileTierLevel.Profile {
       throw .unsupportedFormat(chromaFormatIDC: sample?.chromaFormatIDC ?? 0, bitDepth: depth)
     }
     let number = depth == 8 ? 6 : 13
-    // progressive, interlaced, non-packed and frame-only flags are the source's; then max 12 bits,
-    // 10 bits, 8 bits, 4:2:2 and 4:2:0, as AVFoundation sets them.
+    // The progressive, interlaced, non-packed and frame-only flags are copied from the source; then
+    // max 12 bits, 10 bits, 8 bits, 4:2:2 and 4:2:0, as AVFoundation sets them.
     let limits: UInt64 = depth == 8 ? 0b11111 : 0b11011
     return Self(
       profileSpace: 0, tierFlag: tierFlag, profileIDC: number,
@@ -132,13 +131,13 @@ extension ProfileTierLevel.Profile {
 }
 
 extension LayerPairParameters.SubLayerDPBSize {
-  /// What both streams need together.
+  /// Creates the DPB requirements of both streams together.
   init(base: SequenceParameterSet, dependent: SequenceParameterSet) {
     let needs = [base.dpb, dependent.dpb].compactMap { $0 }
     maxDecPicBufferingMinus1 = needs.map(\.maxDecPicBufferingMinus1)
     maxNumReorderPics = needs.map(\.maxNumReorderPics).max() ?? 0
     let latencies = Set(needs.map(\.maxLatencyIncreasePlus1))
-    // Zero is no limit.
+    // 0 means no limit.
     maxLatencyIncreasePlus1 = latencies.count == 1 ? latencies.first ?? 0 : 0
   }
 }

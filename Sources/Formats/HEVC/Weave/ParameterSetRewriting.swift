@@ -3,8 +3,8 @@
 internal import StereoVideo
 
 extension SequenceParameterSet {
-  /// The NAL unit of this base-layer SPS as the SPS `id` of layer 1, in the short form
-  /// (F.7.3.2.2.1): profile, size, format and DPB needs are left to the VPS.
+  /// Returns this base layer SPS as a NAL unit of layer 1 with the id `id`, in the short form
+  /// (F.7.3.2.2.1), which leaves profile, size, format and DPB requirements to the VPS.
   func dependentLayerNALUnit(id: Int, videoParameterSetID: Int) -> [UInt8] {
     var writer = BitWriter()
     writer.u(videoParameterSetID, 4)
@@ -28,20 +28,20 @@ extension SequenceParameterSet {
 }
 
 extension VideoUsabilityInformation {
-  /// The flags, with what they bring, that the SPS of a layer above the base must not have set: the
-  /// base layer says what the colours are (F.7.4.3.2.1), and the buffer model of a layer of its own
-  /// is not that of the layer in the pair.
+  /// Bits of the flags (and the fields they enable) that the SPS of a layer above the base must not
+  /// set: the base layer signals the colours (F.7.4.3.2.1), and HRD parameters of a separate stream
+  /// do not apply to the layer.
   fileprivate var ofBaseLayerOnly: [Range<Int>] {
     [signalTypeBits] + (timing.map { [$0.hrdBits] } ?? [])
   }
 }
 
 extension PictureParameterSet {
-  /// The NAL unit of this base-layer PPS as the PPS `id` of layer 1, referring to the SPS
+  /// Returns this base layer PPS as a NAL unit of layer 1 with the id `id`, referring to the SPS
   /// `sequenceParameterSetID`.
   ///
-  /// Extra slice header bits and header extensions mean something else above the base layer
-  /// (F.7.3.6.1), so they are switched off.
+  /// Extra slice header bits and header extensions have a different meaning above the base layer
+  /// (F.7.3.6.1), so they are disabled.
   func dependentLayerNALUnit(id: Int, sequenceParameterSetID: Int) -> [UInt8] {
     var writer = BitWriter()
     writer.ue(id)
@@ -56,7 +56,7 @@ extension PictureParameterSet {
     return writer.nalUnit(NALUnitHeader(type: .pictureParameterSet, layerID: 1))
   }
 
-  /// Writes `pps_extension_present_flag` and, of the extensions, the range extension alone.
+  /// Writes `pps_extension_present_flag` and only the range extension.
   func writeRangeExtension(to writer: inout BitWriter) {
     writer.flag(!layout.rangeExtension.isEmpty)
     guard !layout.rangeExtension.isEmpty else { return }
@@ -66,15 +66,15 @@ extension PictureParameterSet {
 }
 
 extension SliceSegmentHeader {
-  /// The beginning of this base-layer slice segment's NAL unit as one of layer 1, with PPS
-  /// `pictureParameterSetID` and no inter-layer prediction: all in front of the slice data.
+  /// Returns this base layer slice segment's NAL unit up to the slice data, rewritten for layer 1
+  /// with the PPS `pictureParameterSetID` and without inter-layer prediction.
   func dependentLayerBeginning(pictureParameterSetID: Int, log2MaxPOCLSB: Int) -> [UInt8] {
     var writer = BitWriter()
     writer.copy(16..<layout.pictureParameterSetID.lowerBound, of: rbsp)
     return dependentLayerBeginning(
       of: header, writer, pictureParameterSetID: pictureParameterSetID
     ) {
-      // IDR pictures have it above the base layer only (F.7.3.6.1).
+      // IDR pictures have this field only above the base layer (F.7.3.6.1).
       if layout.pocLSB.isEmpty { $0.u(0, log2MaxPOCLSB) }
       $0.copy(layout.pocLSB.lowerBound..<layout.interLayer.lowerBound, of: rbsp)
       $0.flag(false)
@@ -82,13 +82,14 @@ extension SliceSegmentHeader {
     }
   }
 
-  /// The beginning of a NAL unit of layer 1 with this slice segment's data.
+  /// Returns the part before the slice data of a NAL unit of layer 1 with this slice segment's
+  /// data.
   ///
   /// - Parameters:
-  ///   - header: that of the NAL unit, but for its layer.
-  ///   - start: what stands in front of `slice_pic_parameter_set_id`.
-  ///   - write: writes what stands from `slice_pic_order_cnt_lsb` on; not called where the slice
-  ///     segment takes that from the one before.
+  ///   - header: header of the NAL unit, except for its layer.
+  ///   - start: the bits before `slice_pic_parameter_set_id`.
+  ///   - write: writes the fields from `slice_pic_order_cnt_lsb` on; not called for dependent slice
+  ///     segments.
   func dependentLayerBeginning(
     of header: NALUnitHeader, _ start: BitWriter, pictureParameterSetID: Int,
     _ write: (inout BitWriter) -> Void
@@ -109,26 +110,26 @@ extension SliceSegmentHeader {
   }
 }
 
-/// The numbers that one kind of parameter set of the dependent layer gets, so that they differ
-/// from those of the base layer's: decoders keep both in one table.
+/// Ids for one type of the dependent layer's parameter sets that differ from the base layer's ids,
+/// because decoders keep both in one table.
 struct DependentNumbering: Sendable {
-  /// More sets than numbers.
+  /// There are more sets than ids.
   struct Exhausted: Error {}
 
   private var numbers: [Int?]
 
-  /// Numbers 0 to `count` - 1.
+  /// Creates a numbering with the ids 0 to `count` - 1.
   init(count: Int) { numbers = Array(repeating: nil, count: count) }
 
-  /// The number of the dependent layer's set `id`; nil where it has none.
+  /// The id assigned to the dependent layer's set `id`; nil if it has none.
   subscript(id: Int) -> Int? { numbers.indices.contains(id) ? numbers[id] : nil }
 
-  /// Gives numbers to the sets that the dependent layer has and that have none, and new ones to
-  /// those whose numbers a set of the base layer has taken since.
+  /// Assigns ids to sets of the dependent layer that have none, and new ones to those whose ids the
+  /// base layer has since used.
   ///
   /// - Parameters:
-  ///   - base: for each number, whether the base layer has a set of it.
-  ///   - dependent: the same of the dependent layer.
+  ///   - base: for each id, whether the base layer has a set with it.
+  ///   - dependent: for each id, whether the dependent layer has a set with it.
   mutating func update(base: [Bool], dependent: [Bool]) throws(Exhausted) {
     var taken = base
     for id in numbers.indices {
@@ -136,7 +137,7 @@ struct DependentNumbering: Sendable {
       if taken[number] { numbers[id] = nil } else { taken[number] = true }
     }
     for id in numbers.indices where dependent[id] && numbers[id] == nil {
-      // Its own number where that is free.
+      // Keep the set's own id if it is free.
       guard let number = taken[id] ? taken.firstIndex(of: false) : id else { throw Exhausted() }
       numbers[id] = number
       taken[number] = true
@@ -144,16 +145,17 @@ struct DependentNumbering: Sendable {
   }
 }
 
-// A keyframe of the dependent eye that is predicted from the base eye's: a P picture of a third
-// stream, whose one reference stands for the base picture, becomes the dependent layer's IDR picture.
+// A keyframe of the dependent eye can be predicted from the base eye: a P picture of a third
+// stream, whose only reference stands for the base picture, becomes the dependent layer's IDR
+// picture.
 //
-// Its slice data means the same in both streams. No motion vector is scaled, as all refer to one
-// picture; there are no temporal candidates in either; and all else that slice data depends on is
-// compared.
+// Its slice data has the same meaning in both streams: no motion vectors are scaled, as all refer
+// to the same picture; there are no temporal candidates in either; and everything else that slice
+// data depends on is compared.
 
 extension SequenceParameterSet {
-  /// The name of the first field that slice data depends on and `other` has another value of; nil
-  /// where there is none.
+  /// Returns the name of the first field that slice data depends on and that has a different value
+  /// in `other`; nil if there is none.
   func differingField(from other: SequenceParameterSet) -> String? {
     let (own, their) = (tools, other.tools)
     let (format, theirFormat) = (format, other.format)
@@ -214,17 +216,17 @@ extension SequenceParameterSet {
 }
 
 extension SliceSegmentHeader {
-  /// Whether the slice refers to one picture, once.
+  /// Whether the slice refers to a single picture, once.
   ///
-  /// The reference picture set may hold others, for later pictures.
+  /// The reference picture set may contain others, for later pictures.
   var hasOneReference: Bool { isDependent || sliceType == .p && activeCountL0 == 1 }
 
-  /// The beginning of the NAL unit of this base-layer P slice segment as one of an IDR picture of
-  /// layer 1 whose one reference is the base picture: all in front of the slice data.
+  /// Returns the NAL unit of this base layer P slice segment up to the slice data, rewritten as an
+  /// IDR picture of layer 1 whose only reference is the base picture.
   ///
   /// - Parameters:
   ///   - base: the first slice segment header of the base picture.
-  ///   - log2MaxPOCLSB: of the dependent layer's SPS.
+  ///   - log2MaxPOCLSB: value of the dependent layer's SPS.
   func predictedKeyframeBeginning(
     base: SliceSegmentHeader, pictureParameterSetID: Int, log2MaxPOCLSB: Int
   ) -> [UInt8] {
@@ -235,11 +237,11 @@ extension SliceSegmentHeader {
       of: base.header, writer, pictureParameterSetID: pictureParameterSetID
     ) {
       $0.u(0, log2MaxPOCLSB)
-      // An IDR picture has no reference picture set and no slice_temporal_mvp_enabled_flag;
-      // inter_layer_pred_enabled_flag:
+      // An IDR picture has no reference picture set and no slice_temporal_mvp_enabled_flag. Next is
+      // inter_layer_pred_enabled_flag.
       $0.flag(true)
       $0.copy(layout.interLayer.upperBound..<layout.referenceLists.lowerBound, of: rbsp)
-      // num_ref_idx_active_override_flag, for one active reference
+      // num_ref_idx_active_override_flag, for a single active reference.
       $0.flag(true)
       $0.ue(0)
       $0.copy(layout.referenceLists.upperBound..<layout.end, of: rbsp)

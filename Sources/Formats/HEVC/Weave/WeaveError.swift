@@ -4,47 +4,48 @@ public import StereoVideo
 
 /// Why two access units cannot be woven.
 public enum WeaveError: Error, Hashable, Sendable {
-  /// One eye has no picture where the other has one.
+  /// One eye has a picture, the other has none.
   case missingPartner(Eye)
-  /// An access unit has several pictures.
+  /// An access unit has more than one picture.
   case severalPictures(Eye, count: Int)
-  /// A stream to be woven has NAL units of a layer above the base already.
+  /// A stream to be woven already has NAL units of a layer above the base.
   case alreadyLayered(Eye, layerID: Int)
-  /// The coded or the visible sizes differ, or the conformance windows.
+  /// The coded sizes or the conformance windows differ.
   case differentSizes(left: RepresentationFormat, right: RepresentationFormat)
   /// The chroma formats (`chroma_format_idc`) differ.
   case differentChromaFormats(left: Int, right: Int)
-  /// The bit depths (luma) differ, or those of chroma.
+  /// The luma or chroma bit depths differ.
   case differentBitDepths(left: Int, right: Int)
-  /// Only one of the pictures is a random access point.
+  /// Only one of the pictures is an IRAP picture.
   case unpairedRandomAccess(left: NALUnitType, right: NALUnitType)
-  /// Only one of the pictures begins a coded video sequence, or is skipped behind a random access.
+  /// Only one of the pictures is IDR or BLA, or only one is a RASL or RADL picture.
   case differentFrameTypes(left: NALUnitType, right: NALUnitType)
   /// The picture order counts differ.
   case differentPictureOrderCounts(left: Int, right: Int)
-  /// The pictures are of different temporal sub-layers.
+  /// The pictures are in different temporal sub-layers.
   case differentTemporalSubLayers(left: Int, right: Int)
-  /// The streams count pictures with fields of different sizes (`log2_max_pic_order_cnt_lsb`).
+  /// The streams have different values of `log2_max_pic_order_cnt_lsb`.
   case differentPictureOrderCountSizes(left: Int, right: Int)
   /// No multiview profile covers the sample format.
   case unsupportedFormat(chromaFormatIDC: Int, bitDepth: Int)
   /// A parameter set that a slice refers to has not been received.
   case missingParameterSet(Eye, String)
-  /// Both streams together have more parameter sets than there are numbers.
+  /// Both streams together have more parameter sets than there are ids.
   case tooManyParameterSets
-  /// What is to be a predicted keyframe is no P picture with one reference, or stands beside a picture
-  /// that is no IDR picture.
+  /// The picture given as predicted keyframe is not a P picture with a single reference, or the
+  /// base picture is not an IDR picture.
   case misplacedKeyframe
-  /// The stream of predicted keyframes and the dependent eye's have different values of a field that
-  /// slice data depends on.
+  /// A field that slice data depends on differs between the stream of predicted keyframes and the
+  /// dependent eye's stream.
   case differentKeyframeCoding(field: String)
-  /// A NAL unit range does not lie inside the data.
+  /// A NAL unit range lies outside the data.
   case rangeOutsideData(Eye)
-  /// A parameter set or slice header cannot be read.
+  /// A parameter set or slice header is invalid.
   case syntax(Eye, SyntaxError)
 }
 
 extension WeaveError: CustomStringConvertible {
+  /// Message for the user, with the affected eye and, if known, what to do.
   public var description: String {
     switch self {
     case .missingPartner(let eye):
@@ -54,7 +55,7 @@ extension WeaveError: CustomStringConvertible {
       return "the \(eye) eye's access unit has \(count) pictures instead of one; "
         + "split the stream into access units (h265parse alignment=au)"
     case .alreadyLayered(let eye, let layer):
-      return "the \(eye) eye's stream is layered already (NAL unit of nuh_layer_id \(layer)); "
+      return "the \(eye) eye's stream is already layered (NAL unit of nuh_layer_id \(layer)); "
         + "only single-layer streams can be woven"
     case .differentSizes(let left, let right):
       return "the eyes differ in size: left \(left.width)x\(left.height), "
@@ -83,11 +84,12 @@ extension WeaveError: CustomStringConvertible {
     case .missingParameterSet(let eye, let what):
       return "the \(eye) eye's slices refer to \(what), which has not been received"
     case .tooManyParameterSets:
-      return "both eyes together have more parameter sets than H.265 has numbers for"
+      return "both eyes together have more parameter sets than H.265 has ids for"
     case .misplacedKeyframe:
-      return "a predicted keyframe must be a P picture with one reference beside an IDR picture"
+      return "a predicted keyframe must be a P picture with one reference, in an access unit of an "
+        + "IDR picture"
     case .differentKeyframeCoding(let field):
-      return "predicted keyframes are coded with another \(field) than the pictures behind them"
+      return "predicted keyframes differ from the pictures that follow them in \(field)"
     case .rangeOutsideData(let eye):
       return "a NAL unit range of the \(eye) eye lies outside its data"
     case .syntax(let eye, let error):

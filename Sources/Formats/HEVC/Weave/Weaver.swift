@@ -2,34 +2,35 @@
 
 public import StereoVideo
 
-/// Makes one MV-HEVC stream of two single-layer H.265 streams, one for each eye.
+/// Combines two single-layer H.265 streams, one for each eye, into one MV-HEVC stream.
 ///
-/// The streams must be frame-aligned: same size, format, decoding order and random access points in
-/// both. Types of pictures and slices may differ otherwise.
-/// The base eye's NAL units are taken as they are. Of the other eye's, slice segment headers and
-/// parameter sets are written anew for nuh_layer_id 1; slice data is never touched, since it starts
-/// byte-aligned behind a header whose last byte is not zero.
+/// The streams must be frame-aligned, with the same size, format, decoding order and random access
+/// points. Picture and slice types may otherwise differ.
+///
+/// The base eye's NAL units are copied unchanged. The other eye's slice segment headers and
+/// parameter sets are rewritten for nuh_layer_id 1. Slice data is never changed, because it starts
+/// byte-aligned after a header whose last byte is not zero.
 ///
 /// ```swift
 /// var weaver = Weaver(baseEye: .left)
 /// let woven = try weaver.weave(left: leftBytes, right: rightBytes, framing: .annexB)
 /// ```
 ///
-/// After an error the weaver may be used again from the next pair of IDR pictures on.
+/// After an error, the weaver can continue at the next pair of IDR pictures.
 public struct Weaver: Sendable {
-  /// The eye in the base layer: what a decoder for one layer shows.
+  /// The eye in the base layer, which single-layer decoders show.
   public let baseEye: Eye
 
   private var base: EyeStream
   private var dependent: EyeStream
-  /// The stream that predicted keyframes of the dependent eye come from.
+  /// The stream with predicted keyframes of the dependent eye.
   private var keyframes: EyeStream
   private var spsNumbers = DependentNumbering(count: 16)
   private var ppsNumbers = DependentNumbering(count: 64)
   private var keyframeNumbers = DependentNumbering(count: 64)
   private var parameterSets = DerivedParameterSets<LayeredParameterSets>()
 
-  /// A weaver that puts `baseEye` (the hero eye) into the base layer.
+  /// Creates a weaver that puts `baseEye` (the hero eye) into the base layer.
   public init(baseEye: Eye) {
     self.baseEye = baseEye
     base = EyeStream(baseEye)
@@ -37,7 +38,7 @@ public struct Weaver: Sendable {
     keyframes = EyeStream(baseEye.other)
   }
 
-  /// Takes in parameter sets of `eye` that came beside the stream, as in `hvcC`.
+  /// Adds parameter sets of `eye` from outside the stream, such as those in `hvcC`.
   public mutating func add(parameterSets: [[UInt8]], of eye: Eye) throws(WeaveError) {
     if eye == baseEye {
       try base.add(parameterSets: parameterSets)
@@ -46,15 +47,15 @@ public struct Weaver: Sendable {
     }
   }
 
-  /// Takes in parameter sets of the stream that predicted keyframes come from. To be done before the
-  /// first access unit where the layered stream's own sets are to hold for all of it.
+  /// Adds parameter sets of the stream with predicted keyframes. If the layered stream's parameter
+  /// sets must not change, add them before the first access unit.
   public mutating func add(keyframeParameterSets: [[UInt8]]) throws(WeaveError) {
     try keyframes.add(parameterSets: keyframeParameterSets)
   }
 
-  /// Weaves one access unit of each eye, given with their framing.
+  /// Weaves one access unit of each eye, given with its framing.
   ///
-  /// - Throws: ``WeaveError``, or ``LengthPrefixed/Malformed`` where lengths do not add up.
+  /// - Throws: ``WeaveError``, or ``LengthPrefixed/Malformed`` if the lengths are inconsistent.
   public mutating func weave(
     left: RawSpan, right: RawSpan, framing: NALUnitFraming
   ) throws -> WovenAccessUnit {
@@ -74,18 +75,18 @@ public struct Weaver: Sendable {
 
   /// Weaves a keyframe whose dependent picture is predicted from the base picture.
   ///
-  /// Both eyes' pictures are IDR pictures. That of the dependent eye is left out, but for its
-  /// parameter sets, which hold for the pictures behind it.
+  /// Both eyes' pictures are IDR pictures. The dependent eye's picture is replaced, but its
+  /// parameter sets apply to the pictures that follow.
   ///
   /// - Parameters:
   ///   - left: the left eye's access unit.
-  ///   - leftNALUnits: where its NAL units lie in it.
+  ///   - leftNALUnits: ranges of its NAL units.
   ///   - right: the right eye's access unit.
-  ///   - rightNALUnits: where its NAL units lie in it.
-  ///   - predicted: the access unit of a third stream that takes its place: a P picture with one
-  ///     reference, which stands for the base picture, and without temporal motion vector prediction.
-  ///     The payloads of the dependent eye's NAL units are ranges of it.
-  ///   - predictedNALUnits: where its NAL units lie in it.
+  ///   - rightNALUnits: ranges of its NAL units.
+  ///   - predicted: the access unit of a third stream that replaces the dependent eye's: a P
+  ///     picture with a single reference, which stands for the base picture, and without temporal
+  ///     motion vector prediction. The payloads of the dependent eye's NAL units are ranges of it.
+  ///   - predictedNALUnits: ranges of its NAL units.
   public mutating func weave(
     left: RawSpan, leftNALUnits: [Range<Int>], right: RawSpan, rightNALUnits: [Range<Int>],
     predicted: RawSpan, predictedNALUnits: [Range<Int>]
@@ -131,14 +132,14 @@ public struct Weaver: Sendable {
       pictureOrderCount: basePicture.pictureOrderCount)
   }
 
-  /// The NAL units of an access unit: base slices, then dependent slices; delimiter first.
+  /// The NAL units of an access unit: the delimiter, base slices, then dependent slices.
   private struct Arrangement {
     var pictures: [WovenAccessUnit.Unit] = []
-    /// Ends of sequence and of bitstream, which come last.
+    /// End of sequence and end of bitstream, which come last.
     var ends: [WovenAccessUnit.Unit] = []
   }
 
-  /// Suffix SEI of the base stays behind the base picture, which it belongs to.
+  /// Returns the base picture's NAL units. Its suffix SEI stays directly after it.
   private func arrange(
     _ picture: EyeStream.Picture, _ bytes: RawSpan
   ) throws(WeaveError) -> Arrangement {
@@ -164,7 +165,7 @@ public struct Weaver: Sendable {
     return units
   }
 
-  /// Puts the dependent picture behind the base picture.
+  /// Adds the dependent picture after the base picture.
   private func arrange(
     _ picture: EyeStream.Picture, _ bytes: RawSpan, behind units: inout Arrangement
   ) throws(WeaveError) {
@@ -182,9 +183,9 @@ public struct Weaver: Sendable {
     }
   }
 
-  /// The SEI NAL unit `nalUnit` less what is not true of the layered stream: the view mapping of one
-  /// that it was once part of, and which parameter sets are active, which have become more. Nil where
-  /// it has none of that, empty where it has nothing else.
+  /// Returns the SEI NAL unit `nalUnit` without messages that do not apply to the new layered
+  /// stream: the view mapping of an earlier layered stream, and the active parameter sets. Returns
+  /// nil if it has no such message, and an empty array if it has no other.
   private func withoutLayers(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
     guard let messages = try? SEIMessage.messages(in: nalUnit) else { return nil }
     let rest = messages.filter {
@@ -216,7 +217,7 @@ public struct Weaver: Sendable {
   ) throws(WeaveError) -> RewrittenNALUnit {
     let slice = try keyframes.readSlice(bytes.extracting(range))
     guard slice.hasOneReference else { throw .misplacedKeyframe }
-    // An IDR picture has none.
+    // An IDR picture has no temporal motion vector prediction.
     guard !slice.temporalMVP else {
       throw .differentKeyframeCoding(field: "slice_temporal_mvp_enabled_flag")
     }
@@ -233,8 +234,8 @@ public struct Weaver: Sendable {
       payload: range.lowerBound + slice.dataOffset..<range.upperBound)
   }
 
-  /// Makes the layered stream's parameter sets anew where those of an eye have changed, or where
-  /// others of them are active.
+  /// Rebuilds the layered stream's parameter sets if those of an eye have changed or different ones
+  /// are active.
   private mutating func updateParameterSets(
     _ basePicture: EyeStream.Picture, _ dependentPicture: EyeStream.Picture
   ) throws(WeaveError) -> (LayeredParameterSets, changed: Bool) {
@@ -347,8 +348,8 @@ extension Weaver {
       throw .differentPictureOrderCounts(
         left: left.pictureOrderCount, right: right.pictureOrderCount)
     }
-    // A coded video sequence begins in both layers or in none, and what is skipped behind a random
-    // access is skipped in both (F.7.4.2.2). Else the types may differ.
+    // A coded video sequence begins in both layers or in neither, and pictures skipped after random
+    // access are skipped in both (F.7.4.2.2). Otherwise the types may differ.
     guard leftType.beginsWithItself == rightType.beginsWithItself,
       leftType.isRASL == rightType.isRASL, leftType.isRADL == rightType.isRADL
     else { throw .differentFrameTypes(left: leftType, right: rightType) }
@@ -360,6 +361,6 @@ extension Weaver {
 }
 
 extension NALUnitType {
-  /// IDR and BLA pictures, which refer to nothing before them.
+  /// Whether this is an IDR or BLA picture, which refers to no earlier picture.
   fileprivate var beginsWithItself: Bool { isIDR || isBLA }
 }

@@ -2,20 +2,20 @@
 
 public import StereoVideo
 
-/// A NAL unit of a woven or flattened stream: bytes made anew, then bytes of the source as they
-/// are.
+/// A NAL unit of a woven or flattened stream: rewritten bytes, followed by unchanged bytes of the
+/// source.
 public struct RewrittenNALUnit: Hashable, Sendable {
   /// `nal_unit_header()`
   public var header: NALUnitHeader
-  /// The bytes in front of the payload; empty for a NAL unit taken as it is.
+  /// The bytes before the payload; empty for an unchanged NAL unit.
   public var beginning: [UInt8]
-  /// The rest, as a range of the source's bytes.
+  /// The remaining bytes, as a range of the source's bytes.
   public var payload: Range<Int>
 
   /// Size of the NAL unit in bytes.
   public var byteCount: Int { beginning.count + payload.count }
 
-  /// A NAL unit of these parts.
+  /// Creates a NAL unit from its parts.
   public init(header: NALUnitHeader, beginning: [UInt8] = [], payload: Range<Int> = 0..<0) {
     self.header = header
     self.beginning = beginning
@@ -25,42 +25,42 @@ public struct RewrittenNALUnit: Hashable, Sendable {
 
 /// An access unit of two layers.
 public struct WovenAccessUnit: Sendable {
-  /// A NAL unit and the eye whose bytes its payload is in.
+  /// A NAL unit and the eye whose bytes contain its payload.
   public struct Unit: Sendable {
     /// The NAL unit.
     public var nalUnit: RewrittenNALUnit
-    /// The eye whose bytes ``RewrittenNALUnit/payload`` is a range of.
+    /// The eye whose bytes ``RewrittenNALUnit/payload`` refers to.
     public var eye: Eye
   }
 
-  /// The NAL units in order, parameter sets left out.
+  /// The NAL units in order, without parameter sets.
   public internal(set) var nalUnits: [Unit]
-  /// The parameter sets that hold for this access unit.
+  /// The parameter sets that apply to this access unit.
   public internal(set) var parameterSets: LayeredParameterSets
-  /// Whether they differ from those of the access unit before; true for the first.
+  /// Whether they differ from those of the preceding access unit; true for the first.
   public internal(set) var parameterSetsChanged: Bool
   /// NAL unit header of the base picture.
   public internal(set) var header: NALUnitHeader
-  /// Type of the dependent picture.
+  /// NAL unit type of the dependent picture.
   public internal(set) var dependentType: NALUnitType
   /// PicOrderCntVal of both pictures.
   public internal(set) var pictureOrderCount: Int
 
-  /// Type of the base picture.
+  /// NAL unit type of the base picture.
   public var type: NALUnitType { header.type }
-  /// Decoding can begin here: what a container calls a sync sample.
+  /// Whether decoding can start here: a sync sample in ISO base media files.
   public var isRandomAccess: Bool { type.isIRAP }
-  /// Whether other pictures of the same temporal sub-layer may refer to one of these.
+  /// Whether other pictures of the same temporal sub-layer may refer to one of these pictures.
   public var isReference: Bool {
     !type.isSubLayerNonReference || !dependentType.isSubLayerNonReference
   }
 
-  /// Whether ``write(framing:left:right:into:)`` puts the parameter sets in front of the picture.
+  /// Whether ``write(framing:left:right:into:)`` writes the parameter sets before the picture.
   public var hasInBandParameterSets: Bool { isRandomAccess || parameterSetsChanged }
 }
 
 extension WovenAccessUnit {
-  /// Size in bytes of what ``write(framing:left:right:into:)`` writes.
+  /// Returns the number of bytes that ``write(framing:left:right:into:)`` writes.
   public func byteCount(framing: NALUnitFraming) -> Int {
     switch framing {
     case .annexB:
@@ -76,16 +76,17 @@ extension WovenAccessUnit {
 
   /// Writes the access unit.
   ///
-  /// As a byte stream it has its parameter sets inside, in front of a random access point and
-  /// wherever they change. With length prefixes, which are of four bytes, parameter sets and access
-  /// unit delimiters are left out, as in samples of an `hvc1` track.
+  /// As a byte stream, it has in-band parameter sets before random access points and when they
+  /// change. With length prefixes, which have 4 bytes, parameter sets and access unit delimiters
+  /// are left out, as in samples of an `hvc1` track.
   ///
   /// - Parameters:
-  ///   - framing: how the NAL units are told apart.
-  ///   - left: the bytes that the left eye's access unit was given in.
-  ///   - right: the same of the right eye.
+  ///   - framing: how the NAL units are delimited.
+  ///   - left: the bytes of the left eye's access unit.
+  ///   - right: the bytes of the right eye's access unit.
   ///   - output: at least ``byteCount(framing:)`` bytes.
-  /// - Precondition: `output` is large enough, and `left` and `right` are what was woven.
+  /// - Precondition: `output` is large enough, and `left` and `right` have the bytes that were
+  ///   woven.
   public func write(
     framing: NALUnitFraming, left: RawSpan, right: RawSpan,
     into output: UnsafeMutableRawBufferPointer
