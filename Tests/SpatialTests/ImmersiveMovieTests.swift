@@ -157,7 +157,9 @@ struct ImmersiveMovieTests {
     for warned in [
       try await make("bounds=\(text)"), try await makePair("bounds=\(text)"),
     ] {
-      #expect(warned.contains("vexu: a part of the sphere with 25.0% cut off at the left"))
+      #expect(
+        warned.contains(
+          "vexu: cannot represent a part of the sphere with 25.0% cut off at the left"))
       let entry = try MovieFile(path).videoEntry()
       #expect(entry.extendedUsage?.projectionKind == nil)
       #expect(entry.immersiveMetadata?.projection == .known(.equirectangular(bounds)))
@@ -175,7 +177,7 @@ struct ImmersiveMovieTests {
           + "! sphericalconvert projection=equirectangular output-projection=fisheye "
           + "! x265enc speed-preset=ultrafast ! h265parse ! mux.video_0 mvhevcmux name=mux "
           + "! filesink location=\(path)"))
-    #expect(fisheye.contains("the projection has no name there; reproject to equirectangular"))
+    #expect(fisheye.contains("cannot represent the projection; reproject to equirectangular"))
     #expect(try await make("projection=parametric").contains("the lenses are lost"))
   }
 

@@ -1,28 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Both eyes in one picture for glasses with two colours.
+/// Combines both eyes in one picture for two-colour glasses.
 public struct Anaglyph: Sendable {
-  /// The usual colour matrices.
+  /// The common colour matrices.
   public enum Method: String, Sendable, CaseIterable {
     /// Least squares in CIE XYZ for common glasses (E. Dubois, "A projection method to generate
-    /// anaglyph stereo images", 2001): best colours with the least ghosts.
+    /// anaglyph stereo images", 2001): best colours with the least ghosting.
     case redCyanDubois = "red-cyan-dubois"
+    /// The same method for green and magenta glasses.
     case greenMagentaDubois = "green-magenta-dubois"
+    /// The same method for amber and blue glasses.
     case amberBlueDubois = "amber-blue-dubois"
-    /// Red of the left eye, green and blue of the right one.
+    /// Red from the left eye, green and blue from the right eye.
     case redCyanColor = "red-cyan-color"
-    /// The same with the left eye in grey: less rivalry between the eyes.
+    /// Red from the left eye's luma, green and blue from the right eye: less retinal rivalry.
     case redCyanHalfColor = "red-cyan-half-color"
-    /// Both eyes in grey.
+    /// Luma of both eyes.
     case redCyanGray = "red-cyan-gray"
   }
 
-  /// What each channel (red, green, blue) of an eye adds to the channels of the output, in 1024ths.
+  /// For each channel (red, green, blue) of an eye, its contribution to each byte of an output
+  /// pixel, in 1024ths.
   private let left: [SIMD4<Int32>]
   private let right: [SIMD4<Int32>]
   private let places: (red: Int, green: Int, blue: Int)
 
-  /// - Parameter places: of red, green and blue among a pixel's four bytes, each from 0 to 3.
+  /// Creates a mixer for pixels of four bytes.
+  ///
+  /// - Parameters:
+  ///   - method: the colour matrices.
+  ///   - places: byte positions of red, green and blue in a pixel, 0 to 3.
   public init(_ method: Method, places: (red: Int, green: Int, blue: Int)) {
     let (left, right) = method.matrices
     self.places = (places.red & 3, places.green & 3, places.blue & 3)
@@ -39,8 +46,8 @@ public struct Anaglyph: Sendable {
     self.right = columns(right)
   }
 
-  /// Fills `target` with the mixture; all planes are of four bytes a pixel. The byte that is no
-  /// colour becomes 255.
+  /// Mixes both eyes into `target`. All planes have four bytes per pixel; the byte that is not a
+  /// colour is set to 255.
   public func mix(_ leftPlane: PlaneView, _ rightPlane: PlaneView, into target: PlaneView) {
     let count = min(target.rowBytes, leftPlane.rowBytes, rightPlane.rowBytes) / 4
     let (l0, l1, l2) = (left[0], left[1], left[2])
@@ -67,7 +74,7 @@ public struct Anaglyph: Sendable {
 }
 
 extension Anaglyph.Method {
-  /// The rows of the matrices that give red, green and blue.
+  /// Matrices for each eye; their rows produce red, green and blue.
   package var matrices: (left: [[Double]], right: [[Double]]) {
     let none = [0.0, 0, 0]
     let grey = [0.299, 0.587, 0.114]

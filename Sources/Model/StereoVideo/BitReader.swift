@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
+/// Reads bit fields, most significant bit first, with the descriptors of H.265 (7.2), which other
 /// standards share.
 ///
-/// Every read is checked: past the end of the data, or outside the range given, it throws a
+/// Every read is checked: past the end of the data or outside the given range, it throws a
 /// ``SyntaxError`` that names the element.
 public struct BitReader: Sendable {
-  /// The bytes read from; of a NAL unit, without emulation prevention.
+  /// The bytes to read; for a NAL unit, with emulation prevention removed.
   public let bytes: [UInt8]
-  /// Position of the next bit, counted from the first of ``bytes``.
+  /// Position of the next bit, counted from the start of ``bytes``.
   public private(set) var position: Int
   /// The syntax structure being read, for error messages.
   public let structure: StaticString
   private let end: Int
 
-  /// A reader at bit `position` of `bytes`.
+  /// Creates a reader that starts at bit `position` of `bytes`.
   public init(_ bytes: [UInt8], structure: StaticString, position: Int = 0) {
     self.bytes = bytes
     self.structure = structure
@@ -22,7 +22,7 @@ public struct BitReader: Sendable {
     self.position = min(max(position, 0), end)
   }
 
-  /// A reader of `range`, as far as that lies inside `bytes`.
+  /// Creates a reader for `range`, clamped to the bounds of `bytes`.
   public init(_ bytes: [UInt8], in range: Range<Int>, structure: StaticString) {
     let range = range.clamped(to: bytes.startIndex..<bytes.endIndex)
     self.init(bytes, structure: structure, bits: range.lowerBound << 3..<range.upperBound << 3)
@@ -35,10 +35,10 @@ public struct BitReader: Sendable {
     end = bits.upperBound
   }
 
-  /// Number of bits that are left.
+  /// Number of remaining bits.
   public var remaining: Int { end - position }
 
-  /// `u(n)`: an unsigned integer of `count` bits, most significant first. `count` is 0 to 32.
+  /// Reads `u(n)`: an unsigned integer of `count` bits (0 to 32), most significant bit first.
   public mutating func u(_ count: Int, _ element: StaticString) throws(SyntaxError) -> Int {
     guard count <= end - position, count >= 0, count <= 32 else {
       throw failure(element, .endOfData)
@@ -55,12 +55,12 @@ public struct BitReader: Sendable {
     return Int(truncatingIfNeeded: value & (1 << UInt64(count) - 1))
   }
 
-  /// `u(1)` as a truth value.
+  /// Reads `u(1)` as a Boolean.
   public mutating func flag(_ element: StaticString) throws(SyntaxError) -> Bool {
     try u(1, element) != 0
   }
 
-  /// `u(n)` inside `range`.
+  /// Reads `u(n)` and checks that the value is in `range`.
   public mutating func u(
     _ count: Int, _ element: StaticString, in range: ClosedRange<Int>
   ) throws(SyntaxError) -> Int {
@@ -72,7 +72,7 @@ public struct BitReader: Sendable {
     return value
   }
 
-  /// `ue(v)`: an unsigned Exp-Golomb code (9.2) inside `range`.
+  /// Reads `ue(v)`, an unsigned Exp-Golomb code (9.2), and checks that the value is in `range`.
   public mutating func ue(
     _ element: StaticString, in range: ClosedRange<Int> = 0...0xFFFF_FFFE
   ) throws(SyntaxError) -> Int {
@@ -92,7 +92,7 @@ public struct BitReader: Sendable {
     return value
   }
 
-  /// `se(v)`: a signed Exp-Golomb code (9.2.2) inside `range`.
+  /// Reads `se(v)`, a signed Exp-Golomb code (9.2.2), and checks that the value is in `range`.
   public mutating func se(
     _ element: StaticString, in range: ClosedRange<Int> = -0x7FFF_FFFF...0x7FFF_FFFF
   ) throws(SyntaxError) -> Int {
@@ -105,8 +105,8 @@ public struct BitReader: Sendable {
     return value
   }
 
-  /// The next `count` whole bytes. The position is that of a byte: else they begin at the byte
-  /// that it lies in.
+  /// Reads `count` whole bytes. The position should be byte-aligned; otherwise the result starts at
+  /// the byte that contains it.
   public mutating func bytes(
     _ count: Int, _ element: StaticString
   ) throws(SyntaxError) -> [UInt8] {
@@ -115,7 +115,7 @@ public struct BitReader: Sendable {
     return Array(bytes[start..<start + count])
   }
 
-  /// A reader of the next `count` bytes, which this one passes over.
+  /// Returns a reader for the next `count` bytes and skips them.
   public mutating func part(
     _ count: Int, _ element: StaticString
   ) throws(SyntaxError) -> BitReader {
@@ -124,7 +124,7 @@ public struct BitReader: Sendable {
     return BitReader(bytes, structure: structure, bits: start..<position)
   }
 
-  /// Passes over `count` bits.
+  /// Skips `count` bits.
   public mutating func skip(_ count: Int, _ element: StaticString) throws(SyntaxError) {
     guard count >= 0, count <= end - position else { throw failure(element, .endOfData) }
     position += count
@@ -135,13 +135,13 @@ public struct BitReader: Sendable {
     position += count << 3
   }
 
-  /// `byte_alignment()`: a one bit, then zeros to the next byte (7.3.2.12).
+  /// Reads `byte_alignment()`: a 1 bit, then 0 bits up to the next byte (7.3.2.12).
   public mutating func byteAlignment() throws(SyntaxError) {
     _ = try u(1, "alignment_bit_equal_to_one", in: 1...1)
     _ = try u((8 - position & 7) & 7, "alignment_bit_equal_to_zero", in: 0...0)
   }
 
-  /// Position of the stop bit of `rbsp_trailing_bits()`: the last one bit of the data.
+  /// Position of the stop bit of `rbsp_trailing_bits()`: the last 1 bit of the data.
   public var trailingBitsPosition: Int {
     var index = end >> 3 - 1
     while index >= 0 {
@@ -155,7 +155,7 @@ public struct BitReader: Sendable {
   /// `more_rbsp_data()`: whether syntax elements follow before the trailing bits (7.2).
   public var moreRBSPData: Bool { position < trailingBitsPosition }
 
-  /// An error at the present position, or at `bit`.
+  /// Returns an error at bit `bit`, or at the current position.
   public func failure(
     _ element: StaticString, _ reason: SyntaxError.Reason, at bit: Int? = nil
   ) -> SyntaxError {
@@ -165,7 +165,7 @@ public struct BitReader: Sendable {
 }
 
 extension [UInt8] {
-  /// The big-endian integer that begins at `offset`; nil where it does not lie inside the array.
+  /// Returns the big-endian integer at `offset`; nil if it does not lie inside the array.
   @inlinable @inline(__always)
   public func bigEndian<Integer: FixedWidthInteger>(
     at offset: Int, as type: Integer.Type = Integer.self
@@ -177,25 +177,25 @@ extension [UInt8] {
     }
   }
 
-  /// Appends the bytes of `value`, the most significant first.
+  /// Appends the bytes of `value`, most significant byte first.
   @inlinable
   public mutating func append<Integer: FixedWidthInteger>(bigEndian value: Integer) {
     Swift.withUnsafeBytes(of: value.bigEndian) { append(contentsOf: $0) }
   }
 }
 
-/// A coded structure that cannot be read: which syntax element, where, and why.
+/// A syntax error: which element could not be read, where, and why.
 public struct SyntaxError: Error, Hashable, Sendable {
   /// Why a syntax element could not be read.
   public enum Reason: Hashable, Sendable {
     /// The data ends inside the element: it is truncated.
     case endOfData
-    /// The element has a value that the standard, or a limit of this reader, excludes: the data
-    /// is damaged.
+    /// The element has a value that the standard or a limit of this reader excludes: the data is
+    /// damaged.
     case outOfRange(value: Int, allowed: ClosedRange<Int>)
-    /// The element asks for a tool or a structure that this reader does not know.
+    /// The element requires a coding tool or structure that this reader does not support.
     case unsupported(String)
-    /// The structure needs something that is not there, such as a parameter set.
+    /// The structure requires something that is not present, such as a parameter set.
     case missing(String)
   }
 
@@ -203,13 +203,13 @@ public struct SyntaxError: Error, Hashable, Sendable {
   public var structure: String
   /// The syntax element, as its standard names it: `log2_max_pic_order_cnt_lsb_minus4`.
   public var element: String
-  /// Position of the element in bits from the start of the data; of a NAL unit, emulation
-  /// prevention bytes are not counted.
+  /// Position of the element in bits from the start of the data, not counting emulation prevention
+  /// bytes of a NAL unit.
   public var bitOffset: Int
-  /// What was wrong.
+  /// Why the element could not be read.
   public var reason: Reason
 
-  /// An error at `bitOffset` in `structure`.
+  /// Creates an error at `bitOffset` in `structure`.
   public init(structure: String, element: String, bitOffset: Int, reason: Reason) {
     self.structure = structure
     self.element = element
@@ -219,9 +219,10 @@ public struct SyntaxError: Error, Hashable, Sendable {
 }
 
 extension SyntaxError: CustomStringConvertible {
+  /// Structure, element, reason and bit offset, for messages.
   public var description: String { "\(structure): \(problem) (at bit \(bitOffset))" }
 
-  /// What was wrong with which element, without the place.
+  /// The element and the reason, without the position.
   public var problem: String {
     switch reason {
     case .endOfData: "\(element): the data ends here"

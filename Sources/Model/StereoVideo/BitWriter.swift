@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Writes coded fields, the most significant bit first: the descriptors of H.265 (7.2), which other
+/// Writes bit fields, most significant bit first, with the descriptors of H.265 (7.2), which other
 /// standards share.
 public struct BitWriter: Sendable {
   /// The whole bytes written so far.
@@ -8,13 +8,13 @@ public struct BitWriter: Sendable {
   private var pending: UInt64 = 0
   private var pendingCount = 0
 
-  /// An empty writer.
+  /// Creates an empty writer.
   public init() {}
 
   /// Number of bits written.
   public var bitCount: Int { bytes.count << 3 + pendingCount }
 
-  /// `u(n)`: the lowest `count` bits of `value`, most significant first. `count` is 0 to 32.
+  /// Writes `u(n)`: the lowest `count` bits (0 to 32) of `value`, most significant bit first.
   public mutating func u(_ value: Int, _ count: Int) {
     let mask: UInt64 = 1 << UInt64(count) - 1
     pending = pending << UInt64(count) | UInt64(truncatingIfNeeded: value) & mask
@@ -25,10 +25,10 @@ public struct BitWriter: Sendable {
     }
   }
 
-  /// `u(1)`.
+  /// Writes `u(1)`.
   public mutating func flag(_ value: Bool) { u(value ? 1 : 0, 1) }
 
-  /// `ue(v)`: an unsigned Exp-Golomb code (9.2). `value` is 0 to 2^32 - 2.
+  /// Writes `ue(v)`, an unsigned Exp-Golomb code (9.2). `value` is 0 to 2^32 - 2.
   public mutating func ue(_ value: Int) {
     let code = UInt64(clamping: value) &+ 1
     let length = 64 - code.leadingZeroBitCount
@@ -36,7 +36,7 @@ public struct BitWriter: Sendable {
     u(Int(truncatingIfNeeded: code), length)
   }
 
-  /// Whole bytes, as they are.
+  /// Writes whole bytes unchanged.
   public mutating func write(_ content: [UInt8]) {
     guard pendingCount > 0 else {
       bytes += content
@@ -45,7 +45,7 @@ public struct BitWriter: Sendable {
     for byte in content { u(Int(byte), 8) }
   }
 
-  /// The bits `range` of `source`, as they are.
+  /// Copies the bits `range` of `source` unchanged.
   ///
   /// - Precondition: `range` lies inside `source`.
   public mutating func copy(_ range: Range<Int>, of source: [UInt8]) {
@@ -58,18 +58,18 @@ public struct BitWriter: Sendable {
     }
   }
 
-  /// `rbsp_trailing_bits()` or `byte_alignment()`: a one bit, then zeros to the next byte.
+  /// Writes `rbsp_trailing_bits()` or `byte_alignment()`: a 1 bit, then 0 bits up to the next byte.
   public mutating func trailingBits() {
     u(1, 1)
     alignWithZeros()
   }
 
-  /// Zero bits up to the next byte.
+  /// Writes 0 bits up to the next byte.
   public mutating func alignWithZeros() {
     u(0, (8 - pendingCount) & 7)
   }
 
-  /// One bits up to the next byte, as before `vps_extension()`.
+  /// Writes 1 bits up to the next byte, as before `vps_extension()`.
   public mutating func alignWithOnes() {
     u(0xFF, (8 - pendingCount) & 7)
   }

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What colours the samples of a picture stand for, as code points of ITU-T H.273, which H.265 and
-/// the `colr` box of movies use: its `nclc` (QuickTime) or `nclx` form (ISO/IEC 14496-12 12.1.5).
+/// Colour description with the code points of ITU-T H.273, as used by H.265 and by the `colr` box
+/// in its `nclc` (QuickTime) or `nclx` form (ISO/IEC 14496-12 12.1.5).
 public struct ColourInformation: Equatable, Sendable {
-  /// H.273 8.1: 1 BT.709, 9 BT.2020, 12 P3 and so on; 2 is not known.
+  /// H.273 8.1: 1 BT.709, 9 BT.2020, 12 P3 and so on; 2 is unspecified.
   public var primaries: UInt16
-  /// H.273 8.2: 1 BT.709, 16 PQ, 18 HLG and so on; 2 is not known.
+  /// H.273 8.2: 1 BT.709, 16 PQ, 18 HLG and so on; 2 is unspecified.
   public var transferCharacteristics: UInt16
-  /// H.273 8.3: 1 BT.709, 9 BT.2020 and so on; 2 is not known.
+  /// H.273 8.3: 1 BT.709, 9 BT.2020 and so on; 2 is unspecified.
   public var matrixCoefficients: UInt16
-  /// Whether samples use the whole range of their bits; nil where that is not known, as a box of
-  /// the form `nclc` cannot say it: the stream itself does then.
+  /// Whether samples use the full range; nil if unknown, as in an `nclc` box, which does not signal
+  /// it; the coded stream does.
   public var fullRange: Bool?
 
+  /// Creates a colour description from its code points.
   public init(
     primaries: UInt16, transferCharacteristics: UInt16, matrixCoefficients: UInt16,
     fullRange: Bool? = nil
@@ -23,46 +24,49 @@ public struct ColourInformation: Equatable, Sendable {
     self.fullRange = fullRange
   }
 
-  /// Colours of which nothing is known.
+  /// All code points unspecified.
   public static let unknown = ColourInformation(
     primaries: 2, transferCharacteristics: 2, matrixCoefficients: 2)
 }
 
-/// How bright a video gets, in candela per square metre; 0 is not known. CTA-861.3, H.265 (D.2.35),
+/// Light levels of a video in candela per square metre; 0 is unknown. CTA-861.3, H.265 (D.2.35),
 /// `clli` boxes (ISO/IEC 14496-12 12.1.6).
 public struct ContentLightLevel: Hashable, Sendable {
-  /// The largest light level of any pixel (MaxCLL, `max_content_light_level`).
+  /// Maximum light level of any pixel (MaxCLL, `max_content_light_level`).
   public var maximum: UInt16
-  /// The largest average light level of any frame (MaxFALL, `max_pic_average_light_level`).
+  /// Maximum frame-average light level (MaxFALL, `max_pic_average_light_level`).
   public var maximumFrameAverage: UInt16
 
+  /// Creates light levels in candela per square metre.
   public init(maximum: UInt16, maximumFrameAverage: UInt16) {
     self.maximum = maximum
     self.maximumFrameAverage = maximumFrameAverage
   }
 }
 
-/// The display a video was graded on: SMPTE ST 2086, in the units of H.265 (D.2.28), which `mdcv`
+/// The mastering display of a video: SMPTE ST 2086, in the units of H.265 (D.2.28), which `mdcv`
 /// boxes (ISO/IEC 14496-12 12.1.7) share.
 public struct MasteringDisplayColourVolume: Hashable, Sendable {
   /// A CIE 1931 chromaticity, in units of 0.00002.
   public struct Chromaticity: Hashable, Sendable {
-    /// From 0 to 50,000.
+    /// 0 to 50,000.
     public var x, y: UInt16
 
+    /// Creates a chromaticity in units of 0.00002.
     public init(x: UInt16, y: UInt16) {
       self.x = x
       self.y = y
     }
   }
 
-  /// The display's primaries and white.
+  /// Primaries and white point of the display.
   public var green, blue, red, whitePoint: Chromaticity
-  /// In units of 0.0001 candela per square metre.
+  /// Maximum luminance in units of 0.0001 candela per square metre.
   public var maximumLuminance: UInt32
-  /// In units of 0.0001 candela per square metre.
+  /// Minimum luminance in units of 0.0001 candela per square metre.
   public var minimumLuminance: UInt32
 
+  /// Creates the description of a display.
   public init(
     green: Chromaticity, blue: Chromaticity, red: Chromaticity, whitePoint: Chromaticity,
     maximumLuminance: UInt32, minimumLuminance: UInt32

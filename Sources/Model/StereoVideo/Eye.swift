@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One of the two eyes a stereo picture is made for.
+/// One eye of a stereo pair.
 public enum Eye: String, Sendable, CaseIterable, Codable {
   case left
   case right
 
-  /// Both; made once, since streaming threads go through them for each picture.
+  /// Both eyes. Stored, because streaming threads iterate over them for each picture.
   public static let allCases: [Eye] = [.left, .right]
 
   /// The other eye of the pair.
   public var other: Eye { self == .left ? .right : .left }
 }
 
-/// How a stereo pair was shot and is to be shown. A nil field is not known.
+/// How a stereo pair was captured and should be displayed. Nil fields are unknown.
 public struct SpatialMetadata: Equatable, Sendable {
-  /// The eye to show where only one can be shown (`vexu/eyes/hero`).
+  /// The eye to show if only one can be shown (`vexu/eyes/hero`).
   public var heroEye: Eye?
-  /// What one eye's picture covers horizontally (`hfov`).
+  /// Horizontal field of view of one eye's picture (`hfov`).
   public var horizontalFieldOfView: HorizontalFieldOfView?
-  /// The distance between the two lenses' centres (`vexu/eyes/cams/blin`).
+  /// Distance between the centres of the two lenses (`vexu/eyes/cams/blin`).
   public var baseline: Baseline?
-  /// The shift of the two pictures against each other (`vexu/eyes/cmfy/dadj`).
+  /// Horizontal shift of the two pictures relative to each other (`vexu/eyes/cmfy/dadj`).
   public var disparityAdjustment: DisparityAdjustment?
   /// How the pictures map onto the viewer's surroundings (`vexu/proj/prji`).
   public var projection: ProjectionKind?
 
+  /// Creates metadata; nil fields are unknown.
   public init(
     heroEye: Eye? = nil, horizontalFieldOfView: HorizontalFieldOfView? = nil,
     baseline: Baseline? = nil, disparityAdjustment: DisparityAdjustment? = nil,
@@ -37,7 +38,7 @@ public struct SpatialMetadata: Equatable, Sendable {
     self.projection = projection
   }
 
-  /// These fields, and those of `other` where this one has none.
+  /// Returns these fields, with missing ones taken from `other`.
   public func fillingGaps(from other: SpatialMetadata) -> SpatialMetadata {
     SpatialMetadata(
       heroEye: heroEye ?? other.heroEye,
@@ -48,54 +49,63 @@ public struct SpatialMetadata: Equatable, Sendable {
   }
 }
 
-/// A horizontal field of view, in thousandths of a degree as the `hfov` box holds it.
+/// A horizontal field of view in thousandths of a degree, as stored in the `hfov` box.
 public struct HorizontalFieldOfView: Equatable, Sendable {
+  /// The field of view in thousandths of a degree.
   public let thousandthsOfDegree: UInt32
 
+  /// Creates a field of view from the value of an `hfov` box.
   public init(thousandthsOfDegree: UInt32) {
     self.thousandthsOfDegree = thousandthsOfDegree
   }
 
-  /// Above 0 and up to 360 degrees; nil outside.
+  /// Creates a field of view from degrees, above 0 and up to 360; nil otherwise.
   public init?(degrees: Double) {
     guard degrees > 0, degrees <= 360 else { return nil }
     thousandthsOfDegree = UInt32((degrees * 1000).rounded())
   }
 
+  /// The field of view in degrees.
   public var degrees: Double { Double(thousandthsOfDegree) / 1000 }
 }
 
-/// The distance between two lenses, in micrometres as the `blin` box holds it.
+/// The distance between two lenses in micrometres, as stored in the `blin` box.
 public struct Baseline: Equatable, Sendable {
+  /// The distance in micrometres.
   public let micrometres: UInt32
 
+  /// Creates a baseline from the value of a `blin` box.
   public init(micrometres: UInt32) {
     self.micrometres = micrometres
   }
 
-  /// From 0 to 4,294,967 millimetres; nil outside.
+  /// Creates a baseline from millimetres, 0 to 4,294,967; nil otherwise.
   public init?(millimetres: Double) {
     guard millimetres >= 0, millimetres <= 4_294_967 else { return nil }
     micrometres = UInt32((millimetres * 1000).rounded())
   }
 
+  /// The distance in millimetres.
   public var millimetres: Double { Double(micrometres) / 1000 }
 }
 
-/// A shift of the two eyes' pictures against each other, in ten-thousandths of the picture's
-/// width as the `dadj` box holds it; positive values move the scene away from the viewer.
+/// A horizontal shift of the two eyes' pictures relative to each other, in ten-thousandths of the
+/// picture width, as stored in the `dadj` box. Positive values move the scene away from the viewer.
 public struct DisparityAdjustment: Equatable, Sendable {
+  /// The shift in ten-thousandths of the picture width.
   public let tenThousandths: Int32
 
+  /// Creates a shift from the value of a `dadj` box.
   public init(tenThousandths: Int32) {
     self.tenThousandths = tenThousandths
   }
 
-  /// From -1 to 1, in picture widths; nil outside.
+  /// Creates a shift from picture widths, -1 to 1; nil otherwise.
   public init?(pictureWidths: Double) {
     guard pictureWidths >= -1, pictureWidths <= 1 else { return nil }
     tenThousandths = Int32((pictureWidths * 10000).rounded())
   }
 
+  /// The shift in picture widths.
   public var pictureWidths: Double { Double(tenThousandths) / 10000 }
 }

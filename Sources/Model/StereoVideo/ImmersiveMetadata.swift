@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How a movie's pictures surround the viewer, whatever container says it.
+/// How a movie's pictures surround the viewer, independent of the container.
 public struct ImmersiveMetadata: Hashable, Sendable {
+  /// How pixels map to directions.
   public var projection: ImmersiveProjection
-  /// How the picture is turned: yaw counts counter-clockwise (`prhd` of Spherical Video V2).
+  /// Rotation of the picture; positive yaw is counter-clockwise (`prhd` of Spherical Video V2).
   public var pose: SphereOrientation
-  /// Where a viewer is to look first.
+  /// The direction a viewer should look in first.
   public var initialView: SphereOrientation
-  /// How two eyes share a frame; nil for one eye, or for eyes that are apart.
+  /// How both eyes share a frame; nil for one eye, or for eyes in separate pictures.
   public var packing: PackingLayout?
 
+  /// Creates metadata for a projection.
   public init(
     _ projection: ImmersiveProjection, pose: SphereOrientation = .front,
     initialView: SphereOrientation = .front, packing: PackingLayout? = nil
@@ -21,18 +23,20 @@ public struct ImmersiveMetadata: Hashable, Sendable {
   }
 }
 
-/// A projection as containers say it: some leave to the movie's other boxes, or to programs, what
-/// one would have to know to compute it.
+/// A projection as containers describe it. Some leave the parameters needed to compute it to other
+/// boxes or to applications.
 public enum ImmersiveProjection: Hashable, Sendable {
+  /// A projection with all its parameters.
   case known(Projection)
-  /// A mesh of triangles, which is kept as it is.
+  /// A triangle mesh, kept as it is.
   case mesh
-  /// Lens parameters that are missing or cannot be read.
+  /// A projection with lens parameters that are missing or unreadable.
   case parametric
-  /// Apple Immersive Video, whose figures stand in metadata of its own.
+  /// Apple Immersive Video, whose parameters are in separate metadata.
   case appleImmersiveVideo
 
-  /// The whole sphere, or the front half of it, to within what pixel counts leave.
+  /// The kind in `prji` terms; nil if it has none. Bounds only need to match the full sphere or its
+  /// front half to within pixel rounding.
   public var kind: ProjectionKind? {
     switch self {
     case .known(.rectilinear): .rectilinear
@@ -46,32 +50,38 @@ public enum ImmersiveProjection: Hashable, Sendable {
   }
 }
 
-/// What a container has no place for, and is lost where a movie is written in it.
+/// Metadata that a container cannot store and that is lost when a movie is written to it.
 public enum ImmersiveLoss: Hashable, Sendable {
+  /// The projection.
   case projection(ImmersiveProjection)
+  /// The part of the sphere.
   case bounds(SphereBounds)
+  /// The rotation of the picture.
   case pose(SphereOrientation)
+  /// The initial view.
   case initialView(SphereOrientation)
-  /// Parts of a degree.
+  /// The fraction of a degree of the initial view.
   case initialViewFraction(SphereOrientation)
+  /// The packing of both eyes in a frame.
   case packing(PackingLayout)
 }
 
 extension ImmersiveLoss: CustomStringConvertible {
+  /// Message for the user: what is lost and, if known, what to do.
   public var description: String {
     switch self {
     case .projection(.mesh): "the mesh of the projection is lost"
-    case .projection: "the projection has no name there; reproject to equirectangular"
+    case .projection: "cannot represent the projection; reproject to equirectangular"
     case .bounds(let bounds):
-      "a part of the sphere with \(percent(bounds.leftPart)) cut off at the left, "
+      "cannot represent a part of the sphere with \(percent(bounds.leftPart)) cut off at the left, "
         + "\(percent(bounds.rightPart)) at the right, \(percent(bounds.topPart)) at the top and "
-        + "\(percent(bounds.bottomPart)) at the bottom has no name there; reproject to "
+        + "\(percent(bounds.bottomPart)) at the bottom; reproject to "
         + "half-equirectangular"
     case .pose(let pose): "the pose is lost: \(text(pose))"
     case .initialView(let view): "the initial view is lost: \(text(view))"
     case .initialViewFraction(let view):
       "the initial view is rounded to whole degrees: \(text(view))"
-    case .packing: "how the eyes share the frame is lost: there is no code for it"
+    case .packing: "cannot represent how the eyes share the frame"
     }
   }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a file's name says of its pictures, as libraries of movies for headsets name them:
-/// `concert_180_LR.mp4`, `dive_360_TB.mp4`, `walk_FISHEYE190_SBS.mp4`.
+/// The layout in a file's name, as movie libraries for headsets use it: `concert_180_LR.mp4`,
+/// `dive_360_TB.mp4`, `walk_FISHEYE190_SBS.mp4`.
 package struct NamedLayout: Equatable {
   package enum Projection: Equatable {
     case kind(ProjectionKind)
-    /// Circles that cover so many degrees.
+    /// Fisheye circles with this field of view in degrees.
     case fisheye(Double)
     case equiAngularCubemap
   }
@@ -13,7 +13,9 @@ package struct NamedLayout: Equatable {
   package var packing: PackingLayout?
   package var projection: Projection?
 
-  /// - Parameter path: words count, whatever their case, between separators.
+  /// Reads the layout from the last component of `path`.
+  ///
+  /// - Parameter path: a file path; words between separators are matched regardless of case.
   package init(path: String) {
     let name = path.split(separator: "/").last ?? ""
     let stem = name.dropFirst().lastIndex(of: ".").map { name[..<$0] } ?? name
@@ -41,7 +43,7 @@ package struct NamedLayout: Equatable {
     case "360", "360x180", "mono360": return .kind(.equirectangular)
     case "eac", "eac360": return .equiAngularCubemap
     case "f180", "fisheye": return .fisheye(180)
-    // Lenses of cameras, which their makers name the files after.
+    // Camera lenses that file names refer to.
     case "rf52": return .fisheye(190)
     case "mkx200": return .fisheye(200)
     case "mkx220", "vrca220": return .fisheye(220)

@@ -1,22 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How two eyes share one frame, or one sequence of frames.
+/// How two eyes share one frame or one sequence of frames.
 public struct PackingLayout: Hashable, Sendable {
+  /// The arrangement of the eyes.
   public enum Arrangement: Sendable, CaseIterable {
-    /// The eyes beside each other in one frame.
+    /// The eyes side by side in one frame.
     case sideBySide
-    /// The eyes above each other in one frame.
+    /// The eyes one above the other in one frame.
     case topBottom
     /// The eyes in alternate frames.
     case frameByFrame
   }
 
+  /// The arrangement of the eyes.
   public var arrangement: Arrangement
-  /// The right eye comes first (left half, upper half, first frame).
+  /// Whether the right eye comes first (left half, upper half, first frame).
   public var rightViewFirst: Bool
-  /// Each eye was squeezed to half its width (side by side) or height (top-bottom) to fit.
+  /// Whether each eye was squeezed to half its width (side by side) or height (top-bottom).
   public var halfAspect: Bool
 
+  /// Creates a layout.
   public init(_ arrangement: Arrangement, rightViewFirst: Bool = false, halfAspect: Bool = false) {
     self.arrangement = arrangement
     self.rightViewFirst = rightViewFirst
@@ -25,7 +28,7 @@ public struct PackingLayout: Hashable, Sendable {
 }
 
 extension PackingLayout: CustomStringConvertible {
-  /// For people: `side by side, left eye first`.
+  /// Description for the user: `side by side, left eye first`.
   public var description: String {
     let arrangement =
       switch self.arrangement {
@@ -38,15 +41,17 @@ extension PackingLayout: CustomStringConvertible {
   }
 }
 
-/// How two eyes' planes are put into one.
+/// How the planes of two eyes are packed into one.
 public enum PlanePacking: Sendable, Equatable {
+  /// Eyes side by side; if `half`, each is scaled to half its width.
   case sideBySide(half: Bool)
+  /// Eyes one above the other; if `half`, each is scaled to half its height.
   case topBottom(half: Bool)
-  /// The eyes' rows in turn. Half takes every other row of each eye, as displays with row
-  /// polarizers show them.
+  /// Alternating rows of the eyes. If `half`, every other row of each eye is dropped, as displays
+  /// with row polarizers require.
   case rowInterleaved(half: Bool)
 
-  /// The size of the packed picture.
+  /// Returns the size of the packed picture.
   public func size(ofEye width: Int, _ height: Int) -> (width: Int, height: Int) {
     switch self {
     case .sideBySide(half: false): (width * 2, height)
@@ -55,14 +60,14 @@ public enum PlanePacking: Sendable, Equatable {
     }
   }
 
-  /// Fills `target` with both eyes; the first comes left, above or with the first row.
+  /// Packs both eyes into `target`; the first is on the left, at the top or has the first row.
   public func pack(
     _ first: PlaneView, _ second: PlaneView, into target: PlaneView, _ format: SampleFormat
   ) {
     for (place, eye) in [first, second].enumerated() {
       switch self {
       case .sideBySide(let half):
-        // Of a row with an odd number of pixels, the first eye gets the lesser part.
+        // If a row has an odd number of pixels, the first eye gets the smaller part.
         let pixels = target.rowBytes / format.bytesPerPixel
         let split = pixels / 2 * format.bytesPerPixel
         let part = target.part(

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The version of gst-spatial: of the plugin, the command, the package and the tarball, which all
-/// take it from here.
+/// The version of gst-spatial: plugin, command, package and tarball take it from here.
 public enum ProjectVersion {
-  /// What the project calls itself in what it writes.
+  /// The project's name in the files it writes.
   public static let name = "gst-spatial"
-  /// By semantic versioning.
+  /// The version, following semantic versioning.
   public static let current = "0.2.0"
-  /// The day it was made, as GStreamer asks for it.
+  /// The release date (YYYY-MM-DD), in the form GStreamer expects.
   public static let releaseDate = "2026-11-22"
 }

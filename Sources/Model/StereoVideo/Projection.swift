@@ -1,15 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How one eye's picture maps onto the viewer's surroundings, with everything needed to compute it.
+/// How one eye's picture maps onto the viewer's surroundings, with all parameters needed to compute
+/// it.
 public enum Projection: Hashable, Sendable {
-  /// A flat picture, as an ordinary camera takes it.
+  /// A flat picture, as from an ordinary camera.
   ///   - horizontalFieldOfView: in degrees, above 0 and below 180.
   case rectilinear(horizontalFieldOfView: Double)
   /// A part of the sphere's map, linear in longitude and latitude.
   case equirectangular(SphereBounds)
+  /// A circular fisheye picture.
   case fisheye(FisheyeLens)
+  /// A picture described by lens parameters.
   case parametric(LensCalibration)
-  /// - padding: pixels around each face that repeat what lies beyond its edges.
+  /// The six faces of a cube.
+  ///   - padding: number of pixels around each face that repeat the content beyond its edges.
   case cubemap(CubemapLayout, padding: Int)
 }
 
@@ -26,7 +30,7 @@ public enum ProjectionKind: String, Sendable, CaseIterable {
   /// `prim`: described by lens parameters (Apple Projected Media Profile).
   case parametric
 
-  /// The four characters that stand for the kind in `vexu/proj/prji`.
+  /// The four-character code of the kind in `vexu/proj/prji`.
   public var fourCC: String {
     switch self {
     case .rectilinear: "rect"
@@ -37,85 +41,91 @@ public enum ProjectionKind: String, Sendable, CaseIterable {
     }
   }
 
-  /// The kind with these four characters, or nil if there is none.
+  /// Creates the kind with this four-character code; nil if there is none.
   public init?(fourCC: String) {
     guard let kind = Self.allCases.first(where: { $0.fourCC == fourCC }) else { return nil }
     self = kind
   }
 }
 
-/// How the six faces of a cube lie in a picture of three columns and two rows.
+/// The arrangement of the six faces of a cube in a picture of three columns and two rows.
 public enum CubemapLayout: String, Hashable, Sendable, CaseIterable {
-  /// Right, left, up; down, front, back. The upper edge of up is that to the front, that of down
-  /// that to the back: layout 0 of `cbmp` (Google, Spherical Video V2).
+  /// Right, left, up; down, front, back. The upper edge of the up face borders the front face, that
+  /// of the down face the back face: layout 0 of `cbmp` (Google, Spherical Video V2).
   case sphericalVideo = "spherical-video"
-  /// The same cells, with up and down turned by 180 degrees: FFmpeg's `c3x2`.
+  /// The same cells, with the up and down faces turned by 180 degrees: FFmpeg's `c3x2`.
   case turned
-  /// Left, front, right; down, back, up, the lower row turned by 90 degrees, with equal angles for
-  /// equal distances: `eac`, as YouTube has it.
+  /// Left, front, right; down, back, up, with the lower row turned by 90 degrees. Equal distances
+  /// are equal angles: `eac`, as used by YouTube.
   case equiAngular = "equi-angular"
 }
 
-/// A circular picture, centred and as large as the picture's shorter side.
+/// A circular picture, centred, with the diameter of the picture's shorter side.
 public struct FisheyeLens: Hashable, Sendable {
-  /// How the distance from the centre grows with the angle from the axis.
+  /// How the distance from the centre depends on the angle from the axis.
   public enum Mapping: Hashable, Sendable {
-    /// As the angle itself.
+    /// Proportional to the angle.
     case equidistant
-    /// As the sine of half the angle: equal areas.
+    /// Proportional to the sine of half the angle; preserves areas.
     case equisolid
-    /// As the tangent of half the angle: circles stay circles.
+    /// Proportional to the tangent of half the angle; preserves circles.
     case stereographic
-    /// As the sine of the angle; up to 180 degrees.
+    /// Proportional to the sine of the angle; up to 180 degrees.
     case orthographic
-    /// As a(1 + k1 a² + k2 a⁴ + k3 a⁶ + k4 a⁸), a being the angle in radians (Kannala and Brandt).
+    /// Proportional to a(1 + k1 a² + k2 a⁴ + k3 a⁶ + k4 a⁸), with the angle a in radians (Kannala
+    /// and Brandt).
     case kannalaBrandt(k1: Double, k2: Double, k3: Double, k4: Double)
   }
 
-  /// The angle across the circle, in degrees: above 0, up to 360.
+  /// The angle across the circle, in degrees, above 0 and up to 360.
   public var fieldOfView: Double
+  /// How the distance from the centre depends on the angle from the axis.
   public var mapping: Mapping
 
+  /// Creates a lens; `fieldOfView` is in degrees.
   public init(fieldOfView: Double = 180, mapping: Mapping = .equidistant) {
     self.fieldOfView = fieldOfView
     self.mapping = mapping
   }
 }
 
-/// How one camera bends the world into its picture: the `lens` box of Apple's projected media, the
-/// unified camera model of Mei with the distortion of Brown and Conrady.
+/// The calibration of one camera, the `lens` box of Apple's projected media: Mei's unified camera
+/// model with Brown-Conrady distortion.
 public struct LensCalibration: Hashable, Sendable {
-  /// The size of the picture, in pixels, that the figures below are for (`rdim`).
+  /// Size in pixels of the reference picture for the parameters below (`rdim`).
   public var referenceWidth, referenceHeight: Double
-  /// In pixels of the reference (`lnin`); the origin is the upper left corner.
+  /// In pixels of the reference picture (`lnin`), with the origin in the upper left corner.
   public var focalLengthX, focalLengthY, principalPointX, principalPointY: Double
-  /// In pixels of the reference (`lnin`).
+  /// In pixels of the reference picture (`lnin`).
   public var skew: Double = 0
-  /// The distance of the centre of projection from the unit sphere's centre; 0 is a pinhole
+  /// Distance of the projection centre from the centre of the unit sphere; 0 for a pinhole camera
   /// (`lnin`).
   public var projectionOffset: Double = 0
   /// Radial distortion (`ldst`).
   public var k1: Double = 0, k2: Double = 0
   /// Tangential distortion (`ldst`).
   public var p1: Double = 0, p2: Double = 0
-  /// The angle from the axis, in degrees, up to which the figures hold (`ldst`).
+  /// Maximum angle from the axis for which the parameters hold, in degrees (`ldst`); nil if not
+  /// limited.
   public var radialLimit: Double?
-  /// The last step, on positions relative to the frame's centre in half frame widths and heights:
+  /// The last step: with positions relative to the frame's centre in half frame widths and heights,
   /// x becomes c0 + c1 x + c2 x³ (`lfad`).
   public var frameAdjustmentX = FrameAdjustment(), frameAdjustmentY = FrameAdjustment()
-  /// How the camera is turned: the vector part of a unit quaternion (`lnex/cxfm/uqua`).
+  /// Rotation of the camera: the vector part of a unit quaternion (`lnex/cxfm/uqua`).
   public var rotationX: Double = 0, rotationY: Double = 0, rotationZ: Double = 0
 
-  /// A polynomial that moves a coordinate.
+  /// A polynomial that adjusts a coordinate: constant + linear x + cubic x³.
   public struct FrameAdjustment: Hashable, Sendable {
+    /// The coefficients.
     public var constant, linear, cubic: Double
 
+    /// Creates an adjustment; the default is the identity.
     public init(constant: Double = 0, linear: Double = 1, cubic: Double = 0) {
       (self.constant, self.linear, self.cubic) = (constant, linear, cubic)
     }
   }
 
-  /// A pinhole camera.
+  /// Creates a pinhole camera; all values are in pixels.
   public init(
     referenceWidth: Double, referenceHeight: Double, focalLengthX: Double, focalLengthY: Double,
     principalPointX: Double, principalPointY: Double
@@ -129,12 +139,14 @@ public struct LensCalibration: Hashable, Sendable {
   }
 }
 
-/// A rotation by yaw about the vertical, then pitch about the axis to the right, then roll about
-/// the line of sight, in degrees: of a view, positive yaw looks to the right, positive pitch up,
-/// and positive roll turns the camera clockwise.
+/// A rotation in degrees by yaw about the vertical axis, then pitch about the axis to the right,
+/// then roll about the line of sight. For a view, positive yaw looks right, positive pitch looks
+/// up, and positive roll turns the camera clockwise.
 public struct SphereOrientation: Hashable, Sendable {
+  /// The angles in degrees.
   public var yaw, pitch, roll: Double
 
+  /// Creates an orientation from angles in degrees.
   public init(yaw: Double = 0, pitch: Double = 0, roll: Double = 0) {
     (self.yaw, self.pitch, self.roll) = (yaw, pitch, roll)
   }
@@ -142,20 +154,24 @@ public struct SphereOrientation: Hashable, Sendable {
   /// Straight ahead.
   public static let front = SphereOrientation()
 
+  /// Whether all angles are finite.
   public var isFinite: Bool { yaw.isFinite && pitch.isFinite && roll.isFinite }
 }
 
-/// How much of the whole sphere's equirectangular map is cut off at each edge of one eye's picture,
-/// as 0.32 fixed-point parts of the map's height (top, bottom) or width (left, right): the
-/// `projection_bounds_` fields of Google's Spherical Video V2.
+/// The part of the whole sphere's equirectangular map that is cut off at each edge of one eye's
+/// picture, as 0.32 fixed-point fractions of the map's height (top, bottom) or width (left, right):
+/// the `projection_bounds_` fields of Google's Spherical Video V2.
 public struct SphereBounds: Hashable, Sendable {
+  /// Fractions cut off, in units of 2^-32.
   public var top, bottom, left, right: UInt32
 
+  /// Creates bounds from fractions in units of 2^-32.
   public init(top: UInt32 = 0, bottom: UInt32 = 0, left: UInt32 = 0, right: UInt32 = 0) {
     (self.top, self.bottom, self.left, self.right) = (top, bottom, left, right)
   }
 
-  /// From parts of the map, 0 to below 1; nil outside, or where nothing of the map would be left.
+  /// Creates bounds from fractions of the map, 0 to below 1; nil if one is outside, or if nothing
+  /// of the map would be left.
   public init?(topPart: Double, bottomPart: Double, leftPart: Double, rightPart: Double) {
     func fixed(_ part: Double) -> UInt32? {
       guard part >= 0, part < 1 else { return nil }
@@ -173,17 +189,22 @@ public struct SphereBounds: Hashable, Sendable {
   /// The front half: 180 degrees by 180 degrees.
   public static let frontHalf = SphereBounds(left: 0x4000_0000, right: 0x4000_0000)
 
+  /// Fraction of the map's height cut off at the top, 0 to below 1.
   public var topPart: Double { Double(top) * 0x1p-32 }
+  /// Fraction of the map's height cut off at the bottom, 0 to below 1.
   public var bottomPart: Double { Double(bottom) * 0x1p-32 }
+  /// Fraction of the map's width cut off at the left, 0 to below 1.
   public var leftPart: Double { Double(left) * 0x1p-32 }
+  /// Fraction of the map's width cut off at the right, 0 to below 1.
   public var rightPart: Double { Double(right) * 0x1p-32 }
 
-  /// Whether there is a picture between the edges.
+  /// Whether part of the map is left.
   public var leavesSomething: Bool {
     UInt64(top) + UInt64(bottom) <= 0xFFFF_FFFF && UInt64(left) + UInt64(right) <= 0xFFFF_FFFF
   }
 
-  /// Whether these are `other`'s to within 1/4096 of the map, which is what pixel counts leave.
+  /// Whether these bounds equal `other` to within 1/4096 of the map, which allows for rounding to
+  /// pixels.
   public func isNear(_ other: SphereBounds) -> Bool {
     func near(_ one: UInt32, _ two: UInt32) -> Bool { max(one, two) - min(one, two) <= 1 << 20 }
     return near(top, other.top) && near(bottom, other.bottom) && near(left, other.left)
@@ -192,28 +213,30 @@ public struct SphereBounds: Hashable, Sendable {
 }
 
 extension SphereBounds {
-  /// As tags and properties say them; nil for any other text.
+  /// Reads the form used in tags and properties: the top, bottom, left and right parts, separated
+  /// by commas. Returns nil for any other text.
   package init?(text: String) {
     guard let parts = numbers(text, 4) else { return nil }
     self.init(topPart: parts[0], bottomPart: parts[1], leftPart: parts[2], rightPart: parts[3])
   }
 
-  /// What ``init(text:)`` reads.
+  /// The form that ``init(text:)`` reads.
   package var text: String { "\(topPart),\(bottomPart),\(leftPart),\(rightPart)" }
 }
 
 extension SphereOrientation {
-  /// As tags and properties say it; nil for any other text.
+  /// Reads the form used in tags and properties: yaw, pitch and roll, separated by commas. Returns
+  /// nil for any other text.
   package init?(text: String) {
     guard let angles = numbers(text, 3) else { return nil }
     self.init(yaw: angles[0], pitch: angles[1], roll: angles[2])
   }
 
-  /// What ``init(text:)`` reads.
+  /// The form that ``init(text:)`` reads.
   package var text: String { "\(yaw),\(pitch),\(roll)" }
 }
 
-/// So many finite numbers with commas between; nil for any other text.
+/// Parses exactly `count` comma-separated finite numbers, else returns nil.
 private func numbers(_ text: String, _ count: Int) -> [Double]? {
   guard text.utf8.count < 256 else { return nil }
   let numbers = text.split(separator: ",", omittingEmptySubsequences: false)

@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How the samples of a plane lie in a row.
+/// The layout of the samples in a row of a plane.
 public enum SampleFormat: Sendable {
-  /// One byte a sample.
+  /// One byte per sample.
   case bytes
-  /// Two bytes a sample, in the machine's order.
+  /// Two bytes per sample, in native byte order.
   case words
-  /// Two bytes a sample, in the machine's order, with the value in the high ten bits.
+  /// Two bytes per sample, in native byte order, with the value in the ten high bits.
   case highWords
-  /// Two samples a pixel, of a byte each.
+  /// Two samples per pixel, one byte each.
   case bytePairs
-  /// Two samples a pixel, of two bytes each, with the value in the high ten bits.
+  /// Two samples per pixel, two bytes each, with the value in the ten high bits.
   case highWordPairs
-  /// Four bytes a pixel, one for each channel.
+  /// Four bytes per pixel, one for each channel.
   case quadruples
 
+  /// Number of bytes per pixel.
   public var bytesPerPixel: Int {
     switch self {
     case .bytes: 1
@@ -25,10 +26,10 @@ public enum SampleFormat: Sendable {
 }
 
 extension PlaneView {
-  /// The bits below the value in a word of ten bits that lie high.
+  /// Number of unused low bits in a word with the value in the ten high bits.
   private static let padding: UInt16 = 6
 
-  /// Fills this plane with another of twice its width: each pixel is the mean of two.
+  /// Fills this plane from one with twice its width; each pixel is the mean of two.
   public func halveWidth(of other: PlaneView, _ format: SampleFormat) {
     for index in 0..<min(rows, other.rows) {
       let (source, target) = (other.row(index), row(index))
@@ -41,7 +42,7 @@ extension PlaneView {
       case .highWordPairs: Self.halve(source, target, count, samples: 2, padding: Self.padding)
       case .quadruples: Self.halvePixels(source, target, count)
       }
-      // Half of an odd width: the last pixel has no partner.
+      // The last pixel of an odd width has no partner.
       let (done, pixel) = (count * format.bytesPerPixel, format.bytesPerPixel)
       if rowBytes >= done + pixel, other.rowBytes >= pixel {
         (target + done).copyMemory(from: source + (other.rowBytes - pixel), byteCount: pixel)
@@ -49,7 +50,7 @@ extension PlaneView {
     }
   }
 
-  /// Fills this plane with another of twice its height: each row is the mean of two.
+  /// Fills this plane from one with twice its height; each row is the mean of two.
   public func halveHeight(of other: PlaneView, _ format: SampleFormat) {
     let bytes = min(rowBytes, other.rowBytes)
     for index in 0..<min(rows, other.rows / 2) {
@@ -67,8 +68,8 @@ extension PlaneView {
     }
   }
 
-  /// Fills this plane with one sample of each pair of another: the first or the second. Words that
-  /// lie high become words.
+  /// Fills this plane with the first (`place` 0) or second sample of each pair of another plane.
+  /// Values in high bits are shifted down.
   public func takeSample(_ place: Int, ofPairsIn other: PlaneView, _ format: SampleFormat) {
     for index in 0..<min(rows, other.rows) {
       let (source, target) = (other.row(index), row(index))
@@ -81,7 +82,7 @@ extension PlaneView {
     }
   }
 
-  /// Fills this plane with words of another that lie high.
+  /// Fills this plane from one with values in the high bits, shifting them down.
   public func takeHighWords(of other: PlaneView) {
     let count = min(rowBytes, other.rowBytes) / 2
     for index in 0..<min(rows, other.rows) {
@@ -89,7 +90,7 @@ extension PlaneView {
     }
   }
 
-  /// One sample of each group of `samples`, without the bits below its value.
+  /// Copies one sample of each group of `samples`, without the unused low bits.
   @inline(__always)
   private static func take<Sample: FixedWidthInteger & UnsignedInteger>(
     _ place: Int, _ samples: Int, _ source: UnsafeMutableRawPointer,
@@ -149,15 +150,18 @@ extension PlaneView {
   }
 }
 
-/// One plane of a picture in memory that somebody else owns.
+/// One plane of a picture, in memory that the view does not own.
 public struct PlaneView {
+  /// The first byte of the first row.
   public let base: UnsafeMutableRawPointer
-  /// Bytes from a row to the next.
+  /// Number of bytes from one row to the next.
   public let stride: Int
-  /// Of a row, in bytes.
+  /// Number of bytes in a row.
   public let rowBytes: Int
+  /// Number of rows.
   public let rows: Int
 
+  /// Creates a view; the memory must outlive it.
   public init(base: UnsafeMutableRawPointer, stride: Int, rowBytes: Int, rows: Int) {
     self.base = base
     self.stride = stride
@@ -167,13 +171,14 @@ public struct PlaneView {
 
   func row(_ index: Int) -> UnsafeMutableRawPointer { base + index * stride }
 
-  /// A rectangle of the plane; the caller keeps it inside.
+  /// Returns a rectangle of the plane, which the caller must keep inside the plane. `step` is the
+  /// number of rows to advance per row.
   public func part(x bytes: Int, y row: Int, rowBytes: Int, rows: Int, step: Int = 1) -> PlaneView {
     PlaneView(
       base: base + row * stride + bytes, stride: stride * step, rowBytes: rowBytes, rows: rows)
   }
 
-  /// Copies another plane of this size.
+  /// Copies another plane of the same size into this one.
   public func copy(_ other: PlaneView) {
     let bytes = min(rowBytes, other.rowBytes)
     for index in 0..<min(rows, other.rows) {
@@ -182,12 +187,12 @@ public struct PlaneView {
   }
 }
 
-// The standard library's `init(truncatingIfNeeded:)` of SIMD types is a call that goes lane by lane,
-// unless the compiler happens to inline it. Written out, it becomes one instruction, and part of the
-// ones around it: of a product of which the upper half is kept, of sums of products.
+// The standard library's `init(truncatingIfNeeded:)` for SIMD types is a call that converts lane by
+// lane, unless the compiler happens to inline it. Written out, it becomes a single instruction that
+// merges with the ones around it, such as products whose high half is kept and sums of products.
 
 extension SIMD8 where Scalar: FixedWidthInteger {
-  /// The low bits of each lane, or its value with more of them.
+  /// Converts each lane by truncating or extending it.
   @inlinable @inline(__always)
   package func lanes<Other: FixedWidthInteger & SIMDScalar>(as _: Other.Type) -> SIMD8<Other> {
     SIMD8<Other>(
@@ -199,7 +204,7 @@ extension SIMD8 where Scalar: FixedWidthInteger {
 }
 
 extension SIMD4 where Scalar: FixedWidthInteger {
-  /// The low bits of each lane, or its value with more of them.
+  /// Converts each lane by truncating or extending it.
   @inlinable @inline(__always)
   package func lanes<Other: FixedWidthInteger & SIMDScalar>(as _: Other.Type) -> SIMD4<Other> {
     SIMD4<Other>(
