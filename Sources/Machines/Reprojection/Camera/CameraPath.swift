@@ -2,24 +2,25 @@
 
 public import StereoVideo
 
-/// A camera's way through a movie: views at some times, and what lies between them.
+/// The path of a virtual camera through a movie: views at given times, and interpolated views
+/// between them.
 ///
-/// Between two times each quantity follows a cubic that goes beyond neither of its two values
-/// (Fritsch and Carlson, SIAM Journal on Numerical Analysis 17, 1980); in front of the first time and
-/// behind the last one it stays. Yaw and roll are taken as they are written: from 170 to 190 the
-/// camera turns by 20 degrees, from 0 to 360 once around.
+/// Between two times each quantity follows a cubic that stays between its two values (Fritsch and
+/// Carlson, SIAM Journal on Numerical Analysis 17, 1980); before the first time and after the last
+/// one it is constant. Yaw and roll are not wrapped: from 170 to 190 the camera turns by 20
+/// degrees, from 0 to 360 by a full turn.
 public struct CameraPath: Sendable {
-  /// In nanoseconds, rising.
+  /// In nanoseconds, increasing.
   private let times: [Int64]
   private let curves: [(quantity: Quantity, curve: MonotoneCurve)]
 
-  /// Reads comma-separated values: a line with the names of the columns, then one for each time.
+  /// Reads comma-separated values: a line with the column names, then a line for each time.
   ///
-  /// `time` is in seconds or a clock's `H:MM:SS.sss`; `yaw`, `pitch`, `roll` and `field-of-view` are
-  /// in degrees, in any order, and each may be missing. Empty lines, and those that begin with `#`,
-  /// say nothing.
+  /// `time` is in seconds or in clock format, `H:MM:SS.sss`; `yaw`, `pitch`, `roll` and
+  /// `field-of-view` are in degrees. The columns may be in any order, and all except `time` are
+  /// optional. Empty lines and lines that begin with `#` are ignored.
   ///
-  /// - Throws: a ``CameraPathError`` for anything else, and for times that do not rise.
+  /// - Throws: A ``CameraPathError`` for invalid text, and for times that do not increase.
   public init(parsing text: String) throws(CameraPathError) {
     var columns: [Column] = []
     var times: [Int64] = []
@@ -35,7 +36,7 @@ public struct CameraPath: Sendable {
           continue
         }
         guard fields.count == columns.count else {
-          throw Mistake("there are \(fields.count) values, and \(columns.count) columns")
+          throw Mistake("expected \(columns.count) values, found \(fields.count)")
         }
         for (place, column) in columns.enumerated() {
           switch column {
@@ -48,7 +49,7 @@ public struct CameraPath: Sendable {
       }
     }
     guard !times.isEmpty else {
-      throw CameraPathError(line: nil, reason: "there is no line with a time and a view")
+      throw CameraPathError(line: nil, reason: "no line has a time and a view")
     }
     self.times = times
     curves = zip(columns, values).compactMap { column, values in
@@ -57,11 +58,11 @@ public struct CameraPath: Sendable {
     }
   }
 
-  /// The view at a time.
+  /// Returns the view at a time.
   ///
   /// - Parameters:
-  ///   - time: in nanoseconds of the movie.
-  ///   - other: what is taken where the path says nothing of a quantity.
+  ///   - time: time in the movie, in nanoseconds.
+  ///   - other: values for quantities that the path does not contain.
   public func view(at time: Int64, otherwise other: CameraView) -> CameraView {
     var view = other
     for (quantity, curve) in curves { view[keyPath: quantity.path] = curve.value(at: time, times) }
@@ -70,7 +71,7 @@ public struct CameraPath: Sendable {
 
   private static func fields(of line: Substring) -> [Substring] {
     line.split(separator: ",", omittingEmptySubsequences: false).map { field in
-      // A byte order mark may begin the first line.
+      // The first line may begin with a byte order mark.
       let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\u{feff}" }
       let start = field.drop(while: blank)
       let end = start.lastIndex { !blank($0) }
@@ -85,24 +86,28 @@ public struct CameraPath: Sendable {
     if isClock, seconds >= 60 || parts.count > 3 { seconds = -1 }
     var minutes = 0.0
     for part in parts.dropLast() {
-      guard let value = UInt32(part) else { throw Mistake("\(quoted(text)) is no time") }
+      guard let value = UInt32(part) else { throw Mistake("\(quoted(text)) is not a time") }
       minutes = minutes * 60 + Double(value)
     }
     guard seconds >= 0, seconds + minutes * 60 < 9e9 else {
-      throw Mistake("\(quoted(text)) is no time")
+      throw Mistake("\(quoted(text)) is not a time")
     }
     let time = Int64(((minutes * 60 + seconds) * 1e9).rounded())
-    if let last, time <= last { throw Mistake("\(quoted(text)) is not behind the time before it") }
+    if let last, time <= last {
+      throw Mistake("times must increase; \(quoted(text)) is not after the previous time")
+    }
     return time
   }
 }
 
-/// What cannot be read in a file of a ``CameraPath``.
+/// An error in the text of a ``CameraPath``.
 public struct CameraPathError: Error, CustomStringConvertible {
-  /// Of the file, from 1; nil where it is none of them.
+  /// Line number, from 1; nil if the error is not in a single line.
   public let line: Int?
+  /// What is wrong with the text.
   public let reason: String
 
+  /// The reason, preceded by the line number if there is one.
   public var description: String { line.map { "line \($0): \(reason)" } ?? reason }
 }
 
@@ -118,7 +123,7 @@ extension CameraPath {
     case quantity(Quantity)
 
     static func header(_ fields: [Substring]) throws(Mistake) -> [Column] {
-      guard Set(fields).count == fields.count else { throw Mistake("a column is there twice") }
+      guard Set(fields).count == fields.count else { throw Mistake("a column name occurs twice") }
       var columns: [Column] = []
       for field in fields {
         if field == "time" {
@@ -127,7 +132,7 @@ extension CameraPath {
           columns.append(.quantity(quantity))
         } else {
           throw Mistake(
-            "\(quoted(field)) is no column; the first line names them, of time, "
+            "\(quoted(field)) is not a column name; the first line must name columns: time, "
               + Quantity.allCases.map(\.rawValue).joined(separator: ", "))
         }
       }
@@ -160,15 +165,15 @@ extension CameraPath {
     func value(_ text: Substring) throws(Mistake) -> Double {
       guard let value = Double(text), range.contains(value) else {
         throw Mistake(
-          "\(quoted(text)) is no \(rawValue) from \(Int(range.lowerBound)) to \(Int(range.upperBound))"
-        )
+          "\(quoted(text)) is not a \(rawValue) from \(Int(range.lowerBound)) to "
+            + "\(Int(range.upperBound))")
       }
       return value
     }
   }
 }
 
-/// The beginning of a text, as a terminal may show it.
+/// Returns the beginning of a text, safe to print to a terminal.
 private func quoted(_ text: Substring) -> String {
   let shown = text.unicodeScalars.prefix(32).map { scalar in
     scalar.properties.generalCategory == .control ? "?" : Character(scalar)
@@ -176,39 +181,43 @@ private func quoted(_ text: Substring) -> String {
   return "'\(String(shown))\(shown.count < text.unicodeScalars.count ? "…" : "")'"
 }
 
-/// Where a camera in the middle of the surroundings looks, and how much it shows.
+/// The view of a camera in the centre of the surroundings.
 public struct CameraView: Hashable, Sendable {
+  /// The direction of the line of sight, and the roll around it.
   public var orientation: SphereOrientation
-  /// What the picture's width covers, in degrees.
+  /// Horizontal field of view, in degrees.
   public var fieldOfView: Double
 
+  /// Creates a view; `fieldOfView` is in degrees.
   public init(_ orientation: SphereOrientation = .front, fieldOfView: Double = 90) {
     (self.orientation, self.fieldOfView) = (orientation, fieldOfView)
   }
 
-  /// Yaws and rolls that are taken, in degrees: turns are counted.
+  /// Allowed yaw and roll in degrees, including several turns.
   public static let turns = -360_000.0...360_000
-  /// Pitches that are taken, in degrees.
+  /// Allowed pitch in degrees.
   public static let pitches = -90.0...90
-  /// Fields of view that are taken, in degrees.
+  /// Allowed field of view in degrees.
   public static let fieldsOfView = 10.0...150
 }
 
-/// A smooth curve through values at rising times: between two of them a cubic that goes beyond
-/// neither, in front of the first and behind the last one what these are.
+/// A smooth curve through values at increasing times: between two of them a cubic that exceeds
+/// neither, before the first and after the last one constant.
 struct MonotoneCurve: Sendable {
   private let values: [Double]
-  /// What a value changes by in a nanosecond.
+  /// Change of a value per nanosecond.
   private let slopes: [Double]
 
+  /// Creates a curve.
+  ///
   /// - Parameters:
-  ///   - times: in nanoseconds, rising, at least one.
-  ///   - values: as many.
+  ///   - times: in nanoseconds, increasing, at least one.
+  ///   - values: one for each time.
   init(_ times: [Int64], _ values: [Double]) {
     self.values = values
     let widths = zip(times, times.dropFirst()).map { Double($1 - $0) }
     let secants = zip(zip(values, values.dropFirst()), widths).map { ($0.1 - $0.0) / $1 }
-    // At the ends, and where there is one value alone, the curve is as the straight line.
+    // At both ends, and with only two values, the slope is that of the straight line.
     slopes = values.indices.map { index in
       guard index > 0 else { return secants.first ?? 0 }
       guard index < secants.count else { return secants[index - 1] }
@@ -221,7 +230,7 @@ struct MonotoneCurve: Sendable {
   }
 
   func value(at time: Int64, _ times: [Int64]) -> Double {
-    // The first time behind this one.
+    // Finds the first time after this one.
     var (low, high) = (0, times.count)
     while low < high {
       let middle = (low + high) / 2
@@ -232,7 +241,7 @@ struct MonotoneCurve: Sendable {
     let width = Double(times[low] - times[low - 1])
     let part = Double(time - times[low - 1]) / width
     let rest = 1 - part
-    // The cubic of Hermite.
+    // The cubic Hermite form.
     return values[low - 1] * (1 + 2 * part) * rest * rest + values[low] * part * part
       * (3 - 2 * part)
       + (slopes[low - 1] * rest - slopes[low] * part) * width * part * rest

@@ -2,7 +2,7 @@
 
 internal import StereoVideo
 
-/// Finds where the samples of blocks come from.
+/// Computes the source positions of the samples of a block.
 struct BlockCoordinates {
   let grid: DirectionGrid
   let source: PictureGeometry
@@ -11,18 +11,18 @@ struct BlockCoordinates {
   let lattice: Lattice
   let interpolation: Interpolation
   var antialias: Bool
-  /// The largest error of an interpolated position, in samples.
+  /// Largest error of an interpolated position, in samples.
   var tolerance = DirectionGrid.tolerance
-  /// The source's width where it closes; 0 elsewhere.
+  /// Width of the source if it wraps around, else 0.
   let period: Float
-  /// Of each of the lattice's charts, the positions around which all samples that a kernel reads
-  /// lie in it, with some to spare for what rounding does.
+  /// For each of the lattice's charts, the positions for which all samples that a kernel reads are
+  /// in the chart, with a margin for rounding.
   private let reaches: [Reach]
 
   struct Reach {
     let left, top, right, bottom: Float
 
-    /// Of the first and the last samples that a kernel may read.
+    /// Creates the reach for the first and last samples that a kernel may read.
     init(left: Int, top: Int, right: Int, bottom: Int, _ interpolation: Interpolation) {
       let before = Float(interpolation.before) + 0.125
       let behind = Float(interpolation.behind) + 0.125
@@ -73,7 +73,7 @@ struct BlockCoordinates {
           repeating: UInt16(truncatingIfNeeded: piece?.columns.count ?? level.stride))
         switch tile(gridIndex, level, piece) {
         case .tile(let tile):
-          // Twice, so that the usual way has no more to do than it needs.
+          // Called in two places, so that the common case is compiled without bend.
           if let bend = tile.bend {
             fill(coordinates, place, tile, bend, rows, stride)
           } else {
@@ -91,19 +91,19 @@ struct BlockCoordinates {
     }
   }
 
-  /// Where a tile stands.
+  /// Position of a tile.
   struct TilePlace {
-    /// In its block, in tiles.
+    /// In the block, in tiles.
     let column, row: Int
     /// In the target, in tiles.
     let x, y: Int
 
-    /// The first sample of a row of it.
+    /// Returns the index of the first sample of a row of the tile.
     @inline(__always)
     func start(_ line: Int) -> Int { ((row &* 8 &+ line) &* CoordinateBlock.tiles &+ column) &* 8 }
   }
 
-  /// The positions that a tile of a chart, or of a piece, may have.
+  /// Returns the positions allowed for a tile of a chart or of a piece.
   @inline(__always)
   func reach(_ level: Lattice.Level, _ chart: Int, _ piece: SourcePiece?) -> Reach {
     guard let piece else { return reaches[level.firstChart + chart] }
@@ -111,19 +111,19 @@ struct BlockCoordinates {
       left: 0, top: 0, right: piece.columns.count - 1, bottom: piece.rows.count - 1, interpolation)
   }
 
-  /// From a position to the first sample that is read, in 65536ths: rounded to the nearest sample,
-  /// or to 256ths of one.
+  /// Offset from a position to the first sample read, in 65536ths, including rounding to the
+  /// nearest sample or to 1/256 sample.
   var origin: Int32 {
     let round: Int32 = interpolation == .nearest ? 32768 : 128
     return round - Int32(interpolation.before) << 16
   }
 
-  /// Makes offsets and fractions of eight positions in 65536ths.
+  /// Stores the offsets and fractions of eight positions in 65536ths.
   @inline(__always)
   func store(
     _ x: Integers, _ y: Integers, _ stride: SIMD8<UInt16>, _ block: CoordinateBlock, _ index: Int
   ) {
-    // Rows and strides have 15 bits, and their products 30.
+    // Rows and strides have 15 bits, their products 30.
     let rows = (y &>> 16).lanes(as: UInt16.self)
     let low = (rows &* stride).lanes(as: Int32.self)
     let high = multiplyHigh(rows, stride).lanes(as: Int32.self)
@@ -168,7 +168,7 @@ struct BlockCoordinates {
     }
   }
 
-  /// Whether all that a kernel reads around eight positions lies in one chart.
+  /// Whether everything that a kernel reads around eight positions lies in one chart.
   @inline(__always)
   private func isInReach(
     _ x: Floats, _ y: Floats, _ region: Integers, _ level: Lattice.Level, _ piece: SourcePiece?
@@ -209,31 +209,32 @@ struct BlockCoordinates {
   }
 }
 
-/// From where the samples of a block of the target come. They stand in rows of ``side`` samples.
+/// The source positions of the samples of a target block, in rows of ``side`` samples.
 final class CoordinateBlock {
-  /// How many tiles of eight by eight samples lie side by side in a block, and below each other.
+  /// Number of tiles of eight by eight samples per row and per column of a block.
   static let tiles = 16
-  /// Samples in a row and in a column.
+  /// Number of samples per row and per column.
   static let side = tiles * 8
 
-  /// Of the first sample that a kernel reads, in samples from the beginning of what it reads.
+  /// Offset of the first sample that a kernel reads, in samples from the start of the plane or
+  /// piece.
   let offsets: UnsafeMutablePointer<UInt32>
-  /// The position behind the pixel it is in, in 256ths: x in the lower byte, y in the upper one.
+  /// Position within the pixel in 256ths: x in the low byte, y in the high byte.
   let fractions: UnsafeMutablePointer<UInt16>
-  /// Which half of the source each tile is from, row by row.
+  /// Level of each tile, row by row.
   let levels: UnsafeMutablePointer<UInt8>
-  /// What kernels read; nil for a whole level of the source.
+  /// The piece that kernels read; nil if they read the source plane directly.
   var piece: SourcePiece?
-  /// Groups that need more than the fast way.
+  /// Groups of samples that the fast path cannot compute.
   var patches: [Patch] = []
 
   /// Eight samples in a row, near an edge or outside.
   struct Patch {
-    /// Of the tile among those beside it, and of the row in the block.
+    /// Tile column, and sample row in the block.
     var column, row: Int32
     /// In samples of the level.
     var x, y: Floats
-    /// Of the source's charts; below 0 where there is no picture.
+    /// Index of the source chart; below 0 if there is no picture.
     var chart: SIMD8<Int8>
     var isEmpty: Bool
   }

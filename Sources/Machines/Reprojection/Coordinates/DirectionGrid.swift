@@ -2,41 +2,42 @@
 
 internal import StereoVideo
 
-/// The target's directions at every eighth pixel, and where they lie in the source.
+/// The target's directions at every eighth pixel, and their positions in the source.
 ///
-/// Between the points, positions are interpolated: along straight lines where a quarter of the second
-/// differences of neighbouring points, eight pixels apart, is at most 1/32 pixel, along parabolas where a quarter
-/// of the third ones is. Both are more than the error. Elsewhere, right around a pole, positions are computed one
-/// by one.
+/// Positions between the points are interpolated: linearly if a quarter of the second differences
+/// of neighbouring points, eight pixels apart, is at most 1/32 pixel, and quadratically if a
+/// quarter of the third differences is. Both bounds exceed the actual error. Elsewhere, close to a
+/// pole, positions are computed one by one.
 final class DirectionGrid {
   static let spacing = 8
-  /// The largest error of a position between points, in pixels.
+  /// Largest error of a position between points, in pixels.
   static let tolerance: Float = 1.0 / 32
 
-  /// Less than that where it costs little: once for a view that stays, or beside many taps.
+  /// Returns the tolerance to use: lower if that costs little, because the view stays or the
+  /// interpolation has many taps.
   static func tolerance(_ interpolation: Interpolation, viewStays: Bool) -> Float {
     if viewStays { return tolerance / 8 }
     return interpolation.before > 0 ? tolerance * 0.75 : tolerance
   }
 
   let columns, rows: Int
-  /// Those that are corners of tiles.
+  /// Points that are corners of tiles.
   let corners: (columns: Int, rows: Int)
-  /// The directions of the target, before it is turned.
+  /// The directions of the target, before rotation.
   private let rayX, rayY, rayZ: UnsafeMutablePointer<Float>
   private let rayFace: UnsafeMutablePointer<Int32>
-  /// Positions in the source's luma.
+  /// Positions in the source's luma plane.
   let x, y: UnsafeMutablePointer<Float>
-  /// What the pixels around a point have in common: a cell of the source and one of the target; -1
-  /// where there is no picture.
+  /// Source cell and target cell around a point, combined; -1 if there is no picture.
   let region: UnsafeMutablePointer<Int32>
-  /// How often the source is halved around a point, so that nothing is skipped.
+  /// Number of halvings of the source around a point, so that no samples are skipped.
   let level: UnsafeMutablePointer<UInt8>
 
   private let arena: UnsafeMutableRawPointer
 
   init(width: Int, height: Int) {
-    // Tiles of chroma are two steps wide. Two more of these tell how the last ones are bent.
+    // Chroma tiles are two steps wide. Two more points are needed to compute the bend of the last
+    // tiles.
     corners = (2 * ((width + 15) / 16) + 1, 2 * ((height + 15) / 16) + 1)
     columns = (corners.columns + 4 + 7) & ~7
     rows = corners.rows + 4
@@ -57,7 +58,7 @@ final class DirectionGrid {
 
   private static let ramp = Floats(0, 8, 16, 24, 32, 40, 48, 56)
 
-  /// Takes the directions of a target of this grid's size.
+  /// Computes a row of directions for a target of this grid's size.
   func aim(_ row: Int, _ target: PictureGeometry) {
     for column in stride(from: 0, to: columns, by: 8) {
       let rays = target.rays(x: Self.ramp + Float(column * 8), y: Float(row * 8))
@@ -69,7 +70,7 @@ final class DirectionGrid {
     }
   }
 
-  /// Finds the positions of a row of points.
+  /// Computes the source positions of a row of points.
   func evaluate(_ row: Int, _ rotation: LaneRotation, _ source: PictureGeometry) {
     for column in stride(from: 0, to: columns, by: 8) {
       let index = row * columns + column
@@ -85,7 +86,7 @@ final class DirectionGrid {
 }
 
 extension Positions {
-  /// The cell of the source and that of the target; -1 where either shows nothing.
+  /// Returns the source cell and target cell, combined; -1 if either shows nothing.
   @inline(__always) func region(seenFrom rays: Rays) -> Integers {
     let isSeen = isInside & ~(rays.face &>> 31)
     return ((face | (rays.face &<< 3)) & isSeen) | ~isSeen
@@ -101,11 +102,11 @@ extension Positions {
 }
 
 extension DirectionGrid {
-  /// Which halves of the source a row of points needs, and which of its rows.
+  /// The levels of the source needed for a row of points, and the rows needed of them.
   struct Need {
-    /// The highest level; 0 for the source as it is.
+    /// Highest level; 0 for the source itself.
     var level = 0
-    /// The first and the last row of the source's luma that a level above 0 takes from.
+    /// First and last luma row of the source needed for levels above 0.
     var top = Float.infinity, bottom = -Float.infinity
 
     mutating func formUnion(_ other: Need) {
@@ -115,7 +116,7 @@ extension DirectionGrid {
     }
   }
 
-  /// Finds the levels around a row of points, of which the next row is known too.
+  /// Computes the levels around a row of points; the next row must already be evaluated.
   func findLevels(_ row: Int, _ source: PictureGeometry, most: Int) -> Need {
     var need = Need()
     let period = source.charts[0].wraps ? Float(source.width) : 0
@@ -137,7 +138,7 @@ extension DirectionGrid {
       guard found > 0 else { continue }
       level[here] = UInt8(found)
       need.level = max(need.level, found)
-      // A point of chroma stands for two rows, which may reach further than the next point.
+      // A chroma point covers two rows, which may reach further than the next point.
       let reach = 3 * Float(Self.spacing) * spacing + Float(8 << found)
       need.top = min(need.top, y[here] - reach)
       need.bottom = max(need.bottom, y[here] + reach)
@@ -146,7 +147,8 @@ extension DirectionGrid {
   }
 }
 
-/// A difference of columns, the short way round where the picture closes after `period` ones.
+/// Returns a difference of columns, the short way round if the picture wraps after `period`
+/// columns.
 @inline(__always) func shortest(_ difference: Float, _ period: Float) -> Float {
   if difference > period * 0.5 { return difference - period }
   if difference < -period * 0.5 { return difference + period }
@@ -154,25 +156,25 @@ extension DirectionGrid {
 }
 
 extension PictureGeometry {
-  /// How much a step along a row shows, in parts of what one along a column does.
+  /// Returns the length on the sphere of a step along a row, relative to a step along a column.
   @inline(__always) func rowScale(atY y: Float) -> Float {
     if case .equirectangular(let shape) = shape { return shape.rowScale(atY: y) }
     return 1
   }
 }
 
-/// Where the samples of some planes stand, in the source and in the target, and how the source's
-/// are reached.
+/// The sample positions of planes with the same layout, in source and target, and the levels of the
+/// source.
 struct Lattice {
   /// Indices of the planes.
   let planes: [Int]
-  /// Luma samples for one of these.
+  /// Luma samples per sample of these planes.
   let stepX, stepY: Int
-  /// Where the first sample stands, in luma samples.
+  /// Position of the first sample, in luma samples.
   let offsetX, offsetY: Float
-  /// The size of the target, in samples of these planes.
+  /// Size of the target, in samples of these planes.
   let width, height: Int
-  /// The source at full size and at halves of it.
+  /// The source at full size and at its halvings.
   let levels: [Level]
   /// The source's charts at each level.
   let charts: [Chart]
@@ -191,33 +193,35 @@ struct Lattice {
 
   /// A part of the target.
   struct Block {
-    /// Counted in blocks.
+    /// Position in blocks.
     let column, row: Int
-    /// In samples.
+    /// Size in samples.
     let width, height: Int
 
     var tileColumns: Int { (width + 7) / 8 }
     var tileRows: Int { (height + 7) / 8 }
   }
 
-  /// The source's planes, made smaller by averaging.
+  /// The source's planes, scaled down by averaging.
   struct Level {
     let width, height: Int
-    /// Whether no sample of a row stands for fewer columns of the source than the others.
+    /// Whether all samples of a row cover the same number of source columns.
     let isWhole: Bool
-    /// From a row to the next, in samples; 0 where the fast way does not apply.
+    /// Samples from one row to the next; 0 if the fast path cannot be used.
     let stride: Int
-    /// Of its first chart, in the lattice's.
+    /// Index of its first chart in the lattice's charts.
     let firstChart: Int
-    /// From positions in luma to those in samples of this level.
+    /// Conversion from luma positions to sample positions of this level.
     let scaleX, shiftX, scaleY, shiftY: Float
 
-    /// Rows and columns of 16-bit integers, of which the fast way makes offsets.
+    /// Whether rows and columns fit in 16-bit integers, which the fast path's offsets require.
     var hasFastWay: Bool { stride > 0 && stride < 32768 && width >= 8 && height >= 8 }
   }
 
-  /// - Parameters:
-  ///   - strides: of the source at each level, in samples; 0 for none that is one.
+  /// Creates a lattice.
+  ///
+  /// - Parameter strides: row stride of the source at each level, in samples; 0 if it is not a
+  ///   whole number of samples.
   init(
     planes: [Int], _ format: PictureFormat.Plane, _ site: ChromaSite, source: PictureGeometry,
     target: PictureGeometry, strides: [Int]
@@ -243,7 +247,7 @@ struct Lattice {
         chart.bottom = max(chart.top, min(size.height, (chart.bottom + cellY) / cellY) - 1)
         return chart
       }
-      // The centre of a cell of samples is that of the sample that stands for it.
+      // The centre of a group of samples is that of the sample that replaces it.
       let fraction = Float(1) / Float(1 << index)
       levels.append(
         Level(

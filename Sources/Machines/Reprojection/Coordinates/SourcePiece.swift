@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A rectangle of a level of the source, all that a block shows. It may go over the edges: on the other side of
-/// the seam and of a pole the sphere goes on, elsewhere the outermost samples are repeated.
+/// A rectangle of a source level that contains everything a block shows. It may extend beyond the
+/// edges: across the seam and the poles with the rest of the sphere, elsewhere with the outermost
+/// samples repeated.
 struct SourcePiece {
   /// In samples.
   let columns, rows: Range<Int>
-  /// How often the source is halved.
+  /// Number of halvings of the source.
   let level: Int
-  /// The columns of the source where it closes; 0 elsewhere.
+  /// Number of columns if the source wraps around, else 0.
   let period: Float
 
-  /// The most samples of one: what is larger costs more to copy than it saves.
+  /// Maximum number of samples; copying a larger piece costs more than it saves.
   static let most = 4 * CoordinateBlock.side * CoordinateBlock.side
 }
 
-/// Which positions a block shows, from the least to the largest.
+/// The range of positions that a block shows.
 struct PositionRange {
   private(set) var low = Float.infinity, high = -Float.infinity
 
@@ -25,7 +26,7 @@ struct PositionRange {
     (low, high) = (min(low, position), max(high, position))
   }
 
-  /// The samples that are read for them, with a few to spare for positions between the points of the grid.
+  /// Returns the samples read for these positions, with a margin for positions between grid points.
   func samples(_ scale: Float, _ shift: Float, _ interpolation: Interpolation) -> Range<Int> {
     guard low <= high else { return 0..<0 }
     // Positions are finite and below 2²⁰; see PictureGeometry.positions.
@@ -35,7 +36,8 @@ struct PositionRange {
 }
 
 extension BlockCoordinates {
-  /// What a block shows of the source; nil where that is too much, or not from one part of it.
+  /// Returns the piece of the source that a block shows; nil if it is too large or not in a single
+  /// chart and level.
   func piece(_ block: Lattice.Block) -> SourcePiece? {
     guard source.charts.count == 1 else { return nil }
     let first =
@@ -63,7 +65,7 @@ extension BlockCoordinates {
     let goesOverSeam = turned.length < x.length
     var columns = (goesOverSeam ? turned : x).samples(level.scaleX, level.shiftX, interpolation)
     let rows = y.samples(level.scaleY, level.shiftY, interpolation)
-    // Half of an odd width is no whole number of samples, after which the picture would close.
+    // Half of an odd width is not a whole number of samples, so the picture would not wrap exactly.
     if period > 0, !level.isWhole { columns = columns.clamped(to: 0..<level.width) }
     guard !columns.isEmpty, columns.count < 32768, rows.count < 32768,
       columns.count * rows.count <= SourcePiece.most

@@ -2,10 +2,10 @@
 
 internal import StereoVideo
 
-/// Eight by eight samples of one part of the source, whose positions are interpolated between the corners.
+/// Eight by eight samples of one source chart, with positions interpolated between the corners.
 struct Tile {
   var x, y: Corners
-  /// How the positions bend away from straight lines; nil where they hardly do.
+  /// Second differences of the positions; nil if they are negligible.
   let bend: (x: Bend, y: Bend)?
 
   struct Corners {
@@ -17,7 +17,7 @@ struct Tile {
     @inline(__always) var most: Float {
       max(max(upperLeft, upperRight), max(lowerLeft, lowerRight))
     }
-    /// How far the corners are from the opposite ones, together.
+    /// Sum of the distances between opposite corners.
     @inline(__always) var spread: Float {
       abs(lowerRight - upperLeft) + abs(upperRight - lowerLeft)
     }
@@ -29,36 +29,38 @@ struct Tile {
     }
   }
 
-  /// The second differences along the edges.
+  /// Second differences along the edges.
   struct Bend {
     let top, bottom, left, right: Float
 
-    /// The furthest that a position lies beyond the corners.
+    /// Maximum distance of a position beyond the corners.
     var bulge: Float { (max(abs(top), abs(bottom)) + max(abs(left), abs(right))) / 8 }
   }
 }
 
-/// Where the samples of a tile come from along one axis, row by row, in 65536ths of a sample.
+/// Source positions of a tile's samples along one axis, row by row, in 65536ths of a sample.
 struct TileRows {
   private(set) var positions: Integers
   private var step: Integers
   private var stepGrowth = Integers.zero
 
+  /// Creates the positions of the first row.
+  ///
   /// - Parameters:
-  ///   - base: a whole number near the corners, so that ten bits of fraction are left in a Float.
-  ///   - columns: where the samples of a row stand, from 0 at the left edge to 1 at the right one.
-  ///   - row: where the first row stands, from 0 at the upper edge.
+  ///   - base: an integer near the corners, so that a Float has ten bits left for the fraction.
+  ///   - columns: sample positions within a row, from 0 at the left edge to 1 at the right edge.
+  ///   - row: position of the first row, from 0 at the upper edge.
   @inline(__always)
   init(_ corners: Tile.Corners, _ bend: Tile.Bend?, base: Float, columns: Floats, row: Float) {
     var upper = columns * (corners.upperRight - corners.upperLeft) + (corners.upperLeft - base)
     var lower = columns * (corners.lowerRight - corners.lowerLeft) + (corners.lowerLeft - base)
     if let bend {
-      // What a second difference of 1 adds between two points.
+      // Offset that a second difference of 1 adds between two points.
       let bulge = columns * (columns - 1) * 0.5
       upper += bulge * bend.top
       lower += bulge * bend.bottom
     }
-    // Of the first row, and of the one that would come eight rows later.
+    // Positions in the first row, and in the row eight rows later.
     var (first, last) = ((lower - upper) * row + upper, (lower - upper) * (row + 1) + upper)
     if let bend {
       let down = columns * (bend.right - bend.left) + bend.left
@@ -68,7 +70,7 @@ struct TileRows {
     }
     let start = rounded(first * 1024)
     positions = (start &<< 6) &+ (Int32(base) &<< 16)
-    // An eighth of the way, less what the steps grow by until the middle of it.
+    // An eighth of the difference, minus half the growth of the steps.
     step = ((rounded(last * 1024) &- start) &<< 3) &- ((stepGrowth &* 7) &>> 1)
   }
 
@@ -83,11 +85,11 @@ extension BlockCoordinates {
   enum Finding {
     case tile(Tile)
     case outside
-    /// No tile: its positions have to be computed one by one.
+    /// Not a tile: its positions must be computed one by one.
     case uneven
   }
 
-  /// Where the tile lies whose upper left corner is a point of the grid.
+  /// Returns the tile whose upper left corner is a grid point.
   @inline(__always)
   func tile(_ index: Int, _ level: Lattice.Level, _ piece: SourcePiece?) -> Finding {
     let (right, below) = (lattice.stepX, lattice.stepY * grid.columns)
@@ -123,7 +125,7 @@ extension BlockCoordinates {
       bend: bend)
     if let piece {
       let left = Float(piece.columns.lowerBound)
-      // A piece that goes over the seam begins before it.
+      // A piece that crosses the seam begins before it.
       let turn = tile.x.least < left ? piece.period : 0
       tile.x = tile.x.scaled(1, turn - left)
       tile.y = tile.y.scaled(1, -Float(piece.rows.lowerBound))
@@ -137,7 +139,7 @@ extension BlockCoordinates {
     return .tile(tile)
   }
 
-  /// How a tile is bent; nil where that changes too much from point to point.
+  /// Returns the second differences of a tile; nil if they change too much between points.
   private func bend(
     _ index: Int, _ level: Lattice.Level, _ weight: Float
   ) -> (x: Tile.Bend, y: Tile.Bend)? {
@@ -146,7 +148,7 @@ extension BlockCoordinates {
     guard region[0] == region[3 * right], region[0] == region[3 * below],
       region[0] == region[2 * right + below], region[0] == region[2 * below + right]
     else { return nil }
-    /// Of three points that follow each other.
+    /// Second difference of three consecutive points.
     func bendX(_ first: Int, _ step: Int) -> Float {
       let (one, two, three) = (x[first], x[first + step], x[first + 2 * step])
       return (shortest(three - two, period) - shortest(two - one, period)) * level.scaleX
@@ -170,7 +172,7 @@ extension BlockCoordinates {
     return bend
   }
 
-  /// Interpolates within a tile.
+  /// Stores interpolated positions for a tile.
   @inline(__always)
   func fill(
     _ block: CoordinateBlock, _ place: TilePlace, _ tile: Tile,

@@ -2,28 +2,28 @@
 
 internal import StereoVideo
 
-/// What is kept from frame to frame for pictures whose planes have the same strides.
+/// State kept between frames for pictures whose planes have the same strides.
 final class DrawingPlan {
-  /// The source is at most made so often half as large.
+  /// Maximum number of halvings of the source.
   static let mostLevels = 4
 
-  /// Of the source's planes.
+  /// Row strides of the source's planes, in bytes.
   private let strides: [Int]
   let format: PictureFormat
   let lattices: [Lattice]
-  /// Of each lattice.
+  /// One per lattice.
   private var finders: [BlockCoordinates]
-  /// Of each thread, for a view that moves.
+  /// One per thread, for a view that moves.
   private let scratch: [CoordinateBlock]
-  /// Of each job, for a view that stays.
+  /// One per job, for a view that stays.
   private var kept: [CoordinateBlock] = []
-  /// Whether the present view has been drawn, and whether its coordinates are kept.
+  /// Whether the current view has been drawn, and whether its coordinates are stored in `kept`.
   private var hasDrawnView = false, areKeptFilled = false
   /// The blocks of all lattices.
   private let jobs: [Job]
-  /// Of each picture, the halves of each plane.
+  /// For each picture and plane, the halved planes.
   var mips: [[[MipPlane]]] = []
-  /// Of each thread.
+  /// One per thread.
   let pieces: [PieceMemory]
 
   private struct Job {
@@ -64,7 +64,7 @@ final class DrawingPlan {
     }
   }
 
-  /// Indices of the planes that share their coordinates.
+  /// Returns the indices of planes, grouped by those that share their coordinates.
   private static func alike(_ format: PictureFormat, _ strides: [Int]) -> [[Int]] {
     var groups: [[Int]] = []
     for (index, plane) in format.planes.enumerated() {
@@ -83,13 +83,13 @@ final class DrawingPlan {
     strides.indices.allSatisfy { strides[$0] == picture.source[$0].stride }
   }
 
-  /// Another view will be drawn.
+  /// Discards the coordinates, before a different view is drawn.
   func forget() {
     hasDrawnView = false
     areKeptFilled = false
   }
 
-  /// Draws pictures that fit.
+  /// Draws pictures whose strides fit.
   func draw(
     _ pictures: ArraySlice<Reprojector.Picture>, by owner: Reprojector, target: PictureGeometry,
     rotation: LaneRotation, need: DirectionGrid.Need, isSameView: Bool
@@ -121,7 +121,7 @@ final class DrawingPlan {
 }
 
 extension DrawingPlan {
-  /// Takes the samples of a block.
+  /// Samples the pixels of a block.
   func sample(
     _ coordinates: CoordinateBlock, _ block: Lattice.Block, _ lattice: Lattice,
     _ picture: Reprojector.Picture, _ place: Int, _ memory: PieceMemory, _ owner: Reprojector
@@ -162,19 +162,19 @@ extension DrawingPlan {
     }
   }
 
-  /// A part of a block, in samples, that is from one level of the source.
+  /// A part of a block, in samples, that uses a single level of the source.
   private struct Part {
     let columns, rows: Range<Int>
     let level: Int
 
     var tileColumns: Int { (columns.count + 7) / 8 }
 
-    /// A whole block.
+    /// Creates a part that is the whole block.
     init(_ block: Lattice.Block, level: Int) {
       (columns, rows, self.level) = (0..<block.width, 0..<block.height, level)
     }
 
-    /// As many tiles as are of one level, beginning with one of them.
+    /// Creates a part of consecutive tiles with the same level, beginning with the given one.
     init(_ coordinates: CoordinateBlock, _ block: Lattice.Block, column: Int, row: Int) {
       let levels = coordinates.levels + row * CoordinateBlock.tiles
       var end = column + 1
@@ -241,7 +241,7 @@ extension DrawingPlan {
 }
 
 extension DrawingPlan {
-  /// Makes the halves of the source that the view needs, as many rows of them as it needs.
+  /// Computes the levels of the source that the view needs, limited to the rows it needs.
   func makeLevels(
     _ pictures: ArraySlice<Reprojector.Picture>, _ owner: Reprojector, _ need: DirectionGrid.Need
   ) {
@@ -258,7 +258,7 @@ extension DrawingPlan {
     for level in 1...need.level {
       for index in format.planes.indices {
         let plane = format.planes[index]
-        // Rows of this level; a few more for the taps, and for the next level.
+        // Rows of this level, with a margin for the taps and for the next level.
         let scale = Float(plane.verticalSubsampling << level)
         let margin = Float(8 << (need.level - level))
         let rows = mips[0][index][level - 1].height
@@ -282,7 +282,7 @@ extension DrawingPlan {
     }
   }
 
-  /// A plane of the source, or a half of it.
+  /// Returns a plane of the source, or a level of it.
   @inline(__always)
   func level(
     _ level: Int, _ index: Int, _ picture: Reprojector.Picture, _ place: Int, _ owner: Reprojector

@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How the samples of a picture lie in its planes.
+/// The layout of a picture's samples in its planes.
 public struct PictureFormat: Hashable, Sendable {
+  /// The layout of one plane.
   public struct Plane: Hashable, Sendable {
-    /// Luma samples for one of this plane: 1 or 2.
+    /// Luma samples per sample of this plane: 1 or 2.
     public var horizontalSubsampling = 1, verticalSubsampling = 1
-    /// Values that stand beside each other for one place: 1, 2 (both chroma components) or 4.
+    /// Interleaved values per sample: 1, 2 (both chroma components) or 4.
     public var components = 1
-    /// Of a value: 1 or 2, in the machine's order.
+    /// Bytes per value: 1 or 2, in native byte order.
     public var bytes = 1
-    /// The bits of a value, and the empty ones below them.
+    /// Number of bits of a value, and of unused bits below it.
     public var depth = 8, shift = 0
-    /// What is drawn where there is no picture, one for each component.
+    /// Value for pixels outside the source picture, one per component.
     public var fill: [UInt16] = []
 
-    /// From one place to the next, in bytes.
+    /// Bytes from one sample to the next.
     var unit: Int { components * bytes }
   }
 
+  /// The planes, luma first.
   public var planes: [Plane]
 
+  /// Creates a format.
   public init(planes: [Plane]) { self.planes = planes }
 
-  /// Luma and two planes of chroma: I420, Y42B, Y444, I420_10LE and their like. Black of the
-  /// limited range is drawn where there is no picture.
+  /// Returns a format with a luma plane and two chroma planes: I420, Y42B, Y444, I420_10LE and
+  /// similar. Pixels outside the source picture are limited-range black.
   public static func planar(
     depth: Int = 8, horizontalSubsampling: Int = 2, verticalSubsampling: Int = 2
   ) -> PictureFormat {
@@ -35,25 +38,28 @@ public struct PictureFormat: Hashable, Sendable {
     return PictureFormat(planes: [luma, chroma, chroma])
   }
 
+  /// GStreamer's `I420`.
   public static let i420 = planar()
+  /// GStreamer's `I420_10LE`.
   public static let i42010 = planar(depth: 10)
+  /// GStreamer's `GRAY8`.
   public static let gray8 = PictureFormat(planes: [Plane(fill: [16])])
-  /// Luma, and chroma in pairs.
+  /// Luma, and interleaved chroma.
   public static let nv12 = PictureFormat(planes: [
     Plane(fill: [16]),
     Plane(horizontalSubsampling: 2, verticalSubsampling: 2, components: 2, fill: [128, 128]),
   ])
-  /// As ``nv12``, with 10 bits at the upper end of 16.
+  /// Like ``nv12``, with 10 bits in the high bits of 16.
   public static let p010 = PictureFormat(planes: [
     Plane(bytes: 2, depth: 10, shift: 6, fill: [64]),
     Plane(
       horizontalSubsampling: 2, verticalSubsampling: 2, components: 2, bytes: 2, depth: 10,
       shift: 6, fill: [512, 512]),
   ])
-  /// Four bytes a pixel, in any order.
+  /// Four bytes per pixel, in any order.
   public static let quadruples = PictureFormat(planes: [Plane(components: 4, fill: [0, 0, 0, 0])])
 
-  /// Whether every field is one that pictures can be drawn with.
+  /// Whether all fields have supported values.
   var isUsable: Bool {
     !planes.isEmpty
       && planes.allSatisfy { plane in
@@ -64,18 +70,21 @@ public struct PictureFormat: Hashable, Sendable {
   }
 }
 
-/// Where the chroma samples of a subsampled picture stand between those of luma.
+/// The position of the chroma samples relative to the luma samples of a subsampled picture.
 public struct ChromaSite: Hashable, Sendable {
-  /// On the left (upper) luma sample of the pair, instead of midway between both.
+  /// Whether chroma is cosited with the left (upper) luma sample of a pair, instead of midway
+  /// between both.
   public var isOnLeft, isOnTop: Bool
 
+  /// Creates a chroma site.
   public init(isOnLeft: Bool, isOnTop: Bool) {
     (self.isOnLeft, self.isOnTop) = (isOnLeft, isOnTop)
   }
 
-  /// MPEG-2's and H.26x's usual one.
+  /// The default of MPEG-2 and H.26x.
   public static let left = ChromaSite(isOnLeft: true, isOnTop: false)
-  /// JPEG's.
+  /// The chroma site of JPEG.
   public static let centre = ChromaSite(isOnLeft: false, isOnTop: false)
+  /// Cosited with the upper left luma sample.
   public static let topLeft = ChromaSite(isOnLeft: true, isOnTop: true)
 }

@@ -4,36 +4,45 @@ public import StereoVideo
 
 /// Draws pictures of one projection from pictures of another.
 ///
-/// As long as the view stays the same, the places that samples come from are kept; while it moves,
-/// they are found anew in each frame, band by band. Both cost no memory that grows: after the second
-/// frame of a view nothing is allocated.
+/// While the view stays the same, the source positions of the samples are kept; while it moves,
+/// they are recomputed in each frame, block by block. Memory use does not grow: nothing is
+/// allocated after the second frame of a view.
 public final class Reprojector {
+  /// Quality and threading options.
   public struct Settings: Hashable, Sendable {
+    /// How values between pixels are computed.
     public var interpolation = Interpolation.linear
-    /// Whether the source is made smaller first where the target has fewer pixels for a direction.
+    /// Whether the source is scaled down first if the target has fewer pixels per degree.
     public var antialias = true
+    /// The chroma position in source and target.
     public var chromaSite = ChromaSite.left
-    /// How many threads draw, the caller's among them; from 1 to 64.
+    /// Number of drawing threads, including the caller's; 1 to 64.
     public var threads = 1
 
+    /// Creates the default settings.
     public init() {}
   }
 
-  /// The planes of one eye's picture, and where they are drawn.
+  /// The planes of one eye's picture, and the planes to draw it to.
   public struct Picture {
+    /// The planes to read and to write.
     public var source, target: [PlaneView]
 
+    /// Creates a picture.
     public init(source: [PlaneView], target: [PlaneView]) {
       (self.source, self.target) = (source, target)
     }
   }
 
+  /// The geometry of one eye's source picture.
   public let source: PictureGeometry
+  /// The format of source and target.
   public private(set) var format: PictureFormat
+  /// The settings given at creation.
   public let settings: Settings
   private let pose: Rotation
   let pool: WorkerPool
-  /// Of each plane, for the source as it is, and for pieces of it.
+  /// For each plane, the kernel for the source itself and for pieces of it.
   let kernels, pieceKernels: [Kernel]
 
   private var view: View?
@@ -49,15 +58,19 @@ public final class Reprojector {
     var rotation: Rotation
   }
 
+  /// Creates a reprojector and its threads.
+  ///
   /// - Parameters:
-  ///   - source: one eye's picture.
-  ///   - pose: how the source is turned (`prhd` of Spherical Video V2).
-  ///   - format: of the source and of the target.
+  ///   - source: geometry of one eye's picture.
+  ///   - pose: rotation of the source (`prhd` of Spherical Video V2).
+  ///   - format: format of the source and of the target.
+  ///   - settings: quality and threading options.
+  /// - Throws: ``ReprojectionError`` if the format is not supported.
   public init(
     source: PictureGeometry, pose: SphereOrientation = .front, format: PictureFormat,
     settings: Settings = Settings()
   ) throws(ReprojectionError) {
-    guard format.isUsable else { throw ReprojectionError("planes that no picture has") }
+    guard format.isUsable else { throw ReprojectionError("unsupported picture format") }
     self.source = source
     self.format = format
     self.settings = settings
@@ -71,25 +84,26 @@ public final class Reprojector {
     }
   }
 
-  /// What is drawn, beginning with the next picture, where the source shows nothing.
+  /// Sets the values drawn, from the next picture on, at pixels outside the source picture.
   ///
-  /// - Parameter values: of each plane, one for each component.
+  /// - Parameter values: for each plane, one value per component.
   public func fill(with values: [[UInt16]]) {
     for (index, values) in zip(format.planes.indices, values) { format.planes[index].fill = values }
   }
 
-  /// Draws one picture, or both eyes', as seen with an orientation.
+  /// Draws one picture, or those of both eyes, as seen with an orientation.
   ///
   /// - Parameters:
-  ///   - target: of each picture that is drawn.
-  ///   - pictures: each of the sizes of ``source`` and of `target`.
+  ///   - target: geometry of each picture to draw.
+  ///   - orientation: the orientation of the view.
+  ///   - pictures: pictures with the sizes of ``source`` and `target`.
   public func draw(
     _ target: PictureGeometry, _ orientation: SphereOrientation, _ pictures: [Picture]
   ) throws(ReprojectionError) {
     try draw(target, Rotation(view: orientation), pictures)
   }
 
-  /// The same, with a rotation from the target's directions to those of the surroundings.
+  /// Draws pictures with a rotation from the target's directions to those of the surroundings.
   public func draw(
     _ target: PictureGeometry, _ rotation: Rotation, _ pictures: [Picture]
   ) throws(ReprojectionError) {
@@ -108,7 +122,7 @@ public final class Reprojector {
     guard let grid else { return }
     var done = 0
     while done < pictures.count {
-      // Both eyes of a packed frame have the same strides; others are drawn one by one.
+      // Both eyes of a packed frame have the same strides; other pictures are drawn one by one.
       var end = done + 1
       while end < pictures.count, Self.haveSameStrides(pictures[done], pictures[end]) { end += 1 }
       plan(pictures[done], target, grid).draw(
@@ -122,7 +136,7 @@ public final class Reprojector {
     one.source.indices.allSatisfy { one.source[$0].stride == other.source[$0].stride }
   }
 
-  /// Finds where a new view's grid points lie.
+  /// Computes the source positions of a new view's grid points.
   private func look(_ next: View, _ target: PictureGeometry) {
     var aims = false
     let grid: DirectionGrid
@@ -165,7 +179,8 @@ public final class Reprojector {
     let plan = DrawingPlan(
       source: source, target: target, grid: grid, format: format, settings: settings,
       strides: picture.source.map(\.stride), workers: pool.count)
-    // Strides change when a peer changes its memory, which it seldom does.
+    // Strides only change when an upstream or downstream element changes its allocation, which is
+    // rare.
     if plans.count >= 4 { plans.removeFirst() }
     plans.append(plan)
     return plan
@@ -182,7 +197,7 @@ public final class Reprojector {
       let size = layout.size(of: geometry)
       guard plane.rowBytes >= size.width * layout.unit, plane.rows >= size.height else {
         throw ReprojectionError(
-          "a plane of \(plane.rowBytes) bytes by \(plane.rows) rows, which takes "
+          "a plane of \(plane.rowBytes) bytes by \(plane.rows) rows is too small; it needs "
             + "\(size.width * layout.unit) by \(size.height)")
       }
     }
@@ -190,7 +205,7 @@ public final class Reprojector {
 }
 
 extension PictureFormat.Plane {
-  /// Of this plane of a picture, in samples.
+  /// Returns the size of this plane of a picture, in samples.
   func size(of picture: PictureGeometry) -> (width: Int, height: Int) {
     (
       (picture.width + horizontalSubsampling - 1) / horizontalSubsampling,
@@ -199,8 +214,9 @@ extension PictureFormat.Plane {
   }
 }
 
-/// Why nothing was drawn.
+/// Why a picture cannot be drawn.
 public struct ReprojectionError: Error, Hashable, CustomStringConvertible {
+  /// What is wrong with the picture or format.
   public let description: String
 
   init(_ description: String) { self.description = description }

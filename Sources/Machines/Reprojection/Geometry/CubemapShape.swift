@@ -8,36 +8,36 @@ internal import StereoVideo
   internal import Darwin
 #endif
 
-/// Six faces of a cube, in three columns and two rows.
+/// The six faces of a cube, in a picture of three columns and two rows.
 struct CubemapShape: Sendable {
-  /// One face: what lies in its middle, and to where its rows and its columns lead.
+  /// One face: the direction of its middle, and the directions of its rows and columns.
   struct Face: Sendable {
     let middle, along, down: Direction
-    /// The middle of the face, in pixels, and the pixels from there to its edges.
+    /// Middle of the face and half its size, in pixels.
     var centreX = 0.0, centreY = 0.0, halfWidth = 0.0, halfHeight = 0.0
-    /// The part of the picture that pixels may be taken from.
+    /// The chart of the picture that samples of the face may be taken from.
     var chart = 0
   }
 
-  /// In the order of the cells.
+  /// The faces in cell order, row by row.
   let faces: [Face]
   let charts: [Chart]
   private let isEquiAngular: Bool
   private let cellWidth, cellHeight: Double
-  /// The cells of right, left, down, up, front and back.
+  /// Cells of the right, left, down, up, front and back faces.
   private let cells: [Int]
 
   init(_ layout: CubemapLayout, padding: Int, width: Int, height: Int) throws(GeometryError) {
     let (columns, rows) = (width / 3, height / 2)
     let isEquiAngular = layout == .equiAngular
-    // Equi-angular faces touch within a row.
+    // Equi-angular faces have no padding between them within a row.
     let inset = (0...4096).contains(padding) ? padding : -1
     let faceWidth =
       isEquiAngular ? (Double(width) - 2 * Double(inset)) / 3 : Double(columns - 2 * inset)
     let faceHeight = Double(rows - 2 * inset)
     guard inset >= 0, faceWidth >= 1, faceHeight >= 1 else {
       throw GeometryError(
-        "a cube's faces in \(width) by \(height) pixels with \(padding) pixels of padding")
+        "a cube map of \(width) by \(height) pixels has no room for \(padding) pixels of padding")
     }
     self.isEquiAngular = isEquiAngular
     cellWidth = isEquiAngular ? faceWidth : Double(columns)
@@ -100,7 +100,7 @@ struct CubemapShape: Sendable {
     }
   }
 
-  /// The cell at a place, or the nearest one.
+  /// Returns the cell that contains a position, or the nearest one.
   func cell(of position: PicturePosition) -> Int {
     let left = isEquiAngular ? faces[0].centreX - faces[0].halfWidth : -0.5
     let column = max(0, min(2, ((position.x - left) / cellWidth).rounded(.down)))
@@ -113,7 +113,7 @@ struct CubemapShape: Sendable {
     var s = (position.x - face.centreX) / face.halfWidth
     var t = (position.y - face.centreY) / face.halfHeight
     if isEquiAngular {
-      // Padding ends before a right angle.
+      // Padding ends before 90 degrees from the middle.
       guard abs(s) < 1.9, abs(t) < 1.9 else { return nil }
       (s, t) = (tan(s * .pi / 4), tan(t * .pi / 4))
     }
@@ -161,7 +161,7 @@ struct CubemapShape: Sendable {
     return positions
   }
 
-  /// Nil where the places are not all well within one cell.
+  /// Returns the directions of eight positions in a row; nil unless all are well within one cell.
   func rays(x: Floats, y: Float) -> Rays? {
     let cell = cell(of: PicturePosition(x: Double(x[0]), y: Double(y)))
     guard cell == self.cell(of: PicturePosition(x: Double(x[7]), y: Double(y))) else { return nil }

@@ -8,23 +8,24 @@ internal import StereoVideo
   internal import Darwin
 #endif
 
-/// The sphere's map, or a part of it: linear in longitude and latitude.
+/// The sphere's map, or a part of it, linear in longitude and latitude.
 struct EquirectangularShape: Sendable {
-  /// From radians to pixels: a scale, and the position of straight ahead.
+  /// Conversion from radians to pixels: pixels per radian, and the position of longitude and
+  /// latitude 0.
   let scaleX, originX, scaleY, originY: Double
   /// Whether the right edge meets the left one.
   let isWholeTurn: Bool
-  /// The row of the horizon, and the part of the way from there to a pole that a row is.
+  /// Row of the horizon, and fraction of the distance from it to a pole per row.
   private let middle, perRow: Float
 
   init(_ bounds: SphereBounds, _ size: PictureSize) throws(GeometryError) {
     guard bounds.leavesSomething else {
-      throw GeometryError("the bounds of the sphere leave no picture between them")
+      throw GeometryError("the sphere bounds leave no part of the map")
     }
     let width = size.width / (1 - bounds.leftPart - bounds.rightPart)
     let height = size.height / (1 - bounds.topPart - bounds.bottomPart)
     guard width < 0x1p24, height < 0x1p24 else {
-      throw GeometryError("the bounds of the sphere leave too little between them")
+      throw GeometryError("the sphere bounds leave too small a part of the map")
     }
     scaleX = width / (2 * .pi)
     originX = (0.5 - bounds.leftPart) * width - 0.5
@@ -64,7 +65,7 @@ struct EquirectangularShape: Sendable {
       x: sine * level, y: Floats(repeating: Float(sin(latitude))), z: cosine * level)
   }
 
-  /// How much a step along a row shows, in parts of what one along a column does.
+  /// Returns the length on the sphere of a step along a row, relative to a step along a column.
   func rowScale(atY y: Float) -> Float {
     let toPole = max(0, 1 - abs(y - middle) * perRow)
     return min(1, toPole * (1.5708 - 0.55 * toPole * toPole))
@@ -79,13 +80,14 @@ struct EquirectangularShape: Sendable {
 
 /// The picture of a pinhole camera.
 struct RectilinearShape: Sendable {
-  /// From pixels to tangents: a step, and that of the position 0.
+  /// Conversion from pixels to tangents: tangent per pixel, and the tangent at position 0.
   let stepX, originX, stepY, originY: Double
 
   init(horizontalFieldOfView: Double, _ size: PictureSize) throws(GeometryError) {
     guard horizontalFieldOfView >= 0.001, horizontalFieldOfView <= 179.9 else {
       throw GeometryError(
-        "a flat picture of \(horizontalFieldOfView) degrees; it has more than 0 and less than 180")
+        "a rectilinear field of view of \(horizontalFieldOfView) degrees; must be from 0.001 to "
+          + "179.9")
     }
     stepX = 2 * tan(horizontalFieldOfView * .pi / 360) / size.width
     stepY = stepX / size.pixelAspectRatio

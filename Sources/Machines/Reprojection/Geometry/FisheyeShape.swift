@@ -12,11 +12,11 @@ internal import StereoVideo
 struct FisheyeShape: Sendable {
   let mapping: FisheyeLens.Mapping
   let centreX, centreY: Double
-  /// Of the circle, in pixels, along each axis.
+  /// Radius of the circle along each axis, in pixels.
   let radiusX, radiusY: Double
-  /// Of the circle's edge, in radians from the axis.
+  /// Angle of the circle's edge from the axis, in radians.
   let edge: Double
-  /// What the mapping gives for `edge`.
+  /// The value of the mapping at `edge`.
   let edgeValue: Double
 
   init(_ lens: FisheyeLens, _ size: PictureSize) throws(GeometryError) {
@@ -29,7 +29,7 @@ struct FisheyeShape: Sendable {
       }
     guard degrees >= 0.001, degrees <= most else {
       throw GeometryError(
-        "a fisheye of \(degrees) degrees; this kind has more than 0 and up to \(Int(most))")
+        "a fisheye field of view of \(degrees) degrees; must be from 0.001 to \(Int(most))")
     }
     mapping = lens.mapping
     centreX = size.width / 2 - 0.5
@@ -39,7 +39,7 @@ struct FisheyeShape: Sendable {
     edge = degrees * .pi / 360
     edgeValue = Self.value(mapping, edge)
     guard edgeValue.isFinite, edgeValue > 0, Self.grows(mapping, upTo: edge) else {
-      throw GeometryError("the fisheye's radius does not grow with the angle up to its edge")
+      throw GeometryError("the fisheye's radius does not increase with the angle up to its edge")
     }
   }
 
@@ -61,14 +61,14 @@ struct FisheyeShape: Sendable {
     return angle * (1 + square * (k1 + square * (k2 + square * (k3 + square * k4))))
   }
 
-  /// Only a polynomial may turn back.
+  /// Only the polynomial can decrease.
   private static func grows(_ mapping: FisheyeLens.Mapping, upTo edge: Double) -> Bool {
     guard case .kannalaBrandt = mapping else { return true }
     let values = (0...256).map { value(mapping, edge * Double($0) / 256) }
     return zip(values, values.dropFirst()).allSatisfy { $0 < $1 }
   }
 
-  /// The angle for which the mapping gives a value up to `edgeValue`.
+  /// Returns the angle for a mapping value up to `edgeValue`.
   private func angle(_ value: Double) -> Double {
     switch mapping {
     case .equidistant: return value
@@ -115,7 +115,7 @@ struct FisheyeShape: Sendable {
     case .stereographic: value = level * inverse / maximum(1 + ahead, 1e-6)
     case .orthographic: value = level * inverse
     case .equisolid:
-      // The sine of half the angle, from whichever half is not a small difference.
+      // Sine of half the angle, computed from the half that is not a small difference.
       let half = maximum((1 + ahead) * 0.5, 1e-12).squareRoot()
       let front = level * inverse * 0.5 / half
       let back = maximum((1 - ahead) * 0.5, 0).squareRoot()
@@ -135,7 +135,7 @@ struct FisheyeShape: Sendable {
       y: ray.y * radius * Float(radiusY) + Float(centreY), isInside: angleIsInside)
   }
 
-  /// Nil for mappings whose angles have no short form.
+  /// Returns the directions of eight positions in a row; nil for mappings without a short inverse.
   func rays(x: Floats, y: Float) -> Rays? {
     guard case .equidistant = mapping else { return nil }
     let across = (x - Float(centreX)) * Float(1 / radiusX)

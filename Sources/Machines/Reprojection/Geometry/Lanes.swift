@@ -2,19 +2,20 @@
 
 /// Eight numbers, for eight neighbouring pixels.
 package typealias Floats = SIMD8<Float>
+/// Eight integers, for eight neighbouring pixels.
 package typealias Integers = SIMD8<Int32>
 
-// Comparisons are done on the sign bits: the masks of SIMD types, and conversions between floating
-// point and integers, go through generic code lane by lane.
+// Comparisons use the sign bits: SIMD masks, and conversions between floating point and integers,
+// compile to generic code that works lane by lane.
 
 @inline(__always) func bits(_ value: Floats) -> Integers { unsafeBitCast(value, to: Integers.self) }
 
 @inline(__always) func floats(_ bits: Integers) -> Floats { unsafeBitCast(bits, to: Floats.self) }
 
-/// All bits of the lanes below 0.
+/// Returns all bits set in the lanes below 0.
 @inline(__always) func isNegative(_ value: Floats) -> Integers { bits(value) &>> 31 }
 
-/// `one` where all bits of the mask are set, `other` where none is.
+/// Returns `one` in lanes with all mask bits set, `other` in lanes with none set.
 @inline(__always) func select(_ mask: Integers, _ one: Floats, _ other: Floats) -> Floats {
   floats((bits(one) & mask) | (bits(other) & ~mask))
 }
@@ -26,25 +27,26 @@ package typealias Integers = SIMD8<Int32>
   return select(isNegative(value - least), least, value)
 }
 
-/// All bits of the lanes whose magnitude is below `limit`, of none that are no number.
+/// Returns all bits set in lanes whose magnitude is below `limit`; none in lanes that are NaN.
 @inline(__always) func isBelow(_ limit: Float, _ value: Floats) -> Integers {
   ((bits(value) & 0x7FFF_FFFF) &- Int32(bitPattern: limit.bitPattern)) &>> 31
 }
 
-/// 1.5 · 2²³: added to a number below 2²², it leaves the nearest integer in the lowest bits.
+/// 1.5 · 2²³: adding it to a number below 2²² leaves the nearest integer in the lowest bits.
 private let magic: Float = 12_582_912
 
-/// The nearest integers of numbers below 2²².
+/// Returns the nearest integers; the numbers must be below 2²².
 @inline(__always) func rounded(_ value: Floats) -> Integers {
   bits(value + magic) &- Integers(repeating: 0x4B40_0000)
 }
 
-/// Of integers below 2²².
+/// Converts integers below 2²².
 @inline(__always) func floats(exactly value: Integers) -> Floats {
   floats(value &+ Integers(repeating: 0x4B40_0000)) - magic
 }
 
-/// The angle of (x, y) in radians, to 2e-7: the polynomial of Abramowitz and Stegun 4.4.49.
+/// Returns the angle of (x, y) in radians with an error of at most 2e-7: the polynomial of
+/// Abramowitz and Stegun 4.4.49.
 @inline(__always) func arcTangent(_ y: Floats, _ x: Floats) -> Floats {
   let (across, up) = (magnitude(x), magnitude(y))
   let isSteep = isNegative(across - up)
@@ -64,11 +66,12 @@ private let magic: Float = 12_582_912
   return floats(bits(angle) | (bits(y) & Int32.min))
 }
 
-/// Of angles of a few turns, in radians, to 3e-7: Taylor's series within an eighth of a turn.
+/// Returns sine and cosine of angles of a few turns, in radians, with an error of at most 3e-7:
+/// Taylor series within an eighth of a turn.
 @inline(__always) func sineAndCosine(_ angle: Floats) -> (sine: Floats, cosine: Floats) {
   let quarter = rounded(angle * Float(2 / Double.pi))
   let turns = floats(exactly: quarter)
-  // A quarter of a turn as the sum of two numbers, the first of few bits.
+  // A quarter turn as the sum of two numbers, the first with few significant bits.
   let rest = (angle - turns * 1.570_312_5) - turns * 4.838_267_95e-4
   let square = rest * rest
   var sine = square * 2.755_731_9e-6 - 1.984_127e-4
@@ -82,7 +85,7 @@ private let magic: Float = 12_582_912
   let isOdd = (quarter &<< 31) &>> 31
   let one = select(isOdd, cosine, sine)
   let other = select(isOdd, sine, cosine)
-  // The sine is negative in the third and the fourth quarter, the cosine in the second and the third.
+  // The sine is negative in the third and fourth quadrants, the cosine in the second and third.
   return (
     floats(bits(one) ^ ((quarter &<< 30) & Int32.min)),
     floats(bits(other) ^ (((quarter &+ 1) &<< 30) & Int32.min))
@@ -91,7 +94,7 @@ private let magic: Float = 12_582_912
 
 /// A rotation of eight directions.
 struct LaneRotation {
-  /// The images of the axes.
+  /// The rotated axes.
   let x, y, z: SIMD3<Float>
 
   init(_ rotation: Rotation) {
@@ -105,15 +108,15 @@ struct LaneRotation {
 /// Eight directions.
 package struct Rays {
   package var x, y, z: Floats
-  /// The cell of the cube that they were taken from, 0 in all other pictures; -1 where it shows
-  /// nothing.
+  /// The cube cell the directions were taken from, 0 in all other pictures; -1 if the picture shows
+  /// nothing there.
   var face = Integers.zero
 
   package init(x: Floats, y: Floats, z: Floats) {
     (self.x, self.y, self.z) = (x, y, z)
   }
 
-  /// Whether the picture shows something there.
+  /// Whether the picture shows something in this direction.
   package func isSeen(_ lane: Int) -> Bool { face[lane] >= 0 }
 
   @inline(__always) func turned(by rotation: LaneRotation) -> Rays {
@@ -126,10 +129,10 @@ package struct Rays {
   }
 }
 
-/// Eight places in a picture.
+/// Eight positions in a picture.
 package struct Positions {
   package var x, y: Floats
-  /// All bits where the picture shows the direction, as far as the projection goes.
+  /// All bits set in lanes whose direction the picture shows, as far as the projection goes.
   package var isInside: Integers
   /// The cell of a cube; 0 in all other pictures.
   var face = Integers.zero

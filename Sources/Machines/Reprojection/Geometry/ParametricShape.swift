@@ -11,7 +11,7 @@ internal import StereoVideo
 /// The picture of a calibrated lens: the unified camera model with radial and tangential
 /// distortion.
 struct ParametricShape: Sendable {
-  /// Into the camera's own directions.
+  /// Rotation into the camera's coordinates.
   private let rotation: Rotation
   private let lanes: LaneRotation
   /// In pixels of the picture.
@@ -19,7 +19,7 @@ struct ParametricShape: Sendable {
   private let offset, k1, k2, p1, p2: Double
   private let adjustX, adjustY: LensCalibration.FrameAdjustment
   private let halfWidth, halfHeight: Double
-  /// The least z of a direction of length 1 for which the model holds.
+  /// Lowest z of a unit vector for which the model holds.
   private let leastZ: Double
 
   init(_ lens: LensCalibration, _ size: PictureSize) throws(GeometryError) {
@@ -31,15 +31,15 @@ struct ParametricShape: Sendable {
       lens.frameAdjustmentY.cubic,
     ]
     guard figures.allSatisfy({ abs($0) < 1e9 }) else {
-      throw GeometryError("the lens calibration has figures that are no numbers, or beyond 1e9")
+      throw GeometryError("the lens calibration has values that are not numbers or exceed 1e9")
     }
     guard lens.referenceWidth >= 1, lens.referenceWidth < 1e9, lens.referenceHeight >= 1,
       lens.referenceHeight < 1e9, lens.focalLengthX > 0, lens.focalLengthY > 0,
       lens.projectionOffset >= 0, lens.projectionOffset <= 100
     else {
       throw GeometryError(
-        "the lens calibration has a reference picture or a focal length of no size, "
-          + "or a projection offset that is not from 0 to 100")
+        "the lens calibration has an empty reference picture, a focal length that is not positive, "
+          + "or a projection offset outside 0 to 100")
     }
     let scaleX = size.width / lens.referenceWidth
     let scaleY = size.height / lens.referenceHeight
@@ -58,13 +58,13 @@ struct ParametricShape: Sendable {
     leastZ = cos(try Self.limit(lens))
   }
 
-  /// The angle up to which the model holds: what the lens says, or less where the picture's radius
-  /// would stop to grow.
+  /// Returns the angle up to which the model holds: the lens's own limit, or less if the radius in
+  /// the picture stops increasing earlier.
   private static func limit(_ lens: LensCalibration) throws(GeometryError) -> Double {
     var most = 180.0
     if let limit = lens.radialLimit, limit > 0 { most = min(most, limit) }
     var (limit, last) = (0.0, 0.0)
-    // Degree by degree, and a last part of one.
+    // In steps of one degree; the last one may be smaller.
     for degree in 1...180 {
       let degrees = min(Double(degree), most)
       let angle = degrees * .pi / 180
@@ -106,7 +106,7 @@ struct ParametricShape: Sendable {
     by.constant + x * (by.linear + by.cubic * x * x)
   }
 
-  /// The coordinate that the adjustment moves to `x`, by Newton's method.
+  /// Returns the coordinate that the adjustment moves to `x`, by Newton's method.
   private func unadjusted(_ x: Double, _ by: LensCalibration.FrameAdjustment) -> Double? {
     var value = x
     for _ in 0..<32 {
@@ -136,8 +136,8 @@ struct ParametricShape: Sendable {
     return rotation.inverse(own)
   }
 
-  /// What the distortion moves to (a, b), by Newton's method from outside in: the radius grows up
-  /// to the limit, beyond which other solutions lie.
+  /// Returns the point that the distortion moves to (a, b), by Newton's method from the outside in:
+  /// the radius increases up to the limit, and other solutions lie beyond it.
   private func undistorted(_ a: Double, _ b: Double) -> (Double, Double)? {
     var (x, y) = (a, b)
     let most = (1 - leastZ * leastZ).squareRoot() / max(leastZ + offset, 1e-3)

@@ -2,29 +2,33 @@
 
 public import StereoVideo
 
-/// Where each pixel of a picture looks, and where each direction lies in the picture.
+/// The direction of each pixel of a picture, and the position in the picture of each direction.
 public struct PictureGeometry: Sendable {
+  /// How the picture maps onto the surroundings.
   public let projection: Projection
-  /// In pixels, 1 to 65,536.
+  /// Size in pixels, 1 to 65,536.
   public let width, height: Int
   /// The width of a pixel divided by its height.
   public let pixelAspectRatio: Double
   let shape: Shape
-  /// The parts of the picture within which neighbouring pixels show neighbouring directions.
+  /// The parts of the picture in which neighbouring pixels show neighbouring directions.
   let charts: [Chart]
-  /// The chart of each cell of a cube; of all other pictures, one.
+  /// The chart of each cube cell; a single entry for all other pictures.
   let chartOfCell: [Int]
 
-  /// One eye's picture. Throws where the projection cannot be computed with: figures that are not
-  /// finite or out of range, a lens that shows nothing.
+  /// Creates the geometry of one eye's picture.
+  ///
+  /// - Throws: `GeometryError` if the projection cannot be computed: for parameters that are not
+  ///   finite or out of range, or a lens that shows nothing.
   public init(
     _ projection: Projection, width: Int, height: Int, pixelAspectRatio: Double = 1
   ) throws(GeometryError) {
     guard (1...65536).contains(width), (1...65536).contains(height) else {
-      throw GeometryError("a picture of \(width) by \(height) pixels; each is from 1 to 65536")
+      throw GeometryError("a picture of \(width) by \(height) pixels; each must be from 1 to 65536")
     }
     guard pixelAspectRatio.isFinite, pixelAspectRatio > 0.001, pixelAspectRatio < 1000 else {
-      throw GeometryError("pixels \(pixelAspectRatio) times as wide as high")
+      throw GeometryError(
+        "a pixel aspect ratio of \(pixelAspectRatio); must be above 0.001 and below 1000")
     }
     (self.projection, self.width, self.height) = (projection, width, height)
     self.pixelAspectRatio = pixelAspectRatio
@@ -55,7 +59,8 @@ public struct PictureGeometry: Sendable {
     }
   }
 
-  /// What the picture shows at a place, which may lie beyond its edges; nil where it shows nothing.
+  /// Returns the direction at a position, which may lie outside the picture; nil if nothing is
+  /// shown there.
   public func direction(of position: PicturePosition) -> Direction? {
     guard position.x.isFinite, position.y.isFinite else { return nil }
     switch shape {
@@ -67,7 +72,7 @@ public struct PictureGeometry: Sendable {
     }
   }
 
-  /// Where in the picture a direction is seen; nil where it is not.
+  /// Returns the position at which a direction is seen; nil if it is not in the picture.
   public func position(of direction: Direction) -> PicturePosition? {
     guard let direction = direction.normalized else { return nil }
     let position =
@@ -93,12 +98,13 @@ public struct PictureGeometry: Sendable {
   }
 }
 
-/// A rectangle of pixels, edges included.
+/// A rectangle of pixels; the edges are inclusive.
 struct Chart: Hashable, Sendable {
   var left, top, right, bottom: Int
-  /// Behind the right edge comes the left one.
+  /// Whether the left edge follows the right one.
   var wraps = false
-  /// Above the first row comes the first row, half a turn further.
+  /// Whether the row above the first one is the first one, half a turn further; likewise at the
+  /// bottom.
   var crossesPoles = false
 }
 
@@ -111,8 +117,8 @@ struct PictureSize {
 }
 
 extension PictureGeometry {
-  /// Where eight directions lie. Those outside the picture have no bit of `isInside`, and any
-  /// finite position.
+  /// Returns the positions of eight directions. Those outside the picture have no bits of
+  /// `isInside` set and any finite position.
   package func positions(of rays: Rays) -> Positions {
     var positions =
       switch shape {
@@ -122,7 +128,7 @@ extension PictureGeometry {
       case .parametric(let shape): shape.positions(of: rays)
       case .cubemap(let shape): shape.positions(of: rays)
       }
-    // Within half a pixel of the outermost ones; all that is no number is outside.
+    // Within half a pixel of the outermost pixel centres; NaN is outside.
     let (halfWidth, halfHeight) = (Float(width) / 2, Float(height) / 2)
     positions.isInside &= isBelow(halfWidth * 1.000_001, positions.x - (halfWidth - 0.5))
     positions.isInside &= isBelow(halfHeight * 1.000_001, positions.y - (halfHeight - 0.5))
@@ -132,7 +138,7 @@ extension PictureGeometry {
     return positions
   }
 
-  /// What eight places in a row show, from left to right.
+  /// Returns the directions of eight positions in a row, from left to right.
   package func rays(x: Floats, y: Float) -> Rays {
     let rays: Rays? =
       switch shape {
@@ -164,8 +170,9 @@ extension PictureGeometry {
   }
 }
 
-/// Why a projection and a size make no picture.
+/// Why no picture can have a projection and size.
 public struct GeometryError: Error, Hashable, CustomStringConvertible {
+  /// The invalid parameter and, if it has a range, the range.
   public let description: String
 
   init(_ description: String) { self.description = description }

@@ -10,9 +10,10 @@ public import StereoVideo
 
 /// A rotation of directions, as a matrix.
 public struct Rotation: Hashable, Sendable {
-  /// The images of the axes x, y and z.
+  /// The rotated axes x, y and z.
   var x, y, z: Direction
 
+  /// No rotation.
   public static let identity = Rotation(
     x: Direction(x: 1, y: 0, z: 0), y: Direction(x: 0, y: 1, z: 0), z: Direction(x: 0, y: 0, z: 1))
 
@@ -20,15 +21,16 @@ public struct Rotation: Hashable, Sendable {
     (self.x, self.y, self.z) = (x, y, z)
   }
 
-  /// From a view's own directions, in which z is its line of sight, to those of the surroundings.
-  /// An orientation that is not finite is taken for ``SphereOrientation/front``.
+  /// Creates the rotation from a view's coordinates, with z along its line of sight, to those of
+  /// the surroundings. An orientation that is not finite is replaced by
+  /// ``SphereOrientation/front``.
   public init(view: SphereOrientation) {
     guard view.isFinite else {
       self = .identity
       return
     }
     func sine(_ degrees: Double) -> (Double, Double) {
-      // Whole turns first: the sine of a large angle in radians is not that in degrees.
+      // Whole turns are removed in degrees, because large angles in radians are inexact.
       let radians = degrees.remainder(dividingBy: 360) * .pi / 180
       return (sin(radians), cos(radians))
     }
@@ -38,8 +40,8 @@ public struct Rotation: Hashable, Sendable {
     z = Direction(x: sy * cp, y: -sp, z: cy * cp)
   }
 
-  /// From the surroundings to a picture whose pose is `pose` (`prhd` of Spherical Video V2, whose
-  /// yaw counts counter-clockwise).
+  /// Creates the rotation from the surroundings to a picture with the pose `pose` (`prhd` of
+  /// Spherical Video V2, with counter-clockwise yaw).
   public init(intoPose pose: SphereOrientation) {
     self =
       Rotation(
@@ -47,8 +49,8 @@ public struct Rotation: Hashable, Sendable {
       ).inverse
   }
 
-  /// By a unit quaternion, of which this is the vector part; one that is longer than 1 is
-  /// shortened to 1, one that is not finite is no rotation.
+  /// Creates a rotation from the vector part of a unit quaternion. A vector longer than 1 is
+  /// normalized; one that is not finite gives no rotation.
   init(quaternionX i: Double, _ j: Double, _ k: Double) {
     let square = i * i + j * j + k * k
     guard square.isFinite else {
@@ -62,12 +64,14 @@ public struct Rotation: Hashable, Sendable {
     z = Direction(x: 2 * (i * k + j * w), y: 2 * (j * k - i * w), z: 1 - 2 * (i * i + j * j))
   }
 
+  /// The opposite rotation.
   public var inverse: Rotation {
     Rotation(
       x: Direction(x: x.x, y: y.x, z: z.x), y: Direction(x: x.y, y: y.y, z: z.y),
       z: Direction(x: x.z, y: y.z, z: z.z))
   }
 
+  /// Returns the rotated direction.
   public func callAsFunction(_ direction: Direction) -> Direction {
     let (a, b, c) = (direction.x, direction.y, direction.z)
     return Direction(
@@ -75,21 +79,23 @@ public struct Rotation: Hashable, Sendable {
       z: x.z * a + y.z * b + z.z * c)
   }
 
-  /// `right` first, then `left`.
+  /// Returns the rotation by `right`, then by `left`.
   public static func * (left: Rotation, right: Rotation) -> Rotation {
     Rotation(x: left(right.x), y: left(right.y), z: left(right.z))
   }
 }
 
-/// Where something is seen from the viewer: x to the right, y down, z ahead, of any length above 0.
+/// A direction from the viewer: x to the right, y down, z ahead, of any length above 0.
 public struct Direction: Hashable, Sendable {
+  /// The components; the length does not matter.
   public var x, y, z: Double
 
+  /// Creates a direction from its components.
   public init(x: Double, y: Double, z: Double) {
     (self.x, self.y, self.z) = (x, y, z)
   }
 
-  /// Of length 1; nil for one that points nowhere.
+  /// The direction with length 1; nil if it has no length or is not finite.
   public var normalized: Direction? {
     let largest = max(abs(x), abs(y), abs(z))
     guard largest > 0, largest.isFinite else { return nil }
@@ -99,10 +105,12 @@ public struct Direction: Hashable, Sendable {
   }
 }
 
-/// A place in a picture, in pixels: the centre of the upper left pixel is (0, 0).
+/// A position in a picture in pixels; the centre of the upper left pixel is (0, 0).
 public struct PicturePosition: Hashable, Sendable {
+  /// Pixels to the right and down.
   public var x, y: Double
 
+  /// Creates a position.
   public init(x: Double, y: Double) {
     (self.x, self.y) = (x, y)
   }
@@ -115,14 +123,14 @@ public struct PicturePosition: Hashable, Sendable {
 #endif
 
 extension SphereOrientation {
-  /// The orientation, with some roll, in which a view sees `direction` where it has its own
-  /// direction `ray`: what a hand that holds the picture there does. Where no pitch from -90 to 90
-  /// degrees brings it there, the nearest one; nil where either points nowhere.
+  /// Creates the orientation, with the given roll, in which a view shows `direction` at its own
+  /// direction `ray`, as when dragging the picture there. If no pitch from -90 to 90 degrees
+  /// achieves that, the nearest pitch is used; nil if either direction has no length.
   public init?(seeing direction: Direction, at ray: Direction, roll: Double) {
     guard let direction = direction.normalized,
       let own = Rotation(view: SphereOrientation(roll: roll))(ray).normalized, own.z > 0
     else { return nil }
-    // Pitch turns y and z: y cos p - z sin p has to become the direction's y.
+    // Pitch rotates y and z: y cos p - z sin p must equal the direction's y.
     let reach = (own.y * own.y + own.z * own.z).squareRoot()
     let angle = acos(max(-1, min(1, direction.y / reach))) - atan2(own.z, own.y)
     let pitch = max(-.pi / 2, min(.pi / 2, angle))

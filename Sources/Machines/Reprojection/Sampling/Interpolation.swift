@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How a value between pixels comes from the pixels around it.
+/// How a value between pixels is computed from the surrounding pixels.
 public enum Interpolation: String, Hashable, Sendable, CaseIterable {
+  /// The nearest pixel.
   case nearest
-  /// Of 2 by 2 pixels.
+  /// Over 2 by 2 pixels.
   case linear
-  /// Of 4 by 4 pixels, with Catmull and Rom's cubic (a = -1/2).
+  /// Over 4 by 4 pixels, with the Catmull-Rom cubic (a = -1/2).
   case cubic
-  /// Of 6 by 6 pixels, with a Lanczos window of 3 lobes.
+  /// Over 6 by 6 pixels, with a Lanczos window of 3 lobes.
   case lanczos
 
-  /// Pixels before and behind the one that a position is in.
+  /// Number of pixels needed before the one that contains a position.
   var before: Int {
     switch self {
     case .nearest, .linear: 0
@@ -19,7 +20,7 @@ public enum Interpolation: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// The nearest pixel may be the next one.
+  /// Number of pixels needed after it; for `nearest`, rounding may select the next pixel.
   var behind: Int {
     switch self {
     case .nearest, .linear: 1
@@ -30,15 +31,15 @@ public enum Interpolation: String, Hashable, Sendable, CaseIterable {
 }
 
 extension Interpolation {
-  /// Samples before and behind the one that a position is in.
+  /// Number of samples needed before and after the one that contains a position.
   package var reach: (before: Int, behind: Int) { (before, behind) }
 }
 
-/// The way to take samples of a plane.
+/// The sampling function for a plane.
 struct Kernel {
   let sample: @Sendable (SampleRun) -> Void
 
-  /// The one for a plane and an interpolation.
+  /// Selects the function for a plane and an interpolation.
   init(_ plane: PictureFormat.Plane, _ interpolation: Interpolation) {
     sample = Self.make(plane, interpolation)
   }
@@ -96,16 +97,15 @@ struct Kernel {
   internal import Darwin
 #endif
 
-/// The weights of neighbouring samples for each of 256 positions between two of them.
+/// The weights of neighbouring samples for 256 positions between two of them.
 ///
-/// Integers of 12 bits, whose sum is 4096, eight for each position: as many as the interpolation has
-/// taps, zeros behind.
+/// 12-bit integers with the sum 4096, eight per position: one for each tap, followed by zeros.
 final class TapWeights: @unchecked Sendable {
   let taps: Int
-  /// Eight for each position.
+  /// Eight weights per position.
   let values: UnsafePointer<Int16>
-  /// Eight pairs for each position and each two rows, of which each pair is that of the two rows'
-  /// weights: for vertical sums of interleaved rows.
+  /// Four vectors per position, each for two rows: their two weights, repeated four times, for
+  /// vertical sums of interleaved rows.
   let rowPairs: UnsafePointer<SIMD8<Int16>>
 
   static let linear = TapWeights(.linear)
@@ -123,7 +123,7 @@ final class TapWeights: @unchecked Sendable {
       let position = Double(phase) / 256
       let weights = interpolation.weights(position).map { Int16(($0 * 4096).rounded()) }
       for (tap, weight) in weights.enumerated() { values[phase * 8 + tap] = weight }
-      // What rounding lost goes to the nearest sample.
+      // The rounding error is added to the nearest sample.
       let nearest = interpolation.before + (phase < 128 ? 0 : 1)
       values[phase * 8 + nearest] += 4096 - weights.reduce(0, +)
       for pair in 0..<taps / 2 {
@@ -138,8 +138,8 @@ final class TapWeights: @unchecked Sendable {
 }
 
 extension Interpolation {
-  /// The weights of the samples around a position that lies `fraction` behind one of them; their sum
-  /// is 1.
+  /// Returns the weights of the samples around a position that lies `fraction` after one of them;
+  /// their sum is 1.
   package func weights(_ fraction: Double) -> [Double] {
     let raw = (-before...behind).map { weight(Double($0) - fraction) }
     let sum = raw.reduce(0, +)

@@ -2,7 +2,7 @@
 
 internal import StereoVideo
 
-/// The mean of four samples of one byte each. Two neighbours are one load.
+/// Averages four one-byte samples. One load reads two neighbours.
 func sampleLinear8(_ run: SampleRun) {
   let (upper, lower) = (run.source, run.source + run.stride)
   var index = 0
@@ -22,7 +22,7 @@ func sampleLinear8(_ run: SampleRun) {
     let (above, below) = (pairs(upper), pairs(lower))
     let first = (above & 0xFF) &* left &+ (above &>> 8) &* right
     let second = (below & 0xFF) &* left &+ (below &>> 8) &* right
-    // Weights of 16 bits: 65535 and not 65536, so that all of the first row fits.
+    // Weights of 16 bits: 65535 instead of 65536, so that the full weight of the first row fits.
     let sum = multiplyHigh(first, ~down) &+ multiplyHigh(second, down) &+ 129
     run.target.storeBytes(
       of: (sum &>> 8).lanes(as: UInt8.self), toByteOffset: index, as: SIMD8<UInt8>.self)
@@ -30,12 +30,12 @@ func sampleLinear8(_ run: SampleRun) {
   }
 }
 
-/// The same of a piece whose rows are in pairs. All four neighbours are one load.
+/// Like `sampleLinear8`, for a piece with paired rows. One load reads all four neighbours.
 func sampleLinear8RowPairs(_ run: SampleRun) {
   var index = 0
   while index < run.count {
     let offsets = run.offsets + index
-    // As numbers of another kind, which LLVM leaves as they are until all four are in one register.
+    // Loaded as Float, which LLVM leaves unchanged until all four are in one register.
     @inline(__always) func quad(_ lane: Int) -> Float {
       run.source.loadUnaligned(fromByteOffset: Int(offsets[lane]) &* 2, as: Float.self)
     }
@@ -47,7 +47,7 @@ func sampleLinear8RowPairs(_ run: SampleRun) {
     ) -> SIMD4<Int32> {
       let quads = SIMD4(quad(lane), quad(lane &+ 1), quad(lane &+ 2), quad(lane &+ 3))
       let pairs = unsafeBitCast(quads, to: SIMD8<UInt16>.self)
-      // Less half of the range, so that the means are signed numbers.
+      // Offset by half the range, so that the means are signed.
       let columns = ((pairs & 0xFF) &* up &+ (pairs &>> 8) &* down) ^ 0x8000
       let sum = multiplyAdd(
         unsafeBitCast(columns, to: SIMD8<Int16>.self), unsafeBitCast(across, to: SIMD8<Int16>.self))
@@ -62,7 +62,7 @@ func sampleLinear8RowPairs(_ run: SampleRun) {
   }
 }
 
-/// The mean of four pairs of bytes. Two neighbours are one load.
+/// Averages four pairs of bytes. One load reads two neighbours.
 func sampleLinear8Pairs(_ run: SampleRun) {
   let (upper, lower) = (run.source, run.source + run.stride)
   var index = 0
@@ -93,16 +93,16 @@ func sampleLinear8Pairs(_ run: SampleRun) {
   }
 }
 
-/// The mean of four samples of two bytes each. Two neighbours are one load.
+/// Averages four two-byte samples. One load reads two neighbours.
 ///
 /// - Parameters:
-///   - depth: bits of a value.
-///   - place: how far above bit 0 they stand.
+///   - depth: number of bits of a value.
+///   - place: position of the value's lowest bit.
 @inline(__always)
 private func sampleLinear16(_ run: SampleRun, depth: UInt16, place: UInt32) {
   let (upper, lower) = (run.source, run.source + run.stride)
   let shift = 16 &- depth
-  // Half of a step, and what the products lose.
+  // Half a step, plus the rounding loss of the products.
   let half = 1 &<< (shift &- 1) &+ 3
   let mask = UInt32(1) &<< UInt32(depth) &- 1
   var index = 0
@@ -121,7 +121,7 @@ private func sampleLinear16(_ run: SampleRun, depth: UInt16, place: UInt32) {
     }
     let fractions = run.fractions(index)
     let (right, down) = (fractions &<< 8, fractions & 0xFF00)
-    // Weights of 16 bits: 65535 and not 65536, so that all of the first one fits.
+    // Weights of 16 bits: 65535 instead of 65536, so that the full weight of the first row fits.
     let (left, up) = (~right, ~down)
     let (above, below) = (pairs(upper), pairs(lower))
     let first =
@@ -135,20 +135,20 @@ private func sampleLinear16(_ run: SampleRun, depth: UInt16, place: UInt32) {
   }
 }
 
-/// 10 bits in the lower ones of 16.
+/// 10 bits in the low bits of 16.
 func sampleLinear10(_ run: SampleRun) { sampleLinear16(run, depth: 10, place: 0) }
 
-/// 10 bits in the upper ones of 16.
+/// 10 bits in the high bits of 16.
 func sampleLinear10High(_ run: SampleRun) { sampleLinear16(run, depth: 10, place: 6) }
 
-/// 12 bits in the lower ones of 16.
+/// 12 bits in the low bits of 16.
 func sampleLinear12(_ run: SampleRun) { sampleLinear16(run, depth: 12, place: 0) }
 
-/// Samples with values of some bits: the sums of the columns first, four at a time.
+/// Bicubic sampling; sums the columns first, four at a time.
 ///
 /// - Parameters:
-///   - bits: of a value, 8 or 10.
-///   - shift: how far above bit 0 the values stand.
+///   - bits: number of bits of a value, 8 or 10.
+///   - shift: position of the value's lowest bit.
 @inline(__always)
 private func sampleCubic<Sample: FixedWidthInteger & UnsignedInteger & SIMDScalar>(
   _ run: SampleRun, as _: Sample.Type, bits: Int32, shift: Sample
@@ -157,7 +157,7 @@ private func sampleCubic<Sample: FixedWidthInteger & UnsignedInteger & SIMDScala
   let (values, rowPairs) = (weights.values, weights.rowPairs)
   let (source, stride) = (run.source, run.stride)
   let size = MemoryLayout<Sample>.size
-  // Of a column's sum with 12 bits of weight and a sign, 16 bits are kept.
+  // A column's sum has 12 bits of weight and a sign; 16 bits are kept.
   let dropped = bits - 2
   let rounded = 24 - dropped
   withExtendedLifetime(weights) {
@@ -204,16 +204,16 @@ private func sampleCubic<Sample: FixedWidthInteger & UnsignedInteger & SIMDScala
   }
 }
 
-/// Samples of one byte each.
+/// One-byte samples.
 func sampleCubic8(_ run: SampleRun) { sampleCubic(run, as: UInt8.self, bits: 8, shift: 0) }
 
-/// 10 bits in the lower ones of 16.
+/// 10 bits in the low bits of 16.
 func sampleCubic10(_ run: SampleRun) { sampleCubic(run, as: UInt16.self, bits: 10, shift: 0) }
 
-/// 10 bits in the upper ones of 16.
+/// 10 bits in the high bits of 16.
 func sampleCubic10High(_ run: SampleRun) { sampleCubic(run, as: UInt16.self, bits: 10, shift: 6) }
 
-/// The nearest sample.
+/// Copies the nearest sample.
 @inline(__always)
 func sampleNearest<Unit: BitwiseCopyable>(_ run: SampleRun, as: Unit.Type) {
   for index in 0..<run.count {
@@ -224,7 +224,7 @@ func sampleNearest<Unit: BitwiseCopyable>(_ run: SampleRun, as: Unit.Type) {
   }
 }
 
-/// Any number of taps, components and bits, one value after the other.
+/// Samples any number of taps, components and bits, one value at a time.
 @inline(__always)
 func sampleTaps<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
   _ run: SampleRun, _ weights: TapWeights, components: Int, depth: Int, shift: Int,
@@ -262,26 +262,26 @@ func sampleTaps<Value: FixedWidthInteger & UnsignedInteger & BitwiseCopyable>(
   }
 }
 
-/// The sums of neighbouring products: one instruction on most processors.
+/// Returns the sums of neighbouring products: a single instruction on most processors.
 @inline(__always)
 func multiplyAdd(_ one: SIMD8<Int16>, _ other: SIMD8<Int16>) -> SIMD4<Int32> {
   one.evenHalf.lanes(as: Int32.self) &* other.evenHalf.lanes(as: Int32.self)
     &+ one.oddHalf.lanes(as: Int32.self) &* other.oddHalf.lanes(as: Int32.self)
 }
 
-/// The upper halves of products.
+/// Returns the high halves of the products.
 @inline(__always)
 func multiplyHigh(_ one: SIMD8<UInt16>, _ other: SIMD8<UInt16>) -> SIMD8<UInt16> {
   ((one.lanes(as: UInt32.self) &* other.lanes(as: UInt32.self)) &>> 16).lanes(as: UInt16.self)
 }
 
-/// The lower halves of two vectors, taking turns.
+/// Interleaves the low halves of two vectors.
 @inline(__always)
 func zipLow(_ one: SIMD8<UInt16>, _ other: SIMD8<UInt16>) -> SIMD8<UInt16> {
   SIMD8(one[0], other[0], one[1], other[1], one[2], other[2], one[3], other[3])
 }
 
-/// The upper halves of two vectors, taking turns.
+/// Interleaves the high halves of two vectors.
 @inline(__always)
 func zipHigh(_ one: SIMD8<UInt16>, _ other: SIMD8<UInt16>) -> SIMD8<UInt16> {
   SIMD8(one[4], other[4], one[5], other[5], one[6], other[6], one[7], other[7])

@@ -3,11 +3,11 @@
 internal import StereoVideo
 
 /// A plane of the source at a half, a quarter and so on of its size, which keeps fine detail from
-/// flickering where a view makes the picture smaller.
+/// flickering when a view shrinks the picture.
 final class MipPlane {
   let memory: UnsafeMutableRawPointer
   let width, height: Int
-  /// In bytes.
+  /// Bytes from one row to the next.
   let stride: Int
 
   init(width: Int, height: Int, unit: Int) {
@@ -21,7 +21,7 @@ final class MipPlane {
 
   static func stride(_ width: Int, unit: Int) -> Int { (width * unit + 63) & ~63 }
 
-  /// The size of a plane that is halved so often.
+  /// Returns the size of a plane after `level` halvings.
   static func size(_ width: Int, _ height: Int, level: Int) -> (width: Int, height: Int) {
     let round = (1 << level) - 1
     return ((width + round) >> level, (height + round) >> level)
@@ -45,7 +45,7 @@ final class MipPlane {
       Self.halve(upper, lower, target, width / 2, plane.components, as: UInt16.self)
       start = width / 2
     }
-    // What is left of a row whose length is no multiple; the last sample of an odd one alone.
+    // The rest of the row; the last sample of an odd width has no partner.
     for index in start..<self.width {
       let (one, other) = (2 * index, min(2 * index + 1, width - 1))
       for component in 0..<plane.components {
@@ -62,7 +62,7 @@ final class MipPlane {
           target.storeBytes(
             of: UInt8(truncatingIfNeeded: mean), toByteOffset: place, as: UInt8.self)
         } else {
-          // Whole steps of the value, where bits below it are empty.
+          // Whole steps of the value if there are unused bits below it.
           let whole = (mean >> UInt32(plane.shift)) << UInt32(plane.shift)
           target.storeBytes(
             of: UInt16(truncatingIfNeeded: whole), toByteOffset: place, as: UInt16.self)
@@ -71,7 +71,7 @@ final class MipPlane {
     }
   }
 
-  /// Eight bytes at a time; gives how many have been made.
+  /// Halves eight bytes at a time and returns the number of samples written.
   private static func halve(
     _ upper: UnsafeRawPointer, _ lower: UnsafeRawPointer, _ target: UnsafeMutableRawPointer,
     _ count: Int
@@ -111,23 +111,23 @@ final class MipPlane {
   }
 }
 
-/// A chart of a plane of the source, which goes on over its edges: on the other side of the seam and of a pole lies
-/// the rest of the sphere; elsewhere the outermost samples are repeated.
+/// A chart of a source plane that continues beyond its edges: across the seam and the poles with
+/// the rest of the sphere, elsewhere by repeating the outermost samples.
 struct SourcePlane {
   let base: UnsafeRawPointer
-  /// From a row to the next, in bytes.
+  /// Bytes from one row to the next.
   let stride: Int
-  /// Of the plane, in samples.
+  /// Width of the plane in samples.
   let width: Int
   let chart: Chart
 
   struct Row {
     let start: UnsafeRawPointer
-    /// How many columns further its samples stand: half a turn beyond a pole.
+    /// Number of columns its samples are shifted by: half a turn beyond a pole.
     let turn: Int
   }
 
-  /// The row that stands for one which may lie beyond the chart.
+  /// Returns the row to read for a row that may lie outside the chart.
   @inline(__always)
   func row(_ y: Int) -> Row {
     var (y, turn) = (y, 0)
@@ -138,13 +138,13 @@ struct SourcePlane {
     return Row(start: base + min(max(y, chart.top), chart.bottom) * stride, turn: turn)
   }
 
-  /// The column that stands for one which may lie beyond the chart, and how many from there on stand for the next
-  /// ones.
+  /// Returns the column to read for a column that may lie outside the chart, and the number of
+  /// columns from there on that can be read for the following ones.
   @inline(__always)
   func run(_ column: Int) -> (first: Int, count: Int) {
     var column = column
     if chart.wraps {
-      // At most half a turn and some taps outside, but for a picture of few columns.
+      // At most half a turn and a few taps outside, except in pictures with few columns.
       while column < 0 { column += width }
       while column >= width { column -= width }
     }

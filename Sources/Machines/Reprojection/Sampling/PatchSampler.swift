@@ -2,15 +2,15 @@
 
 internal import StereoVideo
 
-/// Takes samples near edges and outside, one by one: across the map's seam and its poles, and
-/// nothing from beyond a chart.
+/// Samples positions near edges and outside, one by one: across the map's seam and poles, and never
+/// from outside a chart.
 struct PatchSampler {
   let source: UnsafeRawPointer
-  /// From a row to the next, in bytes.
+  /// Bytes from one row to the next.
   let stride: Int
   let width: Int
   let charts: [Chart]
-  /// The index of the first chart of the level.
+  /// Index of the level's first chart.
   let firstChart: Int
   let plane: PictureFormat.Plane
   let interpolation: Interpolation
@@ -71,7 +71,7 @@ struct PatchSampler {
     }
   }
 
-  /// The mean of four neighbours, whose rows and columns are looked up once each.
+  /// Averages four neighbours, looking up each row and column only once.
   @inline(__always)
   private func drawLinear(
     _ x: Int, _ y: Int, _ right: Int, _ down: Int, _ chart: Chart,
@@ -97,7 +97,7 @@ struct PatchSampler {
 
   private func phase(_ fraction: Float) -> Int { min(255, max(0, Int(fraction * 256 + 0.5))) }
 
-  /// The sample that stands for a place which may lie outside the chart.
+  /// Returns the sample for a position that may lie outside the chart.
   private func sample(_ x: Int, _ y: Int, _ chart: Chart) -> UnsafeRawPointer {
     let row = row(y, chart)
     return row.start + column(x + row.turn, chart)
@@ -108,7 +108,7 @@ struct PatchSampler {
     SourcePlane(base: source, stride: stride, width: width, chart: chart).row(y)
   }
 
-  /// Bytes from the beginning of a row to a sample that may lie beyond the seam.
+  /// Returns the byte offset in a row of a sample that may lie beyond the seam.
   @inline(__always)
   private func column(_ x: Int, _ chart: Chart) -> Int {
     SourcePlane(base: source, stride: stride, width: width, chart: chart).run(x).first * plane.unit
@@ -133,7 +133,7 @@ struct PatchSampler {
 }
 
 extension Interpolation {
-  /// The weights of its taps; those of ``linear`` where there is one tap.
+  /// The weights of its taps; those of ``linear`` for the single tap of ``nearest``.
   var table: TapWeights {
     switch self {
     case .nearest, .linear: .linear
@@ -143,24 +143,25 @@ extension Interpolation {
   }
 }
 
-/// Holds a copy of a piece of the source, small enough for the cache, in which all samples that a kernel reads lie
-/// side by side.
+/// A copy of a piece of the source that fits into the cache and in which all samples that a kernel
+/// reads are contiguous.
 ///
-/// Of bytes, each sample has the one below it beside it, so that one load takes the four neighbours of a position.
+/// In one-byte planes, each sample is stored next to the one below it, so that one load reads the
+/// four neighbours of a position.
 final class PieceMemory {
   let start: UnsafeMutableRawPointer
 
-  /// Whether each sample of a plane stands beside the one below it.
+  /// Whether each sample of a plane is stored next to the one below it.
   static func arePaired(_ plane: PictureFormat.Plane, _ interpolation: Interpolation) -> Bool {
     interpolation == .linear && plane.unit == 1
   }
 
-  /// The bytes of a sample.
+  /// Returns the number of bytes per sample.
   static func unit(of plane: PictureFormat.Plane, _ interpolation: Interpolation) -> Int {
     arePaired(plane, interpolation) ? 2 : plane.unit
   }
 
-  /// For pieces of samples of so many bytes.
+  /// Allocates memory for pieces with `unit` bytes per sample.
   init(unit: Int) { start = .allocate(byteCount: SourcePiece.most * unit, alignment: 64) }
 
   deinit { start.deallocate() }
@@ -192,7 +193,7 @@ final class PieceMemory {
     }
   }
 
-  /// Copies a piece of bytes, each row with the next one.
+  /// Copies a piece of bytes, each row interleaved with the next one.
   private func fillPairs(_ piece: SourcePiece, from plane: SourcePlane) {
     var target = start
     var upper = plane.row(piece.rows.lowerBound)
@@ -228,7 +229,7 @@ final class PieceMemory {
       column &+= 8
     }
     if column < count, count >= 8 {
-      // The last eight, some of them for the second time.
+      // The last eight, some of them again.
       eight(count &- 8)
       return
     }
@@ -244,12 +245,12 @@ final class PieceMemory {
   }
 }
 
-/// A run of samples to be taken: the kernels' one argument.
+/// A run of samples to compute, the only argument of a kernel.
 ///
-/// The coordinates have been checked: every sample that a kernel reads lies in the plane.
+/// The coordinates have been checked: all samples that a kernel reads lie in the plane.
 struct SampleRun {
   let source: UnsafeRawPointer
-  /// From a row to the next, in bytes.
+  /// Bytes from one row to the next.
   let stride: Int
   let offsets: UnsafePointer<UInt32>
   let fractions: UnsafePointer<UInt16>

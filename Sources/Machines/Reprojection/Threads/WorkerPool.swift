@@ -9,14 +9,14 @@ internal import Synchronization
   internal import Darwin
 #endif
 
-/// Threads that share the work of a frame, and wait between frames.
+/// Threads that share the work of a frame and wait between frames.
 final class WorkerPool {
-  /// Threads that work, the caller's among them.
+  /// Number of threads, including the caller's.
   let count: Int
   private let shared: Shared
   private var threads: [pthread_t] = []
 
-  /// As many threads as can be had, up to `count`.
+  /// Creates up to `count - 1` threads; fewer if the system refuses more.
   init(_ count: Int) {
     shared = Shared()
     for worker in 1..<max(1, count) {
@@ -37,8 +37,8 @@ final class WorkerPool {
     for thread in threads { pthread_join(thread, nil) }
   }
 
-  /// Runs `body` once for each of `jobs`, and waits for all of them. The first argument is the
-  /// number of the thread, below ``count``; the second that of the job.
+  /// Runs `body` once for each job and waits for all of them. Its first argument is the thread
+  /// number, below ``count``; the second is the job number.
   func run(_ jobs: Int, _ body: (Int, Int) -> Void) {
     guard !threads.isEmpty, jobs > 1 else {
       for job in 0..<jobs { body(0, job) }
@@ -51,7 +51,7 @@ final class WorkerPool {
     }
   }
 
-  /// What all threads see.
+  /// State shared by all threads.
   final class Shared: @unchecked Sendable {
     private struct Round {
       /// The number of the round of work.
