@@ -195,7 +195,7 @@ struct StereoTestSceneTests {
           eye: .left, frame: 0, into: .packed(.init(bytes: bytes, stride: 128), .bgrx))
       }
     }
-    #expect(error?.description == "plane 0: 4096 bytes are needed, there are 1024")
+    #expect(error?.description == "plane 0: needs 4096 bytes, but has 1024")
     for stride in [95, 0, -96, Int.max] {
       #expect(throws: StereoTestScene.DestinationError.self) {
         try bytes.withUnsafeMutableBytes { bytes in

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One channel of a picture in memory that something else owns. Everything drawn is clipped to
-/// the picture; coordinates are pixels of the whole picture in each channel.
+/// One channel of a picture, in memory that the canvas does not own. Everything drawn is clipped to
+/// the picture; coordinates are always pixels of the whole picture.
 ///
-/// A sample of a subsampled channel lies at the even pixel of its 2 x 2 pixels.
+/// The samples of a subsampled channel are those of the pixels with even coordinates.
 struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
   let base: UnsafeMutableRawPointer
   /// Bytes from one row to the next.
   let stride: Int
   /// Bytes from one sample to the next.
   let step: Int
-  /// In samples of this channel.
+  /// Size in samples of this channel.
   let width: Int
   let height: Int
   let isSubsampled: Bool
 
-  /// Ten bits hold an eight-bit value times four.
+  /// Ten-bit samples are eight-bit values times four.
   @inline(__always)
   private var shift: Int { Sample.bitWidth > 8 ? 2 : 0 }
 
@@ -40,18 +40,18 @@ struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
     }
   }
 
-  /// The samples, from `low` on and below `high`, of pixels `from` up to `to`.
+  /// Returns the samples, at most `limit`, of the pixels from `from` up to but not including `to`.
   private func samples(from: Int, to: Int, limit: Int) -> Range<Int> {
     let first = max(0, (from + spacing - 1) / spacing)
     let end = min(limit, (to + spacing - 1) / spacing)
     return first..<max(first, end)
   }
 
-  /// Whether a pixel of the picture has a sample of its own.
+  /// Whether a pixel of the picture has its own sample.
   @inline(__always)
   func hasSample(x: Int, y: Int) -> Bool { !isSubsampled || (x | y) & 1 == 0 }
 
-  /// Replaces the sample of a pixel within the picture, which has one.
+  /// Replaces the sample of a pixel that is inside the picture and has one.
   @inline(__always)
   func set(x: Int, y: Int, _ value: UInt8) {
     store(value, base + y / spacing * stride + x / spacing * step)
@@ -84,7 +84,7 @@ struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
     }
   }
 
-  /// Mixes a rectangle of pixels with one value; alpha 255 replaces.
+  /// Blends a rectangle of pixels with a value; alpha 255 replaces the pixels.
   func fill(x: Int, y: Int, width: Int, height: Int, value: UInt8, alpha: UInt8 = 255) {
     let columns = samples(from: x, to: x + width, limit: self.width)
     for row in samples(from: y, to: y + height, limit: self.height) {
@@ -94,7 +94,7 @@ struct Canvas<Sample: FixedWidthInteger & UnsignedInteger> {
   }
 }
 
-/// A colour of the scene, each part from 0 to 255; gamma-coded with the BT.709 primaries.
+/// A colour of the scene, each component from 0 to 255, gamma-encoded with the BT.709 primaries.
 struct RGB: Sendable, Equatable {
   var red: Int
   var green: Int
@@ -106,14 +106,14 @@ struct RGB: Sendable, Equatable {
     self.blue = blue
   }
 
-  /// This colour at `amount` 0, the other at `amount` 256.
+  /// Returns a mixture: this colour at `amount` 0, the other at `amount` 256.
   func mixed(with other: RGB, _ amount: Int) -> RGB {
     let amount = min(max(amount, 0), 256)
     func mix(_ from: Int, _ to: Int) -> Int { (from * (256 - amount) + to * amount) >> 8 }
     return RGB(mix(red, other.red), mix(green, other.green), mix(blue, other.blue))
   }
 
-  /// Each part times `factor` / 256.
+  /// Returns the colour with each component multiplied by `factor` / 256.
   func scaled(_ factor: Int) -> RGB {
     RGB((red * factor) >> 8, (green * factor) >> 8, (blue * factor) >> 8)
   }
@@ -122,8 +122,8 @@ struct RGB: Sendable, Equatable {
     RGB(red + amount, green + amount, blue + amount)
   }
 
-  /// The byte that stands for this colour in one channel: full range for red, green and blue,
-  /// limited range for luma and chroma (BT.709 3.5, 3.6).
+  /// Returns the value of this colour in one channel: full range for red, green and blue, limited
+  /// range for luma and chroma (BT.709 3.5, 3.6).
   func byte(_ channel: Channel) -> UInt8 {
     let r = min(max(red, 0), 255)
     let g = min(max(green, 0), 255)
@@ -141,17 +141,17 @@ struct RGB: Sendable, Equatable {
   }
 }
 
-/// One number of a pixel.
+/// One component of a pixel.
 enum Channel: Int, Sendable, CaseIterable {
   case luma, cb, cr, red, green, blue
 
-  /// The channel has one sample for each 2 x 2 pixels.
+  /// Whether the channel has one sample per 2 x 2 pixels.
   var isSubsampled: Bool { self == .cb || self == .cr }
 }
 
-/// Noise from a hash of whole coordinates: no state, no floating point.
+/// Noise from a hash of integer coordinates, without state or floating point.
 enum IntegerNoise {
-  /// 32 well-mixed bits for a place.
+  /// Returns 32 well-mixed bits for a position.
   static func hash(_ x: Int, _ y: Int, seed: UInt32) -> UInt32 {
     var bits = UInt32(truncatingIfNeeded: x) &* 0x9E37_79B1
     bits ^= UInt32(truncatingIfNeeded: y) &* 0x85EB_CA77
@@ -163,8 +163,8 @@ enum IntegerNoise {
     return bits ^ (bits >> 16)
   }
 
-  /// One row of smooth noise, each value from 0 to 255, with features of about
-  /// `cellWidth` x `cellHeight` pixels (both at least 1). `x` of the first value is 0.
+  /// Returns one row of smooth noise, starting at x = 0. Values are from 0 to 255, with features of
+  /// about `cellWidth` x `cellHeight` pixels (both at least 1).
   static func row(
     _ y: Int, count: Int, cellWidth: Int, cellHeight: Int, seed: UInt32
   ) -> [Int] {
@@ -192,14 +192,14 @@ enum IntegerNoise {
     return values
   }
 
-  /// The smooth step 3t² - 2t³ of `part` / `whole`, from 0 to 256.
+  /// Returns the smooth step 3t² - 2t³ of `part` / `whole`, from 0 to 256.
   private static func smooth(_ part: Int, of whole: Int) -> Int {
     let t = part * 256 / whole
     return (t * t * (768 - 2 * t)) >> 16
   }
 }
 
-/// The greatest whole number whose square is at most `value`; 0 for what is negative.
+/// Returns the largest integer whose square is at most `value`; 0 for negative values.
 func integerSquareRoot(_ value: Int) -> Int {
   guard value > 0 else { return 0 }
   var root = 1 << ((Int.bitWidth - value.leadingZeroBitCount + 1) / 2)

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension StereoTestScene {
-  /// Rows of samples to draw into: those of a whole picture, or of one eye's part of a packed
-  /// frame.
+  /// The rows of samples to draw into: a whole picture, or one eye's part of a packed frame.
   public struct Plane {
-    /// From the first sample of the picture to at least the last sample of its last row.
+    /// Memory from the first sample of the picture to at least the last sample of its last row.
     public var bytes: UnsafeMutableRawBufferPointer
     /// Bytes from one row to the next.
     public var stride: Int
 
+    /// Creates a plane; the memory must outlive it.
     public init(bytes: UnsafeMutableRawBufferPointer, stride: Int) {
       self.bytes = bytes
       self.stride = stride
     }
   }
 
-  /// The order of the bytes of a pixel; x is written as 255.
+  /// The byte order of a pixel; x is written as 255.
   public enum PackedOrder: Sendable, CaseIterable {
     case rgb, bgr, rgbx, bgrx, xrgb, xbgr
 
@@ -42,42 +42,45 @@ extension StereoTestScene {
     }
   }
 
-  /// Where the picture goes, and in which format. The YUV formats are BT.709, limited range,
-  /// with chroma planes of half the width and height, rounded up.
+  /// The memory and format of a picture. YUV formats are BT.709, limited range, with chroma planes
+  /// of half the width and height, rounded up.
   public enum Destination {
     /// 8 bits, three planes: GStreamer's `I420`.
     case i420(luma: Plane, cb: Plane, cr: Plane)
     /// 8 bits, chroma interleaved, Cb first: GStreamer's `NV12`.
     case nv12(luma: Plane, chroma: Plane)
-    /// 10 bits in two bytes, low byte first, three planes: GStreamer's `I420_10LE`. Each sample
-    /// is four times that of the 8-bit formats.
+    /// 10 bits in two bytes, little-endian, three planes: GStreamer's `I420_10LE`. Each sample is
+    /// four times that of the 8-bit formats.
     case i420TenBit(luma: Plane, cb: Plane, cr: Plane)
-    /// 8 bits, one plane.
+    /// 8 bits, one plane of interleaved RGB.
     case packed(Plane, PackedOrder)
   }
 
-  /// A plane is too small for the picture.
+  /// An error: a plane is too small for the picture.
   public struct DestinationError: Error, Equatable, CustomStringConvertible {
-    /// The plane's position in the destination, from 0.
+    /// Index of the plane in the destination.
     public let plane: Int
-    /// The least stride for the picture's width.
+    /// Minimum stride for the picture's width, in bytes.
     public let neededStride: Int
+    /// Stride of the plane, in bytes.
     public let stride: Int
-    /// The bytes that the picture takes with this stride; nil where the stride is wrong.
+    /// Number of bytes the picture needs with this stride; nil if the stride is wrong.
     public let neededBytes: Int?
+    /// Number of bytes in the plane.
     public let bytes: Int
 
+    /// The plane, what it needs and what it has.
     public var description: String {
       guard let neededBytes else {
-        return "plane \(plane): the stride is \(stride), a row needs \(neededStride) bytes"
+        return "plane \(plane): the stride is \(stride) bytes, but a row needs \(neededStride)"
       }
-      return "plane \(plane): \(neededBytes) bytes are needed, there are \(bytes)"
+      return "plane \(plane): needs \(neededBytes) bytes, but has \(bytes)"
     }
   }
 }
 
 extension StereoTestScene.Destination {
-  /// One channel of the destination, ready to be drawn on.
+  /// One channel of the destination, ready for drawing.
   enum Component {
     case eightBit(Canvas<UInt8>, Channel)
     case tenBit(Canvas<UInt16>, Channel)
@@ -115,7 +118,7 @@ extension StereoTestScene.Destination {
     }
   }
 
-  /// Hands over each channel in turn. The planes must have passed `check`.
+  /// Calls `body` for each channel. The planes must have passed `check`.
   func forEachComponent(width: Int, height: Int, _ body: (Component) -> Void) {
     func canvas<Sample>(
       _ plane: StereoTestScene.Plane, at offset: Int = 0, step: Int, _ channel: Channel

@@ -2,21 +2,20 @@
 
 internal import StereoVideo
 
-/// The eye's letter and the frame's number, in the upper left corner of the picture, at the
-/// screen's depth.
+/// The eye's letter and the frame number, in the upper left corner of the picture, at screen depth.
 struct FrameLabel {
   let eye: Eye
   let frame: Int
   let width: Int
   let height: Int
 
-  /// Pixels of the picture to one of the font.
+  /// Picture pixels per font pixel.
   private var scale: Int { max(1, min(height / 135, width / 64)) }
   private var corner: Int { scale == 1 ? 1 : 4 * scale }
-  /// Between the letter and the number; the smallest pictures have no room for it.
+  /// Space between the letter and the number; the smallest pictures have none.
   private var gap: Int { scale == 1 ? 0 : 4 * scale }
 
-  /// As many of the last six digits as the picture is wide enough for.
+  /// Number of digits that fit, at most the last six.
   private var digitCount: Int {
     let advance = BitmapFont.advance * scale
     return min(6, max(0, (width - corner - gap - advance) / advance))
@@ -34,7 +33,7 @@ struct FrameLabel {
     case .left: draw(BitmapFont.letterL, at: 0, RGB(255, 138, 122), canvas, channel)
     case .right: draw(BitmapFont.letterR, at: 0, RGB(120, 205, 255), canvas, channel)
     }
-    // `magnitude` is defined for each number, unlike `abs`.
+    // `magnitude` is defined for every integer, unlike `abs`.
     var rest = frame.magnitude
     for position in stride(from: digitCount, to: 0, by: -1) {
       draw(BitmapFont.digit(rest % 10), at: position, RGB(255, 255, 255), canvas, channel)
@@ -58,12 +57,12 @@ struct FrameLabel {
   }
 }
 
-/// Letters of 5 x 7 dots, each in 35 bits: row by row from the top, left to right, from the
-/// highest bit down.
+/// Letters of 5 x 7 dots in 35 bits each: row by row from the top, left to right, starting at the
+/// highest bit.
 enum BitmapFont {
   static let width = 5
   static let height = 7
-  /// From one letter to the next.
+  /// Columns from one letter to the next.
   static let advance = 6
 
   static let letterL: UInt64 = 0b10000_10000_10000_10000_10000_10000_11111
@@ -84,7 +83,8 @@ enum BitmapFont {
     }
   }
 
-  /// A capital letter, a digit or a minus; 0, which is blank, for all else that no text here has.
+  /// Returns the bits of a capital letter, digit or minus; 0, which is blank, for characters that
+  /// no text here contains.
   static func glyph(_ character: Character) -> UInt64 {
     switch character {
     case "A": 0b01110_10001_10001_11111_10001_10001_10001

@@ -2,14 +2,15 @@
 
 internal import StereoVideo
 
-/// What stands behind the objects: sky, mountains and a tiled floor, painted once, a margin wider
-/// than the picture. A frame of an eye copies from each row, shifted by the row's depth.
+/// The background of the scene: sky, mountains and a tiled floor, painted once and wider than the
+/// picture by a margin on each side. Drawing an eye's frame copies part of each row, shifted by the
+/// row's disparity.
 struct Landscape: Sendable {
   private let geometry: SceneGeometry
-  /// Columns, margins included; even.
+  /// Number of columns including margins; even.
   private let columns: Int
-  /// By `Channel`. The subsampled ones hold two planes, of the even columns and of the odd ones,
-  /// so that a shift by one pixel moves the chroma by one pixel too.
+  /// Indexed by `Channel`. Subsampled channels have two planes, for even and for odd columns, so
+  /// that chroma can be shifted by a single pixel too.
   private var planes: [[UInt8]]
 
   init(_ geometry: SceneGeometry) {
@@ -57,7 +58,7 @@ struct Landscape: Sendable {
     }
   }
 
-  /// The column of the landscape at the picture's left edge.
+  /// Returns the column of the landscape at the picture's left edge.
   private func firstColumn(row: Int, frame: Int, eye: Eye) -> Int {
     let shift =
       geometry.sway(row: row, frame: frame)
@@ -70,7 +71,7 @@ struct Landscape: Sendable {
 struct LandscapePainter {
   private let geometry: SceneGeometry
   private let columns: Int
-  /// The uppermost row of each mountain range, by column; the farther range first.
+  /// The top row of each mountain range in each column; the farther range first.
   private let ridges: [[Int]]
 
   private static let skyStops: [(at: Int, RGB)] = [
@@ -151,13 +152,13 @@ struct LandscapePainter {
     return lower.1
   }
 
-  /// A floor of tiles in perspective: the distance of a row is in inverse proportion to its rows
-  /// below the horizon, its width on the floor too.
+  /// A tiled floor in perspective: both the distance of a row and the floor width of its pixels are
+  /// inversely proportional to its rows below the horizon.
   private func floor(_ y: Int) -> [RGB] {
     let reach = geometry.height - geometry.horizon
     let below = 2 * (y - geometry.horizon) + 1
     let tile = 1 << 16
-    // Seven tiles across the lower edge, as deep as they are wide where the floor is seen best.
+    // Seven tiles across the lower edge; the tiles look square where the floor is seen best.
     let pixel = tile * 7 * 2 * reach / (geometry.width * below)
     func distance(_ twiceBelow: Int) -> Int { tile * 7 * reach / max(1, twiceBelow) }
     let along = Self.stripe(from: distance(below + 1), to: distance(below - 1), tile: tile)
@@ -175,8 +176,8 @@ struct LandscapePainter {
     }
   }
 
-  /// The mean, from -256 to 256, of stripes that are 1 and -1 by turns, each `tile` wide: no
-  /// pixel flickers where the tiles are smaller than it.
+  /// Returns the mean, from -256 to 256, of stripes that alternate between 1 and -1 and are `tile`
+  /// wide, so that tiles smaller than a pixel do not flicker.
   private static func stripe(from: Int, to: Int, tile: Int) -> Int {
     guard to > from else { return 0 }
     func sum(_ position: Int) -> Int {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension StereoTestScene {
-  /// Something that moves through the scene at one depth.
+  /// An object that moves through the scene at a constant depth.
   public struct Object: Sendable, Equatable {
     /// The outline of an object.
     public enum Shape: Sendable, Equatable {
@@ -9,11 +9,11 @@ extension StereoTestScene {
       case box
     }
 
-    /// A word for messages: `balloon`, `front ball`.
+    /// A name for messages: `balloon`, `front ball`.
     public let name: String
     /// The outline, which fills `width` by `height`.
     public let shape: Shape
-    /// x in the right eye minus x in the left eye, in pixels: positive is behind the screen.
+    /// x in the right eye minus x in the left eye, in pixels; positive is behind the screen.
     public let disparity: Int
     /// Width in pixels, the same in both eyes.
     public let width: Int
@@ -26,19 +26,19 @@ extension StereoTestScene {
 }
 
 extension StereoTestScene.Object {
-  /// The way of an object's middle, before the camera's sway and the eye.
+  /// The path of an object's centre, without the camera's sway and the eye's offset.
   struct Motion: Sendable, Equatable {
     var x: Int
     var y: Int
-    /// How far it moves to either side.
+    /// Amplitude of the horizontal motion to either side, in pixels.
     var swing = 0
-    /// Frames for once to and fro.
+    /// Period of the horizontal motion in frames.
     var swingPeriod = 1
     var phase = 0
-    /// How far it goes up.
+    /// Height of the vertical motion, in pixels.
     var hop = 0
     var hopPeriod = 1
-    /// Where its shadow lies; nil for what hangs in the sky.
+    /// Row of its shadow; nil for objects in the sky.
     var floorRow: Int?
 
     func x(at frame: Int) -> Int {
@@ -50,21 +50,21 @@ extension StereoTestScene.Object {
     }
   }
 
-  /// What an object is painted with.
+  /// The pattern of an object's surface.
   enum Surface: Sendable, Equatable {
-    /// Shines by itself, and on a ring around it.
+    /// Emits light, also in a ring around it.
     case sun(RGB)
-    /// Vertical panels of two colours, as of a balloon.
+    /// Vertical panels of two colours, as on a balloon.
     case panels(RGB, RGB)
     /// Squares of two colours between meridians and parallels.
     case checks(RGB, RGB)
-    /// Boards within a frame.
+    /// Boards in a frame.
     case crate(RGB)
     /// A tile with a raised edge and a round mark.
     case tile(RGB, RGB)
   }
 
-  /// The objects of a scene of this size, farthest first.
+  /// Returns the objects of a scene of this size, farthest first.
   static func cast(in geometry: SceneGeometry) -> [Self] {
     let (width, height, unit) = (geometry.width, geometry.height, geometry.unit)
     let (far, near) = (geometry.farDisparity, geometry.nearDisparity)
@@ -123,7 +123,7 @@ extension StereoTestScene.Object.Surface {
     if case .sun = self { true } else { false }
   }
 
-  /// A point of a disc of radius 1024 around (0, 0), seen as a ball.
+  /// Returns a point of a disc with radius 1024 around (0, 0), shaded as a ball.
   func disc(x: Int, y: Int) -> SpritePoint {
     let square = x * x + y * y
     let radius = 1024
@@ -140,7 +140,7 @@ extension StereoTestScene.Object.Surface {
     return SpritePoint(Self.lit(ballColor(x, y, z), x, y, z))
   }
 
-  /// A point of a box whose corners are (0, 0) and (1024, 1024).
+  /// Returns a point of a box with the corners (0, 0) and (1024, 1024).
   func box(x: Int, y: Int) -> SpritePoint {
     let edge = min(x, y, 1023 - x, 1023 - y)
     switch self {
@@ -166,7 +166,7 @@ extension StereoTestScene.Object.Surface {
   }
 
   private func ballColor(_ x: Int, _ y: Int, _ z: Int) -> RGB {
-    // The ball's axis leans to the right and turns away, by angles with whole-number sides.
+    // The ball's axis leans to the right and away, by angles of right triangles with integer sides.
     let (leanX, leanY) = ((12 * x - 5 * y) / 13, (5 * x + 12 * y) / 13)
     let (turnX, turnZ) = ((4 * leanX + 3 * z) / 5, (4 * z - 3 * leanX) / 5)
     switch self {
@@ -183,14 +183,14 @@ extension StereoTestScene.Object.Surface {
     }
   }
 
-  /// How many of the limits the value reaches: tangents and sines in 1024ths.
+  /// Returns how many of the limits, tangents or sines in 1024ths, the value reaches.
   private static func count(_ value: Int, atLeast limits: [Int], times factor: Int) -> Int {
     var count = 0
     for limit in limits where value >= limit * factor { count += 1 }
     return count
   }
 
-  /// Light from the upper right, with a highlight; (x, y, z) is of length 1024.
+  /// Shades a colour with light from the upper right and a highlight; (x, y, z) has length 1024.
   private static func lit(_ color: RGB, _ x: Int, _ y: Int, _ z: Int) -> RGB {
     let diffuse = max(0, 410 * x - 614 * y + 707 * z) >> 10
     var highlight = max(0, 223 * x - 334 * y + 942 * z) >> 10

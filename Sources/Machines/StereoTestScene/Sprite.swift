@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The unchanging picture of an object, with how much of each pixel it covers.
+/// The constant picture of an object, with the coverage of each pixel.
 struct Sprite: Sendable {
   let width: Int
   let height: Int
-  /// By `Channel`, at full resolution.
+  /// Indexed by `Channel`, at full resolution.
   private var values: [[UInt8]]
   private var alphas: [UInt8]
 
@@ -39,7 +39,7 @@ struct Sprite: Sendable {
     let surface = object.surface
     switch object.shape {
     case .disc:
-      // The sun's ring reaches one radius beyond it.
+      // The sun's ring extends one radius beyond it.
       let ring = surface.shines ? object.width / 2 : 0
       let (width, height) = (object.width + 2 * ring, object.height + 2 * ring)
       self.init(width: width, height: height) { x, y in
@@ -55,7 +55,7 @@ struct Sprite: Sendable {
     }
   }
 
-  /// A soft dark ellipse for below the object.
+  /// Creates a soft dark ellipse, the shadow of an object.
   init(shadowOf object: StereoTestScene.Object) {
     let (width, height) = (object.width * 5 / 4, max(1, object.height / 4))
     self.init(width: width, height: height) { x, y in
@@ -66,7 +66,7 @@ struct Sprite: Sendable {
     }
   }
 
-  /// The bytes of one channel and the alphas, row by row.
+  /// Calls `body` with the values of one channel and the alphas, row by row.
   func withPixels(
     _ channel: Channel, _ body: (UnsafeBufferPointer<UInt8>, UnsafeBufferPointer<UInt8>) -> Void
   ) {
@@ -76,7 +76,7 @@ struct Sprite: Sendable {
   }
 }
 
-/// A point of a sprite; alpha from 0 to 255.
+/// A point of a sprite; alpha is from 0 to 255.
 struct SpritePoint {
   var color: RGB
   var alpha: Int

@@ -3,11 +3,11 @@
 public import StereoVideo
 
 /// A moving synthetic stereo scene: a tiled floor under an evening sky, with balls and boxes at
-/// known disparities, the eye's letter and the frame's number drawn in.
+/// known disparities. The eye's letter and the frame number are drawn in.
 ///
-/// Each pixel comes from integer arithmetic alone, so the same scene has the same bytes on each
-/// machine. What does not change with time is drawn once, in `init`; a frame is row copies and a
-/// few sprites, with no allocation.
+/// All pixels come from integer arithmetic, so a scene has the same bytes on every machine. The
+/// static parts are drawn once, in `init`; a frame takes row copies and a few sprites, without
+/// allocations.
 ///
 /// **Disparity** is always x in the right eye minus x in the left eye, in pixels: positive is
 /// behind the screen, negative in front of it.
@@ -17,14 +17,14 @@ public import StereoVideo
 /// try scene?.render(eye: .left, frame: 0, into: .nv12(luma: luma, chroma: chroma))
 /// ```
 public struct StereoTestScene: Sendable {
-  /// The widths and heights of one eye that a scene can have.
+  /// Supported widths and heights of one eye, in pixels.
   public static let supportedSizes = 16...16384
 
   /// Width of one eye, in pixels.
   public let width: Int
   /// Height of one eye, in pixels.
   public let height: Int
-  /// What moves through the scene, farthest first: the order they are drawn in.
+  /// The moving objects, in drawing order: farthest first.
   public let objects: [Object]
 
   let geometry: SceneGeometry
@@ -32,10 +32,9 @@ public struct StereoTestScene: Sendable {
   let sprites: [Sprite]
   let shadows: [Sprite?]
 
-  /// Draws the parts of the scene that do not change; nil where a size is not one of
-  /// `supportedSizes`.
+  /// Draws the static parts of the scene; nil if a size is not in `supportedSizes`.
   ///
-  /// Takes time and memory (7 bytes a pixel) in proportion to the picture.
+  /// Time and memory (7 bytes per pixel) are proportional to the picture size.
   public init?(width: Int, height: Int) {
     guard Self.supportedSizes.contains(width), Self.supportedSizes.contains(height) else {
       return nil
@@ -51,7 +50,8 @@ public struct StereoTestScene: Sendable {
     }
   }
 
-  /// The pixel at the middle of an object, in one eye's picture. May lie outside the picture.
+  /// Returns the pixel at the centre of an object in one eye's picture, which may lie outside the
+  /// picture.
   public func position(of object: Object, frame: Int, eye: Eye) -> (x: Int, y: Int) {
     let x =
       object.motion.x(at: frame)
@@ -60,16 +60,17 @@ public struct StereoTestScene: Sendable {
     return (x, object.motion.y(at: frame))
   }
 
-  /// The disparity of the landscape in one row of the picture, in pixels: constant above the
-  /// horizon, then falling in a line towards the viewer. Rows outside the picture continue it.
+  /// Returns the disparity of the landscape in a row of the picture, in pixels: constant above the
+  /// horizon, decreasing linearly towards the viewer below it. Rows outside the picture are clamped
+  /// to its edges.
   public func backgroundDisparity(row: Int) -> Int {
     geometry.disparity(row: row)
   }
 
   /// Draws one eye of one frame.
   ///
-  /// - Parameter frame: any number; the picture shows its last six digits.
-  /// - Throws: `DestinationError` where a plane cannot hold the picture; nothing is drawn then.
+  /// - Parameter frame: any integer; the picture shows its last six digits.
+  /// - Throws: `DestinationError` if a plane is too small for the picture; nothing is drawn then.
   public func render(
     eye: Eye, frame: Int, into destination: Destination
   ) throws(DestinationError) {

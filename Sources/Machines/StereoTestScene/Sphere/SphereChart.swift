@@ -2,29 +2,29 @@
 
 internal import StereoVideo
 
-/// What is written on the sky, and seen in the same directions by both eyes: meridians and parallels
-/// every 15 degrees, what the directions are called, degrees, and a mark straight in each of the six
+/// The chart on the sky, which both eyes see in the same directions: meridians and parallels every
+/// 15 degrees, the names of directions, degrees, and a mark exactly in each of the six main
 /// directions.
 struct SphereChart {
-  /// How much of each covers what is behind, from 0 to 1.
+  /// Opacity of each over the background, from 0 to 1.
   private let lines, words, mark: Double
   private let lineColor, markColor: RGB
 
-  /// A soft edge, in degrees: about one pixel of a picture with 1280 pixels around.
+  /// Width of a soft edge in degrees: about one pixel of a 360-degree picture 1280 pixels wide.
   static let softness = 0.28
-  /// Between the lines, in degrees.
+  /// Distance between lines, in degrees.
   private static let step = 15.0
-  /// The latitude at which the meridians end, in degrees.
+  /// Latitude at which the meridians end, in degrees.
   private static let lastParallel = 75.0
-  /// Of a mark, in degrees.
+  /// Radius of a mark, in degrees.
   static let markRadius = 1.4
-  /// The size of a dot, in degrees, of the words and of the numbers.
+  /// Size of a dot of words and of numbers, in degrees.
   private static let (wordDot, numberDot) = (0.8, 0.35)
 
   /// Ahead, right, back and left.
   private static let sides = ["FRONT", "RIGHT", "BACK", "LEFT"].map(DotText.init)
   private static let (up, down) = (DotText("UP"), DotText("DOWN"))
-  /// From -180 degrees on.
+  /// Starting at -180 degrees.
   private static let numbers = (-12...12).map { DotText("\($0 == -12 ? 180 : $0 * 15)") }
   private static let markColors = [
     RGB(255, 32, 32), RGB(32, 255, 32), RGB(48, 80, 255), RGB(255, 255, 32),
@@ -32,13 +32,13 @@ struct SphereChart {
   private static let (upColor, downColor) = (RGB(32, 255, 255), RGB(255, 32, 255))
   private static let (paper, ink) = (RGB(255, 255, 255), RGB(12, 12, 24))
 
-  /// The colour of a mark straight in a direction: one of the six.
+  /// Returns the colour of the mark nearest to a direction, one of six.
   static func markColor(_ direction: SkyDirection) -> RGB {
     if abs(direction.latitude) > 45 { return direction.latitude > 0 ? upColor : downColor }
     return markColors[direction.side.index]
   }
 
-  /// What is written at a direction.
+  /// Computes what the chart shows in a direction.
   init(_ direction: SkyDirection) {
     let (lines, isMain) = Self.lines(direction)
     self.lines = lines * 0.7
@@ -55,18 +55,19 @@ struct SphereChart {
   private static func mark(_ direction: SkyDirection) -> Double {
     let ray = direction.ray
     let (x, y, z) = (abs(ray.x), abs(ray.y), abs(ray.z))
-    // The sine of the angle from the nearest axis, which is small where it matters.
+    // Sine of the angle from the nearest axis, which is small near a mark.
     let square = x * x + y * y + z * z
     let away = max(0, square - max(x * x, y * y, z * z)).squareRoot()
     return softEdge(markRadius - away * 180 / .pi, softness)
   }
 
-  /// How much a line covers, and whether it is the horizon or a meridian of one of the four sides.
+  /// Returns the opacity of a line, and whether it is the horizon or the meridian of one of the
+  /// four sides.
   private static func lines(_ direction: SkyDirection) -> (Double, isMain: Bool) {
     let (longitude, latitude) = (direction.longitude, direction.latitude)
     guard abs(latitude) < lastParallel + 1 else { return (0, false) }
     let fromParallel = abs(latitude - (latitude / step).rounded() * step)
-    // Degrees of longitude are smaller towards the poles.
+    // Degrees of longitude shrink towards the poles.
     let level = (direction.ray.x * direction.ray.x + direction.ray.z * direction.ray.z).squareRoot()
     let fromMeridian =
       abs(latitude) > lastParallel
@@ -86,7 +87,7 @@ struct SphereChart {
     return max(covered, number(direction))
   }
 
-  /// Reads upright for one who looks ahead and then up, or down.
+  /// Opacity of the word at a pole, upright for a viewer who looks ahead and then up or down.
   private static func poleWord(_ direction: SkyDirection) -> Double {
     let ray = direction.ray
     let isUp = ray.y < 0
@@ -96,8 +97,8 @@ struct SphereChart {
     return word.coverage(x + Double(word.width) / 2, y + 8.8 / wordDot)
   }
 
-  /// Longitudes along the horizon, latitudes along the meridians of the four sides; each right of
-  /// and below the crossing.
+  /// Opacity of numbers: longitudes along the horizon, latitudes along the meridians of the four
+  /// sides, each to the right of and below the crossing.
   private static func number(_ direction: SkyDirection) -> Double {
     let column = (direction.longitude / step).rounded(.down)
     let row = (direction.latitude / step).rounded(.up)
@@ -110,22 +111,22 @@ struct SphereChart {
   }
 }
 
-/// A board below the horizon of each of the four sides, with the eye's letter and the frame's number.
+/// A board below the horizon on each of the four sides, with the eye's letter and the frame number.
 struct SphereLabel {
   private let letter, digits: DotText
   private let letterColor: RGB
 
-  /// The size of a dot, in degrees.
+  /// Size of a dot, in degrees.
   private static let dot = 0.8
-  /// The latitude of the text's upper edge, in degrees.
+  /// Latitude of the text's upper edge, in degrees.
   private static let top = -19.8
   private static let width = 7 * BitmapFont.advance - 1
 
-  /// Where on a board a direction lies, in dots from the text's upper left corner.
+  /// The position of a direction on a board, in dots from the text's upper left corner.
   struct Place {
     let x, y: Double
 
-    /// Nil where there is no board.
+    /// Creates the position; nil if the direction is not on a board.
     init?(_ direction: SkyDirection) {
       y = (SphereLabel.top - direction.latitude) / SphereLabel.dot
       guard y > -1, y < Double(DotText.height + 1) else { return nil }
@@ -136,7 +137,7 @@ struct SphereLabel {
 
   init(eye: Eye, frame: Int) {
     var glyphs = SIMD8<UInt64>()
-    // `magnitude` is defined for each number, unlike `abs`.
+    // `magnitude` is defined for every integer, unlike `abs`.
     var rest = frame.magnitude
     for position in stride(from: 5, through: 0, by: -1) {
       glyphs[position] = BitmapFont.digit(rest % 10)
@@ -158,8 +159,8 @@ struct SphereLabel {
   }
 }
 
-/// A line of up to eight letters of dots, whose edges are soft: what lies between two dots has part
-/// of both.
+/// A line of up to eight letters made of dots with soft edges: points between two dots have part of
+/// both.
 struct DotText: Sendable {
   private let glyphs: SIMD8<UInt64>
   /// In dots.
@@ -180,14 +181,14 @@ struct DotText: Sendable {
     self.init(glyphs: glyphs, count: min(8, text.count))
   }
 
-  /// How much of a place is covered, from 0 to 1.
+  /// Returns the opacity at a position, from 0 to 1.
   ///
   /// - Parameters:
   ///   - x: to the right, in dots from the left edge of the text.
   ///   - y: down, in dots from its upper edge.
   func coverage(_ x: Double, _ y: Double) -> Double {
     guard x > -1, x < Double(width) + 1, y > -1, y < Double(Self.height) + 1 else { return 0 }
-    // The middles of the dots are at halves.
+    // Dot centres are at half-integer positions.
     let (left, top) = ((x - 0.5).rounded(.down), (y - 0.5).rounded(.down))
     let (column, row) = (Int(left), Int(top))
     let (across, down) = (x - 0.5 - left, y - 0.5 - top)

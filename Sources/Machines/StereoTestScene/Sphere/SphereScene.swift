@@ -3,20 +3,21 @@
 public import Reprojection
 public import StereoVideo
 
-/// Pictures of a ``SphereWorld`` in one projection: each pixel has the colour of the direction that its
-/// middle looks into.
+/// Pictures of a ``SphereWorld`` in one projection. Each pixel has the colour of the direction of
+/// its centre.
 ///
-/// What does not change with time is drawn once, in `init`; a frame is row copies, the boards, and the
-/// blocks of pixels that the moving ball touches, with no allocation. The pixels come from floating
-/// point: they are the same on machines with the same mathematical library.
+/// The static parts are drawn once, in `init`; a frame takes row copies, the boards, and the blocks
+/// of pixels that the moving ball touches, without allocations. Pixels come from floating-point
+/// arithmetic: they are equal on machines with the same math library.
 ///
 /// ```swift
 /// let scene = SphereScene(.equirectangular(.full), width: 2048, height: 1024)
 /// try scene?.render(eye: .left, frame: 0, into: .packed(pixels, .rgbx))
 /// ```
 public struct SphereScene: Sendable {
-  /// Where the pixels look.
+  /// The directions of the pixels.
   public let geometry: PictureGeometry
+  /// The world that is drawn.
   public let world: SphereWorld
 
   private var backdrops: [SphereBackdrop] = []
@@ -28,11 +29,11 @@ public struct SphereScene: Sendable {
     let place: SphereLabel.Place
   }
 
-  /// Draws what does not change, for both eyes; nil where a size is not one of
-  /// `StereoTestScene.supportedSizes`, or where the projection is none that can be computed with.
+  /// Draws the static parts for both eyes; nil if a size is not in
+  /// `StereoTestScene.supportedSizes`, or if the projection cannot be computed.
   ///
-  /// Takes time and memory (9 bytes a pixel) in proportion to the picture. Eyes see depth all around in
-  /// a picture that goes all around, and else look ahead.
+  /// Time and memory (9 bytes per pixel) are proportional to the picture size. Pictures that cover
+  /// 360 degrees use omnidirectional stereo; in others, the eyes look ahead.
   public init?(_ projection: Projection, width: Int, height: Int) {
     let sizes = StereoTestScene.supportedSizes
     guard sizes.contains(width), sizes.contains(height),
@@ -87,8 +88,8 @@ public struct SphereScene: Sendable {
 
   /// Draws one eye of one frame.
   ///
-  /// - Parameter frame: any number; the boards show its last six digits.
-  /// - Throws: `DestinationError` where a plane cannot hold the picture; nothing is drawn then.
+  /// - Parameter frame: any integer; the boards show its last six digits.
+  /// - Throws: `DestinationError` if a plane is too small for the picture; nothing is drawn then.
   public func render(
     eye: Eye, frame: Int, into destination: StereoTestScene.Destination
   ) throws(StereoTestScene.DestinationError) {
@@ -112,7 +113,7 @@ public struct SphereScene: Sendable {
       canvas.set(x: pixel.x, y: pixel.y, label.color(pixel.place).byte(channel))
     }
     let middle = ball.centre / ball.distance
-    // From wherever between the eyes one looks.
+    // Valid for any viewpoint between the eyes.
     let reach =
       (ball.radius + SphereWorld.baseline / 2) / ball.distance + SphereWorld.softness
     for block in blocks where block.meets(middle, sine: reach) {
@@ -149,16 +150,16 @@ public struct SphereScene: Sendable {
   internal import Darwin
 #endif
 
-/// A direction as a chart of the sky has it.
+/// A direction in the coordinates of the sky chart.
 struct SkyDirection {
-  /// Of length 1: x to the right, y down, z ahead.
+  /// Unit vector: x to the right, y down, z ahead.
   let ray: SIMD3<Double>
-  /// In degrees, from straight ahead: -180 to 180, to the right.
+  /// Degrees to the right of straight ahead, -180 to 180.
   let longitude: Double
-  /// In degrees, from the horizon: -90 to 90, up.
+  /// Degrees above the horizon, -90 to 90.
   let latitude: Double
 
-  /// Nil for a direction that points nowhere.
+  /// Creates the direction; nil if `direction` has no length.
   init?(_ direction: Direction) {
     guard let unit = direction.normalized else { return nil }
     self.init(ray: SIMD3(unit.x, unit.y, unit.z))
@@ -170,6 +171,8 @@ struct SkyDirection {
     latitude = -asin(max(-1, min(1, ray.y))) * 180 / .pi
   }
 
+  /// Creates a direction from angles.
+  ///
   /// - Parameters:
   ///   - longitude: in degrees, to the right.
   ///   - latitude: in degrees, up.
@@ -179,7 +182,8 @@ struct SkyDirection {
     (self.longitude, self.latitude) = (longitude, latitude)
   }
 
-  /// The nearest of ahead, right, back and left, counted from 0, and the degrees to the right of it.
+  /// The nearest of ahead (0), right (1), back (2) and left (3), and the longitude relative to it
+  /// in degrees.
   var side: (index: Int, longitude: Double) {
     let quarter = (longitude / 90).rounded()
     return (Int(quarter) & 3, longitude - quarter * 90)
@@ -190,15 +194,15 @@ func dot(_ one: SIMD3<Double>, _ other: SIMD3<Double>) -> Double {
   one.x * other.x + one.y * other.y + one.z * other.z
 }
 
-/// How much of something is seen at a distance inside its edge, from 0 to 1: half of it at the edge.
+/// Returns the opacity at a distance inside an edge, from 0 to 1; it is one half at the edge.
 ///
-/// - Parameter softness: the width of the edge, of the distance's unit.
+/// - Parameter softness: the width of the edge, in the same unit as `distance`.
 func softEdge(_ distance: Double, _ softness: Double) -> Double {
   min(1, max(0, distance / softness + 0.5))
 }
 
 extension RGB {
-  /// This colour at `amount` 0, the other at `amount` 1.
+  /// Returns a mixture: this colour at `amount` 0, the other at `amount` 1.
   func mixed(with other: RGB, _ amount: Double) -> RGB {
     mixed(with: other, Int(amount * 256))
   }

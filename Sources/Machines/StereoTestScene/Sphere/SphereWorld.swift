@@ -9,44 +9,44 @@ public import StereoVideo
   internal import Darwin
 #endif
 
-/// A world around the viewer in which it is known what every direction shows: a sky with a chart of
-/// directions, a tiled floor, balls at known places, one of them moving, and boards with the eye's
-/// letter and the frame's number.
+/// A world around the viewer with a known colour in every direction: a sky with a chart of
+/// directions, a tiled floor, balls at known positions, one of which moves, and boards with the
+/// eye's letter and the frame number.
 ///
-/// The colour of a direction depends on nothing but the direction, the eye and the frame. Pictures of
-/// all projections show the same world, so that one drawn from another can be compared with the truth.
+/// The colour of a direction depends only on the direction, the eye and the frame. Pictures in all
+/// projections show the same world, so a reprojected picture can be compared with the truth.
 ///
-/// The chart and the boards are infinitely far: both eyes see them in the same directions. The floor and
-/// the balls are seen from where each eye is.
+/// The chart and the boards are infinitely far away: both eyes see them in the same directions. The
+/// floor and the balls are seen from each eye's position.
 public struct SphereWorld: Sendable {
-  /// Where the eyes are.
+  /// The positions of the eyes.
   public enum Eyes: Sendable {
-    /// On the axis to the right, and looking ahead: what two cameras side by side see.
+    /// Fixed on the axis to the right, looking ahead, like two cameras side by side.
     case ahead
-    /// For each direction anew, on the axis to the right of it: omnidirectional stereo, in which one
-    /// sees depth all around.
+    /// On the axis to the right of each direction: omnidirectional stereo, with depth all around.
     case omnidirectional
   }
 
-  /// How the colour of a direction is given, each part from 0 to 255: gamma-coded with the BT.709
-  /// primaries.
+  /// A colour, each component from 0 to 255, gamma-encoded with the BT.709 primaries.
   public typealias Color = (red: UInt8, green: UInt8, blue: UInt8)
 
-  /// From one eye to the other, in metres.
+  /// Distance between the eyes, in metres.
   public static let baseline = 0.0635
-  /// Of the floor below the eyes, in metres.
+  /// Height of the eyes above the floor, in metres.
   public static let eyeHeight = 1.6
-  /// The width of the edge of a thing, in radians as it is seen.
+  /// Angular width of the edge of a thing, in radians.
   static let softness = SphereChart.softness * .pi / 180
 
+  /// The positions of the eyes.
   public let eyes: Eyes
 
+  /// Creates a world seen by these eyes.
   public init(_ eyes: Eyes) { self.eyes = eyes }
 
-  /// The balls in a frame, the nearest last.
+  /// Returns the balls in a frame, the nearest last.
   public func balls(frame: Int) -> [Ball] { Self.stillBalls + [Self.movingBall(frame: frame)] }
 
-  /// Where an eye sees the middle of a ball.
+  /// Returns the direction in which an eye sees the centre of a ball.
   public func direction(of ball: Ball, eye: Eye) -> Direction {
     let centre = ball.centre
     let half = Self.baseline / 2 * (eye == .right ? 1 : -1)
@@ -54,7 +54,7 @@ public struct SphereWorld: Sendable {
     switch eyes {
     case .ahead: origin = SIMD3(half, 0, 0)
     case .omnidirectional:
-      // The line of sight touches the circle that the eyes are on.
+      // The line of sight is tangent to the circle of eye positions.
       let level = (centre.x * centre.x + centre.z * centre.z).squareRoot()
       let azimuth = atan2(centre.x, centre.z) - asin(half / level)
       origin = SIMD3(half * cos(azimuth), 0, -half * sin(azimuth))
@@ -63,7 +63,7 @@ public struct SphereWorld: Sendable {
     return Direction(x: seen.x, y: seen.y, z: seen.z)
   }
 
-  /// What an eye sees in a direction; black where that points nowhere.
+  /// Returns the colour an eye sees in a direction; black if the direction has no length.
   public func color(of direction: Direction, eye: Eye, frame: Int) -> Color {
     let color = SkyDirection(direction).map {
       self.color($0, eye, Self.movingBall(frame: frame), SphereLabel(eye: eye, frame: frame))
@@ -72,7 +72,7 @@ public struct SphereWorld: Sendable {
     return (byte(.red), byte(.green), byte(.blue))
   }
 
-  /// Where an eye stands that looks into a direction.
+  /// Returns the position of an eye that looks in a direction.
   func origin(_ eye: Eye, _ direction: SkyDirection) -> SIMD3<Double> {
     let half = Self.baseline / 2 * (eye == .right ? 1 : -1)
     switch eyes {
@@ -94,7 +94,7 @@ public struct SphereWorld: Sendable {
     return moving.painted(over: still, from: origin, direction.ray)
   }
 
-  /// What does not change with time.
+  /// Returns the colour of the static parts of the world.
   func still(
     _ direction: SkyDirection, _ chart: SphereChart, from origin: SIMD3<Double>
   ) -> RGB {
@@ -107,7 +107,7 @@ public struct SphereWorld: Sendable {
 
   private static let haze = RGB(190, 176, 184)
 
-  /// The sky, or the floor.
+  /// Returns the colour of the sky or the floor.
   private static func ground(_ ray: SIMD3<Double>, from origin: SIMD3<Double>) -> RGB {
     guard ray.y > 1e-6 else {
       let height = min(1, -ray.y * 1.4)
@@ -117,9 +117,9 @@ public struct SphereWorld: Sendable {
     let (x, z) = (origin.x + ray.x * depth, origin.z + ray.z * depth)
     let square = x * x + z * z
     let away = square.squareRoot()
-    // What an edge's width covers of the floor, in metres, along the line of sight.
+    // Width of a soft edge on the floor along the line of sight, in metres.
     let blur = softness * (square + eyeHeight * eyeHeight) / eyeHeight
-    // One tile below the viewer, where the directions meet.
+    // A single tile below the viewer, where all directions meet.
     let inner = softEdge(away - 0.45, blur)
     let checks = tile(x, blur) * tile(z, blur) * inner
     let color = RGB(98, 84, 100).mixed(with: RGB(170, 150, 150), 0.5 + 0.5 * checks)
@@ -127,7 +127,7 @@ public struct SphereWorld: Sendable {
     return haze.mixed(with: color, near * near)
   }
 
-  /// From -1 to 1 by turns, each a metre wide, with edges of a width in metres.
+  /// Alternates between -1 and 1 every metre, with soft edges of width `blur` in metres.
   private static func tile(_ position: Double, _ blur: Double) -> Double {
     let within = position - 2 * (position / 2).rounded(.down)
     let inside = within < 1 ? min(within, 1 - within) : -min(within - 1, 2 - within)
@@ -142,18 +142,18 @@ public struct SphereWorld: Sendable {
 #endif
 
 extension SphereWorld {
-  /// A ball of two colours in four quarters, which meet where its middle is seen.
+  /// A ball with four quarters in two colours, which meet at its apparent centre.
   public struct Ball: Sendable {
-    /// A word for messages.
+    /// A name for messages.
     public let name: String
-    /// In degrees, seen from midway between the eyes: to the right of straight ahead, and up.
+    /// Degrees to the right of straight ahead and upwards, seen from midway between the eyes.
     public let longitude, latitude: Double
-    /// Of the middle, in metres from midway between the eyes.
+    /// Distance of the centre from midway between the eyes, in metres.
     public let distance: Double
     /// In metres.
     public let radius: Double
 
-    /// In metres from midway between the eyes.
+    /// In metres, relative to the point midway between the eyes.
     let centre: SIMD3<Double>
     private let right, up: SIMD3<Double>
     private let colors: (RGB, RGB)
@@ -170,14 +170,14 @@ extension SphereWorld {
       colors = (one, other)
     }
 
-    /// `color` with the ball before it.
+    /// Returns `color` with the ball in front of it.
     func painted(over color: RGB, from origin: SIMD3<Double>, _ ray: SIMD3<Double>) -> RGB {
       let coverage = coverage(from: origin, ray)
       guard coverage > 0 else { return color }
       return color.mixed(with: self.color(from: origin, ray), coverage)
     }
 
-    /// How much of what is seen along a ray is the ball, from 0 to 1.
+    /// Returns the opacity of the ball along a ray, from 0 to 1.
     func coverage(from origin: SIMD3<Double>, _ ray: SIMD3<Double>) -> Double {
       let middle = centre - origin
       let along = dot(middle, ray)
@@ -187,12 +187,12 @@ extension SphereWorld {
       return softEdge(radius - max(0, square).squareRoot(), distance * SphereWorld.softness)
     }
 
-    /// Of the ball where a ray meets it, or passes nearest to it.
+    /// Returns the colour of the ball where a ray meets it or passes closest to its centre.
     func color(from origin: SIMD3<Double>, _ ray: SIMD3<Double>) -> RGB {
       let middle = centre - origin
       let along = dot(middle, ray)
       let square = max(0, dot(middle, middle) - along * along)
-      // The nearest point of the ray, seen from the middle, in radii: the quarters face each eye.
+      // The closest point of the ray relative to the centre, in radii: the quarters face each eye.
       let beside = (ray * along - middle) / max(radius, square.squareRoot())
       let normal = beside - ray * max(0, 1 - square / (radius * radius)).squareRoot()
       func halves(_ axis: SIMD3<Double>) -> Double { min(1, max(-1, dot(beside, axis) * 12)) }
@@ -202,7 +202,7 @@ extension SphereWorld {
     }
   }
 
-  /// The balls that stay where they are, the farthest first.
+  /// The static balls, farthest first.
   static let stillBalls = [
     Ball(
       "far right ball", longitude: 68, latitude: 11, distance: 8, radius: 0.6,
@@ -224,7 +224,7 @@ extension SphereWorld {
       RGB(238, 92, 92), RGB(40, 90, 60)),
   ]
 
-  /// The one that moves to and fro ahead, nearer than all others.
+  /// Returns the ball that moves from side to side ahead, nearer than all others.
   static func movingBall(frame: Int) -> Ball {
     func wave(_ period: Int) -> Double {
       Double(Wave.sine(frame, period: period, phase: 0)) / Double(Wave.unit)
@@ -235,16 +235,16 @@ extension SphereWorld {
   }
 }
 
-/// What does not change with time of one eye's picture, and where its pixels look.
+/// The static parts of one eye's picture.
 struct SphereBackdrop: Sendable {
   private let width: Int
-  /// By `Channel`.
+  /// Indexed by `Channel`.
   private var planes: [[UInt8]]
 
   init(width: Int, height: Int) {
     self.width = width
     let subsampled = (width: (width + 1) / 2, height: (height + 1) / 2)
-    // What no direction has is black.
+    // Pixels without a direction are black.
     planes = Channel.allCases.map { channel in
       [UInt8](
         repeating: RGB(0, 0, 0).byte(channel),
@@ -270,31 +270,32 @@ struct SphereBackdrop: Sendable {
   }
 }
 
-/// A square of pixels, and a cone around everything that they show.
+/// A square of pixels, and a cone around all directions that they show.
 struct SphereBlock: Sendable {
   static let size = 16
 
-  /// Of the upper left pixel.
+  /// Position of the upper left pixel.
   let x, y: Int
   private let axis: SIMD3<Double>
   private let cosine, sine: Double
 
-  /// Nil where the pixels show nothing.
+  /// Creates a block; nil if its pixels show nothing.
   init?(x: Int, y: Int, rays: [SIMD3<Double>]) {
     guard let first = rays.first else { return nil }
     let sum = rays.reduce(SIMD3(0, 0, 0), +)
     let length = dot(sum, sum).squareRoot()
-    // All around, any axis will do.
+    // If the directions cover the whole sphere, any axis is suitable.
     let axis = length > 1e-9 ? sum / length : first
     (self.x, self.y, self.axis) = (x, y, axis)
     cosine = rays.reduce(1) { min($0, dot($1, axis)) }
     sine = max(0, 1 - cosine * cosine).squareRoot()
   }
 
-  /// Whether the cone may meet one around `middle`, of an angle below a right one with this sine.
+  /// Whether the cone may intersect one around `middle` whose half angle has this sine and is less
+  /// than 90 degrees.
   func meets(_ middle: SIMD3<Double>, sine other: Double) -> Bool {
     let reach = cosine * max(0, 1 - other * other).squareRoot() - sine * other
-    // Together more than half a turn, they meet wherever they are.
+    // Cones with a total angle of more than half a turn always intersect.
     return cosine < 0 || dot(axis, middle) >= reach - 1e-9
   }
 }
