@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// What libFuzzer calls. The target is named by the environment variable FUZZ_TARGET; `damage` is
-// none of libFuzzer's, but runs the whole of a DamageCampaign.
+// The functions that libFuzzer calls. The environment variable FUZZ_TARGET names the target;
+// `damage` is not a libFuzzer target, but runs a whole DamageCampaign.
 import FuzzTargets
 import GStreamer
 import Glibc
@@ -13,18 +13,21 @@ private func variable(_ name: String) -> String {
 
 private let target: FuzzTarget = {
   guard let target = FuzzTarget(rawValue: variable("FUZZ_TARGET")) else {
-    fatalError("FUZZ_TARGET is one of \(FuzzTarget.allCases.map(\.rawValue)) and damage")
+    fatalError("FUZZ_TARGET must be damage or one of \(FuzzTarget.allCases.map(\.rawValue))")
   }
   if target.needsPlugin { registerPlugin() }
   return target
 }()
 
+/// Runs the target with one input; called by libFuzzer.
 @c(LLVMFuzzerTestOneInput)
 public func testOneInput(_ data: UnsafePointer<UInt8>?, _ size: Int) -> CInt {
   target.run(Array(UnsafeBufferPointer(start: data, count: size)))
   return 0
 }
 
+/// Runs a DamageCampaign instead of fuzzing if the target is `damage`; called by libFuzzer at its
+/// start.
 @c(LLVMFuzzerInitialize)
 public func prepare(
   _ count: UnsafeMutablePointer<CInt>?,
@@ -37,14 +40,15 @@ public func prepare(
   exit(runCampaign((1..<Int(count)).compactMap { names[$0].map { String(cString: $0) } }))
 }
 
-/// The plugin is linked into the fuzzer, with its coverage counted.
+/// Registers the plugin, which is linked into the fuzzer so that its coverage is counted.
 private func registerPlugin() {
   initialize()
-  guard spatialPlugin.registerStatically() else { fatalError("the plugin does not register") }
+  guard spatialPlugin.registerStatically() else { fatalError("the plugin cannot be registered") }
 }
 
-/// Plays every case of the movies at some paths, from the one whose number FUZZ_FIRST is. What is
-/// wrong is printed; so is the number of the case in which the process ends or does not go on.
+/// Plays every case of the movies at these paths, starting at case number FUZZ_FIRST. Findings are
+/// printed; the number of a case in which the process crashes or hangs is left in the file
+/// FUZZ_PROGRESS.
 private func runCampaign(_ paths: [String]) -> CInt {
   let seeds = paths.flatMap { path in
     let name = path.split(separator: "/").last.map(String.init) ?? path
@@ -60,7 +64,8 @@ private func runCampaign(_ paths: [String]) -> CInt {
   var findings = 0
   for index in (Int(variable("FUZZ_FIRST")) ?? 0)..<campaign.cases.count {
     let one = campaign.cases[index]
-    // A trap, AddressSanitizer and the alarm end the process, which then leaves its case here.
+    // A trap, AddressSanitizer and the alarm end the process; the file then has the number of the
+    // case.
     "\(index)".withCString { _ = pwrite(progress, $0, strlen($0), 0) }
     alarm(120)
     if let complaint = campaign.complaint(about: one) {
@@ -73,7 +78,7 @@ private func runCampaign(_ paths: [String]) -> CInt {
   return findings == 0 ? 0 : 1
 }
 
-/// At once, since the process may end at any time.
+/// Prints a line unbuffered, since the process may end at any time.
 private func say(_ line: String) {
   _ = (line + "\n").withCString { write(STDOUT_FILENO, $0, strlen($0)) }
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A box with what is in it, which can be changed and written again with sizes that fit.
+/// A box and its content, which can be changed and written again with matching sizes.
 public struct BoxTree: Sendable {
   /// Four Latin-1 characters.
   public var type: String
-  /// What stands before the children; everything in a box that is none of others.
+  /// The bytes before the children; the whole content of a box without children.
   public var content: [UInt8]
+  /// The nested boxes.
   public var children: [BoxTree]
-  /// The zeros that QuickTime sometimes writes behind the last child.
+  /// The zeros that QuickTime sometimes writes after the last child.
   public var terminator: [UInt8] = []
 
+  /// Creates a box.
   public init(_ type: String, _ content: [UInt8] = [], _ children: [BoxTree] = []) {
     self.type = type
     self.content = content
     self.children = children
   }
 
-  /// The boxes of a file, or of a part of one; nothing where they do not fit it.
+  /// Reads the boxes of a file or a part of one; returns none if the boxes do not exactly fill it.
   public static func read(_ bytes: ArraySlice<UInt8>) -> [BoxTree] {
     places(in: bytes).map { place in
       let content = bytes[place.content..<place.end]
@@ -30,9 +32,10 @@ public struct BoxTree: Sendable {
     }
   }
 
+  /// Reads the boxes of a file.
   public static func read(_ bytes: [UInt8]) -> [BoxTree] { read(bytes[...]) }
 
-  /// Where boxes begin and end and where their content begins, nested ones too.
+  /// Returns the offsets at which boxes and their contents begin and end, including nested boxes.
   public static func boundaries(_ bytes: ArraySlice<UInt8>) -> Set<Int> {
     places(in: bytes).reduce(into: []) { all, place in
       let inner = bytes[place.content..<place.end].dropFirst(place.prefix)
@@ -41,6 +44,7 @@ public struct BoxTree: Sendable {
     }
   }
 
+  /// The box with its header, children and terminator.
   public var bytes: [UInt8] {
     let inside = content + children.flatMap(\.bytes) + terminator
     return big(UInt32(clamping: inside.count + 8))
@@ -48,7 +52,7 @@ public struct BoxTree: Sendable {
       + inside
   }
 
-  /// The first box at a path below this one, such as `mdia/minf`.
+  /// The first box at a path below this one, such as `mdia/minf`; nil if there is none.
   public subscript(_ path: String) -> BoxTree? {
     get {
       let parts = path.split(separator: "/", maxSplits: 1).map(String.init)
@@ -78,11 +82,11 @@ public struct BoxTree: Sendable {
     var start: Int
     var content: Int
     var end: Int
-    /// Bytes of the content before the children; all where there are none.
+    /// Number of content bytes before the children; all bytes if there are no children.
     var prefix: Int
   }
 
-  /// The boxes of a range, if they fill it.
+  /// Returns the boxes of a range if they fill it, else none.
   private static func places(in bytes: ArraySlice<UInt8>) -> [Place] {
     var places: [Place] = []
     var start = bytes.startIndex
@@ -132,7 +136,7 @@ public struct BoxTree: Sendable {
   }
 }
 
-/// Big-endian bytes.
+/// Returns the bytes of `value`, most significant byte first.
 public func big<Integer: FixedWidthInteger>(_ value: Integer) -> [UInt8] {
   withUnsafeBytes(of: value.bigEndian) { Array($0) }
 }

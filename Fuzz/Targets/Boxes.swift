@@ -3,8 +3,7 @@
 import ISOBMFF
 import StereoVideo
 
-/// Reads a movie as one that can be read anywhere, and again as it comes in chunks, and asks for
-/// what a player would.
+/// Reads a movie with random access, then in chunks, and queries it as a player would.
 func readBoxes(_ bytes: [UInt8]) {
   for fileSize in [UInt64(bytes.count), nil] {
     _ = LayeredMovieProbe.isLayered(fileSize: fileSize) { offset, count in
@@ -18,7 +17,10 @@ func readBoxes(_ bytes: [UInt8]) {
   _ = movie(bytes, chunkSize: bytes.count / 7 + 1)
 }
 
-/// - Parameter chunkSize: the most bytes that are there at once; nil for all that is asked for.
+/// Reads a movie.
+///
+/// - Parameter chunkSize: maximum number of bytes supplied at a time; nil to supply all bytes
+///   requested.
 private func movie(_ bytes: [UInt8], chunkSize: Int?) -> Movie? {
   var parser = MovieParser(fileSize: chunkSize == nil ? UInt64(bytes.count) : nil)
   var movie: Movie?
@@ -26,7 +28,7 @@ private func movie(_ bytes: [UInt8], chunkSize: Int?) -> Movie? {
     switch event {
     case .needBytes(let range):
       guard let start = Int(exactly: range.lowerBound), start < bytes.count else {
-        // The file ends before what the box promises.
+        // The file ends before the end of the box.
         if chunkSize == nil { return movie }
         parser.endOfStream(at: UInt64(bytes.count))
         if case .needBytes? = try? parser.next() { return movie }

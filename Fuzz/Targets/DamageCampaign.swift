@@ -3,20 +3,22 @@
 import CGStreamer
 import Glibc
 
-/// Every way in which a file is cut off or has one wrong byte, played with `mvhevcdemux` in both
-/// modes, and pushed by an upstream that seeks: each has to give an error or the part that can be
-/// read, soon.
+/// Plays files that are cut off or have one wrong byte with `mvhevcdemux`: pulled, pushed, and
+/// pushed by an upstream that seeks. Each case must soon give an error or the readable part.
 public struct DamageCampaign {
-  /// A file, and what it is called.
+  /// A file and its name.
   public struct Seed: Sendable {
+    /// The name of the file, for messages.
     public let name: String
+    /// The content of the file.
     public let bytes: [UInt8]
 
+    /// Creates a seed.
     public init(_ name: String, _ bytes: [UInt8]) {
       (self.name, self.bytes) = (name, bytes)
     }
 
-    /// The forms of one movie.
+    /// Returns all forms of one movie.
     public static func all(_ name: String, _ movie: SeedMovie) -> [Seed] {
       [
         Seed(name, movie.bytes), Seed("\(name), index first", movie.indexFirst),
@@ -26,17 +28,19 @@ public struct DamageCampaign {
     }
   }
 
+  /// A change to a file: the end cut off, or one byte replaced.
   public enum Damage: Sendable {
     case cut(at: Int)
     case byte(at: Int, UInt8)
   }
 
-  /// How the file comes.
+  /// How the demuxer gets the file.
   public enum Mode: String, CaseIterable, Sendable {
     case pulled, pushed
-    /// Pushed by an upstream that goes to any byte.
+    /// Pushed by an upstream that can seek to any byte.
     case seekable
 
+    /// The upstream of this mode.
     public var upstream: Upstream {
       var upstream = Upstream(byPulling: self == .pulled)
       upstream.isSeekable = self == .seekable
@@ -44,20 +48,31 @@ public struct DamageCampaign {
     }
   }
 
+  /// A damaged file and a mode to play it in.
   public struct Case: Sendable, CustomStringConvertible {
+    /// Index in ``DamageCampaign/seeds``.
     public let seed: Int
+    /// The change to the file.
     public let damage: Damage
+    /// How the demuxer gets the file.
     public let mode: Mode
+    /// File, damage and mode, for messages.
     public let description: String
   }
 
+  /// The undamaged files.
   public let seeds: [Seed]
+  /// All cases; their order only depends on the parameters.
   public let cases: [Case]
 
+  /// Creates a campaign.
+  ///
   /// - Parameters:
-  ///   - boundaryShare: one of so many box boundaries is cut at.
-  ///   - cuts: random places at which each seed is cut.
-  ///   - bytes: random single-byte corruptions of all seeds together.
+  ///   - seeds: the undamaged files.
+  ///   - boundaryShare: cuts at every n-th box boundary.
+  ///   - cuts: number of random places at which each seed is cut.
+  ///   - bytes: number of random single-byte corruptions of all seeds together.
+  ///   - number: seed of the random number generator.
   public init(_ seeds: [Seed], boundaryShare: Int = 1, cuts: Int, bytes: Int, number: UInt64) {
     self.seeds = seeds
     var generator = SplitMix(state: number)
@@ -71,7 +86,7 @@ public struct DamageCampaign {
         all.append((index, .cut(at: Int.random(in: 0..<seed.bytes.count, using: &generator))))
       }
     }
-    // Half of the places are in the index, where more depends on a byte.
+    // Half of the places are in the index, where more depends on each byte.
     let indexes = seeds.map { Self.indexPlaces($0.bytes) }
     for round in 0..<bytes {
       let index = round % seeds.count
@@ -94,7 +109,7 @@ public struct DamageCampaign {
     }
   }
 
-  /// The places of a file that are not those of samples.
+  /// Returns the offsets in a file that are outside the sample data.
   private static func indexPlaces(_ bytes: [UInt8]) -> [Int] {
     var places: [Int] = []
     var start = 0
@@ -106,7 +121,7 @@ public struct DamageCampaign {
     return places
   }
 
-  /// The bytes of a case.
+  /// Returns the damaged bytes of a case.
   public func bytes(of one: Case) -> [UInt8] {
     var bytes = seeds[one.seed].bytes
     switch one.damage {
@@ -116,24 +131,26 @@ public struct DamageCampaign {
     return bytes
   }
 
-  /// What is wrong with what a case gives; nil where all is well.
+  /// Plays a case and returns what is wrong with the result; nil if nothing is.
   public func complaint(about one: Case) -> String? {
     let bytes = bytes(of: one)
     let start = clock()
     let outcome = play(bytes, one.mode.upstream)
     let seconds = Double(clock() - start) / Double(CLOCKS_PER_SEC)
-    if outcome.hangs { return "\(one): does not end" }
+    if outcome.hangs { return "\(one): hangs" }
     if seconds > 2 { return "\(one): takes \(seconds) s" }
-    return outcome.isSilent ? "\(one): no error, and nothing to see: \(outcome)" : nil
+    return outcome.isSilent ? "\(one): no error, but no complete output: \(outcome)" : nil
   }
 }
 
-/// Numbers that are the same in every run.
+/// A random number generator with the same sequence in every run.
 public struct SplitMix: RandomNumberGenerator {
   private var state: UInt64
 
+  /// Creates a generator that starts at `state`.
   public init(state: UInt64) { self.state = state }
 
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var z = state

@@ -3,82 +3,92 @@
 public import CGStreamer
 import Synchronization
 
-/// How an `mvhevcdemux` is given its input, and what upstream does wrong.
+/// How an `mvhevcdemux` gets its input, and what upstream does wrong.
 public struct Upstream: Sendable {
+  /// Whether the demuxer works in pull mode.
   public var byPulling: Bool
-  /// Whether upstream goes to any byte that it is asked for, in push mode.
+  /// Whether upstream can seek to any byte in push mode.
   public var isSeekable = false
-  /// Whether upstream tells how long the file is.
+  /// Whether upstream reports the file size.
   public var knowsSize = true
-  /// The caps that upstream says; nil for none.
+  /// The caps that upstream sends; nil for none.
   public var caps: String?
-  /// The size of each buffer that is pushed; nil for sizes from 1 on.
+  /// Size of each pushed buffer; nil for varying sizes from 1 on.
   public var chunkSize: Int?
-  /// The sizes of the first buffers that are pushed.
+  /// Sizes of the first pushed buffers.
   public var firstChunks: [Int] = []
-  /// The most bytes that a read gives, whatever is asked for.
+  /// Maximum number of bytes that a read returns, whatever is requested.
   public var longestRead = Int.max
-  /// What comes instead of the byte at this offset. In push mode the input ends there, but for
-  /// `GST_FLOW_FLUSHING`: then a flush comes, and everything again.
+  /// The flow return in place of the byte at this offset. In push mode the input ends there, except
+  /// for `GST_FLOW_FLUSHING`: then a flush and the whole file again follow.
   public var failure: (offset: Int, flow: GstFlowReturn)?
-  /// Seeks when everything has been played.
+  /// Seeks to send when everything has been played; pull mode only.
   public var seeks: [SeekRequest] = []
 
+  /// Creates an upstream without errors.
   public init(byPulling: Bool) {
     self.byPulling = byPulling
   }
 
+  /// A seek event.
   public struct SeekRequest: Sendable {
+    /// Playback rate.
     public var rate: Double
+    /// `GstSeekFlags`.
     public var flags: UInt32
     /// In nanoseconds; -1 for none.
     public var start: Int
+    /// In nanoseconds; -1 for none.
     public var stop: Int
 
+    /// Creates a seek event.
     public init(rate: Double, flags: GstSeekFlags, start: Int, stop: Int = -1) {
       (self.rate, self.flags, self.start, self.stop) = (rate, flags.rawValue, start, stop)
     }
   }
 }
 
-/// What came out of an `mvhevcdemux`.
+/// The output of an `mvhevcdemux`.
 public struct DemuxOutcome: Sendable {
-  /// The errors that were posted, with their debug texts.
+  /// The posted errors with their debug texts.
   public var errors: [String] = []
+  /// The posted warnings with their debug texts.
   public var warnings: [String] = []
-  /// The buffers that each pad gave.
+  /// Number of buffers pushed by each pad.
   public var buffers: [String: Int] = [:]
+  /// Pads that have sent EOS or segment-done.
   public var endedPads: Set<String> = []
-  /// The end did not come.
+  /// Whether neither an end nor an error came in time.
   public var hangs = false
 
+  /// Number of buffers pushed by all pads.
   public var bufferCount: Int { buffers.values.reduce(0, +) }
 
-  /// Neither an error nor anything to see, or pads that go on for ever.
+  /// Whether there was no error, but also no output or not all pads ended.
   public var isSilent: Bool {
     guard errors.isEmpty else { return false }
     return bufferCount == 0 || endedPads.count < buffers.count
   }
 }
 
-/// An `mvhevcdemux` between pads of one's own: a source of bytes, and sinks that take all.
+/// An `mvhevcdemux` between a source pad that provides bytes and sink pads that accept everything.
 final class DemuxSession {
   private let element: UnsafeMutablePointer<GstElement>
   private let bus = gst_bus_new()
   private let source: UnsafeMutablePointer<GstPad>
   private let bytes: [UInt8]
   private let upstream: Upstream
-  /// Pads that get no sink.
+  /// Pads that stay unlinked.
   private let unlinked: Set<String>
 
   private struct Sinks {
     var pads: [Int] = []
     var outcome = DemuxOutcome()
-    /// Behind EOS, pads take nothing but a flush.
+    /// Whether EOS has been received; pads then accept only a flush.
     var hasEOS = false
   }
   private let sinks = Mutex(Sinks())
-  /// Where upstream has been asked to go on.
+  /// The offset that upstream has been asked to continue at.
   private let wanted = Mutex<Int?>(nil)
 
   /// Plays bytes to the end.
@@ -86,7 +96,7 @@ final class DemuxSession {
     _ bytes: [UInt8], _ upstream: Upstream, leaving unlinked: Set<String>
   ) -> DemuxOutcome {
     guard let element = gst_element_factory_make("mvhevcdemux", nil) else {
-      fatalError("there is no mvhevcdemux: is the plugin on GST_PLUGIN_PATH?")
+      fatalError("element mvhevcdemux not found: is the plugin on GST_PLUGIN_PATH?")
     }
     let session = DemuxSession(element, bytes, upstream, unlinked)
     if upstream.byPulling { session.pull() } else { session.push() }
@@ -231,7 +241,7 @@ final class DemuxSession {
     gst_pad_push_event(source, gst_event_new_segment(&segment))
   }
 
-  /// Goes on at another byte, if that is what an event asks for.
+  /// Continues at another byte if the event is a seek to one.
   private func seek(_ event: UnsafeMutablePointer<GstEvent>) -> Bool {
     var format = GST_FORMAT_UNDEFINED
     var start: gint64 = 0
@@ -248,7 +258,7 @@ final class DemuxSession {
     return true
   }
 
-  /// Whether all of them were taken.
+  /// Returns whether all bytes were accepted.
   private func pushBytes(upTo limit: Int) -> Bool {
     var offset = 0
     var first = upstream.firstChunks[...]
@@ -300,12 +310,12 @@ final class DemuxSession {
     guard let start = Int(exactly: offset), start < bytes.count else { return GST_FLOW_EOS }
     let end = min(start + min(Int(size), upstream.longestRead), bytes.count)
     if let failure = upstream.failure, end > failure.offset {
-      // Nobody is told of this.
+      // In pull mode, nothing reports this flow return.
       if failure.flow == GST_FLOW_FLUSHING { postEnd() }
       return failure.flow
     }
     let part = Array(bytes[start..<end])
-    // A buffer that is given is to be filled.
+    // A buffer passed in must be filled.
     if let given = result?.pointee {
       gst_buffer_fill(given, 0, part, gsize(part.count))
       gst_buffer_set_size(given, gssize(part.count))
@@ -336,10 +346,10 @@ final class DemuxSession {
 
   // MARK: Messages
 
-  /// The longest that the end may take to come; this is no measure of time, only of hanging.
+  /// Maximum wait for the end; only meant to detect hangs.
   private static let patience: GstClockTime = 10_000_000_000
 
-  /// Waits until all pads have ended; false where an error came first, or nothing.
+  /// Waits until all pads have ended; returns false after an error or a timeout.
   private func waitForEnd() -> Bool {
     let types =
       GST_MESSAGE_ERROR.rawValue | GST_MESSAGE_WARNING.rawValue | GST_MESSAGE_APPLICATION.rawValue
@@ -356,7 +366,7 @@ final class DemuxSession {
     }
   }
 
-  /// Takes what has been posted.
+  /// Reads the posted messages.
   private func readMessages() {
     while let message = gst_bus_pop(bus) {
       note(message)

@@ -3,7 +3,7 @@
 import HEVC
 import StereoVideo
 
-/// Takes a layered stream apart in each way there is, and writes what comes of it.
+/// Extracts the layers of a stream in each available way and writes the results.
 func flattenLayers(_ bytes: [UInt8]) {
   let units = accessUnits(bytes)
   var both = FlattenedOutput(.bothEyes)
@@ -12,7 +12,7 @@ func flattenLayers(_ bytes: [UInt8]) {
   var base = BaseLayerExtractor()
   for (index, unit) in units.enumerated() {
     let span = unit.bytes.span.bytes
-    // As after a seek.
+    // Like after a seek.
     if index == units.count / 2 {
       both.flattener.reset()
       unweaver.reset()
@@ -32,14 +32,14 @@ func flattenLayers(_ bytes: [UInt8]) {
   dependent.finish()
 }
 
-/// Splits a layered stream into its eyes, with seeks to any place.
+/// Splits a layered stream into its eyes, with resets in between as for seeks.
 func splitIntoEyes(_ bytes: [UInt8]) {
   var splitter = EyeSplitter()
   var sources = AccessUnitSources<[UInt8]>()
   func writeAll(_ pictures: [SingleLayerAccessUnit]) {
     for picture in pictures {
       guard let source = sources[picture.accessUnit] else {
-        preconditionFailure("access unit \(picture.accessUnit) was given up too early")
+        preconditionFailure("access unit \(picture.accessUnit) was dropped too early")
       }
       write(picture, source)
     }
@@ -62,7 +62,7 @@ func splitIntoEyes(_ bytes: [UInt8]) {
   writeAll(splitter.drain())
 }
 
-/// A flattener, and the access units that its pictures are of.
+/// A flattener and the access units that its pictures come from.
 private struct FlattenedOutput {
   var flattener: Flattener
   private var sources = AccessUnitSources<[UInt8]>()
@@ -88,7 +88,7 @@ private struct FlattenedOutput {
   }
 }
 
-/// The access units of a byte stream that comes in chunks.
+/// Returns the access units of a byte stream, read in chunks.
 func accessUnits(_ bytes: [UInt8]) -> [AccessUnit] {
   var assembler = AccessUnitAssembler()
   var units: [AccessUnit] = []

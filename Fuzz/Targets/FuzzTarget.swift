@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What is fed with hostile input: by `make fuzz`, which looks for more of it, and by the tests,
-/// which run what was found.
+/// The entry points for hostile input: `make fuzz` searches for new failures, and the tests run the
+/// inputs found so far.
 ///
-/// A target has done well if it comes back, soon and with its memory bounded: a trap ends the
-/// process.
+/// A target passes if it returns soon and with bounded memory; a trap ends the process.
 public enum FuzzTarget: String, CaseIterable, Sendable {
-  /// The box reader, on a movie.
+  /// The box reader, with a movie.
   case boxes
-  /// Parameter sets, SEI and decoder configuration records, on one of them.
+  /// Parameter sets, SEI and decoder configuration records, with one of these.
   case parameterSets = "parameter-sets"
-  /// Slice segment headers, on a byte stream.
+  /// Slice segment headers, with a byte stream.
   case slices
-  /// Flattening and its relatives, on a layered byte stream.
+  /// Flattening, unweaving and base layer extraction, with a layered byte stream.
   case flatten
-  /// Splitting into eyes, on a layered byte stream.
+  /// Splitting into eyes, with a layered byte stream.
   case splitEyes = "split-eyes"
-  /// Weaving, on a layered byte stream whose layers are taken for the eyes.
+  /// Weaving, with a layered byte stream whose layers are used as the two eyes' streams.
   case weave
-  /// The player of movies, without GStreamer.
+  /// The movie player, without GStreamer.
   case player
-  /// Recovering a recording that was cut off.
+  /// Recovering an interrupted recording.
   case recovery
-  /// Media playlists, read and written again.
+  /// Media playlists, parsed and written again.
   case playlists
-  /// Spherical metadata of Apple and Google, on one box's content.
+  /// Spherical metadata of Apple and Google, with the content of a box.
   case immersive
-  /// Projections and lenses of any figures, and pictures drawn with them.
+  /// Projections and lenses with arbitrary parameters, and pictures drawn with them.
   case geometry
-  /// `mvhevcdemux` that is pushed a movie.
+  /// `mvhevcdemux` in push mode, with a movie.
   case demuxPush = "demux-push"
-  /// `mvhevcdemux` that reads a movie.
+  /// `mvhevcdemux` in pull mode, with a movie.
   case demuxPull = "demux-pull"
 
+  /// Runs the target with one input.
   public func run(_ bytes: [UInt8]) {
     switch self {
     case .boxes: readBoxes(bytes)
@@ -51,6 +51,6 @@ public enum FuzzTarget: String, CaseIterable, Sendable {
     }
   }
 
-  /// Whether the target needs the plugin.
+  /// Whether the target needs the plugin to be registered.
   public var needsPlugin: Bool { self == .demuxPush || self == .demuxPull }
 }

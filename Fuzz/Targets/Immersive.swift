@@ -4,9 +4,9 @@ import ISOBMFF
 import Reprojection
 import StereoVideo
 
-/// Takes the bytes for a `vexu` box, for an `sv3d` box, for lenses, for the text of Spherical
-/// Video V1, for a Matroska file, for a camera's path, for the text of tags and for a file's name, and writes what it
-/// finds in each container's words.
+/// Reads the bytes as a `vexu` box, an `sv3d` box, lenses, text of Spherical Video V1, a Matroska
+/// file, a camera path, text of tags and a file name, and writes the metadata found for each
+/// container.
 func readImmersive(_ bytes: [UInt8]) {
   var found: [ImmersiveMetadata] = []
   if let usage = try? VideoExtendedUsage(payload: bytes) {
@@ -44,7 +44,7 @@ func readImmersive(_ bytes: [UInt8]) {
   }
 }
 
-/// Takes a text for those of tags, which come back when they are written, and for a file's name.
+/// Reads a text as tags, which must survive being written, and as a file name.
 private func readTags(_ text: String) {
   if let bounds = SphereBounds(text: text) {
     precondition(SphereBounds(text: bounds.text) == bounds)
@@ -57,7 +57,7 @@ private func readTags(_ text: String) {
   }
 }
 
-/// What a file of these bytes says, which must not ask for what is not there.
+/// Reads a Matroska file of these bytes, which must not request data outside the file.
 private func matroskaVideo(_ bytes: [UInt8]) -> MatroskaVideo? {
   MatroskaVideo(fileSize: UInt64(bytes.count)) { range in
     precondition(range.upperBound <= UInt64(bytes.count))

@@ -4,7 +4,7 @@ import HEVC
 import ISOBMFF
 import MoviePlayer
 
-/// Plays a movie, or a layered stream, in every way that its bytes can come, seeking in it.
+/// Plays a movie or a layered stream with each kind of source, with seeks.
 func playMovie(_ bytes: [UInt8]) {
   for isMovable in [nil, false, true] as [Bool?] {
     var session = PlayingSession(bytes, isMovable: isMovable)
@@ -14,11 +14,11 @@ func playMovie(_ bytes: [UInt8]) {
   }
 }
 
-/// A player between a source of bytes and somebody who takes all that it gives.
+/// A player with a source of bytes and a consumer of all output.
 private struct PlayingSession: ~Copyable {
   private let bytes: [UInt8]
   private let whole: ByteSlice
-  /// Nil for a source that can be read anywhere.
+  /// Whether a streaming source can seek; nil for a source with random access.
   private let isMovable: Bool?
   private var player: MoviePlayer
   private var place = 0
@@ -37,7 +37,7 @@ private struct PlayingSession: ~Copyable {
       isMovable.map { .stream(StreamSource(isMovable: $0, size: size)) } ?? .file(size: size))
   }
 
-  /// Whatever the bytes are: to the start, to somewhere, backwards, and with key units alone.
+  /// Seeks for any input: to the start, to another time, backwards, and keyframes only.
   var seeks: [SeekRequest] {
     let time = Nanoseconds(bytes.count) * 100_000
     var keyUnit = SeekRequest(to: time)
@@ -60,7 +60,7 @@ private struct PlayingSession: ~Copyable {
     play()
   }
 
-  /// Drops all, and goes on somewhere else.
+  /// Flushes the player and continues in the middle of the file.
   mutating func flushInTheMidst() {
     guard isMovable != nil else { return }
     player.flush()
@@ -80,8 +80,8 @@ private struct PlayingSession: ~Copyable {
 
   private mutating func step() throws -> Bool {
     stepCount += 1
-    // Each sample is some outputs, and no more samples are given than there are bytes.
-    guard stepCount < 1_000_000 + bytes.count * 1000 else { fatalError("the player does not end") }
+    // Each sample causes a few outputs, and there are at most as many samples as bytes.
+    guard stepCount < 1_000_000 + bytes.count * 1000 else { fatalError("the player hangs") }
     switch try player.next() {
     case .read(let request): player.supply(read(request))
     case .awaitBytes: try push()
@@ -109,7 +109,7 @@ private struct PlayingSession: ~Copyable {
 
   private func check(_ stream: StreamID) {
     guard hasSegment.contains(stream), !ended.contains(stream) else {
-      fatalError("something comes before a segment, or behind an end")
+      fatalError("output before the segment or after the end of a stream")
     }
   }
 
@@ -121,7 +121,7 @@ private struct PlayingSession: ~Copyable {
 
   private mutating func push() throws {
     guard place < bytes.count else {
-      guard !hasEnded else { fatalError("the player waits for more than there is") }
+      guard !hasEnded else { fatalError("the player waits for data after the end") }
       hasEnded = true
       player.endSource()
       return

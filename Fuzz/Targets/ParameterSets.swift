@@ -3,8 +3,8 @@
 import HEVC
 import StereoVideo
 
-/// Reads a NAL unit without its start code, or a record, as all that it may be, and writes again
-/// what can be written.
+/// Reads a NAL unit without start code, or a record, as every structure it may be, and writes it
+/// again if possible.
 func readParameterSets(_ bytes: [UInt8]) {
   if let vps = try? VideoParameterSet(nalUnit: bytes) {
     _ = try? VideoParameterSet(nalUnit: vps.nalUnit())

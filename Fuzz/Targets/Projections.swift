@@ -3,8 +3,8 @@
 import Reprojection
 import StereoVideo
 
-/// Makes two projections of the bytes, goes from pixels to directions and back, and draws a picture
-/// of each from one of the other.
+/// Creates two projections from the bytes, converts positions to directions and back, and draws
+/// pictures of one projection from the other.
 func drawProjections(_ bytes: [UInt8]) {
   var bytes = ProjectionBytes(bytes)
   let source = bytes.geometry()
@@ -40,7 +40,7 @@ func drawProjections(_ bytes: [UInt8]) {
   try? reprojector.draw(target, moved, pictures)
 }
 
-/// Figures of every kind, as the bytes say; zeros where they end.
+/// Numbers of every kind, derived from the bytes; zeros after their end.
 private struct ProjectionBytes {
   private var rest: ArraySlice<UInt8>
 
@@ -48,7 +48,7 @@ private struct ProjectionBytes {
 
   mutating func byte() -> UInt8 { rest.popFirst() ?? 0 }
 
-  /// Any bit pattern, or a number of a size that is usual.
+  /// Returns any bit pattern, or a number of a common magnitude.
   mutating func number() -> Double {
     switch byte() {
     case let kind where kind < 200:
@@ -85,7 +85,7 @@ private struct ProjectionBytes {
       projection = .cubemap(
         layouts[Int(byte()) % layouts.count], padding: Int(Int8(bitPattern: byte())))
     }
-    // Few pixels, so that a round costs little; 0 and less are refused.
+    // Few pixels, so that a run is fast; sizes of 0 and less must be refused.
     let (width, height) = (Int(byte()) - 1, Int(byte()) / 2 - 1)
     let aspect = byte() < 128 ? 1 : number()
     return try? PictureGeometry(
@@ -109,7 +109,7 @@ private struct ProjectionBytes {
   }
 }
 
-/// Planes of exactly the size that a picture takes.
+/// Planes of exactly the size that a picture needs.
 private final class ProjectionMemory {
   let planes: [PlaneView]
 
@@ -120,7 +120,7 @@ private final class ProjectionMemory {
       let rows = (picture.height + plane.verticalSubsampling - 1) / plane.verticalSubsampling
       let rowBytes = columns * plane.components * plane.bytes
       let stride = rowBytes + padding
-      // The last row has nothing behind it.
+      // The last row has no padding.
       let count = stride * (rows - 1) + rowBytes
       let memory = UnsafeMutableRawPointer.allocate(byteCount: count, alignment: 1)
       memory.initializeMemory(as: UInt8.self, repeating: 0x55, count: count)

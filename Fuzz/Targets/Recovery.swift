@@ -2,7 +2,7 @@
 
 import ISOBMFF
 
-/// Looks for what makes an ordinary movie of a torn recording. What is found lies in the file.
+/// Recovers an interrupted recording and checks that the result lies inside the file.
 func recoverMovie(_ bytes: [UInt8]) {
   var recovery = MovieRecovery(fileSize: UInt64(bytes.count))
   while let step = try? recovery.next() {

@@ -3,13 +3,13 @@
 import HEVC
 import ISOBMFF
 
-/// A movie in the forms that one finds movies in, made of one as `mvhevcmux` writes it.
+/// A movie in the common file layouts, all made from one that `mvhevcmux` wrote.
 public struct SeedMovie: Sendable {
-  /// With its index behind the samples.
+  /// The movie with its index after the samples.
   public let bytes: [UInt8]
   private let movie: Movie
 
-  /// Nil where the bytes are no movie.
+  /// Parses the movie; nil if the bytes are not a movie.
   public init?(_ bytes: [UInt8]) {
     var parser = MovieParser(fileSize: UInt64(bytes.count))
     var found: Movie?
@@ -28,7 +28,7 @@ public struct SeedMovie: Sendable {
     movie = found
   }
 
-  /// With its index in front of the samples.
+  /// The movie with its index before the samples.
   public var indexFirst: [UInt8] {
     var boxes = BoxTree.read(bytes)
     guard let place = boxes.firstIndex(where: { $0.type == "moov" }) else { return bytes }
@@ -60,7 +60,7 @@ public struct SeedMovie: Sendable {
     return (entry.hvcC ?? [], entry.lhvC ?? [])
   }
 
-  /// The parameter sets and samples of the first track, in start codes.
+  /// The parameter sets and samples of the first track as a byte stream.
   public var byteStream: [UInt8] {
     guard let track = movie.tracks.first, case .video(let entry)? = track.sampleEntries.first,
       let base = entry.hvcC.flatMap({ try? HEVCDecoderConfigurationRecord(bytes: $0) })
@@ -76,9 +76,9 @@ public struct SeedMovie: Sendable {
 
   // MARK: Fragments
 
-  /// In fragments, with `sidx` in front and `mfra` behind.
+  /// Returns the movie in fragments, with `sidx` before and `mfra` after them.
   ///
-  /// - Parameter length: how many samples of the first track a fragment has.
+  /// - Parameter length: number of samples of the first track in a fragment.
   public func fragmented(length: Int = 2) -> [UInt8] {
     var boxes = BoxTree.read(bytes)
     guard let place = boxes.firstIndex(where: { $0.type == "moov" }), let first = movie.tracks.first
@@ -101,7 +101,7 @@ public struct SeedMovie: Sendable {
         return all * number / count..<all * (number + 1) / count
       }
     }
-    // sidx: version and flags, 6 numbers, one row a fragment.
+    // sidx: version and flags, six numbers, one row per fragment.
     let indexSize = 8 + 24 + 12 * parts.count
     var references: [UInt8] = []
     var entries: [UInt8] = []
@@ -139,7 +139,7 @@ public struct SeedMovie: Sendable {
     return track
   }
 
-  /// `moof` and `mdat` with some samples of each track.
+  /// Returns a `moof` and an `mdat` with some samples of each track.
   private func fragment(_ number: Int, _ range: (Track) -> Range<Int>) -> [UInt8] {
     let parts = movie.tracks.map { track in
       (track, range(track).compactMap { track.samples.sample(at: $0) })
@@ -172,7 +172,7 @@ public struct SeedMovie: Sendable {
         && $0.isSync == samples[0].isSync && $0.presentationTime == $0.decodeTime
     }
     if isUniform {
-      // default-base-is-moof, and defaults for everything.
+      // default-base-is-moof, and defaults for all fields.
       let fields: [UInt32] = [
         0x02_0038, id, samples[0].duration, samples[0].size, flags(samples[0]),
       ]

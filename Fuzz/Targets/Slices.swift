@@ -2,7 +2,7 @@
 
 import HEVC
 
-/// Reads the slice segment headers of a byte stream, by the parameter sets in it.
+/// Reads the slice segment headers of a byte stream with the parameter sets it contains.
 func readSlices(_ bytes: [UInt8]) {
   var sets = ParameterSetStore()
   var counters = [PictureOrderCounter(), PictureOrderCounter()]

@@ -3,7 +3,7 @@
 import HEVC
 import StereoVideo
 
-/// Takes the layers of a stream for the two eyes' streams, and weaves them.
+/// Uses the layers of a stream as the two eyes' streams and weaves them.
 func weaveLayers(_ bytes: [UInt8]) {
   var eyes: [[UInt8]] = [[], []]
   let span = bytes.span.bytes
@@ -11,7 +11,7 @@ func weaveLayers(_ bytes: [UInt8]) {
     guard let header = NALUnitHeader(span.extracting(range)) else { continue }
     var nalUnit = Array(bytes[range])
     let layer = header.layerID == 0 ? 0 : 1
-    // As one of a single layer.
+    // Clears nuh_layer_id.
     nalUnit[0] &= 0xFE
     nalUnit[1] &= 0x07
     eyes[layer] += [0, 0, 1] + nalUnit
