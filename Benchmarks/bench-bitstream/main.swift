@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Weaving two coded streams and flattening the result, Annex B in and samples out, against copying
-// the same bytes.
+// Measures weaving two coded streams and flattening the result, from Annex B to length-prefixed
+// samples, against copying the same bytes.
 //
 // Usage: bench-bitstream LEFT.h265 RIGHT.h265 [seconds]
 import Glibc
@@ -29,13 +29,13 @@ func read(_ path: String) -> [UInt8] {
   }
 }
 
-/// The access units of a stream, cut apart beforehand.
+/// Splits a stream into access units.
 func accessUnits(_ bytes: [UInt8]) throws -> [[UInt8]] {
   var assembler = AccessUnitAssembler()
   return (try assembler.append(bytes.span.bytes) + assembler.finish()).map(\.bytes)
 }
 
-/// Runs `pass`, which returns the bytes it took in, again and again; gives GB/s.
+/// Calls `pass`, which returns the number of bytes it processed, repeatedly; returns GB/s.
 func rate(_ pass: () throws -> Int) rethrows -> Double {
   let clock = ContinuousClock()
   let start = clock.now

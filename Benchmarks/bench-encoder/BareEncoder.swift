@@ -3,19 +3,20 @@
 import StereoEncoder
 import StereoVideo
 
-/// x265 with the settings that the stereo encoder gives it.
+/// x265 with the settings that the stereo encoder uses.
 enum BareEncoder {
   struct Failure: Error {}
 
-  /// What keeps the frame types fixed, as two encoders in step have them, and what goes with the
-  /// stream; see EyeParameters.
+  /// Options that fix the frame types, as for two encoders in lockstep, and options of the stream
+  /// format; see EyeParameters.
   private static let pattern = [
     ("info", "false"), ("b-adapt", "0"), ("scenecut", "0"), ("open-gop", "false"),
     ("min-keyint", "1"), ("repeat-headers", "true"), ("annexb", "false"), ("aud", "false"),
     ("scenecut-bias", "nan"),
   ]
 
-  /// Encodes one eye of the scene; returns the coded bytes, and the PSNR where that is measured.
+  /// Encodes one eye of the scene; returns the number of coded bytes, and the PSNR if it is
+  /// measured.
   static func encode(
     _ scene: BenchmarkScene, _ eye: Eye, preset: String, crf: Double, keyframeDistance: Int,
     measures: Bool

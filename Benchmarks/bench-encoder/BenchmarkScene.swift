@@ -3,9 +3,9 @@
 import StereoEncoder
 import StereoVideo
 
-/// Pictures made ahead of the clock: a textured background that pans, three textured objects that
-/// move, and a little noise, as a camera would give. It plays forwards and backwards, so that a long
-/// video needs little memory.
+/// Pictures made before the measurement: a panning textured background, three moving textured
+/// objects and a little noise, like that of a camera. Playing alternates between forwards and
+/// backwards, so that a long video needs little memory.
 final class BenchmarkScene: @unchecked Sendable {
   let width: Int
   let height: Int
@@ -84,7 +84,7 @@ final class BenchmarkScene: @unchecked Sendable {
     return memory
   }
 
-  /// Noise of several octaves, so that there is detail of every size.
+  /// Returns noise of several octaves, so that there is detail of every size.
   private static func canvas(_ random: inout UInt32) -> [UInt8] {
     var canvas = [UInt8](repeating: 40, count: canvasSide * canvasSide)
     for (cell, amplitude) in [(128, 80), (32, 50), (8, 30), (2, 12)] {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Encoding both eyes end to end, scene cut detection and weaving included, against two bare x265
-// encodes of the same pictures run side by side, with the same options. Then the same with inter-view
-// keyframes.
+// Measures encoding both eyes, including scene cut detection and weaving, against two parallel x265
+// encodes of the same pictures with the same options; then the same with inter-view keyframes.
 //
 // Usage: bench-encoder [preset [pictures [rounds]]]
 import HEVC
@@ -19,7 +18,7 @@ let quality = 24.0
 let keyframeDistance = 60
 let scene = BenchmarkScene(width: 1920, height: 1080, pictureCount: pictureCount)
 
-/// Coded bytes, and the mean PSNR of the eyes where it is measured.
+/// Number of coded bytes, and the mean PSNR of the eyes if it is measured.
 typealias Coded = (bytes: Int, psnr: Double?)
 
 func mean(_ one: Double?, _ other: Double?) -> Double? {
@@ -82,7 +81,7 @@ func measure(_ work: (Bool) async throws -> Coded) async throws -> (speed: Doubl
 func rounded(_ value: Double, _ digits: Double) -> Double { (value * digits).rounded() / digits }
 
 print("1080p a side, \(pictureCount) pictures, preset \(preset), quality \(quality)")
-// Apart from the rounds that are timed: measuring costs time, and x265 prints what it measures.
+// Not in the timed rounds: measuring PSNR takes time, and x265 prints the result.
 let (alone, both) = (try await bare(measures: true), try await stereo(measures: true))
 print(
   "two bare encoders with the same options: \(alone.bytes) bytes, "
@@ -91,7 +90,7 @@ print(
 var ratios: [Double] = []
 var interViewRatios: [Double] = []
 for round in 1...rounds {
-  // Whoever goes second finds warm memory, so they take turns.
+  // The second run finds warm memory, so the order alternates.
   let isBareFirst = round.isMultiple(of: 2)
   let early = try await measure(isBareFirst ? bare : stereo)
   let late = try await measure(isBareFirst ? stereo : bare)

@@ -3,12 +3,12 @@
 import PipelineHost
 import StereoMedia
 
-// What programs do with the library, for scripts/bench-library, which measures the process:
+// Typical uses of the library, for scripts/bench-library, which measures the process:
 //   bench-library read MOVIE
 //   bench-library write MOVIE OUTPUT
-//   bench-library play MOVIE SECONDS   prints how many of the frames that were due were shown, how many others, and
-//                                      how far from their times
-//   bench-library compose PIPELINE     with the element `nothing`, which gives frames as they are
+//   bench-library play MOVIE SECONDS   prints how many of the due frames were shown, how many of
+//                                      them out of order, and how far from their times
+//   bench-library compose PIPELINE     with the element `nothing`, which passes frames unchanged
 let arguments = CommandLine.arguments
 switch (arguments.count, arguments.dropFirst().first) {
 case (3, "read"):
@@ -34,12 +34,12 @@ case (4, "play"):
   let total = movie.video?.frames.count ?? 0
   let period = 1 / (movie.video?.frameRate ?? 30)
   var (count, strays, last, rounds) = (0, 0, -1, 0)
-  // By the clock, less by the movie: in seconds.
+  // Time by the clock minus time in the movie, in seconds.
   var offsets: [Double] = []
   for await frame in frames {
     guard start.duration(to: clock.now) < .seconds(seconds) else { break }
     let index = frame.index ?? -1
-    // Each frame is behind the one before, or the first of another round.
+    // Each frame comes after the previous one, or is the first of a new round.
     if index <= last, index > total / 2 { strays += 1 }
     if index < last { rounds += 1 }
     offsets.append(

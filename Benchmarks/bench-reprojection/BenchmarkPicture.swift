@@ -23,7 +23,8 @@ final class BenchmarkPicture {
     for plane in planes { plane.base.deallocate() }
   }
 
-  /// Noise with as much in each octave: as much detail as a photograph has.
+  /// Returns noise with equal amplitude in each octave, which has about as much detail as a
+  /// photograph.
   static func noise(width: Int, height: Int, depth: Int) -> BenchmarkPicture {
     let picture = BenchmarkPicture(width: width, height: height, depth: depth)
     var state: UInt64 = 1

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// Views of 1920 by 1080 pixels into a 360 degrees picture of 3840 by 1920, 4:2:0: milliseconds of
-// CPU time a frame, and how near the luma comes to a sampling in double precision.
+// Measures views of 1920x1080 pixels of a 360-degree picture of 3840x1920, 4:2:0: CPU time per
+// frame in milliseconds, and the PSNR of luma against sampling in double precision.
 //
 // Usage: bench-reprojection linear|cubic|lanczos|nearest 8|10 [threads [frames]]
 // Prints a line for each view: yaw,pitch,roll CONSTANT-MS MOVING-MS PSNR-DB MOVING-PSNR-DB
@@ -32,7 +32,7 @@ func cpuMilliseconds() -> Double {
   return Double(time.tv_sec) * 1e3 + Double(time.tv_nsec) * 1e-6
 }
 
-/// The least of what the frames took: the machine has other work.
+/// Returns the minimum time of the frames, because the machine may have other work.
 func least(_ frame: (Int) throws -> Void) rethrows -> Double {
   for index in 0..<3 { try frame(index) }
   var least = Double.infinity
@@ -57,7 +57,7 @@ func least(_ frame: (Int) throws -> Void) rethrows -> Double {
       let down = interpolation.weights(position.y - line)
       var value = 0.0
       for row in -before...behind {
-        // Beyond a pole lies the other half of the first row.
+        // Beyond a pole, the first or last row is repeated, half a turn further.
         var (fixed, turn) = (Int(line) + row, 0)
         if fixed < 0 || fixed > 1919 {
           (fixed, turn) = (fixed < 0 ? -1 - fixed : 3839 - fixed, 1920)
