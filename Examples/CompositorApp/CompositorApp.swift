@@ -3,11 +3,11 @@
 import Foundation
 import StereoMedia
 
-/// Joins two movies, with a crossfade of one second between them:
+/// Joins two movies with a one-second crossfade:
 ///
 ///     CompositorApp first.mov second.mov joined.mov [mono]
 ///
-/// With `mono`, one eye alone is shown and a plain movie written.
+/// With `mono`, writes a plain movie of one eye.
 @main
 enum CompositorApp {
   static func main() async {
@@ -45,7 +45,7 @@ enum CompositorApp {
     composition.add("first", first)
     composition.add("second", second, at: start)
     composition.during(start..<end, .fade)
-    // Both movies alike, so that their pixels can be mixed.
+    // Both movies get the same format and size, so that their pixels can be mixed.
     let picture = try await StereoImageGenerator(first).frame(0).left
     composition.format = .i420
     composition.size = .exact(width: picture.width, height: picture.height)
@@ -54,7 +54,7 @@ enum CompositorApp {
   }
 }
 
-/// Shows one of two sources, or one fading into the other.
+/// Shows one of two sources, or a fade from one to the other.
 struct Crossfade: StereoCompositor {
   enum Instruction: Sendable {
     case fade

@@ -3,24 +3,24 @@
 import Foundation
 import StereoMedia
 
-/// Makes spatial movies of side-by-side ones, two at a time, beside them:
+/// Converts side-by-side movies to spatial movies, two at a time, in the folders of the originals:
 ///
 ///     ConvertAll a.mp4 b.mp4 c.mp4
 ///
-/// q with Return stops; what is not finished by then is removed.
+/// Entering q stops; unfinished movies are removed.
 @main
 enum ConvertAll {
   static func main() async {
     let inputs = Array(CommandLine.arguments.dropFirst())
     guard !inputs.isEmpty else { return print("usage: ConvertAll MOVIE...") }
     let all = Task.detached { await convert(inputs) }
-    // Waits for keys on a thread of its own: tasks share theirs.
+    // Waits for input on its own thread, because tasks share theirs.
     let keys = Thread { while let line = readLine() { if line == "q" { all.cancel() } } }
     keys.start()
     exit(await all.value == 0 ? 0 : 1)
   }
 
-  /// How many movies were not converted. No more than two are worked on at a time.
+  /// Returns the number of movies that could not be converted. At most two are converted at a time.
   static func convert(_ inputs: [String]) async -> Int {
     await withTaskGroup(of: Bool.self) { group in
       var failures = 0

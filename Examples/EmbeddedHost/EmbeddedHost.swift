@@ -2,7 +2,7 @@
 
 import PipelineHost
 
-/// Converts side-by-side movies to spatial movies, all at once, as an application would:
+/// Converts side-by-side movies to spatial movies in parallel, as an application would:
 ///
 ///     EmbeddedHost pipelines/sbs-to-mvhevc.yaml one.mp4 two.mp4
 @main
@@ -21,7 +21,7 @@ enum EmbeddedHost {
 
   static func convert(_ movie: String, with file: String) async {
     do {
-      // All mistakes of the file, and of what it is given, are thrown here.
+      // Errors in the file and in its arguments are thrown here.
       let pipeline = try HostedPipeline.load(file, arguments: ["input=\(movie)"])
       var options = PipelineRun.Options()
       options.overwrites = true
@@ -31,10 +31,10 @@ enum EmbeddedHost {
         switch event {
         case .progress(let progress):
           if let fraction = progress.fraction { print("\(movie): \(Int(fraction * 100)) %") }
-          // A movie of more than a minute is cut short, but finished.
+          // A movie longer than a minute is cut off there, but finished properly.
           if let position = progress.position, position > 60 { run.stop() }
         case .warning(let warning): print("\(movie): \(warning.message)")
-        case .kept(let path): print("\(movie): a part of it is in \(path)")
+        case .kept(let path): print("\(movie): the part written so far is in \(path)")
         }
       }
       print("\(movie): wrote \(try await summary.outputs.joined(separator: ", "))")

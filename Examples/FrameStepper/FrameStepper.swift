@@ -8,11 +8,12 @@ import StereoMedia
   import Darwin
 #endif
 
-/// Steps through a stereo movie and writes both eyes of the frame that is shown:
+/// Steps through a stereo movie and writes both eyes of each frame shown:
 ///
 ///     FrameStepper movie.mov FOLDER
 ///
-/// Space goes to the next frame, b back, a number with Return to that second, q ends.
+/// Space goes to the next frame, b to the previous one; a number and Return go to that second; q
+/// quits.
 @main
 enum FrameStepper {
   static func main() async {
@@ -43,7 +44,7 @@ enum FrameStepper {
   static func step(
     through movie: StereoMovie, _ video: StereoMovie.VideoTrack, writingTo folder: String
   ) async throws {
-    // Both decode only what they show.
+    // Each decodes only the frames it shows.
     let eyes = Eye.allCases.map { eye in
       (eye, StereoImageGenerator(movie, show: eye == .left ? .left : .right))
     }
@@ -83,7 +84,7 @@ enum FrameStepper {
   }
 }
 
-/// A terminal that gives each key at once, where there is one.
+/// A terminal that delivers each key immediately, if standard input is a terminal.
 struct RawTerminal {
   private let before: termios?
 

@@ -8,11 +8,12 @@ import StereoMedia
   import Darwin
 #endif
 
-/// Makes a side-by-side movie, H.264, of a spatial one, as fast as it goes:
+/// Converts a spatial movie to a side-by-side H.264 movie as fast as possible:
 ///
 ///     SpatialToSBS movie.mov sbs.mp4 [half] [lossless]
 ///
-/// With `half`, each eye is squeezed to half its width, as 3D television sets want it. Sound is copied.
+/// With `half`, each eye is squeezed to half its width, as 3D television sets expect. Audio is
+/// copied.
 @main
 enum SpatialToSBS {
   static func main() async {
@@ -35,14 +36,14 @@ enum SpatialToSBS {
       var shown = Duration.zero
       let report = try await StereoWriter.write(arguments[1], settings) { writer in
         for try await frame in StereoReader(movie) {
-          // A program could draw into both eyes here.
+          // An application could draw into both eyes here.
           try await writer.append(frame)
           shown = frame.time + (frame.duration ?? .zero)
         }
       }
       let speed = shown / (ContinuousClock.now - start)
       print("wrote \(report.path): \(report.frameCount) frames, \(report.byteCount) bytes")
-      print("\((speed * 10).rounded() / 10) times as fast as it plays")
+      print("\((speed * 10).rounded() / 10) times as fast as real time")
     } catch {
       print("error: \(error)")
       if let hint = (error as? StereoMediaError)?.hint { print("hint: \(hint)") }

@@ -3,13 +3,12 @@
 import Foundation
 import StereoMedia
 
-/// Plays a 360 or 180 degrees movie without a screen and turns the viewer meanwhile, from the first
-/// of some directions to the last one:
+/// Plays a 360 or 180 degree movie without a screen while turning the viewer from the first of the
+/// given directions to the last:
 ///
 ///     SpherePlayer movie.mov FOLDER 0 90 180
 ///
-/// What each eye sees when it looks in one of these directions, in degrees to the right, is written
-/// to FOLDER.
+/// Writes what each eye sees in each of these directions, in degrees to the right, to FOLDER.
 @main
 enum SpherePlayer {
   static let size = (width: 640, height: 360)
@@ -41,7 +40,7 @@ enum SpherePlayer {
     var wanted = yaws[...]
     player.play()
     for await frame in player.frames {
-      // The last direction is reached with the last frame.
+      // The last direction is reached at the last frame.
       let part = end > .zero ? frame.time / end : 1
       let yaw = yaws[0] + (yaws[yaws.count - 1] - yaws[0]) * part
       while let next = wanted.first, next <= yaw || frame.time >= end {
@@ -53,7 +52,7 @@ enum SpherePlayer {
     if let failure = await failure { throw failure }
   }
 
-  /// Tells what a player does, up to its end. Gives the error that ends it.
+  /// Prints a player's states up to its end. Returns the error that ended it, or nil.
   static func follow(_ states: AsyncStream<StereoPlayer.State>) async -> StereoMediaError? {
     for await state in states {
       switch state {

@@ -3,12 +3,12 @@
 import Foundation
 import StereoMedia
 
-/// Writes a spatial movie of two cameras, drawn here: a bright square that goes from left to right,
-/// nearer than the grey wall behind it.
+/// Writes a spatial movie from two simulated cameras: a bright square that moves from left to right
+/// in front of a grey wall:
 ///
-///     TwoCameras movie.mov [SOUND.mov]
+///     TwoCameras movie.mov [AUDIO.mov]
 ///
-/// The sound of the other movie is copied as it is.
+/// The audio of the other movie is copied unchanged.
 @main
 enum TwoCameras {
   static let (width, height, rate, count) = (320, 180, 30, 60)
@@ -16,7 +16,7 @@ enum TwoCameras {
   static func main() async {
     let arguments = Array(CommandLine.arguments.dropFirst())
     guard (1...2).contains(arguments.count) else {
-      return print("usage: TwoCameras MOVIE [SOUND]")
+      return print("usage: TwoCameras MOVIE [AUDIO]")
     }
     do {
       var settings = StereoWriter.Settings()
@@ -45,12 +45,12 @@ enum TwoCameras {
     }
   }
 
-  /// What one of the cameras sees.
+  /// Returns the picture of one camera.
   static func camera(_ pool: PicturePool, _ index: Int, disparity: Int) throws -> Picture {
     var picture = try pool.take()
     let left = index * (width - 80) / count + 20 + disparity
     for plane in 0..<picture.planeCount {
-      // Chroma has half the width and height; 128 is no colour.
+      // Chroma has half the width and height; 128 is neutral.
       let isLuma = plane == 0
       try picture.withPlane(plane) { bytes, layout in
         for row in 0..<layout.rows {
