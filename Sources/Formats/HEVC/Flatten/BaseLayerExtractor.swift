@@ -36,6 +36,8 @@ public struct BaseLayerExtractor: Sendable {
   }
 
   /// Extracts the base layer of an access unit, given as ranges of NAL units in `bytes`.
+  ///
+  /// - Throws: ``FlattenError`` if the base picture or a parameter set is missing or invalid.
   public mutating func extract(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {
@@ -129,7 +131,8 @@ public struct SingleLayerAccessUnit: Sendable {
   }
 }
 
-/// The parameter sets of a single-layer stream, as NAL units.
+/// The parameter sets of a single-layer stream, as NAL units with emulation prevention and without
+/// start codes.
 public struct SingleLayerParameterSets: Hashable, Sendable {
   /// The VPS, without its extension.
   public var videoParameterSet: [UInt8] = []

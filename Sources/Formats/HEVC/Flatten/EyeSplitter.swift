@@ -109,6 +109,8 @@ public struct EyeSplitter: Sendable {
   }
 
   /// Returns the base eye's part of an access unit, given as ranges of NAL units in `bytes`.
+  ///
+  /// - Throws: ``FlattenError`` if the base picture or a parameter set is missing or invalid.
   public mutating func baseEye(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> Output {
@@ -122,6 +124,9 @@ public struct EyeSplitter: Sendable {
   }
 
   /// Returns the dependent eye's part of an access unit, given as ranges of NAL units in `bytes`.
+  ///
+  /// - Throws: ``FlattenError/notLayered`` if only the base layer was requested; otherwise the
+  ///   errors of ``Unweaver/unweave(_:nalUnits:)`` and ``Flattener/flatten(_:nalUnits:number:)``.
   public mutating func dependentEye(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> Output {

@@ -132,6 +132,8 @@ public struct Flattener: Sendable {
   ///   - nalUnits: ranges of its NAL units, without start codes or lengths.
   ///   - number: number of the access unit in ``SingleLayerAccessUnit/accessUnit``; nil to count
   ///     the flattened access units.
+  /// - Throws: ``FlattenError`` if the base picture or a parameter set is missing or invalid, or,
+  ///   at the start of a stream, if the layers are incompatible.
   public mutating func flatten(
     _ bytes: RawSpan, nalUnits: [Range<Int>], number: Int? = nil
   ) throws(FlattenError) -> AccessUnit {

@@ -37,6 +37,9 @@ public struct Unweaver: Sendable {
   public mutating func reset() { stream.reset() }
 
   /// Extracts the dependent layer of an access unit, given as ranges of NAL units in `bytes`.
+  ///
+  /// - Throws: ``FlattenError/interLayerPrediction`` if the dependent picture is predicted from the
+  ///   base picture; other ``FlattenError`` values for missing, invalid or inseparable data.
   public mutating func unweave(
     _ bytes: RawSpan, nalUnits: [Range<Int>]
   ) throws(FlattenError) -> AccessUnit {

@@ -28,7 +28,7 @@ public struct ParameterSetStore: Sendable {
   /// Number of changes so far. Anything derived from the sets stays valid while this is unchanged.
   private(set) var generation = 0
 
-  /// An empty store.
+  /// Creates an empty store.
   public init() {}
 
   /// Adds `nalUnit` if it is a VPS, SPS or PPS of layer 0 or 1; other NAL units are ignored.
@@ -137,7 +137,7 @@ public struct ParameterSetStore: Sendable {
 }
 
 extension [UInt8] {
-  /// The bytes of `span`.
+  /// Copies the bytes of `span`.
   init(copying span: RawSpan) {
     self = span.withUnsafeBytes { Array($0) }
   }

@@ -5,7 +5,7 @@ public struct PictureOrderCounter: Sendable {
   private var previousTID0POC = 0
   private var isFirstInSequence = true
 
-  /// A counter at the start of a stream.
+  /// Creates a counter at the start of a stream.
   public init() {}
 
   /// Whether the next IRAP picture begins a coded video sequence regardless of its type: no picture
@@ -72,7 +72,7 @@ public struct PictureClock: Sendable {
   private var origin = 0
   private var highest = -1
 
-  /// A clock at the start of a stream.
+  /// Creates a clock at the start of a stream.
   public init() {}
 
   /// Adds parameter sets from outside the stream. Unreadable ones are ignored.

@@ -2,7 +2,8 @@
 
 internal import StereoVideo
 
-/// The parameter sets of a layered stream, as NAL units.
+/// The parameter sets of a layered stream, as NAL units with emulation prevention and without start
+/// codes.
 public struct LayeredParameterSets: Hashable, Sendable {
   /// The VPS, with its extension.
   public var videoParameterSet: [UInt8] = []

@@ -25,7 +25,7 @@ public final class Reprojector {
 
   /// The planes of one eye's picture, and the planes to draw it to.
   public struct Picture {
-    /// The planes to read and to write.
+    /// The planes to read and to write, in the order of ``PictureFormat/planes``.
     public var source, target: [PlaneView]
 
     /// Creates a picture.
