@@ -31,7 +31,7 @@ struct SampleFloodTests {
   ) {
     for outcome in outcomes {
       #expect(
-        outcome.errors.contains { $0.contains("point at the same bytes again and again") },
+        outcome.errors.contains { $0.contains("refer to the same bytes repeatedly") },
         "\(outcome)", sourceLocation: sourceLocation)
     }
   }

@@ -82,7 +82,7 @@ struct ISOBMFFErrorTests {
 
   @Test("a missing table, sample entry or header")
   func missing() {
-    #expect(error { $0.tables.removeFirst() }?.contains("not all of stts, stsc") == true)
+    #expect(error { $0.tables.removeFirst() }?.contains("but no stts, stsc") == true)
     #expect(error { $0.sampleEntries = [] }?.contains("no stsd box with a sample entry") == true)
   }
 
@@ -118,7 +118,7 @@ struct ISOBMFFErrorTests {
     }
     #expect(
       failure(box("ftyp", Array("qt  ".utf8), numbers(0)) + box("mdat", [1]))
-        == "file: the file ends without a moov box: it is no movie, or was cut off (at byte 25)")
+        == "file: the file ends without a moov box: it is not a movie or is truncated (at byte 25)")
     #expect(failure([]) != nil)
     let moov = box("moov", MovieFixture().content)
     #expect(

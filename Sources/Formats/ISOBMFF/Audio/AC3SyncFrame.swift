@@ -2,14 +2,14 @@
 
 internal import StereoVideo
 
-/// The beginning of an AC-3 or E-AC-3 frame: what a movie's sample entry repeats of it
-/// (ETSI TS 102 366 4.4 and E.1.3).
+/// The header fields of an AC-3 or E-AC-3 syncframe that a movie's sample entry repeats (ETSI TS
+/// 102 366 4.4 and E.1.3).
 public struct AC3SyncFrame: Equatable, Sendable {
-  /// Whether the frame is one of E-AC-3.
+  /// Whether this is an E-AC-3 frame.
   public var isEnhanced: Bool { bsid > 10 }
-  /// In bytes.
+  /// Size of the frame in bytes.
   public var size: Int
-  /// Audio frames that it decodes to.
+  /// Number of audio samples per channel that it decodes to.
   public var sampleCount: Int
   /// In hertz.
   public var sampleRate: Int
@@ -24,13 +24,13 @@ public struct AC3SyncFrame: Equatable, Sendable {
   var isDependent = false
   var channelMap = 0
 
-  /// Reads the beginning of `bytes`; nil where that is no such frame.
+  /// Parses the header at the start of `bytes`; nil if they do not start with a valid frame.
   public init?(_ bytes: [UInt8]) {
     guard bytes.starts(with: [0x0B, 0x77]) else { return nil }
     let header = Array(bytes.prefix(16))
     do throws(SyntaxError) {
       var reader = BitReader(header, structure: "bsi", position: 40)
-      // bsid lies at the same place in both.
+      // bsid is at the same position in both.
       if try reader.u(5, "bsid") > 10 {
         try self.init(enhanced: BitReader(header, structure: "bsi", position: 16))
       } else {
@@ -47,7 +47,7 @@ public struct AC3SyncFrame: Equatable, Sendable {
     32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320, 384, 448, 512, 576, 640,
   ]
 
-  /// `fscod` and what follows it in `syncinfo()` and `bsi()`.
+  /// Reads `fscod` and the fields after it in `syncinfo()` and `bsi()`.
   private init(plain reader: BitReader) throws(SyntaxError) {
     var reader = reader
     fscod = try reader.u(2, "fscod", in: 0...2)
@@ -62,19 +62,19 @@ public struct AC3SyncFrame: Equatable, Sendable {
     bitRateCode = frmsizecod >> 1
     sampleRate = Self.sampleRates[fscod]
     sampleCount = 1536
-    // 1536 samples at the bit rate in words of 16 bits; at 44.1 kHz the last bit adds one.
+    // 1536 samples at the bit rate, in 16-bit words; at 44.1 kHz the last bit of the code adds one.
     let words = Self.bitRates[bitRateCode] * 96_000 / sampleRate
     size = 2 * (words + (fscod == 1 ? frmsizecod & 1 : 0))
   }
 
-  /// `strmtyp` and what follows it in `bsi()`.
+  /// Reads `strmtyp` and the fields after it in `bsi()`.
   private init(enhanced reader: BitReader) throws(SyntaxError) {
     var reader = reader
     isDependent = try reader.u(2, "strmtyp") == 1
     try reader.skip(3, "substreamid")
     size = try (reader.u(11, "frmsiz") + 1) * 2
     fscod = try reader.u(2, "fscod")
-    // With the last of the values, `fscod2` says half of a rate.
+    // If `fscod` is 3, `fscod2` selects half of one of the rates.
     let code = try reader.u(2, "fscod2 or numblkscod", in: 0...(fscod < 3 ? 3 : 2))
     sampleRate = fscod < 3 ? Self.sampleRates[fscod] : Self.sampleRates[code] / 2
     sampleCount = fscod < 3 ? [256, 512, 768, 1536][code] : 1536
@@ -91,8 +91,8 @@ public struct AC3SyncFrame: Equatable, Sendable {
 }
 
 extension AudioCoding {
-  /// The coding of AC-3 or E-AC-3 whose first sample is `bytes`, with the `dac3` or `dec3` that
-  /// says so (ETSI TS 102 366 F.4, F.6); nil where that is neither.
+  /// Returns the AC-3 or E-AC-3 coding of a stream whose first sample is `bytes`, with the matching
+  /// `dac3` or `dec3` (ETSI TS 102 366 F.4, F.6); nil if it is neither.
   ///
   /// `bsmod` of E-AC-3 is written as 0, a complete main service.
   public static func ac3(firstSample bytes: [UInt8]) -> AudioCoding? {
@@ -122,9 +122,9 @@ extension AudioCoding {
     return frames
   }
 
-  /// Nil where no substream can be decoded without others.
+  /// Returns the content of `dec3`; nil if there is no independent substream.
   private static func enhancedConfiguration(_ frames: [AC3SyncFrame]) -> [UInt8]? {
-    // Frames of less than six blocks come several to a sample: those of the first are enough.
+    // A sample holds several frames if each has fewer than six blocks; the first of each is enough.
     let blocks = max(1, 1536 / (frames.first?.sampleCount ?? 1536))
     var programs: [(main: AC3SyncFrame, dependents: [AC3SyncFrame])] = []
     for frame in frames {
@@ -163,9 +163,9 @@ extension AudioCoding {
 }
 
 extension AC3SyncFrame {
-  /// `chan_loc`: which loudspeakers beyond 5.1 a dependent substream has, Lc/Rc in the lowest bit
-  /// (ETSI TS 102 366 table F.2); of `chanmap`, where the first channel has the highest bit
-  /// (table E.5).
+  /// `chan_loc`: the loudspeakers beyond 5.1 that a dependent substream has, Lc/Rc in the lowest
+  /// bit (ETSI TS 102 366 table F.2). Derived from `chanmap`, whose first channel is the highest
+  /// bit (table E.5).
   fileprivate var channelLocations: Int {
     let pairs = (0..<8).reduce(0) { $0 | (channelMap >> (10 - $1) & 1) << $1 }
     return pairs | (channelMap >> 1 & 1) << 8

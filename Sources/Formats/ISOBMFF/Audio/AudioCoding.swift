@@ -2,12 +2,13 @@
 
 internal import StereoVideo
 
-/// How the samples of an audio track are coded, with the bytes a decoder needs first.
+/// The coding of an audio track, with the configuration that its decoder needs.
 public enum AudioCoding: Equatable, Sendable {
   /// MPEG-4 AAC: the AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1).
   case aac(audioSpecificConfig: [UInt8])
   /// MPEG-1 or MPEG-2 layer III.
   case mp3
+  /// Uncompressed samples.
   case pcm(PCMFormat)
   /// AC-3: the content of `dac3` (ETSI TS 102 366 F.4).
   case ac3(dac3: [UInt8])
@@ -15,27 +16,28 @@ public enum AudioCoding: Equatable, Sendable {
   case eac3(dec3: [UInt8])
   /// Opus: the content of `dOps` (Encapsulation of Opus in ISO base media, 4.3.2).
   case opus(dOps: [UInt8])
-  /// FLAC: the content of `dfLa` behind version and flags, that is, the metadata blocks with
-  /// STREAMINFO first (Encapsulation of FLAC in ISO base media, 3.3.2).
+  /// FLAC: the content of `dfLa` after version and flags, i.e. the metadata blocks with STREAMINFO
+  /// first (Encapsulation of FLAC in ISO base media, 3.3.2).
   case flac(metadataBlocks: [UInt8])
-  /// Apple Lossless: the ALACSpecificConfig of 24 bytes, or 48 with channel layout.
+  /// Apple Lossless: the ALACSpecificConfig, 24 bytes, or 48 with the channel layout.
   case alac(magicCookie: [UInt8])
-  /// Any other, by the type of its sample entry; its boxes are among the entry's `otherBoxes`.
+  /// Any other coding, by the type of its sample entry; its boxes are in the entry's `otherBoxes`.
   case other(FourCC)
 }
 
-/// What the codec's own record says of the sound.
+/// The audio format that a codec's configuration record states.
 public struct AudioFormat: Equatable, Sendable {
   /// In hertz.
   public var sampleRate: UInt32
+  /// Number of channels, including LFE.
   public var channelCount: UInt32
-  /// Of one channel; nil where the coding has no such width.
+  /// Bits per sample of one channel; nil for codings without a fixed sample width.
   public var bitsPerSample: UInt32?
 }
 
 extension AudioCoding {
-  /// What the record of ALAC, FLAC, AC-3 or E-AC-3 says; nil for other codings, and where the
-  /// record is too short or says nothing.
+  /// The format according to the record of ALAC, FLAC, AC-3 or E-AC-3; nil for other codings and if
+  /// the record is too short or invalid.
   public var recordedFormat: AudioFormat? {
     switch self {
     case .alac(let cookie): Self.format(alac: cookie)
@@ -55,7 +57,7 @@ extension AudioCoding {
       sampleRate: rate, channelCount: UInt32(cookie[9]), bitsPerSample: UInt32(cookie[5]))
   }
 
-  /// STREAMINFO (RFC 9639 8.2) behind its block header.
+  /// STREAMINFO (RFC 9639 8.2) after its block header.
   private static func format(flac blocks: [UInt8]) -> AudioFormat? {
     var reader = BitReader(blocks, structure: "STREAMINFO", position: 14 * 8)
     guard let rate = try? reader.u(20, "sample rate", in: 1...0xF_FFFF),
@@ -86,14 +88,14 @@ extension AudioCoding {
     if (try? reader.skip(3, "reserved")) != nil, let dependents = try? reader.u(4, "num_dep_sub"),
       dependents > 0, let locations = try? reader.u(9, "chan_loc")
     {
-      // Pairs but for Cs, Ts, Cvh and LFE2.
+      // All are pairs except Cs, Ts, Cvh and LFE2.
       let singles = 1 << 2 | 1 << 3 | 1 << 7 | 1 << 8
       channels += 2 * locations.nonzeroBitCount - (locations & singles).nonzeroBitCount
     }
     return format(fscod: fscod, channelCount: channels)
   }
 
-  /// Of `acmod` and `lfeon`.
+  /// Returns the number of channels that `acmod` and `lfeon` stand for.
   private static func channelCount(_ reader: inout BitReader) throws(SyntaxError) -> Int {
     try [2, 1, 2, 3, 3, 4, 4, 5][reader.u(3, "acmod")] + reader.u(1, "lfeon")
   }
@@ -106,12 +108,12 @@ extension AudioCoding {
 }
 
 extension AudioCoding {
-  /// The codecs parameter of RFC 6381: `mp4a.40.2`. Nil for codings that have none.
+  /// The `codecs` parameter (RFC 6381), such as `mp4a.40.2`; nil for codings that have none.
   public var codecParameter: String? {
     switch self {
     case .aac(let configuration):
       guard configuration.count >= 2 else { return nil }
-      // ISO/IEC 14496-3 1.6.2.1: five bits, or 31 and six bits.
+      // ISO/IEC 14496-3 1.6.2.1: five bits, or the escape value 31 and six more bits.
       let type = Int(configuration[0] >> 3)
       let escaped = 32 + (Int(configuration[0] & 7) << 3 | Int(configuration[1] >> 5))
       return "mp4a.40.\(type == 31 ? escaped : type)"
@@ -126,17 +128,18 @@ extension AudioCoding {
   }
 }
 
-/// How uncompressed audio is stored.
+/// The storage format of uncompressed audio.
 public struct PCMFormat: Equatable, Sendable {
   /// 8, 16, 24 or 32 for integers, 32 or 64 for floating point.
   public var bitsPerSample: UInt16
-  /// Floating point (IEEE 754) rather than integers.
+  /// Whether samples are floating point (IEEE 754) rather than integers.
   public var isFloat: Bool
-  /// The most significant byte comes first.
+  /// Whether the most significant byte comes first.
   public var isBigEndian: Bool
-  /// Integers below zero exist; only 8-bit integers may be without, and not in MP4.
+  /// Whether integers are signed. Only 8-bit integers may be unsigned, and not in MP4.
   public var isSigned: Bool
 
+  /// Creates a format; by default, signed little-endian integers.
   public init(
     bitsPerSample: UInt16, isFloat: Bool = false, isBigEndian: Bool = false,
     isSigned: Bool = true
@@ -147,7 +150,7 @@ public struct PCMFormat: Equatable, Sendable {
     self.isSigned = isSigned
   }
 
-  /// The bytes of one channel's sample.
+  /// Bytes per sample of one channel.
   public var bytesPerSample: UInt32 { (UInt32(bitsPerSample) + 7) / 8 }
 
   /// `formatSpecificFlags` of a version 2 sound description (QuickTime File Format, "LPCM flag
@@ -157,19 +160,19 @@ public struct PCMFormat: Equatable, Sendable {
   }
 }
 
-/// Which loudspeakers the channels are for: a `chnl` box that names each (ISO/IEC 14496-12
+/// The channel layout in a `chnl` box that lists each loudspeaker position (ISO/IEC 14496-12
 /// 12.2.4, positions of ISO/IEC 23091-3).
 enum ChannelPositions {
-  /// Positions by the bits of QuickTime's bitmap, in the order in which channels come: side
-  /// channels, bits 9 and 10, behind the rear ones.
+  /// Positions by their bit in QuickTime's channel bitmap, in channel order: the side channels,
+  /// bits 9 and 10, come after the rear ones.
   private static let positions: [(bit: UInt32, position: UInt8)] = [
     (0, 0), (1, 1), (2, 2), (3, 3), (4, 8), (5, 9), (6, 6), (7, 7), (8, 10), (9, 4), (10, 5),
   ]
-  /// Left and right side surround, which films call left and right surround.
+  /// Left and right side surround, which cinema layouts call left and right surround.
   private static let others: [UInt8: UInt32] = [13: 9, 14: 10]
 
-  /// The bitmap of a box's content; nil where the channels are in another order, or for
-  /// loudspeakers that have no bit.
+  /// Returns the bitmap for the content of a `chnl` box; nil if the channels are in another order
+  /// or a loudspeaker has no bit.
   static func bitmap(_ box: BoxReader, channelCount: UInt32) throws(ISOBMFFError) -> UInt32? {
     var box = box
     guard try box.readVersion().version == 0, try box.read("stream_structure", as: UInt8.self) == 1,
@@ -185,7 +188,7 @@ enum ChannelPositions {
     return bitmap
   }
 
-  /// Writes the box for a bitmap; nothing where a bit has no position.
+  /// Writes the box for a bitmap; writes nothing if a bit has no position.
   static func write(bitmap: UInt32, to writer: inout BoxWriter) {
     guard bitmap != 0, bitmap >> 11 == 0 else { return }
     writer.fullBox("chnl") {

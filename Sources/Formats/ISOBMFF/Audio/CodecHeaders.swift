@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The configuration of ALAC alone, and in the box `alac` that it has within a sample entry, which is
-/// what decoders want.
+/// Conversion between the bare ALAC configuration and the `alac` box that holds it inside a sample
+/// entry, the form that decoders expect.
 public enum ALACBox {
-  /// The box around a configuration (ALACSpecificConfig).
+  /// Returns the `alac` box for a configuration (ALACSpecificConfig).
   public static func box(magicCookie cookie: [UInt8]) -> [UInt8] {
     OpaqueBox("alac", payload: [0, 0, 0, 0] + cookie).bytes
   }
 
-  /// The configuration, of which there may be the box around it; nil where it is too short.
+  /// Returns the configuration, unwrapped if `data` is the box; nil if it is too short.
   public static func magicCookie(_ data: [UInt8]) -> [UInt8]? {
     let isBox = data.count >= 12 && data[4..<8].elementsEqual("alac".utf8)
     let cookie = isBox ? Array(data[12...]) : data
@@ -16,12 +16,13 @@ public enum ALACBox {
   }
 }
 
-/// The configuration of FLAC as `dfLa` has it, and as the header packets of Ogg do, which is what
-/// GStreamer's caps know.
+/// Conversion between the FLAC configuration in `dfLa` and the Ogg header packets that GStreamer's
+/// caps hold.
 public enum FLACHeaders {
-  /// The header packets (RFC 9639 10.1), one for each metadata block; none where there is no block.
+  /// Returns the header packets (RFC 9639 10.1), one for each metadata block; empty if there are
+  /// none.
   ///
-  /// - Parameter blocks: metadata blocks one behind the other (RFC 9639 8). What is cut off is left out.
+  /// - Parameter blocks: concatenated metadata blocks (RFC 9639 8). A truncated one is dropped.
   public static func packets(metadataBlocks blocks: [UInt8]) -> [[UInt8]] {
     var headers: [[UInt8]] = []
     var rest = blocks[...]
@@ -41,10 +42,10 @@ public enum FLACHeaders {
     return [start + first] + headers.dropFirst()
   }
 
-  /// The metadata blocks one behind the other, the last of them marked; nil where the first is not
+  /// Returns the concatenated metadata blocks, the last one marked as such; nil if the first is not
   /// STREAMINFO.
   ///
-  /// - Parameter packets: the headers of FLAC in Ogg, or of a file of its own.
+  /// - Parameter packets: the header packets of FLAC in Ogg, or the headers of a native FLAC file.
   public static func metadataBlocks(packets: [[UInt8]]) -> [UInt8]? {
     var blocks: [[UInt8]] = []
     for packet in packets {
@@ -62,24 +63,25 @@ public enum FLACHeaders {
   }
 }
 
-/// The configuration of Opus as `dOps` has it, and as the identification header of Ogg does, which is
-/// what GStreamer's caps and decoders know.
+/// Conversion between the Opus configuration in `dOps` and the Ogg identification header that
+/// GStreamer's caps and decoders use.
 public enum OpusHead {
-  /// The header (RFC 7845 5.1) of the content of a `dOps` box (Encapsulation of Opus in ISO Base Media
-  /// File Format 4.3.2), whose numbers are big-endian; nil where that is too short.
+  /// Returns the header (RFC 7845 5.1) for the content of a `dOps` box (Encapsulation of Opus in
+  /// ISO Base Media File Format 4.3.2), whose numbers are big-endian; nil if that is too short.
   public static func header(dOps: [UInt8]) -> [UInt8]? {
     guard dOps.count >= 11 else { return nil }
     return Array("OpusHead".utf8) + [1] + swapped(dOps[1...])
   }
 
-  /// The content of a `dOps` box of the header; nil where that is none, or too short.
+  /// Returns the content of a `dOps` box for the header; nil if `header` is not one or is too
+  /// short.
   public static func dOps(header: [UInt8]) -> [UInt8]? {
     guard header.count >= 19, header.starts(with: "OpusHead".utf8) else { return nil }
     return [0] + swapped(header[9...])
   }
 
-  /// From the channel count on, with each number's bytes the other way around: PreSkip, then
-  /// InputSampleRate, then OutputGain.
+  /// Reverses the bytes of each number: PreSkip, InputSampleRate, OutputGain. `bytes` start at the
+  /// channel count.
   private static func swapped(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
     let start = bytes.startIndex
     return [bytes[start]] + bytes[start + 1..<start + 3].reversed()

@@ -4,7 +4,7 @@ internal import StereoVideo
 
 /// The ES_Descriptor of an audio track: the `esds` box (ISO/IEC 14496-1 7.2.6.5, 14496-14 5.6).
 struct ElementaryStreamDescriptor: Equatable {
-  /// 0x40 MPEG-4 audio, 0x6B MPEG-1 audio and so on (ISO/IEC 14496-1 table 5).
+  /// 0x40 for MPEG-4 audio, 0x6B for MPEG-1 audio and so on (ISO/IEC 14496-1 table 5).
   var objectTypeIndication: UInt8
   var maximumBitRate: UInt32
   var averageBitRate: UInt32
@@ -77,7 +77,7 @@ extension ElementaryStreamDescriptor {
       if hasURL { try content.skip(content.u(8, "URLlength") * 8, "URLstring") }
       if hasClock { try content.skip(16, "OCR_ES_Id") }
     } else {
-      // Some writers leave the outer descriptor out.
+      // Some writers omit the outer descriptor.
       content = reader
     }
     while content.remaining > 0 {
@@ -104,7 +104,7 @@ extension ElementaryStreamDescriptor {
     }
   }
 
-  /// The next descriptor: its tag and its content (ISO/IEC 14496-1 8.3.3).
+  /// Returns the tag and content of the next descriptor (ISO/IEC 14496-1 8.3.3).
   private static func next(
     _ reader: inout BitReader
   ) throws(SyntaxError) -> (tag: Int, content: BitReader) {

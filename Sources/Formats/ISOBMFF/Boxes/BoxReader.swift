@@ -2,31 +2,31 @@
 
 internal import StereoVideo
 
-/// Reads the content of one box, and the boxes in it, without ever leaving it.
+/// Reads the fields and child boxes of one box, never past its end.
 struct BoxReader: Sendable {
-  /// What the box is part of; shared with every reader of the same bytes.
+  /// The array that contains the box; shared by all readers of the same bytes.
   let bytes: [UInt8]
   private(set) var position: Int
   let end: Int
-  /// The boxes that this one is in.
+  /// Path of the boxes that contain this one.
   private let ancestors: BoxPath?
   private let name: BoxPath.Name
-  /// This box as what others are in; made when the first of them is read.
+  /// This box as an ancestor of its children; created when the first child is read.
   private var own: BoxPath?
   private var childCount = 0
-  /// Where `bytes` begins in the file.
+  /// Offset of `bytes` in the file.
   let base: UInt64
-  /// Where the box's header begins in `bytes`.
+  /// Offset of the box's header in `bytes`.
   let start: Int
-  /// Where its content begins in `bytes`.
+  /// Offset of the box's content in `bytes`.
   private let contentStart: Int
   let type: FourCC
 
-  /// How many boxes a box may hold. More are no movie's, but would cost many times the bytes that
-  /// they have in the file.
+  /// Maximum number of child boxes. No real movie has more, and each costs many times the memory of
+  /// its bytes in the file.
   static let maximumChildCount = 1 << 16
 
-  /// A reader of a whole array that holds a box's content, which begins at `base` in the file.
+  /// Creates a reader of a box's content that fills `bytes`, which begins at `base` in the file.
   init(_ bytes: [UInt8], type: FourCC, path: String, base: UInt64 = 0) {
     self.bytes = bytes
     position = 0
@@ -66,19 +66,19 @@ struct BoxReader: Sendable {
     self.name = name
   }
 
-  /// The names of the boxes that this one is in, and its own.
+  /// The names of the containing boxes and of this one: `moov/trak[0]/mdia`.
   var path: String { BoxPath.text(name, in: ancestors) }
 
   var remaining: Int { end - position }
 
-  /// Where the box begins in the file.
+  /// Offset of the box in the file.
   var fileOffset: UInt64 { base &+ UInt64(clamping: start) }
 
   func error(_ reason: String) -> ISOBMFFError {
     ISOBMFFError(path: path, offset: fileOffset, reason: reason)
   }
 
-  /// The next big-endian integer; `field` names it in the error if the box ends before it.
+  /// Reads the next big-endian integer; `field` names it in the error if the box ends first.
   mutating func read<Integer: FixedWidthInteger>(
     _ field: StaticString, as type: Integer.Type = Integer.self
   ) throws(ISOBMFFError) -> Integer {
@@ -94,7 +94,7 @@ struct BoxReader: Sendable {
     FourCC(rawValue: try read(field))
   }
 
-  /// An unsigned integer of 64 bits, or of 32 as older versions of most boxes have it.
+  /// Reads an unsigned integer of 64 bits if `wide`, else of 32 bits as in version 0 of most boxes.
   mutating func read(_ field: StaticString, wide: Bool) throws(ISOBMFFError) -> UInt64 {
     wide ? try read(field) : UInt64(try read(field, as: UInt32.self))
   }
@@ -112,26 +112,28 @@ struct BoxReader: Sendable {
     position += count
   }
 
-  /// Everything that is left.
+  /// Reads the rest of the box.
   mutating func readRest() -> [UInt8] {
     defer { position = end }
     return Array(bytes[position..<end])
   }
 
-  /// The UTF-8 text up to a zero or the box's end.
+  /// Reads UTF-8 text up to a zero byte or the end of the box.
   mutating func readCString() -> String {
     let text = bytes[position..<end].prefix { $0 != 0 }
     position = min(end, text.endIndex + 1)
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The version and flags that a full box begins with (ISO/IEC 14496-12 4.2).
+  /// Reads the version and flags at the start of a full box (ISO/IEC 14496-12 4.2).
   mutating func readVersion() throws(ISOBMFFError) -> (version: UInt8, flags: UInt32) {
     let word: UInt32 = try read("version and flags")
     return (UInt8(truncatingIfNeeded: word >> 24), word & 0xFF_FFFF)
   }
 
-  /// A table of `count` rows of `stride` bytes, checked to be inside the box.
+  /// Reads a table of `count` rows of `stride` bytes.
+  ///
+  /// - Throws: if the table does not fit into the box.
   mutating func readTable(
     _ field: StaticString, count: UInt32, stride: Int
   ) throws(ISOBMFFError) -> BigEndianTable {
@@ -145,7 +147,7 @@ struct BoxReader: Sendable {
     return BigEndianTable(bytes: bytes, start: position, count: Int(count), stride: stride)
   }
 
-  /// The next box inside this one; nil at the end, at QuickTime's zero terminator, and before
+  /// Returns the next child box; nil at the end, at QuickTime's zero terminator, and if the rest is
   /// padding too short for a box.
   mutating func nextBox() throws(ISOBMFFError) -> BoxReader? {
     guard remaining >= 8 else { return nil }
@@ -194,17 +196,17 @@ struct BoxReader: Sendable {
       path: "\(path)/\(type)", offset: base &+ UInt64(clamping: start), reason: reason)
   }
 
-  /// This box with its number among boxes of its type in its path, such as `trak[1]`.
+  /// Returns this box with its index among boxes of its type in the path, such as `trak[1]`.
   func numbered(_ number: Int) -> BoxReader {
     BoxReader(self, name: .type(type, number: number), position: position)
   }
 
-  /// This box from `offset` bytes behind its header's end on, or from its end.
+  /// Returns this box positioned `offset` bytes after its header, or at its end if it is shorter.
   func rewound(to offset: Int) -> BoxReader {
     BoxReader(self, name: name, position: min(end, contentStart + max(0, offset)))
   }
 
-  /// The box as it is, from the reader's position on.
+  /// The box with its content from the current position on.
   var opaque: OpaqueBox {
     OpaqueBox(type, payload: Array(bytes[position..<end]))
   }
@@ -219,12 +221,12 @@ struct BoxReader: Sendable {
 }
 
 extension BoxReader {
-  /// What is left of the box, for fields that are not whole bytes.
+  /// Returns a bit reader of the rest of the box, for fields that are not whole bytes.
   func bits(_ structure: StaticString) -> BitReader {
     BitReader(bytes, in: position..<end, structure: structure)
   }
 
-  /// What was wrong with the fields that ``bits(_:)`` gave.
+  /// Returns the error for a syntax error of the reader that ``bits(_:)`` returned.
   func error(_ error: SyntaxError) -> ISOBMFFError {
     ISOBMFFError(
       path: path, offset: base &+ UInt64(clamping: error.bitOffset / 8),
@@ -232,7 +234,7 @@ extension BoxReader {
   }
 }
 
-/// Rows of big-endian numbers inside a larger array of bytes, read where they lie.
+/// A table of big-endian numbers inside a larger byte array, read in place.
 struct BigEndianTable: Sendable {
   private let bytes: [UInt8]
   private let start: Int
@@ -241,7 +243,7 @@ struct BigEndianTable: Sendable {
 
   static let empty = BigEndianTable(bytes: [], start: 0, count: 0, stride: 4)
 
-  /// The rows have to lie inside the bytes; a table that does not is empty.
+  /// Creates a table; it is empty if its rows do not fit into the bytes.
   init(bytes: [UInt8], start: Int, count: Int, stride: Int) {
     let fits = start >= 0 && count >= 0 && stride > 0 && count <= (bytes.count - start) / stride
     self.bytes = bytes
@@ -250,7 +252,7 @@ struct BigEndianTable: Sendable {
     self.stride = stride
   }
 
-  /// The number that begins at byte `field` of a row; 0 outside the table.
+  /// Returns the number at byte `field` of a row; 0 outside the table.
   @inline(__always)
   func number<Integer: FixedWidthInteger>(
     _ row: Int, _ field: Int = 0, as type: Integer.Type = UInt32.self
@@ -262,8 +264,8 @@ struct BigEndianTable: Sendable {
   }
 }
 
-/// The number of leading elements, of `count`, for which `isBefore` holds; it has to hold for none
-/// after one for which it does not.
+/// Returns the index of the first of `count` elements for which `isBefore` is false. The elements
+/// for which it is true must come first.
 func partitionPoint(count: Int, _ isBefore: (Int) -> Bool) -> Int {
   var low = 0
   var high = count
@@ -278,13 +280,13 @@ func partitionPoint(count: Int, _ isBefore: (Int) -> Bool) -> Int {
   return low
 }
 
-/// Where a box stands among others. It becomes text only for errors: a file may have millions of
-/// boxes.
+/// A box's position in the box hierarchy, turned into text only for errors: a file may have
+/// millions of boxes.
 final class BoxPath: Sendable {
-  /// What a box is called in a path.
+  /// The name of a box in a path.
   enum Name: Sendable {
     case text(String)
-    /// The type, and the number among boxes of it where that matters: `trak[1]`.
+    /// The type, and the index among boxes of this type if that matters: `trak[1]`.
     case type(FourCC, number: Int?)
   }
 
@@ -296,7 +298,7 @@ final class BoxPath: Sendable {
     self.parent = parent
   }
 
-  /// The names of the box's ancestors and its own: `moov/trak[0]/mdia`.
+  /// The names of the box's ancestors and of the box itself: `moov/trak[0]/mdia`.
   var text: String { Self.text(name, in: parent) }
 
   static func text(_ name: Name, in parent: BoxPath?) -> String {

@@ -5,7 +5,7 @@ internal import StereoVideo
 /// Appends boxes and their big-endian fields to a byte array.
 struct BoxWriter {
   private(set) var bytes: [UInt8] = []
-  /// The first box found to be larger than its 32-bit size field can say.
+  /// The first box that is too large for its 32-bit size field.
   private(set) var oversizedBox: FourCC?
 
   mutating func reserve(_ count: Int) {
@@ -28,21 +28,21 @@ struct BoxWriter {
     bytes.append(contentsOf: repeatElement(0, count: max(0, count)))
   }
 
-  /// A C string: its UTF-8 bytes and a terminating zero.
+  /// Writes a C string: its UTF-8 bytes and a terminating zero.
   mutating func write(cString string: String) {
     bytes.append(contentsOf: string.utf8)
     bytes.append(0)
   }
 
-  /// A Pascal string: a length byte and up to 255 bytes of UTF-8.
+  /// Writes a Pascal string: a length byte and up to 255 bytes of UTF-8.
   mutating func write(pascalString string: String) {
     let utf8 = string.utf8.prefix(255)
     bytes.append(UInt8(clamping: utf8.count))
     bytes.append(contentsOf: utf8)
   }
 
-  /// A value of seconds, units and the like in an unsigned field of 32 bits (version 0) or 64
-  /// (version 1).
+  /// Writes a time, duration or the like as an unsigned field of 32 bits (version 0) or 64 (version
+  /// 1).
   mutating func write(_ value: UInt64, wide: Bool) {
     if wide {
       write(value)
@@ -51,7 +51,7 @@ struct BoxWriter {
     }
   }
 
-  /// A box whose content `body` writes; its size is filled in afterwards.
+  /// Writes a box whose content `body` writes; its size is filled in afterwards.
   mutating func box(_ type: FourCC, _ body: (inout BoxWriter) -> Void) {
     let start = bytes.count
     write(UInt32(0))
@@ -66,7 +66,7 @@ struct BoxWriter {
     }
   }
 
-  /// A box that begins with a version and 24 bits of flags (ISO/IEC 14496-12 4.2).
+  /// Writes a box that begins with a version and 24 bits of flags (ISO/IEC 14496-12 4.2).
   mutating func fullBox(
     _ type: FourCC, version: UInt8 = 0, flags: UInt32 = 0, _ body: (inout BoxWriter) -> Void
   ) {
@@ -81,26 +81,29 @@ struct BoxWriter {
   }
 }
 
-/// A box kept as it is: its type, and everything behind its header.
+/// A box kept unparsed: its type, and everything after its header.
 public struct OpaqueBox: Equatable, Sendable {
-  /// `uuid` for an extended type, which is then the first 16 bytes of the payload.
+  /// The box type; for an extended type, `uuid`, and the payload begins with the 16 bytes of that
+  /// type.
   public var type: FourCC
-  /// The content: version and flags too, where the box has them; the user type of a `uuid` box.
+  /// The content, including version and flags if the box has them, and the user type of a `uuid`
+  /// box.
   public var payload: [UInt8]
 
+  /// Creates a box; `payload` excludes the header.
   public init(_ type: FourCC, payload: [UInt8]) {
     self.type = type
     self.payload = payload
   }
 
-  /// The box with its header; empty where it would be larger than 4 GiB.
+  /// The box with its header; empty if it would be larger than 4 GiB.
   public var bytes: [UInt8] {
     var writer = BoxWriter()
     writer.box(self)
     return writer.oversizedBox == nil ? writer.bytes : []
   }
 
-  /// The boxes that lie one behind the other in `bytes`, as far as they are whole.
+  /// Returns the consecutive boxes in `bytes`, up to the first that is damaged or truncated.
   public static func all(in bytes: [UInt8]) -> [OpaqueBox] {
     var reader = BoxReader(bytes, type: "free", path: "")
     var boxes: [OpaqueBox] = []

@@ -10,17 +10,18 @@ public struct FourCC: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
   /// The four bytes as a big-endian number.
   public let rawValue: UInt32
 
+  /// Creates a code from its four bytes as a big-endian number.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  /// The code of the first four characters, each taken as its Latin-1 byte (so that `©nam` is
-  /// 0xA96E616D); spaces stand in for missing ones.
+  /// Creates a code from the first four characters, each as its Latin-1 byte (so `©nam` is
+  /// 0xA96E616D), padded with spaces.
   public init(stringLiteral value: String) {
     self.init(padding: value)
   }
 
-  /// The code of exactly four Latin-1 characters; nil for any other string.
+  /// Creates a code from exactly four Latin-1 characters; nil for any other string.
   public init?(exactly string: String) {
     let scalars = string.unicodeScalars
     guard scalars.count == 4, scalars.allSatisfy({ $0.value < 0x100 }) else { return nil }
@@ -43,7 +44,7 @@ public struct FourCC: RawRepresentable, Hashable, Sendable, ExpressibleByStringL
 }
 
 extension FourCC: CustomStringConvertible {
-  /// The four characters, or eight hexadecimal digits after `0x` where one is not printable.
+  /// The four characters, or `0x` and eight hexadecimal digits if one is not printable.
   public var description: String {
     let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: rawValue >> UInt32($0)) }
     guard bytes.allSatisfy({ (0x20...0x7E).contains($0) || $0 >= 0xA0 }) else {

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What is wrong with a file, and where.
+/// A defect of a file, and its location.
 public struct ISOBMFFError: Error, Equatable, Sendable {
-  /// The box by its ancestors: `moov/trak[0]/mdia/minf/stbl/stsz`.
+  /// The path of the box: `moov/trak[0]/mdia/minf/stbl/stsz`.
   public let path: String
-  /// Where the box begins, in bytes from the file's start.
+  /// Offset of the box in the file, in bytes.
   public let offset: UInt64
   /// What was expected and what was found.
   public let reason: String
 
+  /// Creates an error for the box at `path`.
   public init(path: String, offset: UInt64, reason: String) {
     self.path = path
     self.offset = offset
@@ -17,14 +18,15 @@ public struct ISOBMFFError: Error, Equatable, Sendable {
 }
 
 extension ISOBMFFError: CustomStringConvertible {
+  /// The path, the reason and the byte offset, in one line.
   public var description: String {
     "\(path.isEmpty ? "file" : path): \(reason) (at byte \(offset))"
   }
 }
 
-/// What is wrong with the parts of a file that can be done without.
+/// Recoverable defects of a file.
 struct IssueLog {
-  /// The first of them; a broken file may have millions.
+  /// The first issues, at most `maximumCount`; a broken file may have millions.
   private(set) var issues: [ISOBMFFError] = []
 
   private static let maximumCount = 64
@@ -35,7 +37,7 @@ struct IssueLog {
     }
   }
 
-  /// The result of `body`, or nil with the error noted.
+  /// Returns the result of `body`, or nil after recording its error.
   @discardableResult
   mutating func optional<Value>(
     _ body: () throws(ISOBMFFError) -> Value

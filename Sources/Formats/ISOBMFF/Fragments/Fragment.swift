@@ -1,60 +1,65 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A fragment of a movie, or a chunk of one, whose sample bytes follow its header.
+/// A fragment of a movie, or a chunk of one; the bytes of its samples follow its header.
 public struct Fragment: Equatable, Sendable {
-  /// What has to stand before the samples' bytes: `styp` and `prft` where wanted, `moof`, and the
-  /// header of `mdat`.
+  /// The bytes to write before those of the samples: `styp` and `prft` if requested, `moof`, and
+  /// the header of `mdat`.
   public let header: [UInt8]
-  /// The bytes of the samples: those of the first track with samples here, in the order in which
-  /// they were added, then those of the next.
+  /// Total size of the samples, in bytes. They are stored track by track, each track's in the order
+  /// in which they were appended.
   public let dataSize: UInt64
-  /// Where the header begins, in bytes from the file's start.
+  /// Offset of the header in the file, in bytes.
   public let offset: UInt64
-  /// Of `moof`, in bytes from the file's start.
+  /// Offset of `moof` in the file, in bytes.
   public let indexOffset: UInt64
-  /// Counts fragments; the chunks of one have the same number (`mfhd`).
+  /// Number of the fragment (`mfhd`); all chunks of one fragment share it.
   public let sequenceNumber: UInt32
-  /// What is in it, in the order of the tracks.
+  /// The tracks with samples in the fragment, in track order.
   public let parts: [Part]
 
-  /// The samples of one track in a fragment, in units of its timescale on the file's time line.
+  /// The samples of one track in a fragment; times are in units of the track's timescale, on the
+  /// file's time line.
   public struct Part: Equatable, Sendable {
+    /// The track that the samples belong to.
     public let track: TrackID
-    /// Decoding can start at the first sample.
+    /// Whether the first sample is a sync sample.
     public let startsWithSync: Bool
-    /// When the first sample is decoded (`tfdt`).
+    /// Decode time of the first sample (`tfdt`).
     public let decodeTime: UInt64
-    /// The earliest time of presentation; with an edit list, before it.
+    /// Earliest presentation time, before any edit list is applied.
     public let presentationTime: Int64
     /// The sum of the samples' durations.
     public let duration: UInt64
   }
 
-  /// With the samples' bytes.
+  /// Size including the sample data, in bytes.
   public var size: UInt64 { UInt64(header.count) + dataSize }
 }
 
-/// What else is said of a fragment.
+/// Optional information about a fragment.
 public struct FragmentOptions: Equatable, Sendable {
-  /// A further chunk of the fragment before, with the same number.
+  /// Whether this is a further chunk of the previous fragment, with the same number.
   public var continuesFragment = false
-  /// A segment begins here, to be fetched by itself: `styp` says so.
+  /// Whether a segment begins here that can be fetched separately; writes `styp`.
   public var startsSegment = false
-  /// No segment follows.
+  /// Whether no segment follows.
   public var isLastSegment = false
-  /// When the first sample of the first track was produced.
+  /// The time when the first sample of the first track was produced.
   public var producerTime: ProducerReferenceTime?
 
+  /// Creates the options of an ordinary fragment.
   public init() {}
 }
 
-/// The wall-clock time that belongs to a media time: a `prft` box (ISO/IEC 14496-12 8.16.5).
+/// The wall-clock time of a media time: a `prft` box (ISO/IEC 14496-12 8.16.5).
 public struct ProducerReferenceTime: Equatable, Sendable {
-  /// Seconds since 1900-01-01 00:00 UTC, 32 bits before and 32 behind the binary point.
+  /// Seconds since 1900-01-01 00:00 UTC as 32.32 fixed point.
   public var ntpTime: UInt64
-  /// When the picture was taken by a camera; else when the fragment was written.
+  /// Whether the time is when a camera captured the picture rather than when the fragment was
+  /// written.
   public var isCaptureTime: Bool
 
+  /// Creates a reference time from an NTP timestamp.
   public init(ntpTime: UInt64, isCaptureTime: Bool = false) {
     self.ntpTime = ntpTime
     self.isCaptureTime = isCaptureTime
@@ -69,12 +74,12 @@ public struct ProducerReferenceTime: Equatable, Sendable {
   }
 }
 
-/// The `traf` box of one track (ISO/IEC 14496-12 8.8.6 to 8.8.12): one `trun`, and defaults for
-/// whatever is the same for all samples.
+/// The `traf` box of one track (ISO/IEC 14496-12 8.8.6 to 8.8.12): one `trun`, with defaults for
+/// fields that are the same for all samples.
 struct TrackFragmentBoxes {
   let track: TrackID
   let rows: [FragmentTrack.Row]
-  /// When the first sample is decoded, on the written time line.
+  /// Decode time of the first sample on the written time line.
   let decodeTime: UInt64
   let hasSignedOffsets: Bool
 
@@ -94,7 +99,9 @@ struct TrackFragmentBoxes {
     return value
   }
 
-  /// - Parameter dataOffset: of the first sample, from the start of `moof`.
+  /// Writes the box.
+  ///
+  /// - Parameter dataOffset: offset of the first sample from the start of `moof`.
   func write(dataOffset: Int32, to writer: inout BoxWriter) {
     writer.box("traf") {
       writeHeader(to: &$0)

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One track of a fragmented movie, and its samples of the fragment that is open.
+/// A track of a fragmented movie, with its samples in the open fragment.
 struct FragmentTrack: Sendable {
   let id: TrackID
   var description: TrackDescription
-  /// In decoding order.
+  /// The samples of the open fragment in decoding order.
   private(set) var samples: [SampleDescription] = []
   private(set) var sampleCount: UInt32 = 0
-  /// When the last sample is decoded, of a run the last one of it.
+  /// Decode time of the last sample; for a run, of its last sample.
   private var lastDecodeTime: Int64?
-  /// When the sample that is shown last ends.
+  /// End of the sample that is presented last.
   private var presentationEnd: Int64 = 0
-  /// What is added to decode times, so that none is negative; nil before the first sample.
+  /// Offset added to decode times so that none is negative; nil before the first sample.
   private(set) var decodeShift: Int64?
-  /// What is taken off composition offsets.
+  /// Offset subtracted from composition offsets.
   private(set) var offsetShift: Int64 = 0
 
-  /// What the edit list begins with: where on the written time line the movie's start is.
+  /// Media time of the first edit: the position of the movie's start on the written time line.
   var mediaTime: Int64 { (decodeShift ?? 0) - offsetShift }
 
   init(id: TrackID, description: TrackDescription) {
@@ -24,11 +24,12 @@ struct FragmentTrack: Sendable {
     self.description = description
   }
 
-  /// Adds the next sample; throws without having changed anything.
+  /// Adds the next sample; changes nothing if it throws.
   ///
   /// - Parameters:
-  ///   - hasEditList: an edit list may say where the movie starts.
-  ///   - isFixed: the edit list has been written, as none for a track without samples.
+  ///   - hasEditList: whether an edit list may define where the movie starts.
+  ///   - isFixed: whether the initialization segment, and with it the edit list, is already
+  ///     written.
   mutating func append(
     _ sample: SampleDescription, hasEditList: Bool, isFixed: Bool
   ) throws(MovieWriterError) {
@@ -45,7 +46,7 @@ struct FragmentTrack: Sendable {
       presentationEnd, last + Int64(sample.compositionOffset) + Int64(sample.duration))
   }
 
-  /// Decides how the track lies on the written time line.
+  /// Sets the shifts that place the track on the written time line.
   private mutating func place(
     _ first: SampleDescription, hasEditList: Bool, isFixed: Bool
   ) throws(MovieWriterError) {
@@ -61,7 +62,7 @@ struct FragmentTrack: Sendable {
     (decodeShift, offsetShift) = (shift, isFixed ? shift : 0)
   }
 
-  /// How long the track is shown so far, in units of another timescale; rounded up.
+  /// Returns the presentation duration so far, in units of `timescale`, rounded up.
   func duration(in timescale: UInt32) -> UInt64 {
     let (high, low) = UInt64(clamping: presentationEnd)
       .multipliedFullWidth(by: UInt64(timescale))
@@ -71,10 +72,10 @@ struct FragmentTrack: Sendable {
     return quotient + (remainder > 0 ? 1 : 0)
   }
 
-  /// Ends the fragment.
+  /// Removes the samples of the finished fragment.
   mutating func removeSamples() { samples.removeAll(keepingCapacity: true) }
 
-  /// Samples of the open fragment that are alike, as a `trun` box has them.
+  /// Consecutive samples of the open fragment with equal fields, as `trun` stores them.
   struct Row: Equatable {
     var count: UInt32
     var duration: UInt32
@@ -83,7 +84,9 @@ struct FragmentTrack: Sendable {
     var compositionOffset: Int32
   }
 
-  /// - Parameter end: when the first sample of the next fragment is decoded, where that is known.
+  /// Returns the samples of the open fragment as rows.
+  ///
+  /// - Parameter end: decode time of the first sample of the next fragment, if known.
   func rows(until end: Int64?) -> [Row] {
     var rows: [Row] = []
     rows.reserveCapacity(samples.count)
@@ -108,8 +111,7 @@ struct FragmentTrack: Sendable {
 }
 
 extension SampleDescription {
-  /// `sample_flags` of fragments (ISO/IEC 14496-12 8.8.3.1): the byte of `sdtp`, and whether
-  /// decoding cannot start here.
+  /// `sample_flags` of fragments (ISO/IEC 14496-12 8.8.3.1): the `sdtp` byte and the non-sync flag.
   fileprivate var flags: UInt32 {
     let known: SampleDependency = isSync ? .independent : .dependent
     let byte = dependency.rawValue != 0 ? dependency.rawValue : known.rawValue
@@ -117,12 +119,12 @@ extension SampleDescription {
   }
 }
 
-/// Where decoding can start in a fragmented file, as its `mfra` box has it.
+/// The sync points of a fragmented file, as listed in its `mfra` box.
 struct SyncPoints: Sendable {
   private var track: TrackID?
   private var entries: [FragmentRandomAccess.Entry] = []
 
-  /// Notes a fragment whose first track begins with a sample that decoding can start at.
+  /// Records a fragment whose first track begins with a sync sample.
   mutating func add(_ fragment: Fragment) {
     guard let part = fragment.parts.first, track == nil || track == part.track else { return }
     track = part.track
@@ -132,14 +134,15 @@ struct SyncPoints: Sendable {
         time: UInt64(clamping: part.presentationTime), fragmentOffset: fragment.indexOffset))
   }
 
-  /// ISO/IEC 14496-12 8.8.9 to 8.8.11.
+  /// Writes `mfra` (ISO/IEC 14496-12 8.8.9 to 8.8.11).
   func write(to writer: inout BoxWriter) {
     let start = writer.bytes.count
     writer.box("mfra") { mfra in
       if let track {
         mfra.fullBox("tfra", version: 1) {
           $0.write(track.rawValue)
-          // Numbers of one byte each, which are all 1: the first sample of the first run.
+          // The lengths of the three numbers are one byte each; all are 1: first `traf`, `trun` and
+          // sample.
           $0.write(UInt32(0))
           $0.write(UInt32(clamping: entries.count))
           for entry in entries {

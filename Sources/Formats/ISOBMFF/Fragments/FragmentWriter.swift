@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Writes the boxes of a fragmented movie whose sample bytes somebody else writes
-/// (ISO/IEC 14496-12 8.8): an initialization segment, then fragments, each with an index of its own,
-/// so that the file plays while it grows, and wherever it ends.
+/// Writes the boxes of a fragmented movie; the caller writes the samples' bytes (ISO/IEC 14496-12
+/// 8.8). The file is an initialization segment followed by fragments, each with its own index, so
+/// it can be played while it grows and wherever it is cut off.
 ///
 /// ```swift
 /// var movie = FragmentWriter(format: .movie(.mp4))
@@ -16,40 +16,43 @@
 /// }
 /// ```
 ///
-/// Times are given on the movie's time line, as to ``MovieWriter``. The writer keeps nothing of a
-/// fragment that is finished but where it lies, for ``randomAccessIndex()``.
+/// Times are on the movie's time line, as for ``MovieWriter``. Of finished fragments, the writer
+/// keeps only the positions, for ``randomAccessIndex()``.
 public struct FragmentWriter: Sendable {
+  /// The kind of file to write.
   public let format: FragmentFormat
-  /// Units a second of the movie's edit lists.
+  /// Timescale of the movie's edit lists, in units per second.
   public let movieTimescale: UInt32
-  /// May be completed until ``initializationSegment(hasFileType:)``.
+  /// Movie-level metadata; may be changed until ``initializationSegment(hasFileType:)``.
   public var metadata: MovieMetadata
-  /// Whether initialization segments leave room for how long the movie is, which the final one says
-  /// (`mehd`).
+  /// Whether initialization segments reserve space for the movie's duration, which the final one
+  /// fills in (`mehd`).
   public let hasDuration: Bool
-  /// Whether an edit list takes off what stands in front of a track's first picture; where none does,
-  /// composition offsets are signed, by which decode times end at the pictures' own.
+  /// Whether an edit list skips the delay before a track's first picture. Without edit lists,
+  /// composition offsets are signed, so that decode times start at the first presentation time.
   public let hasEditLists: Bool
-  /// Where the next bytes have to be written, in bytes from the file's start.
+  /// File position of the next bytes to write, in bytes.
   public private(set) var position: UInt64
   var tracks: [FragmentTrack] = []
   private(set) var isInitialized = false
   private var sequenceNumber: UInt32
   private var hasFragments = false
-  /// Nil where nobody wants to know.
+  /// Nil if no random access index is wanted.
   private var syncPoints: SyncPoints?
 
+  /// Creates a writer without tracks.
+  ///
   /// - Parameters:
-  ///   - format: what kind of file it is.
-  ///   - movieTimescale: units a second of the edit lists.
-  ///   - metadata: that of the movie as a whole.
-  ///   - firstSequenceNumber: of the first fragment.
-  ///   - hasDuration: initialization segments have room for how long the movie is.
-  ///   - hasEditLists: tracks have edit lists where they need them; nil for what the format is known for:
-  ///     movies do, CMAF does not.
-  ///   - hasRandomAccessIndex: ``randomAccessIndex()`` says where fragments lie, for which 16 bytes of each
-  ///     are kept.
-  ///   - position: where the initialization segment is written, in bytes from the file's start.
+  ///   - format: kind of file.
+  ///   - movieTimescale: timescale of the edit lists, in units per second.
+  ///   - metadata: movie-level metadata.
+  ///   - firstSequenceNumber: sequence number of the first fragment.
+  ///   - hasDuration: whether initialization segments reserve space for the movie's duration.
+  ///   - hasEditLists: whether tracks have edit lists if they need them; nil for the format's
+  ///     default: yes for movies, no for CMAF.
+  ///   - hasRandomAccessIndex: whether ``randomAccessIndex()`` lists the fragments, which takes 16
+  ///     bytes of memory per fragment.
+  ///   - position: file position of the initialization segment, in bytes.
   public init(
     format: FragmentFormat, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata(), firstSequenceNumber: UInt32 = 1,
@@ -66,7 +69,7 @@ public struct FragmentWriter: Sendable {
     self.position = position
   }
 
-  /// Adds a track. All tracks have to be added before the initialization segment.
+  /// Adds a track. All tracks must be added before the initialization segment is written.
   ///
   /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``.
   public mutating func addTrack(
@@ -79,12 +82,12 @@ public struct FragmentWriter: Sendable {
     return id
   }
 
-  /// Replaces a track's sample entry by one of the same kind. Behind the initialization segment, the
-  /// samples from now on are of the new kind: the fragment that is open has to be finished before, and
-  /// an initialization segment written again behind it.
+  /// Replaces a track's sample entry by one of the same media type. To change it after the
+  /// initialization segment: finish the open fragment, call this, and write a new initialization
+  /// segment before the next fragment.
   ///
   /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``,
-  ///   ``MovieWriterError/fragmentOpen`` where a sample of the old kind waits in the open fragment.
+  ///   ``MovieWriterError/fragmentOpen`` if the open fragment holds samples of the old entry.
   public mutating func setSampleEntry(
     _ entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
@@ -93,9 +96,9 @@ public struct FragmentWriter: Sendable {
     try tracks[index].description.replaceSampleEntry(by: entry, of: track)
   }
 
-  /// Adds the next sample of a track, in decoding order, to the fragment that is open.
+  /// Adds the next sample of a track, in decoding order, to the open fragment.
   ///
-  /// - Throws: a ``MovieWriterError``; nothing has been added then.
+  /// - Throws: ``MovieWriterError``; the sample is not added then.
   public mutating func append(
     _ sample: SampleDescription, to track: TrackID
   ) throws(MovieWriterError) {
@@ -103,11 +106,11 @@ public struct FragmentWriter: Sendable {
       sample, hasEditList: hasEditLists, isFixed: isInitialized)
   }
 
-  /// `ftyp` and `moov`, to be written before the first fragment. Call it when every track that
-  /// begins with the movie has its first sample: what the edit lists say depends on them. It may be
-  /// written again between two fragments.
+  /// Returns `ftyp` and `moov`, to be written before the first fragment. Call it when every track
+  /// that starts at the beginning of the movie has its first sample, because the edit lists depend
+  /// on these. It may be called again between two fragments.
   ///
-  /// - Parameter hasFileType: begins with `ftyp`.
+  /// - Parameter hasFileType: whether the segment begins with `ftyp`.
   /// - Throws: ``MovieWriterError/boxTooLarge(_:)``.
   public mutating func initializationSegment(
     hasFileType: Bool = true
@@ -118,8 +121,8 @@ public struct FragmentWriter: Sendable {
     return segment
   }
 
-  /// The initialization segment with what is known at the end. It is as long as the first one, so that it
-  /// can be written over that.
+  /// Returns the initialization segment with the values that are known only at the end. It has the
+  /// same size as the first one and can overwrite it.
   ///
   /// - Throws: ``MovieWriterError/boxTooLarge(_:)``.
   public func finalInitializationSegment() throws(MovieWriterError) -> [UInt8] {
@@ -136,13 +139,13 @@ public struct FragmentWriter: Sendable {
     return writer.bytes
   }
 
-  /// Ends the fragment that is open; nil where it has no sample.
+  /// Finishes the open fragment; returns nil if it has no samples.
   ///
   /// - Parameters:
-  ///   - options: what is said in it beside its samples.
-  ///   - nextDecodeTimes: when the next sample of each track is decoded, in its units, where that is
-  ///     known: the last one here lasts until then.
-  /// - Throws: ``MovieWriterError/fragmentTooLarge(_:)``; the fragment stays open then.
+  ///   - options: additional information to write.
+  ///   - nextDecodeTimes: decode time of the next sample of each track, in units of its timescale,
+  ///     if known; the last sample in the fragment lasts until then.
+  /// - Throws: ``MovieWriterError/fragmentTooLarge(_:)``; the fragment then stays open.
   public mutating func finishFragment(
     _ options: FragmentOptions = FragmentOptions(), nextDecodeTimes: [TrackID: Int64] = [:]
   ) throws(MovieWriterError) -> Fragment? {
@@ -156,7 +159,7 @@ public struct FragmentWriter: Sendable {
         hasSignedOffsets: format == .cmaf)
     }
     let dataSize = boxes.reduce(0) { $0 + $1.dataSize }
-    // Offsets in it have 31 bits, and its header takes a part of them.
+    // Data offsets have 31 bits and also span the header.
     guard dataSize < UInt64(Int32.max) / 2 else { throw .fragmentTooLarge(dataSize) }
     let number =
       hasFragments && !options.continuesFragment ? sequenceNumber &+ 1 : sequenceNumber
@@ -183,14 +186,15 @@ public struct FragmentWriter: Sendable {
     return fragment
   }
 
-  /// `mfra`, which may end the file: where decoding can start (ISO/IEC 14496-12 8.8.9).
+  /// Returns `mfra`, an optional index of sync points at the end of the file (ISO/IEC 14496-12
+  /// 8.8.9).
   public func randomAccessIndex() -> [UInt8] {
     var writer = BoxWriter()
     (syncPoints ?? SyncPoints()).write(to: &writer)
     return writer.bytes
   }
 
-  /// `moof`, whose size its own offsets depend on.
+  /// Returns `moof`; it is written twice because its data offsets depend on its own size.
   private static func movieFragment(_ number: UInt32, _ boxes: [TrackFragmentBoxes]) -> [UInt8] {
     func written(dataAt start: Int) -> [UInt8] {
       var writer = BoxWriter()
@@ -227,16 +231,16 @@ extension Fragment.Part {
   }
 }
 
-/// What a fragmented file is for, which decides its brands and how its times are written.
+/// The kind of fragmented file, which determines its brands and how times are written.
 public enum FragmentFormat: Equatable, Sendable {
-  /// A file of its own: any number of tracks, composition offsets that are not negative, and an
-  /// edit list that takes the difference to the first picture off, as most players read best.
+  /// A self-contained file: any number of tracks, non-negative composition offsets, and an edit
+  /// list that skips the delay before the first picture, which most players handle best.
   case movie(MovieContainer)
-  /// A CMAF track file (ISO/IEC 23000-19) of one track: signed composition offsets, by which
-  /// fragments begin with their earliest picture, and no edit list.
+  /// A CMAF track file (ISO/IEC 23000-19) of one track: no edit list, and signed composition
+  /// offsets so that the earliest picture of a fragment is presented at the fragment's decode time.
   case cmaf
 
-  /// The dialect of the boxes.
+  /// Container type that determines the syntax of the boxes.
   public var container: MovieContainer {
     switch self {
     case .movie(let container): container
@@ -244,7 +248,7 @@ public enum FragmentFormat: Equatable, Sendable {
     }
   }
 
-  /// The content of `ftyp`: the major brand, its version, the compatible brands.
+  /// The major brand and the compatible brands in `ftyp`.
   private var brands: (major: FourCC, compatible: [FourCC]) {
     switch self {
     case .movie(.quickTime): ("qt  ", ["qt  "])
@@ -261,9 +265,9 @@ public enum FragmentFormat: Equatable, Sendable {
     }
   }
 
-  /// `styp`, in front of a segment's first fragment (ISO/IEC 14496-12 8.16.2).
+  /// Writes `styp`, before a segment's first fragment (ISO/IEC 14496-12 8.16.2).
   ///
-  /// - Parameter isLast: no segment follows.
+  /// - Parameter isLast: whether no segment follows.
   static func writeSegmentType(isLast: Bool, to writer: inout BoxWriter) {
     writer.box("styp") {
       $0.write("msdh" as FourCC)
@@ -275,7 +279,7 @@ public enum FragmentFormat: Equatable, Sendable {
 }
 
 extension FragmentWriter {
-  /// The `moov` of an initialization segment: tracks without samples, and what fragments have.
+  /// Writes the `moov` of an initialization segment: tracks without samples, and `mvex`.
   func writeMovie(to writer: inout BoxWriter, isFinal: Bool) {
     writer.box("moov") {
       MovieHeader(
@@ -304,7 +308,7 @@ extension FragmentWriter {
     }
   }
 
-  /// `mehd`, or as much room.
+  /// Writes `mehd`, or a `free` box of the same size as a placeholder.
   private func writeDuration(isFinal: Bool, to writer: inout BoxWriter) {
     if isFinal {
       let duration = tracks.map { $0.duration(in: movieTimescale) }.max() ?? 0
@@ -314,7 +318,7 @@ extension FragmentWriter {
     }
   }
 
-  /// CMAF wants the shape of pixels said even where they are square.
+  /// Adds `pasp`, which CMAF requires even for square pixels.
   private func description(of track: FragmentTrack) -> TrackDescription {
     var description = track.description
     if format == .cmaf, case .video(var entry) = description.sampleEntry {

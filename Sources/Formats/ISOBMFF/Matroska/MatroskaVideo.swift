@@ -2,27 +2,27 @@
 
 public import StereoVideo
 
-/// What a Matroska or WebM file says of how its first video track is to be seen (RFC 9559). GStreamer's
-/// demuxer hands on how the eyes are packed, and nothing of how they surround the viewer.
+/// Stereo and projection metadata of the first video track of a Matroska or WebM file (RFC 9559).
+/// GStreamer's demuxer forwards the stereo layout, but not the projection.
 public struct MatroskaVideo: Equatable, Sendable {
-  /// How both eyes share a frame (`StereoMode`, 5.1.4.1.28.3); nil for one picture, and for modes that are
-  /// none of two eyes beside or above each other.
+  /// Frame packing of the two eyes (`StereoMode`, 5.1.4.1.28.3); nil for a single view, and for
+  /// modes other than side by side and top-bottom.
   public private(set) var packing: PackingLayout?
-  /// How the pictures surround the viewer (`Projection`, 5.1.4.1.28.41); nil where they do not.
+  /// Projection (`Projection`, 5.1.4.1.28.41); nil if the video is not immersive.
   public private(set) var projection: SphericalVideo?
 
-  /// The same in the project's words.
+  /// The projection and packing as ``ImmersiveMetadata``; nil if the video is not immersive.
   public var immersive: ImmersiveMetadata? {
     projection?.immersiveMetadata(packing.flatMap(StereoscopicMode.init))
   }
 
-  /// Reads what comes before the pictures.
+  /// Reads the elements before the first cluster.
   ///
   /// - Parameters:
-  ///   - fileSize: in bytes.
-  ///   - read: gives the bytes of a range inside the file, or as many of them as there are.
-  /// - Returns: nil where the file is no Matroska file, or has no video track.
-  /// - Throws: what `read` throws.
+  ///   - fileSize: size of the file in bytes.
+  ///   - read: returns the bytes of a range inside the file, or fewer if there are fewer.
+  /// - Returns: nil if the file is not a Matroska file or has no video track.
+  /// - Throws: the errors of `read`.
   public init?<Failure: Error>(
     fileSize: UInt64, _ read: (Range<UInt64>) throws(Failure) -> [UInt8]
   ) throws(Failure) {
@@ -50,7 +50,7 @@ public struct MatroskaVideo: Equatable, Sendable {
     }
   }
 
-  // MARK: Where it stands
+  // MARK: Location
 
   private enum IDs {
     static let header: ElementReader.ID = 0x1A45_DFA3
@@ -69,12 +69,12 @@ public struct MatroskaVideo: Equatable, Sendable {
     static let poseRoll: ElementReader.ID = 0x7675
   }
 
-  /// A list of tracks is a few hundred bytes long, and a mesh in it up to some megabytes.
+  /// A track list is a few hundred bytes long; a mesh projection in it up to a few megabytes.
   private static let largestTracks: UInt64 = 16 << 20
-  /// So many elements may come before it.
+  /// Maximum number of elements before the track list.
   private static let mostElements = 1000
 
-  /// The content of the list of tracks, which stands before the first pictures.
+  /// Returns the content of the track list, which comes before the first cluster.
   private static func tracks<Failure: Error>(
     _ fileSize: UInt64, _ read: (Range<UInt64>) throws(Failure) -> [UInt8]
   ) throws(Failure) -> [UInt8]? {
@@ -87,7 +87,7 @@ public struct MatroskaVideo: Equatable, Sendable {
       else { return nil }
       position += UInt64(header.count)
       switch header.id {
-      // Its content is what follows.
+      // Descends into the segment: its content follows.
       case IDs.segment: continue
       case IDs.cluster: return nil
       default: break
@@ -101,7 +101,7 @@ public struct MatroskaVideo: Equatable, Sendable {
     return nil
   }
 
-  // MARK: What it says
+  // MARK: Values
 
   private static func packing(_ mode: UInt64?) -> PackingLayout? {
     switch mode {
@@ -113,7 +113,7 @@ public struct MatroskaVideo: Equatable, Sendable {
     }
   }
 
-  /// The private part is the content of the box that `sv3d` has for the projection.
+  /// Parses `Projection`. Its private part is the content of the projection's box in `sv3d`.
   private static func projection(_ content: ArraySlice<UInt8>) -> SphericalVideo? {
     var type: UInt64 = 0
     var words: [UInt32] = []
@@ -122,7 +122,7 @@ public struct MatroskaVideo: Equatable, Sendable {
     while let (id, content) = reader.next() {
       switch id {
       case IDs.projectionType: type = content.unsigned ?? 0
-      // Behind a version and flags.
+      // After a version and flags.
       case IDs.projectionPrivate: words = Self.words(content.dropFirst(4))
       case IDs.poseYaw: pose.yaw = angle(content)
       case IDs.posePitch: pose.pitch = angle(content)
@@ -149,14 +149,14 @@ public struct MatroskaVideo: Equatable, Sendable {
     }
   }
 
-  /// Degrees as 16.16 fixed point; 0 where there are no such degrees.
+  /// Returns degrees as 16.16 fixed point; 0 if the value is not a valid angle.
   private static func angle(_ content: ArraySlice<UInt8>) -> Int32 {
     guard let degrees = content.float, abs(degrees) <= 360 else { return 0 }
     return Int32((degrees * 65536).rounded())
   }
 }
 
-/// Goes through the elements of EBML (RFC 8794) that lie one behind the other in some bytes.
+/// Iterates over consecutive EBML elements (RFC 8794).
 struct ElementReader {
   /// An element's ID with its marker bits, as RFC 9559 lists them.
   typealias ID = UInt32
@@ -167,7 +167,7 @@ struct ElementReader {
     rest = bytes
   }
 
-  /// The next element and its content; nil behind the last one, and where what follows is none.
+  /// Returns the next element and its content; nil after the last one or at invalid data.
   mutating func next() -> (id: ID, content: ArraySlice<UInt8>)? {
     guard let header = ElementHeader(rest), let size = header.size,
       let count = Int(exactly: size), count <= rest.count - header.count
@@ -177,7 +177,7 @@ struct ElementReader {
     return (header.id, content)
   }
 
-  /// The content of the first element with this ID.
+  /// Returns the content of the first element with this ID.
   mutating func first(_ id: ID) -> ArraySlice<UInt8>? {
     while let element = next() {
       if element.id == id { return element.content }
@@ -186,17 +186,17 @@ struct ElementReader {
   }
 }
 
-/// What comes before an element's content.
+/// The header of an element: its ID and size.
 struct ElementHeader {
   let id: ElementReader.ID
-  /// In bytes; nil where it is not known.
+  /// Size of the content in bytes; nil if unknown.
   let size: UInt64?
-  /// Of the header itself, in bytes: 2 to 12.
+  /// Size of the header itself in bytes: 2 to 12.
   let count: Int
 
   static let longest = 12
 
-  /// Nil where the bytes do not begin with an element.
+  /// Nil if the bytes do not begin with an element header.
   init?(_ bytes: ArraySlice<UInt8>) {
     guard let first = bytes.first, first.leadingZeroBitCount < 4 else { return nil }
     let idCount = first.leadingZeroBitCount + 1
@@ -205,7 +205,7 @@ struct ElementHeader {
     guard bytes.count >= idCount + sizeCount else { return nil }
     count = idCount + sizeCount
     id = ElementReader.ID(truncatingIfNeeded: Self.number(bytes.prefix(idCount)))
-    // The marker is no part of the number. All ones say that it is not known.
+    // The marker bit is not part of the number. All ones mean an unknown size.
     let all = UInt64(1) << (7 * sizeCount) - 1
     let number = Self.number(bytes.dropFirst(idCount).prefix(sizeCount)) & all
     size = number == all ? nil : number
@@ -217,10 +217,10 @@ struct ElementHeader {
 }
 
 extension ArraySlice<UInt8> {
-  /// An unsigned integer (RFC 8794, 7.2); nil where it is longer than eight bytes.
+  /// The bytes as an unsigned integer (RFC 8794, 7.2); nil if longer than eight bytes.
   var unsigned: UInt64? { count <= 8 ? reduce(0) { $0 << 8 | UInt64($1) } : nil }
 
-  /// A float (RFC 8794, 7.3); nil where it has no length that floats have.
+  /// The bytes as a float (RFC 8794, 7.3); nil if the length is not 0, 4 or 8.
   var float: Double? {
     switch (count, unsigned) {
     case (0, _): 0

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A point on Earth as movies hold it: a text such as `+48.8577+002.2950+035.000/` (ISO 6709,
-/// Annex H).
+/// A point on Earth, stored in movies as text such as `+48.8577+002.2950+035.000/` (ISO 6709, Annex
+/// H).
 public struct GeographicLocation: Equatable, Sendable {
-  /// In degrees, -90 to 90, north above 0.
+  /// In degrees, -90 to 90; north is positive.
   public let latitude: Double
-  /// In degrees, -180 to 180, east above 0.
+  /// In degrees, -180 to 180; east is positive.
   public let longitude: Double
-  /// In metres; nil where it is not known.
+  /// In metres; nil if unknown.
   public let altitude: Double?
 
-  /// Nil where a value is out of range: altitudes have eight digits at most.
+  /// Nil if a value is out of range; an altitude has at most eight digits.
   public init?(latitude: Double, longitude: Double, altitude: Double? = nil) {
     guard latitude.magnitude <= 90, longitude.magnitude <= 180,
       (altitude?.magnitude ?? 0) < 1e8
@@ -20,10 +20,10 @@ public struct GeographicLocation: Equatable, Sendable {
     self.altitude = altitude
   }
 
-  /// Reads a text; nil for one that is not of this form.
+  /// Parses ISO 6709 text; nil if it has another form.
   ///
-  /// Degrees may have decimals, or minutes with decimals or minutes and seconds with decimals
-  /// behind them.
+  /// Angles may be decimal degrees, degrees and decimal minutes, or degrees, minutes and decimal
+  /// seconds.
   public init?(iso6709 text: String) {
     let content = text.utf8.prefix { $0 != UInt8(ascii: "/") }.prefix(80)
     var fields: [[UInt8]] = []
@@ -51,14 +51,14 @@ public struct GeographicLocation: Equatable, Sendable {
     self.init(latitude: latitude, longitude: longitude, altitude: altitude)
   }
 
-  /// The text: degrees with at least four decimals, metres with at least three.
+  /// The ISO 6709 text: degrees with at least four decimals, metres with at least three.
   public var iso6709: String {
     Self.text(latitude, digits: 2, decimals: 4) + Self.text(longitude, digits: 3, decimals: 4)
       + (altitude.map { Self.text($0, digits: 3, decimals: 3) } ?? "") + "/"
   }
 
   private static func number(_ field: ArraySlice<UInt8>) -> Double? {
-    // Nothing but a sign, digits and a point: no exponents, no names of numbers.
+    // Only a sign, digits and a point: no exponents, no names of numbers.
     guard field.dropFirst().allSatisfy({ (0x30...0x39).contains($0) || $0 == 0x2E }) else {
       return nil
     }
@@ -81,7 +81,7 @@ public struct GeographicLocation: Equatable, Sendable {
     return sign == [UInt8(ascii: "-")] ? -value : value
   }
 
-  /// A sign, at least `digits` digits, and at least `decimals` decimals, up to eight.
+  /// Returns a sign, at least `digits` digits, and `decimals` to eight decimals.
   private static func text(_ value: Double, digits: Int, decimals: Int) -> String {
     guard let scaled = UInt64(exactly: (value.magnitude * 1e8).rounded()) else { return "" }
     func padded(_ number: UInt64, _ length: Int) -> String {

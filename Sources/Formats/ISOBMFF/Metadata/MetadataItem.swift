@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One thing said about a movie or a track, such as its title.
+/// A metadata entry of a movie or a track, such as its title.
 public struct MetadataItem: Equatable, Sendable {
-  /// Where the key comes from: `mdta` for QuickTime's reverse-domain keys, `mdir` for the
-  /// four-character ones of `ilst` (`©nam`), `udta` for QuickTime's user data.
+  /// The namespace of the key: `mdta` for QuickTime's reverse-domain keys, `mdir` for the
+  /// four-character keys of `ilst` (`©nam`), `udta` for QuickTime's user data.
   public var keySpace: FourCC
-  /// `com.apple.quicktime.title`, `©nam` and the like, as the key space has them.
+  /// The key in its key space, such as `com.apple.quicktime.title` or `©nam`.
   public var key: String
+  /// The value with its type.
   public var value: MetadataValue
 
+  /// Creates an item, by default with a QuickTime key.
   public init(keySpace: FourCC = "mdta", key: String, value: MetadataValue) {
     self.keySpace = keySpace
     self.key = key
@@ -16,25 +18,25 @@ public struct MetadataItem: Equatable, Sendable {
   }
 }
 
-/// The value of a metadata item, with the type that says how to read it (QuickTime File Format,
-/// "Well-known types").
+/// The value of a metadata item and its type (QuickTime File Format, "Well-known types").
 public struct MetadataValue: Equatable, Sendable {
   /// 1 UTF-8, 13 JPEG, 14 PNG, 21 signed integer, 22 unsigned integer, 23 and 24 floating point.
   public var typeIndicator: UInt32
-  /// Big-endian where it is a number.
+  /// The raw value; numbers are big-endian.
   public var bytes: [UInt8]
 
+  /// Creates a value of a well-known type.
   public init(typeIndicator: UInt32, bytes: [UInt8]) {
     self.typeIndicator = typeIndicator
     self.bytes = bytes
   }
 
-  /// A text.
+  /// Returns a UTF-8 text value.
   public static func utf8(_ string: String) -> MetadataValue {
     MetadataValue(typeIndicator: 1, bytes: Array(string.utf8))
   }
 
-  /// A signed integer of 32 bits.
+  /// Returns a 32-bit signed integer value.
   public static func integer(_ value: Int32) -> MetadataValue {
     let bits = UInt32(bitPattern: value)
     let bytes = [24, 16, 8, 0].map { UInt8(truncatingIfNeeded: bits >> UInt32($0)) }
@@ -46,7 +48,7 @@ public struct MetadataValue: Equatable, Sendable {
     typeIndicator == 1 ? String(decoding: bytes, as: UTF8.self) : nil
   }
 
-  /// The number of an integer value that fits 64 signed bits; nil for other values and types.
+  /// The number of an integer value that fits into a signed 64-bit integer; nil for other values.
   public var integer: Int64? {
     guard [21, 22, 65, 66, 67, 74, 75, 76, 77, 78].contains(typeIndicator),
       let first = bytes.first, bytes.count <= 8
@@ -62,10 +64,10 @@ public struct MetadataValue: Equatable, Sendable {
 }
 
 extension MetadataItem {
-  /// Reads the items of a `meta` box: QuickTime's `mdta` keys, or the `ilst` of MP4.
+  /// Parses a `meta` box: QuickTime's `mdta` keys, or the `ilst` of MP4.
   static func items(in meta: BoxReader) throws(ISOBMFFError) -> [MetadataItem] {
     var meta = meta
-    // Only QuickTime's own form is a plain box, which begins with its `hdlr`.
+    // Only QuickTime's own variant is a plain box; it begins with `hdlr`.
     var look = meta
     let isPlain = try look.read("header", as: UInt64.self) & 0xFFFF_FFFF == 0x6864_6C72
     try meta.skip(isPlain ? 0 : 4, "version and flags")
@@ -106,7 +108,7 @@ extension MetadataItem {
       while var child = try item.nextBox() {
         switch child.type {
         case "mean", "name":
-          // The two halves of the key of a freeform item (`----`).
+          // The two parts of the key of a freeform item (`----`).
           try child.skip(4, "version and flags")
           key += ":" + String(decoding: child.readRest(), as: UTF8.self)
         case "data":
@@ -124,8 +126,8 @@ extension MetadataItem {
     return items
   }
 
-  /// Reads an international text of QuickTime's user data (`©nam` and the like in `udta`): the
-  /// first of its languages. Nil for other boxes.
+  /// Parses an international text of QuickTime's user data (`©nam` and the like in `udta`), in its
+  /// first language. Nil for other boxes.
   static func userText(_ box: BoxReader) -> MetadataItem? {
     guard box.type.rawValue >> 24 == 0xA9 else { return nil }
     var box = box

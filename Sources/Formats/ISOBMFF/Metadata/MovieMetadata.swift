@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What is said about a whole movie.
+/// Movie-level metadata to write.
 public struct MovieMetadata: Equatable, Sendable {
-  /// Seconds since 1970-01-01 00:00 UTC; nil leaves the date out.
+  /// Seconds since 1970-01-01 00:00 UTC; nil to omit the date.
   public var creationTime: Int64?
-  /// Items with QuickTime's keys (`com.apple.quicktime.title`). In MP4 those that `ilst` has a
-  /// four-character key for are written under it.
+  /// Items with QuickTime's keys (`com.apple.quicktime.title`). In MP4, items that have a
+  /// four-character key in `ilst` are written under that key.
   public var items: [MetadataItem]
-  /// Further boxes of `udta`.
+  /// Additional boxes for `udta`.
   public var userData: [OpaqueBox]
 
+  /// Creates metadata; empty by default.
   public init(
     creationTime: Int64? = nil, items: [MetadataItem] = [], userData: [OpaqueBox] = []
   ) {
@@ -18,17 +19,17 @@ public struct MovieMetadata: Equatable, Sendable {
     self.userData = userData
   }
 
-  /// The keys by which other programs tell a spatial movie: format version 1.0, and no warnings
-  /// about how it was shot.
+  /// The keys that mark a spatial movie for other programs: format version 1.0, and no warnings
+  /// about the recording conditions.
   public static let spatialItems = [
     MetadataItem(key: "com.apple.quicktime.spatial.format-version", value: .utf8("1.0")),
     MetadataItem(key: "com.apple.quicktime.spatial.aggressors-seen", value: .integer(0)),
   ]
 
-  /// From the files' origin of time, 1904-01-01, to that of Unix.
+  /// Seconds from the epoch of the files, 1904-01-01, to the Unix epoch.
   static let secondsTo1970: Int64 = 2_082_844_800
 
-  /// `creationTime` as the files hold it, in seconds since 1904-01-01; 0 for none.
+  /// `creationTime` in seconds since 1904-01-01, as stored in files; 0 if there is none.
   var creationTimeSince1904: UInt64 {
     guard let creationTime else { return 0 }
     let (seconds, overflow) = creationTime.addingReportingOverflow(Self.secondsTo1970)
@@ -37,7 +38,7 @@ public struct MovieMetadata: Equatable, Sendable {
 }
 
 extension MovieMetadata {
-  /// The four-character keys of `ilst` that stand for QuickTime's keys in MP4.
+  /// The four-character keys of `ilst` that replace QuickTime's keys in MP4.
   static let itemListKeys: [String: FourCC] = [
     "com.apple.quicktime.title": "©nam",
     "com.apple.quicktime.artist": "©ART",
@@ -50,8 +51,7 @@ extension MovieMetadata {
     "com.apple.quicktime.description": "desc",
   ]
 
-  /// `meta` with QuickTime's keys, and before it `udta` with the `ilst` keys, those of MP4, in its
-  /// `meta`.
+  /// Writes `udta`, with MP4's `ilst` keys in its `meta`, and then `meta` with QuickTime's keys.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     var listed: [(type: FourCC, value: MetadataValue)] = []
     var keyed: [(key: String, value: MetadataValue)] = []
@@ -152,9 +152,9 @@ struct UserData {
   }
 }
 
-/// The 15-bit form of an ISO 639-2 language code (ISO/IEC 14496-12 8.4.2).
+/// The packed 15-bit form of an ISO 639-2 language code (ISO/IEC 14496-12 8.4.2).
 enum LanguageCode {
-  /// Three lower-case letters as five bits each; `und` for anything else.
+  /// Packs three lower-case letters into five bits each; anything else becomes `und`.
   static func packed(_ language: String) -> UInt16 {
     let letters = Array(language.utf8)
     guard letters.count == 3, letters.allSatisfy({ (0x61...0x7A).contains($0) }) else {
@@ -163,7 +163,7 @@ enum LanguageCode {
     return letters.reduce(0) { $0 << 5 | UInt16($1 - 0x60) }
   }
 
-  /// The three letters; `und` for QuickTime's numbered languages and anything that has none.
+  /// Returns the three letters; `und` for QuickTime's numbered languages and invalid codes.
   static func letters(_ packed: UInt16) -> String {
     let letters = [10, 5, 0].map { UInt8(truncatingIfNeeded: packed >> UInt16($0)) & 0x1F }
     guard letters.allSatisfy({ (1...26).contains($0) }) else { return "und" }

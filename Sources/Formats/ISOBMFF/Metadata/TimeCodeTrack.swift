@@ -2,22 +2,23 @@
 
 internal import StereoVideo
 
-/// The time code of a movie's first picture, counted on through the movie (QuickTime File Format,
-/// "Timecode media").
+/// A time code track: the time code of the first frame, from which it counts up through the movie
+/// (QuickTime File Format, "Timecode media").
 public struct TimeCodeTrack: Equatable, Sendable {
-  /// Frames a second, as a ratio; both above 0.
+  /// Frames per second as a fraction; both parts are above 0.
   public let frameRate: (numerator: UInt32, denominator: UInt32)
-  /// Numbers are left out so that time codes keep to the clock.
+  /// Whether frame numbers are skipped to keep time codes in step with the clock (drop-frame).
   public let isDropFrame: Bool
-  /// Frames since midnight.
+  /// Number of the first frame, counted from midnight.
   public let firstFrame: UInt32
 
+  /// Compares all three properties.
   public static func == (one: Self, other: Self) -> Bool {
     one.frameRate == other.frameRate && one.isDropFrame == other.isDropFrame
       && one.firstFrame == other.firstFrame
   }
 
-  /// Nil for a rate that is none, or that has more than 255 frames a second.
+  /// Nil if a part of the rate is 0, or the rate is above 255 frames per second.
   public init?(
     frameRate: (numerator: UInt32, denominator: UInt32), isDropFrame: Bool, firstFrame: UInt32
   ) {
@@ -29,11 +30,11 @@ public struct TimeCodeTrack: Equatable, Sendable {
     self.firstFrame = firstFrame
   }
 
-  /// `tmcd`.
+  /// The `tmcd` sample entry.
   public var sampleEntry: OtherSampleEntry {
     var writer = BoxWriter()
     writer.write(UInt32(0))
-    // Begins again after 24 hours.
+    // Counts from 0 again after 24 hours.
     writer.write(UInt32(isDropFrame ? 3 : 2))
     writer.write(frameRate.numerator)
     writer.write(frameRate.denominator)
@@ -44,18 +45,18 @@ public struct TimeCodeTrack: Equatable, Sendable {
     return OtherSampleEntry(handlerType: "tmcd", type: "tmcd", payload: writer.bytes)
   }
 
-  /// The one sample of the track.
+  /// The only sample of the track.
   public var sample: [UInt8] {
     var sample: [UInt8] = []
     sample.append(bigEndian: firstFrame)
     return sample
   }
 
-  /// `gmhd` with what players show time codes in.
+  /// `gmhd` with the text style in which players show time codes.
   public static let mediaHeader = OpaqueBox.mediaHeader { writer in
     writer.box("tmcd") { tmcd in
       tmcd.fullBox("tcmi") {
-        // A font by name, 12 points, black on white.
+        // Font by name, 12 points, black on white.
         $0.write(zeros: 4)
         $0.write(UInt16(12))
         $0.write(zeros: 8)
@@ -67,7 +68,8 @@ public struct TimeCodeTrack: Equatable, Sendable {
 }
 
 extension OpaqueBox {
-  /// `gmhd` (QuickTime File Format, "Base media information header") with a box of its kind.
+  /// Returns `gmhd` (QuickTime File Format, "Base media information header") with a media-specific
+  /// box.
   static func mediaHeader(_ body: (inout BoxWriter) -> Void) -> OpaqueBox {
     var writer = BoxWriter()
     writer.fullBox("gmin") {

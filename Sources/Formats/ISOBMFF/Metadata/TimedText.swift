@@ -2,19 +2,19 @@
 
 internal import StereoVideo
 
-/// Texts as samples of a track: subtitles (3GPP TS 26.245) and QuickTime's chapters.
+/// Text samples: subtitles (3GPP TS 26.245) and QuickTime chapters.
 public enum TimedText {
-  /// The sample entry of subtitles (`tx3g`): white, in the middle of the bottom, on nothing.
+  /// The sample entry of subtitles (`tx3g`): white text, bottom centre, transparent background.
   public static let subtitles: OtherSampleEntry = {
     var writer = BoxWriter()
     writer.write(UInt32(0))
-    // Horizontally in the middle, vertically at the bottom.
+    // Justification: horizontally centred, vertically at the bottom.
     writer.write([1, 0xFF])
-    // The background, transparent.
+    // Transparent background.
     writer.write(UInt32(0))
-    // The box around the text: as large as the track.
+    // The text box: the size of the track.
     writer.write(zeros: 8)
-    // Characters 0 to 0 in font 1, 18 pixels high, white.
+    // Style of characters 0 to 0: font 1, 18 pixels high, white.
     writer.write(UInt32(0))
     writer.write(UInt16(1))
     writer.write([0, 18])
@@ -31,23 +31,23 @@ public enum TimedText {
   public static let chapters: OtherSampleEntry = {
     var writer = BoxWriter()
     writer.write(UInt32(0))
-    // Text in the middle.
+    // Centred text.
     writer.write(UInt32(1))
     writer.write(zeros: 35)
     return OtherSampleEntry(handlerType: "text", type: "text", payload: writer.bytes)
   }()
 
-  /// The media header of a chapter track: `gmhd` with a `text` box that leaves texts where they are.
+  /// The media header of a chapter track: `gmhd` with a `text` box that holds an identity matrix.
   public static let chapterHeader = OpaqueBox.mediaHeader { writer in
     writer.box("text") { TransformMatrix.identity.write(to: &$0) }
   }
 
-  /// A sample of subtitles: the text, cut off behind 65535 bytes of UTF-8.
+  /// Returns a subtitle sample: the text, truncated to 65535 bytes of UTF-8.
   public static func subtitle(_ text: String) -> [UInt8] {
     var bytes = Array(text.utf8)
     if bytes.count > Int(UInt16.max) {
       bytes.removeLast(bytes.count - Int(UInt16.max))
-      // Not in the middle of a character.
+      // Do not cut a character in two.
       while let last = bytes.last, last & 0xC0 == 0x80 { bytes.removeLast() }
       if bytes.last.map({ $0 >= 0xC0 }) == true { bytes.removeLast() }
     }
@@ -56,7 +56,7 @@ public enum TimedText {
     return sample + bytes
   }
 
-  /// A sample of a chapter track: its title, which is said to be UTF-8.
+  /// Returns a chapter sample: the title, marked as UTF-8.
   public static func chapter(_ title: String) -> [UInt8] {
     var writer = BoxWriter()
     writer.write(subtitle(title))

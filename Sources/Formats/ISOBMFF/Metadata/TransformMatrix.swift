@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The 3x3 matrix of `tkhd` and `mvhd` that places a picture on the canvas
-/// (ISO/IEC 14496-12 8.3.2): rows (a, b, u), (c, d, v), (x, y, w).
+/// The 3x3 matrix of `tkhd` and `mvhd` that places a picture on the canvas (ISO/IEC 14496-12
+/// 8.3.2): rows (a, b, u), (c, d, v), (x, y, w).
 ///
 /// `u`, `v` and `w` are 2.30 fixed-point numbers, the others 16.16.
 public struct TransformMatrix: Equatable, Sendable {
   public var a, b, u, c, d, v, x, y, w: Int32
 
+  /// Creates a matrix from fixed-point elements; omitted elements are those of the identity.
   public init(
     a: Int32, b: Int32, u: Int32 = 0, c: Int32, d: Int32, v: Int32 = 0, x: Int32 = 0,
     y: Int32 = 0, w: Int32 = 0x4000_0000
@@ -16,7 +17,7 @@ public struct TransformMatrix: Equatable, Sendable {
     (self.x, self.y, self.w) = (x, y, w)
   }
 
-  /// Leaves the picture as it is.
+  /// The matrix that leaves the picture unchanged.
   public static let identity = TransformMatrix(a: 0x1_0000, b: 0, c: 0, d: 0x1_0000)
 
   func write(to writer: inout BoxWriter) {
@@ -26,12 +27,12 @@ public struct TransformMatrix: Equatable, Sendable {
   }
 }
 
-/// How a picture is to be turned before it is shown: one of the eight ways that leave its edges
-/// straight.
+/// Rotation and mirroring to apply to a picture before display: one of the eight combinations that
+/// keep its edges straight.
 public struct PictureOrientation: Hashable, Sendable {
-  /// In degrees: 0, 90, 180 or 270.
+  /// Rotation in degrees: 0, 90, 180 or 270.
   public let clockwiseRotation: Int
-  /// Mirrored, left for right, before it is rotated.
+  /// Whether the picture is mirrored left to right before the rotation.
   public let isFlipped: Bool
 
   /// Nil for other angles.
@@ -45,14 +46,14 @@ public struct PictureOrientation: Hashable, Sendable {
     self.isFlipped = isFlipped
   }
 
-  /// Shown as it is.
+  /// No rotation, no mirroring.
   public static let upright = PictureOrientation(rotation: 0, isFlipped: false)
 
   fileprivate static let all = [0, 90, 180, 270].flatMap { rotation in
     [false, true].map { PictureOrientation(rotation: rotation, isFlipped: $0) }
   }
 
-  /// The matrix without a translation.
+  /// The matrix without translation.
   fileprivate var linearPart: TransformMatrix {
     let one: Int32 = 0x1_0000
     let (a, b): (Int32, Int32) =
@@ -68,7 +69,8 @@ public struct PictureOrientation: Hashable, Sendable {
 }
 
 extension TransformMatrix {
-  /// Turns a picture of a size, and moves it back to where its top left corner was.
+  /// Creates a matrix that rotates a picture of the given size and moves its top left corner back
+  /// to the origin.
   public init(_ orientation: PictureOrientation, of size: FixedPointSize) {
     self = orientation.linearPart
     let (width, height) = (Int32(clamping: size.width), Int32(clamping: size.height))
@@ -76,7 +78,8 @@ extension TransformMatrix {
     y = b < 0 ? width : d < 0 ? height : 0
   }
 
-  /// How the matrix turns a picture, wherever it moves it; nil for any other transformation.
+  /// The rotation and mirroring of the matrix, whatever its translation; nil for other
+  /// transformations.
   public var orientation: PictureOrientation? {
     PictureOrientation.all.first {
       let matrix = $0.linearPart

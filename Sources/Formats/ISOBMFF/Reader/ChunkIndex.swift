@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Which chunk a sample lies in, and where that begins: `stsc` with `stco` or `co64`
-/// (ISO/IEC 14496-12 8.7.4, 8.7.5).
+/// Maps samples to chunks and chunks to file offsets: `stsc` with `stco` or `co64` (ISO/IEC
+/// 14496-12 8.7.4, 8.7.5).
 struct ChunkIndex: Sendable {
   struct Location {
-    /// Where the chunk begins in the file.
+    /// Offset of the chunk in the file.
     var offset: UInt64
-    /// The samples of the chunk.
+    /// Indexes of the samples in the chunk.
     var samples: Range<Int>
-    /// Into the track's sample entries, from 0 on.
+    /// Index into the track's sample entries, from 0.
     var sampleEntryIndex: Int
   }
 
@@ -20,10 +20,10 @@ struct ChunkIndex: Sendable {
   private let wide: Bool
   /// The first sample of every 16th run.
   private let firstSamples: [Int]
-  /// How many samples all chunks have room for, up to 2^32.
+  /// Number of samples that all chunks can hold, at most 2^32.
   let capacity: Int
 
-  /// Throws where chunk numbers do not begin at 1 or do not increase.
+  /// - Throws: if chunk numbers do not begin at 1 or do not increase.
   init(
     runs: BigEndianTable, offsets: BigEndianTable, wide: Bool, box: BoxReader
   ) throws(ISOBMFFError) {
@@ -52,7 +52,7 @@ struct ChunkIndex: Sendable {
     capacity = samples
   }
 
-  /// Where a sample's chunk lies; nil beyond the last chunk.
+  /// Returns the chunk of a sample; nil past the last chunk.
   func location(of sample: Int) -> Location? {
     guard sample >= 0, sample < capacity else { return nil }
     let checkpoint = partitionPoint(count: firstSamples.count) { firstSamples[$0] <= sample } - 1
@@ -76,14 +76,14 @@ struct ChunkIndex: Sendable {
     return nil
   }
 
-  /// How many chunks a run has that exist.
+  /// Returns the number of existing chunks in a run.
   private static func chunks(of run: Int, in runs: BigEndianTable, chunkCount: Int) -> Int {
     let next = run + 1 < runs.count ? Int(runs.number(run + 1)) - 1 : chunkCount
     return max(0, min(next, chunkCount) - (Int(runs.number(run)) - 1))
   }
 }
 
-/// How many bytes each sample has: `stsz` or `stz2` (ISO/IEC 14496-12 8.7.3).
+/// The size of each sample: `stsz` or `stz2` (ISO/IEC 14496-12 8.7.3).
 enum SampleSizes: Sendable {
   case uniform(UInt32, count: Int)
   case listed(SizeList)
@@ -102,7 +102,7 @@ enum SampleSizes: Sendable {
     }
   }
 
-  /// The bytes of the samples in the range together.
+  /// Returns the total size of the samples in the range, in bytes.
   func total(_ range: Range<Int>) -> UInt64 {
     switch self {
     case .uniform(let size, _):
@@ -111,7 +111,7 @@ enum SampleSizes: Sendable {
     }
   }
 
-  /// A table of sizes, with remembered sums.
+  /// A table of sizes, with cached sums.
   struct SizeList: Sendable {
     private static let interval = 16
 
@@ -120,7 +120,8 @@ enum SampleSizes: Sendable {
     let count: Int
     private let sums: [UInt64]
 
-    /// `fieldBits` is 4, 8, 16 or 32; with 4 each row of the table has two sizes.
+    /// Creates a list; `fieldBits` is 4, 8, 16 or 32. With 4, each row of the table holds two
+    /// sizes.
     init(_ table: BigEndianTable, fieldBits: Int, count: Int) {
       self.table = table
       self.fieldBits = fieldBits
@@ -142,7 +143,7 @@ enum SampleSizes: Sendable {
     }
 
     func total(_ range: Range<Int>) -> UInt64 {
-      // Most ranges lie in one chunk of samples, which are few.
+      // Most ranges lie within one chunk, which holds few samples.
       range.count <= Self.interval
         ? sum(range) : total(before: range.upperBound) &- total(before: range.lowerBound)
     }
@@ -154,7 +155,7 @@ enum SampleSizes: Sendable {
         &+ sum(checkpoint * Self.interval..<max(sample, checkpoint * Self.interval))
     }
 
-    /// The sizes one by one; those of no sample are 0.
+    /// Adds up the sizes one by one; indexes without a sample count as 0.
     private func sum(_ range: Range<Int>) -> UInt64 {
       var sum: UInt64 = 0
       for index in range.clamped(to: 0..<count) { sum &+= UInt64(size(of: index)) }

@@ -2,15 +2,15 @@
 
 internal import StereoVideo
 
-/// Finds out whether a file is a movie with H.265 of several layers: with an `lhvC` box in a sample
+/// Detects whether a file is a movie with multilayer H.265: one with an `lhvC` box in a sample
 /// entry (ISO/IEC 14496-15 9.6.3).
 ///
-/// It reads no more than headers of boxes, so that whoever asks what some file is can ask this of
-/// every file. What is found says nothing of whether the movie can be read.
+/// It reads only box headers, so it is cheap enough to run on every file when detecting file types.
+/// A positive result does not guarantee that the movie can be read.
 public struct LayeredMovieProbe {
-  /// A file of more headers on the way to its sample entries is taken for another.
+  /// Limit for the headers read on the way to the sample entries; a file with more is not detected.
   private static let maximumHeaderCount = 1024
-  /// What may stand first in a movie.
+  /// Box types that a movie may begin with.
   private static let firstTypes: Set<FourCC> = [
     "ftyp", "styp", "moov", "mdat", "free", "skip", "wide", "pnot", "uuid",
   ]
@@ -21,7 +21,7 @@ public struct LayeredMovieProbe {
     let content: Range<UInt64>
   }
 
-  /// Gives bytes of the file, by offset and count; nil where they are not there.
+  /// Returns bytes of the file, by offset and count; nil if they are not available.
   private let peek: (UInt64, Int) -> [UInt8]?
   private var headerCount = 0
 
@@ -29,10 +29,12 @@ public struct LayeredMovieProbe {
     self.peek = peek
   }
 
+  /// Returns whether the file is a movie with multilayer H.265.
+  ///
   /// - Parameters:
-  ///   - fileSize: in bytes; nil where it is not known.
-  ///   - peek: gives bytes of the file, by offset and count; nil where they are not there. It is
-  ///     asked for eight bytes at a time.
+  ///   - fileSize: size of the file in bytes; nil if unknown.
+  ///   - peek: returns bytes of the file, by offset and count; nil if they are not available. It is
+  ///     called for eight bytes at a time.
   public static func isLayered(
     fileSize: UInt64?, peek: @escaping (_ offset: UInt64, _ count: Int) -> [UInt8]?
   ) -> Bool {
@@ -58,7 +60,7 @@ public struct LayeredMovieProbe {
       guard let found = child([type], of: content) else { return false }
       content = found
     }
-    // Version, flags and the count of entries; then those, each with 78 bytes before its boxes.
+    // Version, flags and entry count; then the entries, each with 78 bytes before its boxes.
     guard let entries = part(content, from: 8), let entry = child(Self.codecs, of: entries),
       let boxes = part(entry, from: 78)
     else { return false }
@@ -70,7 +72,7 @@ public struct LayeredMovieProbe {
       ? range.lowerBound + count..<range.upperBound : nil
   }
 
-  /// The content of the first box of one of these types.
+  /// Returns the content of the first box of one of these types.
   private mutating func child(_ types: Set<FourCC>, of range: Range<UInt64>) -> Range<UInt64>? {
     var position = range.lowerBound
     while let box = header(at: position, end: range.upperBound) {
@@ -80,7 +82,7 @@ public struct LayeredMovieProbe {
     return nil
   }
 
-  /// The box that begins at `start`, as far as it lies in front of `end`.
+  /// Returns the box that begins at `start`, truncated to `end`.
   private mutating func header(at start: UInt64, end: UInt64) -> Header? {
     guard start < end, end - start >= 8, headerCount < Self.maximumHeaderCount,
       let bytes = peek(start, 8), bytes.count == 8

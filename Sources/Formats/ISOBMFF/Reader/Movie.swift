@@ -2,33 +2,34 @@
 
 /// The index of a movie: its `moov` box (ISO/IEC 14496-12 8.2.1).
 public struct Movie: Sendable {
-  /// Units a second of the movie's durations and edit lists; never 0.
+  /// Timescale of the movie's durations and edit lists, in units per second; never 0.
   public internal(set) var timescale: UInt32 = 0
-  /// In units of the timescale; nil where it is not known.
+  /// Duration in units of the timescale; nil if unknown.
   public internal(set) var duration: UInt64?
-  /// Seconds since 1904-01-01 00:00 UTC; 0 is not known.
+  /// Seconds since 1904-01-01 00:00 UTC; 0 if unknown.
   public internal(set) var creationTime: UInt64 = 0
+  /// The matrix of `mvhd`, which applies to all pictures of the movie.
   public internal(set) var matrix = TransformMatrix.identity
-  /// In the file's order, without those that cannot be read.
+  /// The tracks in file order, without those that cannot be read.
   public internal(set) var tracks: [Track] = []
-  /// Samples come in fragments, behind this index (`mvex`).
+  /// Whether samples follow in fragments after this index (`mvex`).
   public internal(set) var isFragmented = false
-  /// With fragments, in units of the timescale; nil where it is not known (`mehd`).
+  /// Duration including fragments, in units of the timescale (`mehd`); nil if unknown.
   public internal(set) var fragmentedDuration: UInt64?
-  /// The items of `meta` and `udta`, QuickTime's and iTunes' alike.
+  /// The items of `meta` and `udta`, in QuickTime's and in iTunes' form.
   public internal(set) var metadata: [MetadataItem] = []
-  /// The boxes of `udta`, as they are.
+  /// The boxes of `udta`, unparsed.
   public internal(set) var userData: [OpaqueBox] = []
-  /// Every other box of `moov`, in the file's order.
+  /// All other boxes of `moov`, in file order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
-  /// What is wrong with the file but can be done without: broken tracks that were left out,
-  /// metadata that could not be read. At most 64 of them.
+  /// Recoverable defects of the file, such as unreadable metadata and broken tracks, which are left
+  /// out. At most 64.
   public internal(set) var issues: [ISOBMFFError] = []
-  /// What holds for samples for which a fragment says nothing (`trex`).
+  /// Defaults for sample fields that fragments omit (`trex`).
   var fragmentDefaults: [TrackID: TrackRun.Defaults] = [:]
 
-  /// Adds a fragment's samples to those of its tracks, so that they can be looked up there.
-  /// Fragments are to be added once each, in the file's order.
+  /// Adds the samples of a fragment to its tracks, so that they can be looked up there. Add each
+  /// fragment once, in file order.
   public mutating func append(_ fragment: MovieFragment) {
     for trackFragment in fragment.trackFragments {
       guard let index = tracks.firstIndex(where: { $0.id == trackFragment.trackID }) else {
@@ -42,12 +43,13 @@ public struct Movie: Sendable {
 }
 
 extension Movie {
-  /// Reads the content of a `moov` box.
+  /// Parses the content of a `moov` box.
   ///
   /// - Parameters:
-  ///   - content: everything behind the box's header. It is kept: samples are looked up in it.
-  ///   - offset: where the content begins, in bytes from the file's start.
-  /// - Throws: an ``ISOBMFFError`` where the box is broken, or no track in it can be read.
+  ///   - content: everything after the box's header. It is kept, because samples are looked up in
+  ///     it.
+  ///   - offset: offset of the content in the file, in bytes.
+  /// - Throws: ``ISOBMFFError`` if the box is broken or none of its tracks can be read.
   public init(content: [UInt8], at offset: UInt64 = 0) throws(ISOBMFFError) {
     var box = BoxReader(content, type: "moov", path: "moov", base: offset)
     var log = IssueLog()
@@ -91,7 +93,7 @@ extension Movie {
     issues = log.issues
   }
 
-  /// ISO/IEC 14496-12 8.2.2.
+  /// Reads `mvhd` (ISO/IEC 14496-12 8.2.2).
   private mutating func readHeader(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     let wide = try box.readVersion().version == 1
@@ -104,7 +106,7 @@ extension Movie {
     matrix = try TransformMatrix(&box)
   }
 
-  /// ISO/IEC 14496-12 8.8.1 to 8.8.3.
+  /// Reads `mvex` (ISO/IEC 14496-12 8.8.1 to 8.8.3).
   private mutating func readFragmentDefaults(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     while var child = try box.nextBox() {
@@ -129,15 +131,16 @@ extension Movie {
   }
 }
 
-/// What a file says of its own format: the `ftyp` box (ISO/IEC 14496-12 4.3).
+/// The format that a file claims to have: the `ftyp` box (ISO/IEC 14496-12 4.3).
 public struct FileType: Equatable, Sendable {
-  /// `qt  `, `mp42`, `isom` and so on.
+  /// The major brand: `qt  `, `mp42`, `isom` and so on.
   public var majorBrand: FourCC
+  /// Version of the specification that the major brand stands for; informative only.
   public var minorVersion: UInt32
-  /// Every specification that the file says it follows.
+  /// The brands of all specifications that the file claims to conform to.
   public var compatibleBrands: [FourCC]
 
-  /// QuickTime rather than ISO base media.
+  /// Whether the file is QuickTime rather than ISO base media.
   public var isQuickTime: Bool { majorBrand == "qt  " }
 
   init(content: [UInt8], at offset: UInt64) throws(ISOBMFFError) {
@@ -151,18 +154,18 @@ public struct FileType: Equatable, Sendable {
   }
 }
 
-/// Where the samples of a track are: the `dref` box in its `dinf` (ISO/IEC 14496-12 8.7).
+/// The location of a track's samples: the `dref` box in its `dinf` (ISO/IEC 14496-12 8.7).
 ///
-/// Samples in other files are refused: their names come from the file, and reading them would let a
-/// movie choose what is read.
+/// Samples in other files are rejected: the file names come from the movie, so reading them would
+/// let a movie choose which files are opened.
 struct DataReferences {
-  /// The numbers, from 1 on, of the references that lead out of the file.
+  /// The numbers, from 1, of the references to other files.
   private var external: Set<UInt16> = []
 
-  /// All samples are in this file.
+  /// Creates references for a track whose samples are all in this file.
   init() {}
 
-  /// Reads a `dinf` box.
+  /// Parses a `dinf` box.
   init(_ dinf: BoxReader) throws(ISOBMFFError) {
     var dinf = dinf
     while var dref = try dinf.nextBox() {
@@ -173,13 +176,13 @@ struct DataReferences {
       while var reference = try dref.nextBox(), number < .max {
         number += 1
         let isHere = try reference.readVersion().flags & 1 != 0
-        // Writers exist that leave the flag out, and the name too.
+        // Some writers omit both the flag and the name.
         if !isHere, reference.remaining > 0 { external.insert(number) }
       }
     }
   }
 
-  /// Throws where the samples of a sample entry are in another file.
+  /// Throws if the samples of the sample entry are in another file.
   func check(_ entry: BoxReader) throws(ISOBMFFError) {
     guard !external.isEmpty else { return }
     var entry = entry

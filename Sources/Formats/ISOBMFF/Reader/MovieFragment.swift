@@ -2,34 +2,36 @@
 
 /// The index of one fragment of a movie: a `moof` box (ISO/IEC 14496-12 8.8.4).
 public struct MovieFragment: Sendable {
-  /// A track fragment: samples of one track (`traf`).
+  /// The samples of one track in a fragment (`traf`).
   public struct TrackFragment: Sendable {
+    /// The track that the samples belong to.
     public internal(set) var trackID: TrackID
-    /// In decoding order. Sample entry indexes are into the track's sample entries.
+    /// The runs in decoding order. Their sample entry indexes refer to the track's sample entries.
     public internal(set) var runs: [TrackRun] = []
-    /// Every other box, such as `senc` and `saiz`, in the file's order.
+    /// All other boxes, such as `senc` and `saiz`, in file order.
     public internal(set) var otherBoxes: [OpaqueBox] = []
   }
 
-  /// Where the box begins, in bytes from the file's start.
+  /// Offset of the box in the file, in bytes.
   public let offset: UInt64
-  /// Increases from fragment to fragment (`mfhd`).
+  /// Sequence number; increases from fragment to fragment (`mfhd`).
   public internal(set) var sequenceNumber: UInt32 = 0
-  /// In the file's order; a track may have several.
+  /// The track fragments in file order; a track may have several.
   public internal(set) var trackFragments: [TrackFragment] = []
-  /// Every other box, in the file's order.
+  /// All other boxes, in file order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
 }
 
 extension MovieFragment {
-  /// Reads a `moof` box.
+  /// Parses a `moof` box.
   ///
   /// - Parameters:
-  ///   - content: everything behind the box's header. It is kept: samples are looked up in it.
-  ///   - offset: where the box begins, in bytes from the file's start.
-  ///   - headerSize: the bytes of the box before the content.
-  ///   - defaults: what the movie says of its tracks (`trex`).
-  ///   - decodeTimes: where each track goes on that does not say it itself.
+  ///   - content: everything after the box's header. It is kept, because samples are looked up in
+  ///     it.
+  ///   - offset: offset of the box in the file, in bytes.
+  ///   - headerSize: size of the box's header in bytes.
+  ///   - defaults: the movie's defaults for each track (`trex`).
+  ///   - decodeTimes: the next decode time of each track, used if the fragment states none.
   init(
     content: [UInt8], at offset: UInt64, headerSize: Int,
     defaults: [TrackID: TrackRun.Defaults], decodeTimes: [TrackID: Int64]
@@ -39,7 +41,7 @@ extension MovieFragment {
     var box = BoxReader(
       content, type: "moof", path: "moof", base: overflow ? offset : base)
     var decodeTimes = decodeTimes
-    // Without a word on it a track's data begins where that of the track before it ended.
+    // By default, a track's data begins where the data of the previous track ended.
     var dataEnd = offset
     while var child = try box.nextBox() {
       switch child.type {
@@ -65,7 +67,7 @@ extension MovieFragment {
 /// Reads one `traf` box (ISO/IEC 14496-12 8.8.6 to 8.8.12).
 private struct TrackFragmentReader {
   let fragmentOffset: UInt64
-  /// Where the data that the fragment has described so far ends.
+  /// End of the data described so far.
   private(set) var dataEnd: UInt64
   let allDefaults: [TrackID: TrackRun.Defaults]
   let decodeTimes: [TrackID: Int64]
@@ -115,7 +117,7 @@ private struct TrackFragmentReader {
     let flags = try box.readVersion().flags
     trackFragment.trackID = TrackID(rawValue: try box.read("track_ID"))
     defaults = allDefaults[trackFragment.trackID] ?? TrackRun.Defaults()
-    // default-base-is-moof; without it the first track fragment counts from there too.
+    // default-base-is-moof; without it, the base of the first track fragment is the `moof` too.
     dataBase = flags & 0x2_0000 != 0 ? fragmentOffset : dataEnd
     if flags & 0x1 != 0 {
       dataBase = try box.read("base_data_offset")

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Goes through the boxes of a file, one by one, without reading it: it says which bytes it needs,
-/// and is given them.
+/// Parses the top-level boxes of a file without doing any input: it requests bytes, and the caller
+/// supplies them.
 ///
-/// The same parser serves a file that can be read anywhere and a stream whose bytes come once, in
+/// The same parser works for files with random access and for streams whose bytes arrive once, in
 /// order:
 ///
 /// ```swift
@@ -18,64 +18,72 @@
 /// }
 /// ```
 ///
-/// With a stream, bytes before a needed range are those of `mdat` and of boxes that the parser
-/// does not read: the caller takes its samples from them, or drops them. Any part of a needed
-/// range may be supplied; the parser asks for the rest.
+/// In a stream, the bytes before a requested range belong to `mdat` and to boxes that the parser
+/// does not read: the caller extracts samples from them or drops them. Any part of a requested
+/// range may be supplied; the parser requests the rest.
 public struct MovieParser: Sendable {
-  /// What the parser came to, or what it needs to go on.
+  /// The next box of the file, or the bytes needed to continue.
   public enum Event: Sendable {
+    /// The parsed `ftyp` box.
     case fileType(FileType)
-    /// The index of the movie; the first, if there are more, unless later ones are asked for.
+    /// The index of the movie. If there are several, only the first unless `readsLaterMovies` is
+    /// set.
     case movie(Movie)
     /// The index of a fragment, whose data usually follow.
     case fragment(MovieFragment)
+    /// A parsed `sidx` box.
     case segmentIndex(SegmentIndex)
+    /// A parsed `mfra` box.
     case randomAccess(FragmentRandomAccess)
-    /// Where samples lie, in bytes from the file's start; up to the end of the file, or to
-    /// `UInt64.max` where that is not known.
+    /// The range of sample data in the file, in bytes; it ends at the end of the file or box, or at
+    /// `UInt64.max` if that is unknown.
     case mediaData(Range<UInt64>)
-    /// A box that is not read: its type, and where its content lies.
+    /// A box that is not parsed: its type and the range of its content.
     case box(FourCC, Range<UInt64>)
-    /// Bytes of the file that the parser has to have before it can go on.
+    /// Bytes of the file that the parser needs before it can continue.
     case needBytes(Range<UInt64>)
     /// The end of the file.
     case end
   }
 
-  /// In bytes. A larger index is refused; it would be that of a movie of some hundred hours.
+  /// In bytes. A larger index, which would be that of a movie of several hundred hours, is
+  /// rejected.
   public static let maximumIndexSize: UInt64 = 1 << 30
-  /// No more bytes are asked for at once, lest a lying size makes the caller allocate it.
+  /// Maximum number of bytes requested at once, so that a false size does not make the caller
+  /// allocate it.
   private static let maximumRequest: UInt64 = 1 << 22
-  /// More empty boxes one behind the other are no movie's, and only cost time.
+  /// Limit for consecutive empty boxes: no real movie has more, and they only cost time.
   private static let maximumEmptyBoxCount = 1 << 18
 
-  /// Whether every index is given: a stream may begin anew with another one.
+  /// Whether later `moov` boxes are reported too: a stream may start again with a new one.
   public var readsLaterMovies = false
-  /// Where the next box begins, in bytes from the file's start.
+  /// Offset of the next box in the file, in bytes.
   public private(set) var position: UInt64 = 0
   private var fileSize: UInt64?
-  /// The bytes of the file from `position` on that have been supplied.
+  /// The supplied bytes of the file from `position` on.
   private var buffer: [UInt8] = []
   private var wanted: Range<UInt64> = 0..<0
   private var hasMovie = false
-  /// How many boxes without content have been passed over since the last one with some.
+  /// Number of consecutive empty boxes skipped so far.
   private var emptyBoxCount = 0
   private var fragmentDefaults: [TrackID: TrackRun.Defaults] = [:]
   private var decodeTimes: [TrackID: Int64] = [:]
 
-  /// - Parameter fileSize: in bytes, where it is known.
+  /// Creates a parser at the start of a file.
+  ///
+  /// - Parameter fileSize: size of the file in bytes; nil if unknown.
   public init(fileSize: UInt64? = nil) {
     self.fileSize = fileSize
   }
 
-  /// What comes next; the same request again as long as nothing of it has been supplied.
+  /// Returns the next event; repeats a request until some of its bytes are supplied.
   ///
-  /// - Throws: an ``ISOBMFFError``. The parser does not get past it, except by ``seek(to:)``.
+  /// - Throws: ``ISOBMFFError``. After an error, the parser can continue only by ``seek(to:)``.
   public mutating func next() throws(ISOBMFFError) -> Event {
     if let fileSize, position >= fileSize || fileSize - position < 8 {
       return try end()
     }
-    // Behind a box without an end there is nothing; so large an offset stands for that.
+    // After a box that extends to an unknown end there is nothing; `position` is then huge.
     guard position <= UInt64(Int64.max) else { return try end() }
     guard let box = try header() else { return request(upTo: 16) }
     guard Self.readTypes.contains(box.type),
@@ -93,7 +101,8 @@ public struct MovieParser: Sendable {
     return try read(box)
   }
 
-  /// Takes what it needs of the bytes that begin at `offset` in the file; others are ignored.
+  /// Takes the requested bytes out of `bytes`, which begin at `offset` in the file; ignores the
+  /// others.
   public mutating func supply(_ bytes: UnsafeRawBufferPointer, at offset: UInt64) {
     guard offset <= wanted.lowerBound, let skipped = Int(exactly: wanted.lowerBound - offset),
       skipped < bytes.count
@@ -103,17 +112,18 @@ public struct MovieParser: Sendable {
     wanted = wanted.lowerBound + UInt64(taken.count)..<wanted.upperBound
   }
 
-  /// Takes what it needs of the bytes that begin at `offset` in the file; others are ignored.
+  /// Takes the requested bytes out of `bytes`, which begin at `offset` in the file; ignores the
+  /// others.
   public mutating func supply(_ bytes: [UInt8], at offset: UInt64) {
     bytes.withUnsafeBytes { supply($0, at: offset) }
   }
 
-  /// Says where a stream of unknown length has ended.
+  /// Sets the size of a stream of unknown length when it has ended.
   public mutating func endOfStream(at fileSize: UInt64) {
     self.fileSize = fileSize
   }
 
-  /// Goes on at another box of the same file, which begins at `offset`.
+  /// Continues at another box of the same file, which begins at `offset`.
   public mutating func seek(to offset: UInt64) {
     emptyBoxCount = 0
     move(to: offset)
@@ -121,17 +131,18 @@ public struct MovieParser: Sendable {
 }
 
 extension MovieParser {
-  /// A box of the file's top level.
+  /// A top-level box.
   private struct Box {
     var type: FourCC
     var headerSize: Int
-    /// With the header; `UInt64.max` minus its position for one that goes on to an unknown end.
+    /// Size including the header; for a box that extends to an unknown end, `UInt64.max` minus its
+    /// position.
     var size: UInt64
   }
 
   private static let readTypes: Set<FourCC> = ["ftyp", "moov", "moof", "sidx", "mfra"]
 
-  /// The header at the position, or nil where more bytes are needed for it.
+  /// Returns the header at the current position, or nil if more bytes are needed.
   private func header() throws(ISOBMFFError) -> Box? {
     let table = BigEndianTable(bytes: buffer, start: 0, count: buffer.count / 4, stride: 4)
     guard table.count >= 2 else { return nil }
@@ -139,7 +150,7 @@ extension MovieParser {
     guard hasMovie || type.isPlausible else {
       throw ISOBMFFError(
         path: "", offset: position,
-        reason: "this is no ISO base media or QuickTime file: instead of a box there is \(type)")
+        reason: "not an ISO base media or QuickTime file: expected a box, but found \(type)")
     }
     let rest = (fileSize ?? .max) - position
     switch table.number(0) {
@@ -163,7 +174,7 @@ extension MovieParser {
     }
   }
 
-  /// Throws where a box that has to be read is not all there, or too large.
+  /// Throws if a box that has to be read is incomplete or too large.
   private func check(_ box: Box) throws(ISOBMFFError) {
     if let fileSize, box.size > fileSize - position {
       throw error(
@@ -184,12 +195,12 @@ extension MovieParser {
     guard hasMovie else {
       throw ISOBMFFError(
         path: "", offset: fileSize ?? position,
-        reason: "the file ends without a moov box: it is no movie, or was cut off")
+        reason: "the file ends without a moov box: it is not a movie or is truncated")
     }
     return .end
   }
 
-  /// Asks for the bytes up to `count` from the position on.
+  /// Requests the bytes from the current position to `count` bytes after it.
   private mutating func request(upTo count: UInt64) -> Event {
     let start = position + UInt64(buffer.count)
     var end = position.addingReportingOverflow(count)
@@ -214,7 +225,7 @@ extension MovieParser {
     wanted = offset..<offset
   }
 
-  /// Reads a box that is in the buffer and goes on behind it.
+  /// Parses a box that is completely in the buffer and moves past it.
   private mutating func read(_ box: Box) throws(ISOBMFFError) -> Event {
     let content = Array(buffer[box.headerSize..<Int(box.size)])
     let contentOffset = position + UInt64(box.headerSize)
@@ -259,7 +270,7 @@ extension MovieParser {
 }
 
 extension FourCC {
-  /// All characters are letters, digits, punctuation or the © of QuickTime.
+  /// Whether all characters are printable ASCII or QuickTime's ©.
   fileprivate var isPlausible: Bool {
     [24, 16, 8, 0].allSatisfy {
       let byte = rawValue >> UInt32($0) & 0xFF

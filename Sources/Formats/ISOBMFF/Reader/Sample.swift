@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Where one sample of a track lies, when it plays and what it is.
+/// The position, times and properties of one sample.
 public struct SampleRecord: Equatable, Sendable {
-  /// In bytes from the file's start. It may lie beyond the file's end: check before reading.
+  /// Offset in the file, in bytes. It may be past the end of the file: check before reading.
   public var offset: UInt64
-  /// In bytes.
+  /// Size in bytes.
   public var size: UInt32
-  /// In units of the track's timescale, on the media's own time line (before edit lists).
+  /// Decode time in units of the track's timescale, on the media time line (before edit lists).
   public var decodeTime: Int64
-  /// In units of the track's timescale, on the media's own time line (before edit lists).
+  /// Presentation time in units of the track's timescale, on the media time line (before edit
+  /// lists).
   public var presentationTime: Int64
-  /// In units of the track's timescale.
+  /// Duration in units of the track's timescale.
   public var duration: UInt32
-  /// Decoding can start here.
+  /// Whether this is a sync sample.
   public var isSync: Bool
-  /// What the sample needs and who needs it, as far as the file says so.
+  /// Dependencies between this sample and others, as far as the file states them.
   public var dependency: SampleDependency
-  /// Into the track's sample entries, from 0 on; it may lie beyond them in a broken file.
+  /// Index into the track's sample entries, from 0; out of range in a broken file.
   public var sampleEntryIndex: Int
 
+  /// Creates a record; times are in units of the track's timescale.
   public init(
     offset: UInt64, size: UInt32, decodeTime: Int64, presentationTime: Int64, duration: UInt32,
     isSync: Bool, dependency: SampleDependency = SampleDependency(), sampleEntryIndex: Int = 0
@@ -34,31 +36,33 @@ public struct SampleRecord: Equatable, Sendable {
   }
 }
 
-/// Equal samples one behind the other in the file, such as the frames of PCM audio.
+/// Consecutive samples with equal properties that are contiguous in the file, such as PCM frames.
 public struct SampleRun: Equatable, Sendable {
+  /// The first sample.
   public var first: SampleRecord
-  /// How many samples there are, the first included.
+  /// Number of samples, including the first.
   public var count: Int
 }
 
-/// What a sample needs, and who needs it: one byte of `sdtp` (ISO/IEC 14496-12 8.6.4).
+/// The dependencies of a sample: one byte of `sdtp` (ISO/IEC 14496-12 8.6.4).
 public struct SampleDependency: RawRepresentable, Hashable, Sendable {
-  /// is_leading, sample_depends_on, sample_is_depended_on and sample_has_redundancy, two bits
-  /// each from the top; 0 is not known.
+  /// is_leading, sample_depends_on, sample_is_depended_on and sample_has_redundancy, two bits each
+  /// from the top; 0 means unknown.
   public var rawValue: UInt8
 
+  /// Creates a value from the `sdtp` byte.
   public init(rawValue: UInt8 = 0) {
     self.rawValue = rawValue
   }
 
-  /// Needs no other sample (an intra picture): 0x20.
+  /// Depends on no other sample (an intra picture): 0x20.
   public static let independent = SampleDependency(rawValue: 0x20)
-  /// Needs others: 0x10.
+  /// Depends on others: 0x10.
   public static let dependent = SampleDependency(rawValue: 0x10)
-  /// Needs others, and none needs it: 0x18.
+  /// Depends on others, and no other depends on it: 0x18.
   public static let disposable = SampleDependency(rawValue: 0x18)
 
-  /// Whether other samples need this one; nil is not known.
+  /// Whether other samples depend on this one; nil if unknown.
   public var isDependedOn: Bool? {
     switch rawValue >> 2 & 3 {
     case 1: true
@@ -68,31 +72,32 @@ public struct SampleDependency: RawRepresentable, Hashable, Sendable {
   }
 }
 
-/// Bounds what the sample tables of a file can make a reader do by the size of the file.
+/// A limit, proportional to the file size, on the work that a file's sample tables can cause.
 ///
-/// A few bytes of a table can say that there are four billion samples, or put any number of them
-/// at the same bytes. Real files now and then share bytes between samples, but have neither more
-/// samples than bytes nor many times their own size of sample data.
+/// A few bytes of a table can declare four billion samples, or place any number of them at the same
+/// bytes. Real files occasionally share bytes between samples, but they have neither more samples
+/// than bytes nor sample data of many times their own size.
 public struct SampleBudget: Sendable {
-  /// How often the bytes of a file may be read as samples, on average.
+  /// How many times the bytes of a file may be read as samples, on average.
   public static let maximumOverlap: UInt64 = 16
 
-  /// Reads that have been counted: a sample each, or a run of equal ones.
+  /// Number of reads so far: one per sample, or per run of equal samples.
   public private(set) var readCount: UInt64 = 0
-  /// The bytes of all of them.
+  /// Total size of the samples read, in bytes.
   public private(set) var byteCount: UInt64 = 0
 
+  /// Creates a budget of which nothing is used.
   public init() {}
 
   /// Counts samples that are read together.
   ///
   /// - Parameters:
-  ///   - size: the bytes of all of them.
-  ///   - record: the first of them.
-  ///   - track: their track, by its place in the movie.
-  ///   - fileSize: in bytes; of a stream, what has come of it so far.
-  /// - Throws: an ``ISOBMFFError`` where these are more samples, with all those before, than a file
-  ///   of this size has.
+  ///   - size: their total size in bytes.
+  ///   - record: the first sample.
+  ///   - track: index of their track in the movie.
+  ///   - fileSize: size of the file in bytes; for a stream, of the part received so far.
+  /// - Throws: ``ISOBMFFError`` if the samples counted so far are more than a file of this size can
+  ///   have.
   public mutating func count(
     _ size: UInt64, at record: SampleRecord, ofTrack track: Int, fileSize: UInt64
   ) throws(ISOBMFFError) {
@@ -102,8 +107,8 @@ public struct SampleBudget: Sendable {
     guard readCount <= fileSize, limit.overflow || byteCount <= limit.partialValue else {
       throw ISOBMFFError(
         path: "moov/trak[\(track)]", offset: record.offset,
-        reason: "with this one \(readCount) samples of \(byteCount) bytes have been read from a "
-          + "file of \(fileSize) bytes; its sample tables point at the same bytes again and again")
+        reason: "\(readCount) samples of \(byteCount) bytes have been read from a "
+          + "file of \(fileSize) bytes; its sample tables refer to the same bytes repeatedly")
     }
   }
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The samples of a track as `stbl` describes them, read from the box's own tables.
+/// The samples of a track that `stbl` describes, looked up in the box's own tables.
 struct SampleTable: Sendable {
   let count: Int
   private let sizes: SampleSizes
   private let chunks: ChunkIndex
   private let times: DecodeTimes
   private let offsets: CompositionOffsets?
-  /// The numbers, from 1 on, of the samples that decoding can start at; nil if it can at all.
+  /// The numbers, from 1, of the sync samples; nil if all samples are sync samples.
   private let syncSamples: BigEndianTable?
   private let dependencies: BigEndianTable?
 
@@ -84,7 +84,7 @@ struct SampleTable: Sendable {
 }
 
 extension Track {
-  /// Reads an `stbl` box (ISO/IEC 14496-12 8.5).
+  /// Parses an `stbl` box (ISO/IEC 14496-12 8.5).
   mutating func readSampleTable(
     _ stbl: BoxReader, references: DataReferences, issues: inout IssueLog
   ) throws(ISOBMFFError) {
@@ -102,7 +102,7 @@ extension Track {
         stsd, handlerType: handlerType, references: references, issues: &issues)
     }
     for index in sampleEntries.indices {
-      // Rates that do not fit the field are left 0, and are then those of the time scale.
+      // Rates that do not fit the field are stored as 0; the rate is then the timescale.
       if case .audio(var entry) = sampleEntries[index], entry.sampleRate == 0 {
         entry.sampleRate = description.timescale
         sampleEntries[index] = .audio(entry)
@@ -117,7 +117,7 @@ extension Track {
     }
   }
 
-  /// The table of samples, or nil where the movie's index has none.
+  /// Returns the sample table; nil if the track has no samples in `moov`.
   private func sampleTable(
     _ boxes: [FourCC: BoxReader], stbl: BoxReader, issues: inout IssueLog
   ) throws(ISOBMFFError) -> SampleTable? {
@@ -126,7 +126,7 @@ extension Track {
     guard sizes.count > 0 else { return nil }
     guard let timesBox = boxes["stts"], let runsBox = boxes["stsc"],
       let offsetsBox = boxes["co64"] ?? boxes["stco"]
-    else { throw stbl.error("the track has samples, but not all of stts, stsc and stco or co64") }
+    else { throw stbl.error("the track has samples, but no stts, stsc, or stco or co64") }
 
     let wide = offsetsBox.type == "co64"
     let chunks = try ChunkIndex(
@@ -142,7 +142,7 @@ extension Track {
     }
     if times.describedSamples < count {
       issues.add(
-        timesBox.error("\(times.describedSamples) samples have a duration, of \(count)"))
+        timesBox.error("only \(times.describedSamples) of \(count) samples have a duration"))
     }
     let offsets = try optionalTable(boxes["ctts"], stride: 8, issues: &issues).map {
       CompositionOffsets($0, times: times, sampleCount: count)
@@ -153,7 +153,7 @@ extension Track {
       dependencies: Self.dependencies(boxes["sdtp"]))
   }
 
-  /// The number of rows and the rows that most boxes of `stbl` consist of.
+  /// Reads the row count and the rows that make up most boxes of `stbl`.
   private static func table(
     _ box: BoxReader, stride: Int
   ) throws(ISOBMFFError) -> BigEndianTable {
@@ -189,7 +189,7 @@ extension Track {
     return .listed(SampleSizes.SizeList(table, fieldBits: bits, count: Int(count)))
   }
 
-  /// QuickTime's older sound descriptions say 1 for the size of an audio frame of any size.
+  /// QuickTime's older sound descriptions use sample size 1 for audio frames of any size.
   private func legacySizes(_ sizes: SampleSizes) -> SampleSizes {
     guard case .uniform(1, let count) = sizes, case .audio(let entry)? = sampleEntries.first,
       let packet = entry.packet, packet.frames == 1

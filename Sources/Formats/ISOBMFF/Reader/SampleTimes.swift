@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// When the samples of a track are decoded: `stts` (ISO/IEC 14496-12 8.6.1.2).
+/// The decode times of a track's samples: `stts` (ISO/IEC 14496-12 8.6.1.2).
 struct DecodeTimes: Sendable {
   private let runs: RunIndex
   private let sampleCount: Int
   /// The decode time at every 16th row.
   private let checkpoints: [Int64]
-  /// The duration of samples beyond the table.
+  /// The duration of samples past the end of the table.
   private let lastDelta: Int64
   private let tableEnd: Int64
 
   static let maximumTime: Int64 = 1 << 61
 
-  /// Samples beyond the table last as long as the last one in it; nil if the times do not fit.
+  /// Creates the times; samples past the table's end have the table's last duration. Nil if the
+  /// times overflow.
   init?(_ table: BigEndianTable, sampleCount: Int) {
     runs = RunIndex(table)
     self.sampleCount = sampleCount
@@ -37,10 +38,11 @@ struct DecodeTimes: Sendable {
     guard !extra.overflow, extra.partialValue < Self.maximumTime.magnitude else { return nil }
   }
 
-  /// How many samples the table speaks of.
+  /// Number of samples that the table covers.
   var describedSamples: Int { runs.sampleCount }
 
-  /// When a sample is decoded, how long it lasts, and how many samples from it on last as long.
+  /// Returns a sample's decode time, its duration, and how many samples from it on have that
+  /// duration.
   func time(of sample: Int) -> (time: Int64, duration: UInt32, alike: Int) {
     guard let run = runs.run(with: sample) else {
       let beyond = Int64(clamping: max(0, sample - runs.sampleCount))
@@ -58,7 +60,8 @@ struct DecodeTimes: Sendable {
     return (time + Int64(index) * Int64(delta), delta, run.count - index)
   }
 
-  /// The last sample that is decoded at `time` or before; nil before the first.
+  /// Returns the last sample decoded at or before `time`; nil if `time` is negative or there are no
+  /// samples.
   func sample(at time: Int64) -> Int? {
     guard time >= 0, sampleCount > 0 else { return nil }
     var first = 0
@@ -83,7 +86,7 @@ struct DecodeTimes: Sendable {
     return clamped(first + Int(clamping: (time - runTime) / lastDelta))
   }
 
-  /// Gives the times of samples in ascending order, faster than one by one.
+  /// Returns decode times of samples in ascending order, faster than separate lookups.
   struct Cursor {
     private let times: DecodeTimes
     private var row = 0
@@ -115,10 +118,10 @@ struct DecodeTimes: Sendable {
   }
 }
 
-/// What is added to decode times for the times of presentation: `ctts` (ISO/IEC 14496-12 8.6.1.3).
+/// The offsets from decode to presentation times: `ctts` (ISO/IEC 14496-12 8.6.1.3).
 ///
-/// Offsets of either version are read as signed numbers: QuickTime writes them so in version 0,
-/// and an unsigned one beyond 2^31 makes no sense.
+/// Offsets are read as signed in both versions: QuickTime writes signed ones in version 0, and
+/// unsigned ones above 2^31 make no sense.
 struct CompositionOffsets: Sendable {
   private let runs: RunIndex
   /// One entry for every 16 rows.
@@ -159,7 +162,7 @@ struct CompositionOffsets: Sendable {
     runs.run(with: sample).map { Int32(bitPattern: runs.table.number($0.row, 4)) } ?? 0
   }
 
-  /// The sample that is presented at `time`: the one with the latest presentation time up to it.
+  /// Returns the sample presented at `time`: the one with the latest presentation time up to it.
   func sample(
     presentedAt time: Int64, times: DecodeTimes, sampleCount: Int
   ) -> (sample: Int, time: Int64)? {
@@ -189,8 +192,8 @@ struct CompositionOffsets: Sendable {
   }
 }
 
-/// Finds the run that a sample belongs to in a table of (count, value) rows, such as `stts`
-/// or `ctts`, by a few remembered positions.
+/// Finds the run of a sample in a table of (count, value) rows, such as `stts` or `ctts`, using
+/// cached positions.
 struct RunIndex: Sendable {
   struct Run {
     var row: Int
@@ -198,13 +201,13 @@ struct RunIndex: Sendable {
     var count: Int
   }
 
-  /// Rows between two remembered positions.
+  /// Number of rows between two cached positions.
   static let interval = 16
 
   let table: BigEndianTable
   /// The first sample of every 16th row.
   private let firstSamples: [Int]
-  /// The samples of all rows together, up to 2^32.
+  /// The total number of samples, at most 2^32.
   let sampleCount: Int
 
   private static let maximumSampleCount = 1 << 32
@@ -228,7 +231,7 @@ struct RunIndex: Sendable {
     firstSamples.indices.contains(checkpoint) ? firstSamples[checkpoint] : sampleCount
   }
 
-  /// The run with the sample, or nil beyond the last.
+  /// Returns the run that contains the sample; nil past the last one.
   func run(with sample: Int) -> Run? {
     guard sample >= 0, sample < sampleCount else { return nil }
     let checkpoint = partitionPoint(count: firstSamples.count) { firstSamples[$0] <= sample } - 1

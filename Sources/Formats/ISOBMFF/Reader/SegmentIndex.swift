@@ -1,38 +1,38 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Where the segments of a fragmented file lie: a `sidx` box (ISO/IEC 14496-12 8.16.3).
+/// The positions of a fragmented file's segments: a `sidx` box (ISO/IEC 14496-12 8.16.3).
 public struct SegmentIndex: Equatable, Sendable {
-  /// A segment of the file, or a further index.
+  /// A reference to a segment of the file or to a further index.
   public struct Reference: Equatable, Sendable {
-    /// Another `sidx` box instead of media.
+    /// Whether this refers to another `sidx` box instead of media.
     public var isIndex: Bool
-    /// In bytes from the file's start.
+    /// Offset in the file, in bytes.
     public var offset: UInt64
-    /// In bytes.
+    /// Size in bytes.
     public var size: UInt32
-    /// The earliest presentation time, in units of the index's timescale.
+    /// Earliest presentation time, in units of the index's timescale.
     public var time: UInt64
-    /// In units of the index's timescale.
+    /// Duration in units of the index's timescale.
     public var duration: UInt32
-    /// The segment begins with a sample that decoding can start at.
+    /// Whether the segment begins with a sync sample.
     public var startsWithSync: Bool
   }
 
-  /// The track whose times these are.
+  /// The track that the times refer to.
   public let trackID: TrackID
-  /// Units a second; never 0.
+  /// Timescale in units per second; never 0.
   public let timescale: UInt32
-  /// In the order of time.
+  /// The references in time order.
   public let references: [Reference]
 
-  /// The reference that has a time, in units of the timescale; the first for earlier times, the
-  /// last for later ones, nil if there is none.
+  /// Returns the reference that contains a time, in units of the timescale; the first for earlier
+  /// times, the last for later ones, nil if there are none.
   public func reference(at time: UInt64) -> Reference? {
     let after = partitionPoint(count: references.count) { references[$0].time <= time }
     return references.isEmpty ? nil : references[max(0, after - 1)]
   }
 
-  /// Reads the content of the box, which ends at `end` in the file.
+  /// Parses the content of the box, which ends at `end` in the file.
   init(content: [UInt8], at offset: UInt64, end: UInt64) throws(ISOBMFFError) {
     var box = BoxReader(content, type: "sidx", path: "sidx", base: offset)
     let wide = try box.readVersion().version >= 1
@@ -63,27 +63,27 @@ public struct SegmentIndex: Equatable, Sendable {
   }
 }
 
-/// Where decoding can start in a fragmented file: an `mfra` box (ISO/IEC 14496-12 8.8.9).
+/// The sync points of a fragmented file: an `mfra` box (ISO/IEC 14496-12 8.8.9).
 public struct FragmentRandomAccess: Equatable, Sendable {
-  /// A sample that decoding can start at (a row of `tfra`).
+  /// A sync sample (a row of `tfra`).
   public struct Entry: Equatable, Sendable {
-    /// The presentation time, in units of the track's timescale.
+    /// Presentation time, in units of the track's timescale.
     public var time: UInt64
-    /// Where the `moof` box begins, in bytes from the file's start.
+    /// Offset of the `moof` box in the file, in bytes.
     public var fragmentOffset: UInt64
   }
 
-  /// The entries of each track in the order of time.
+  /// The entries of each track in time order.
   public private(set) var entries: [TrackID: [Entry]] = [:]
 
-  /// The last entry up to a time; nil where the track has none.
+  /// Returns the last entry at or before a time; nil if the track has none.
   public func entry(of track: TrackID, at time: UInt64) -> Entry? {
     guard let entries = entries[track] else { return nil }
     let after = partitionPoint(count: entries.count) { entries[$0].time <= time }
     return after > 0 ? entries[after - 1] : nil
   }
 
-  /// The size of the `mfra` box that a file ends with, from the file's last 16 bytes; nil where
+  /// Returns the size of the `mfra` box at the end of a file, from the file's last 16 bytes; nil if
   /// they are not an `mfro` box.
   public static func size(fromTail tail: [UInt8]) -> UInt32? {
     let table = BigEndianTable(bytes: tail, start: tail.count - 16, count: 4, stride: 4)
@@ -91,7 +91,7 @@ public struct FragmentRandomAccess: Equatable, Sendable {
     return table.number(3)
   }
 
-  /// Reads the content of the box.
+  /// Parses the content of the box.
   init(content: [UInt8], at offset: UInt64) throws(ISOBMFFError) {
     var box = BoxReader(content, type: "mfra", path: "mfra", base: offset)
     while var child = try box.nextBox() {

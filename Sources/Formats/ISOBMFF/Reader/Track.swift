@@ -1,39 +1,40 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One track of a movie that was read (ISO/IEC 14496-12 8.3).
+/// A track read from a movie (ISO/IEC 14496-12 8.3).
 ///
-/// What it says of itself as one that is to be written does is its ``description``, whose properties
-/// are the track's too: `track.isEnabled`.
+/// The properties that a track to be written has as well are in its ``description``; they are also
+/// available as members of the track itself: `track.isEnabled`.
 @dynamicMemberLookup
 public struct Track: Sendable {
-  /// What the track says of itself, so that it can be written again. Its sample entry is the first of
+  /// The track's description, from which it can be written again. Its sample entry is the first of
   /// ``sampleEntries``.
   public internal(set) var description = TrackDescription.unread
-  /// Not 0, and unlike that of any other track, in a proper file.
+  /// The track ID; in a valid file, nonzero and unique.
   public internal(set) var id = TrackID(rawValue: 0)
-  /// What a track is for: `vide`, `soun`, `meta`, `text`, `tmcd` and so on (`hdlr`).
+  /// The media type: `vide`, `soun`, `meta`, `text`, `tmcd` and so on (`hdlr`).
   public internal(set) var handlerType: FourCC = FourCC(rawValue: 0)
-  /// Seconds since 1904-01-01 00:00 UTC; 0 is not known.
+  /// Seconds since 1904-01-01 00:00 UTC; 0 if unknown.
   public internal(set) var creationTime: UInt64 = 0
-  /// In units of the movie's timescale, after edit lists; nil where it is not known.
+  /// Duration in units of the movie's timescale, after edit lists; nil if unknown.
   public internal(set) var duration: UInt64?
-  /// Tracks with lower numbers lie in front.
+  /// Stacking order; tracks with lower numbers are in front.
   public internal(set) var layer: Int16 = 0
-  /// 8.8 fixed-point.
+  /// Volume as 8.8 fixed point.
   public internal(set) var volume: UInt16 = 0
-  /// How the picture is placed; ``TrackDescription/orientation`` where it is one of those.
+  /// Placement of the picture. If it is one of the eight orientations,
+  /// ``TrackDescription/orientation`` states which.
   public internal(set) var matrix = TransformMatrix.identity
-  /// The size to show the track in.
+  /// The display size.
   public internal(set) var size = FixedPointSize(width: 0, height: 0)
-  /// In units of the track's timescale, before edit lists; nil where it is not known.
+  /// Duration of the media in units of the track's timescale, before edit lists; nil if unknown.
   public internal(set) var mediaDuration: UInt64?
-  /// What plays when; the whole media from the movie's start if it is empty.
+  /// The edit list; if empty, the whole media is presented from the movie's start.
   public internal(set) var edits: [Edit] = []
-  /// At least one; a sample says which is its own.
+  /// The sample entries, at least one; each sample has the index of its own.
   public internal(set) var sampleEntries: [SampleEntry] = []
-  /// Where the samples lie and when they play.
+  /// The positions and times of the samples.
   public internal(set) var samples = TrackSamples(nil)
-  /// Every other box of `trak`, `mdia`, `minf` and `stbl`, in the file's order.
+  /// All other boxes of `trak`, `mdia`, `minf` and `stbl`, in file order.
   public internal(set) var otherBoxes: [OpaqueBox] = []
 
   /// A property of the ``description``.
@@ -41,31 +42,32 @@ public struct Track: Sendable {
     description[keyPath: path]
   }
 
-  /// Units a second of the media's times; never 0. Asked for too often for a key path.
+  /// Timescale of the media, in units per second; never 0. Not left to the subscript, because key
+  /// paths are too slow for such frequent use.
   public var timescale: UInt32 { description.timescale }
 
-  /// ISO 639-2, or a BCP 47 tag where the file has one.
+  /// ISO 639-2 code, or the BCP 47 tag if the file has one.
   public var language: String { description.languageTag ?? description.language }
 }
 
 extension TrackDescription {
-  /// Of a track before its boxes have been read, which give it a sample entry and a timescale.
+  /// A placeholder until the boxes that hold the sample entry and the timescale have been read.
   fileprivate static let unread = TrackDescription(
     .other(
       OtherSampleEntry(handlerType: FourCC(rawValue: 0), type: FourCC(rawValue: 0), payload: [])),
     timescale: 0)
 }
 
-/// One row of a track's edit list: what plays next on the movie's time line
-/// (ISO/IEC 14496-12 8.6.6).
+/// One row of a track's edit list: the next part of the movie's time line (ISO/IEC 14496-12 8.6.6).
 public struct Edit: Equatable, Sendable {
-  /// In units of the movie's timescale; 0 in a fragmented file means to the end.
+  /// Duration in units of the movie's timescale; 0 in a fragmented file means to the end.
   public var duration: UInt64
-  /// Where in the media the edit begins, in units of the track's timescale; nil shows nothing.
+  /// Start in the media, in units of the track's timescale; nil for an empty edit.
   public var mediaTime: Int64?
-  /// 16.16 fixed-point; 0x10000 is normal speed, 0 holds one picture.
+  /// Playback rate as 16.16 fixed point; 0x10000 is normal speed, 0 holds one picture.
   public var rate: Int32
 
+  /// Creates an edit, at normal speed by default.
   public init(duration: UInt64, mediaTime: Int64?, rate: Int32 = 0x1_0000) {
     self.duration = duration
     self.mediaTime = mediaTime
@@ -74,7 +76,7 @@ public struct Edit: Equatable, Sendable {
 }
 
 extension Track {
-  /// Reads a `trak` box. What can be done without is noted if it is broken.
+  /// Parses a `trak` box; defects of its optional parts are added to `issues`.
   init(_ box: BoxReader, issues: inout IssueLog) throws(ISOBMFFError) {
     var box = box
     var media: BoxReader?
@@ -108,7 +110,7 @@ extension Track {
     try readMedia(media, issues: &issues)
   }
 
-  /// ISO/IEC 14496-12 8.3.2.
+  /// Reads `tkhd` (ISO/IEC 14496-12 8.3.2).
   private mutating func readHeader(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     let (version, flags) = try box.readVersion()
@@ -129,7 +131,7 @@ extension Track {
     size = FixedPointSize(width: try box.read("width"), height: try box.read("height"))
   }
 
-  /// ISO/IEC 14496-12 8.6.6.
+  /// Reads `edts` (ISO/IEC 14496-12 8.6.6).
   private mutating func readEdits(_ box: BoxReader) throws(ISOBMFFError) {
     var box = box
     while var child = try box.nextBox() {
@@ -175,7 +177,7 @@ extension Track {
         handlerType = try child.readFourCC("handler_type")
         issues.optional { () throws(ISOBMFFError) in
           try child.skip(12, "reserved")
-          // QuickTime's form has a component type, and its name begins with a length.
+          // QuickTime's variant has a component type, and its name begins with a length.
           if componentType != 0 {
             try child.skip(1, "name length")
           }
@@ -199,7 +201,7 @@ extension Track {
     try readInformation(information, issues: &issues)
   }
 
-  /// ISO/IEC 14496-12 8.4.2.
+  /// Reads `mdhd` (ISO/IEC 14496-12 8.4.2).
   private mutating func readMediaHeader(_ box: inout BoxReader) throws(ISOBMFFError) {
     let wide = try box.readVersion().version == 1
     _ = try box.read("creation_time", wide: wide)
@@ -220,7 +222,7 @@ extension Track {
       case "stbl" where table == nil: table = child
       case "dinf": references = try DataReferences(child)
       case "gmhd", "sthd": description.mediaHeader = description.mediaHeader ?? child.opaque
-      // The kind of media is known by the handler.
+      // Media headers that add nothing to the handler type.
       case "vmhd", "smhd", "nmhd", "hdlr": break
       default: otherBoxes.append(child.opaque)
       }
@@ -229,7 +231,7 @@ extension Track {
     try readSampleTable(table, references: references, issues: &issues)
   }
 
-  /// A duration, or nil for the value that says it is not known.
+  /// Returns the duration, or nil if it is the value for an unknown one.
   private func known(_ duration: UInt64, wide: Bool) -> UInt64? {
     duration == (wide ? UInt64.max : UInt64(UInt32.max)) ? nil : duration
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Samples of a track that a fragment holds one behind the other: a `trun` with the defaults of
-/// its `tfhd` and `trex` applied (ISO/IEC 14496-12 8.8.8).
+/// Consecutive samples of a track in a fragment: a `trun` with the defaults of its `tfhd` and
+/// `trex` applied (ISO/IEC 14496-12 8.8.8).
 public struct TrackRun: Sendable {
-  /// What holds for samples for which the run says nothing.
+  /// Values for fields that the run omits.
   struct Defaults: Sendable {
     var duration: UInt32 = 0
     var size: UInt32 = 0
@@ -11,7 +11,7 @@ public struct TrackRun: Sendable {
     var sampleEntryIndex = 0
   }
 
-  /// Where the fields of a row begin; nil for those that the run leaves to the defaults.
+  /// Offsets of the fields in a row; nil for fields that the run omits.
   struct Layout: Sendable {
     var duration: Int?
     var size: Int?
@@ -19,7 +19,7 @@ public struct TrackRun: Sendable {
     var compositionOffset: Int?
     var stride = 0
 
-    /// The layout that the flags of a `trun` stand for.
+    /// Creates the layout for the flags of a `trun`.
     init(flags: UInt32) {
       func field(_ bit: UInt32) -> Int? {
         guard flags & bit != 0 else { return nil }
@@ -35,15 +35,15 @@ public struct TrackRun: Sendable {
 
   private static let interval = 64
 
-  /// How many samples the run has.
+  /// Number of samples in the run.
   public let count: Int
-  /// Where the first sample begins, in bytes from the file's start.
+  /// Offset of the first sample in the file, in bytes.
   public let dataOffset: UInt64
-  /// The decode time of the first sample.
+  /// Decode time of the first sample, in units of the track's timescale.
   public let decodeTime: Int64
-  /// The bytes of all samples together.
+  /// Total size of the samples, in bytes.
   public let dataSize: UInt64
-  /// The decode time behind the last sample.
+  /// End of the last sample in decode time, in units of the track's timescale.
   public let end: Int64
   let leastPresentationTime: Int64
   let greatestPresentationTime: Int64
@@ -55,11 +55,11 @@ public struct TrackRun: Sendable {
   private let layout: Layout
   private let defaults: Defaults
   private let firstSampleFlags: UInt32?
-  /// The bytes and the time before every 64th sample, where they are not a product.
+  /// Cumulative sizes and times before every 64th sample; empty if all rows are equal.
   private let sizeSums: [UInt64]
   private let timeSums: [Int64]
 
-  /// Nil if the times do not fit.
+  /// Nil if the times overflow.
   init?(
     table: BigEndianTable, count: Int, layout: Layout, defaults: Defaults,
     firstSampleFlags: UInt32?, dataOffset: UInt64, decodeTime: Int64
@@ -108,7 +108,7 @@ public struct TrackRun: Sendable {
 }
 
 extension TrackRun {
-  /// What is known of the samples of a run together.
+  /// Properties of a run's samples as a whole.
   private struct Summary {
     var size: UInt64 = 0
     var time: Int64
@@ -151,7 +151,7 @@ extension TrackRun {
     }
   }
 
-  /// sample_is_non_sync_sample of the sample flags (ISO/IEC 14496-12 8.8.3.1).
+  /// Returns whether sample_is_non_sync_sample is 0 in the sample flags (ISO/IEC 14496-12 8.8.3.1).
   private static func isSync(_ flags: UInt32) -> Bool {
     flags & 0x1_0000 == 0
   }
@@ -182,7 +182,7 @@ extension TrackRun {
     layout.compositionOffset.map { Int64(Int32(bitPattern: table.number(sample, $0))) } ?? 0
   }
 
-  /// A sample by its index in the run; nil outside.
+  /// Returns a sample by its index in the run; nil if out of range.
   public func sample(at index: Int) -> SampleRecord? {
     guard index >= 0, index < count else { return nil }
     var distance = UInt64(clamping: index) &* UInt64(defaults.size)
@@ -211,7 +211,7 @@ extension TrackRun {
     return SampleRun(first: first, count: isUniform ? max(1, min(maximumCount, count - index)) : 1)
   }
 
-  /// The last sample decoded at `time` or before; nil before the first.
+  /// Returns the last sample decoded at or before `time`; nil before the first.
   func index(atDecodeTime time: Int64) -> Int? {
     guard count > 0, time >= decodeTime else { return nil }
     guard !timeSums.isEmpty else {

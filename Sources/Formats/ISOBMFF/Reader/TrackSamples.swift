@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The samples of a track, in decoding order: those that the movie's index describes, and behind
-/// them those of the fragments that have been added.
+/// The samples of a track, in decoding order: first those of the movie's index, then those of the
+/// fragments added so far.
 ///
-/// Nothing is expanded: every answer is read from the compact tables of the file, in
-/// logarithmic time. Times are in units of the track's timescale on the media's own time line.
+/// Nothing is expanded: every lookup reads the compact tables of the file, in logarithmic time.
+/// Times are in units of the track's timescale on the media time line.
 public struct TrackSamples: Sendable {
   private let table: SampleTable?
   private(set) var runs: [TrackRun] = []
   /// The index of each run's first sample.
   private var firstSamples: [Int] = []
   private var order = PresentationOrder()
-  /// How many samples there are.
+  /// Number of samples.
   public private(set) var count: Int
 
-  /// The smallest difference of a presentation time from its decode time; 0 in a track without
-  /// such differences. Where it is below 0, decode times shifted by it come before the
-  /// presentation times, as players want it.
+  /// The smallest composition offset of any sample; 0 if the track has none. If it is negative,
+  /// adding it to the decode times puts them at or before the presentation times, as players
+  /// require.
   public private(set) var leastCompositionOffset: Int32
 
-  /// Times beyond this are clamped before they are looked up.
+  /// Times are clamped to this before lookups.
   private static let maximumTime: Int64 = 1 << 62
 
   init(_ table: SampleTable?) {
@@ -28,13 +28,13 @@ public struct TrackSamples: Sendable {
     leastCompositionOffset = table?.leastCompositionOffset ?? 0
   }
 
-  /// The samples that do not come from fragments.
+  /// Number of samples that are not in fragments.
   private var tableCount: Int { table?.count ?? 0 }
 
-  /// The decode time behind the last sample.
+  /// End of the last sample in decode time.
   public var endDecodeTime: Int64 { runs.last?.end ?? table?.end ?? 0 }
 
-  /// Adds a fragment's samples behind the others.
+  /// Appends the samples of a fragment.
   mutating func append(_ run: TrackRun) {
     guard run.count > 0 else { return }
     leastCompositionOffset =
@@ -46,13 +46,13 @@ public struct TrackSamples: Sendable {
     count += run.count
   }
 
-  /// A sample by its index from 0 on; nil outside.
+  /// Returns a sample by its index, from 0; nil if out of range.
   public func sample(at index: Int) -> SampleRecord? {
     run(at: index, maximumCount: 1)?.first
   }
 
-  /// A sample, and how many from it on lie one behind the other with equal sizes and durations:
-  /// so that PCM audio can be read in chunks instead of frame by frame.
+  /// Returns a sample and the number of contiguous samples, from it on, with equal sizes and
+  /// durations, so that PCM audio can be read in chunks instead of frame by frame.
   public func run(at index: Int, maximumCount: Int) -> SampleRun? {
     if index < tableCount {
       return table?.run(at: index, maximumCount: maximumCount)
@@ -61,7 +61,7 @@ public struct TrackSamples: Sendable {
     return runs[place.run].run(at: place.sample, maximumCount: maximumCount)
   }
 
-  /// The last sample that is decoded at `time` or before; nil before the first.
+  /// Returns the last sample decoded at or before `time`; nil before the first.
   public func index(atDecodeTime time: Int64) -> Int? {
     let time = clamped(time)
     let after = partitionPoint(count: runs.count) { runs[$0].decodeTime <= time }
@@ -71,8 +71,8 @@ public struct TrackSamples: Sendable {
     return table?.index(atDecodeTime: time)
   }
 
-  /// The sample that is presented at `time`: the one with the latest presentation time up to
-  /// it; nil before the first.
+  /// Returns the sample presented at `time`: the one with the latest presentation time up to it;
+  /// nil before the first.
   public func index(atPresentationTime time: Int64) -> Int? {
     let time = clamped(time)
     var best = table?.index(atPresentationTime: time)
@@ -86,8 +86,8 @@ public struct TrackSamples: Sendable {
     return best?.sample
   }
 
-  /// The sample itself or the last one before it that decoding can start at; nil if there is
-  /// none.
+  /// Returns the sample if it is a sync sample, else the last sync sample before it; nil if there
+  /// is none.
   public func syncSample(atOrBefore index: Int) -> Int? {
     guard index >= 0, index < count else { return nil }
     if let place = place(of: index) {
@@ -104,7 +104,7 @@ public struct TrackSamples: Sendable {
     return table?.syncSample(atOrBefore: min(index, tableCount - 1))
   }
 
-  /// The first sample behind this one that decoding can start at; nil if there is none.
+  /// Returns the first sync sample after this sample; nil if there is none.
   public func syncSample(after index: Int) -> Int? {
     guard index >= -1, index < count else { return nil }
     if index + 1 < tableCount, let sample = table?.syncSample(after: index) {
@@ -130,7 +130,7 @@ public struct TrackSamples: Sendable {
     min(max(time, -Self.maximumTime), Self.maximumTime)
   }
 
-  /// The run that a sample lies in, and its index there; nil for the table's samples.
+  /// Returns the run that contains a sample, and its index there; nil for samples of the table.
   private func place(of index: Int) -> (run: Int, sample: Int)? {
     guard index >= tableCount, index < count else { return nil }
     let run = partitionPoint(count: firstSamples.count) { firstSamples[$0] <= index } - 1
@@ -138,11 +138,11 @@ public struct TrackSamples: Sendable {
   }
 }
 
-/// Groups of samples, in decoding order, by the span of their presentation times: narrows the
-/// search for the sample of a time to the few groups that can have it.
+/// Presentation time ranges of groups of samples, in decoding order. Narrows the search for a time
+/// to the few groups that can contain it.
 struct PresentationOrder: Sendable {
   private var leastTimes: [Int64] = []
-  /// The greatest time in this group and all before it.
+  /// The latest time in this group and all groups before it.
   private var greatestTimesSoFar: [Int64] = []
 
   mutating func append(least: Int64, greatest: Int64) {
@@ -150,8 +150,8 @@ struct PresentationOrder: Sendable {
     greatestTimesSoFar.append(max(greatest, greatestTimesSoFar.last ?? .min))
   }
 
-  /// The groups that may have the latest time up to `time`, in a file whose groups overlap only
-  /// with their neighbours.
+  /// Returns the groups that may contain the latest time up to `time`, assuming that groups overlap
+  /// only with their neighbours.
   func candidates(at time: Int64) -> Range<Int> {
     let count = leastTimes.count
     let reaching = partitionPoint(count: count) { greatestTimesSoFar[$0] < time }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Finds what makes an ordinary movie of a recording that was cut off: of a file that
-/// ``MovieWriter/init(finalising:movieTimescale:metadata:)`` began and nobody finished.
+/// Turns an interrupted recording into an ordinary movie: a file that was begun with
+/// ``MovieWriter/init(finalising:movieTimescale:metadata:)`` and never finished.
 ///
-/// It opens no file and sees no sample: it says which bytes it needs, those of indexes alone.
+/// It opens no file and reads no samples: it requests only the bytes of indexes.
 ///
 /// ```swift
 /// var recovery = MovieRecovery(fileSize: size)
@@ -15,41 +15,45 @@
 /// }
 /// ```
 ///
-/// Of the fragment that is cut off, the samples that are whole are recovered too.
+/// The complete samples of the last, truncated fragment are recovered too.
 public struct MovieRecovery: Sendable {
+  /// The result of one step.
   public enum Step: Sendable {
-    /// Bytes of the file that are needed to go on.
+    /// Bytes of the file that are needed to continue.
     case needBytes(Range<UInt64>)
+    /// The recovered movie; there are no further steps.
     case recovered(RecoveredMovie)
   }
 
-  /// Where the samples of a fragment may lie.
+  /// An `mdat` box that may hold samples of a fragment.
   private struct MediaData {
-    /// Where the box begins, in bytes from the file's start.
+    /// Offset of the box in the file, in bytes.
     let start: UInt64
-    /// What of its content is there.
+    /// The part of its content that is in the file.
     let content: Range<UInt64>
   }
 
   private let fileSize: UInt64
   private var parser: MovieParser
-  /// The bytes that the file begins with, by which it is recognised.
+  /// The first bytes of the file, which identify the kind of recording.
   private var beginning: [UInt8] = []
   private var recording: TornRecording?
   private var pending: (fragment: MovieFragment, data: [MediaData])?
 
-  /// As many bytes as the longest header of a movie that is finalised has.
+  /// Size of the longest header of a recording that can be finalised.
   private static let headerSize: UInt64 = 128
 
-  /// - Parameter fileSize: in bytes.
+  /// Creates a recovery of a file.
+  ///
+  /// - Parameter fileSize: size of the file in bytes.
   public init(fileSize: UInt64) {
     self.fileSize = fileSize
     parser = MovieParser(fileSize: fileSize)
   }
 
-  /// What comes next.
+  /// Returns the next step.
   ///
-  /// - Throws: a ``MovieRecoveryError``, or the ``ISOBMFFError`` of an index that no movie can be
+  /// - Throws: ``MovieRecoveryError``, or the ``ISOBMFFError`` of an index that no movie can be
   ///   made from.
   public mutating func next() throws -> Step {
     let wanted = min(Self.headerSize, fileSize)
@@ -83,7 +87,8 @@ public struct MovieRecovery: Sendable {
     }
   }
 
-  /// Takes what it needs of the bytes that begin at `offset` in the file; others are ignored.
+  /// Takes the requested bytes out of `bytes`, which begin at `offset` in the file; ignores the
+  /// others.
   public mutating func supply(_ bytes: [UInt8], at offset: UInt64) {
     guard UInt64(beginning.count) < min(Self.headerSize, fileSize) else {
       return parser.supply(bytes, at: offset)
@@ -92,7 +97,7 @@ public struct MovieRecovery: Sendable {
     beginning += bytes.prefix(Int(Self.headerSize) - beginning.count)
   }
 
-  /// The dialect of the recording, if it is one that can be finished where it lies.
+  /// Returns the container type of the recording if it can be finished in place.
   private func container() throws(MovieRecoveryError) -> MovieContainer {
     for container in MovieContainer.allCases {
       if beginning.starts(with: MovieWriter(finalising: container).header) { return container }
@@ -100,14 +105,16 @@ public struct MovieRecovery: Sendable {
     throw .isFragmentedOnly
   }
 
-  /// Adds the samples of a fragment whose media data have been passed.
+  /// Adds the samples of a fragment whose `mdat` boxes have been passed.
   private mutating func addPending() {
     guard let (fragment, data) = pending else { return }
     pending = nil
     recording?.add(fragment, from: data.map(\.content))
   }
 
-  /// - Parameter error: why the file cannot be read further; what comes before it counts.
+  /// Finishes with the fragments read so far.
+  ///
+  /// - Parameter error: the error that stopped the parser, thrown if there is nothing to recover.
   private mutating func finish(orThrow error: ISOBMFFError?) throws -> Step {
     let last = pending?.data.last
     addPending()
@@ -122,32 +129,33 @@ public struct MovieRecovery: Sendable {
   }
 }
 
-/// Why there is nothing to be finished.
+/// The reason why there is nothing to recover.
 public enum MovieRecoveryError: Error, Equatable, CustomStringConvertible {
-  /// The movie has its index.
+  /// The movie is complete and has its index.
   case isComplete
-  /// It was recorded without fragments, and its index would have come at the end.
+  /// The file was recorded without fragments; its index would have been written at the end.
   case hasNoIndex
-  /// A file of fragments that is not meant to become an ordinary movie.
+  /// A fragmented file that is not meant to become an ordinary movie.
   case isFragmentedOnly
-  /// No sample is whole.
+  /// No sample is complete.
   case isEmpty
   /// A track has several sample entries.
   case severalSampleEntries(TrackID)
 
+  /// The problem as a phrase about the file ("it …").
   public var description: String {
     switch self {
     case .isComplete:
-      "it has its index: there is nothing to recover"
+      "it already has an index: there is nothing to recover"
     case .hasNoIndex:
-      "it was recorded without fragments, so that the places of its pictures were never written; "
+      "it was recorded without fragments, so the positions of its samples were never written; "
         + "record with fragment-mode=first-moov-then-finalise and fragment-duration"
     case .isFragmentedOnly:
-      "it is a file of fragments, which plays up to its last whole fragment as it is"
+      "it is a fragmented file, which already plays up to its last complete fragment"
     case .isEmpty:
-      "it ends before its first whole sample"
+      "it ends before its first complete sample"
     case .severalSampleEntries(let track):
-      "\(track) changes its coding, which a recording that can be recovered does not"
+      "\(track) has several sample entries; only recordings with one per track can be recovered"
     }
   }
 }
@@ -159,26 +167,27 @@ extension [UInt8] {
   }
 }
 
-/// What finishes a recording that was cut off, in this order, each on the disk before the next:
-/// ``closing``, then ``tail`` as ``MovieWriter/finish()`` gives it. Whenever that ends, the file
-/// plays, and can be recovered again.
+/// The changes that finish an interrupted recording. Write ``closing`` first, then ``tail`` like
+/// that of ``MovieWriter/finish()``, each flushed to disk before the next. If that is interrupted
+/// too, the file still plays and can be recovered again.
 public struct RecoveredMovie: Equatable, Sendable {
-  /// What became of one track.
+  /// The recovered part of one track.
   public struct Track: Equatable, Sendable {
-    /// `vide`, `soun` and so on.
+    /// The media type: `vide`, `soun` and so on.
     public let handlerType: FourCC
+    /// Number of recovered samples.
     public let sampleCount: UInt32
-    /// In seconds, from the movie's start to the end of the last sample that is shown.
+    /// Duration in seconds, from the movie's start to the end of the sample presented last.
     public let duration: Double
   }
 
-  /// Makes the last box of the file's samples end with the last whole one; nil where there is
-  /// nothing behind them.
+  /// The patch that ends the file's last `mdat` box after its last complete sample; nil if no patch
+  /// is needed.
   public let closing: MovieTail.Patch?
-  /// The index. The file is cut at its place first.
+  /// The index. Truncate the file to its offset before writing it.
   public let tail: MovieTail
-  /// How many bytes at the end of the file belong to no whole sample.
+  /// Number of bytes at the end of the file that belong to no complete sample.
   public let lostByteCount: UInt64
-  /// Those with samples.
+  /// The tracks with samples.
   public let tracks: [Track]
 }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The movie that a recording becomes, made again from its initialization segment and the indexes
-/// of its fragments.
+/// The movie rebuilt from the initialization segment and the fragment indexes of an interrupted
+/// recording.
 struct TornRecording: Sendable {
-  /// How a track's times in fragments lie on the movie's time line.
+  /// A track of the recording, and how its media times map to the movie's time line.
   private struct Source: Sendable {
     let id: TrackID
     let number: TrackID
     let handlerType: FourCC
     let timescale: UInt32
-    /// Audio frames of one size, of which there are too many to look at one by one.
+    /// Whether the track is PCM audio, which has too many samples to process one by one.
     let isUniform: Bool
-    /// What the edit list takes off.
+    /// Offset subtracted from media times according to the edit list.
     let shift: Int64
-    /// Ends of presentation, in units of the timescale.
+    /// End of presentation, in units of the timescale.
     var end: Int64 = 0
-    /// A sample is missing, so that those behind it do not count.
+    /// Whether a sample is missing, so that all later ones are ignored.
     var isCutOff = false
 
     mutating func extend(to sample: SampleDescription) {
@@ -36,7 +36,7 @@ struct TornRecording: Sendable {
         throw MovieRecoveryError.severalSampleEntries(track.id)
       }
       var description = track.description
-      // Its items are among the metadata.
+      // The items of `meta` are in the metadata already.
       description.userData.removeAll { $0.type == "meta" }
       sources.append(
         Source(
@@ -46,10 +46,11 @@ struct TornRecording: Sendable {
     }
   }
 
-  /// Adds the samples of a fragment that are whole, in the order in which they lie in the file: each
-  /// run lies there as one. Of a track whose index cannot be followed, nothing more is added.
+  /// Adds the complete samples of a fragment, in file order: each run is contiguous in the file.
+  /// After a defect in a track, no more samples of that track are added.
   ///
-  /// - Parameter data: the content of the `mdat` boxes behind its index, as far as it is there.
+  /// - Parameter data: the content of the `mdat` boxes that follow the fragment's index, as far as
+  ///   it is in the file.
   mutating func add(_ fragment: MovieFragment, from data: [Range<UInt64>]) {
     let runs = fragment.trackFragments.flatMap { trackFragment in
       let index = sources.firstIndex { $0.id == trackFragment.trackID }
@@ -70,7 +71,7 @@ struct TornRecording: Sendable {
       let equal = run.run(at: position, maximumCount: source.isUniform ? run.count : 1)
     {
       let record = equal.first
-      // What overlaps is no recording of ours.
+      // Our recordings have no overlapping samples.
       guard record.size > 0, record.offset >= writer.position,
         let box = data.first(where: { $0.contains(record.offset) })
       else { return cutOff(index) }
@@ -85,11 +86,14 @@ struct TornRecording: Sendable {
 
   private mutating func cutOff(_ index: Int) { sources[index].isCutOff = true }
 
-  /// - Returns: whether the index says what a sample can be.
+  /// Adds samples.
+  ///
+  /// - Returns: whether the record describes a valid sample.
   private mutating func append(
     _ record: SampleRecord, count: UInt32, of index: Int
   ) -> Bool {
-    // Of sound, which has no pictures that need others, the index says nothing of the kind.
+    // Fragments flag audio samples as independent; an ordinary movie's index states no dependencies
+    // for audio.
     let isSound = sources[index].handlerType == "soun"
     var sample = SampleDescription(
       size: record.size, decodeTime: record.decodeTime &- sources[index].shift,
@@ -103,8 +107,10 @@ struct TornRecording: Sendable {
     return true
   }
 
-  /// - Parameter cutBox: the last `mdat` behind a fragment's index: where it begins, and what of
-  ///   its content is there.
+  /// Builds the result.
+  ///
+  /// - Parameter cutBox: the last `mdat` after a fragment's index: its offset and the part of its
+  ///   content that is in the file.
   func finish(
     fileSize: UInt64, cutBox: (start: UInt64, content: Range<UInt64>)?
   ) throws -> RecoveredMovie {
@@ -127,7 +133,7 @@ struct TornRecording: Sendable {
       })
   }
 
-  /// The size of a box that is to end with the last sample.
+  /// Returns the patch that sets the size of a box so that it ends with the last sample.
   private func closing(
     _ start: UInt64, _ content: Range<UInt64>, end: UInt64
   ) -> MovieTail.Patch? {
@@ -150,8 +156,8 @@ extension SampleEntry {
 }
 
 extension Track {
-  /// What has to be taken off the media's times for those of the movie, in units of the track's
-  /// timescale, where one edit shows all of it.
+  /// The offset to subtract from media times to get movie times, in units of the track's timescale;
+  /// assumes that a single edit presents all of the media.
   fileprivate func startOnMovieTimeLine(_ movieTimescale: UInt32) -> Int64 {
     var empty: UInt64 = 0
     for edit in edits {
@@ -168,7 +174,7 @@ extension Track {
 }
 
 extension MovieMetadata {
-  /// What a movie that was read says of itself, to be written again.
+  /// Copies the metadata of a movie, so that it can be written again.
   init(_ movie: Movie) {
     self.init(
       creationTime: movie.creationTime == 0

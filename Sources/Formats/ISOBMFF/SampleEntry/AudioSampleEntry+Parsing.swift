@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension AudioSampleEntry {
-  /// What a sound description says before its boxes.
+  /// The fields of a sound description that are needed to interpret its boxes.
   private struct Fields {
     var sampleSize: UInt16 = 0
     /// `formatSpecificFlags` of version 2.
     var lpcmFlags: UInt32?
   }
 
-  /// Reads an audio sample entry of either dialect; what is wrong with one of its boxes is
-  /// noted, and the coding left as ``AudioCoding/other(_:)`` where it depends on that box.
+  /// Parses an audio sample entry of either container. Defects of its boxes are added to `issues`;
+  /// if the coding depends on a broken box, it is ``AudioCoding/other(_:)``.
   ///
   /// - Parameter isISOVersion1: whether version 1 of the entry is ISO's (`stsd` version 1), which
-  ///   has no further fields, and not QuickTime's.
+  ///   adds no fields, rather than QuickTime's.
   init(
     _ box: BoxReader, isISOVersion1: Bool, issues: inout IssueLog
   ) throws(ISOBMFFError) {
@@ -31,7 +31,7 @@ extension AudioSampleEntry {
       issues.optional { () throws(ISOBMFFError) in try readCommon(child) }
     }
     if known != true {
-      // Nobody knows what its format is said by, so all of it is kept, and only there.
+      // The boxes of an unknown coding cannot be interpreted, so all of them are kept unparsed.
       otherBoxes = Self.children(of: box)
       (averageBitRate, maximumBitRate, channelBitmap) = (0, 0, nil)
     }
@@ -74,7 +74,7 @@ extension AudioSampleEntry {
     "chnl",
   ]
 
-  /// Sorts an entry's boxes, with those in its `wave`, into what is read and what is kept.
+  /// Sorts the boxes of an entry and of its `wave` into those to parse and those to keep.
   private static func collect(
     _ box: BoxReader, isWave: Bool, into configuration: inout [BoxReader],
     others: inout [OpaqueBox], issues: inout IssueLog
@@ -100,7 +100,7 @@ extension AudioSampleEntry {
     return children
   }
 
-  /// Whether the coding is one of those that this type has a case for.
+  /// Reads the coding; returns whether it is one that ``AudioCoding`` has a case for.
   private mutating func readCoding(
     _ type: FourCC, _ fields: Fields, _ boxes: [BoxReader]
   ) throws(ISOBMFFError) -> Bool {
@@ -180,7 +180,7 @@ extension AudioSampleEntry {
 }
 
 extension PCMFormat {
-  /// The format of QuickTime's and ISO's uncompressed audio types; nil for any other type.
+  /// Creates the format for QuickTime's and ISO's uncompressed audio types; nil for any other type.
   fileprivate init?(
     _ type: FourCC, _ sampleSize: UInt16, _ lpcmFlags: UInt32?, _ boxes: [BoxReader]
   ) throws(ISOBMFFError) {

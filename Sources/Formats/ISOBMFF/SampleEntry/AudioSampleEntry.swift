@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What the samples of an audio track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.2.3,
-/// QuickTime File Format "Sound sample description").
+/// The sample entry of an audio track in `stsd` (ISO/IEC 14496-12 12.2.3, QuickTime File Format
+/// "Sound sample description").
 public struct AudioSampleEntry: Equatable, Sendable {
-  /// How the samples are coded, with what the decoder needs.
+  /// The coding, with the configuration that the decoder needs.
   public var coding: AudioCoding
-  /// As the entry has it; the record of the codec decides where they differ.
+  /// Number of channels according to the entry; the codec's own configuration takes precedence.
   public var channelCount: UInt32
   /// In hertz.
   public var sampleRate: UInt32
-  /// Audio frames in one sample of the track: 1024 for AAC, 1 for PCM, 0 where it is not known
-  /// or changes.
+  /// Number of audio frames per sample of the track: 1024 for AAC, 1 for PCM, 0 if unknown or
+  /// variable.
   public var framesPerSample: UInt32
-  /// In bits per second, 0 where it is not known.
+  /// In bits per second; 0 if unknown.
   public var averageBitRate: UInt32 = 0
-  /// In bits per second, 0 where it is not known.
+  /// In bits per second; 0 if unknown.
   public var maximumBitRate: UInt32 = 0
-  /// Which loudspeakers the channels belong to, as the channel bitmap of QuickTime's `chan` box
-  /// (bit 0 left, 1 right, 2 centre, 3 low frequency, 4 left surround, 5 right surround...).
+  /// Channel layout as the channel bitmap of QuickTime's `chan` box (bit 0 left, 1 right, 2 centre,
+  /// 3 low frequency, 4 left surround, 5 right surround...).
   public var channelBitmap: UInt32?
-  /// Every other box of the entry, in the file's order.
+  /// All other boxes of the entry, in file order.
   public var otherBoxes: [OpaqueBox] = []
 
+  /// Creates an entry without bit rates, channel layout and further boxes.
   public init(
     coding: AudioCoding, channelCount: UInt32, sampleRate: UInt32, framesPerSample: UInt32 = 0
   ) {
@@ -31,15 +32,17 @@ public struct AudioSampleEntry: Equatable, Sendable {
     self.framesPerSample = framesPerSample
   }
 
-  /// A packet of a coding whose packets are all of one size: the least that can be decoded, all channels.
+  /// A packet of a coding with constant packet size: the smallest decodable unit, with all
+  /// channels.
   public struct Packet: Equatable, Sendable {
+    /// Size of the packet in bytes.
     public let bytes: UInt32
-    /// The audio frames in it.
+    /// Number of audio frames in the packet.
     public let frames: UInt32
   }
 
-  /// What PCM, G.711 and QuickTime's IMA ADPCM consist of; nil for codings whose packets are not
-  /// all of one size.
+  /// The packets of PCM, G.711 and QuickTime's IMA ADPCM; nil for codings with variable packet
+  /// size.
   public var packet: Packet? {
     let bytesPerChannel: UInt32
     var frames: UInt32 = 1
@@ -53,7 +56,7 @@ public struct AudioSampleEntry: Equatable, Sendable {
     return overflow || bytes == 0 ? nil : Packet(bytes: bytes, frames: frames)
   }
 
-  /// The type of the sample entry that the coding has in a container.
+  /// Returns the type of the sample entry for the coding in a container.
   public func type(in container: MovieContainer) -> FourCC {
     switch (coding, container) {
     case (.aac, _), (.mp3, .mp4): "mp4a"
@@ -71,8 +74,8 @@ public struct AudioSampleEntry: Equatable, Sendable {
 }
 
 extension AudioSampleEntry {
-  /// The type by which QuickTime's version 0 sound description knows a format; nil for those
-  /// that need version 2.
+  /// Returns the type for a format in QuickTime's version 0 sound description; nil if the format
+  /// needs version 2.
   func classicType(of format: PCMFormat) -> FourCC? {
     guard format.bitsPerSample == 16, !format.isFloat, format.isSigned, channelCount <= 2,
       sampleRate <= 0xFFFF
@@ -87,7 +90,7 @@ extension AudioSampleEntry {
       $0.write(zeros: 6)
       $0.write(UInt16(1))
       switch (container, coding) {
-      // QuickTime has no form of its own for Opus and FLAC; readers know theirs by ISO's.
+      // QuickTime does not define Opus and FLAC; readers recognise them in ISO's form.
       case (.mp4, _), (.quickTime, .opus), (.quickTime, .flac):
         writeISOFields(to: &$0)
         writeConfiguration(to: &$0)
@@ -115,7 +118,8 @@ extension AudioSampleEntry {
     }
   }
 
-  /// The 16.16 rate field; 0 where the rate does not fit, as the codec's own record has it.
+  /// The 16.16 rate field; 0 if the rate does not fit, since the codec's own configuration states
+  /// it too.
   private var fixedPointRate: UInt32 {
     sampleRate <= 0xFFFF ? sampleRate << 16 : 0
   }
@@ -132,7 +136,8 @@ extension AudioSampleEntry {
     writer.write(fixedPointRate)
   }
 
-  /// Version 0, or version 1 of compressed audio whose packet size varies (compression id -2).
+  /// Writes version 0, or version 1 for compressed audio with variable packet size (compression id
+  /// -2).
   private func writeSoundDescription(version: UInt16, to writer: inout BoxWriter) {
     writer.write(version)
     writer.write(zeros: 6)
@@ -149,7 +154,7 @@ extension AudioSampleEntry {
     }
   }
 
-  /// QuickTime File Format, "Sound sample description (version 2)".
+  /// Writes the fields of QuickTime File Format, "Sound sample description (version 2)".
   private func writeVersion2SoundDescription(_ format: PCMFormat, to writer: inout BoxWriter) {
     writer.write(UInt16(2))
     writer.write(zeros: 6)
@@ -168,12 +173,12 @@ extension AudioSampleEntry {
     writer.write(UInt32(1))
   }
 
-  /// QuickTime's `wave`: the format once more, what the decoder needs, and a terminator.
+  /// Writes QuickTime's `wave`: the format again, the decoder configuration, and a terminator.
   private func writeWave(to writer: inout BoxWriter) {
     writer.box("wave") {
       $0.box("frma") { $0.write(type(in: .quickTime)) }
       if case .aac = coding {
-        // The box that QuickTime looks for in front of esds.
+        // QuickTime expects this box before esds.
         $0.box("mp4a") { $0.write(UInt32(0)) }
       }
       writeConfiguration(to: &$0)
@@ -219,7 +224,7 @@ extension AudioSampleEntry {
     }
   }
 
-  /// `chan` with the layout tag "use channel bitmap".
+  /// Writes `chan` with the layout tag "use channel bitmap".
   private func writeChannelLayout(to writer: inout BoxWriter) {
     guard let channelBitmap else { return }
     writer.fullBox("chan") {

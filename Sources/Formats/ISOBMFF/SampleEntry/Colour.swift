@@ -3,7 +3,8 @@
 internal import StereoVideo
 
 extension ColourInformation {
-  /// QuickTime's own form has no place for the range: full range takes the other one there, too.
+  /// Writes `colr`. QuickTime's own variant cannot state the range, so full range is written as
+  /// `nclx` there too.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     let statesRange = container == .mp4 || fullRange == true
     writer.box("colr") {
@@ -19,7 +20,7 @@ extension ColourInformation {
 }
 
 extension MasteringDisplayColourVolume {
-  /// Reads an `mdcv` box (ISO/IEC 14496-12 12.1.7).
+  /// Parses an `mdcv` box (ISO/IEC 14496-12 12.1.7).
   init(_ box: inout BoxReader) throws(ISOBMFFError) {
     self.init(
       green: try Chromaticity(&box), blue: try Chromaticity(&box), red: try Chromaticity(&box),
@@ -47,7 +48,7 @@ extension MasteringDisplayColourVolume.Chromaticity {
 }
 
 extension ContentLightLevel {
-  /// Reads a `clli` box (ISO/IEC 14496-12 12.1.6).
+  /// Parses a `clli` box (ISO/IEC 14496-12 12.1.6).
   init(_ box: inout BoxReader) throws(ISOBMFFError) {
     self.init(
       maximum: try box.read("max_content_light_level"),
@@ -62,12 +63,15 @@ extension ContentLightLevel {
   }
 }
 
-/// Where chroma samples lie: the `chrm` box, with the values of H.265
+/// The position of chroma samples: the `chrm` box, with the values of H.265
 /// chroma_sample_loc_type_top_field and chroma_sample_loc_type_bottom_field.
 public struct ChromaLocation: Equatable, Sendable {
+  /// Location type of the top field, or of frames, 0 to 5.
   public var topField: UInt8
+  /// Location type of the bottom field, 0 to 5.
   public var bottomField: UInt8
 
+  /// Creates a location from H.265's location types.
   public init(topField: UInt8, bottomField: UInt8) {
     self.topField = topField
     self.bottomField = bottomField

@@ -1,15 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The part of a picture that is meant to be shown, in fractions of pixels: the `clap` box
-/// (ISO/IEC 14496-12 12.1.4). The offsets go from the picture's centre to the aperture's.
+/// The part of a picture to display, in fractions of pixels: the `clap` box (ISO/IEC 14496-12
+/// 12.1.4). Offsets are from the picture's centre to the aperture's.
 public struct CleanAperture: Equatable, Sendable {
   public var widthNumerator, widthDenominator: UInt32
   public var heightNumerator, heightDenominator: UInt32
+  /// Horizontal offset of the aperture's centre, in fractions of a pixel.
   public var horizontalOffsetNumerator: Int32
+  /// Denominator of the horizontal offset.
   public var horizontalOffsetDenominator: UInt32
+  /// Vertical offset of the aperture's centre, in fractions of a pixel.
   public var verticalOffsetNumerator: Int32
+  /// Denominator of the vertical offset.
   public var verticalOffsetDenominator: UInt32
 
+  /// Creates an aperture; whole pixels and centred by default.
   public init(
     widthNumerator: UInt32, widthDenominator: UInt32 = 1, heightNumerator: UInt32,
     heightDenominator: UInt32 = 1, horizontalOffsetNumerator: Int32 = 0,
@@ -40,12 +45,14 @@ public struct CleanAperture: Equatable, Sendable {
   }
 }
 
-/// The shape of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
+/// The aspect ratio of a pixel: the `pasp` box (ISO/IEC 14496-12 12.1.4).
 public struct PixelAspectRatio: Equatable, Sendable {
-  /// A pixel is `horizontalSpacing` wide where it is `verticalSpacing` high.
+  /// Width of a pixel relative to `verticalSpacing`.
   public var horizontalSpacing: UInt32
+  /// Height of a pixel relative to `horizontalSpacing`.
   public var verticalSpacing: UInt32
 
+  /// Creates the ratio `horizontalSpacing`:`verticalSpacing`.
   public init(horizontalSpacing: UInt32, verticalSpacing: UInt32) {
     self.horizontalSpacing = horizontalSpacing
     self.verticalSpacing = verticalSpacing
@@ -59,19 +66,20 @@ public struct PixelAspectRatio: Equatable, Sendable {
   }
 }
 
-/// How fields make up a frame: the `fiel` box (QuickTime File Format, "Field handling").
+/// The fields of a frame: the `fiel` box (QuickTime File Format, "Field handling").
 public struct FieldInformation: Equatable, Sendable {
   /// 1 for progressive, 2 for interlaced.
   public var fieldCount: UInt8
-  /// The order of two fields (1, 6, 9 or 14); 0 for progressive or not known.
+  /// Order of the two fields (1, 6, 9 or 14); 0 if progressive or unknown.
   public var detail: UInt8
 
+  /// Creates field information from the two values of the box.
   public init(fieldCount: UInt8, detail: UInt8) {
     self.fieldCount = fieldCount
     self.detail = detail
   }
 
-  /// One field, which is the frame.
+  /// Progressive frames.
   public static let progressive = FieldInformation(fieldCount: 1, detail: 0)
 
   func write(to writer: inout BoxWriter) {
@@ -87,6 +95,7 @@ public struct FixedPointSize: Equatable, Sendable {
   /// 65536 is one pixel.
   public var width, height: UInt32
 
+  /// Creates a size from 16.16 fixed-point numbers.
   public init(width: UInt32, height: UInt32) {
     self.width = width
     self.height = height
@@ -99,17 +108,17 @@ public struct FixedPointSize: Equatable, Sendable {
 }
 
 extension VisualSampleEntry {
-  /// The size of the coded picture.
+  /// Size of the coded picture.
   var encodedSize: FixedPointSize {
     FixedPointSize(width: UInt32(width) << 16, height: UInt32(height) << 16)
   }
 
-  /// That size with square pixels.
+  /// Size of the coded picture, converted to square pixels.
   var productionSize: FixedPointSize {
     withSquarePixels(encodedSize)
   }
 
-  /// The size of the clean aperture with square pixels: what is shown.
+  /// Size of the clean aperture, converted to square pixels: the display size.
   var displaySize: FixedPointSize {
     guard let clap = cleanAperture, clap.widthDenominator > 0, clap.heightDenominator > 0 else {
       return productionSize

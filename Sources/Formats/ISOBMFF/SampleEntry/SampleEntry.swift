@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What the samples of a track are: one entry of `stsd` (ISO/IEC 14496-12 8.5.2).
+/// A description of a track's samples: one entry of `stsd` (ISO/IEC 14496-12 8.5.2).
 public indirect enum SampleEntry: Equatable, Sendable {
+  /// A video track.
   case video(VisualSampleEntry)
+  /// An audio track.
   case audio(AudioSampleEntry)
-  /// A track of any other kind, or an entry that could not be read as one of the above.
+  /// A track of another media type, or an entry that could not be parsed as one of the above.
   case other(OtherSampleEntry)
 
-  /// Whether a track with these samples may have those instead.
+  /// Returns whether both entries are of the same media type, so that one can replace the other.
   func isOfKind(of other: SampleEntry) -> Bool {
     switch (self, other) {
     case (.video, .video), (.audio, .audio): true
@@ -17,15 +19,16 @@ public indirect enum SampleEntry: Equatable, Sendable {
   }
 }
 
-/// The sample entry of a track that is neither video nor audio, kept as it is.
+/// The sample entry of a track that is neither video nor audio, kept unparsed.
 public struct OtherSampleEntry: Equatable, Sendable {
-  /// What the track is for: `meta`, `text`, `tmcd` and so on (`hdlr`).
+  /// The media type: `meta`, `text`, `tmcd` and so on (`hdlr`).
   public var handlerType: FourCC
   /// The type of the entry.
   public var type: FourCC
-  /// Everything behind the data reference index.
+  /// Everything after the data reference index.
   public var payload: [UInt8]
 
+  /// Creates an entry; `payload` begins after the data reference index.
   public init(handlerType: FourCC, type: FourCC, payload: [UInt8]) {
     self.handlerType = handlerType
     self.type = type
@@ -36,10 +39,10 @@ public struct OtherSampleEntry: Equatable, Sendable {
 extension SampleEntry {
   private static let maximumBrokenCount = 64
 
-  /// Reads the entries of an `stsd` box for a track of the kind that its `hdlr` names.
+  /// Parses the entries of an `stsd` box for a track of the given `hdlr` type.
   ///
-  /// Throws where samples of an entry are in another file, and where so many cannot be read that
-  /// the box holds something else.
+  /// - Throws: if samples of an entry are in another file, or if so many entries cannot be read
+  ///   that the box holds something else.
   static func entries(
     _ box: BoxReader, handlerType: FourCC, references: DataReferences, issues: inout IssueLog
   ) throws(ISOBMFFError) -> [SampleEntry] {

@@ -2,45 +2,46 @@
 
 public import StereoVideo
 
-/// What the samples of a video track are: a sample entry of `stsd` (ISO/IEC 14496-12 12.1.3,
-/// QuickTime File Format "Video sample description").
+/// The sample entry of a video track in `stsd` (ISO/IEC 14496-12 12.1.3, QuickTime File Format
+/// "Video sample description").
 public struct VisualSampleEntry: Equatable, Sendable {
   /// The type of the entry: `hvc1`, `avc1` and so on.
   public var codec: FourCC
-  /// The size of the coded picture that is meant to be shown, in pixels: one eye's in MV-HEVC.
+  /// Size of the cropped coded picture in pixels; in MV-HEVC, of one view.
   public var width, height: UInt16
-  /// A name for people, up to 31 bytes of UTF-8.
+  /// A human-readable name, up to 31 bytes of UTF-8.
   public var compressorName = ""
   /// Bits per pixel: 24 for colour without alpha, whatever the bit depth of the codec.
   public var depth: UInt16 = 24
-  /// What the decoder needs before the first sample, in the file's order: `hvcC` and `lhvC`
-  /// (ISO/IEC 14496-15 8.4.1, 9.5.3), `avcC` and the like.
+  /// The decoder configuration, in file order: `hvcC` and `lhvC` (ISO/IEC 14496-15 8.4.1, 9.5.3),
+  /// `avcC` and the like.
   public var configuration: [OpaqueBox]
-  /// `colr` of code points; ICC profiles are among `otherBoxes`.
+  /// Colour code points (`colr`); ICC profiles are in `otherBoxes`.
   public var colour: ColourInformation?
-  /// `fiel`.
+  /// Fields of interlaced video (`fiel`).
   public var fields: FieldInformation?
-  /// `chrm`.
+  /// Chroma sample location (`chrm`).
   public var chromaLocation: ChromaLocation?
-  /// `pasp`; square pixels without it.
+  /// Pixel aspect ratio (`pasp`); nil for square pixels.
   public var pixelAspectRatio: PixelAspectRatio?
-  /// `clap`; the whole picture without it.
+  /// Clean aperture (`clap`); nil for the whole picture.
   public var cleanAperture: CleanAperture?
-  /// `mdcv`.
+  /// Mastering display colour volume (`mdcv`).
   public var masteringDisplay: MasteringDisplayColourVolume?
-  /// `clli`.
+  /// Content light level (`clli`).
   public var contentLightLevel: ContentLightLevel?
-  /// `st3d`.
+  /// Frame packing according to Google's Spherical Video V2 (`st3d`).
   public var stereoscopicMode: StereoscopicMode?
-  /// `sv3d`.
+  /// Projection according to Google's Spherical Video V2 (`sv3d`).
   public var sphericalVideo: SphericalVideo?
-  /// `vexu`.
+  /// Stereo and projection metadata of Apple (`vexu`).
   public var extendedUsage: VideoExtendedUsage?
-  /// `hfov`.
+  /// Horizontal field of view (`hfov`).
   public var horizontalFieldOfView: HorizontalFieldOfView?
-  /// Every other box of the entry, in the file's order.
+  /// All other boxes of the entry, in file order.
   public var otherBoxes: [OpaqueBox] = []
 
+  /// Creates an entry without optional boxes; the size is in pixels.
   public init(codec: FourCC, width: UInt16, height: UInt16, configuration: [OpaqueBox] = []) {
     self.codec = codec
     self.width = width
@@ -48,8 +49,8 @@ public struct VisualSampleEntry: Equatable, Sendable {
     self.configuration = configuration
   }
 
-  /// An `hvc1` entry with the decoder configuration records of the base layer (`hvcC`) and, in a
-  /// layered stream, of the others (`lhvC`).
+  /// Creates an `hvc1` entry with the decoder configuration records of the base layer (`hvcC`) and,
+  /// for a layered stream, of the other layers (`lhvC`).
   public init(width: UInt16, height: UInt16, hvcC: [UInt8], lhvC: [UInt8]? = nil) {
     self.init(codec: "hvc1", width: width, height: height)
     compressorName = "HEVC"
@@ -60,7 +61,8 @@ public struct VisualSampleEntry: Equatable, Sendable {
     }
   }
 
-  /// An `avc1` entry with the decoder configuration record (`avcC`, ISO/IEC 14496-15 5.3.3.1).
+  /// Creates an `avc1` entry with the decoder configuration record (`avcC`, ISO/IEC 14496-15
+  /// 5.3.3.1).
   public init(width: UInt16, height: UInt16, avcC: [UInt8]) {
     self.init(
       codec: "avc1", width: width, height: height,
@@ -68,32 +70,32 @@ public struct VisualSampleEntry: Equatable, Sendable {
     compressorName = "AVC"
   }
 
-  /// The record of the base layer, or nil without one.
+  /// The configuration record of the base layer; nil if there is none.
   public var hvcC: [UInt8]? {
     configuration.first { $0.type == "hvcC" }?.payload
   }
 
-  /// The record of the layers above the base layer, or nil without one.
+  /// The configuration record of the layers above the base layer; nil if there is none.
   public var lhvC: [UInt8]? {
     configuration.first { $0.type == "lhvC" }?.payload
   }
 
-  /// How the pair was shot, as far as `vexu` and `hfov` say it.
+  /// The stereo camera metadata of `vexu` and `hfov`.
   public var spatialMetadata: SpatialMetadata {
     var metadata = extendedUsage?.metadata ?? SpatialMetadata()
     metadata.horizontalFieldOfView = horizontalFieldOfView
     return metadata
   }
 
-  /// How two eyes share a frame, by `vexu` or else by `st3d`; nil where neither says that they do.
+  /// Frame packing according to `vexu` or else `st3d`; nil if the frame holds one view.
   public var packing: PackingLayout? {
     extendedUsage?.packing ?? stereoscopicMode?.packing
   }
 }
 
 extension VisualSampleEntry {
-  /// The children stand in the order of AVFoundation's files; readers exist that refuse `lhvC`
-  /// before `hvcC`, and `st3d` has to come before `clap` and `pasp`.
+  /// Writes the entry. The order of the boxes is AVFoundation's; some readers reject `lhvC` before
+  /// `hvcC`, and `st3d` must come before `clap` and `pasp`.
   func write(to writer: inout BoxWriter, container: MovieContainer) {
     writer.box(codec) {
       $0.write(zeros: 6)
@@ -107,7 +109,7 @@ extension VisualSampleEntry {
       }
       writeExtensions(to: &$0, container: container)
       if container == .quickTime {
-        // QuickTime ends a sample description's list of boxes with a zero.
+        // QuickTime ends the box list of a sample description with a zero.
         $0.write(UInt32(0))
       }
     }
@@ -154,17 +156,17 @@ extension VisualSampleEntry {
 }
 
 extension VisualSampleEntry {
-  /// Every box of the entry but its `configuration`, as MP4 has them: what a track says of its
-  /// pictures beyond what decodes them.
+  /// All boxes of the entry except its `configuration`, in MP4 form: the track's picture properties
+  /// that are not needed for decoding.
   public var extensions: [OpaqueBox] {
     var writer = BoxWriter()
     writeExtensions(to: &writer, container: .mp4)
     return OpaqueBox.all(in: writer.bytes)
   }
 
-  /// Adds boxes as if the entry had been read with them behind its own.
+  /// Adds boxes as if they had followed the entry's own boxes in the file.
   ///
-  /// What is wrong with one of them is no error: that box is kept as it is.
+  /// A broken box is not an error: it is kept unparsed.
   public mutating func add(_ boxes: [OpaqueBox]) {
     var reader = BoxReader(boxes.flatMap(\.bytes), type: codec, path: codec.description)
     var issues = IssueLog()
@@ -173,14 +175,14 @@ extension VisualSampleEntry {
 }
 
 extension VisualSampleEntry {
-  /// The boxes that a decoder is configured by.
+  /// The types of decoder configuration boxes.
   private static let configurationTypes: Set<FourCC> = [
     "hvcC", "lhvC", "avcC", "mvcC", "av1C", "vpcC", "vvcC", "dvcC", "dvvC", "dvwC", "esds",
     "glbl", "jp2h",
   ]
 
-  /// Reads a visual sample entry; what is wrong with one of its boxes is noted, and that box kept
-  /// as it is.
+  /// Parses a visual sample entry. Defects of its boxes are added to `issues`; the broken boxes are
+  /// kept unparsed.
   init(_ box: BoxReader, issues: inout IssueLog) throws(ISOBMFFError) {
     var box = box
     codec = box.type
@@ -198,7 +200,7 @@ extension VisualSampleEntry {
     readBoxes(of: &box, issues: &issues)
   }
 
-  /// Takes the boxes that are left in a reader.
+  /// Parses the remaining boxes of a reader.
   mutating func readBoxes(of box: inout BoxReader, issues: inout IssueLog) {
     while let child = issues.optional({ () throws(ISOBMFFError) in try box.nextBox() }) ?? nil {
       if Self.configurationTypes.contains(child.type) {
@@ -212,7 +214,7 @@ extension VisualSampleEntry {
     }
   }
 
-  /// Whether the box has a property of its own; only the first box of a type gets it.
+  /// Parses a box; returns whether it was stored in a property. Only the first box of a type is.
   private mutating func read(_ child: BoxReader) throws(ISOBMFFError) -> Bool {
     var child = child
     switch child.type {
@@ -253,7 +255,7 @@ extension VisualSampleEntry {
 }
 
 extension ColourInformation {
-  /// Nil for other forms of `colr` than `nclc` and `nclx`, such as ICC profiles.
+  /// Nil for variants of `colr` other than `nclc` and `nclx`, such as ICC profiles.
   init?(_ box: inout BoxReader) throws(ISOBMFFError) {
     let type = try box.readFourCC("colour_type")
     guard type == "nclc" || type == "nclx" else { return nil }
@@ -261,7 +263,7 @@ extension ColourInformation {
       primaries: try box.read("colour_primaries"),
       transferCharacteristics: try box.read("transfer_characteristics"),
       matrixCoefficients: try box.read("matrix_coefficients"))
-    // Writers exist that leave the flag out.
+    // Some writers omit the flag.
     fullRange =
       type == "nclx" && box.remaining > 0
       ? try box.read("full_range_flag", as: UInt8.self) & 0x80 != 0 : nil

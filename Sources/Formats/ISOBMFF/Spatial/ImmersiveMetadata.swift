@@ -3,11 +3,12 @@
 public import StereoVideo
 
 extension VideoExtendedUsage {
-  /// What the box says of how the picture surrounds the viewer; nil where it says nothing of that.
+  /// Returns the projection and packing that the box states; nil if it states no immersive
+  /// projection.
   ///
   /// - Parameters:
-  ///   - width: of one eye's picture in pixels, for lenses that do not say what they are for.
-  ///   - height: the same.
+  ///   - width: width of one eye's picture in pixels, for lenses without a reference size.
+  ///   - height: height of one eye's picture in pixels, likewise.
   public func immersiveMetadata(width: Int, height: Int) -> ImmersiveMetadata? {
     let projection: ImmersiveProjection
     switch projectionKind.flatMap({ ProjectionKind(fourCC: $0.description) }) {
@@ -23,13 +24,14 @@ extension VideoExtendedUsage {
     return ImmersiveMetadata(projection, packing: packing)
   }
 
-  /// The box for an immersive movie, and what it has no place for; no box where it has no code for
-  /// the projection.
+  /// Returns the box for immersive video, and the metadata that it cannot hold; no box if it has no
+  /// code for the projection.
   ///
   /// - Parameters:
-  ///   - immersive: how the picture surrounds the viewer.
-  ///   - metadata: how a pair was shot; nil for one eye.
-  ///   - lenses: of a projection of kind `prim`; nil to make one of what is known of it.
+  ///   - immersive: the projection and packing.
+  ///   - metadata: stereo camera metadata; nil for monoscopic video.
+  ///   - lenses: the lenses of a `prim` projection; nil to derive one from the projection's
+  ///     calibration.
   public static func make(
     _ immersive: ImmersiveMetadata, pair metadata: SpatialMetadata?,
     lenses said: LensCollection? = nil
@@ -64,10 +66,11 @@ extension VideoExtendedUsage {
 }
 
 extension SphericalVideo {
-  /// What the box says, if that is the whole sphere or the front half of it.
+  /// The projection kind of the box; nil if it covers neither the full sphere nor its front half.
   public var kind: ProjectionKind? { immersiveMetadata(nil)?.projection.kind }
 
-  /// What the box says, and `stereo` of the same entry; nil where the projection is not a known one.
+  /// Returns the metadata of this box and of `stereo` in the same entry; nil if the projection is
+  /// unknown.
   public func immersiveMetadata(_ stereo: StereoscopicMode?) -> ImmersiveMetadata? {
     let projection: ImmersiveProjection
     switch self.projection {
@@ -89,8 +92,8 @@ extension SphericalVideo {
       packing: stereo?.packing)
   }
 
-  /// The boxes for an immersive movie, and what they have no place for; none where they have no code
-  /// for the projection.
+  /// Returns the boxes for immersive video, and the metadata that they cannot hold; no boxes if
+  /// they have no code for the projection.
   public static func make(
     _ immersive: ImmersiveMetadata, metadataSource: String
   ) -> (video: SphericalVideo?, stereo: StereoscopicMode?, losses: [ImmersiveLoss]) {
@@ -133,8 +136,8 @@ extension SphericalVideo {
 }
 
 extension Track {
-  /// How the pictures surround the viewer: by `vexu`, or else by `sv3d`, or else by the text of
-  /// Spherical Video V1; nil where none of them says so.
+  /// The projection and packing according to `vexu`, else `sv3d`, else the Spherical Video V1 text;
+  /// nil if none of them states a projection.
   public var immersiveMetadata: ImmersiveMetadata? {
     guard case .video(let entry) = sampleEntries.first else { return nil }
     let text = self.sphericalVideoV1?.immersiveMetadata
@@ -146,7 +149,8 @@ extension Track {
 }
 
 extension VisualSampleEntry {
-  /// How the pictures surround the viewer: by `vexu`, or else by `sv3d`; nil where neither says so.
+  /// The projection and packing according to `vexu` or else `sv3d`; nil if neither states a
+  /// projection.
   public var immersiveMetadata: ImmersiveMetadata? {
     var (width, height) = (Int(width), Int(height))
     switch packing?.arrangement {
@@ -157,7 +161,7 @@ extension VisualSampleEntry {
     let spherical = sphericalVideo?.immersiveMetadata(stereoscopicMode)
     let apple = extendedUsage?.immersiveMetadata(width: width, height: height)
     guard var found = apple ?? spherical else { return nil }
-    // What one has no place for, the other may say.
+    // Each complements what the other cannot state.
     found.packing = found.packing ?? packing
     if found.pose == .front { found.pose = spherical?.pose ?? .front }
     return found

@@ -2,9 +2,8 @@
 
 public import StereoVideo
 
-/// One lens of a projection of kind `prim`: a `lens` box (Apple, "ISO Base Media File Format and
-/// Apple HEVC Stereo Video", boxes for parametric immersive media), with its figures as they are
-/// in the file.
+/// A lens of a `prim` projection: a `lens` box (Apple, "ISO Base Media File Format and Apple HEVC
+/// Stereo Video", boxes for parametric immersive media), with its values as stored in the file.
 public struct Lens: Hashable, Sendable {
   /// `lens_identifier`.
   public var identifier: UInt32
@@ -14,7 +13,7 @@ public struct Lens: Hashable, Sendable {
   public var domain: FourCC
   /// `lens_role`: `left`, `rght` or `mono`.
   public var role: FourCC
-  /// `rdim`: the pixels that the figures are for.
+  /// `rdim`: the picture size in pixels that the values refer to.
   public var referenceSize: ReferenceSize?
   /// `lnin`.
   public var intrinsics: Intrinsics?
@@ -22,47 +21,53 @@ public struct Lens: Hashable, Sendable {
   public var distortion: Distortion?
   /// `lfad`: the coefficients x0, x1, x2, y0, y1, y2.
   public var frameAdjustment: FrameAdjustment?
-  /// `lnex/corg`: where the lens's place is counted from; `blin` is midway between the lenses.
+  /// `lnex/corg`: the origin of the lens position; `blin` is midway between the lenses.
   public var originSource: FourCC?
-  /// `lnex/cxfm/uqua`: how the lens is turned.
+  /// `lnex/cxfm/uqua`: the rotation of the lens.
   public var rotation: UnitQuaternion?
 
+  /// A picture size in pixels.
   public struct ReferenceSize: Hashable, Sendable {
     public var width, height: UInt32
 
+    /// Creates a size in pixels.
     public init(width: UInt32, height: UInt32) { (self.width, self.height) = (width, height) }
   }
 
-  /// Fixed-point figures: each is divided by 2 to the power of a shift.
+  /// Fixed-point values: each is divided by 2 to the power of a shift.
   public struct Intrinsics: Hashable, Sendable {
     /// `denominator_shift_operand` and `skew_denominator_shift_operand`.
     public var shift, skewShift: Int16
     public var focalLengthX, principalPointX, principalPointY: Int32
-    /// Together there or not (flag 1).
+    /// Present together or not at all (flag 1).
     public var focalLengthYAndSkew: FocalLengthYAndSkew?
-    /// Flag 2.
+    /// Projection offset (flag 2).
     public var projectionOffset: Float?
 
+    /// The focal length in y and the skew factor.
     public struct FocalLengthYAndSkew: Hashable, Sendable {
       public var focalLengthY, skew: Int32
     }
   }
 
+  /// Radial (k1, k2) and tangential (p1, p2) distortion coefficients.
   public struct Distortion: Hashable, Sendable {
     public var k1, k2, p1, p2: Float
-    /// In degrees from the axis (flag 1).
+    /// Limit in degrees from the optical axis (flag 1).
     public var radialLimit: Float?
   }
 
+  /// Polynomial coefficients of the frame adjustment, for x and y.
   public struct FrameAdjustment: Hashable, Sendable {
     public var x0, x1, x2, y0, y1, y2: Float
   }
 
-  /// The vector part.
+  /// The vector part of a unit quaternion.
   public struct UnitQuaternion: Hashable, Sendable {
     public var x, y, z: Float
   }
 
+  /// Creates a lens without values.
   public init(
     identifier: UInt32 = 0, algorithmKind: FourCC = "prim", domain: FourCC = "colr",
     role: FourCC = "mono"
@@ -75,14 +80,14 @@ public struct Lens: Hashable, Sendable {
 }
 
 extension Lens {
-  /// Below this, focal lengths are parts of the picture's size, as those of HEIF's `cmin` are.
+  /// Focal lengths below this are relative to the picture's size, like those of HEIF's `cmin`.
   private static let leastPixels = 8.0
 
-  /// What the figures mean; nil without intrinsics.
+  /// Converts the values to a calibration in pixels; nil without intrinsics.
   ///
   /// - Parameters:
-  ///   - width: of one eye's picture, which the figures are for where the lens does not say.
-  ///   - height: the same.
+  ///   - width: width of one eye's picture, used if the lens has no reference size.
+  ///   - height: height of one eye's picture, likewise.
   public func calibration(width: Double, height: Double) -> LensCalibration? {
     guard let intrinsics else { return nil }
     let width = referenceSize.map { Double($0.width) } ?? width
@@ -126,8 +131,8 @@ extension Lens {
     return calibration
   }
 
-  /// The lens of a calibration, to a 65,536th of a pixel; nil where a figure has no place in the
-  /// boxes' fields.
+  /// Creates a lens from a calibration, to 1/65536 of a pixel; nil if a value does not fit into the
+  /// fields of the boxes.
   public init?(_ calibration: LensCalibration, role: FourCC, identifier: UInt32 = 0) {
     self.init(identifier: identifier, role: role)
     func fixed(_ value: Double) -> Int32? {
@@ -166,16 +171,16 @@ extension Lens {
   }
 }
 
-/// The lenses that a projection of kind `prim` was shot with: a `lnsc` box.
+/// The lenses of a `prim` projection: a `lnsc` box.
 ///
-/// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
+/// The bytes of the box are kept, so that a box read from a file is written back unchanged.
 public struct LensCollection: Equatable, Sendable {
-  /// Everything behind the box's header.
+  /// Everything after the box's header.
   public let payload: [UInt8]
-  /// One for both eyes, or one for each.
+  /// One lens for both eyes, or one for each.
   public let lenses: [Lens]
 
-  /// Boxes for lenses.
+  /// Creates the box for the given lenses.
   public init(_ lenses: [Lens]) {
     self.lenses = lenses
     var writer = BoxWriter()
@@ -183,7 +188,7 @@ public struct LensCollection: Equatable, Sendable {
     payload = writer.bytes
   }
 
-  /// Reads everything behind a `lnsc` box's header.
+  /// Parses a `lnsc` box; `payload` is everything after its header.
   public init(payload: [UInt8]) throws(ISOBMFFError) {
     try self.init(BoxReader(payload, type: "lnsc", path: "lnsc"))
   }
@@ -198,7 +203,7 @@ public struct LensCollection: Equatable, Sendable {
     self.lenses = lenses
   }
 
-  /// The lens of an eye: its own, or the one that both have.
+  /// Returns the lens of an eye: its own, or the one that both share.
   public func lens(role: FourCC) -> Lens? {
     lenses.first { $0.role == role } ?? lenses.first { $0.role == "mono" }
       ?? (lenses.count == 1 ? lenses.first : nil)
@@ -208,7 +213,7 @@ public struct LensCollection: Equatable, Sendable {
 extension Lens {
   private static let childTypes: Set<FourCC> = ["lnhd", "rdim", "lnin", "ldst", "lfad", "lnex"]
 
-  /// Reads the content of a `lens` box, which begins with a version; boxes without one exist.
+  /// Parses the content of a `lens` box. It begins with a version, which some files omit.
   init(_ box: BoxReader) throws(ISOBMFFError) {
     self.init(algorithmKind: FourCC(rawValue: 0), domain: FourCC(rawValue: 0), role: "mono")
     var box = box
@@ -354,7 +359,7 @@ extension Lens.Distortion {
 }
 
 extension BoxReader {
-  /// An IEEE 754 number of 32 bits.
+  /// Reads a 32-bit IEEE 754 number.
   fileprivate mutating func readFloat(_ field: StaticString) throws(ISOBMFFError) -> Float {
     Float(bitPattern: try read(field))
   }

@@ -2,32 +2,32 @@
 
 public import StereoVideo
 
-/// How a picture covers a sphere: the `sv3d` box (Google, Spherical Video V2).
+/// The projection of a spherical video: the `sv3d` box (Google, Spherical Video V2).
 ///
-/// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
+/// The bytes of the box are kept, so that a box read from a file is written back unchanged.
 public struct SphericalVideo: Equatable, Sendable {
-  /// The box in `proj` that says which part of the sphere a pixel shows.
+  /// The box in `proj` that maps pixels to directions on the sphere.
   public enum Projection: Equatable, Sendable {
-    /// `equi`: how much of the sphere's map is cut off at each edge, as 0.32 fixed-point parts
-    /// of its height (top, bottom) or width (left, right).
+    /// `equi`: the part of the full sphere's map cropped at each edge, as 0.32 fixed-point
+    /// fractions of its height (top, bottom) or width (left, right).
     case equirectangular(top: UInt32, bottom: UInt32, left: UInt32, right: UInt32)
-    /// `cbmp`: the layout of the cube's faces, and the pixels of padding around each.
+    /// `cbmp`: the layout of the cube's faces, and the padding around each in pixels.
     case cubemap(layout: UInt32, padding: UInt32)
-    /// `mshp`: a mesh, left in the payload.
+    /// `mshp`: a mesh, which stays unparsed in the payload.
     case mesh
   }
 
-  /// Everything behind the box's header.
+  /// Everything after the box's header.
   public let payload: [UInt8]
   /// The program that wrote the box (`svhd`).
   public internal(set) var metadataSource: String
   /// Yaw, pitch and roll in 16.16 fixed-point degrees (`prhd`).
   public internal(set) var pose: (yaw: Int32, pitch: Int32, roll: Int32)
-  /// Nil where the box has none of the known ones.
+  /// The projection; nil if the box has none of the known ones.
   public internal(set) var projection: Projection?
 
-  /// The box of an equirectangular picture of 360 or 180 degrees; nil for other kinds, which
-  /// this box has no code for.
+  /// Creates the box for an equirectangular picture of 360 or 180 degrees; nil for other kinds,
+  /// which the box has no code for.
   public init?(_ kind: ProjectionKind, metadataSource: String) {
     let edge: UInt32
     switch kind {
@@ -40,12 +40,12 @@ public struct SphericalVideo: Equatable, Sendable {
       metadataSource: metadataSource)
   }
 
-  /// The box of a picture of any part of the sphere, or of a cube; a mesh is left out.
+  /// Creates the box for any part of the sphere, or for a cubemap; a mesh is not written.
   ///
   /// - Parameters:
-  ///   - projection: which part of the sphere, or how a cube's faces lie.
-  ///   - pose: in 16.16 fixed-point degrees.
-  ///   - metadataSource: the program that says so.
+  ///   - projection: the part of the sphere, or the layout of the cube's faces.
+  ///   - pose: yaw, pitch and roll in 16.16 fixed-point degrees.
+  ///   - metadataSource: the name of the program that creates the box.
   public init(
     _ projection: Projection, pose: (yaw: Int32, pitch: Int32, roll: Int32), metadataSource: String
   ) {
@@ -74,6 +74,7 @@ public struct SphericalVideo: Equatable, Sendable {
     payload = writer.bytes
   }
 
+  /// Compares the bytes of the boxes.
   public static func == (left: SphericalVideo, right: SphericalVideo) -> Bool {
     left.payload == right.payload
   }
@@ -84,7 +85,7 @@ public struct SphericalVideo: Equatable, Sendable {
 }
 
 extension SphericalVideo {
-  /// Reads the content of an `sv3d` box.
+  /// Parses the content of an `sv3d` box.
   init(_ box: BoxReader) throws(ISOBMFFError) {
     payload = box.opaque.payload
     metadataSource = ""

@@ -2,26 +2,25 @@
 
 public import StereoVideo
 
-/// How a picture covers the sphere, as text: the `uuid` box of Google's Spherical Video V1, which
-/// stands in `trak`, and the `SPHERICAL-VIDEO` tag of Matroska.
+/// Projection metadata as XML text: the `uuid` box in `trak` of Google's Spherical Video V1, and
+/// the `SPHERICAL-VIDEO` tag of Matroska.
 ///
-/// The text is kept as it is, so that one read from a file is written back unchanged.
+/// The text is kept, so that one read from a file is written back unchanged.
 public struct SphericalVideoV1: Equatable, Sendable {
   /// ffcc8263-f855-4a93-8814-587a02521fdd.
   public static let userType: [UInt8] = [
     0xFF, 0xCC, 0x82, 0x63, 0xF8, 0x55, 0x4A, 0x93, 0x88, 0x14, 0x58, 0x7A, 0x02, 0x52, 0x1F, 0xDD,
   ]
 
-  /// The text, with whatever stands behind it.
+  /// The text, including anything after its end.
   public let text: [UInt8]
-  /// What its elements say, by their names without `GSpherical:`; of elements that come twice, the
-  /// first.
+  /// The contents of its elements, by name without `GSpherical:`; of duplicate elements, the first.
   public let values: [String: String]
 
-  /// More than any writer's text.
+  /// Larger than the text of any writer.
   private static let most = 1 << 20
 
-  /// Reads the text; nil where it does not say that the picture is a sphere's.
+  /// Parses the text; nil if it does not describe a spherical video.
   public init?(text: [UInt8]) {
     guard text.count <= Self.most else { return nil }
     self.text = text
@@ -31,7 +30,7 @@ public struct SphericalVideoV1: Equatable, Sendable {
     }
   }
 
-  /// The first box of this kind.
+  /// Parses the first box of this kind.
   public init?(_ boxes: [OpaqueBox]) {
     for box in boxes where box.type == "uuid" && box.payload.starts(with: Self.userType) {
       guard let found = Self(text: Array(box.payload.dropFirst(16))) else { continue }
@@ -41,10 +40,11 @@ public struct SphericalVideoV1: Equatable, Sendable {
     return nil
   }
 
+  /// The `uuid` box with the text.
   public var box: OpaqueBox { OpaqueBox("uuid", payload: Self.userType + text) }
 
-  /// The contents of `<GSpherical:Name>...</` up to the end or the first zero, without white space
-  /// around them. Nothing nests in these elements, and entities stay as they are.
+  /// Returns the contents of all `<GSpherical:Name>...</` up to the first zero byte or the end,
+  /// without surrounding white space. The elements do not nest, and entities are not resolved.
   private static func elements(_ text: [UInt8]) -> [String: String] {
     let prefix = Array("GSpherical:".utf8)
     let space: Set<UInt8> = [0x20, 0x09, 0x0A, 0x0D]
@@ -72,8 +72,8 @@ extension SphericalVideoV1 {
     values[name].flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
   }
 
-  /// Which part of one eye's sphere is there; the whole where the text does not say or says what
-  /// cannot be.
+  /// The part of the sphere that one eye's picture covers; the whole sphere if the text states none
+  /// or an impossible one.
   public var bounds: SphereBounds {
     guard let width = number("FullPanoWidthPixels"), let height = number("FullPanoHeightPixels"),
       let columns = number("CroppedAreaImageWidthPixels"),
@@ -85,7 +85,7 @@ extension SphericalVideoV1 {
       rightPart: (width - left - columns) / width) ?? .full
   }
 
-  /// `StereoMode`; nil for `mono` and for what is not known.
+  /// Frame packing according to `StereoMode`; nil for `mono` and unknown modes.
   public var packing: PackingLayout? {
     switch values["StereoMode"]?.lowercased() {
     case "left-right": PackingLayout(.sideBySide)
@@ -94,7 +94,7 @@ extension SphericalVideoV1 {
     }
   }
 
-  /// What the text says; nil where the projection is no equirectangular one.
+  /// The metadata in the text; nil if the projection is not equirectangular.
   public var immersiveMetadata: ImmersiveMetadata? {
     guard (values["ProjectionType"]?.lowercased() ?? "equirectangular") == "equirectangular" else {
       return nil
@@ -108,14 +108,14 @@ extension SphericalVideoV1 {
       packing: packing)
   }
 
-  /// The text for an immersive movie, and what it has no place for; none where it has no name for
-  /// the projection.
+  /// Returns the text for immersive video, and the metadata that it cannot hold; no text if it has
+  /// no name for the projection.
   ///
   /// - Parameters:
-  ///   - immersive: how the picture surrounds the viewer.
-  ///   - width: of one eye's picture, in pixels.
-  ///   - height: of one eye's picture, in pixels.
-  ///   - software: the program that says so.
+  ///   - immersive: the projection and packing.
+  ///   - width: width of one eye's picture in pixels.
+  ///   - height: height of one eye's picture in pixels.
+  ///   - software: the name of the program that creates the text.
   public static func make(
     _ immersive: ImmersiveMetadata, width: Int, height: Int, software: String
   ) -> (box: SphericalVideoV1?, losses: [ImmersiveLoss]) {

@@ -2,39 +2,38 @@
 
 public import StereoVideo
 
-/// The `vexu` box of a video sample entry: which eyes a track holds, how they were shot, how
-/// they share a frame and how they are projected (Apple, "ISO Base Media File Format and Apple
-/// HEVC Stereo Video").
+/// The `vexu` box of a video sample entry: the eyes that a track holds, their camera metadata,
+/// frame packing and projection (Apple, "ISO Base Media File Format and Apple HEVC Stereo Video").
 ///
-/// The box's bytes are kept as they are, so that one read from a file is written back unchanged.
+/// The bytes of the box are kept, so that a box read from a file is written back unchanged.
 public struct VideoExtendedUsage: Equatable, Sendable {
-  /// Everything behind the box's header.
+  /// Everything after the box's header.
   public internal(set) var payload: [UInt8]
-  /// `eyes/stri`, or nil without one.
+  /// The eyes in the track (`eyes/stri`); nil if absent.
   public internal(set) var views: StereoViews?
-  /// `eyes/hero`: 0 neither eye, 1 left, 2 right; nil without one.
+  /// Hero eye (`eyes/hero`): 0 neither, 1 left, 2 right; nil if absent.
   public internal(set) var heroEyeIndicator: UInt8?
-  /// `eyes/cams/blin`.
+  /// Distance between the lenses (`eyes/cams/blin`).
   public internal(set) var baseline: Baseline?
-  /// `eyes/cmfy/dadj`.
+  /// Horizontal disparity adjustment (`eyes/cmfy/dadj`).
   public internal(set) var disparityAdjustment: DisparityAdjustment?
-  /// `proj/prji`: one of `ProjectionKind`'s codes, or one that is newer than this type.
+  /// Projection (`proj/prji`): a code of `ProjectionKind`, or a newer one.
   public internal(set) var projectionKind: FourCC?
-  /// `lnsc` or `proj/lnsc`: the lenses of a projection of kind `prim`; nil where there are none
-  /// that can be read.
+  /// The lenses of a `prim` projection (`lnsc` or `proj/lnsc`); nil if there are none that can be
+  /// parsed.
   public internal(set) var lensCollection: LensCollection?
-  /// `pack/pkin`: `side`, `over`, or a newer one.
+  /// Frame packing (`pack/pkin`): `side`, `over`, or a newer code.
   public internal(set) var viewPackingKind: FourCC?
 
-  /// A stereo track's box: both eyes present, and what is known of them.
+  /// Creates the box of a stereo track, with both eyes present.
   ///
-  /// Every field that is nil is left out. `horizontalFieldOfView` has a box of its own (`hfov`).
+  /// Properties that are nil are omitted. `horizontalFieldOfView` has a separate box (`hfov`).
   /// Packing is written for side by side and top-bottom; frame by frame has no code.
   ///
   /// - Parameters:
-  ///   - metadata: how the pair was shot.
-  ///   - packing: how both eyes share a frame; nil where they do not.
-  ///   - lenses: of a projection of kind `prim`.
+  ///   - metadata: stereo camera metadata.
+  ///   - packing: frame packing of the two eyes; nil if they do not share a frame.
+  ///   - lenses: the lenses of a `prim` projection.
   public init(
     _ metadata: SpatialMetadata, packing: PackingLayout? = nil, lenses: LensCollection? = nil
   ) {
@@ -58,11 +57,11 @@ public struct VideoExtendedUsage: Equatable, Sendable {
     payload = writtenPayload(others: Self.others(lenses))
   }
 
-  /// The box of a picture that is no pair: its projection alone, without `eyes`.
+  /// Creates the box of a monoscopic track: only its projection, without `eyes`.
   ///
   /// - Parameters:
-  ///   - projection: how the picture surrounds the viewer.
-  ///   - lenses: of a projection of kind `prim`.
+  ///   - projection: the projection of the picture.
+  ///   - lenses: the lenses of a `prim` projection.
   public init(monoscopic projection: ProjectionKind, lenses: LensCollection? = nil) {
     projectionKind = FourCC(exactly: projection.fourCC)
     lensCollection = lenses
@@ -75,7 +74,7 @@ public struct VideoExtendedUsage: Equatable, Sendable {
     return ["": [OpaqueBox("lnsc", payload: lenses.payload)]]
   }
 
-  /// What the box says of how the pair was shot, without the field of view.
+  /// The stereo camera metadata of the box, without the field of view.
   public var metadata: SpatialMetadata {
     let heroEye: Eye? =
       switch heroEyeIndicator {
@@ -88,7 +87,7 @@ public struct VideoExtendedUsage: Equatable, Sendable {
       projection: projectionKind.flatMap { ProjectionKind(fourCC: $0.description) })
   }
 
-  /// How the two eyes share a frame; nil where the box does not say that they do.
+  /// Frame packing of the two eyes; nil if the box states none.
   public var packing: PackingLayout? {
     let reversed = views?.contains(.reversed) ?? false
     return switch viewPackingKind {
@@ -99,11 +98,13 @@ public struct VideoExtendedUsage: Equatable, Sendable {
   }
 }
 
-/// Which views a track holds: the `stri` box of `vexu/eyes` (Apple, "ISO Base Media File Format
-/// and Apple HEVC Stereo Video").
+/// The views in a track: the `stri` box of `vexu/eyes` (Apple, "ISO Base Media File Format and
+/// Apple HEVC Stereo Video").
 public struct StereoViews: OptionSet, Sendable {
+  /// The bits of `stri`.
   public let rawValue: UInt8
 
+  /// Creates a set from the bits of `stri`.
   public init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
@@ -114,30 +115,32 @@ public struct StereoViews: OptionSet, Sendable {
   public static let rightEye = StereoViews(rawValue: 2)
   /// Views beyond the two eyes.
   public static let additional = StereoViews(rawValue: 4)
-  /// The right eye comes first where two eyes share a frame; never set in MV-HEVC.
+  /// The right eye comes first if two eyes share a frame; never set in MV-HEVC.
   public static let reversed = StereoViews(rawValue: 8)
 }
 
-/// How two eyes share a frame: the `st3d` box (Google, Spherical Video V2).
+/// Frame packing of two eyes: the `st3d` box (Google, Spherical Video V2).
 public struct StereoscopicMode: RawRepresentable, Hashable, Sendable {
+  /// `stereo_mode` of the box.
   public let rawValue: UInt8
 
+  /// Creates a mode from `stereo_mode`.
   public init(rawValue: UInt8) {
     self.rawValue = rawValue
   }
 
-  /// One eye's picture for both.
+  /// One picture for both eyes.
   public static let monoscopic = StereoscopicMode(rawValue: 0)
   /// The left eye above the right one.
   public static let topBottom = StereoscopicMode(rawValue: 1)
   /// The left eye in the left half.
   public static let leftRight = StereoscopicMode(rawValue: 2)
-  /// The projection's mesh says where each eye lies.
+  /// The projection's mesh defines where each eye is.
   public static let custom = StereoscopicMode(rawValue: 3)
   /// The right eye in the left half.
   public static let rightLeft = StereoscopicMode(rawValue: 4)
 
-  /// The mode of a layout; nil where `st3d` has none (frame by frame, right eye on top).
+  /// Creates the mode for a layout; nil if `st3d` has none (frame by frame, right eye on top).
   public init?(_ layout: PackingLayout) {
     switch (layout.arrangement, layout.rightViewFirst) {
     case (.sideBySide, false): self = .leftRight
@@ -147,7 +150,7 @@ public struct StereoscopicMode: RawRepresentable, Hashable, Sendable {
     }
   }
 
-  /// The layout of the mode; nil for monoscopic, custom and unknown ones.
+  /// The layout of the mode; nil for monoscopic, custom and unknown modes.
   public var packing: PackingLayout? {
     switch self {
     case .topBottom: PackingLayout(.topBottom)
@@ -163,15 +166,14 @@ public struct StereoscopicMode: RawRepresentable, Hashable, Sendable {
 }
 
 extension VideoExtendedUsage {
-  /// Reads everything behind a `vexu` box's header.
+  /// Parses a `vexu` box; `payload` is everything after its header.
   ///
-  /// - Throws: what is wrong with a box that is known, or which box would have to be known to
-  ///   understand the others (`must`).
+  /// - Throws: ``ISOBMFFError`` if a known box is broken or an unknown one is required (`must`).
   public init(payload: [UInt8]) throws(ISOBMFFError) {
     try self.init(BoxReader(payload, type: "vexu", path: "vexu"))
   }
 
-  /// Reads the content of a `vexu` box. Boxes in it that are not known are left in the payload.
+  /// Parses the content of a `vexu` box. Unknown boxes stay in the payload.
   init(_ box: BoxReader) throws(ISOBMFFError) {
     payload = box.opaque.payload
     var box = box
@@ -189,8 +191,8 @@ extension VideoExtendedUsage {
     }
   }
 
-  /// Lenses are where files have them: in `vexu` or in `proj`. What is wrong with them is no error:
-  /// the layout of these boxes has been published in part only, and the bytes are kept.
+  /// Reads the lenses, which files have in `vexu` or in `proj`. Defects are ignored: the layout of
+  /// these boxes is only partly published, and the bytes are kept anyway.
   private mutating func readLenses(in projection: BoxReader) {
     var projection = projection
     while lensCollection == nil, let child = try? projection.nextBox() {
@@ -229,8 +231,8 @@ extension VideoExtendedUsage {
     }
   }
 
-  /// Throws where a `must` box lists a type that is not known here: whoever does not know it is
-  /// not to use what the box around says.
+  /// Throws if a `must` box lists an unknown type: a reader that does not know the type must not
+  /// use the surrounding box.
   private static func requireKnown(
     _ must: inout BoxReader, _ known: [FourCC]
   ) throws(ISOBMFFError) {
@@ -238,7 +240,7 @@ extension VideoExtendedUsage {
     while must.remaining >= 4 {
       let type = try must.readFourCC("required box type")
       guard known.contains(type) else {
-        throw must.error("it takes to know \(type) to understand the others, which is unknown here")
+        throw must.error("unsupported box \(type) is marked as required")
       }
     }
   }
@@ -258,19 +260,19 @@ extension VideoExtendedUsage {
 }
 
 extension VideoExtendedUsage {
-  /// The boxes that hold others, by their path.
+  /// Paths of the boxes that contain others.
   private static let containers: Set<String> = ["eyes", "eyes/cams", "eyes/cmfy", "proj", "pack"]
-  /// The boxes that fields of this type stand for.
+  /// Paths of the boxes that properties of this type represent.
   private static let known: Set<String> = [
     "eyes/stri", "eyes/hero", "eyes/cams/blin", "eyes/cmfy/dadj", "proj/prji", "pack/pkin",
   ]
 
-  /// This box with what `metadata` and `packing` say, and as it is of what they do not.
+  /// Returns this box with the properties of `metadata` and `packing` that are not nil.
   ///
-  /// Where they say nothing new, the bytes are the same. Else all boxes that are not known are
-  /// kept, behind those that are.
+  /// If nothing changes, the bytes stay the same. Otherwise unknown boxes are kept, after the known
+  /// ones.
   ///
-  /// - Parameter lenses: of a projection of kind `prim`, which replace those that there are.
+  /// - Parameter lenses: the lenses of a `prim` projection, to replace the existing ones.
   public func updated(
     with metadata: SpatialMetadata, packing: PackingLayout?, lenses: LensCollection? = nil
   ) -> Self {
@@ -285,7 +287,7 @@ extension VideoExtendedUsage {
       new.views = (views ?? []).union(changes.views ?? [])
       if !packing.rightViewFirst { new.views?.remove(.reversed) }
     }
-    // Those of another projection hold no more.
+    // Lenses of another projection no longer apply.
     let holdsLenses = new.projectionKind == projectionKind || new.projectionKind == "prim"
     new.lensCollection = holdsLenses ? lenses ?? lensCollection : nil
     guard new != self else { return self }
@@ -301,7 +303,7 @@ extension VideoExtendedUsage {
     return new
   }
 
-  /// Boxes that no field stands for, by the path of the box that they are in.
+  /// Collects the boxes that no property represents, by the path of the containing box.
   private static func collectOthers(
     in bytes: [UInt8], path: String, into others: inout [String: [OpaqueBox]]
   ) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Writes the index of a movie whose sample bytes somebody else writes.
+/// Writes the index of a movie; the caller writes the samples' bytes.
 ///
-/// A progressive file: header, media data, index. The writer opens no file and sees no sample
-/// byte; it keeps the tables that the index is made of, some 12 bytes a sample.
+/// The file is progressive: header, media data, index. The writer opens no file and sees no sample
+/// bytes; it keeps the tables of the index, about 12 bytes per sample.
 ///
 /// ```swift
 /// var movie = MovieWriter(container: .quickTime)
@@ -19,33 +19,35 @@
 /// output.write(tail.patch.bytes)
 /// ```
 ///
-/// Times are given on the movie's own time line, which begins at 0: a track that starts later
-/// gets an empty edit, one that starts earlier is cut by its edit list. The composition offsets
-/// are written as AVFoundation does, signed and such that the first picture is presented at 0.
+/// Times are on the movie's time line, which begins at 0: a track that starts later gets an empty
+/// edit, one that starts earlier is cut by its edit list. Composition offsets are written as
+/// AVFoundation does: signed, with the first picture presented at 0.
 public struct MovieWriter: Sendable {
   struct Track: Sendable {
     var description: TrackDescription
     var tables = TrackTables()
   }
 
-  /// The dialect of the file.
+  /// Container type of the file.
   public let container: MovieContainer
-  /// Units a second of the movie's duration and edit lists.
+  /// Timescale of the movie's duration and edit lists, in units per second.
   public let movieTimescale: UInt32
-  /// May be completed until ``finish()``.
+  /// Movie-level metadata; may be changed until ``finish()``.
   public var metadata: MovieMetadata
   var tracks: [Track] = []
-  /// Where the bytes of the next sample have to be written, in bytes from the file's start.
+  /// File position at which to write the next sample, in bytes.
   public private(set) var position: UInt64
   private var lastTrack: TrackID?
-  /// Whether fragments stand where media data will be.
+  /// Whether the file holds fragments until it is finished.
   private let isFinalising: Bool
 
+  /// Creates a writer without tracks.
+  ///
   /// - Parameters:
-  ///   - container: what kind of file it is.
-  ///   - movieTimescale: units a second of the movie's duration and its edit lists. A track's start is
-  ///     rounded to it.
-  ///   - metadata: that of the movie as a whole.
+  ///   - container: container type of the file.
+  ///   - movieTimescale: timescale of the movie's duration and edit lists, in units per second.
+  ///     Track starts are rounded to it.
+  ///   - metadata: movie-level metadata.
   public init(
     container: MovieContainer, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata()
@@ -53,10 +55,10 @@ public struct MovieWriter: Sendable {
     self.init(container, movieTimescale, metadata, isFinalising: false)
   }
 
-  /// A movie that is a file of fragments until ``finish()`` makes an ordinary one of it: what
-  /// ``FragmentWriter`` writes stands behind the header, and disappears in `mdat`.
+  /// Creates a movie that is a fragmented file until ``finish()`` turns it into an ordinary one:
+  /// the output of ``FragmentWriter`` follows the header and finally becomes part of `mdat`.
   ///
-  /// ``skip(_:)`` says how many bytes of it there are, ``append(_:to:)`` where samples lie.
+  /// Call ``skip(_:)`` for the bytes that are not samples, and ``append(_:to:)`` for the samples.
   public init(
     finalising container: MovieContainer, movieTimescale: UInt32 = 90_000,
     metadata: MovieMetadata = MovieMetadata()
@@ -76,9 +78,10 @@ public struct MovieWriter: Sendable {
     position = UInt64(header.count)
   }
 
-  /// What has to stand at offset 0: `ftyp`, eight spare bytes and the header of `mdat`, whose
-  /// size is open until ``MovieTail/patch`` is written. Of a movie that is finalised, the header is
-  /// that of a `free` box, which has a second `ftyp` in it, for whoever finds the fragments later.
+  /// The bytes at offset 0: `ftyp`, eight spare bytes and the header of `mdat`, whose size is
+  /// unknown until ``MovieTail/patch`` is written. If the movie is to be finalised, a `free` box
+  /// takes the place of the `mdat` header; it holds a second `ftyp`, for tools that find the
+  /// fragments later.
   public var header: [UInt8] {
     var writer = BoxWriter()
     if isFinalising {
@@ -97,13 +100,13 @@ public struct MovieWriter: Sendable {
     return writer.bytes
   }
 
-  /// Passes over bytes that are no sample's, such as the index of a fragment.
+  /// Skips bytes that are not samples, such as the index of a fragment.
   public mutating func skip(_ count: UInt64) {
     position += count
     lastTrack = lastTrack.map { _ in TrackID(rawValue: 0) }
   }
 
-  /// Adds a track. All tracks have to be added before the first sample.
+  /// Adds a track. All tracks must be added before the first sample.
   ///
   /// - Throws: ``MovieWriterError/timescaleZero(_:)``, ``MovieWriterError/trackAddedTooLate``.
   public mutating func addTrack(
@@ -116,7 +119,7 @@ public struct MovieWriter: Sendable {
     return id
   }
 
-  /// Replaces a track's sample entry by one of the same kind, where what it says is known only
+  /// Replaces a track's sample entry by one of the same media type, for values that are known only
   /// after the first samples.
   ///
   /// - Throws: ``MovieWriterError/unknownTrack(_:)``, ``MovieWriterError/mediaKindChanged(_:)``.
@@ -127,9 +130,9 @@ public struct MovieWriter: Sendable {
     try tracks[index].description.replaceSampleEntry(by: entry, of: track)
   }
 
-  /// Registers the samples whose bytes the caller writes next, at ``position``.
+  /// Registers the samples that the caller writes next, at ``position``.
   ///
-  /// - Throws: a ``MovieWriterError``; nothing has been registered then.
+  /// - Throws: ``MovieWriterError``; nothing is registered then.
   public mutating func append(
     _ sample: SampleDescription, to track: TrackID
   ) throws(MovieWriterError) {
@@ -146,12 +149,12 @@ public struct MovieWriter: Sendable {
     lastTrack = track
   }
 
-  /// How many samples a track has so far; 0 for a track that was not added.
+  /// Returns the number of samples of a track so far; 0 for an unknown track.
   public func sampleCount(of track: TrackID) -> UInt32 {
     (try? index(of: track)).map { tracks[$0].tables.sampleCount } ?? 0
   }
 
-  /// The index, and what has to be corrected in the header. Tracks without a sample are left out.
+  /// Returns the index and the patch of the header. Tracks without samples are left out.
   ///
   /// - Throws: ``MovieWriterError/movieTimescaleZero``, ``MovieWriterError/boxTooLarge(_:)``.
   public func finish() throws(MovieWriterError) -> MovieTail {
@@ -182,7 +185,7 @@ public struct MovieWriter: Sendable {
     return MovieTail.Patch(offset: start - 16, bytes: writer.bytes)
   }
 
-  /// Where the content of `mdat` begins, behind its header.
+  /// Offset of the content of `mdat`, after its header.
   private var mediaDataStart: UInt64 {
     guard isFinalising else { return UInt64(header.count) }
     var writer = BoxWriter()
@@ -208,24 +211,25 @@ public struct MovieWriter: Sendable {
   }
 }
 
-/// What completes a movie after its last sample.
+/// The data that completes a movie after its last sample.
 public struct MovieTail: Equatable, Sendable {
-  /// Bytes that replace others of the file.
+  /// Bytes that overwrite part of the file.
   public struct Patch: Equatable, Sendable {
-    /// In bytes from the file's start.
+    /// Offset in the file, in bytes.
     public let offset: UInt64
+    /// The replacement bytes.
     public let bytes: [UInt8]
   }
 
   /// The `moov` box.
   public let index: [UInt8]
-  /// Where the index has to be written: right behind the last sample.
+  /// File position of the index: directly after the last sample.
   public let offset: UInt64
-  /// What has to be overwritten in the header: the size of `mdat`.
+  /// The change to the header: the size of `mdat`.
   public let patch: Patch
 }
 
-/// The two dialects of movie file that differ in a dozen boxes.
+/// The two variants of movie files, which differ in about a dozen boxes.
 public enum MovieContainer: Sendable, CaseIterable {
   /// QuickTime, `.mov`: major brand `qt  `.
   case quickTime

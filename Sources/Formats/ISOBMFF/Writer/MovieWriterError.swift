@@ -1,78 +1,80 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Why a movie cannot be written.
+/// The reason why a movie cannot be written.
 public enum MovieWriterError: Error, Equatable, Sendable {
-  /// A track whose times have no unit.
+  /// The timescale of a track is 0.
   case timescaleZero(TrackID)
-  /// A track that was added after the first sample.
+  /// A track was added after the first sample.
   case trackAddedTooLate
-  /// A track that this movie does not have.
+  /// The movie has no such track.
   case unknownTrack(TrackID)
-  /// A new sample entry that makes, say, an audio track of a video track.
+  /// The new sample entry is of another media type, such as audio instead of video.
   case mediaKindChanged(TrackID)
-  /// A sample that would be decoded before the one in front of it.
+  /// A sample's decode time is before that of the previous sample.
   case decodeTimeBackwards(TrackID, sample: UInt32, previous: Int64, this: Int64)
-  /// A distance between two samples that does not fit 32 bits.
+  /// The interval between two samples does not fit into 32 bits.
   case durationTooLarge(TrackID, sample: UInt32, duration: UInt64)
-  /// A composition offset beyond 2^30.
+  /// The magnitude of a composition offset is above 2^30.
   case compositionOffsetTooLarge(TrackID, sample: UInt32, offset: Int32)
-  /// A decode time or a length beyond 2^61.
+  /// A decode time or a duration is beyond 2^61.
   case timeTooLarge(TrackID, sample: UInt32)
-  /// More samples than 32 bits can count.
+  /// The number of samples does not fit into 32 bits.
   case tooManySamples(TrackID)
-  /// A sample unlike the others in a track with runs.
+  /// A sample differs from the others in a track with runs.
   case unevenRun(TrackID, sample: UInt32)
-  /// A first picture that is shown before the start of a movie that has no edit list to cut it.
+  /// The first picture is presented before the movie's start, and there is no edit list to cut it.
   case beforeStart(TrackID, time: Int64)
-  /// A new sample entry while samples of the old kind wait in the fragment that is open.
+  /// The sample entry was replaced while samples of the old one are in the open fragment.
   case fragmentOpen
-  /// A fragment whose samples have too many bytes for its offsets.
+  /// The samples of a fragment are too large for its offsets.
   case fragmentTooLarge(UInt64)
-  /// Media data beyond 2^63 bytes.
+  /// The media data is larger than 2^63 bytes.
   case fileTooLarge
-  /// A movie whose times have no unit.
+  /// The movie's timescale is 0.
   case movieTimescaleZero
-  /// A box that 32 bits cannot say the size of.
+  /// The size of a box does not fit into 32 bits.
   case boxTooLarge(FourCC)
 }
 
 extension MovieWriterError: CustomStringConvertible {
+  /// The problem, with the track and sample number, and how to avoid it.
   public var description: String {
     switch self {
     case .timescaleZero(let track):
-      "\(track): the timescale is 0; it has to be the number of time units a second"
+      "\(track): the timescale is 0; set it to the number of time units per second"
     case .trackAddedTooLate:
-      "a track was added after the first sample; add all tracks before"
+      "a track was added after the first sample; add all tracks first"
     case .unknownTrack(let track):
       "\(track) was not added to this movie"
     case .fragmentOpen:
-      "the sample entry of samples that are not written yet was replaced; finish the fragment before"
+      "the sample entry was replaced while its samples are in the open fragment; finish the"
+        + " fragment first"
     case .mediaKindChanged(let track):
-      "\(track): the new sample entry is of another kind (video, audio, other) than the old one"
+      "\(track): the new sample entry has a different media type (video, audio, other)"
     case .decodeTimeBackwards(let track, let sample, let previous, let this):
-      "\(track), sample \(sample): the decode time \(this) lies before \(previous), where the"
-        + " sample before it starts; samples have to come in decoding order"
+      "\(track), sample \(sample): the decode time \(this) is before that of the previous sample,"
+        + " \(previous); add samples in decoding order"
     case .durationTooLarge(let track, let sample, let duration):
-      "\(track), sample \(sample): it would last \(duration) time units, more than the"
-        + " 4294967295 of a sample table; use a smaller timescale"
+      "\(track), sample \(sample): the duration of \(duration) time units exceeds the limit of a"
+        + " sample table, 4294967295; use a smaller timescale"
     case .compositionOffsetTooLarge(let track, let sample, let offset):
-      "\(track), sample \(sample): the composition offset \(offset) is beyond 1073741824 time"
-        + " units; use a smaller timescale"
+      "\(track), sample \(sample): the composition offset \(offset) exceeds the limit of 1073741824"
+        + " time units; use a smaller timescale"
     case .timeTooLarge(let track, let sample):
-      "\(track), sample \(sample): the time does not fit 62 bits"
+      "\(track), sample \(sample): the time does not fit into 62 bits"
     case .tooManySamples(let track):
       "\(track): more than 4294967295 samples"
     case .unevenRun(let track, let sample):
-      "\(track), sample \(sample): in a track with runs of samples all have to be of one size"
-        + " and sync samples"
+      "\(track), sample \(sample): in a track with runs of samples, all samples must have the same"
+        + " size and be sync samples"
     case .beforeStart(let track, let time):
       "\(track): its first sample is presented \(time.magnitude) time units before the movie starts"
     case .fragmentTooLarge(let size):
-      "a fragment would have \(size) bytes of samples; at most a gigabyte goes into one"
+      "the fragment has \(size) bytes of samples; the maximum is 1 GiB; use shorter ones"
     case .fileTooLarge:
       "the file would be larger than 2^63 bytes"
     case .movieTimescaleZero:
-      "the movie's timescale is 0; it has to be the number of time units a second"
+      "the movie's timescale is 0; set it to the number of time units per second"
     case .boxTooLarge(let type):
       "the box \(type) would be larger than 4 GiB"
     }

@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// One sample of a track, or a run of equal ones, without its bytes.
+/// A sample of a track, or a run of equal samples, without their bytes.
 public struct SampleDescription: Equatable, Sendable {
-  /// The bytes of each sample.
+  /// Size of each sample in bytes.
   public var size: UInt32
-  /// How many samples of this size and duration lie one behind the other: the audio frames of a
-  /// PCM buffer, 1 for anything else. All samples of a track with such runs have one size and
-  /// are sync samples, and their dependencies are not written.
+  /// Number of consecutive samples of this size and duration: the audio frames of a PCM buffer, 1
+  /// for anything else. In a track with such runs, all samples must have the same size and be sync
+  /// samples, and dependencies are not written.
   public var count: UInt32 = 1
-  /// When the first sample is decoded, in units of the track's timescale; 0 is the movie's
-  /// start, and times below 0 are allowed.
+  /// Decode time of the first sample, in units of the track's timescale; 0 is the movie's start.
+  /// May be negative.
   public var decodeTime: Int64
-  /// How long each sample lasts, in units of the track's timescale. It counts where the track
-  /// ends and between the samples of a run; elsewhere the next decode time decides.
+  /// Duration of each sample, in units of the track's timescale. Used within runs and for the last
+  /// sample; otherwise the next decode time determines the duration.
   public var duration: UInt32
-  /// What is added to the decode time for the time of presentation; within 2^30 either way.
+  /// Offset from decode time to presentation time, from -2^30 to 2^30.
   public var compositionOffset: Int32 = 0
-  /// Decoding can start here.
+  /// Whether this is a sync sample.
   public var isSync = true
-  /// What the sample needs and who needs it (`sdtp`); left out where nothing is known.
+  /// Dependencies between this sample and others (`sdtp`); not written if nothing is known.
   public var dependency = SampleDependency()
 
+  /// Creates a single sample; times are in units of the track's timescale.
   public init(
     size: UInt32, decodeTime: Int64, duration: UInt32, compositionOffset: Int32 = 0,
     isSync: Bool = true, dependency: SampleDependency = SampleDependency()
@@ -35,15 +36,15 @@ public struct SampleDescription: Equatable, Sendable {
 }
 
 extension SampleDescription {
-  /// Times are within 2^61 units either way, so that sums of them have room.
+  /// Limit for the magnitude of times, so that sums cannot overflow.
   private static let maximumTime: UInt64 = 1 << 61
   private static let maximumCompositionOffset: UInt32 = 1 << 30
 
-  /// Throws where the boxes of a movie cannot say the sample.
+  /// Throws if the boxes of a movie cannot represent the sample.
   ///
   /// - Parameters:
-  ///   - sampleCount: how many samples the track has so far.
-  ///   - lastDecodeTime: when the last of them is decoded; nil where there is none.
+  ///   - sampleCount: number of samples of the track so far.
+  ///   - lastDecodeTime: decode time of the last of them; nil if there are none.
   func check(
     in track: TrackID, behind sampleCount: UInt32, lastDecodeTime: Int64?
   ) throws(MovieWriterError) {

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Puts the samples of several tracks into the order of the file: chunks of one track after the
-/// other, by decode time, so that a player reads the file from front to back.
+/// Interleaves the samples of several tracks for the file: chunks of alternating tracks, by decode
+/// time, so that players can read the file sequentially.
 ///
-/// Specialized where it is used, since a movie has many samples. It holds samples until every track has one, has
-/// ended or has none for now, so its memory is bounded by how far
-/// the tracks run apart in what is put in.
+/// Specialized in the client modules, since a movie has many samples. It holds samples back until
+/// every other track has a sample, has ended or is known to have a gap, so its memory is bounded by
+/// how far apart in time the inputs are.
 public struct SampleInterleaver<Payload> {
   /// A sample and what the caller attached to it.
   public struct Item {
+    /// Index of the track, from 0.
     public let track: Int
     /// In nanoseconds on the movie's time line; may be negative.
     public let decodeTime: Int64
+    /// The object that the caller attached to the sample.
     public let payload: Payload
 
     @inlinable
@@ -25,10 +27,10 @@ public struct SampleInterleaver<Payload> {
   @usableFromInline
   struct Queue {
     @usableFromInline var items: [Item] = []
-    /// How many items at the front have been taken.
+    /// Number of items at the front that have been taken.
     @usableFromInline var taken = 0
     @usableFromInline var hasEnded = false
-    /// No sample comes that is decoded before.
+    /// Lower bound for the decode times of samples to come.
     @usableFromInline var silentUntil = Int64.min
 
     @inlinable
@@ -50,26 +52,28 @@ public struct SampleInterleaver<Payload> {
 
   @usableFromInline let chunkDuration: Int64
   @usableFromInline var queues: [Queue]
-  /// The track that is being written and the decode time it may be written up to.
+  /// The current track, and the decode time up to which it may be written.
   @usableFromInline var current: (track: Int, end: Int64)?
 
+  /// Creates an interleaver.
+  ///
   /// - Parameters:
-  ///   - trackCount: how many tracks there are, numbered from 0.
-  ///   - chunkDuration: how much of a track is written at a time, in nanoseconds.
+  ///   - trackCount: number of tracks, numbered from 0.
+  ///   - chunkDuration: maximum duration of a chunk, in nanoseconds.
   @inlinable
   public init(trackCount: Int, chunkDuration: Int64 = 500_000_000) {
     queues = Array(repeating: Queue(), count: max(trackCount, 0))
     self.chunkDuration = chunkDuration
   }
 
-  /// Adds the next sample of a track, in decode order. A number that is no track's is ignored.
+  /// Adds the next sample of a track, in decoding order. Unknown track numbers are ignored.
   @inlinable
   public mutating func append(_ payload: Payload, decodeTime: Int64, to track: Int) {
     guard queues.indices.contains(track) else { return }
     queues[track].items.append(Item(track: track, decodeTime: decodeTime, payload: payload))
   }
 
-  /// No sample will come for a track that is decoded before a time. A number that is no track's is
+  /// Declares that no further sample of a track is decoded before `time`. Unknown track numbers are
   /// ignored.
   @inlinable
   public mutating func pass(_ time: Int64, of track: Int) {
@@ -77,14 +81,14 @@ public struct SampleInterleaver<Payload> {
     queues[track].silentUntil = max(queues[track].silentUntil, time)
   }
 
-  /// No more samples will come for a track.
+  /// Declares that a track has no more samples.
   @inlinable
   public mutating func end(_ track: Int) {
     guard queues.indices.contains(track) else { return }
     queues[track].hasEnded = true
   }
 
-  /// The next sample of the file, or nil while it depends on samples that have not come.
+  /// Returns the next sample of the file; nil while it depends on samples that have not been added.
   @inlinable
   public mutating func next() -> Item? {
     if let current, let item = queues[current.track].first, item.decodeTime <= current.end {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The `stbl` box of one track (ISO/IEC 14496-12 8.5), its children in AVFoundation's order.
+/// The `stbl` box of a track (ISO/IEC 14496-12 8.5), with its children in AVFoundation's order.
 struct SampleTableBoxes {
   let track: MovieWriter.Track
   let timing: TrackTiming
@@ -32,7 +32,7 @@ struct SampleTableBoxes {
     }
   }
 
-  /// `roll`: how many samples before the wanted one have to be decoded (ISO/IEC 14496-12 10.1).
+  /// Writes `roll`: the number of samples to decode before the wanted one (ISO/IEC 14496-12 10.1).
   private func writePreroll(to writer: inout BoxWriter) {
     guard case .audio(let entry) = track.description.sampleEntry, tables.sampleCount > 0,
       let distance = entry.rollDistance
@@ -63,7 +63,7 @@ struct SampleTableBoxes {
     }
   }
 
-  /// `ctts` with signed offsets, and `cslg`, which QuickTime wants beside those.
+  /// Writes `ctts` with signed offsets, and `cslg`, which QuickTime requires for signed offsets.
   private func writeCompositionOffsets(to writer: inout BoxWriter) {
     let runs = tables.compositionOffsets.runs
     let shift = timing.compositionShift
@@ -146,7 +146,7 @@ extension OtherSampleEntry {
 }
 
 extension AudioSampleEntry {
-  /// In samples: one for AAC's overlapping windows, 80 ms of 20 ms packets for Opus.
+  /// Pre-roll in samples: one for AAC's overlapping windows; 80 ms of 20 ms packets for Opus.
   var rollDistance: Int16? {
     switch coding {
     case .aac: -1

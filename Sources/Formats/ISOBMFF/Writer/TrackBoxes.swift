@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The `trak` box of one track.
+/// The `trak` box of a track.
 struct TrackBoxes {
   let id: TrackID
   let track: MovieWriter.Track
   let timing: TrackTiming
   let container: MovieContainer
   let creationTime: UInt64
-  /// To tracks by their numbers in the file.
+  /// References by the track IDs in the file.
   let references: [TrackReference]
 
   private var description: TrackDescription { track.description }
@@ -33,7 +33,7 @@ struct TrackBoxes {
     }
   }
 
-  /// ISO/IEC 14496-12 8.3.2.
+  /// Writes `tkhd` (ISO/IEC 14496-12 8.3.2).
   private func writeTrackHeader(to writer: inout BoxWriter) {
     let wide = timing.duration > UInt32.max || creationTime > UInt32.max
     // In the movie, and in QuickTime also in its preview and poster.
@@ -63,7 +63,7 @@ struct TrackBoxes {
     if case .audio = description.sampleEntry { true } else { false }
   }
 
-  /// `tapt`: the sizes in QuickTime's three aperture modes.
+  /// Writes `tapt`: the sizes in QuickTime's three aperture modes.
   private func writeApertures(to writer: inout BoxWriter) {
     guard container == .quickTime, let visualEntry else { return }
     writer.box("tapt") {
@@ -73,7 +73,7 @@ struct TrackBoxes {
     }
   }
 
-  /// ISO/IEC 14496-12 8.6.6.
+  /// Writes `edts` (ISO/IEC 14496-12 8.6.6).
   private func writeEdits(to writer: inout BoxWriter) {
     guard timing.hasEdits else { return }
     var edits: [(duration: UInt64, mediaTime: Int64)] = []
@@ -98,7 +98,7 @@ struct TrackBoxes {
     }
   }
 
-  /// ISO/IEC 14496-12 8.3.3.
+  /// Writes `tref` (ISO/IEC 14496-12 8.3.3).
   private func writeReferences(to writer: inout BoxWriter) {
     guard !references.isEmpty else { return }
     writer.box("tref") { tref in
@@ -113,7 +113,7 @@ struct TrackBoxes {
     }
   }
 
-  /// ISO/IEC 14496-12 8.4.2.
+  /// Writes `mdhd` (ISO/IEC 14496-12 8.4.2).
   private func writeMediaHeader(to writer: inout BoxWriter) {
     let duration = track.tables.mediaDuration
     let wide = duration > UInt32.max || creationTime > UInt32.max
@@ -138,8 +138,8 @@ struct TrackBoxes {
       componentType: "mhlr", type: type, name: description.handlerName ?? name, to: &writer)
   }
 
-  /// QuickTime's handler reference has a component type and a Pascal string for its name; in
-  /// ISO/IEC 14496-12 8.4.3 the one is 0 and the other a C string.
+  /// Writes `hdlr`. QuickTime's variant has a component type and a Pascal string for the name; in
+  /// ISO/IEC 14496-12 8.4.3 they are 0 and a C string.
   private func writeHandler(
     componentType: FourCC, type: FourCC, name: String, to writer: inout BoxWriter
   ) {
@@ -198,11 +198,11 @@ struct TrackBoxes {
 
 /// The `mvhd` box (ISO/IEC 14496-12 8.2.2).
 struct MovieHeader {
-  /// Units a second of the movie's durations and edit lists.
+  /// Timescale of the movie's durations and edit lists, in units per second.
   let timescale: UInt32
-  /// In units of the timescale; 0 where fragments follow.
+  /// Duration in units of the timescale; 0 if fragments follow.
   let duration: UInt64
-  /// In seconds since 1904-01-01.
+  /// Seconds since 1904-01-01.
   let creationTime: UInt64
   let nextTrackNumber: UInt32
 

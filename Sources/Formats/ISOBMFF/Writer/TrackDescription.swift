@@ -1,35 +1,36 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a track of a movie is, beside its samples: one that was read, or one that is to be written.
+/// The properties of a track except its samples, as read from a movie or to be written to one.
 public struct TrackDescription: Equatable, Sendable {
-  /// What the samples are; in a track that is to be written, all have this entry.
+  /// The sample entry; in a track to be written, that of all samples.
   public var sampleEntry: SampleEntry
-  /// Units a second of the media's times; above 0.
+  /// Timescale of the media in units per second; above 0.
   public var timescale: UInt32
   /// Three lower-case letters of ISO 639-2; `und` for anything else (`mdhd`).
   public var language: String
-  /// A BCP 47 tag, where it says more than `language` (`elng`).
+  /// A BCP 47 tag, if it is more specific than `language` (`elng`).
   public var languageTag: String?
-  /// How the picture is turned before it is shown.
+  /// Rotation and mirroring to apply before display.
   public var orientation = PictureOrientation.upright
   /// The items of the track's own `meta` and `udta`.
   public var metadata: [MetadataItem] = []
-  /// The boxes of the track's `udta`, such as its `name`; of one that is to be written, without
-  /// those that ``metadata`` becomes.
+  /// The boxes of the track's `udta`, such as its `name`. In a track to be written, without the
+  /// boxes that ``metadata`` is written as.
   public var userData: [OpaqueBox] = []
-  /// Tracks of one group, other than 0, are alternatives to each other.
+  /// Tracks with the same nonzero group number are alternatives to each other.
   public var alternateGroup: UInt16 = 0
-  /// Meant to be played unless the viewer says otherwise.
+  /// Whether the track is played by default.
   public var isEnabled = true
-  /// Tracks that this one refers to, by their numbers, which `addTrack` gives (`tref`).
+  /// References to other tracks (`tref`), by the IDs that `addTrack` returns.
   public var references: [TrackReference] = []
-  /// The box that says what kind of media it is, where it is not the usual one: `gmhd`, `sthd`.
+  /// The media header box, if it is not the default one for the media type: `gmhd`, `sthd`.
   public var mediaHeader: OpaqueBox?
-  /// How the picture surrounds the viewer, for programs that read nothing newer.
+  /// Spherical Video V1 metadata, for programs that support nothing newer.
   public var sphericalVideoV1: SphericalVideoV1?
-  /// A name for people, in `hdlr`.
+  /// A human-readable name for `hdlr`.
   public var handlerName: String?
 
+  /// Creates a description; `timescale` is in units per second, `language` is an ISO 639-2 code.
   public init(_ sampleEntry: SampleEntry, timescale: UInt32, language: String = "und") {
     self.sampleEntry = sampleEntry
     self.timescale = timescale
@@ -37,17 +38,20 @@ public struct TrackDescription: Equatable, Sendable {
   }
 }
 
-/// The number of a track in its file, from 1 on (`tkhd`).
+/// The ID of a track in its file, from 1 (`tkhd`).
 public struct TrackID: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+  /// The number itself.
   public let rawValue: UInt32
 
+  /// Creates an ID; 0 is invalid in files.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
+  /// The ID for error messages: `track 1`.
   public var description: String { "track \(rawValue)" }
 
-  /// Where the track stands among the `count` tracks of a movie that is written.
+  /// Returns the index of the track among the `count` tracks of a movie being written.
   func index(in count: Int) throws(MovieWriterError) -> Int {
     guard let number = Int(exactly: rawValue), number >= 1, number <= count else {
       throw .unknownTrack(self)
@@ -57,7 +61,7 @@ public struct TrackID: RawRepresentable, Hashable, Sendable, CustomStringConvert
 }
 
 extension TrackDescription {
-  /// Takes a sample entry of the same kind in place of the present one.
+  /// Replaces the sample entry by one of the same media type.
   mutating func replaceSampleEntry(
     by entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
@@ -66,34 +70,36 @@ extension TrackDescription {
   }
 }
 
-/// That a track needs another one, and for what: an entry of `tref` (ISO/IEC 14496-12 8.3.3).
+/// A reference from one track to another: an entry of `tref` (ISO/IEC 14496-12 8.3.3).
 public struct TrackReference: Equatable, Sendable {
-  /// `cdsc` where the track describes the other, `chap` where the other has its chapters, `tmcd`
-  /// where the other has its time code, and so on.
+  /// The kind of reference: `cdsc` if this track describes the other, `chap` if the other has its
+  /// chapters, `tmcd` if the other has its time code, and so on.
   public var type: FourCC
+  /// The track referred to.
   public var track: TrackID
 
+  /// Creates a reference to `track`.
   public init(type: FourCC, track: TrackID) {
     self.type = type
     self.track = track
   }
 }
 
-/// How a track lies on the movie's time line.
+/// The position of a track on the movie's time line.
 struct TrackTiming {
-  /// In units of the movie's timescale.
+  /// Duration of the empty edit, in units of the movie's timescale.
   var emptyDuration: UInt64
   var editDuration: UInt64
-  /// In units of the track's timescale: what the edit begins with.
+  /// Media time of the edit, in units of the track's timescale.
   var mediaTime: UInt64
-  /// What has to be taken off each composition offset, so that the first picture is at 0.
+  /// Offset to subtract from each composition offset, so that the first picture is at 0.
   var compositionShift: Int64
-  /// Whether there is anything to say in an edit list.
+  /// Whether an edit list is needed.
   var hasEdits = true
 
-  /// Of a track whose samples are in fragments, as many as will come.
+  /// Creates the timing of a track whose samples are in fragments, which are still to come.
   ///
-  /// - Parameter mediaTime: what it begins with.
+  /// - Parameter mediaTime: start of the edit, in units of the track's timescale.
   init(fragmentedFrom mediaTime: Int64) {
     (emptyDuration, editDuration, compositionShift) = (0, 0, 0)
     self.mediaTime = UInt64(clamping: mediaTime)
@@ -106,7 +112,7 @@ struct TrackTiming {
     mediaTime = UInt64(clamping: start - tables.presentationStart)
     emptyDuration = rescale(
       UInt64(clamping: start), from: timescale, to: movieTimescale, .toNearestOrAwayFromZero)
-    // Rounded up: a reader drops a last frame that is not wholly inside.
+    // Rounded up: readers drop a last frame that is not completely inside.
     editDuration = rescale(
       UInt64(clamping: tables.presentationEnd - start), from: timescale, to: movieTimescale, .up)
   }
@@ -117,7 +123,7 @@ struct TrackTiming {
   }
 }
 
-/// A time in another timescale; the largest value where it does not fit.
+/// Converts a time to another timescale; returns the largest value if it does not fit.
 func rescale(
   _ time: UInt64, from timescale: UInt32, to newTimescale: UInt32,
   _ rounding: FloatingPointRoundingRule
@@ -129,17 +135,18 @@ func rescale(
   return roundsUp && quotient < .max ? quotient + 1 : quotient
 }
 
-/// Counts nanoseconds in a track's units.
+/// Converts between nanoseconds and the units of a track's timescale.
 public struct TrackClock: Sendable {
-  /// Units a second, above 0.
+  /// Timescale in units per second; above 0.
   public let timescale: UInt32
 
+  /// Creates a clock; a timescale of 0 counts as 1.
   public init(timescale: UInt32) {
     self.timescale = max(timescale, 1)
   }
 
-  /// A timescale in which every frame of a constant rate lasts a whole number of units; 90,000
-  /// for a rate that varies.
+  /// Creates a clock in which every frame of a constant rate lasts a whole number of units; 90,000
+  /// units per second for variable rates.
   public init(framesPerSecond numerator: Int32, _ denominator: Int32) {
     guard numerator > 0, denominator > 0, var units = UInt32(exactly: numerator) else {
       self.init(timescale: 90_000)
@@ -149,7 +156,7 @@ public struct TrackClock: Sendable {
     self.init(timescale: units)
   }
 
-  /// The nearest number of units; saturated.
+  /// Converts nanoseconds to the nearest number of units; saturates.
   public func units(_ nanoseconds: Int64) -> Int64 {
     let second: UInt64 = 1_000_000_000
     let product = nanoseconds.magnitude.multipliedFullWidth(by: UInt64(timescale))
@@ -160,7 +167,7 @@ public struct TrackClock: Sendable {
     return nanoseconds < 0 ? -result : result
   }
 
-  /// The nearest number of nanoseconds; saturated.
+  /// Converts units to the nearest number of nanoseconds; saturates.
   public func nanoseconds(_ units: UInt64) -> UInt64 {
     let product = units.multipliedFullWidth(by: 1_000_000_000)
     guard product.high < UInt64(timescale) else { return .max }

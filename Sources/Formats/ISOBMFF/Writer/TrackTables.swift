@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a movie's index has to say about the samples of one track, as compact as it is written.
+/// The samples of a track for the movie's index, in a form as compact as in the file.
 struct TrackTables: Sendable {
   private(set) var sampleCount: UInt32 = 0
-  /// The size of every sample as long as all are equal; then `sizes` is empty.
+  /// The size of every sample while all sizes are equal; `sizes` is then empty.
   private(set) var uniformSize: UInt32 = 0
   private(set) var sizes: [UInt32] = []
-  /// Of all samples but the last, whose duration the next one decides.
+  /// Durations of all samples except the last, whose duration depends on the next sample.
   private(set) var durations = RunLengthTable<UInt32>()
   private(set) var compositionOffsets = RunLengthTable<Int32>()
   private(set) var allSync = true
-  /// Numbers from 1 on; empty while `allSync`.
+  /// Sample numbers from 1; empty while `allSync`.
   private(set) var syncSamples: [UInt32] = []
-  /// One byte of `sdtp` for each sample, or empty if nothing is known of any.
+  /// The `sdtp` byte of each sample; empty if no dependencies are known.
   private(set) var dependencies: [UInt8] = []
   var chunks = ChunkTable()
 
   private(set) var firstDecodeTime: Int64 = 0
-  /// The earliest time of presentation of any sample.
+  /// The earliest presentation time.
   private(set) var presentationStart = Int64.max
   private var presentationEndBeforeLast = Int64.min
   private var lastDecodeTime: Int64 = 0
@@ -25,7 +25,7 @@ struct TrackTables: Sendable {
   private(set) var lastDuration: UInt32 = 0
   private var hasRuns = false
 
-  /// When the last sample to be presented ends.
+  /// End of the sample presented last.
   var presentationEnd: Int64 {
     max(
       presentationEndBeforeLast,
@@ -37,7 +37,7 @@ struct TrackTables: Sendable {
     UInt64(clamping: lastDecodeTime - firstDecodeTime) + UInt64(lastDuration)
   }
 
-  /// Throws without having changed anything.
+  /// Throws if the sample cannot be added.
   func check(_ sample: SampleDescription, in track: TrackID) throws(MovieWriterError) {
     try sample.check(
       in: track, behind: sampleCount, lastDecodeTime: sampleCount > 0 ? lastDecodeTime : nil)
@@ -46,14 +46,14 @@ struct TrackTables: Sendable {
     }
   }
 
-  /// Runs may be of millions of samples, so they are never taken apart: all samples of their
-  /// track have to be alike.
+  /// Returns whether the sample equals all others. Runs may have millions of samples and are never
+  /// split, so in a track with runs all samples must be alike.
   private func isEven(_ sample: SampleDescription) -> Bool {
     sample.isSync && allSync && sizes.isEmpty
       && (sampleCount == 0 || uniformSize == sample.size)
   }
 
-  /// Adds what `check` has let through.
+  /// Adds a sample that has passed `check`.
   mutating func append(_ sample: SampleDescription) {
     guard sample.count > 0 else { return }
     hasRuns = hasRuns || sample.count > 1
@@ -105,7 +105,7 @@ struct TrackTables: Sendable {
     }
   }
 
-  /// One byte a sample is too much for the millions of frames that runs are made for.
+  /// Not stored for runs: one byte per sample is too much for their millions of frames.
   private mutating func appendDependency(of sample: SampleDescription) {
     guard !hasRuns else {
       dependencies = []
@@ -118,14 +118,14 @@ struct TrackTables: Sendable {
   }
 }
 
-/// Where the samples of a track lie: runs of neighbouring samples, as `stco` and `stsc` hold them.
+/// The positions of a track's samples: runs of contiguous samples, as `stco` and `stsc` hold them.
 struct ChunkTable: Sendable {
   struct Run: Sendable {
     var firstChunk: UInt32
     var samplesPerChunk: UInt32
   }
 
-  /// A larger chunk is ended, so that a reader that adds up the sizes in a chunk stays quick.
+  /// Maximum chunk size, so that readers that add up the sizes within a chunk stay fast.
   private static let maximumChunkSize: UInt64 = 1 << 20
 
   private(set) var offsets: [UInt64] = []
@@ -133,8 +133,8 @@ struct ChunkTable: Sendable {
   private var openSamples: UInt32 = 0
   private var openSize: UInt64 = 0
 
-  /// Adds samples that begin at a file offset; `continues` says that the track's previous sample
-  /// ends there.
+  /// Adds samples at a file offset; `continues` is whether they directly follow the track's
+  /// previous sample.
   mutating func append(samples: UInt32, size: UInt64, at offset: UInt64, continues: Bool) {
     if !continues || openSamples == 0 || openSize >= Self.maximumChunkSize {
       close()
@@ -156,7 +156,7 @@ struct ChunkTable: Sendable {
   }
 }
 
-/// A list of values in which equal neighbours are stored once: what `stts` and `ctts` hold.
+/// A run-length encoded list of values, as in `stts` and `ctts`.
 struct RunLengthTable<Value: Equatable & Sendable>: Sendable {
   struct Run: Sendable {
     var count: UInt32
@@ -165,7 +165,7 @@ struct RunLengthTable<Value: Equatable & Sendable>: Sendable {
 
   private(set) var runs: [Run] = []
 
-  /// Appends `count` times the value. The caller keeps the total within 32 bits.
+  /// Appends the value `count` times. The caller keeps the total within 32 bits.
   mutating func append(_ value: Value, count: UInt32 = 1) {
     guard count > 0 else { return }
     if let last = runs.indices.last, runs[last].value == value {
