@@ -86,7 +86,7 @@ struct KeepingTests {
     let result = command.result()
     #expect(start.duration(to: .now) < .seconds(5))
     #expect(result.status == 130, "\(result.output.suffix(600))")
-    #expect(result.output.contains("'source' (fdsrc) gives nothing"))
+    #expect(result.output.contains("'source' (fdsrc) produces no data"))
     #expect(try frames("out.mov") >= 40)
     #expect(folder.names == ["a.yaml", "out.mov", "p"])
   }
@@ -97,7 +97,7 @@ struct KeepingTests {
     // The queues are full after 200 frames of each eye; from then on nothing moves.
     let result = try Command.run(["run", file], in: folder, shell: pipe)
     #expect(result.status == 4)
-    #expect(result.errors.contains("nothing has moved for 2.0 s: 'source' (fdsrc) gives nothing"))
+    #expect(result.errors.contains("no progress for 2.0 s: 'source' (fdsrc) produces no data"))
     #expect(try frames("out.incomplete.mov") >= 200)
   }
 

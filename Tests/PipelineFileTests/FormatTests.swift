@@ -25,7 +25,7 @@ struct FormatTests {
     #expect(read(text).diagnostics.all.isEmpty)
     for (link, message) in [
       ("filesrc -> decode[video/x-raw]", "caps in brackets choose a pad that a link begins at"),
-      ("decode[width=5] -> filesink", "'width=5' is no caps"),
+      ("decode[width=5] -> filesink", "'width=5' is not valid caps"),
       ("decode(video/x-raw) -> filesink", "stand in brackets, as in decode[video/x-raw]"),
       ("filesrc[video/x-raw] -> decode", "no element is named 'filesrc'"),
       ("decode[video/x-raw]x -> filesink", "nothing may follow ']'"),

@@ -207,7 +207,7 @@ struct HostTests {
       if case .warning(let warning) = event { warnings.append(warning.message) }
     }
     _ = try await running.value
-    #expect(warnings == ["the track 'src_3' is left out: nothing takes audio/x-flac"])
+    #expect(warnings == ["the track 'src_3' is left out: no link takes audio/x-flac"])
     let tracks =
       try String(
         decoding: Data(contentsOf: URL(filePath: folder.path("out.mkv"))), as: UTF8.self
@@ -257,7 +257,7 @@ struct HostTests {
         - decode[video/x-raw] -> fakesink
       """)
     let diagnostic = try #require(failure.diagnostics.all.first)
-    #expect(diagnostic.message == "the pad that line 6 waits for never came")
+    #expect(diagnostic.message == "the pad that line 6 waits for never appeared")
     #expect(diagnostic.location?.line == 6)
     #expect(diagnostic.help?.hasPrefix("'decode' offered src_0: audio/x-raw") == true)
   }
@@ -406,12 +406,12 @@ struct HostTests {
   @Test(
     "the watchdog names the element that holds the others up", .tags(.realTime),
     arguments: [
-      ("appsrc -> identity -> fakesink", "'appsrc' gives nothing"),
+      ("appsrc -> identity -> fakesink", "'appsrc' produces no data"),
       (
         "videotestsrc -> queue -> identity(sleep-time=5000000) -> fakesink",
-        "'identity' does not get on"
+        "'identity' is blocked"
       ),
-      ("videotestsrc -> mix -> fakesink\", \"appsrc -> mix", "'appsrc' gives nothing"),
+      ("videotestsrc -> mix -> fakesink\", \"appsrc -> mix", "'appsrc' produces no data"),
     ])
   func watchdog(link: String, culprit: String) async throws {
     let failure = try await failure(

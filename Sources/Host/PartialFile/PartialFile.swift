@@ -8,24 +8,27 @@
 
 /// A file that is being written.
 ///
-/// Until it is whole, `movie.mov` is called `movie.incomplete.mov`, so that whatever happens to the
-/// program, what it has written can be seen and is not taken for a whole movie. The file is locked as
-/// long as this object lives: a second writer of the same file is refused, and what a program that was
-/// killed has left is told from what is being written.
+/// Until it is finished, `movie.mov` is called `movie.incomplete.mov`, so that the output of a
+/// program that crashes is visible and not mistaken for a finished movie. The file is locked as
+/// long as this object lives: a second writer of the same file is rejected, and the leftover of a
+/// killed program is distinguished from a file that is being written.
 package final class PartialFile: Sendable {
   package enum Failure: Error {
-    /// Somebody else is writing this file.
+    /// Another process or object is writing this file.
     case busy
-    /// The system's error number for a path.
+    /// A system call failed for a path; the error number.
     case system(String, Int32)
   }
 
-  /// The name of the file while it is written.
+  /// The path of the file while it is being written.
   package let path: String
-  /// An open file with the lock.
+  /// The file descriptor that holds the lock.
   private let lock: Int32
 
-  /// Creates and locks the file that is to be called `name`.
+  /// Creates and locks a file whose final path will be `name`.
+  ///
+  /// - Throws: ``Failure/busy`` if the file is being written already, ``Failure/system(_:_:)`` if
+  ///   it cannot be created.
   package init(_ name: String) throws(Failure) {
     var number = 1
     while true {
@@ -40,7 +43,7 @@ package final class PartialFile: Sendable {
         return
       }
       guard errno == EEXIST, number < 10_000 else { throw .system(path, errno) }
-      // Without its lock, it is what a program that failed or was killed has left.
+      // An unlocked file is the leftover of a program that failed or was killed.
       let other = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
       if other >= 0 {
         let isFree = Self.lock(other)
@@ -53,13 +56,13 @@ package final class PartialFile: Sendable {
 
   deinit { close(lock) }
 
-  /// How many bytes are written so far.
+  /// Number of bytes written so far.
   package var size: Int { FileName.size(of: path) }
 
-  /// Gives the file its name, or the next one with a number that is free.
+  /// Renames the file to its final name, or to the next free numbered variant of it.
   ///
-  /// - Parameter replaces: whether a file of that name may be replaced.
-  /// - Returns: the name that it has got.
+  /// - Parameter replaces: whether an existing file of that name may be replaced.
+  /// - Returns: the final path.
   package func finish(as name: String, replaces: Bool) throws(Failure) -> String {
     var number = 1
     while true {
@@ -74,7 +77,7 @@ package final class PartialFile: Sendable {
     }
   }
 
-  /// Removes the file, but no other one that has its name by now.
+  /// Removes the file, unless another file has taken its name.
   package func remove() {
     var (own, named) = (stat(), stat())
     guard fstat(lock, &own) == 0, lstat(path, &named) == 0, own.st_dev == named.st_dev,
@@ -83,10 +86,11 @@ package final class PartialFile: Sendable {
     unlink(path)
   }
 
-  /// Whether the file is still there.
+  /// Whether the file still exists.
   package var isThere: Bool { access(path, F_OK) == 0 }
 
-  /// False where somebody else holds the lock. File systems without locks give it to everybody.
+  /// Locks a file; returns false if another process holds the lock. On file systems without locks,
+  /// locking always succeeds.
   private static func lock(_ file: Int32) -> Bool {
     flock(file, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK
   }
@@ -98,22 +102,24 @@ package final class PartialFile: Sendable {
   internal import Glibc
 #endif
 
-/// Names of files that stand in for each other.
+/// Operations on file names.
 package enum FileName {
+  /// Whether the name exists in the file system, even as a broken link.
   package static func isTaken(_ path: String) -> Bool {
     var status = stat()
     return lstat(path, &status) == 0
   }
 
-  /// In bytes; 0 where there is no file.
+  /// Returns the size in bytes; 0 if there is no file.
   package static func size(of path: String) -> Int {
     var status = stat()
     return stat(path, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// Renames a file to a name that nobody has; the error's number, `EEXIST` where somebody does.
+  /// Renames a file to an unused name; returns 0 or the error number, `EEXIST` if the name is
+  /// taken.
   static func move(_ path: String, toFree name: String) -> Int32 {
-    // First an empty file takes the name, as only one can; then it is replaced.
+    // An empty file reserves the name atomically, and is then replaced.
     let placeholder = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
     guard placeholder >= 0 else { return errno }
     close(placeholder)
@@ -133,11 +139,11 @@ extension String {
   /// `movie.mov`, `movie-2.mov`
   package func numbered(_ number: Int) -> String { number > 1 ? withSuffix("-\(number)") : self }
 
-  /// The path with something more between its name and the ending.
+  /// Returns the path with a suffix before the extension.
   private func withSuffix(_ suffix: String) -> String {
     let start = lastIndex(of: "/").map { index(after: $0) } ?? startIndex
     let name = self[start...]
-    // A name's first dot, as in ".profile", begins no ending.
+    // A leading dot, as in ".profile", does not begin an extension.
     let dot = name.dropFirst().lastIndex(of: ".") ?? name.endIndex
     return self[..<dot] + suffix + self[dot...]
   }

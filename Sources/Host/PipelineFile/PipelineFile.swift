@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A pipeline file with the files it includes, read and found to make sense in itself (stages 1
-/// and 2). What it needs of GStreamer is checked on the graph it resolves to (stage 3).
+/// A pipeline file and its includes, parsed and checked for consistency (stages 1 and 2). Its
+/// requirements on GStreamer are checked on the resolved graph (stage 3).
 ///
 /// ```swift
 /// let (file, diagnostics) = PipelineFile.read(path: "sbs-to-mvhevc.yaml", loading: readBytes)
 /// let (graph, more) = file.resolve(arguments: ["input=movie.mp4"], environment: getenv)
 /// ```
 public struct PipelineFile: Sendable {
-  /// The files that make it up: the one that was read, and each include, depth first.
+  /// The files of the pipeline: the main file and its includes, depth first.
   let units: [IncludedUnit]
 
-  /// The version of the format that is read.
+  /// The supported version of the format.
   static let formatVersion = "1"
 
-  /// What the pipeline does, in a sentence.
+  /// One-sentence description of the pipeline.
   public var description: String? { units.first?.unit.description }
-  /// What can be given from outside.
+  /// The parameters that the user can set.
   public var parameters: [Parameter] { units.first?.unit.parameters ?? [] }
+  /// The settings of `run`.
   public var run: RunSettings { units.first?.unit.run ?? RunSettings() }
 
-  /// Reads a file and those it includes.
+  /// Reads a file and its includes.
   ///
   /// - Parameters:
-  ///   - path: of the file; messages show it as it is given. Includes are meant relative to it.
-  ///   - load: gives the bytes of the file at a path; what it throws becomes a diagnostic.
-  /// - Returns: the file, where no error was found; and all errors and warnings of the last
-  ///   stage that was reached.
+  ///   - path: path of the file, shown in messages as given. Includes are relative to it.
+  ///   - load: returns the bytes of the file at a path; a thrown error becomes a diagnostic.
+  /// - Returns: the file if there are no errors, and all diagnostics of the last stage reached.
   public static func read(
     path: String, loading load: @escaping (String) throws -> [UInt8]
   ) -> (file: PipelineFile?, diagnostics: Diagnostics) {
@@ -41,10 +41,10 @@ public struct PipelineFile: Sendable {
 }
 
 extension PipelineFile {
-  /// Finds the mistakes of all stages at once: where a file has some, what is left of it is compared
-  /// with the elements and files all the same, as far as it can be told what was meant.
+  /// Finds the errors of all stages at once: if a file has errors, the rest of it is still compared
+  /// with the installed elements and the files, as far as it can be interpreted.
   ///
-  /// - Returns: the graph, where there are no mistakes before it; and all errors and warnings.
+  /// - Returns: the graph if there are no errors before stage 3, and all diagnostics.
   public static func check(
     path: String, loading load: @escaping (String) throws -> [UInt8], arguments: [String],
     environment: @escaping (String) -> String?, registry: some ElementRegistry,
@@ -58,7 +58,7 @@ extension PipelineFile {
     let model = ModelCheck(file: file, reporter: reporter)
     model.check()
     let found = reporter.diagnostics()
-    // What uses itself would be expanded for ever.
+    // Templates that use themselves would expand forever.
     guard model.canBeExpanded else { return (nil, found) }
     let resolving = Reporter()
     let graph = file.graph(
@@ -71,8 +71,8 @@ extension PipelineFile {
 }
 
 extension Diagnostics {
-  /// With what another stage has found, but for what follows from errors that are here: those of
-  /// the same line, and warnings.
+  /// Adds the diagnostics of another stage. If there are errors already, its warnings and its
+  /// errors on the same lines are left out, because they may be consequences.
   fileprivate func adding(_ other: Diagnostics) -> Diagnostics {
     guard hasErrors else { return self + other }
     return self
@@ -88,32 +88,34 @@ extension Diagnostics {
   }
 }
 
-/// A file in its place in a tree of includes.
+/// A file with its position in the tree of includes.
 struct IncludedUnit: Sendable {
   let unit: PipelineUnit
-  /// The position of the unit that includes it; nil for the file that was read.
+  /// Index of the including unit; nil for the main file.
   let parent: Int?
-  /// How it is included; nil for the file that was read.
+  /// The include entry; nil for the main file.
   let include: Include?
-  /// The values that the including file gives to its parameters.
+  /// The arguments that the including file gives.
   let arguments: [Argument]
 }
 
 extension PipelineFile {
-  /// Whether a graph is to run, or only to be looked at.
+  /// The purpose of a graph: to be run, or only to be checked.
   public enum Purpose: Sendable {
     /// Each required parameter needs a value.
     case run
-    /// Required parameters without a value, and environment variables, stay unknown.
+    /// Required parameters without a value, and environment variables that are not set, stay
+    /// unknown.
     case check
   }
 
-  /// Gives the parameters their values and expands templates and includes.
+  /// Evaluates the parameters and expands templates and includes.
   ///
   /// - Parameters:
-  ///   - arguments: values as a command line gives them: `name=value`.
-  ///   - environment: the value of an environment variable, or nil.
-  /// - Returns: the graph, where no error was found; and all errors.
+  ///   - arguments: command line arguments: `name=value`.
+  ///   - environment: returns the value of an environment variable, or nil.
+  ///   - purpose: whether missing values are errors.
+  /// - Returns: the graph if there are no errors, and all diagnostics.
   public func resolve(
     arguments: [String], environment: @escaping (String) -> String?, purpose: Purpose
   ) -> (graph: ResolvedGraph?, diagnostics: Diagnostics) {
@@ -123,7 +125,7 @@ extension PipelineFile {
     return (reporter.hasErrors ? nil : graph, reporter.diagnostics())
   }
 
-  /// The graph as far as it can be told.
+  /// Returns the graph as far as it can be determined.
   func graph(
     arguments: [String], environment: @escaping (String) -> String?, purpose: Purpose,
     _ reporter: Reporter
@@ -145,7 +147,7 @@ extension PipelineFile {
           parameter.isRequired && !arguments.contains { $0.hasPrefix(parameter.name + "=") }
         }
         reporter.error(
-          "'\(argument)' is no argument", at: SourceLocation(file: line, line: 1, column: 1),
+          "'\(argument)' is not an argument", at: SourceLocation(file: line, line: 1, column: 1),
           help: wanted.map { "did you mean \($0.name)=\(argument)?" }
             ?? "arguments are written as name=value")
         continue

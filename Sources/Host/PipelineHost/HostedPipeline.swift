@@ -3,8 +3,8 @@
 internal import Glibc
 public import PipelineFile
 
-/// A pipeline file that was read, got its parameters and was checked: ready to run, any number of
-/// times, several at once.
+/// A pipeline file that has been read, given its parameters and checked. It can be run any number
+/// of times, even concurrently.
 ///
 /// ```swift
 /// let pipeline = try HostedPipeline.load("sbs-to-mvhevc.yaml", arguments: ["input=movie.mp4"])
@@ -13,16 +13,20 @@ public import PipelineFile
 /// try await run.run()
 /// ```
 public struct HostedPipeline: Sendable {
+  /// The resolved graph.
   public let graph: ResolvedGraph
-  /// What is likely not meant, but does not keep the pipeline from running.
+  /// Probable mistakes that do not prevent the pipeline from running.
   public let warnings: Diagnostics
   let registry: InstalledElements
 
-  /// Reads and checks a file. Throws all errors of the first stage that has any.
+  /// Reads and checks a file.
   ///
   /// - Parameters:
+  ///   - path: path of the file.
   ///   - arguments: values of the file's parameters, as `name=value`.
-  ///   - environment: the value of an environment variable, or nil.
+  ///   - environment: returns the value of an environment variable, or nil.
+  ///   - registry: the installed elements.
+  /// - Throws: all errors of the first stage that has any.
   public static func load(
     _ path: String, arguments: [String] = [],
     environment: @escaping @Sendable (String) -> String? = Self.environment,
@@ -34,9 +38,9 @@ public struct HostedPipeline: Sendable {
       file, arguments: arguments, environment: environment, registry: registry, found: found)
   }
 
-  /// Gives a file's parameters their values, and checks what comes out.
+  /// Evaluates the parameters of a file and checks the resulting graph.
   ///
-  /// - Parameter found: the warnings of the stages before.
+  /// - Parameter found: warnings of the previous stages.
   public init(
     _ file: PipelineFile, arguments: [String],
     environment: @escaping @Sendable (String) -> String? = Self.environment,
@@ -57,20 +61,22 @@ public struct HostedPipeline: Sendable {
     getenv(name).map { String(cString: $0) }
   }
 
-  /// The files that a run writes.
+  /// The paths of the files that a run writes.
   public var outputPaths: [String] {
     OutputFiles(of: graph, registry: registry).outputs.map(\.path)
   }
 }
 
-/// Why a pipeline cannot be run, or why it failed: what a person reads.
+/// The reasons why a pipeline cannot run or has failed, for the user.
 public struct PipelineProblems: Error, Sendable, CustomStringConvertible {
+  /// The errors and warnings.
   public let diagnostics: Diagnostics
 
+  /// Creates an error from diagnostics.
   public init(_ diagnostics: Diagnostics) {
     self.diagnostics = diagnostics
   }
 
-  /// As a compiler would print it.
+  /// The diagnostics as a compiler prints them.
   public var description: String { diagnostics.text() }
 }

@@ -1,36 +1,44 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Something to tell the writer of a pipeline file.
+/// An error or warning about a pipeline file.
 public struct Diagnostic: Sendable, Equatable {
+  /// The severity of a diagnostic.
   public enum Severity: String, Sendable, Comparable {
-    /// Nothing can run until it is mended.
+    /// The pipeline cannot run until it is fixed.
     case error
-    /// Likely not what was meant.
+    /// Probably a mistake, but the pipeline can run.
     case warning
 
+    /// Orders errors before warnings.
     public static func < (one: Self, other: Self) -> Bool { one == .error && other == .warning }
   }
 
-  /// A second place that explains the first.
+  /// A message about a second location that explains the first.
   public struct Note: Sendable, Equatable {
+    /// The message, in one line without a full stop.
     public let message: String
+    /// The location in the file; nil if there is none.
     public let location: SourceLocation?
 
+    /// Creates a note.
     public init(message: String, location: SourceLocation?) {
       self.message = message
       self.location = location
     }
   }
 
+  /// Whether this is an error or a warning.
   public let severity: Severity
-  /// What is wrong, in one line, without a full stop.
+  /// The problem, in one line without a full stop.
   public let message: String
-  /// Where it is wrong; nil for what is not in a file.
+  /// The location of the problem; nil if it is not in a file.
   public let location: SourceLocation?
-  /// What to do about it, or what was probably meant.
+  /// How to fix it, or what was probably meant.
   public let help: String?
+  /// Further locations that explain the problem.
   public let notes: [Note]
 
+  /// Creates a diagnostic.
   public init(
     _ severity: Severity, _ message: String, at location: SourceLocation?, help: String? = nil,
     notes: [Note] = []
@@ -43,31 +51,36 @@ public struct Diagnostic: Sendable, Equatable {
   }
 }
 
-/// What was found in a stage, in the order of the files.
+/// The diagnostics of a stage, in file order.
 public struct Diagnostics: Sendable {
+  /// All errors and warnings.
   public let all: [Diagnostic]
 
+  /// Creates a list of diagnostics.
   public init(_ all: [Diagnostic]) {
     self.all = all
   }
 
+  /// The errors, without the warnings.
   public var errors: [Diagnostic] { all.filter { $0.severity == .error } }
+  /// Whether there is at least one error.
   public var hasErrors: Bool { all.contains { $0.severity == .error } }
 
+  /// Concatenates the diagnostics of two stages.
   public static func + (one: Self, other: Self) -> Self { Self(one.all + other.all) }
 }
 
 /// Collects diagnostics while a stage runs.
 final class Reporter {
   private var found: [Diagnostic] = []
-  /// All errors, those beyond the limit too.
+  /// Number of errors, including those beyond the limit.
   private(set) var errorCount = 0
   private var omitted = 0
-  /// Comparing words costs time in proportion to the words; a file of thousands of mistakes gets
-  /// suggestions for the first of them only.
+  /// Number of word comparisons left: they take time, so in a file with thousands of mistakes only
+  /// the first get suggestions.
   private var comparisonsLeft = 300_000
 
-  /// A stage never reports more than this; the first ones are kept.
+  /// Maximum number of diagnostics of a stage; the first ones are kept.
   private static let limit = 1000
 
   var hasErrors: Bool { errorCount > 0 }
@@ -91,7 +104,7 @@ final class Reporter {
     _ help: String?, _ notes: [Diagnostic.Note]
   ) {
     if severity == .error { errorCount += 1 }
-    // Errors are never crowded out by warnings: one place is kept for the first of them.
+    // Warnings must not crowd out errors: the first error is always kept.
     guard found.count < Self.limit || (severity == .error && errorCount == 1) else {
       omitted += 1
       return
@@ -100,7 +113,7 @@ final class Reporter {
       Diagnostic(severity, message, at: location, help: help, notes: notes))
   }
 
-  /// "did you mean 'x'?" for the likeliest of the words, if one is likely.
+  /// Returns "did you mean 'x'?" for the most similar of the words; nil if none is similar.
   func didYouMean(_ word: String, among words: some Collection<String>) -> String? {
     suggestion(for: word, among: words).map { "did you mean '\($0)'?" }
   }
@@ -111,7 +124,7 @@ final class Reporter {
     return Suggestion.closest(to: word, among: words)
   }
 
-  /// Everything found, by place; what stands in one place keeps its order.
+  /// Returns all diagnostics sorted by location; those at the same location keep their order.
   func diagnostics() -> Diagnostics {
     var order: [ObjectIdentifier: Int] = [:]
     for case let location? in found.map(\.location) {
@@ -135,7 +148,7 @@ final class Reporter {
 
 /// Finds the word that was probably meant.
 package enum Suggestion {
-  /// The word with the fewest typing mistakes to the given one; nil if none is near.
+  /// Returns the word with the smallest edit distance to `word`; nil if none is close.
   package static func closest(to word: String, among words: some Collection<String>) -> String? {
     let typed = normalized(word)
     guard !typed.isEmpty, typed.count <= 64 else { return nil }
@@ -152,7 +165,7 @@ package enum Suggestion {
     return best?.word
   }
 
-  /// Case and the choice between `_` and `-` are no mistakes to count.
+  /// Normalizes a word: case and `_` instead of `-` do not count as differences.
   private static func normalized(_ word: String) -> [UInt8] {
     word.utf8.map { byte in
       switch byte {
@@ -163,7 +176,8 @@ package enum Suggestion {
     }
   }
 
-  /// Letters left out, added, changed, or two neighbours swapped; `limit` + 1 if it is more.
+  /// Returns the number of letters omitted, added, changed or swapped with a neighbour; `limit` + 1
+  /// if larger.
   private static func distance(_ one: [UInt8], _ other: [UInt8], limit: Int) -> Int {
     var beforeLast = [Int](repeating: 0, count: other.count + 1)
     var last = Array(0...other.count)

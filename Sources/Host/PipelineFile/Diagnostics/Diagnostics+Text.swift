@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension Diagnostics {
-  /// What a compiler would print: file, line and column, what is wrong, the line with a caret
-  /// below the place, and what was probably meant. Ends with a line end unless there is nothing.
+  /// Returns the diagnostics as a compiler prints them: file, line and column, the problem, the
+  /// line with a caret below the location, and what was probably meant. Each line ends with a line
+  /// feed; empty if there are no diagnostics.
   ///
-  /// - Parameter color: with the escape sequences of a terminal.
+  /// - Parameter color: whether to use terminal escape sequences.
   public func text(color: Bool = false) -> String {
     let style = Style(isOn: color)
     return all.map { $0.text(style) }.joined()
   }
 }
 
-/// Escape sequences, or nothing.
+/// Applies terminal escape sequences, or none.
 struct Style {
   let isOn: Bool
 
@@ -51,14 +52,14 @@ extension Diagnostic {
   }
 }
 
-/// A line of a file with a mark below some characters of it.
+/// An excerpt of a source line with a mark below some of its characters.
 private struct SourceExcerpt {
   private let number: String
   private let before: [Unicode.Scalar]
   private let marked: Int
   private let shown: [Unicode.Scalar]
 
-  /// Columns of a line that are shown; of a longer one, those around the place.
+  /// Maximum number of columns shown; of longer lines, those around the location.
   private static let width = 100
 
   init?(_ location: SourceLocation) {
@@ -90,7 +91,7 @@ private struct SourceExcerpt {
   }
 }
 
-/// The text without what a terminal would obey: a control character becomes "�".
+/// Returns the text with each character that could control a terminal replaced by "�".
 func printable(_ text: String, tabs: Bool = false) -> String {
   func isHarmless(_ scalar: Unicode.Scalar) -> Bool {
     switch scalar.properties.generalCategory {
@@ -106,7 +107,7 @@ func printable(_ text: String, tabs: Bool = false) -> String {
 }
 
 extension String {
-  /// The text in double quotes, as readers of JSON (RFC 8259 7) and of YAML 1.2 (7.3.1) both take it.
+  /// The text in double quotes, in a form valid both as JSON (RFC 8259 7) and as YAML 1.2 (7.3.1).
   package var doubleQuoted: String {
     var result = "\""
     for scalar in unicodeScalars {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The text of a file, by lines, for messages that point into it.
+/// The text of a file, split into lines, for messages that refer to it.
 public final class SourceFile: Sendable {
-  /// What messages call the file: its path as it was given.
+  /// The name of the file in messages: its path as given.
   public let name: String
   let text: String
   private let lines: [ArraySlice<Unicode.Scalar>]
@@ -25,12 +25,12 @@ public final class SourceFile: Sendable {
     self.lines = lines
   }
 
-  /// A line without its end; nil outside the file. The first line is 1.
+  /// Returns a line without its line end, numbered from 1; nil outside the file.
   func scalars(line number: Int) -> ArraySlice<Unicode.Scalar>? {
     lines.indices.contains(number &- 1) ? lines[number - 1] : nil
   }
 
-  /// Characters that end a line in YAML, but in no editor.
+  /// Characters that end a line in YAML, but not in editors.
   var hiddenLineEnds: [(character: Unicode.Scalar, place: SourceLocation)] {
     var found: [(Unicode.Scalar, SourceLocation)] = []
     for (index, line) in lines.enumerated() {
@@ -46,14 +46,15 @@ public final class SourceFile: Sendable {
   }
 }
 
-/// A place in a file: some characters of a line.
+/// A range of characters in a line of a file.
 public struct SourceLocation: Sendable, Equatable {
+  /// The file.
   public let file: SourceFile
-  /// From 1.
+  /// Line number, from 1.
   public let line: Int
-  /// From 1, counted in Unicode scalars.
+  /// Column in Unicode scalars, from 1.
   public let column: Int
-  /// In Unicode scalars; at least 1.
+  /// Length in Unicode scalars; at least 1.
   public let length: Int
 
   package init(file: SourceFile, line: Int, column: Int, length: Int = 1) {
@@ -63,6 +64,7 @@ public struct SourceLocation: Sendable, Equatable {
     self.length = max(1, length)
   }
 
+  /// Compares file identity, line, column and length.
   public static func == (one: Self, other: Self) -> Bool {
     one.file === other.file && one.line == other.line && one.column == other.column
       && one.length == other.length
@@ -74,18 +76,18 @@ extension SourceLocation: CustomStringConvertible {
   public var description: String { "\(file.name):\(line):\(column)" }
 }
 
-/// Text that knows where in a file it stands.
+/// A text with its location in a file.
 struct LocatedText: Sendable {
   let text: String
   let location: SourceLocation
 }
 
-/// The scalars of a text, each with its place in the file.
+/// The scalars of a text, each with its location in the file.
 struct PlacedScalars {
   let scalars: [Unicode.Scalar]
   private let whole: SourceLocation
-  /// The column of the first scalar; nil where the file spells the text otherwise (escapes,
-  /// several lines).
+  /// The column of the first scalar; nil if the text differs from the characters in the file
+  /// (escapes, several lines).
   private let column: Int?
 
   package init(_ text: LocatedText) {
@@ -104,14 +106,15 @@ struct PlacedScalars {
     }
   }
 
-  /// The place of some of the scalars, or of the whole text where they cannot be told apart.
+  /// Returns the location of some of the scalars, or of the whole text if their own locations are
+  /// unknown.
   func location(_ range: Range<Int>) -> SourceLocation {
     guard let column else { return whole }
     return SourceLocation(
       file: whole.file, line: whole.line, column: column + range.lowerBound, length: range.count)
   }
 
-  /// A part of the text, with its place.
+  /// Returns a part of the text, with its location.
   func part(_ range: Range<Int>) -> LocatedText {
     LocatedText(text: text(range), location: location(range))
   }

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How a pipeline file writes what stands in it in gst-launch's syntax, for messages.
+/// Translates gst-launch syntax found in a pipeline file into the file's own syntax, for messages.
 struct LaunchHint {
   /// `queue`, `queue(leaky=no)`, `video/x-raw`, or the name of an element.
   private(set) var steps: [String] = []
-  /// Entries of `elements:` for the elements that have a name.
+  /// Entries of `elements:` for the named elements.
   private var elements: [String] = []
-  /// Nothing in the line is left that is neither an element with properties, nor caps, nor a name.
+  /// Whether the line consists only of elements with properties, caps and names.
   private var isUnderstood = true
 
-  /// What a line of a message holds.
+  /// Maximum length of a suggestion, so that a message fits on a line.
   private static let lengthLimit = 200
 
+  /// Translates a range of the scanned text.
+  ///
   /// - Parameters:
-  ///   - range: elements with their properties, with `!` or `->` in between.
-  ///   - isChain: a template's elements have no names.
+  ///   - range: elements with their properties, separated by `!` or `->`.
+  ///   - isChain: whether this is a template's chain, whose elements have no names.
   init(_ range: Range<Int>, _ scanner: LinkScanner, isChain: Bool) {
     for part in scanner.split(range, by: "->").flatMap({ scanner.split($0, by: "!") }) {
       let words = scanner.words(part).map(scanner.placed.text)
@@ -35,7 +37,7 @@ struct LaunchHint {
     }
   }
 
-  /// What to write in `links:`.
+  /// The suggestion for `links:`.
   var link: String {
     let link = steps.joined(separator: " -> ")
     guard isUnderstood, link.count <= Self.lengthLimit else {

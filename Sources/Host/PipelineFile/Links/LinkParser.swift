@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads links and the items of chains:
+/// Parses links and the items of chains:
 ///
 ///     link  = step { "->" step }
 ///     step  = name [ "." pad ] [ "[" caps "]" ] [ "(" arguments ")" ] [ "?" | "*" ]
@@ -8,10 +8,10 @@
 struct LinkParser {
   let reporter: Reporter
 
-  /// More than a line that people read.
+  /// Maximum length of a link, in characters; longer lines are not written by hand.
   private static let lengthLimit = 16384
 
-  /// A line of `links:`.
+  /// Parses a line of `links:`.
   func link(_ text: LocatedText) -> LinkDeclaration {
     guard let scanner = scanner(text) else { return LinkDeclaration(text: text, steps: []) }
     if let wrong = scanner.wrongArrow(text) {
@@ -42,7 +42,7 @@ struct LinkParser {
     return LinkDeclaration(text: text, steps: steps)
   }
 
-  /// An item of a `chain:`.
+  /// Parses an item of a `chain:`.
   func chainItem(_ text: LocatedText) -> LinkStep? {
     guard let scanner = scanner(text) else { return nil }
     let whole = scanner.trimmed(scanner.whole)
@@ -53,8 +53,8 @@ struct LinkParser {
     for sign in ["->", "!"] where scanner.split(whole, by: sign).count > 1 {
       let items = LaunchHint(whole, scanner, isChain: true).steps.joined(separator: ", ")
       reporter.error(
-        "the items of a chain follow each other without '\(sign)'", at: text.location,
-        help: "make each of them an item of its own: \(items)")
+        "the items of a chain are not joined by '\(sign)'", at: text.location,
+        help: "write each as a separate item: \(items)")
       return nil
     }
     return step(whole, scanner, isChain: true)
@@ -64,7 +64,7 @@ struct LinkParser {
     guard text.text.unicodeScalars.count <= Self.lengthLimit else {
       reporter.error(
         "a link has more than \(Self.lengthLimit) characters", at: text.location,
-        help: "divide it: a link can begin where another ends")
+        help: "split it: a link can begin where another ends")
       return nil
     }
     let scanner = LinkScanner(text)
@@ -89,7 +89,8 @@ struct LinkParser {
     }
   }
 
-  /// Caps begin with a media type, which has a slash; or are nothing but a reference.
+  /// Whether the range is caps: it begins with a media type, which contains a slash, or is a single
+  /// reference.
   private func isCaps(_ range: Range<Int>, _ scanner: LinkScanner) -> Bool {
     let scalars = scanner.placed.scalars[range]
     let name = scalars.prefix { $0 != "(" && $0 != "[" && $0 != "," && $0 != " " }
@@ -109,7 +110,7 @@ struct LinkParser {
       guard placed.scalars[range.upperBound - 1] == ")",
         scanner.split((open + 1)..<(range.upperBound - 1), by: ")").count == 1
       else {
-        reporter.error("nothing may follow ')' but '?' or '*'", at: placed.location(range))
+        reporter.error("only '?' or '*' may follow ')'", at: placed.location(range))
         return nil
       }
       arguments = placed.part(scanner.trimmed((open + 1)..<(range.upperBound - 1)))
@@ -118,7 +119,7 @@ struct LinkParser {
     var caps: LocatedText?
     if let open = scanner.first("[", in: range) {
       guard placed.scalars[range.upperBound - 1] == "]" else {
-        reporter.error("nothing may follow ']' but '?' or '*'", at: placed.location(range))
+        reporter.error("only '?' or '*' may follow ']'", at: placed.location(range))
         return nil
       }
       caps = placed.part(scanner.trimmed((open + 1)..<(range.upperBound - 1)))
@@ -154,7 +155,7 @@ struct LinkParser {
   private func help(
     forName text: String, _ range: Range<Int>, _ scanner: LinkScanner, _ isChain: Bool
   ) -> String? {
-    if text.isEmpty || text.hasPrefix(".") { return "a name stands before '.', '[', '(' and '?'" }
+    if text.isEmpty || text.hasPrefix(".") { return "write a name before '.', '[', '(' and '?'" }
     if text.hasSuffix("-") || text.hasSuffix(">") || text.hasPrefix(">") {
       return "a link is written with '->'"
     }
@@ -166,7 +167,7 @@ struct LinkParser {
 }
 
 extension LocatedText {
-  /// YAML ends a text without quotes at a comma, within brackets.
+  /// Whether YAML ended the text at a comma, as it does with unquoted text in flow collections.
   fileprivate var isCutByComma: Bool {
     let line = location.file.scalars(line: location.line) ?? []
     return line.dropFirst(location.column - 1 + location.length).first == ","
@@ -174,7 +175,7 @@ extension LocatedText {
 }
 
 extension LinkScanner {
-  /// An arrow of another kind than `->`.
+  /// Returns the location of an arrow other than `->`.
   fileprivate func wrongArrow(_ text: LocatedText) -> SourceLocation? {
     guard split(whole, by: "->").count == 1 else { return nil }
     for arrow in ["=>", "→", "<-", "–>", "—>"] {
@@ -189,18 +190,19 @@ extension LinkScanner {
 }
 
 extension Name {
-  /// Letters, digits, `_` and `-`: an element's type, which may begin with a digit (`3gppmux`).
+  /// Whether the text is a valid element type: letters, digits, `_` and `-`; it may begin with a
+  /// digit (`3gppmux`).
   static func isValidType(_ text: String) -> Bool {
     !text.hasPrefix("-") && isValid("_" + text) && !text.isEmpty
   }
 
-  /// A pad's name or template: `src_0`, `audio_%u`.
+  /// Whether the text is a valid pad name or template name: `src_0`, `audio_%u`.
   static func isValidPad(_ text: String) -> Bool {
     isValid("_" + text.filter { $0 != "%" }) && !text.isEmpty
   }
 }
 
-/// Reads what stands in the parentheses of a template or a new element: `name=left, fov=63.4`.
+/// Parses the text in the parentheses of a template or a new element: `name=left, fov=63.4`.
 struct ArgumentParser {
   let reporter: Reporter
 
@@ -212,7 +214,7 @@ struct ArgumentParser {
       guard let equals = scanner.first("=", in: part), equals > part.lowerBound else {
         reporter.error(
           part.isEmpty
-            ? "an argument is missing" : "'\(scanner.placed.text(part))' is no argument",
+            ? "an argument is missing" : "'\(scanner.placed.text(part))' is not an argument",
           at: scanner.placed.location(part), help: "arguments are written as name=value")
         return nil
       }

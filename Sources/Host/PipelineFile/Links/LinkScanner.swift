@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Cuts the text of a link into parts without being misled by quotes, parentheses and braces.
+/// Splits the text of a link into parts, taking quotes, parentheses and braces into account.
 struct LinkScanner {
   let placed: PlacedScalars
   private let scalars: [Unicode.Scalar]
@@ -12,7 +12,7 @@ struct LinkScanner {
 
   var whole: Range<Int> { scalars.indices }
 
-  /// The range without blanks at its ends.
+  /// Returns the range without blanks at its ends.
   func trimmed(_ range: Range<Int>) -> Range<Int> {
     var (low, high) = (range.lowerBound, range.upperBound)
     while low < high, Self.isBlank(scalars[low]) { low += 1 }
@@ -20,7 +20,7 @@ struct LinkScanner {
     return low..<high
   }
 
-  /// The parts of the range between separators that stand outside quotes and brackets.
+  /// Returns the parts of the range between separators outside quotes and brackets.
   func split(_ range: Range<Int>, by separator: String) -> [Range<Int>] {
     let separator = Array(separator.unicodeScalars)
     var parts: [Range<Int>] = []
@@ -36,7 +36,7 @@ struct LinkScanner {
     return parts
   }
 
-  /// The words of the range: runs without a blank outside quotes and brackets.
+  /// Returns the words of the range, separated by blanks outside quotes and brackets.
   func words(_ range: Range<Int>) -> [Range<Int>] {
     var words: [Range<Int>] = []
     var start = range.lowerBound
@@ -49,19 +49,19 @@ struct LinkScanner {
     return words
   }
 
-  /// The first place outside quotes and brackets where the scalar stands.
+  /// Returns the first position of the scalar outside quotes and brackets.
   func first(_ scalar: Unicode.Scalar, in range: Range<Int>) -> Int? {
     var found: Int?
     scan(range) { index in if found == nil, scalars[index] == scalar { found = index } }
     return found
   }
 
-  /// The bracket that is never closed, or the quote.
+  /// Returns the position of a bracket or quote that is never closed.
   func unclosed(_ range: Range<Int>) -> Int? {
     scan(range) { _ in }
   }
 
-  /// Visits what stands outside quotes and brackets, opening brackets included.
+  /// Visits the scalars outside quotes and brackets, including opening brackets.
   @discardableResult
   private func scan(_ range: Range<Int>, _ visit: (Int) -> Void) -> Int? {
     var open: [Int] = []
@@ -92,7 +92,7 @@ struct LinkScanner {
     scalar == " " || scalar == "\t" || scalar == "\n" || scalar == "\r"
   }
 
-  /// What stands within the quotes of a range that is nothing but quoted; nil for any other.
+  /// Returns the content of the quotes if the whole range is quoted; nil otherwise.
   func quoted(_ range: Range<Int>) -> Range<Int>? {
     guard range.count >= 2, let mark = scalars[range].first, mark == "\"" || mark == "'",
       scalars[(range.lowerBound + 1)..<range.upperBound].firstIndex(of: mark)
@@ -101,7 +101,7 @@ struct LinkScanner {
     return trimmed((range.lowerBound + 1)..<(range.upperBound - 1))
   }
 
-  /// The text of the range without the quotes and backslashes that protect parts of it.
+  /// Returns the text of the range without quotes and escaping backslashes.
   func unquoted(_ range: Range<Int>) -> LocatedText {
     let part = placed.part(range)
     guard scalars[range].contains(where: { "\"'\\".unicodeScalars.contains($0) }) else {

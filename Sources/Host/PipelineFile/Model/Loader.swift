@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads a file and all it includes.
+/// Loads a file and all files that it includes.
 struct Loader {
   let reporter: Reporter
   let load: (String) throws -> [UInt8]
 
-  /// Files that one pipeline may be made of.
+  /// Maximum number of files of a pipeline.
   private static let fileLimit = 64
-  /// Bytes that they may have together.
+  /// Maximum total size of these files, in bytes.
   private static let totalLimit = 2 * YAMLReader.byteLimit
 
-  /// Nil where a file cannot be read at all; its error was reported.
+  /// Returns the files; nil if one cannot be read or is malformed, which has been reported.
   func units(from path: String) -> [IncludedUnit]? {
     var units: [IncludedUnit] = []
     var isComplete = true
@@ -66,17 +66,17 @@ struct Loader {
     }
     guard bytes.count <= YAMLReader.byteLimit else {
       reporter.error(
-        "'\(path)' has \(bytes.count) bytes, a pipeline file has at most \(YAMLReader.byteLimit)",
+        "'\(path)' has \(bytes.count) bytes; a pipeline file has at most \(YAMLReader.byteLimit)",
         at: place, help: "is this a pipeline file?")
       return nil
     }
     bytesLeft -= bytes.count
     guard bytesLeft >= 0 else {
       reporter.error(
-        "the included files have more than \(Self.totalLimit) bytes together", at: place)
+        "the included files have more than \(Self.totalLimit) bytes in total", at: place)
       return nil
     }
-    // A byte order mark is no part of the text.
+    // Skip a byte order mark.
     let body = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes.dropFirst(3) : bytes[...]
     guard let text = String(validating: body, as: UTF8.self) else {
       reporter.error(
@@ -87,14 +87,14 @@ struct Loader {
   }
 }
 
-/// An order in which each thing comes after all it depends on, and the cycles that prevent one.
+/// A topological order of items by their dependencies, and the cycles that prevent one.
 struct DependencyOrder {
-  /// Things that depend on no cycle, dependencies first.
+  /// The items that depend on no cycle, dependencies first.
   let order: [Int]
-  /// Disjoint cycles, each as the way from a thing back to before itself.
+  /// Disjoint cycles, each as a path that returns to its first item.
   let cycles: [[Int]]
 
-  /// - Parameter dependencies: by thing, the things it depends on; each below the count.
+  /// - Parameter dependencies: for each item, the indexes of the items it depends on.
   init(_ dependencies: [[Int]]) {
     var dependents = [[Int]](repeating: [], count: dependencies.count)
     var missing = dependencies.map(\.count)
@@ -115,7 +115,7 @@ struct DependencyOrder {
     var cycles: [[Int]] = []
     var visited = missing.map { $0 == 0 }
     for start in missing.indices where !visited[start] {
-      // Each thing that is left depends on another that is left: the walk ends in a cycle.
+      // Each remaining item depends on another remaining one, so the walk ends in a cycle.
       var path: [Int] = []
       var position: [Int: Int] = [:]
       var thing = start

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension ModelCheck {
-  /// The steps of a link: what each may be in its position.
+  /// Checks whether each step of a link is allowed in its position.
   func check(_ link: LinkDeclaration, scope: ParameterScope) {
     for (position, step) in link.steps.enumerated() {
       let place = Place(isFirst: position == 0, isLast: position == link.steps.count - 1)
@@ -13,7 +13,7 @@ extension ModelCheck {
         if named.repetition != .once, !place.isFirst {
           reporter.error(
             "'\(named.repetition.mark)' belongs to the first end of a link", at: step.location,
-            help: "it says that the link is made only if that pad appears")
+            help: "it makes the link only if that pad appears")
         }
         check(named, step, place, scope)
       }
@@ -28,8 +28,8 @@ extension ModelCheck {
   private func checkCaps(_ step: LinkStep, after previous: LinkStep?, _ place: Place) {
     if place.isFirst || place.isLast {
       reporter.error(
-        "caps must stand between two elements", at: step.location,
-        help: "they say what the buffers between them must be")
+        "caps must be between two elements", at: step.location,
+        help: "they restrict the buffers between them")
     } else if case .caps = previous?.content {
       reporter.error(
         "caps follow caps", at: step.location, help: "write them as one, separated by ','")
@@ -52,7 +52,7 @@ extension ModelCheck {
     }
     if named.repetition != .once, place.isFirst, !elementNames.contains(name) {
       reporter.error(
-        "'\(named.repetition.mark)' follows an element of the file, and '\(name)' is none",
+        "'\(named.repetition.mark)' must follow an element of the file, and '\(name)' is not one",
         at: step.location)
     }
   }
@@ -72,11 +72,11 @@ extension ModelCheck {
     }
     guard let arguments = named.arguments else { return }
     reporter.error(
-      "the properties of '\(name)' stand in 'elements:'", at: arguments.location,
-      help: "caps that choose one of its pads stand in brackets, as in \(name)[video/x-raw]")
+      "the properties of '\(name)' belong in 'elements:'", at: arguments.location,
+      help: "write caps that choose one of its pads in brackets, as in \(name)[video/x-raw]")
   }
 
-  /// Caps that choose among the pads of an element of the file.
+  /// Checks caps that select a pad of an element of the file.
   private func checkPadCaps(
     _ named: NamedStep, _ text: LocatedText, _ place: Place, _ scope: ParameterScope
   ) {
@@ -91,7 +91,7 @@ extension ModelCheck {
     }
     if let literal = caps.literal, !literal.contains("/") {
       reporter.error(
-        "'\(literal)' is no caps", at: text.location,
+        "'\(literal)' is not valid caps", at: text.location,
         help: "caps begin with a media type, as in \(name)[video/x-raw]")
     } else if !place.isFirst, place.isLast {
       reporter.error(
@@ -110,7 +110,7 @@ extension ModelCheck {
     }
     reporter.error(
       "the pad '\(pad)' is linked already", at: location,
-      help: isSource ? "an element of type tee hands one stream to several" : nil,
+      help: isSource ? "use an element of type tee to send a stream to several links" : nil,
       notes: [.init(message: "it is linked here", location: first)])
   }
 
@@ -128,7 +128,10 @@ extension ModelCheck {
       at: named.name.location)
   }
 
-  /// - Parameter isChain: of a template, which makes an element for each use.
+  /// Checks a step that creates a new element.
+  ///
+  /// - Parameter isChain: whether the step is part of a template, which creates an element for each
+  ///   use.
   func checkNewElement(
     _ named: NamedStep, _ step: LinkStep, _ scope: ParameterScope, isChain: Bool = false
   ) {
@@ -154,14 +157,14 @@ extension ModelCheck {
       reporter.error(
         isChain
           ? "an element of a template cannot be named '\(label)'"
-          : "an element that has a name stands in 'elements:'", at: argument.name.location,
+          : "an element with a name belongs in 'elements:'", at: argument.name.location,
         help: isChain
           ? "each use of the template makes another one; remove 'name='"
           : "write '\(label): { type: \(name) }' there, and '\(label)' here")
     }
   }
 
-  /// Data that runs in a circle never arrives.
+  /// Reports loops: data could never leave them.
   func checkLoops() {
     var indexes: [String: Int] = [:]
     var ways: [[Int: SourceLocation]] = []
@@ -193,19 +196,19 @@ extension ModelCheck {
     for cycle in DependencyOrder(ways.map { $0.keys.sorted() }).cycles {
       let circle = (cycle + [cycle[0]]).compactMap { namesByIndex[$0] }
       reporter.error(
-        "the links run in a circle: \(circle.joined(separator: " -> "))",
+        "the links form a loop: \(circle.joined(separator: " -> "))",
         at: ways[cycle[cycle.count - 1]][cycle[0]])
     }
   }
 }
 
 extension ModelCheck {
-  /// The depth to which templates may use each other.
+  /// Maximum nesting depth of templates.
   static let nestingLimit = 16
   /// More elements than a process can run.
   static let elementLimit = 100_000
 
-  /// An item of a template's chain.
+  /// Checks an item of a template's chain.
   func checkChainItem(
     _ step: LinkStep, isLast: Bool, in template: Template, _ scope: ParameterScope
   ) {
@@ -220,18 +223,18 @@ extension ModelCheck {
       switch names[name] {
       case .template(let inner, _): checkTemplateUse(named, inner, scope)
       case nil: checkNewElement(named, step, scope, isChain: true)
-      // An element may bear the name of its type: `queue: { type: queue }`.
+      // An element may have the name of its type: `queue: { type: queue }`.
       case .element(let element, _) where element.specification.type.literal == name:
         checkNewElement(named, step, scope, isChain: true)
       case .element:
         reporter.error(
-          "a template cannot pass through '\(name)', which exists once", at: step.location,
+          "a template cannot contain '\(name)', which exists only once", at: step.location,
           help: "a chain names types of elements, or templates")
       }
     }
   }
 
-  /// Templates must not use themselves, nor grow beyond measure by using each other.
+  /// Checks that templates do not use themselves and that their expansion is limited.
   func checkTemplateNesting() {
     let before = reporter.errorCount
     defer { canBeExpanded = reporter.errorCount == before }
@@ -260,7 +263,7 @@ extension ModelCheck {
         Self.elementLimit + 1, inner + templates[index].chain.count - uses[index].count)
       if depths[index] == Self.nestingLimit + 1 {
         reporter.error(
-          "templates use each other more than \(Self.nestingLimit) deep",
+          "templates are nested more than \(Self.nestingLimit) levels deep",
           at: templates[index].name.location)
       }
     }
@@ -271,7 +274,7 @@ extension ModelCheck {
         total += sizes[index]
         guard total <= Self.elementLimit else {
           return reporter.error(
-            "the templates make more than \(Self.elementLimit) elements", at: link.text.location)
+            "templates expand to more than \(Self.elementLimit) elements", at: link.text.location)
         }
       }
     }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension Repetition {
-  /// As a link writes it.
+  /// The mark in a link.
   var mark: String {
     switch self {
     case .once: ""
@@ -11,24 +11,24 @@ extension Repetition {
   }
 }
 
-/// Stage 2, the part that needs the whole file: names, references, cycles, what is not used.
+/// The part of stage 2 that needs the whole file: names, references, cycles and unused items.
 final class ModelCheck {
   let file: PipelineFile
   let reporter: Reporter
   let names: NameTable
-  /// The names that messages suggest; sorted, so that the same file gets the same message.
+  /// The names for suggestions; sorted, so that messages are reproducible.
   lazy var elementNames = names.elementNames.sorted()
-  /// What is to be said about unused parameters, if there are no errors.
+  /// Warnings about unused parameters, reported only if there are no errors.
   private var warnings: [() -> Void] = []
-  /// Elements that a link names.
+  /// Elements that a link refers to.
   var linked = Set<String>()
-  /// Pads that a link names, with their direction.
+  /// Pads that a link refers to, with their direction.
   var usedPads: [String: SourceLocation] = [:]
-  /// Templates neither use themselves nor grow beyond measure.
+  /// Whether templates neither use themselves nor expand excessively.
   var canBeExpanded = true
-  /// Templates that a link or a chain names.
+  /// Templates that a link or a chain refers to.
   var usedTemplates = Set<String>()
-  /// By file, as far as these have been checked.
+  /// The scopes of the files checked so far.
   private var scopes: [ParameterScope] = []
 
   init(file: PipelineFile, reporter: Reporter) {
@@ -41,7 +41,7 @@ final class ModelCheck {
     for included in file.units { check(included) }
     checkTemplateNesting()
     checkLoops()
-    // What an error made unused is no news.
+    // Items may be unused only because of an error.
     guard !reporter.hasErrors else { return }
     for warn in warnings { warn() }
     for included in file.units { warnOfUnused(in: included.unit) }
@@ -112,15 +112,15 @@ final class ModelCheck {
     }
   }
 
-  /// Arguments of an include or a template: known, of the right type where that can be told, and
-  /// none missing.
+  /// Checks the arguments of an include or a template: each must exist and have the right type as
+  /// far as that is known, and none may be missing.
   ///
-  /// - Parameter help: what to say of one that is missing.
+  /// - Parameter help: help text for a missing argument.
   func checkArguments(
     _ arguments: [Argument], against parameters: [Parameter], of what: String,
     at location: SourceLocation, help: String? = nil
   ) {
-    // A name with a typing mistake is not missing as well.
+    // A misspelled argument is not reported as missing too.
     var meant = Set<String>()
     for argument in arguments {
       guard let parameter = parameters.first(where: { $0.name == argument.name.text }) else {
@@ -161,7 +161,7 @@ final class ModelCheck {
   }
 }
 
-/// What the names of a pipeline file stand for. All files that make it up share one table.
+/// The meanings of the names in a pipeline file and its includes, which share one namespace.
 struct NameTable {
   enum Meaning {
     case element(ElementDeclaration, unit: Int)
@@ -170,7 +170,7 @@ struct NameTable {
 
   private(set) var meanings: [String: (meaning: Meaning, location: SourceLocation)] = [:]
 
-  /// Reports names that stand twice; the first keeps its meaning.
+  /// Collects the names and reports duplicates; the first meaning is kept.
   init(_ units: [IncludedUnit], _ reporter: Reporter) {
     for (index, included) in units.enumerated() {
       for element in included.unit.elements {
@@ -187,7 +187,7 @@ struct NameTable {
       meanings[name.text] = (meaning, name.location)
       return
     }
-    // Within one mapping, YAML has reported it.
+    // The YAML reader has reported duplicates within one mapping.
     let isSameFile = first.location.file === name.location.file
     switch (first.meaning, meaning) {
     case (.element, .element) where isSameFile, (.template, .template) where isSameFile: return

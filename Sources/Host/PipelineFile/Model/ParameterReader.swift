@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads `parameters:` of a file or a template.
+/// Parses `parameters:` of a file or a template.
 struct ParameterReader {
   let reporter: Reporter
 
@@ -8,7 +8,8 @@ struct ParameterReader {
     node?.mapping?.map(parameter) ?? []
   }
 
-  /// Where a part is broken, the parameter is read without it: it exists all the same.
+  /// Parses a parameter. Broken parts are left out; the parameter is kept, so that references to it
+  /// stay valid.
   private func parameter(_ entry: YAMLNode.Entry) -> Parameter {
     let node = entry.value
     let name = entry.key
@@ -16,7 +17,7 @@ struct ParameterReader {
       reporter.error(
         "'\(name.text)' cannot be the name of a parameter", at: name.location,
         help: name.text == "env"
-          ? "${env.NAME} stands for the environment"
+          ? "${env.NAME} refers to an environment variable"
           : "a name is made of letters, digits, '_' and '-', and does not begin with a digit")
     }
     let type = node["type"]?.text.flatMap { ParameterType(rawValue: $0.text) }
@@ -55,7 +56,7 @@ struct ParameterReader {
     if let type, type != .path {
       reporter.error(
         "a parameter of type \(type.rawValue) has no endings", at: list.location,
-        help: "its type would be 'path'")
+        help: "use type 'path'")
     }
     return (list.sequence ?? []).compactMap { item in
       item.text.map { $0.text.hasPrefix(".") ? String($0.text.dropFirst()) : $0.text }
@@ -76,7 +77,7 @@ struct ParameterReader {
     if let type, type != .choice {
       reporter.error(
         "a parameter of type \(type.rawValue) has no choices", at: list.location,
-        help: "its type would be 'choice'")
+        help: "use type 'choice'")
     }
     if let entries = list.mapping {
       let meanings = entries.compactMap { entry in
@@ -87,13 +88,13 @@ struct ParameterReader {
     var choices: [String] = []
     for case let text? in list.sequence?.map(\.text) ?? [] {
       if choices.contains(text.text) {
-        reporter.error("the choice '\(text.text)' stands here twice", at: text.location)
+        reporter.error("the choice '\(text.text)' is listed twice", at: text.location)
       } else {
         choices.append(text.text)
       }
     }
     if list.sequence?.isEmpty == true {
-      reporter.error("there is nothing to choose from", at: list.location)
+      reporter.error("the list of choices is empty", at: list.location)
     }
     return (choices, [:])
   }
@@ -121,7 +122,7 @@ struct ParameterReader {
     guard let text = parameter.defaultValue else { return }
     if parameter.isRequired {
       reporter.error(
-        "a required parameter has no use for a default", at: text.location,
+        "a required parameter cannot have a default", at: text.location,
         help: "remove 'default' or 'required'")
     }
     guard node["type"]?.text.flatMap({ ParameterType(rawValue: $0.text) }) != nil,
@@ -132,7 +133,8 @@ struct ParameterReader {
 }
 
 extension Parameter {
-  /// What is wrong with a value, as "'fov' must be a number, not 'x'"; nil where it is right.
+  /// Returns the problem with a value, such as "'fov' must be a number, not 'x'"; nil if it is
+  /// valid.
   func problem(with text: String, _ reporter: Reporter) -> (message: String, help: String?)? {
     if type == .choice {
       guard !choices.isEmpty, !choices.contains(text) else { return nil }
@@ -168,7 +170,7 @@ extension Parameter {
       "'\(name)' must end in \(list), not \(ending.isEmpty ? "as '\(path)' does" : "in .\(ending)")"
   }
 
-  /// The value as elements take it; nil if the text is none.
+  /// Returns the value in the form that elements take; nil if the text is not a valid value.
   func normalized(_ text: String) -> String? {
     type == .choice ? meanings[text] ?? text : type.normalized(text)
   }

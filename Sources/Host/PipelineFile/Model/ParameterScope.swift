@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The parameters that a text may refer to, and which of them any text does refer to.
+/// The parameters that a text may refer to; tracks which of them are used.
 final class ParameterScope {
   private let parameters: [Parameter]
   private let byName: [String: Int]
@@ -24,7 +24,7 @@ final class ParameterScope {
 
   private func parameter(_ name: String) -> Parameter? { byName[name].map { parameters[$0] } }
 
-  /// Whether all parameters that a text refers to exist, and are paths where parts are taken.
+  /// Checks that the parameters a text refers to exist, and that those with a part are paths.
   func check(_ text: InterpolatedText) {
     for reference in text.references {
       guard case .parameter(let name, let part) = reference.target else { continue }
@@ -39,7 +39,7 @@ final class ParameterScope {
       }
       if let part, parameter.type != .path {
         reporter.error(
-          "'\(name)' is no path and has no \(part.rawValue)", at: reference.location,
+          "'\(name)' is not a path and has no \(part.rawValue)", at: reference.location,
           notes: [
             .init(message: "it is of type \(parameter.type.rawValue)", location: parameter.location)
           ])
@@ -47,7 +47,7 @@ final class ParameterScope {
     }
   }
 
-  /// Defaults may refer to each other, but not in a circle.
+  /// Checks the defaults: they may refer to each other, but not in a cycle.
   func checkDefaults() {
     for parameter in parameters {
       if let text = parameter.defaultValue { check(text) }
@@ -60,7 +60,7 @@ final class ParameterScope {
     }
   }
 
-  /// The order in which defaults can be evaluated.
+  /// Returns the order in which the defaults can be evaluated.
   static func dependencies(of parameters: [Parameter]) -> DependencyOrder {
     let byName = Dictionary(
       parameters.enumerated().map { ($1.name, $0) }, uniquingKeysWith: { first, _ in first })

@@ -2,39 +2,42 @@
 
 /// A parameter of a pipeline file or of a template.
 public struct Parameter: Sendable {
+  /// The name.
   public let name: String
+  /// The type of its values.
   public let type: ParameterType
-  /// One sentence for the person who gives the value.
+  /// One sentence for the user who sets the value.
   public let help: String?
-  /// What the number counts, for the help: `degrees`.
+  /// The unit of a number, for the help: `degrees`.
   public let unit: String?
-  /// The least value, as it is written.
+  /// The minimum value, as written in the file.
   public let minimum: String?
-  /// The greatest value, as it is written.
+  /// The maximum value, as written in the file.
   public let maximum: String?
   /// The values of a `choice`.
   public let choices: [String]
-  /// What elements get for a choice, where that is not the choice itself.
+  /// The values that elements get for choices, for choices that are only labels.
   let meanings: [String: String]
-  /// What the name of a path may end with, without the dot; anything where there are none.
+  /// The allowed file name extensions of a path, without the dot; empty for any.
   public let endings: [String]
-  /// The value where none is given.
+  /// The value if none is given.
   public let defaultValue: InterpolatedText?
-  /// The environment variable that is asked where no value is given.
+  /// The environment variable that provides the value if none is given.
   public let environment: String?
-  /// Nothing can run without a value. A parameter that is not required and has no default may
-  /// stay without a value: properties that are nothing but a reference to it are then not set.
+  /// Whether a value is required to run. A parameter that is not required and has no default may
+  /// have no value; properties that consist of a reference to it are then not set.
   public let isRequired: Bool
+  /// The location of its declaration.
   public let location: SourceLocation
 }
 
-/// An element that `elements:` names.
+/// An element that `elements:` declares.
 struct ElementDeclaration: Sendable {
   let name: LocatedText
   let specification: ElementSpecification
 }
 
-/// A type of element and the properties it gets.
+/// The type and the properties of an element.
 struct ElementSpecification: Sendable {
   let type: InterpolatedText
   let properties: [PropertyAssignment]
@@ -45,7 +48,7 @@ struct PropertyAssignment: Sendable {
   let value: PropertyValue
 }
 
-/// A property's value as it is written: what it means depends on the property's type.
+/// A property's value as written in the file; its meaning depends on the property's type.
 indirect enum PropertyValue: Sendable {
   case text(InterpolatedText)
   case list([PropertyValue], SourceLocation)
@@ -88,13 +91,13 @@ struct LinkDeclaration: Sendable {
   let steps: [LinkStep]
 }
 
-/// What stands between two arrows of a link, or is an item of a chain.
+/// A step between two arrows of a link, or an item of a chain.
 struct LinkStep: Sendable {
   enum Content: Sendable {
-    /// `name`, `name.pad`, `name[caps]`, `name(arguments)`, `name?`: an element of the file, a template, or a
-    /// new element of that type.
+    /// `name`, `name.pad`, `name[caps]`, `name(arguments)`, `name?`: an element of the file, a
+    /// template, or a new element of that type.
     case named(NamedStep)
-    /// Caps that the buffers must have here.
+    /// Caps to which the buffers are restricted at this point.
     case caps(InterpolatedText)
     /// A new element: an item of a chain that is written as a mapping.
     case element(ElementSpecification)
@@ -114,26 +117,26 @@ struct NamedStep: Sendable {
   let repetition: Repetition
 }
 
-/// For how many pads a link is made.
+/// The number of pads for which a link is made.
 public enum Repetition: Sendable, Equatable {
-  /// One, which has to be there.
+  /// One pad, which must exist.
   case once
-  /// `?`: one, if it appears.
+  /// `?`: one pad, if it appears.
   case optional
-  /// `*`: each that appears.
+  /// `*`: each pad that appears.
   case each
 }
 
-/// Another file whose elements, templates and links belong to this one.
+/// Another file whose elements, templates and links are added to this one.
 struct Include: Sendable {
   let file: LocatedText
-  /// Those that `with` gives.
+  /// The arguments of `with`.
   let arguments: [Argument]
-  /// Where `inherit: all` stands; nil where it does not.
+  /// The location of `inherit: all`; nil without it.
   let inherits: SourceLocation?
 
-  /// What the parameters of the included file get: what `with` says, and, with `inherit: all`, the
-  /// values of the parameters of the same names.
+  /// Returns the arguments for the included file: those of `with` and, with `inherit: all`, the
+  /// values of parameters with the same names.
   func arguments(for included: [Parameter], from parameters: [Parameter]) -> [Argument] {
     guard let inherits else { return arguments }
     let given = Set(arguments.map(\.name.text))
@@ -153,23 +156,25 @@ struct Argument: Sendable {
   let value: InterpolatedText
 }
 
-/// How a pipeline runs.
+/// The settings of `run`.
 public struct RunSettings: Sendable, Equatable {
+  /// The reaction to an error.
   public enum OnError: String, Sendable, CaseIterable {
     /// An error ends the run.
     case stop
-    /// An error starts the pipeline anew.
+    /// An error restarts the pipeline.
     case restart
   }
 
+  /// The reaction to an error.
   public var onError = OnError.stop
-  /// How often a run that fails again and again is started anew.
+  /// Maximum number of consecutive restarts.
   public var restarts = 10
-  /// How long nothing may move before the run counts as frozen, in nanoseconds; nil for no limit.
+  /// Time without progress, in nanoseconds, after which the run counts as frozen; nil for no limit.
   public var watchdog: Int64?
 }
 
-/// One file as it is written.
+/// The content of one file, without its includes.
 struct PipelineUnit: Sendable {
   let file: SourceFile
   var description: String?

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a part of a pipeline file may look like. The check of files and the JSON Schema for
-/// editors are both made from it, so that they cannot disagree.
+/// The allowed form of a part of a pipeline file. The file check and the JSON Schema for editors
+/// are both derived from it, so they cannot disagree.
 indirect enum Shape: Sendable {
   /// A single value.
   case text(TextForm)
   case list(of: Shape)
-  /// Any names as keys; `keys` says what they name. `pads` is what the keys with a dot hold, nil
-  /// where there are none.
+  /// A mapping with arbitrary names as keys; `keys` says what they name. `pads` is the form of the
+  /// values of keys with a dot, nil if such keys are not allowed.
   case map(keys: String, of: Shape, pads: Shape? = nil)
   case object(ObjectShape)
-  /// A value of a property: one value, a list, or the fields of a structure.
+  /// A property value: a single value, a list, or the fields of a structure.
   case property
   /// One form or the other; they differ in kind (single value, list, mapping).
   case either(Shape, Shape)
@@ -21,7 +21,7 @@ indirect enum Shape: Sendable {
     case boolean
     case choice([String])
     case duration
-    /// A whole number from 0.
+    /// A non-negative integer.
     case count
   }
 }
@@ -35,11 +35,11 @@ struct ObjectShape: Sendable {
     var isRequired = false
   }
 
-  /// What the mapping describes: "a parameter".
+  /// The described thing, such as "a parameter".
   let what: String
   let help: String
   let keys: [Key]
-  /// What other keys hold; nil where there are no others.
+  /// The form of values of other keys; nil if other keys are not allowed.
   var others: Shape?
 }
 
@@ -49,12 +49,12 @@ extension Shape {
     what: "a pipeline file", help: "A GStreamer pipeline for gst-spatial.",
     keys: [
       .init(
-        name: "version", help: "The version of the format: 1, also where it is not said.",
+        name: "version", help: "The version of the format; 1 by default.",
         shape: .text(.choice([PipelineFile.formatVersion]))),
       .init(
         name: "description", help: "What the pipeline does, in a sentence.", shape: .text(.any)),
       .init(
-        name: "parameters", help: "What can be given on the command line as name=value.",
+        name: "parameters", help: "Values that can be given on the command line as name=value.",
         shape: .map(keys: "parameters", of: .object(parameter))),
       .init(
         name: "include", help: "Files whose elements, templates and links belong to this one.",
@@ -68,36 +68,36 @@ extension Shape {
         name: "templates", help: "Branches that links pass through by name.",
         shape: .map(keys: "templates", of: .object(template))),
       .init(
-        name: "links", help: "What is linked: 'source -> decode', 'split.left -> mux.left'.",
+        name: "links", help: "The links: 'source -> decode', 'split.left -> mux.left'.",
         shape: .list(of: .text(.any))),
       .init(name: "run", help: "How the pipeline runs.", shape: .object(run)),
     ])
 
   static let parameter = ObjectShape(
-    what: "a parameter", help: "A value that is given from outside.",
+    what: "a parameter", help: "A value that the user can set.",
     keys: [
       .init(
-        name: "type", help: "What values it takes.",
+        name: "type", help: "The type of its values.",
         shape: .text(.choice(ParameterType.allCases.map(\.rawValue))), isRequired: true),
-      .init(name: "help", help: "One sentence for the reader.", shape: .text(.any)),
-      .init(name: "unit", help: "What the number counts.", shape: .text(.any)),
-      .init(name: "minimum", help: "The least value.", shape: .text(.any)),
-      .init(name: "maximum", help: "The greatest value.", shape: .text(.any)),
+      .init(name: "help", help: "One sentence for the user.", shape: .text(.any)),
+      .init(name: "unit", help: "The unit of the number.", shape: .text(.any)),
+      .init(name: "minimum", help: "The minimum value.", shape: .text(.any)),
+      .init(name: "maximum", help: "The maximum value.", shape: .text(.any)),
       .init(
         name: "choices",
-        help: "The values of a choice: a list, or a mapping of them to what they stand for.",
+        help: "The values of a choice: a list, or a mapping to the values that elements get.",
         shape: .either(.list(of: .text(.any)), .map(keys: "choices", of: .text(.any)))),
       .init(
-        name: "endings", help: "What the name of a path may end with: [mov, mp4].",
+        name: "endings", help: "The allowed extensions of a path: [mov, mp4].",
         shape: .list(of: .text(.any))),
       .init(
-        name: "default", help: "The value where none is given; may refer to other parameters.",
+        name: "default", help: "The value if none is given; may refer to other parameters.",
         shape: .text(.any)),
       .init(
-        name: "environment", help: "The environment variable that is asked first.",
+        name: "environment", help: "The environment variable that overrides the default.",
         shape: .text(.any)),
       .init(
-        name: "required", help: "Nothing runs without a value.", shape: .text(.boolean)),
+        name: "required", help: "Whether a value is required to run.", shape: .text(.boolean)),
     ])
 
   static let element = ObjectShape(
@@ -116,7 +116,7 @@ extension Shape {
     what: "a template", help: "A branch: elements that follow each other.",
     keys: [
       .init(
-        name: "parameters", help: "What a link gives in parentheses: 'eye(name=left)'.",
+        name: "parameters", help: "Values that a link gives in parentheses: 'eye(name=left)'.",
         shape: .map(keys: "parameters", of: .object(parameter))),
       .init(
         name: "chain",
@@ -144,20 +144,21 @@ extension Shape {
     what: "'run'", help: "How the pipeline runs.",
     keys: [
       .init(
-        name: "on-error", help: "What an error does.",
+        name: "on-error", help: "The reaction to an error.",
         shape: .text(.choice(RunSettings.OnError.allCases.map(\.rawValue)))),
       .init(
         name: "restarts",
-        help: "How often in a row 'on-error: restart' starts anew; 10 where it is not said.",
+        help: "Maximum number of consecutive restarts; 10 by default.",
         shape: .text(.count)),
       .init(
-        name: "watchdog", help: "How long nothing may move before the run counts as frozen.",
+        name: "watchdog", help: "Time without progress after which the run counts as frozen.",
         shape: .text(.duration)),
     ])
 }
 
 extension PipelineFile {
-  /// The JSON Schema (2020-12) of pipeline files, for editors; made from what checks them.
+  /// The JSON Schema (2020-12) of pipeline files, for editors; derived from the rules that check
+  /// them.
   public static var schema: String {
     var root = Shape.object(Shape.pipelineFile).schema(help: Shape.pipelineFile.help)
     root.insert(("title", .string("gst-spatial pipeline file")), at: 0)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Compares what a file holds with what it may hold. What does not fit is reported here and
-/// skipped by the readers of the model.
+/// Compares a file with the allowed form. Parts that do not match are reported here and skipped by
+/// the readers of the model.
 struct ShapeCheck {
   let reporter: Reporter
 
-  /// `what` names the value in messages: "'links'", "element 'mux'".
+  /// Checks a node. `what` names it in messages: "'links'", "element 'mux'".
   func check(_ node: YAMLNode, _ shape: Shape, what: String) {
     switch shape {
     case .text(let form):
@@ -55,7 +55,7 @@ struct ShapeCheck {
       }
     }
     for key in object.keys where key.isRequired && node[key.name] == nil {
-      // A key with a typing mistake was reported already.
+      // A misspelled key was reported already.
       let isMistyped = entries.contains { entry in
         !object.keys.contains { $0.name == entry.key.text }
           && Suggestion.closest(to: entry.key.text, among: [key.name]) != nil
@@ -129,7 +129,7 @@ struct ShapeCheck {
 }
 
 extension YAMLNode {
-  /// Whether the node is of the kind (single value, list, mapping) that the shape wants.
+  /// Whether the node is of the kind (single value, list, mapping) that the shape requires.
   fileprivate func fits(_ shape: Shape) -> Bool {
     switch (shape, content) {
     case (.text, .scalar), (.list, .sequence), (.map, .mapping), (.object, .mapping): true

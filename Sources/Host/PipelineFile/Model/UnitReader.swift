@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads the model of one file from its YAML. What does not have the right shape has been
-/// reported by `ShapeCheck`, and is skipped.
+/// Builds the model of one file from its YAML. Parts that do not have the right form have been
+/// reported by `ShapeCheck` and are skipped.
 struct UnitReader {
   let file: SourceFile
   let reporter: Reporter
 
-  /// Stages 1 and the part of stage 2 that needs no other file; nil where the YAML is broken.
+  /// Performs stage 1 and the part of stage 2 that needs no other file; nil if the YAML is
+  /// malformed.
   func read() -> PipelineUnit? {
     var yaml = YAMLReader(file: file, reporter: reporter)
     guard let root = yaml.read() else { return nil }
@@ -63,7 +64,7 @@ struct UnitReader {
     unit.elements.append(ElementDeclaration(name: entry.key, specification: specification))
   }
 
-  /// Nil where the type is missing, which has been reported.
+  /// Nil if the type is missing or invalid, which has been reported.
   private func specification(_ node: YAMLNode) -> ElementSpecification? {
     guard let type = node.text ?? node["type"]?.text else { return nil }
     let interpolated = InterpolatedText(type, reporter)

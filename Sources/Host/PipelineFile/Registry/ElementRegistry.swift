@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What stage 3 asks about the elements that are installed. GStreamer's registry answers in
-/// programs, a table in tests.
+/// The queries of stage 3 about installed elements, answered by GStreamer's registry in programs
+/// and by a table in tests.
 public protocol ElementRegistry {
-  /// The element type of this name; nil if none is installed.
+  /// Returns the element type with this name; nil if it is not installed.
   func elementType(_ name: String) -> ElementType?
-  /// All that are installed, for suggestions.
+  /// The names of all installed element types, for suggestions.
   var elementTypeNames: [String] { get }
-  /// The package that holds an element type that is not installed, where it is known.
+  /// Returns the package that contains an element type that is not installed; nil if unknown.
   func package(providing elementType: String) -> String?
-  /// What is wrong with the text of caps; nil where it is right.
+  /// Returns the problem with the text of caps; nil if it is valid.
   func problem(inCaps caps: String) -> String?
-  /// What is wrong with the text of a structure; nil where it is right.
+  /// Returns the problem with the text of a structure; nil if it is valid.
   func problem(inStructure structure: String) -> String?
-  /// Whether something can be both; each is the text of caps without mistakes.
+  /// Returns whether two caps intersect; both texts are valid caps.
   func capsIntersect(_ one: String, _ other: String) -> Bool
-  /// The type of element that usually turns one into the other; nil if there is none.
+  /// Returns the element type that usually converts one format into the other; nil if there is
+  /// none.
   func converter(from source: String, to sink: String) -> String?
 }
 
-/// What is known of a type of element.
+/// The pads and properties of an element type.
 public struct ElementType: Sendable {
-  /// What only the element's code says, which may have to be loaded for that.
+  /// The properties, for which the element's plugin may have to be loaded.
   public struct Properties: Sendable {
+    /// Properties of the element.
     public let ofElement: [PropertyDescription]
-    /// What pads have besides what all pads have, by the name of their template.
+    /// Properties of pads beyond those that all pads have, by pad template name.
     public let ofPads: [String: [PropertyDescription]]
 
+    /// Creates a set of properties.
     public init(
       ofElement: [PropertyDescription], ofPads: [String: [PropertyDescription]] = [:]
     ) {
@@ -35,11 +38,14 @@ public struct ElementType: Sendable {
     }
   }
 
+  /// Name of the element type.
   public let name: String
   public let padTemplates: [PadDescription]
   private let loadProperties: @Sendable () -> Properties
 
-  /// - Parameter properties: called each time that they are asked for.
+  /// Creates an element type.
+  ///
+  /// - Parameter properties: called for each access to the properties.
   public init(
     name: String, padTemplates: [PadDescription], properties: @escaping @Sendable () -> Properties
   ) {
@@ -48,6 +54,7 @@ public struct ElementType: Sendable {
     loadProperties = properties
   }
 
+  /// Properties of the element; may load its plugin.
   public var properties: [PropertyDescription] { loadProperties().ofElement }
 
   /// What the pads of a template have besides what all pads have.
@@ -56,13 +63,18 @@ public struct ElementType: Sendable {
   }
 }
 
+/// A property of an element or a pad.
 public struct PropertyDescription: Sendable {
+  /// Name of the property.
   public let name: String
+  /// The type of its values.
   public let type: PropertyType
+  /// Whether it can be set.
   public let isWritable: Bool
-  /// What a whole number counts, where the element says so.
+  /// The unit of an integer; nil if the element does not state it.
   public let unit: PropertyUnit?
 
+  /// Creates a property description.
   public init(
     name: String, type: PropertyType, isWritable: Bool = true, unit: PropertyUnit? = nil
   ) {
@@ -73,13 +85,14 @@ public struct PropertyDescription: Sendable {
   }
 }
 
-/// What a property's number counts.
+/// The unit of a property's value.
 public enum PropertyUnit: Sendable, Equatable {
   case bytes
-  /// Of so many nanoseconds.
+  /// Multiples of this number of nanoseconds.
   case time(Int64)
 
-  /// As elements describe it: "Max. amount of data in the queue (in ns, 0=disable)".
+  /// Derives the unit from a property's description: "Max. amount of data in the queue (in ns,
+  /// 0=disable)". Nil unless it states exactly one.
   public init?(describedBy text: String) {
     let words = text.lowercased().split { !$0.isLetter }
     let units: [(Set<Substring>, PropertyUnit)] = [
@@ -90,7 +103,7 @@ public enum PropertyUnit: Sendable, Equatable {
       (["byte", "bytes"], .bytes),
     ]
     let named = units.filter { unit in words.contains { unit.0.contains($0) } }
-    // Rates, such as bytes in a second, have two.
+    // Rates, such as bytes per second, mention two units.
     let rates: Set<Substring> = [
       "bit", "bits", "kbit", "kbits", "bitrate", "rate", "per", "frames",
     ]
@@ -98,8 +111,8 @@ public enum PropertyUnit: Sendable, Equatable {
     self = named[0].1
   }
 
-  /// A quantity with its unit (`10s`, `100MB`) as the number that the property takes; nil where it
-  /// is none, or none of this kind.
+  /// Converts a quantity with its unit (`10s`, `100MB`) to the number that the property takes; nil
+  /// if the text is not a quantity of this kind.
   public func number(_ text: String) -> String? {
     guard text.contains(where: { $0.isLetter || $0 == ":" }) else { return nil }
     switch self {
@@ -109,7 +122,7 @@ public enum PropertyUnit: Sendable, Equatable {
   }
 }
 
-/// What values a property takes.
+/// The type of a property's values.
 public enum PropertyType: Sendable {
   case boolean
   case integer(ClosedRange<Int64>)
@@ -126,13 +139,17 @@ public enum PropertyType: Sendable {
   case structure
   /// A list of values of any type.
   case array
-  /// What a file cannot write, by the name of its type: an object, a pointer.
+  /// A type that a file cannot express, such as an object or a pointer; the name of the type.
   case other(String)
 
+  /// A value of an enumeration or flags type.
   public struct Nick: Sendable {
+    /// The name in files.
     public let nick: String
+    /// The number that GStreamer uses.
     public let value: Int64
 
+    /// Creates a value.
     public init(nick: String, value: Int64) {
       self.nick = nick
       self.value = value
@@ -146,22 +163,26 @@ public struct PadDescription: Sendable {
     case sink
   }
 
+  /// The availability of a pad.
   public enum Presence: String, Sendable {
     /// Each element of the type has the pad.
     case always
-    /// The pad appears when the element has found something for it.
+    /// The pad appears when the element finds a stream for it.
     case sometimes
-    /// The pad is made when a link asks for it.
+    /// The pad is created when a link requests it.
     case request
   }
 
-  /// `src`, `audio_%u`
+  /// The name or name pattern: `src`, `audio_%u`.
   public let name: String
+  /// The direction of the pads.
   public let direction: Direction
+  /// The availability of the pads.
   public let presence: Presence
-  /// The text of the template's caps.
+  /// The template's caps as text.
   public let caps: String
 
+  /// Creates a pad template.
   public init(name: String, direction: Direction, presence: Presence, caps: String) {
     self.name = name
     self.direction = direction
@@ -169,7 +190,8 @@ public struct PadDescription: Sendable {
     self.caps = caps
   }
 
-  /// Whether a pad of this template may have this name: `audio_0` and `audio_%u` for `audio_%u`.
+  /// Returns whether a pad of this template may have this name: `audio_0` and `audio_%u` for
+  /// `audio_%u`.
   public func matches(_ pad: String) -> Bool {
     guard pad != name else { return true }
     let parts = name.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
@@ -178,21 +200,23 @@ public struct PadDescription: Sendable {
     guard pad.hasPrefix(parts[0]), pad.count > parts[0].count + tail.count else { return false }
     let middle = pad.dropFirst(parts[0].count)
     switch kind {
-    // A template may have several numbers: "src_%u_%u".
+    // A template may contain several numbers: "src_%u_%u".
     case "u", "d": return middle.allSatisfy { $0.isNumber || $0 == "_" || $0 == "-" }
     default: return true
     }
   }
 }
 
-/// What stage 3 asks about files.
+/// The queries of stage 3 about files.
 public protocol FileProbe {
+  /// Returns the kind and accessibility of a file or folder.
   func state(of path: String) -> FileState
-  /// The path without symbolic links, `.` and `..`: the same for each path to a file. The file
-  /// itself need not exist.
+  /// Returns the path without symbolic links, `.` and `..`, which is the same for all paths to a
+  /// file. The file need not exist.
   func canonicalPath(of path: String) -> String
 }
 
+/// The kind and accessibility of a file or folder.
 public enum FileState: Sendable {
   case file(isReadable: Bool, isWritable: Bool)
   case folder(isWritable: Bool)

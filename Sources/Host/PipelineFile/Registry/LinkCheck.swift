@@ -38,8 +38,8 @@ struct LinkCheck {
     graph.elements[end.element].title
   }
 
-  /// The templates that a pad of the end can come from; nil where that cannot be told, or where
-  /// an error was reported.
+  /// Returns the templates that the end's pad can be of; nil if they are unknown or an error was
+  /// reported.
   private func templates(
     _ end: ResolvedGraph.End, _ direction: PadDescription.Direction
   ) -> [PadDescription]? {
@@ -67,12 +67,12 @@ struct LinkCheck {
     return nil
   }
 
-  /// Reports a pad that exists once and is linked twice.
+  /// Reports an always pad that is linked twice.
   private func use(
     _ end: ResolvedGraph.End, _ templates: [PadDescription]?, _ direction: PadDescription.Direction,
     _ used: inout [String: SourceLocation]
   ) {
-    // Named pads have been compared in stage 2.
+    // Named pads have been checked in stage 2.
     guard let templates, templates.count == 1, templates[0].presence == .always else { return }
     let key = "\(end.element) \(direction) \(templates[0].name)"
     guard let first = used[key] else {
@@ -83,7 +83,7 @@ struct LinkCheck {
     reporter.error(
       "the \(direction.rawValue) pad of \(type(end)) is linked already", at: end.location,
       help: direction == .source
-        ? "an element of type tee hands one stream to several"
+        ? "use an element of type tee to send a stream to several links"
         : "an element of type funnel or a muxer takes several streams",
       notes: [.init(message: "it is linked here", location: first)])
   }
@@ -93,12 +93,12 @@ struct LinkCheck {
     let filter: String?
   }
 
-  /// The caps of the link that make sense; mistakes in them are reported.
+  /// Returns the valid caps of the link; reports errors in them.
   private func usableCaps(_ link: ResolvedGraph.Link) -> Caps {
     func usable(_ caps: ResolvedGraph.Text?, _ location: SourceLocation?) -> String? {
       guard let known = caps?.known else { return nil }
       guard let problem = registry.problem(inCaps: known) else { return known }
-      reporter.error("'\(known)' is no caps: \(problem)", at: location)
+      reporter.error("'\(known)' is not valid caps: \(problem)", at: location)
       return nil
     }
     return Caps(
@@ -143,7 +143,7 @@ struct LinkCheck {
     guard !fits else { return }
     let given = caps.pad ?? list(sources)
     reporter.error(
-      "\(type(link.source)) and \(type(link.sink)) do not fit: one gives \(given), "
+      "\(type(link.source)) and \(type(link.sink)) do not fit: one offers \(given), "
         + "the other takes \(list(sinks))",
       at: link.sink.location,
       help: caps.pad.map { converter(from: $0, to: sinks) } ?? firstConverter(sources, sinks))

@@ -5,7 +5,9 @@ struct PropertyCheck {
   let registry: any ElementRegistry
   let reporter: Reporter
 
-  /// - Parameter owner: whose property it is, for messages.
+  /// Checks a property.
+  ///
+  /// - Parameter owner: the element or pad that has the property, for messages.
   func check(
     _ property: ResolvedGraph.Property, of properties: [PropertyDescription], owner: String
   ) {
@@ -19,7 +21,7 @@ struct PropertyCheck {
     }
     guard description.isWritable else {
       reporter.error(
-        "the property '\(property.name)' of \(owner) can only be read",
+        "the property '\(property.name)' of \(owner) is read-only",
         at: property.nameLocation)
       return
     }
@@ -99,14 +101,14 @@ struct PropertyCheck {
     case .flags(let nicks): return problem(with: text, flags: nicks, property)
     case .caps:
       return registry.problem(inCaps: text).map {
-        ("'\(property.name)' takes caps, and '\(text)' is none: \($0)", nil)
+        ("'\(property.name)' takes caps, but '\(text)' is not valid: \($0)", nil)
       }
     case .structure:
       return registry.problem(inStructure: text).map {
-        ("'\(property.name)' takes a structure, and '\(text)' is none: \($0)", nil)
+        ("'\(property.name)' takes a structure, but '\(text)' is not valid: \($0)", nil)
       }
     case .other(let type):
-      return ("'\(property.name)' is of type \(type), which a file cannot write", nil)
+      return ("'\(property.name)' is of type \(type), which cannot be set in a file", nil)
     }
   }
 
@@ -134,7 +136,8 @@ struct PropertyCheck {
     return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
   }
 
-  /// Where the element does not say what a number counts, a unit would be a guess.
+  /// Returns help for a value with a unit. If the element does not state the property's unit, the
+  /// number cannot be converted safely.
   private static func unitHelp(_ text: String) -> String? {
     if let time = Quantity.nanoseconds(text) { return "in nanoseconds, that is \(time)" }
     return Quantity.bytes(text).map { "in bytes, that is \($0)" }
@@ -150,7 +153,7 @@ struct PropertyCheck {
   }
 }
 
-/// A whole number of any size that a property can have, decimal or `0x…`.
+/// An integer in the range of any property, decimal or `0x…`.
 private struct Integer {
   enum Limit {
     case below(String)
@@ -174,7 +177,7 @@ private struct Integer {
 }
 
 extension PropertyType {
-  /// What a value is called, for messages.
+  /// A description of valid values, for messages.
   fileprivate var expectation: String {
     switch self {
     case .boolean: "true or false"

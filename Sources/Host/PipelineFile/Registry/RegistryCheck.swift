@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension ResolvedGraph {
-  /// Stage 3: compares the graph with the elements that are installed and the files that exist.
+  /// Stage 3: compares the graph with the installed elements and the existing files.
   ///
-  /// - Parameter files: nil leaves files unchecked.
-  /// - Returns: all errors and warnings.
+  /// - Parameters:
+  ///   - registry: the installed elements.
+  ///   - files: the file system; nil to leave files unchecked.
+  /// - Returns: all diagnostics.
   public func check(against registry: some ElementRegistry, files: (any FileProbe)?) -> Diagnostics
   {
     let reporter = Reporter()
@@ -15,12 +17,12 @@ extension ResolvedGraph {
   }
 }
 
-/// Looks up each element, its properties, its pads and its links.
+/// Checks each element, its properties, its pads and its links.
 struct RegistryCheck {
   let graph: ResolvedGraph
   let registry: any ElementRegistry
   let reporter: Reporter
-  /// By element; nil where the type is unknown.
+  /// The types by element index; nil if the type is unknown.
   let types: [ElementType?]
 
   init(graph: ResolvedGraph, registry: any ElementRegistry, reporter: Reporter) {
@@ -68,7 +70,7 @@ struct RegistryCheck {
     guard let name = element.type.known else { return }
     var help: String?
     if let package = registry.package(providing: name) {
-      help = "the package \(package) has it"
+      help = "it is in the package \(package)"
     } else if let typed = typingMistake(name, element) {
       help = typed
     } else {
@@ -79,7 +81,7 @@ struct RegistryCheck {
   }
 
   private func typingMistake(_ name: String, _ element: ResolvedGraph.Element) -> String? {
-    // In a link, the name of an element of the file may have been meant.
+    // The name in a link may be meant to refer to an element of the file.
     if !element.isNamed {
       let named = graph.elements.filter(\.isNamed).map(\.name)
       if let help = reporter.didYouMean(name, among: named) { return help }
@@ -100,11 +102,11 @@ struct RegistryCheck {
 }
 
 extension ResolvedGraph.Element {
-  /// The name and the type, for messages; the type alone where the name is made up.
+  /// The name and the type, for messages; only the type if the name is generated.
   var title: String { isNamed ? "'\(name)' (\(type.text))" : "'\(type.text)'" }
 }
 
-/// Looks at the files that elements read and write: those named by `location`.
+/// Checks the files that elements read and write, i.e. those named by `location`.
 struct FileCheck {
   let elements: RegistryCheck
   let files: any FileProbe
@@ -133,19 +135,19 @@ struct FileCheck {
         if let first = outputs.updateValue(place, forKey: files.canonicalPath(of: path)) {
           reporter.error(
             "'\(path)' is written twice", at: place,
-            notes: [.init(message: "it is written here, too", location: first)])
+            notes: [.init(message: "it is also written here", location: first)])
         }
       }
     }
     for (path, place) in outputs {
       guard let input = inputs[path] else { continue }
       reporter.error(
-        "the output is the input, '\(path)'", at: place, help: "write to another file",
+        "output and input are the same file, '\(path)'", at: place, help: "write to another file",
         notes: [.init(message: "it is read here", location: input)])
     }
   }
 
-  /// What is made for each pad that appears.
+  /// Indexes of the elements that are created for each pad that appears.
   private var repeatedElements: Set<Int> {
     let links = elements.graph.links
     return Set(
@@ -181,14 +183,14 @@ struct FileCheck {
 }
 
 extension ResolvedGraph.Element {
-  /// The file that the element's `location` names, with the place that names it.
+  /// The file that the element's `location` names, and the location of the property's value.
   ///
-  /// Addresses are none, nor are names of numbered files, in which `%05d` stands for the number.
+  /// Nil for URLs and for patterns of numbered files, in which `%05d` stands for the number.
   public var namedFile: (path: String, location: SourceLocation)? {
     guard let property = properties.first(where: { $0.name == "location" }),
       case .text(.known(let path), _) = property.value, !path.isEmpty, !path.contains("://")
     else { return nil }
-    // These take names as they are.
+    // These elements take file names literally.
     let isLiteral = ["filesrc", "filesink"].contains(type.text)
     guard isLiteral || !path.contains("%") else { return nil }
     return (path, property.location)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension ResolvedGraph {
-  /// The graph as a pipeline file without parameters, templates and includes. Where nothing is
-  /// unknown, reading it gives the same graph.
+  /// Returns the graph as a pipeline file without parameters, templates and includes. If nothing is
+  /// unknown, reading that file gives the same graph.
   public func explanation() -> String {
     var lines: [String] = []
     if let description {
@@ -33,7 +33,7 @@ extension ResolvedGraph {
     return ["run: \(YAMLText.mapping(fields))"]
   }
 
-  /// Links of one branch follow each other: `a -> b -> c`.
+  /// Returns the lines of `links:`; the links of a branch are joined: `a -> b -> c`.
   private func branches() -> [String] {
     var branches: [String] = []
     for (index, link) in links.enumerated() {
@@ -67,7 +67,7 @@ extension ResolvedGraph {
 
   private static func text(_ text: Text) -> String { YAMLText.scalar(source(text)) }
 
-  /// As a file would write it.
+  /// Returns the text as it is written in a file.
   private static func source(_ text: Text) -> String {
     switch text {
     case .known(let text): escaped(text)
@@ -75,7 +75,7 @@ extension ResolvedGraph {
     }
   }
 
-  /// So that nothing is taken for a reference.
+  /// Escapes `${`, so that nothing is taken for a reference.
   private static func escaped(_ text: String) -> String {
     var result = ""
     for character in text {
@@ -93,7 +93,7 @@ enum YAMLText {
       ? "{}" : "{ " + fields.map { "\($0.0): \($0.1)" }.joined(separator: ", ") + " }"
   }
 
-  /// Without quotes where no reader of YAML could take it for something else.
+  /// Returns the text as a YAML scalar, without quotes if no reader can misinterpret it.
   static func scalar(_ text: String) -> String {
     let isWord = text.utf8.allSatisfy { byte in
       switch byte {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Builds the graph of a file that stage 2 found to be in order.
+/// Builds the graph of a file that has passed stage 2.
 final class GraphBuilder {
   private let file: PipelineFile
   private let reporter: Reporter
@@ -19,7 +19,9 @@ final class GraphBuilder {
     graph = ResolvedGraph(description: file.description, run: file.run)
   }
 
-  /// - Parameter given: the values of the file's own parameters.
+  /// Builds the graph.
+  ///
+  /// - Parameter given: the values of the main file's parameters.
   func build(given: [String: ParameterValues.Given]) -> ResolvedGraph {
     for included in file.units {
       var unitGiven = given
@@ -73,7 +75,7 @@ final class GraphBuilder {
     return graph.elements.count - 1
   }
 
-  /// Nil where the text is left out, or an error was reported.
+  /// Nil if the text is unset or an error was reported.
   private func text(_ text: InterpolatedText, _ scope: ValueScope) -> ResolvedGraph.Text? {
     switch scope.evaluate(text, reporter) {
     case .text(let value): .known(value)
@@ -179,8 +181,8 @@ final class GraphBuilder {
     }
   }
 
-  /// An element that only optional links lead to is made when one of those is, together with the
-  /// links that begin at it.
+  /// Marks elements that only optional links lead to: they are created with one of those links,
+  /// together with the links that begin at them.
   private func markOptionalElements() {
     var required = [Int](repeating: 0, count: graph.elements.count)
     var isTarget = [Bool](repeating: false, count: graph.elements.count)

@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Finds the value of each parameter: the one that is given, else the environment's, else the
-/// default.
+/// Evaluates parameters: the given value, else the environment variable, else the default.
 struct ParameterValues {
   let reporter: Reporter
   let environment: (String) -> String?
-  /// Missing values are reported; otherwise they count as unknown.
+  /// Whether missing values are reported; otherwise they are unknown.
   let isComplete: Bool
 
-  /// A value that is given, with its place for messages.
+  /// A given value, with its location for messages.
   struct Given {
     let value: ValueScope.Value
-    /// A duration as elements take it, no longer as people write it.
+    /// Whether a duration is already in nanoseconds, as elements take it.
     let isNanoseconds: Bool
     let location: SourceLocation?
   }
 
-  /// - Parameter given: by name; each is one of the parameters.
+  /// Evaluates the parameters.
+  ///
+  /// - Parameter given: the given values by parameter name.
   func scope(
     _ parameters: [Parameter], given: [String: Given], enclosing: ValueScope?
   ) -> ValueScope {
@@ -32,7 +33,7 @@ struct ParameterValues {
       values, enclosing: enclosing, environment: environment, isComplete: isComplete)
   }
 
-  /// Evaluates arguments in the scope of the one who gives them.
+  /// Evaluates arguments in the scope of the file or template that gives them.
   func given(_ arguments: [Argument], in scope: ValueScope, for parameters: [Parameter])
     -> [String: Given]
   {
@@ -49,12 +50,12 @@ struct ParameterValues {
     return given
   }
 
-  /// Nil where an error was reported.
+  /// Nil if an error was reported.
   private func value(
     of parameter: Parameter, _ given: Given?, _ known: ValueScope
   ) -> ValueScope.Value? {
     if let given {
-      // What has no value leaves the default in place.
+      // An argument that is unset does not override the default.
       if case .unset = given.value {
       } else {
         return checked(given.value, parameter, given.isNanoseconds, given.location, "")
@@ -95,7 +96,7 @@ struct ParameterValues {
 }
 
 extension Parameter {
-  /// What stands for the value in a help text: `PATH`, `left|right`.
+  /// Placeholder for the value in help texts: `PATH`, `left|right`.
   public var placeholder: String {
     type == .choice ? choices.joined(separator: "|") : type.rawValue.uppercased()
   }
@@ -104,21 +105,21 @@ extension Parameter {
 /// The values of the parameters that a text may refer to.
 final class ValueScope {
   enum Value {
-    /// As elements take it.
+    /// The value in the form that elements take.
     case text(String)
     /// Neither given nor required.
     case unset
-    /// Required, but not given; stands only in graphs that are checked and not run.
+    /// Required but not given; only in graphs that are checked and not run.
     case unknown
   }
 
   private let parameters: [String: (parameter: Parameter, value: Value)]
   private let enclosing: ValueScope?
   private let environment: (String) -> String?
-  /// Variables that are not set are reported; otherwise they count as unknown.
+  /// Whether environment variables that are not set are reported; otherwise they are unknown.
   private let isComplete: Bool
 
-  /// More than any property takes; without a limit, references to references grow beyond measure.
+  /// Longer than any property value. Without a limit, nested references could grow excessively.
   private static let lengthLimit = 65536
 
   init(
@@ -131,7 +132,7 @@ final class ValueScope {
     self.isComplete = isComplete
   }
 
-  /// The text with values in place of references; nil where an error was reported.
+  /// Returns the text with references replaced by values; nil if an error was reported.
   func evaluate(_ text: InterpolatedText, _ reporter: Reporter) -> Value? {
     if let literal = text.literal { return .text(literal) }
     if text.segments.count == 1, case .reference(let reference) = text.segments[0] {
@@ -162,7 +163,7 @@ final class ValueScope {
     return isUnknown ? .unknown : .text(result)
   }
 
-  /// The parameter that the text is nothing but a reference to.
+  /// Returns the parameter if the text consists of a single reference to it.
   func parameter(behind text: InterpolatedText) -> Parameter? {
     guard text.segments.count == 1, case .reference(let reference) = text.segments[0],
       case .parameter(let name, nil) = reference.target
@@ -185,7 +186,7 @@ final class ValueScope {
       }
       return .text(value)
     case .parameter(let name, let part):
-      // What has no value here was reported where its value is wrong.
+      // A missing value was reported when the parameter was evaluated.
       guard let value = lookUp(name)?.value else { return nil }
       guard let part, case .text(let path) = value else { return value }
       return .text(part(of: path))

@@ -1,108 +1,134 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The graph that a pipeline file stands for: each element has a name, templates and includes are
-/// expanded, parameters have their values.
+/// The graph that a pipeline file describes: all elements have names, templates and includes are
+/// expanded, parameters are replaced by their values.
 public struct ResolvedGraph: Sendable {
-  /// A text in which a required parameter may still be unknown.
+  /// A text that may depend on a required parameter without a value.
   public enum Text: Sendable, Equatable {
     case known(String)
-    /// As the file writes it.
+    /// Depends on unknown values; the text as written in the file.
     case unknown(String)
 
-    /// The text as it is known, or as the file writes it.
+    /// The text, evaluated if possible, else as written in the file.
     public var text: String {
       switch self {
       case .known(let text), .unknown(let text): text
       }
     }
 
+    /// The evaluated text; nil if it depends on unknown values.
     public var known: String? { if case .known(let text) = self { text } else { nil } }
   }
 
+  /// An element of the graph.
   public struct Element: Sendable {
-    /// Unique in the graph; made up for elements that the file does not name.
+    /// Unique in the graph; generated for elements that the file does not name.
     public let name: String
+    /// The element type.
     public let type: Text
+    /// The location of the type in the file.
     public let typeLocation: SourceLocation
+    /// The properties to set.
     public let properties: [Property]
-    /// Where the file makes the element.
+    /// The location where the file creates the element.
     public let location: SourceLocation
-    /// The file names the element, or else it is made by a step of a link.
+    /// Whether the file names the element; otherwise a step of a link creates it.
     public let isNamed: Bool
-    /// Only optional links lead to the element: it is made when the pad of one of them appears,
-    /// together with the links that begin at it.
+    /// Whether only optional links lead to the element. It is then created when the pad of one of
+    /// them appears, together with the links that begin at it.
     public internal(set) var isOptional = false
   }
 
+  /// A property to set on an element or a pad.
   public struct Property: Sendable {
+    /// The name of the property.
     public let name: String
+    /// The location of the name in the file.
     public let nameLocation: SourceLocation
+    /// The value to set.
     public let value: Value
+    /// The location of the value in the file.
     public let location: SourceLocation
   }
 
+  /// The value of a property.
   public indirect enum Value: Sendable {
     case text(Text, SourceLocation)
     case list([Value])
     case fields([Property])
   }
 
-  /// Properties of a pad that exists always or is requested by a link.
+  /// Properties of an always or request pad.
   public struct Pad: Sendable {
-    /// Position in `elements`.
+    /// Index in `elements`.
     public let element: Int
+    /// Name of the pad.
     public let name: String
+    /// The properties to set.
     public let properties: [Property]
+    /// The location in the file.
     public let location: SourceLocation
   }
 
+  /// One end of a link.
   public struct End: Sendable, Equatable {
-    /// Position in `elements`.
+    /// Index in `elements`.
     public let element: Int
-    /// Name or template of the pad; nil for any that fits.
+    /// Name or template of the pad; nil for any pad that fits.
     public let pad: String?
+    /// The location in the file.
     public let location: SourceLocation
   }
 
+  /// A link between two elements.
   public struct Link: Sendable {
+    /// The upstream end.
     public let source: End
+    /// The downstream end.
     public let sink: End
-    /// What the source pad must offer to be the one.
+    /// Caps that select the source pad.
     public let padCaps: Text?
-    /// What the buffers must be.
+    /// Caps of a capsfilter on the link.
     public let filter: Text?
+    /// The location of the filter in the file.
     public let filterLocation: SourceLocation?
-    /// The links of one line of the file have one number; they follow each other.
+    /// The number of the line of `links:`; the links of one line share it and are consecutive.
     public let branch: Int
-    /// For how many pads the branch is made.
+    /// The number of pads for which the branch is created.
     public let repetition: Repetition
-    /// The line of the file.
+    /// The location of the link in the file.
     public let location: SourceLocation
 
-    /// The branch is made only if its first pad appears.
+    /// Whether the branch is created only if its first pad appears.
     public var isOptional: Bool { repetition != .once }
   }
 
+  /// One-sentence description of the pipeline.
   public let description: String?
+  /// The elements; links and pads refer to them by index.
   public internal(set) var elements: [Element] = []
+  /// The pads with properties.
   public internal(set) var pads: [Pad] = []
+  /// The links, in file order.
   public internal(set) var links: [Link] = []
+  /// The settings of `run`.
   public let run: RunSettings
 
-  /// Whether a link is made only if some pad appears: that of its own branch, or of another one
-  /// that leads to its source.
+  /// Returns whether a link is created only if a pad appears: the first pad of its own branch, or
+  /// of another branch that leads to its source.
   ///
-  /// - Parameter link: position in `links`.
+  /// - Parameter link: index in `links`.
   public func isConditional(_ link: Int) -> Bool {
     links[link].isOptional || elements[links[link].source.element].isOptional
   }
 }
 
 extension ResolvedGraph {
-  /// The graph with `count` optional branches in place of each one that is made for every pad.
+  /// Returns the graph with each branch that is created for every pad replaced by `count` optional
+  /// branches.
   ///
-  /// Elements keep their positions; those of the further branches come behind them. What begins at
-  /// an element that a branch makes is repeated with it.
+  /// Elements keep their indexes; those of the additional branches follow them. Branches that begin
+  /// at an element of a repeated branch are repeated with it.
   public func repeating(_ count: Int) -> ResolvedGraph {
     var result = self
     result.links = []
@@ -123,7 +149,7 @@ extension ResolvedGraph {
     return result
   }
 
-  /// The links and the elements that are made for the branch that begins with this link.
+  /// Returns the links and elements that are created with the branch that begins with this link.
   func parts(ofBranch first: Int) -> (links: [Int], elements: [Int]) {
     let branch = links[first].branch
     var found = links.indices.filter { links[$0].branch == branch }
@@ -134,7 +160,7 @@ extension ResolvedGraph {
       made.append(element)
       for index in links.indices
       where links[index].source.element == element && links[index].branch != branch {
-        // The whole line that begins there goes with it.
+        // The whole line that begins there is included.
         let line = links.indices.filter { links[$0].branch == links[index].branch }
         for index in line where !found.contains(index) {
           found.append(index)

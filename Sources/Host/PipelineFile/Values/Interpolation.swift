@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A text with references to parameters and the environment in it: `${input.stem}_3D.mov`.
+/// A text with references to parameters and environment variables: `${input.stem}_3D.mov`.
 ///
-/// `$${` stands for `${`. Braces without a dollar sign mean nothing.
+/// `$${` is the escape for a literal `${`. Braces without a dollar sign have no special meaning.
 public struct InterpolatedText: Sendable {
   enum Segment: Sendable {
     case literal(String)
@@ -20,13 +20,13 @@ public struct InterpolatedText: Sendable {
     let location: SourceLocation
   }
 
-  /// As it is written.
+  /// The text as written in the file.
   public let source: String
-  /// Where it is written.
+  /// The location in the file.
   public let location: SourceLocation
   let segments: [Segment]
 
-  /// Reads references; reports those that are malformed.
+  /// Parses the references; reports malformed ones.
   init(_ text: LocatedText, _ reporter: Reporter) {
     source = text.text
     location = text.location
@@ -37,14 +37,14 @@ public struct InterpolatedText: Sendable {
     segments = Self.parse(text, reporter)
   }
 
-  /// A text without references.
+  /// Creates a text without references.
   init(literal: String, at location: SourceLocation) {
     source = literal
     self.location = location
     segments = [.literal(literal)]
   }
 
-  /// A text that is nothing but a reference to a parameter.
+  /// Creates a text that consists of a reference to a parameter.
   init(parameter name: String, at location: SourceLocation) {
     source = "${\(name)}"
     self.location = location
@@ -55,7 +55,7 @@ public struct InterpolatedText: Sendable {
     segments.compactMap { if case .reference(let reference) = $0 { reference } else { nil } }
   }
 
-  /// The text, where it refers to nothing.
+  /// The text if it has no references, else nil.
   var literal: String? {
     var result = ""
     for segment in segments {
@@ -83,7 +83,7 @@ public struct InterpolatedText: Sendable {
         guard let end = scalars[index...].firstIndex(of: "}") else {
           reporter.error(
             "'${' is not closed by '}'", at: placed.location(index..<(index + 2)),
-            help: "write $${ for the characters themselves")
+            help: "write $${ for a literal ${")
           return segments
         }
         finishLiteral()
@@ -107,14 +107,14 @@ public struct InterpolatedText: Sendable {
     let words = name.split(separator: ".", omittingEmptySubsequences: false).map(String.init)
     guard words.count <= 2, words.allSatisfy(Name.isValid) else {
       reporter.error(
-        "'${\(name)}' names no parameter", at: place,
-        help: "write ${name}, ${name.stem} or ${env.NAME}; $${ for the characters themselves")
+        "'${\(name)}' does not name a parameter", at: place,
+        help: "write ${name}, ${name.stem} or ${env.NAME}; $${ for a literal ${")
       return nil
     }
     guard words.count == 2 else {
       guard words[0] != "env" else {
         reporter.error(
-          "'${env}' does not say which variable", at: place, help: "write ${env.NAME}")
+          "'${env}' does not name a variable", at: place, help: "write ${env.NAME}")
         return nil
       }
       return .parameter(words[0], nil)
@@ -132,9 +132,9 @@ public struct InterpolatedText: Sendable {
   }
 }
 
-/// What a name may look like: of a parameter, an element, a template.
+/// The syntax of the names of parameters, elements and templates.
 enum Name {
-  /// A letter or `_`, then letters, digits, `_` and `-`.
+  /// Whether the text is a letter or `_`, followed by letters, digits, `_` and `-`.
   static func isValid(_ text: String) -> Bool {
     guard let first = text.utf8.first, isLetter(first), text.utf8.count <= 100 else {
       return false

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A JSON value whose keys keep their order.
+/// A JSON value; objects keep the order of their keys.
 package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral,
   ExpressibleByNilLiteral
@@ -24,12 +24,12 @@ package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   package init(_ value: (some BinaryInteger)?) {
     self = value.map { .integer(Int64(clamping: $0)) } ?? .null
   }
-  /// JSON has neither infinity nor "not a number".
+  /// Infinity and NaN, which JSON does not support, become null.
   package init(_ value: Double?) {
     self = value.flatMap { $0.isFinite ? .number($0) : nil } ?? .null
   }
 
-  /// In one line.
+  /// The value as JSON in one line.
   package var line: String {
     switch self {
     case .null: "null"
@@ -43,7 +43,7 @@ package enum JSON: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
     }
   }
 
-  /// For people too: a line for each field.
+  /// Returns the value as indented JSON, with a line for each field.
   package func text(indent: Int = 0) -> String {
     let inner = String(repeating: " ", count: indent + 2)
     let outer = String(repeating: " ", count: indent)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What values a parameter takes.
+/// The type of a parameter's values.
 public enum ParameterType: String, Sendable, CaseIterable {
   /// The path of a file or folder.
   case path
@@ -16,14 +16,14 @@ public enum ParameterType: String, Sendable, CaseIterable {
   case choice
   /// `30000/1001` or `25`.
   case fraction
-  /// GStreamer caps, as `video/x-raw, format=NV12`.
+  /// GStreamer caps, such as `video/x-raw, format=NV12`.
   case caps
-  /// `10s`, `500ms`, `1.5min`, `2h`, `1:02:03.5`; handed to elements in nanoseconds.
+  /// `10s`, `500ms`, `1.5min`, `2h`, `1:02:03.5`; passed to elements in nanoseconds.
   case duration
-  /// `10MB`, `4KiB`, `4096`; handed to elements in bytes.
+  /// `10MB`, `4KiB`, `4096`; passed to elements in bytes.
   case size
 
-  /// Whether `minimum` and `maximum` have a meaning.
+  /// Whether `minimum` and `maximum` are applicable.
   var isOrdered: Bool {
     switch self {
     case .integer, .number, .duration, .size: true
@@ -31,7 +31,7 @@ public enum ParameterType: String, Sendable, CaseIterable {
     }
   }
 
-  /// What a value is called, for messages.
+  /// A description of valid values, for messages.
   var expectation: String {
     switch self {
     case .path: "a path"
@@ -47,7 +47,7 @@ public enum ParameterType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The number that `minimum` and `maximum` are compared with; nil if the text is none.
+  /// Returns the number to compare with `minimum` and `maximum`; nil if the text is not one.
   func number(_ text: String) -> Double? {
     switch self {
     case .integer: Int64(text).map(Double.init)
@@ -58,7 +58,7 @@ public enum ParameterType: String, Sendable, CaseIterable {
     }
   }
 
-  /// The value as elements take it; nil if the text is none.
+  /// Returns the value in the form that elements take; nil if the text is not a valid value.
   func normalized(_ text: String) -> String? {
     switch self {
     case .string, .choice: text
@@ -74,10 +74,10 @@ public enum ParameterType: String, Sendable, CaseIterable {
   }
 }
 
-/// Numbers with a unit, as people write them.
+/// Numbers with units, as users write them.
 enum Quantity {
-  /// `10s`, `1.5 min`, `500ms`, `1:02:03.5` in nanoseconds; nil if it is none, or is above
-  /// 292 years.
+  /// Parses `10s`, `1.5 min`, `500ms`, `1:02:03.5` into nanoseconds; nil if the text is not a
+  /// duration or is above 292 years.
   static func nanoseconds(_ text: String) -> Int64? {
     if text.contains(":") { return clock(text) }
     let units: [(String, Double)] = [
@@ -86,14 +86,15 @@ enum Quantity {
     return scaled(text, units)
   }
 
-  /// A duration in the largest unit that it is a whole number of.
+  /// Formats a duration in the largest unit of which it is a whole multiple.
   static func text(nanoseconds: Int64) -> String {
     let units: [(String, Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
     let unit = units.first { nanoseconds.isMultiple(of: $0.1) } ?? ("ns", 1)
     return "\(nanoseconds / unit.1)\(unit.0)"
   }
 
-  /// `10MB`, `1.5 GiB`, `4096` in bytes; nil if it is none, or is above 9 exabytes.
+  /// Parses `10MB`, `1.5 GiB`, `4096` into bytes; nil if the text is not a size or is above 9
+  /// exabytes.
   static func bytes(_ text: String) -> Int64? {
     let units: [(String, Double)] = [
       ("", 1), ("B", 1), ("kB", 1e3), ("KB", 1e3), ("MB", 1e6), ("GB", 1e9), ("TB", 1e12),
@@ -102,7 +103,7 @@ enum Quantity {
     return scaled(text, units)
   }
 
-  /// `30000/1001` or `30`; nil if it is none, or does not fit 32 bits.
+  /// Parses `30000/1001` or `30`; nil if the text is not a fraction or does not fit into 32 bits.
   static func fraction(_ text: String) -> (numerator: Int32, denominator: Int32)? {
     let parts = text.split(separator: "/", omittingEmptySubsequences: false)
     guard let numerator = parts.first.flatMap({ Int32($0) }), parts.count <= 2 else { return nil }
@@ -119,7 +120,7 @@ enum Quantity {
     }
   }
 
-  /// A decimal number, neither infinite nor "not a number".
+  /// Parses a finite decimal number.
   static func number(_ text: some StringProtocol) -> Double? {
     guard text.utf8.allSatisfy({ $0 < 0x80 && "0123456789+-.eE".utf8.contains($0) }),
       let number = Double(text), number.isFinite
@@ -155,27 +156,28 @@ enum Quantity {
 }
 
 extension PipelineFile {
-  /// A duration as pipeline files write it (`10s`, `1:02:03.5`) in nanoseconds; nil if it is none.
+  /// Parses a duration in the syntax of pipeline files (`10s`, `1:02:03.5`) into nanoseconds; nil
+  /// if the text is not a duration.
   public static func nanoseconds(ofDuration text: String) -> Int64? { Quantity.nanoseconds(text) }
 }
 
-/// A part of a path: of `movies/Holiday.3d.mp4`, for example.
+/// A part of a path; the examples are for `movies/Holiday.3d.mp4`.
 enum PathPart: String, Sendable, CaseIterable {
   /// `movies/Holiday.3d`: the path without its extension.
   case stem
   /// `Holiday.3d.mp4`
   case name
-  /// `movies`; `.` where the path names no folder.
+  /// `movies`; `.` if the path has no folder.
   case directory
-  /// `mp4`, in small letters; nothing where the name has no dot.
+  /// `mp4`, in lower case; empty if the name has no dot.
   case `extension`
-  /// The path with each `%` doubled, as elements want it that number their files.
+  /// The path with each `%` doubled, for elements that number their files.
   case pattern
 
   func callAsFunction(of path: String) -> String {
     let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
     let directory = path[..<name.startIndex]
-    // A name's first dot, as in ".profile", begins no extension.
+    // A leading dot, as in ".profile", does not begin an extension.
     let dot = name.dropFirst().lastIndex(of: ".")
     switch self {
     case .stem: return String(path[..<(dot ?? path.endIndex)])
@@ -189,15 +191,15 @@ enum PathPart: String, Sendable, CaseIterable {
   }
 }
 
-/// Paths as text.
+/// Operations on paths as text.
 enum Path {
-  /// A path that is meant relative to the folder of a file.
+  /// Resolves a path relative to the folder of a file.
   static func resolve(_ path: String, besides file: String) -> String {
     guard !path.hasPrefix("/"), let slash = file.lastIndex(of: "/") else { return tidy(path) }
     return tidy(String(file[...slash]) + path)
   }
 
-  /// The path without `.` and without `..` where a folder precedes it.
+  /// Returns the path without `.`, and without `..` after a folder.
   private static func tidy(_ path: String) -> String {
     var parts: [Substring] = []
     for part in path.split(separator: "/") where part != "." {

@@ -2,7 +2,7 @@
 
 internal import CYAML
 
-/// A place in a YAML text, both counted from 1; columns are Unicode scalars.
+/// A position in a YAML text; line and column are counted from 1, columns in Unicode scalars.
 struct YAMLMark: Equatable {
   let line: Int
   let column: Int
@@ -18,23 +18,24 @@ struct YAMLMark: Equatable {
   }
 }
 
-/// What makes a text no YAML.
+/// A syntax error in a YAML text.
 struct YAMLError: Error {
-  /// In the words of libyaml.
+  /// libyaml's description of the problem.
   let problem: String
   let mark: YAMLMark?
-  /// The character that no YAML can have, at the mark.
+  /// The character at the mark that is not allowed in YAML.
   var character: Unicode.Scalar?
-  /// What was being read, such as "while parsing a flow sequence", and where that began.
+  /// The construct being parsed, such as "while parsing a flow sequence".
   var context: String?
+  /// The position where that construct began.
   var contextMark: YAMLMark?
-  /// No line before this one has a mistake.
+  /// The lines before this one have no errors.
   var firstLine = 1
 }
 
-/// A step through a YAML document.
+/// An event of the YAML parser.
 struct YAMLEvent {
-  /// What may stand before a node and changes its meaning.
+  /// Optional properties before a node that change its meaning.
   struct NodeProperties {
     let anchor: String?
     let tag: String?
@@ -43,7 +44,7 @@ struct YAMLEvent {
   enum Kind {
     case streamStart, streamEnd, documentStart, documentEnd
     case alias(String)
-    /// `isPlain`: written without quotes, and not as a block of text.
+    /// `isPlain`: neither quoted nor a block scalar.
     case scalar(String, NodeProperties, isPlain: Bool)
     case sequenceStart(NodeProperties)
     case sequenceEnd
@@ -55,18 +56,18 @@ struct YAMLEvent {
   let mark: YAMLMark
 }
 
-/// libyaml's parser of one text: one event after the other. The text must be one document.
+/// The events of libyaml's parser for one text, which must be a single document.
 final class YAMLEvents {
-  /// The parser points into itself and into the text: both stay where they are.
+  /// The parser holds pointers into itself and into the text, so neither may move.
   private let parser: UnsafeMutablePointer<yaml_parser_t>
   private let text: UnsafeMutableBufferPointer<UInt8>
   private var depth = 0
   private var documents = 0
-  /// Where the last event began, or where its block of text ended: a quote or words that go on in the
-  /// next line may have been meant to end before.
+  /// First line of the last event, or last line of a block scalar: a quoted or multi-line text may
+  /// have been meant to end earlier.
   private var line = 1
 
-  /// More than the format nests. libyaml's time grows with the square of the depth.
+  /// Deeper than the format nests. libyaml's time grows with the square of the depth.
   static let depthLimit = 24
 
   init(_ text: String) throws(YAMLError) {
@@ -76,7 +77,7 @@ final class YAMLEvents {
     self.text = .allocate(capacity: bytes.count)
     _ = self.text.initialize(from: bytes)
     guard yaml_parser_initialize(parser) == 1 else {
-      throw YAMLError(problem: "there is no memory to read it", mark: nil)
+      throw YAMLError(problem: "there is not enough memory to read it", mark: nil)
     }
     yaml_parser_set_encoding(parser, YAML_UTF8_ENCODING)
     yaml_parser_set_input_string(parser, self.text.baseAddress, self.text.count)
@@ -88,7 +89,7 @@ final class YAMLEvents {
     text.deallocate()
   }
 
-  /// The next event. After the end of the stream, that end again.
+  /// Returns the next event; after the end of the stream, the end event again.
   func next() throws(YAMLError) -> YAMLEvent {
     var event = yaml_event_t()
     guard yaml_parser_parse(parser, &event) == 1 else { throw failure() }
@@ -111,7 +112,7 @@ final class YAMLEvents {
     return YAMLEvent(kind: kind, mark: mark)
   }
 
-  /// Reads a text to its end, for the mistakes in it.
+  /// Parses a text to its end to find errors.
   static func check(_ text: String) throws(YAMLError) {
     let events = try YAMLEvents(text)
     while true {
@@ -157,13 +158,13 @@ final class YAMLEvents {
     YAMLError(problem: problem, mark: mark, firstLine: line)
   }
 
-  /// What libyaml says.
+  /// Returns the error that libyaml reports.
   private func failure() -> YAMLError {
     let parser = parser.pointee
     let problem = parser.problem.map { String(cString: $0) }
     let isUnreadable = parser.error == YAML_READER_ERROR
     return YAMLError(
-      problem: problem ?? "there is no memory to read it",
+      problem: problem ?? "there is not enough memory to read it",
       mark: isUnreadable ? mark(ofByte: parser.problem_offset) : YAMLMark(parser.problem_mark),
       character: isUnreadable
         ? UInt32(exactly: parser.problem_value).flatMap(Unicode.Scalar.init) : nil,
@@ -171,7 +172,7 @@ final class YAMLEvents {
       contextMark: parser.context == nil ? nil : YAMLMark(parser.context_mark), firstLine: line)
   }
 
-  /// libyaml gives the place of a character that it cannot read in bytes alone.
+  /// Converts a byte offset; libyaml reports unreadable characters only by byte offset.
   private func mark(ofByte offset: Int) -> YAMLMark {
     var (line, column) = (1, 1)
     var previous: UInt8 = 0

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Reads the YAML of one file: stage 1.
+/// Parses the YAML of one file: stage 1.
 struct YAMLReader {
   private let file: SourceFile
   private let reporter: Reporter
-  /// Anchors that no alias refers to, so far.
+  /// Anchors that no alias has referred to so far.
   private var anchors: [String: SourceLocation] = [:]
   private var aliases: Set<String> = []
 
-  /// More than a pipeline of tens of thousands of elements needs.
+  /// Larger than a pipeline of tens of thousands of elements.
   static let byteLimit = 4 << 20
 
   init(file: SourceFile, reporter: Reporter) {
@@ -16,7 +16,7 @@ struct YAMLReader {
     self.reporter = reporter
   }
 
-  /// The document's root; nil where an error was reported.
+  /// Returns the root of the document; nil if an error was reported.
   mutating func read() -> YAMLNode? {
     let count = reporter.errorCount
     for (character, place) in file.hiddenLineEnds {
@@ -24,7 +24,7 @@ struct YAMLReader {
         "the invisible character \(character.codePoint) ends a line in YAML", at: place,
         help: "remove it")
     }
-    // Every later line has another number in an editor.
+    // The numbers of all later lines would differ from those in an editor.
     guard reporter.errorCount == count else { return nil }
     var root: YAMLNode?
     do throws(YAMLError) {
@@ -61,7 +61,8 @@ struct YAMLReader {
     SourceLocation(file: file, line: mark.line, column: mark.column, length: length)
   }
 
-  /// From a quote to the one that closes it, if that is in the same line.
+  /// Returns the length of a quoted text including both quotes; 1 if it does not end on the same
+  /// line.
   private func quotedLength(_ mark: YAMLMark) -> Int {
     guard let line = file.scalars(line: mark.line)?.dropFirst(mark.column - 1),
       let quote = line.first, quote == "\"" || quote == "'"
@@ -79,8 +80,8 @@ struct YAMLReader {
     return 1
   }
 
-  /// The node that begins with an event; nil where it was refused. Its events are read all the
-  /// same.
+  /// Returns the node that begins with an event; nil if it was rejected. Its events are consumed in
+  /// any case.
   private mutating func node(_ event: YAMLEvent, _ events: YAMLEvents) throws(YAMLError)
     -> YAMLNode?
   {
@@ -129,12 +130,12 @@ struct YAMLReader {
       guard let key else { continue }
       if let first = first[key.text] {
         reporter.error(
-          "'\(key.text)' stands here twice", at: key.location,
-          notes: [.init(message: "it stands here first", location: first)])
+          "'\(key.text)' appears twice", at: key.location,
+          notes: [.init(message: "it appears here first", location: first)])
       }
       first[key.text] = first[key.text] ?? key.location
       guard var value else { continue }
-      // A value that is left out has its place where the next thing begins.
+      // libyaml reports a missing value at the position of the next token.
       if case .scalar("", isPlain: true) = value.content {
         value = YAMLNode(content: value.content, location: key.location)
       }
@@ -160,7 +161,7 @@ struct YAMLReader {
     return nil
   }
 
-  /// `? key`, which libyaml's events do not tell from a key without the sign.
+  /// Reports `? key`, which libyaml's events do not distinguish from an ordinary key.
   private func reportSign(before mark: YAMLMark) {
     let line = file.scalars(line: mark.line)?.prefix(mark.column - 1) ?? []
     guard let index = line.lastIndex(where: { $0 != " " && $0 != "\t" }), line[index] == "?" else {
@@ -172,7 +173,8 @@ struct YAMLReader {
       help: "write 'key: value', or quote the text")
   }
 
-  /// An alias can stand for a document of any size. One without an anchor is meant as a text.
+  /// Reports an alias, since it can expand to a document of any size. One without an anchor is
+  /// probably meant as text.
   private mutating func report(alias name: String, at mark: YAMLMark) {
     guard anchors.removeValue(forKey: name) != nil || aliases.contains(name) else {
       return reporter.error(
@@ -185,7 +187,7 @@ struct YAMLReader {
       help: "share settings by a parameter or a template; quote a text that begins with *")
   }
 
-  /// Anchors and tags change what a document means; none has a meaning here.
+  /// Reports anchors and tags: they change the meaning of a document, and none is supported.
   private mutating func isPlainYAML(
     _ properties: YAMLEvent.NodeProperties, at mark: YAMLMark
   ) -> Bool {
@@ -201,7 +203,7 @@ struct YAMLReader {
   }
 }
 
-/// A part of a YAML document, with its place.
+/// A node of a YAML document, with its location.
 struct YAMLNode: Sendable {
   struct Entry: Sendable {
     let key: LocatedText
@@ -224,7 +226,7 @@ struct YAMLNode: Sendable {
     return LocatedText(text: text, location: location)
   }
 
-  /// YAML's several ways to write nothing.
+  /// Whether the node is one of YAML's several notations for null.
   var isNull: Bool {
     guard case .scalar(let text, isPlain: true) = content else { return false }
     return ["", "~", "null", "Null", "NULL"].contains(text)
@@ -240,12 +242,12 @@ struct YAMLNode: Sendable {
     return entries
   }
 
-  /// The value of a key; nil if the node is no mapping or has no such key.
+  /// Returns the value of a key; nil if the node is not a mapping or has no such key.
   subscript(key: String) -> YAMLNode? {
     mapping?.first { $0.key.text == key }?.value
   }
 
-  /// What the node is, for messages.
+  /// The kind of the node, for messages.
   var kind: String {
     switch content {
     case .scalar: isNull ? "nothing" : "a single value"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Says what a YAML parser found in words for people, and finds what it did not come to.
+/// Translates the parser's errors into messages for users, and finds further errors.
 ///
-/// The parser stops at its first error. Each entry from there on is therefore parsed by itself, so
-/// that a mistake in one entry does not hide the mistakes in those below.
+/// The parser stops at its first error. Therefore each entry from there on is parsed separately, so
+/// that an error in one entry does not hide errors in later ones.
 struct YAMLSyntaxErrors {
   let file: SourceFile
   let reporter: Reporter
@@ -15,11 +15,11 @@ struct YAMLSyntaxErrors {
     let note: Diagnostic.Note?
   }
 
-  /// Of what could only be an anchor or an alias.
+  /// For text that looks like an anchor or an alias.
   static let signMessage = "a value cannot begin with '*' or '&'"
   static let signHelp = "put the text in quotes"
 
-  /// Entries that are looked at by themselves; further ones would only take time.
+  /// Maximum number of entries that are parsed separately; more would take too long.
   private static let entryLimit = 2000
 
   func report(_ error: YAMLError) {
@@ -38,9 +38,9 @@ struct YAMLSyntaxErrors {
     }
   }
 
-  /// The parts of the file that can be read alone: what is indented least below each line of
-  /// the first column. Each is preceded by as many empty lines as it has lines above it. Those that
-  /// end before a line are left out.
+  /// Returns the parts of the file that can be parsed separately: the least indented lines below
+  /// each line in the first column, with the lines that belong to them. Each part is preceded by as
+  /// many empty lines as there are lines above it. Parts that end before `first` are left out.
   private func entries(from first: Int) -> [String] {
     var starts: [Int] = []
     var depth: Int?
@@ -77,12 +77,12 @@ struct YAMLSyntaxErrors {
     if let character = error.character {
       return Found(
         location: location(mark),
-        message: "the control character \(character.codePoint) cannot stand in YAML",
+        message: "the control character \(character.codePoint) is not allowed in YAML",
         help: "remove it; is this a text file?", note: nil)
     }
     let problem = error.problem
     let what = error.context ?? ""
-    // What is never closed is best shown where it was opened.
+    // An unclosed construct is best shown at its beginning.
     if let opened = error.contextMark, opened.line != mark.line,
       let (thing, sign) = Self.opened(what),
       problem.contains("expected '") || problem.contains("end of stream")
@@ -117,7 +117,7 @@ struct YAMLSyntaxErrors {
     return context.contains("quoted scalar") ? ("quote", nil) : nil
   }
 
-  /// A ':' where a text is going on: in the same line, or because the line before has none, or
+  /// Explains a ':' inside a text: on the same line, or because the previous line lacks one, or
   /// because this line is indented below a value.
   private func unexpectedColon(_ mark: YAMLMark) -> Found {
     let line = file.scalars(line: mark.line) ?? []
@@ -139,7 +139,7 @@ struct YAMLSyntaxErrors {
       if deeper > indentation {
         return Found(
           location: SourceLocation(file: file, line: mark.line, column: deeper + 1),
-          message: "this line is indented more than the line above, which has a value already",
+          message: "this line is indented more than the line above, which already has a value",
           help: "all keys of a mapping begin in one column", note: nil)
       }
     }
@@ -148,7 +148,7 @@ struct YAMLSyntaxErrors {
       help: "quote a text that contains ': '", note: nil)
   }
 
-  /// A place of the parser, moved to the end of the text where it lies behind it.
+  /// Returns the location of a parser position, moved to the end of the text if it is past that.
   private func location(_ mark: YAMLMark?) -> SourceLocation {
     guard let mark else { return SourceLocation(file: file, line: 1, column: 1) }
     if let line = file.scalars(line: mark.line), !line.isEmpty || mark.column > 1 {
@@ -175,7 +175,7 @@ struct YAMLSyntaxErrors {
         "check the indentation and the quotes: all keys of a mapping begin in one column"
       )
     case "did not find expected hexdecimal number":
-      ("'\\x', '\\u' and '\\U' want 2, 4 and 8 hexadecimal digits after them", nil)
+      ("'\\x', '\\u' and '\\U' must be followed by 2, 4 and 8 hexadecimal digits", nil)
     case "did not find expected '-' indicator":
       ("an item of the list is expected here", "each item begins with '- ' in one column")
     case "did not find expected node content":
@@ -185,17 +185,17 @@ struct YAMLSyntaxErrors {
     case "found unexpected end of stream":
       ("a quote is never closed", nil)
     case "found unexpected document indicator":
-      ("'---' or '...' stands inside a quote that is not closed", nil)
+      ("'---' or '...' is inside a quote that is not closed", nil)
     case "found character that cannot start any token":
       ("this character cannot begin a value", "put the text in quotes")
     case "found a tab character that violates indentation",
       "found a tab character where an indentation space is expected":
-      ("a tab cannot indent YAML", "use spaces")
+      ("YAML cannot be indented with tabs", "use spaces")
     case "block sequence entries are not allowed in this context":
       ("an item of a list cannot begin here", "put '- ' on a line of its own")
     case "found unknown escape character":
       (
-        "'\\' is followed by a letter that means nothing",
+        "'\\' begins an unknown escape sequence",
         "write '\\\\' for one '\\', or use single quotes"
       )
     case "but found another document":
@@ -208,7 +208,7 @@ struct YAMLSyntaxErrors {
 }
 
 extension Unicode.Scalar {
-  /// `U+0007`
+  /// The code point in the form `U+0007`.
   var codePoint: String {
     let digits = String(value, radix: 16, uppercase: true)
     return "U+" + String(repeating: "0", count: max(0, 4 - digits.count)) + digits

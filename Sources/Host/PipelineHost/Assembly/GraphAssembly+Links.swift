@@ -3,15 +3,15 @@
 internal import GStreamer
 internal import PipelineFile
 
-/// Links of pads that are there, or are made on request.
+/// Links of pads that exist or are requested.
 extension GraphAssembly {
   private enum SourcePad {
     case ready(Pad)
-    /// It appears while the pipeline runs.
+    /// Appears while the pipeline runs.
     case later
   }
 
-  /// Makes a link, or notes that it waits for its source pad.
+  /// Makes a link, or records that it waits for its source pad.
   func establish(_ index: Int) throws(Mistake) {
     switch try sourcePad(of: index) {
     case .ready(let pad):
@@ -48,11 +48,11 @@ extension GraphAssembly {
     return .later
   }
 
-  /// What the link's source pad must be able to give; nil for anything.
+  /// Returns the formats that the link's source pad must support; nil for any.
   func wantedCaps(_ index: Int) -> PadChoice? {
     var index = index
     if let text = graph.links[index].padCaps?.text { return PadChoice(text) }
-    // What queues and tees take is what the elements behind them take.
+    // Queues and tees accept whatever the elements downstream of them accept.
     for _ in graph.links.indices {
       let link = graph.links[index]
       if let text = link.filter?.text { return PadChoice(text) }
@@ -70,7 +70,7 @@ extension GraphAssembly {
     return all.isEmpty || all.isAny ? nil : PadChoice(all)
   }
 
-  /// Whether an element gives what it takes, whatever that is.
+  /// Whether an element such as a queue passes any format through unchanged.
   private func passesAnything(_ element: Int) -> Bool {
     guard let templates = type(element)?.padTemplates,
       templates.filter({ $0.direction == .sink }).count == 1
@@ -87,7 +87,7 @@ extension GraphAssembly {
   ) throws(Mistake) -> Pad {
     guard let pad = element.requestPad(end.pad ?? template.name) else {
       throw Mistake(
-        "\(graph.elements[end.element].title) gave no pad '\(end.pad ?? template.name)'",
+        "\(graph.elements[end.element].title) did not provide pad '\(end.pad ?? template.name)'",
         at: end.location)
     }
     try configure(pad, of: end.element, asked: end.pad)
@@ -107,7 +107,7 @@ extension GraphAssembly {
       try element.set("caps", parsing: filter.text)
       try pipeline.add(element)
     } catch {
-      throw Mistake("the caps cannot be asked for: \(error)", at: link.filterLocation)
+      throw Mistake("the caps filter cannot be created: \(error)", at: link.filterLocation)
     }
     let caps = Caps(parsing: filter.text) ?? .any
     guard let input = element.staticPad("sink"), let output = element.staticPad("src") else {
@@ -126,7 +126,7 @@ extension GraphAssembly {
       switch error {
       case .noFormat:
         throw Mistake(
-          "\(ends): one gives \(Self.short(source.possibleCaps)), the other takes "
+          "\(ends): one offers \(Self.short(source.possibleCaps)), the other takes "
             + Self.short(sink.possibleCaps),
           at: link.sink.location)
       case .wasLinked: throw Mistake("\(ends): a pad is linked already", at: link.sink.location)
@@ -160,15 +160,15 @@ extension GraphAssembly {
     graph.elements[end.element].name + (end.pad.map { "." + $0 } ?? "")
   }
 
-  /// Caps for messages: neither the hundred formats of a template nor a decoder's data.
+  /// Returns caps for messages, shortened and without a decoder's data.
   static func short(_ caps: Caps) -> String {
     let text = caps.with(removing: ["codec_data", "streamheader"]).description
     return text.count > 160 ? text.prefix(160) + "…" : text
   }
 }
 
-/// Links that wait for pads which appear while the pipeline runs. All of this is called by
-/// elements, in their streaming threads.
+/// Links that wait for pads that appear while the pipeline runs. These functions are called from
+/// streaming threads.
 extension GraphAssembly {
   func padAppeared(_ pad: Pad, of element: Int) {
     guard pad.direction == .source else { return }
@@ -201,13 +201,13 @@ extension GraphAssembly {
     }
   }
 
-  /// Tells of a track that no link takes, where the graph makes movies with sound.
+  /// Warns about a track that no link takes, if the graph creates movies with audio.
   private func warnOfTrack(_ pad: String, _ caps: Caps, of element: Int) {
-    // Both eyes and what they are made of are one track.
+    // Both eyes and the stream that they come from are one track.
     guard !["left", "right", "video_0"].contains(pad), makesMoviesWithSound else { return }
     warn(
       Diagnostic(
-        .warning, "the track '\(pad)' is left out: nothing takes \(caps.mediaType ?? "it")",
+        .warning, "the track '\(pad)' is left out: no link takes \(caps.mediaType ?? "it")",
         at: graph.elements[element].location))
   }
 
@@ -219,11 +219,11 @@ extension GraphAssembly {
     }
   }
 
-  /// Makes what belongs to an optional branch, from the end to the beginning, so that nothing
-  /// flows before there is a way for it.
+  /// Creates an optional branch, from its end to its beginning, so that no data flows before the
+  /// branch is complete.
   func makeBranch(behind first: Int) throws(Mistake) {
     let behind = links(behind: first)
-    // Two branches may lead to one element.
+    // Two branches may lead to the same element.
     let links = state.withLock { state in
       behind.filter { state.followed.insert($0).inserted }
     }
@@ -241,23 +241,23 @@ extension GraphAssembly {
     if let missing = missingPad(of: element) { report(missing) }
   }
 
-  /// The complaint of the first link that waits for an element which misses a plugin.
+  /// Returns an error for the first link that waits for an element with a missing plugin.
   ///
-  /// - Parameter missing: what, by the names of elements.
+  /// - Parameter missing: descriptions of the missing plugins, by element name.
   func complaint(ofMissing missing: [String: String]) -> Diagnostic? {
     for index in state.withLock({ $0.waiting }) where !graph.links[index].isOptional {
       let element = graph.elements[graph.links[index].source.element]
       guard let plugin = missing[element.name] else { continue }
       return Diagnostic(
         .error, "\(element.title): there is no \(plugin)", at: element.location,
-        help: "'gst-inspect-1.0' lists what is installed; a package of GStreamer has it")
+        help: "install a GStreamer package with it; 'gst-inspect-1.0' lists what is installed")
     }
     return nil
   }
 
-  /// The complaint of the first link that waits in vain, once nothing more comes.
+  /// Returns an error for the first link whose pad can no longer appear.
   ///
-  /// - Parameter element: of which all pads have come; nil for any.
+  /// - Parameter element: the element that has no more pads to add; nil for all elements.
   func missingPad(of element: Int? = nil) -> Diagnostic? {
     let (waiting, offered) = state.withLock { ($0.waiting, $0.offered) }
     for index in waiting {
@@ -266,7 +266,7 @@ extension GraphAssembly {
       let name = graph.elements[link.source.element].name
       let pads = offered[link.source.element] ?? []
       return Diagnostic(
-        .error, "the pad that line \(link.location.line) waits for never came",
+        .error, "the pad that line \(link.location.line) waits for never appeared",
         at: link.source.location,
         help: pads.isEmpty
           ? "'\(name)' offered no pads" : "'\(name)' offered \(pads.joined(separator: "; "))")
@@ -275,8 +275,8 @@ extension GraphAssembly {
   }
 }
 
-/// What a pad must be able to carry to be the one that a link means: caps, or any of a kind
-/// (`audio/*`), which caps cannot say; several of them with `;` in between.
+/// The formats that select a pad for a link: caps, or any format of a media type (`audio/*`), which
+/// caps cannot express; alternatives are separated by `;`.
 struct PadChoice {
   private let caps: Caps
   /// `audio/`
@@ -287,7 +287,7 @@ struct PadChoice {
     self.kinds = kinds
   }
 
-  /// Nil where the text is no caps.
+  /// Nil if the text is not valid caps.
   init?(_ text: String) {
     guard text.contains("/*") else {
       guard let caps = Caps(written: text) else { return nil }
@@ -328,8 +328,8 @@ struct PadChoice {
 }
 
 extension Caps {
-  /// Caps that a person wrote. GStreamer takes names that begin with no letter for a programmer's
-  /// mistake, and complains of them beside saying so.
+  /// Parses caps written by a user. GStreamer treats names that do not begin with a letter as
+  /// programming errors and logs criticals for them, so they are rejected first.
   convenience init?(written text: String) {
     var isQuoted = false
     var isStart = true

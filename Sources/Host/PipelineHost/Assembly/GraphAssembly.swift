@@ -3,17 +3,18 @@
 internal import GStreamer
 internal import PipelineFile
 
-/// Makes the elements of a graph and links them, one by one, so that each failure is that of a
-/// line of the file. Pads that appear while the pipeline runs are linked as they come.
+/// Creates the elements of a graph and links them one by one, so that each failure can be
+/// attributed to a line of the file. Pads that appear while the pipeline runs are linked as they
+/// appear.
 final class GraphAssembly: Sendable {
   struct State {
-    /// By position in the graph; optional ones are made when they are needed.
+    /// Elements by index in the graph; optional ones are created on demand.
     var elements: [Int: Element] = [:]
-    /// Links whose source pad has not appeared.
+    /// Links whose source pad has not appeared yet.
     var waiting: [Int] = []
-    /// Links that were made behind the first one of an optional branch, or are being made.
+    /// Links after the first one of an optional branch that have been or are being made.
     var followed: Set<Int> = []
-    /// What an element's pads that appeared carry, for messages.
+    /// Descriptions of the pads that appeared at each element, for messages.
     var offered: [Int: [String]] = [:]
     var meters: [LinkMeter] = []
   }
@@ -21,11 +22,12 @@ final class GraphAssembly: Sendable {
   let graph: ResolvedGraph
   let pipeline: Pipeline
   let registry: InstalledElements
-  /// The `location` of sinks that write elsewhere than the file says, by element.
+  /// The `location` of sinks that write to a different file than the pipeline file says, by
+  /// element.
   private let locations: [Int: String]
-  /// Called with what goes wrong while the pipeline runs, in any thread.
+  /// Called with errors while the pipeline runs, from any thread.
   let report: @Sendable (Diagnostic) -> Void
-  /// Called with what is likely not meant, in any thread.
+  /// Called with warnings, from any thread.
   let warn: @Sendable (Diagnostic) -> Void
   let state = Locked(State())
 
@@ -42,10 +44,12 @@ final class GraphAssembly: Sendable {
     pipeline = Pipeline()
   }
 
-  /// For how many pads a branch can be made.
+  /// Maximum number of pads for which a branch is created.
   private static let mostPads = 32
 
-  /// Builds what is there from the start. Throws all that fails.
+  /// Builds everything but the optional branches.
+  ///
+  /// - Throws: all errors that occur.
   func build() throws(PipelineProblems) {
     var problems: [Diagnostic] = []
     func attempt(_ body: () throws(Mistake) -> Void) {
@@ -62,7 +66,7 @@ final class GraphAssembly: Sendable {
     guard problems.isEmpty else { throw PipelineProblems(Diagnostics(problems)) }
   }
 
-  /// A failure with its place.
+  /// An error with its location in the file.
   struct Mistake: Error {
     let diagnostic: Diagnostic
 
@@ -74,7 +78,8 @@ final class GraphAssembly: Sendable {
     }
   }
 
-  /// The links of an optional branch that follow its first are established with that.
+  /// Whether the link belongs to an optional branch but is not its first; it is made with the first
+  /// one.
   private func continuesOptionalBranch(_ index: Int) -> Bool {
     graph.links[index].isOptional && index > 0
       && graph.links[index - 1].branch == graph.links[index].branch
@@ -84,9 +89,9 @@ final class GraphAssembly: Sendable {
     graph.links[index].isOptional && !continuesOptionalBranch(index)
   }
 
-  /// The links that are made together with the first one of an optional branch: the others of the
-  /// branch, those that begin at elements which are made for it, and so on. What is behind a
-  /// further optional branch waits for the pad of that.
+  /// Returns the links that are made together with the first one of an optional branch: the other
+  /// links of the branch, those that begin at elements created for it, and so on. Links after a
+  /// further optional branch wait for the pad of that branch.
   func links(behind first: Int) -> [Int] {
     let branch = graph.links[first].branch
     var following: [Int: [Int]] = [:]
@@ -111,7 +116,7 @@ final class GraphAssembly: Sendable {
     registry.elementType(graph.elements[element].type.text)
   }
 
-  /// The element of the graph, made if it is not there.
+  /// Returns the element with this index, creating it if necessary.
   func make(_ index: Int) throws(Mistake) -> Element {
     if let element = state.withLock({ $0.elements[index] }) { return element }
     let description = graph.elements[index]
@@ -121,7 +126,7 @@ final class GraphAssembly: Sendable {
       try pipeline.add(element)
     } catch {
       throw Mistake(
-        "an element of type '\(description.type.text)' could not be made: \(error)",
+        "an element of type '\(description.type.text)' could not be created: \(error)",
         at: description.typeLocation)
     }
     let known = type(index)?.properties
@@ -140,9 +145,9 @@ final class GraphAssembly: Sendable {
     return element
   }
 
-  /// Gives a pad the properties that the file has for it.
+  /// Sets the properties that the file declares for a pad.
   ///
-  /// - Parameter asked: the name by which a link asks for it.
+  /// - Parameter asked: the name by which a link requests the pad.
   func configure(_ pad: Pad, of element: Int, asked: String?) throws(Mistake) {
     let name = pad.name
     for declared in graph.pads
@@ -169,7 +174,7 @@ final class GraphAssembly: Sendable {
     element.onNoMorePads { [weak self] in self?.allPadsAppeared(of: index) }
   }
 
-  /// The element of the graph that a child of the pipeline is, or belongs to.
+  /// Returns the element of the graph that a child of the pipeline is or belongs to.
   func location(ofChild name: String) -> (title: String, location: SourceLocation?)? {
     if let element = graph.elements.first(where: { $0.name == name }) {
       return (element.title, element.location)
@@ -188,17 +193,17 @@ final class GraphAssembly: Sendable {
 }
 
 extension ResolvedGraph.Element {
-  /// The name and the type, for messages; the type alone where the name is made up.
+  /// The name and the type, for messages; only the type if the name is generated.
   var title: String { isNamed ? "'\(name)' (\(type.text))" : "'\(type.text)'" }
 }
 
-/// Where a stream ends: at a sink, and at the muxer before it.
+/// Ending of streams: at sinks, and at the muxers upstream of them.
 extension GraphAssembly {
-  /// Ends the stream at the muxer in front of each sink, or at the sink where there is none, so
-  /// that what has come so far is finished.
+  /// Ends the stream at the muxer upstream of each sink, or at the sink if there is none, so that
+  /// the output is finished with the data received so far.
   ///
-  /// - Parameter onlyWhereNothingComes: what is held up before other inputs comes first. Otherwise
-  ///   it is lost.
+  /// - Parameter onlyWhereNothingComes: whether to end only inputs that receive no data, so that
+  ///   blocked data on other inputs is still processed. Otherwise blocked data is dropped.
   func endAtMuxers(onlyWhereNothingComes: Bool) {
     for index in graph.elements.indices where type(index)?.isSink == true {
       for pad in lastPads(before: index) where !(onlyWhereNothingComes && pad.isStreaming) {
@@ -208,7 +213,7 @@ extension GraphAssembly {
     }
   }
 
-  /// Ends the stream behind each source that pushes, without the source's help.
+  /// Ends the stream downstream of each source that pushes, without the source's cooperation.
   func endBehindSources() {
     let made = state.withLock { $0.elements }
     for (index, element) in made
@@ -220,7 +225,8 @@ extension GraphAssembly {
     }
   }
 
-  /// Where several streams come together in front of a sink: the sink itself where they do not.
+  /// Returns the element upstream of a sink that joins several streams, or the sink itself if there
+  /// is none.
   private func joint(before sink: Int) -> Int {
     var element = sink
     for _ in graph.elements.indices {
@@ -244,7 +250,7 @@ extension GraphAssembly {
     return last.isEmpty ? pads(sink) : last
   }
 
-  /// Whether anything has come to the sink, or to the muxer before it.
+  /// Returns whether the sink, or the muxer upstream of it, has received any data.
   func hasRecorded(_ sink: Int) -> Bool {
     let joint = joint(before: sink)
     let meters = state.withLock { $0.meters }
@@ -253,11 +259,11 @@ extension GraphAssembly {
     }
   }
 
-  /// What to say where an output has ended without what it is for.
+  /// Returns an error if an output is finished but lacks required streams.
   ///
   /// - Parameters:
-  ///   - output: its path.
-  ///   - wasStopped: only part of what belongs into it need be there.
+  ///   - output: path of the output.
+  ///   - wasStopped: whether the run was stopped early; then one of the streams is enough.
   func complaintOfMissingFrames(_ sink: Int, output: String, wasStopped: Bool) -> Diagnostic? {
     let joint = joint(before: sink)
     let meters = state.withLock { $0.meters }
@@ -272,7 +278,7 @@ extension GraphAssembly {
     guard let first = empty.first, !wasStopped || empty.count == required.count else { return nil }
     let link = graph.links[first]
     return Diagnostic(
-      .error, "'\(output)' holds nothing that can be shown: no frame came to '\(name(link.sink))'",
+      .error, "'\(output)' has no playable content: no data reached '\(name(link.sink))'",
       at: link.location)
   }
 
@@ -285,9 +291,11 @@ extension GraphAssembly {
   }
 }
 
-/// Values of a pipeline file in the syntax that GStreamer reads.
+/// Converts values of a pipeline file to GStreamer's property syntax.
 enum PropertyText {
-  /// - Parameter description: of the property, where it is known.
+  /// Returns the value of a property in GStreamer's syntax.
+  ///
+  /// - Parameter description: the property's description, if known.
   static func text(
     _ property: ResolvedGraph.Property, _ description: PropertyDescription?
   ) -> String {
@@ -304,7 +312,7 @@ enum PropertyText {
     }
   }
 
-  /// GStreamer knows neither "on" nor "off".
+  /// GStreamer does not accept "on" and "off".
   private static func boolean(_ text: String) -> String {
     switch text.lowercased() {
     case "on", "yes", "1", "true": "true"
@@ -320,7 +328,7 @@ enum PropertyText {
     if case .text(let text, _) = value { text.text } else { nested(value) }
   }
 
-  /// Within other values. GStreamer guesses the type of a text in quotes, too.
+  /// Returns a value nested in another one. GStreamer guesses the type of quoted text too.
   private static func nested(_ value: ResolvedGraph.Value) -> String {
     switch value {
     case .text(let text, _): quoted(text.text)

@@ -3,24 +3,24 @@
 internal import GStreamer
 internal import Synchronization
 
-/// Tells how far a link's stream has come.
+/// Measures the progress of a link's stream.
 ///
-/// Only video frames are counted one by one. Of other streams a buffer is seen now and then:
-/// watching each of them would cost more than many elements do with them.
+/// Only video frames are counted individually. Other streams are sampled: observing every buffer
+/// would cost more than many elements take to process it.
 struct LinkMeter: Sendable {
   /// Position in the graph's links.
   let link: Int
   let pad: Pad
   private let counts = Counts()
 
-  /// What the pad's watcher holds; it must not hold the pad, which holds it.
+  /// State shared with the pad's probe; it must not refer to the pad, which retains it.
   private final class Counts: Sendable {
     let buffers = Atomic(0)
     let latest = Atomic<UInt64>(.max)
     let carriesFrames = Atomic(false)
     let isWatching = Atomic(false)
 
-    /// Whether to go on watching.
+    /// Records a buffer; returns whether to keep watching.
     func see(_ buffer: PassingBuffer) -> Bool {
       if buffers.add(1, ordering: .relaxed).oldValue == 0 {
         carriesFrames.store(buffer.caps?.describeFrames ?? false, ordering: .relaxed)
@@ -40,20 +40,19 @@ struct LinkMeter: Sendable {
     watchOn()
   }
 
-  /// Sees at least one buffer more, if one comes.
+  /// Observes at least one more buffer, if one arrives.
   func watchOn() {
     guard !counts.isWatching.exchange(true, ordering: .relaxed) else { return }
     pad.watchBuffers { [counts] in counts.see($0) }
   }
 
-  /// How many were seen: all, where the link carries video frames.
+  /// Number of buffers observed; of all buffers if the link carries video frames.
   var buffers: Int { counts.buffers.load(ordering: .relaxed) }
 
-  /// One buffer is one video frame.
+  /// Whether each buffer is one video frame.
   var carriesFrames: Bool { counts.carriesFrames.load(ordering: .relaxed) }
 
-  /// How far the stream has come, in nanoseconds from its beginning; nil where buffers have no
-  /// time.
+  /// Stream time reached, in nanoseconds; nil if buffers have no timestamps.
   var position: ClockTime? {
     let pts = counts.latest.load(ordering: .relaxed)
     guard pts != .max, let segment = pad.currentSegment, segment.isInTime

@@ -3,7 +3,7 @@
 internal import GStreamer
 public import PipelineFile
 
-/// GStreamer's registry, as the check of pipeline files asks it.
+/// GStreamer's registry, for checking pipeline files.
 public final class InstalledElements: ElementRegistry, Sendable {
   private struct Cache {
     var types: [String: ElementType?] = [:]
@@ -14,11 +14,12 @@ public final class InstalledElements: ElementRegistry, Sendable {
   private let cache = Locked(Cache())
   private let properties = LoadedProperties()
 
-  /// Initialises GStreamer where that has not been done.
+  /// Initialises GStreamer if necessary.
   public init() {
     initialize()
   }
 
+  /// Looks up the element factory; the result is cached.
   public func elementType(_ name: String) -> ElementType? {
     if let known = cache.withLock({ $0.types[name] }) { return known }
     let type = ElementFactory.named(name).map { factory in
@@ -30,25 +31,30 @@ public final class InstalledElements: ElementRegistry, Sendable {
     return type
   }
 
+  /// The names of all element factories, sorted.
   public var elementTypeNames: [String] { ElementFactory.names.sorted() }
 
+  /// Returns the Debian package with the element, for well-known elements.
   public func package(providing elementType: String) -> String? {
     DebianPackages.package(providing: elementType)
   }
 
+  /// Parses the caps; returns how to write them if that fails.
   public func problem(inCaps caps: String) -> String? {
     guard PadChoice(caps) == nil else { return nil }
     let type = caps.prefix { $0 != "," && $0 != "(" && $0 != ";" }
     return type.contains("/")
       ? "after the media type, fields are written as ', name=value'"
-      : "it begins with a media type such as video/x-raw"
+      : "caps begin with a media type such as video/x-raw"
   }
 
+  /// Parses the structure; returns how to write it if that fails.
   public func problem(inStructure structure: String) -> String? {
     StructureView.isStructure(structure)
       ? nil : "a structure is written as 'name, field=value, field=value'"
   }
 
+  /// Returns whether the caps intersect; false if one cannot be parsed. The result is cached.
   public func capsIntersect(_ one: String, _ other: String) -> Bool {
     let key = "\(one)\u{0}\(other)"
     if let known = cache.withLock({ $0.intersections[key] }) { return known }
@@ -58,6 +64,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
     return result
   }
 
+  /// Returns a well-known converter, decoder or encoder; nil if none fits.
   public func converter(from source: String, to sink: String) -> String? {
     guard let given = caps(source), let taken = caps(sink) else { return nil }
     return UsualConverter.name(from: given, to: taken)
@@ -71,7 +78,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
   }
 }
 
-/// The properties of elements whose plugins have been loaded: that takes long for some.
+/// A cache of element properties: loading their plugins takes long in some cases.
 private final class LoadedProperties: Sendable {
   private let known = Locked<[String: ElementType.Properties]>([:])
 
@@ -130,7 +137,7 @@ extension PadDescription {
 enum UsualConverter {
   private static let decoded = ["video/x-raw", "audio/x-raw"]
 
-  /// The element's type, or nil where there is no usual one.
+  /// Returns the element's type; nil if there is no usual one.
   static func name(from source: Caps, to sink: Caps) -> String? {
     guard !source.isAny, !sink.isAny, let given = source.mediaType, let taken = sink.mediaType
     else { return nil }
@@ -145,7 +152,7 @@ enum UsualConverter {
     ["video/", "audio/", "image/", "application/"].contains { type.hasPrefix($0) }
   }
 
-  /// For the same media type: what changes the field that keeps them apart.
+  /// Returns the element that converts the fields in which two caps of the same media type differ.
   private static func adapter(_ type: String, _ source: Caps, _ sink: Caps) -> String? {
     let adapters: [(fields: [String], element: String)] =
       switch type {

@@ -3,10 +3,12 @@
 internal import Glibc
 public import PipelineFile
 
-/// The file system, as the check of pipeline files asks it.
+/// The file system, for checking pipeline files.
 public struct LocalFiles: FileProbe, Sendable {
+  /// Creates an instance; it has no state.
   public init() {}
 
+  /// Returns the kind and accessibility of a path, following links.
   public func state(of path: String) -> FileState {
     var status = stat()
     guard stat(path, &status) == 0 else { return .missing }
@@ -15,13 +17,14 @@ public struct LocalFiles: FileProbe, Sendable {
     return .file(isReadable: access(path, R_OK) == 0, isWritable: isWritable)
   }
 
+  /// Returns the real path; for a missing file, that of its folder with the file name.
   public func canonicalPath(of path: String) -> String {
     if let real = Self.realPath(path) { return real }
     let (folder, name) = Self.split(path)
     return Self.realPath(folder).map { ($0 == "/" ? "" : $0) + "/" + name } ?? path
   }
 
-  /// The folder of a path, `.` where it names none, and what is behind it.
+  /// Splits a path into its folder (`.` if it has none) and its last component.
   static func split(_ path: String) -> (folder: String, name: String) {
     guard let slash = path.lastIndex(of: "/") else { return (".", path) }
     let folder = String(path[..<slash])
@@ -37,7 +40,7 @@ public struct LocalFiles: FileProbe, Sendable {
   /// Larger than any pipeline file.
   private static let sizeLimit = 16 << 20
 
-  /// The bytes of a pipeline file.
+  /// Returns the bytes of a pipeline file, at most 16 MiB.
   public static func bytes(of path: String) throws -> [UInt8] {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw FileError(errno) }
@@ -51,14 +54,15 @@ public struct LocalFiles: FileProbe, Sendable {
       guard count > 0 else { return bytes }
       bytes += chunk[..<count]
       guard bytes.count <= Self.sizeLimit else {
-        throw FileError(description: "it is larger than 16 MiB, as no pipeline file is")
+        throw FileError(description: "it is larger than 16 MiB, too large for a pipeline file")
       }
     }
   }
 }
 
-/// Why a system call on a file failed, in the system's words.
+/// A failed system call on a file, with the system's error message.
 public struct FileError: Error, CustomStringConvertible {
+  /// The system's error message.
   public let description: String
 
   init(description: String) {

@@ -3,8 +3,8 @@
 internal import Glibc
 internal import PipelineFile
 
-/// The files that a graph reads. One that is cut short while it is read looks to most elements
-/// like one that has ended, and would make an output that only seems to be whole.
+/// The files that a graph reads. To most elements, truncation of a file while it is read looks like
+/// its end, and the output would appear to be complete.
 struct InputFiles: Sendable {
   private struct Input: Sendable {
     let path: String
@@ -14,7 +14,7 @@ struct InputFiles: Sendable {
 
   private let inputs: [Input]
 
-  /// Notes how large the files are now.
+  /// Records the current sizes of the files.
   init(of graph: ResolvedGraph, registry: InstalledElements) {
     inputs = graph.elements.compactMap { element in
       let directions = registry.elementType(element.type.text)?.padTemplates.map(\.direction)
@@ -25,13 +25,13 @@ struct InputFiles: Sendable {
     }
   }
 
-  /// What to say where a file has become shorter since then.
+  /// Returns an error if a file has become shorter since then.
   func complaint() -> Diagnostic? {
     for input in inputs {
       guard let size = Self.size(of: input.path), size < input.size else { continue }
       return Diagnostic(
-        .error, "'\(input.path)' was cut short while it was read", at: input.location,
-        help: "it had \(input.size) bytes, and has \(size) now")
+        .error, "'\(input.path)' was truncated while it was read", at: input.location,
+        help: "it had \(input.size) bytes and now has \(size)")
     }
     return nil
   }
@@ -45,12 +45,12 @@ struct InputFiles: Sendable {
 /// The files that a graph writes.
 struct OutputFiles: Sendable {
   struct Output: Sendable {
-    /// Position in the graph's elements.
+    /// Index of the sink in the graph.
     let element: Int
-    /// The name that the finished file gets.
+    /// The final path of the file.
     let path: String
     let location: SourceLocation
-    /// Only an optional branch writes it.
+    /// Whether only an optional branch writes it.
     let isOptional: Bool
   }
 
@@ -62,7 +62,7 @@ struct OutputFiles: Sendable {
       guard let type = registry.elementType(element.type.text), type.isSink,
         let (path, location) = element.regularFile
       else { continue }
-      // A link's target is the one that gets the file.
+      // The output is written to the target of a symbolic link.
       let target = Self.isLink(path) ? LocalFiles().canonicalPath(of: path) : path
       outputs.append(
         Output(element: index, path: target, location: location, isOptional: element.isOptional))
@@ -70,7 +70,7 @@ struct OutputFiles: Sendable {
     self.outputs = outputs
   }
 
-  /// Those that are there already.
+  /// Returns the outputs that already exist.
   func existing() -> [Output] { outputs.filter { access($0.path, F_OK) == 0 } }
 
   private static func isLink(_ path: String) -> Bool {
@@ -84,7 +84,7 @@ extension ElementType {
 }
 
 extension ResolvedGraph.Element {
-  /// The file that its `location` names; devices and pipes are none.
+  /// The regular file that `location` names; nil for devices and pipes.
   var regularFile: (path: String, location: SourceLocation)? {
     guard let file = namedFile else { return nil }
     var status = stat()

@@ -5,35 +5,40 @@ public import PipelineFile
 
 /// One run of a pipeline.
 public final class PipelineRun: Sendable {
+  /// Options of a run.
   public struct Options: Sendable {
-    /// Outputs that are there already are replaced.
+    /// Whether existing outputs may be replaced.
     public var overwrites = false
-    /// How often progress is told.
+    /// Interval between progress events.
     public var interval = Duration.milliseconds(200)
-    /// Keeps the graph as it was at the end, for ``PipelineRun/graphAtEnd``.
+    /// Whether to keep the graph as it was at the end, for ``PipelineRun/graphAtEnd``.
     public var keepsGraph = false
 
+    /// Creates the default options.
     public init() {}
   }
 
+  /// An event of a run.
   public enum Event: Sendable {
     case progress(RunProgress)
-    /// An element's warning, or the error behind which the file starts anew.
+    /// An element's warning, or the error that caused a restart.
     case warning(Diagnostic)
-    /// The file of a take that ended with an error, behind which the file starts anew.
+    /// A file of an attempt that failed and was followed by a restart.
     case kept(String)
   }
 
+  /// The result of a successful run.
   public struct Summary: Sendable {
+    /// The final progress.
     public let progress: RunProgress
-    /// The files, those of earlier takes too.
+    /// The paths of the outputs, including those of earlier attempts.
     public let outputs: [String]
-    /// The stream was ended early, by ``PipelineRun/stop()``.
+    /// Whether the stream was ended early by ``PipelineRun/stop()``.
     public let wasStopped: Bool
   }
 
-  /// What happens, until the run ends. For one consumer, which may come late: the newest 256 are
-  /// kept.
+  /// The events until the run ends, for one consumer. It may start late: the newest 256 events are
+  /// buffered.
   public let events: AsyncStream<Event>
 
   let pipeline: HostedPipeline
@@ -48,15 +53,17 @@ public final class PipelineRun: Sendable {
     var graph: String?
   }
 
+  /// Creates a run; ``run()`` starts it.
   public init(_ pipeline: HostedPipeline, options: Options = Options()) {
     self.pipeline = pipeline
     self.options = options
     (events, eventSink) = AsyncStream.makeStream(bufferingPolicy: .bufferingNewest(256))
   }
 
-  /// Runs to the end of the stream. To be called once. A cancelled task aborts the run.
+  /// Runs to the end of the stream. May be called only once. Cancelling the task aborts the run.
   ///
-  /// What a run that fails has recorded is kept: ``RunFailure/kept`` tells where.
+  /// - Throws: ``RunFailure``; its ``RunFailure/kept`` lists the files with the data recorded so
+  ///   far.
   @discardableResult
   public func run() async throws(RunFailure) -> Summary {
     defer { eventSink.finish() }
@@ -65,7 +72,7 @@ public final class PipelineRun: Sendable {
       throw RunFailure(
         .wouldOverwrite,
         Diagnostic(
-          .error, "'\(existing.path)' is there already", at: existing.location,
+          .error, "'\(existing.path)' already exists", at: existing.location,
           help: "choose another name, or allow it to be replaced (--force)"))
     }
     var paths: [String] = []
@@ -107,7 +114,7 @@ public final class PipelineRun: Sendable {
     }
   }
 
-  /// Ends the stream: what has come in is worked off and the outputs are finished. Where an input
+  /// Ends the stream: data in the pipeline is processed and the outputs are finished. If an input
   /// hangs, the outputs are finished without it.
   public func stop() {
     let attempt = state.withLock { state in
@@ -117,7 +124,7 @@ public final class PipelineRun: Sendable {
     attempt?.stop()
   }
 
-  /// Ends the run at once; what was recorded is kept as an incomplete file.
+  /// Aborts the run; recorded data is kept in an incomplete file.
   public func abort() {
     let attempt = state.withLock { state in
       state.isAborted = true
@@ -126,7 +133,7 @@ public final class PipelineRun: Sendable {
     attempt?.abort()
   }
 
-  /// The graph as it was when the run ended or failed.
+  /// The graph in GraphViz format as it was when the run ended or failed; nil unless requested.
   public var graphAtEnd: String? { state.current.graph }
 
   private func attempt(
@@ -139,7 +146,7 @@ public final class PipelineRun: Sendable {
     }
     if isAborted { attempt.abort() }
     if isStopping { attempt.stop() }
-    // In a task of its own: a cancelled one could not wait until the files are finished.
+    // In a separate task: a cancelled one could not wait until the files are finished.
     let running = Task { await attempt.run() }
     let outcome = await withTaskCancellationHandler {
       await running.value
@@ -154,7 +161,7 @@ public final class PipelineRun: Sendable {
     return (outcome, attempt.hasRecorded)
   }
 
-  /// Whether the run starts anew, where the file asks for that.
+  /// Returns whether the failure leads to a restart, according to the file.
   private func goesOn(behind failure: RunFailure) -> Bool {
     switch failure.kind {
     case .aborted, .notBuilt, .wouldOverwrite: false
@@ -163,7 +170,7 @@ public final class PipelineRun: Sendable {
     }
   }
 
-  /// False where the run is to end in the meantime.
+  /// Waits; returns false if the run is to end in the meantime.
   private func wait(_ pause: Duration) async -> Bool {
     let end = ContinuousClock.now + pause
     while ContinuousClock.now < end {
@@ -175,19 +182,20 @@ public final class PipelineRun: Sendable {
   }
 }
 
-/// How often, and after what pause, a run that fails starts anew.
+/// Limits and delays restarts after failures.
 private struct Restarts {
   let limit: Int
   private var count = 0
 
-  /// An attempt that lasts as long as this, in seconds, begins a new count.
+  /// An attempt that lasts at least this long, in seconds, resets the count.
   private static let success = 60.0
 
   init(limit: Int) {
     self.limit = limit
   }
 
-  /// Longer from time to time, up to a minute; nil where it has failed too often.
+  /// Returns the delay before the next attempt, doubling up to a minute; nil if there were too many
+  /// failures.
   mutating func pause(after elapsed: Double) -> Duration? {
     count = elapsed >= Self.success ? 1 : count + 1
     guard count <= limit else { return nil }
@@ -203,33 +211,35 @@ extension RunFailure {
       diagnostics
         + Diagnostics([
           Diagnostic(
-            .error, "it failed \(count + 1) times in a row and is not started again", at: nil,
+            .error, "it failed \(count + 1) times in a row and is not restarted", at: nil,
             help: "the limit is 'restarts' in 'run'")
         ]))
     self.kept = kept
   }
 }
 
-/// Why a run did not come to its end.
+/// The reason why a run failed.
 public struct RunFailure: Error, Sendable, CustomStringConvertible {
+  /// The kind of failure.
   public enum Kind: Sendable {
-    /// An output is there already or is being written by another run, and nobody said that it may
-    /// be replaced.
+    /// An output already exists or is being written by another run, and the options do not allow
+    /// replacing it.
     case wouldOverwrite
-    /// An element could not be made, linked or set.
+    /// An element could not be created, linked or configured.
     case notBuilt
-    /// An element failed, or a pad never came.
+    /// An element failed, or a pad never appeared.
     case failed
-    /// Nothing moved for as long as the file's watchdog allows.
+    /// There was no progress for the time that the file's watchdog allows.
     case frozen
-    /// It was told to stop at once.
+    /// The run was aborted.
     case aborted
   }
 
+  /// The kind of failure.
   public internal(set) var kind: Kind
-  /// What happened, with the line of the file.
+  /// The errors, with their locations in the file.
   public let diagnostics: Diagnostics
-  /// The files that hold what was recorded until then.
+  /// The files that hold the data recorded until then.
   public internal(set) var kept: [String] = []
 
   init(_ kind: Kind, _ diagnostic: Diagnostic) {
@@ -241,5 +251,6 @@ public struct RunFailure: Error, Sendable, CustomStringConvertible {
     self.diagnostics = diagnostics
   }
 
+  /// The errors as a compiler prints them.
   public var description: String { diagnostics.text() }
 }

@@ -3,8 +3,8 @@
 internal import GStreamer
 internal import PipelineFile
 
-/// A graph from its first state to its last: what ``PipelineRun`` starts, and starts again where
-/// the file asks for that.
+/// One attempt to run a graph, from start to end; ``PipelineRun`` makes further attempts if the
+/// file requests restarts.
 final class RunAttempt: Sendable {
   enum Signal: Sendable {
     case message(Message)
@@ -17,9 +17,10 @@ final class RunAttempt: Sendable {
 
   struct Outcome {
     let result: Result<RunProgress, RunFailure>
-    /// The end of the stream has come to all sinks: the files are whole, on failure too.
+    /// Whether the end of the stream has reached all sinks, so that the files are complete even
+    /// after a failure.
     let isFinished: Bool
-    /// In seconds.
+    /// Duration of the attempt in seconds.
     let elapsed: Double
   }
 
@@ -32,9 +33,9 @@ final class RunAttempt: Sendable {
   private let assembly: GraphAssembly
   private let lastGraph = Locked<String?>(nil)
 
-  /// A source that hangs cannot be waited for; nothing else takes this long.
+  /// Time limit for stopping the pipeline. Only a source that hangs takes this long.
   private static let patience = Duration.seconds(5)
-  /// Where it is known that something hangs.
+  /// The time limit if something is known to hang.
   private static let shortPatience = Duration.seconds(1)
 
   init(
@@ -56,7 +57,7 @@ final class RunAttempt: Sendable {
   func abort() { outbox.yield(.abort) }
   var graphAtEnd: String? { lastGraph.current }
 
-  /// Whether anything was recorded in the file of the sink at this position in the graph.
+  /// Returns whether anything was recorded in the file of the sink with this index in the graph.
   func hasRecorded(_ sink: Int) -> Bool { assembly.hasRecorded(sink) }
 
   func run() async -> Outcome {
@@ -94,9 +95,9 @@ final class RunAttempt: Sendable {
   }
 }
 
-/// How a run that was stopped or has failed comes to its end: its sources are told to end the
-/// stream; where that does not get through, its muxers and sinks are; and where that does not help
-/// either, the run ends without.
+/// The steps by which a stopped or failed run ends: its sources are told to end the stream; if that
+/// does not get through, its muxers and sinks are; and if that does not help either, the run ends
+/// anyway.
 struct RunEnding {
   enum Reason {
     case stopped
@@ -104,41 +105,43 @@ struct RunEnding {
   }
 
   enum Step {
-    /// The stream ends behind the sources, which take no word because the graph has not started.
+    /// Send EOS downstream of the sources, which ignore it before PLAYING.
     case endBehindSources
-    /// The stream ends at the muxers' inputs that nothing comes to, so that the others go on.
+    /// Send EOS to the muxer inputs that receive no data, so that the others continue.
     case endWhereNothingComes
-    /// The stream ends at the muxers, without what is held up before them.
+    /// Send EOS to the muxers and drop data that is blocked upstream of them.
     case endAtMuxers
     case giveUp
   }
 
   private(set) var reason: Reason
-  /// How many steps have been taken.
+  /// Number of steps taken.
   private var step = 0
-  /// In seconds.
+  /// Time in seconds in which the pipeline has been idle.
   private var rest = 0.0
+  /// Time in seconds without progress.
   private var standstill = 0.0
   private var elapsed = 0.0
   private var hasEndedBehindSources = false
 
-  /// An encoder that looks far ahead works for long before anything comes out of it.
+  /// Limit for being busy without progress, in seconds: an encoder with a long lookahead works for
+  /// long before it outputs anything.
   private static let longPatience = 60.0
-  /// How long a graph has to start before its sources can be told to end, in seconds.
+  /// Time that a graph may take to start before its sources can be told to end, in seconds.
   private static let startPatience = 0.8
 
-  /// How long what has come through may be worked off where an input hangs, in seconds.
+  /// Time for processing the data already received if an input hangs, in seconds.
   private static let hangPatience = 2.6
 
   init(_ reason: Reason) {
     self.reason = reason
   }
 
-  /// The stream did not end by itself.
+  /// Whether the stream had to be ended by force.
   var isCut: Bool { step > 0 }
 
-  /// How long nothing may happen before each step, in seconds. What was stopped is to be finished
-  /// within five seconds even where its input hangs.
+  /// The idle time before each step, in seconds. A stopped run must finish within five seconds even
+  /// if its input hangs.
   private var patience: [(Step, Double)] {
     var (first, second, last) = (1.2, 0.8, 1.2)
     if case .failed(let failure) = reason {
@@ -151,7 +154,7 @@ struct RunEnding {
     return [(.endWhereNothingComes, first), (.endAtMuxers, second), (.giveUp, last)]
   }
 
-  /// The first failure is the one to be told.
+  /// Records a failure; only the first one is reported, except that an abort takes precedence.
   mutating func fail(_ failure: RunFailure) {
     if case .failed(let first) = reason, first.kind == .aborted || failure.kind != .aborted {
       return
@@ -160,9 +163,9 @@ struct RunEnding {
     (rest, standstill) = (0, 0)
   }
 
-  /// What is to be done next, after `interval` seconds more.
+  /// Returns the next step, if one is due after another `interval` seconds.
   ///
-  /// - Parameter hasTold: whether the sources have been told.
+  /// - Parameter hasTold: whether the sources have been told to end.
   mutating func next(_ state: Activity.State, interval: Double, hasTold: Bool) -> Step? {
     elapsed += interval
     if !hasTold, !hasEndedBehindSources, elapsed >= Self.startPatience {

@@ -3,45 +3,45 @@
 internal import GStreamer
 internal import PipelineFile
 
-/// How far a pipeline has come.
+/// The progress of a run.
 public struct RunProgress: Sendable, Equatable {
-  /// Since the start, in seconds.
+  /// Time since the start, in seconds.
   public var elapsed = 0.0
-  /// Of the stream, in seconds; nil where nothing has a time yet.
+  /// Position in the stream, in seconds; nil if no buffer had a timestamp yet.
   public var position: Double?
-  /// Of the whole stream, in seconds; nil where nobody knows.
+  /// Duration of the whole stream, in seconds; nil if unknown.
   public var duration: Double?
-  /// Video frames so far; nil without video.
+  /// Number of video frames so far; nil without video.
   public var frames: Int?
-  /// Bytes written to files so far.
+  /// Number of bytes written to files so far.
   public var bytes = 0
 
-  /// From 0 to 1; nil where the duration is not known.
+  /// Position relative to the duration, 0 to 1; nil if unknown.
   public var fraction: Double? {
     guard let position, let duration, duration > 0 else { return nil }
     return min(1, max(0, position / duration))
   }
 
-  /// Seconds of the stream in a second.
+  /// Seconds of the stream processed per second.
   public var speed: Double? {
     guard let position, elapsed > 0 else { return nil }
     return position / elapsed
   }
 
-  /// Frames of work a second.
+  /// Video frames processed per second.
   public var framesPerSecond: Double? {
     guard let frames, elapsed > 0 else { return nil }
     return Double(frames) / elapsed
   }
 
-  /// Seconds until the end, at the speed so far.
+  /// Estimated seconds until the end, at the average speed so far.
   public var timeLeft: Double? {
     guard let position, let duration, let speed, speed > 0 else { return nil }
     return max(0, duration - position) / speed
   }
 }
 
-/// Reads off the links of a running graph how far it has come.
+/// Determines the progress of a running graph from its links.
 struct ProgressMeter {
   private let depths: [Int]
   private let start = ContinuousClock.now
@@ -64,8 +64,8 @@ struct ProgressMeter {
     return progress
   }
 
-  /// Of the links whose buffers have a time, the one nearest to the end of the graph; video
-  /// before audio.
+  /// Returns the link nearest to the end of the graph among those whose buffers have timestamps;
+  /// video takes precedence over audio.
   private func mostTelling(_ meters: [LinkMeter]) -> LinkMeter? {
     meters.filter { $0.position != nil }.max { one, other in
       (one.carriesFrames ? 1 : 0, depths[one.link]) < (
@@ -74,10 +74,10 @@ struct ProgressMeter {
     }
   }
 
-  /// How many links lie before each link, on the longest way.
+  /// Returns the number of links upstream of each link, on the longest path.
   private static func depths(of graph: ResolvedGraph) -> [Int] {
     var depth = [Int](repeating: 0, count: graph.elements.count)
-    // Each round settles one link more of the longest way; a graph of elements has no cycles.
+    // Each round settles one more link of the longest path; graphs of elements have no cycles.
     for _ in 0..<min(graph.links.count, 64) {
       var isSettled = true
       for link in graph.links where depth[link.sink.element] <= depth[link.source.element] {

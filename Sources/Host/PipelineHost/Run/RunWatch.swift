@@ -3,14 +3,14 @@
 internal import GStreamer
 internal import PipelineFile
 
-/// Follows a graph that runs: its messages, its progress, and how it ends.
+/// Monitors a running graph: its messages, its progress and its end.
 final class RunWatch {
   private let assembly: GraphAssembly
   private let take: Take
   private let outputs: OutputFiles
   private let inputs: InputFiles
   private let events: AsyncStream<PipelineRun.Event>.Continuation
-  /// In seconds.
+  /// Interval of the ticks in seconds.
   private let beat: Double
   private let ticksPerReport: Int
   private let answers = Blocking.Queue()
@@ -19,14 +19,14 @@ final class RunWatch {
   private var activity = Activity()
   private var ticks = 0
   private var isStarted = true
-  /// Nil while the stream runs as it should.
+  /// Nil while the stream runs normally.
   private var ending: RunEnding?
   /// Whether the sources have been told to end.
   private let hasTold = Locked(false)
   private var hasToldOfCut = false
-  /// What an element misses, by its name.
+  /// Descriptions of missing plugins, by element name.
   private var missing: [String: String] = [:]
-  /// For how long nothing has come through since then, in seconds.
+  /// Time without progress since a plugin was found missing, in seconds.
   private var quiet = 0.0
 
   init(
@@ -45,7 +45,7 @@ final class RunWatch {
     ticksPerReport = max(1, Int((options.interval.seconds / self.beat).rounded()))
   }
 
-  /// Follows the signals to the end, and tells whether something hangs.
+  /// Handles the signals until the run ends; returns whether something hangs.
   func outcome(
     _ inbox: AsyncStream<RunAttempt.Signal>
   ) async -> (outcome: RunAttempt.Outcome, hangs: Bool) {
@@ -63,7 +63,7 @@ final class RunWatch {
       ending = RunEnding(.stopped)
       endAtSources()
     case .abort: return fail(RunFailure(.aborted, Self.aborted))
-    // Mostly, the error message that says why comes first.
+    // Usually, the error message that states the reason comes first.
     case .notStarted: isStarted = false
     case .failed(let diagnostic): return fail(RunFailure(.failed, diagnostic))
     case .message(let message): return outcome(of: message)
@@ -84,7 +84,7 @@ final class RunWatch {
       return fail(RunFailure(.failed, diagnostic))
     case .warning(let failure):
       events.yield(.warning(assembly.diagnostic(.warning, failure, message, missing: missing)))
-    // It may wait for a change of state that itself waits for data.
+    // In the background: answering may wait for a state change that itself waits for data.
     default: answers.start { [assembly] in assembly.pipeline.answer(message) }
     }
     return nil
@@ -121,8 +121,8 @@ final class RunWatch {
     return nil
   }
 
-  /// An element that misses a plugin may have other streams to give, but not where nothing comes
-  /// through any more.
+  /// Returns a failure if a plugin is missing and no data flows any more; until then, the element
+  /// may still provide other streams.
   private func complaintOfMissingPlugin(_ state: Activity.State) -> RunFailure? {
     guard ending == nil, !missing.isEmpty else { return nil }
     quiet = state == .moves ? 0 : quiet + beat
@@ -130,7 +130,7 @@ final class RunWatch {
     return assembly.complaint(ofMissing: missing).map { RunFailure(.failed, $0) }
   }
 
-  /// The end of the stream has come to all sinks.
+  /// Handles the end of the stream at all sinks.
   private func end() -> RunAttempt.Outcome {
     var wasStopped = false
     switch ending?.reason {
@@ -158,7 +158,7 @@ final class RunWatch {
       result: .success(progress), isFinished: true, elapsed: progress.elapsed)
   }
 
-  /// Lets what was recorded come to its end; the outcome where there is nothing to wait for.
+  /// Lets the recorded data be finished; returns the outcome if there is nothing to wait for.
   private func fail(_ failure: RunFailure) -> RunAttempt.Outcome? {
     guard outputs.outputs.contains(where: { assembly.hasRecorded($0.element) }) else {
       if case .failed(let first)? = ending?.reason { return self.failure(first) }
@@ -184,8 +184,8 @@ final class RunWatch {
     meter.progress(assembly.state.withLock { $0.meters }, bytes: take.size)
   }
 
-  /// Tells the sources, once the pipeline has started: a source that is held up until then would
-  /// keep the start waiting for the event.
+  /// Sends EOS to the sources, once the pipeline has started: the event would deadlock with a
+  /// source that is blocked until then.
   private func endAtSources() {
     Blocking.start { [assembly, hasTold] in
       _ = assembly.pipeline.waitForState(timeout: .max)
@@ -202,7 +202,7 @@ final class RunWatch {
 
   private static let aborted = Diagnostic(.error, "the run was stopped", at: nil)
   private static let notStarted = Diagnostic(
-    .error, "the pipeline does not start, and no element says why", at: nil)
+    .error, "the pipeline did not start, and no element reported an error", at: nil)
 }
 
 extension Duration {
@@ -210,24 +210,25 @@ extension Duration {
 }
 
 extension GraphAssembly {
-  /// An element's error or warning with the line that makes the element.
+  /// Returns an element's error or warning with the location of the element in the file.
   fileprivate func diagnostic(
     _ severity: Diagnostic.Severity, _ failure: PipelineFailure, _ message: Message,
     missing: [String: String]
   ) -> Diagnostic {
     let child = pipeline.child(sending: message)
     let place = child.flatMap(location(ofChild:))
-    // The first line is a place in the element's source code.
+    // The first line is a location in the element's source code.
     let details = failure.debug.split(separator: "\n").dropFirst().joined(separator: ", ")
     let help =
-      child.flatMap { missing[$0] }.map { "it would need \($0)" }
+      child.flatMap { missing[$0] }.map { "it needs \($0)" }
       ?? (details.isEmpty ? nil : details)
     return Diagnostic(
       severity, "\(place?.title ?? "'\(failure.element)'"): \(failure.message)",
       at: place?.location, help: help)
   }
 
-  /// A stream that goes nowhere fails as an "internal data stream error" of the source.
+  /// Returns the error for a missing pad: an unlinked stream fails as an "internal data stream
+  /// error" of the source.
   fileprivate func missingPad(behind failure: PipelineFailure) -> Diagnostic? {
     failure.debug.contains("not-linked") ? missingPad() : nil
   }

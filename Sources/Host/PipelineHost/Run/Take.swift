@@ -3,7 +3,7 @@
 internal import PartialFile
 internal import PipelineFile
 
-/// The files that one attempt writes. Until the attempt has ended well, they are ``PartialFile``s.
+/// The files that one attempt writes. Until it has ended successfully, they are ``PartialFile``s.
 final class Take: Sendable {
   private struct File: Sendable {
     let output: OutputFiles.Output
@@ -12,7 +12,9 @@ final class Take: Sendable {
 
   private let files: [File]
 
-  /// Creates and locks the files. Throws where another run writes to one of them.
+  /// Creates and locks the files.
+  ///
+  /// - Throws: if another run is writing one of them.
   init(_ outputs: OutputFiles) throws(RunFailure) {
     var files: [File] = []
     for output in outputs.outputs {
@@ -44,19 +46,20 @@ final class Take: Sendable {
     }
   }
 
-  /// Where each element that writes a file writes it.
+  /// The paths that the sinks write to, by element index.
   var locations: [Int: String] {
     Dictionary(files.map { ($0.output.element, $0.partial.path) }) { first, _ in first }
   }
 
-  /// How many bytes are written so far.
+  /// Number of bytes written so far.
   var size: Int { files.reduce(0) { $0 &+ $1.partial.size } }
 
-  /// Gives the finished files their names, and tells which there are.
+  /// Renames the finished files to their final names, and returns those.
   ///
   /// - Parameters:
-  ///   - replaces: whether a file of that name may be replaced.
-  ///   - number: of the take. The second one is `movie-2.mov`, or has the next number that is free.
+  ///   - replaces: whether existing files of these names may be replaced.
+  ///   - number: number of the attempt. The second one is named `movie-2.mov`, or with the next
+  ///     free number.
   func finish(replaces: Bool, number: Int) throws(RunFailure) -> [String] {
     let isFirst = number == 1
     var number = number
@@ -76,16 +79,16 @@ final class Take: Sendable {
       guard path != wanted else { continue }
       displaced.append(
         Diagnostic(
-          .error, "'\(wanted)' appeared during the run, and is not replaced",
+          .error, "'\(wanted)' was created during the run and is not replaced",
           at: file.output.location, help: "the finished file is '\(path)'"))
     }
     guard displaced.isEmpty else { throw RunFailure(.wouldOverwrite, Diagnostics(displaced)) }
     return paths
   }
 
-  /// Leaves what was recorded under its name of an incomplete file, and tells which there are.
+  /// Keeps the recorded data under the names of incomplete files, and returns those.
   ///
-  /// - Parameter holdsData: whether anything was recorded for the element of this position.
+  /// - Parameter holdsData: returns whether anything was recorded for the sink with this index.
   func keep(_ holdsData: (Int) -> Bool) -> [String] {
     files.compactMap { file in
       guard holdsData(file.output.element), file.partial.size > 0 else {
@@ -107,11 +110,11 @@ final class Take: Sendable {
       throw RunFailure(
         .failed,
         Diagnostic(
-          .error, "'\(path)' could not get its name: \(FileError(code))",
+          .error, "the finished file cannot be renamed to '\(path)': \(FileError(code))",
           at: file.output.location,
           help: file.partial.isThere
             ? "the finished file is '\(file.partial.path)'"
-            : "it vanished while it was written"))
+            : "it was deleted while it was being written"))
     }
   }
 }

@@ -4,17 +4,18 @@ internal import GStreamer
 internal import Glibc
 internal import PipelineFile
 
-/// Notices when nothing moves, and finds the element that holds the others up.
+/// Detects that there is no progress, and finds the element that blocks the others.
 ///
-/// It counts how often nothing had moved rather than looking at a clock, which goes on while the
-/// machine sleeps.
+/// It counts ticks without progress instead of comparing clock times, because clocks advance while
+/// the machine sleeps.
 struct Watchdog {
   private let assembly: GraphAssembly
-  /// In seconds.
+  /// Time limit in seconds; nil for none.
   private let limit: Double?
   private var quiet = 0.0
-  /// What has come through each link, by its position, and through which nothing came lately.
+  /// Number of buffers seen on each link, by index.
   private var counts: [Int: Int] = [:]
+  /// Links without new buffers since the last call.
   private var still: Set<Int> = []
 
   init(_ assembly: GraphAssembly) {
@@ -22,15 +23,16 @@ struct Watchdog {
     limit = assembly.graph.run.watchdog.map { Double($0) * 1e-9 }
   }
 
-  /// To be called now and then with the links as they are.
+  /// Records the state of the links; call it periodically.
   mutating func look(at meters: [LinkMeter]) {
     still = Set(meters.filter { counts[$0.link] == $0.buffers }.map(\.link))
     counts = Dictionary(meters.map { ($0.link, $0.buffers) }) { first, _ in first }
   }
 
-  /// What to say where nothing has moved for as long as the file allows.
+  /// Returns an error if there was no progress for as long as the file allows.
   ///
-  /// - Parameter interval: since the last call, in seconds of a machine that was awake.
+  /// - Parameter interval: time since the last call, in seconds, without the time that the machine
+  ///   slept.
   mutating func complaint(_ state: Activity.State, interval: Double) -> Diagnostic? {
     guard let limit else { return nil }
     quiet = state == .moves ? 0 : quiet + interval
@@ -39,25 +41,25 @@ struct Watchdog {
     let title = assembly.graph.elements[element].title
     return Diagnostic(
       .error,
-      "nothing has moved for \(limit) s: \(title) "
-        + (isSource ? "gives nothing" : "does not get on"),
+      "no progress for \(limit) s: \(title) "
+        + (isSource ? "produces no data" : "is blocked"),
       at: assembly.graph.elements[element].location,
       help: "the limit is 'watchdog' in 'run'")
   }
 
-  /// What to say where a stream did not end when it was told to.
+  /// A warning about a stream that did not end when it was told to.
   var cut: Diagnostic? {
     guard let (element, isSource) = culprit else { return nil }
     let title = assembly.graph.elements[element].title
     return Diagnostic(
       .warning,
-      "\(title) \(isSource ? "gives nothing" : "does not get on"): the output ends with what had "
-        + "come through",
+      "\(title) \(isSource ? "produces no data" : "is blocked"): the output ends with the data "
+        + "received so far",
       at: assembly.graph.elements[element].location)
   }
 
-  /// A source that gives nothing, though it has not ended, or else the element that a source's
-  /// data does not get beyond.
+  /// A source that produces no data although it has not ended, or else the element that does not
+  /// pass on the data of a source.
   private var culprit: (element: Int, isSource: Bool)? {
     let meters = assembly.state.withLock { $0.meters }
     let targets = Set(assembly.graph.links.map(\.sink.element))
@@ -74,8 +76,8 @@ struct Watchdog {
     return zip(sources, ends).first { $0 != $1 }.map { ($0.1, false) }
   }
 
-  /// Where a buffer is being pushed, the element behind is the one that holds it; an element that
-  /// pushes nothing holds up those behind it.
+  /// Returns the element that blocks a source: while a buffer is being pushed, the element
+  /// downstream of it is the one that holds it up.
   private func end(of source: Int, _ meters: [LinkMeter]) -> Int {
     let links = assembly.graph.links
     var element = source
@@ -90,14 +92,14 @@ struct Watchdog {
 }
 
 extension LinkMeter {
-  /// A buffer or an event is being pushed through the link.
+  /// Whether a buffer or an event is being pushed through the link.
   fileprivate var isBusy: Bool { pad.peer?.isStreaming ?? false }
 
-  /// The end of the stream has passed the link.
+  /// Whether the end of the stream has passed the link.
   fileprivate var hasEnded: Bool { pad.hasEnded }
 }
 
-/// Tells whether a graph has got on since the last time it was asked.
+/// Determines whether a graph has made progress since the last call.
 struct Activity {
   private var buffers = -1
   private var bytes = -1
@@ -105,14 +107,16 @@ struct Activity {
 
   enum State {
     case moves
-    /// Nothing has come through, but the process works: an encoder may be at it.
+    /// No data has come through, but the process is using the CPU: an encoder may be at work.
     case works
     case rests
   }
 
+  /// Returns the activity since the last call.
+  ///
   /// - Parameters:
-  ///   - bytes: that are written so far.
-  ///   - interval: since the last call, in seconds of a machine that was awake.
+  ///   - bytes: number of bytes written so far.
+  ///   - interval: time since the last call, in seconds, without the time that the machine slept.
   mutating func state(_ meters: [LinkMeter], bytes: Int, interval: Double) -> State {
     let buffers = meters.reduce(0) { $0 &+ $1.buffers }
     let work = Self.processorTime
@@ -121,7 +125,7 @@ struct Activity {
     return work - self.work > interval / 4 ? .works : .rests
   }
 
-  /// That the process has used, in seconds.
+  /// CPU time that the process has used, in seconds.
   private static var processorTime: Double {
     var usage = rusage()
     guard getrusage(RUSAGE_SELF.rawValue, &usage) == 0 else { return 0 }
