@@ -11,7 +11,7 @@ public struct MatroskaVideo: Equatable, Sendable {
   /// Projection (`Projection`, 5.1.4.1.28.41); nil if the video is not immersive.
   public private(set) var projection: SphericalVideo?
 
-  /// The projection and packing as ``ImmersiveMetadata``; nil if the video is not immersive.
+  /// The projection and packing as `ImmersiveMetadata`; nil if the video is not immersive.
   public var immersive: ImmersiveMetadata? {
     projection?.immersiveMetadata(packing.flatMap(StereoscopicMode.init))
   }
