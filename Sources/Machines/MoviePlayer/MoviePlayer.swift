@@ -2,11 +2,12 @@
 
 public import ISOBMFF
 
-/// Plays movies, and H.265 without a container: bytes in, streams of samples with their times out.
+/// Plays movies and raw H.265 elementary streams: takes bytes, returns streams of samples with
+/// their timestamps.
 ///
-/// It reads nothing itself and waits for nobody: ``next()`` says what comes next, be that something
-/// for the caller or something that the player has to have first. So it plays files, streams and
-/// memory alike, from any thread:
+/// The player does no I/O of its own and never blocks. ``next()`` returns either the next output or
+/// a request that the caller must answer first. The same code therefore plays files, streams and
+/// memory, on any thread:
 ///
 /// ```swift
 /// var player = MoviePlayer(.file(size: UInt64(file.count)))
@@ -21,36 +22,37 @@ public import ISOBMFF
 /// }
 /// ```
 ///
-/// What is wrong with a movie but can be done without comes as ``PlayerOutput/warning(_:)``. Nothing
-/// that a file says makes the player trap, hang, or ask for more memory than the file's size
-/// justifies.
+/// Recoverable defects of a movie are reported as ``PlayerOutput/warning(_:)``. Nothing in a file
+/// can make the player trap, hang, or ask for more memory than the size of the file justifies.
 public struct MoviePlayer: ~Copyable, Sendable {
-  /// Where bytes come from.
+  /// The kind of input that bytes come from.
   public enum Source: Sendable {
-    /// They can be read anywhere; how many there are is nil where that is not known. The player
-    /// asks for them by ``PlayerStep/read(_:)``.
+    /// Random access. The size in bytes, or nil if unknown. The player asks for bytes with
+    /// ``PlayerStep/read(_:)``.
     case file(size: UInt64?)
-    /// They come in order, in chunks of any size: ``MoviePlayer/append(_:_:)``.
+    /// Bytes in order, in chunks of any size, passed to ``MoviePlayer/append(_:_:)``.
     case stream(StreamSource)
-    /// They are H.265 without a container, and come as such.
+    /// H.265 without a container, passed to ``MoviePlayer/append(_:_:)``.
     case elementaryStream(ElementaryStreamSource)
   }
 
   private var phase: Phase
   private let options: PlayerOptions
   private var outputs = OutputQueue()
-  /// What was asked for and has not been answered.
+  /// The request that ``next()`` returned last, until it is answered.
   private var request: PlayerStep?
   private var answer: ReadAnswer?
   private var hasMoved: Bool?
   private var failure: MoviePlayerError?
   private var selection: [Bool] = []
-  /// All that was under way was dropped, and nobody has said what comes next.
+  /// Whether a flush has dropped everything in progress and the source has not yet said where it
+  /// continues.
   private var hasLostPlace = false
 
-  /// How far the movie has been played, on its own time line.
+  /// The playback position, in nanoseconds of movie time.
   public private(set) var position: Nanoseconds = 0
 
+  /// Creates a player at the start of a source, with all streams selected.
   public init(_ source: Source, options: PlayerOptions = PlayerOptions()) {
     self.options = options
     phase =
@@ -61,9 +63,9 @@ public struct MoviePlayer: ~Copyable, Sendable {
       }
   }
 
-  /// What comes next: the same request again as long as it has not been answered.
+  /// Returns the next output or request; an unanswered request is returned again.
   ///
-  /// - Throws: why nothing more comes; the same again from then on.
+  /// - Throws: The error that ended playback; every later call throws it again.
   public mutating func next() throws(MoviePlayerError) -> PlayerStep {
     while true {
       if let output = outputs.popFirst() { return .output(output) }
@@ -110,8 +112,8 @@ public struct MoviePlayer: ~Copyable, Sendable {
     return progress
   }
 
-  /// Says whether somebody takes a stream; all are taken at first. What nobody takes is not read,
-  /// where that can be.
+  /// Selects or deselects a stream; initially all are selected. Samples of a deselected stream are
+  /// not read if that can be avoided.
   public mutating func select(_ stream: StreamID, _ isSelected: Bool = true) {
     let number = stream.rawValue
     guard (0..<256).contains(number) else { return }
@@ -123,15 +125,15 @@ public struct MoviePlayer: ~Copyable, Sendable {
 
   // MARK: Answers
 
-  /// Answers ``PlayerStep/read(_:)``: the bytes from the start of the range on, as far as the
-  /// source has them; nil where it has none.
+  /// Answers ``PlayerStep/read(_:)`` with the bytes from the start of the range, or as many of them
+  /// as the source has; nil if it has none.
   public mutating func supply(_ slice: ByteSlice?) {
     guard case .read(let request)? = request else { return }
     self.request = nil
     answer = ReadAnswer(offset: request.range.lowerBound, slice: slice)
   }
 
-  /// Answers ``PlayerStep/moveSource(to:)``: the source goes on there.
+  /// Answers ``PlayerStep/moveSource(to:)``: the next bytes are those at the requested offset.
   public mutating func sourceMoved() {
     guard case .moveSource(let place)? = request else { return }
     request = nil
@@ -139,7 +141,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
     hasMoved = true
   }
 
-  /// Answers ``PlayerStep/moveSource(to:)``: the source does not go there, but on as before.
+  /// Answers ``PlayerStep/moveSource(to:)``: the source cannot seek and continues as before.
   public mutating func sourceStays() {
     guard case .moveSource? = request else { return }
     request = nil
@@ -148,9 +150,9 @@ public struct MoviePlayer: ~Copyable, Sendable {
 
   // MARK: Streams
 
-  /// Takes the next bytes of a stream; of length-prefixed H.265, the next access unit.
+  /// Appends the next bytes of a stream; for length-prefixed H.265, exactly one access unit.
   ///
-  /// - Throws: why nothing more comes.
+  /// - Throws: The error that ended playback.
   public mutating func append(
     _ slice: ByteSlice, _ times: ChunkTimes = ChunkTimes()
   ) throws(MoviePlayerError) {
@@ -167,62 +169,62 @@ public struct MoviePlayer: ~Copyable, Sendable {
     }
   }
 
-  /// Says that a stream has ended.
+  /// Signals the end of a stream.
   public mutating func endSource() { phase.endSource() }
 
-  /// Says that what a stream gives next lies at this byte of the file.
+  /// Sets the file offset, in bytes, of the next chunk.
   public mutating func continueSource(at offset: UInt64) {
     hasLostPlace = false
     phase.begin(at: offset)
   }
 
-  /// Says which part of the stream comes next, by times that are the source's own. A movie that
-  /// comes so, as by adaptive streaming, goes on with a box: an index, or a fragment.
+  /// Sets the segment that the timestamps of the following chunks refer to. The next chunk of such
+  /// a movie, as in adaptive streaming, starts with a box: an index or a fragment.
   public mutating func continueSource(in segment: PlaybackSegment) {
     hasLostPlace = false
     phase.begin(segment)
   }
 
-  /// Takes parameter sets that come beside an elementary stream from now on.
+  /// Adds out-of-band parameter sets of an elementary stream, valid from now on.
   ///
-  /// - Throws: why they cannot be read.
+  /// - Throws: ``MoviePlayerError/configuration(_:)`` if they cannot be parsed.
   public mutating func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
     try phase.add(parameterSets: parameterSets)
   }
 
-  /// Drops what is under way, since the source has dropped all of it. What part of the stream is
-  /// played is told once more.
+  /// Drops everything in progress after the source has been flushed. The current segment is sent
+  /// again.
   public mutating func flush() {
     outputs.clear()
     hasLostPlace = true
     phase.flush()
   }
 
-  /// Bytes of a stream that are kept because the index has not come yet that says what they are.
-  /// Their memory is up to the caller: from some size on, chunks may better lie in a file.
+  /// Number of bytes of a stream that are retained until the index arrives. Their memory belongs to
+  /// the caller, which may want to spool large amounts to a file (``ByteSpool``).
   public var heldByteCount: UInt64 { phase.heldByteCount }
 
-  /// The movie as its index says, with what has come of its fragments; nil before that is known,
-  /// and of a stream without a container.
+  /// The movie as its index describes it, with the fragments read so far; nil before the index is
+  /// known and for a stream without a container.
   public var movie: Movie? { phase.movie }
 
-  /// What the movie's file says that it is; nil where it does not.
+  /// The movie's `ftyp` box; nil if it has none.
   public var fileType: FileType? { phase.fileType }
 
-  /// By how much the samples of a stream come later than what they are made of, at the most so far:
-  /// pictures of an eye that is predicted from the other wait for those that refer to the same.
-  /// ``PlayerOutput/statusChanged`` says that it has grown.
+  /// The largest delay so far between an access unit and the samples made from it: pictures of an
+  /// inter-view predicted eye wait for other pictures with the same reference.
+  /// ``PlayerOutput/statusChanged`` reports an increase.
   public func latency(of stream: StreamID) -> Nanoseconds { phase.latency(of: stream) }
 
   // MARK: Seeks
 
-  /// Where what lies in the movie, for seeks; nil where it cannot be sought.
+  /// A map from movie time to file offsets, for seeking; nil if the movie is not seekable.
   public var seekMap: SeekMap? { phase.seekMap }
 
-  /// How long the movie plays, on its own time line; nil where that is not known.
+  /// The duration in nanoseconds of movie time; nil if unknown.
   public var duration: Nanoseconds? { phase.duration }
 
-  /// The part of the movie that is played, on its own time line, with its position and the movie's
+  /// The segment being played, on the movie's timeline, with its position and the movie's
   /// duration.
   public var segment: PlaybackSegment {
     var segment = phase.segment
@@ -230,14 +232,14 @@ public struct MoviePlayer: ~Copyable, Sendable {
     return segment
   }
 
-  /// What a seek comes to; nil where it makes no sense.
+  /// Returns the result of a seek without carrying it out; nil if the seek is invalid.
   public func plan(_ seek: SeekRequest) -> SeekPlan? {
     let selected = selection.indices.filter { selection[$0] }.map { StreamID(rawValue: $0) }
     return seekMap?.plan(seek, from: segment, selected: Set(selected))
   }
 
-  /// Plays another part of the movie from now on. A stream's source has to be made to go to
-  /// ``SeekPlan/offset`` before.
+  /// Continues with another part of the movie. The source of a stream must be moved to
+  /// ``SeekPlan/offset`` first.
   public mutating func begin(_ plan: SeekPlan) {
     outputs.clear()
     request = nil
@@ -249,13 +251,14 @@ public struct MoviePlayer: ~Copyable, Sendable {
   }
 }
 
-/// How a movie is to be played, where the movie leaves that open.
+/// Playback choices that the movie leaves open.
 public struct PlayerOptions: Sendable {
-  /// Frames a second of an elementary stream without timestamps, whatever it says itself; nil for
-  /// what it says.
+  /// Frames per second of an elementary stream without timestamps, overriding the stream's own
+  /// timing; nil to use the latter.
   public var frameRate: Ratio?
-  /// Whether a track of two layers is given as it is too, beside its eyes.
+  /// Whether a multi-layer track is also offered as it is, in addition to its eyes.
   public var offersLayers = true
 
+  /// Creates the default options.
   public init() {}
 }

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Bytes of a stream that have come and are still needed, as references to the chunks they came in.
+/// The bytes of a stream that have arrived and are still needed, as references to the chunks they
+/// arrived in.
 struct ByteQueue {
   private struct Entry {
     let offset: UInt64
     let end: UInt64
-    /// Nil where it is needed no more.
+    /// Nil once discarded.
     var slice: ByteSlice?
   }
 
-  /// To how many chunks a sample refers; more are copied into one.
+  /// Maximum number of chunks that a sample refers to; more are copied into one.
   private static let maximumReferences = 4
 
   private var entries: [Entry] = []
   private var head = 0
-  /// Where the next bytes belong, from the file's start.
+  /// File offset of the next bytes to arrive.
   private(set) var end: UInt64
 
   init(at offset: UInt64 = 0) {
     end = offset
   }
 
-  /// Where the bytes begin that are here.
+  /// File offset of the first byte held.
   var start: UInt64 { head < entries.count ? entries[head].offset : end }
 
   mutating func append(_ slice: ByteSlice) {
@@ -31,7 +32,7 @@ struct ByteQueue {
     end = next
   }
 
-  /// Lets go of what lies before an offset.
+  /// Discards the chunks that end at or before an offset.
   mutating func discard(before offset: UInt64) {
     let old = head
     while head < entries.count, entries[head].end <= offset {
@@ -48,13 +49,13 @@ struct ByteQueue {
     }
   }
 
-  /// Whether all of these bytes are here.
+  /// Whether all bytes of a range are held.
   func has(_ offset: UInt64, _ size: UInt64) -> Bool {
     let (end, overflow) = offset.addingReportingOverflow(size)
     return !overflow && offset >= start && end <= self.end
   }
 
-  /// The index of the entry with the byte at an offset that is here.
+  /// Returns the index of the entry that contains a held byte.
   private func entry(at offset: UInt64) -> Int {
     var low = head
     var high = entries.count
@@ -65,7 +66,7 @@ struct ByteQueue {
     return low
   }
 
-  /// These bytes; nil where they are not all here, or there are none.
+  /// Returns the bytes of a range; nil if it is empty or not held entirely.
   func part(_ offset: UInt64, _ size: Int) -> SampleData? {
     guard size > 0, has(offset, UInt64(size)) else { return nil }
     var parts: [ByteSlice] = []
@@ -86,8 +87,7 @@ struct ByteQueue {
     return parts.count > Self.maximumReferences ? data.map { SampleData($0.joined()) } : data
   }
 
-  /// The bytes that are here from an offset on, as far as they lie in one chunk; nil where there
-  /// are none.
+  /// Returns the bytes from an offset to the end of their chunk; nil if none are held.
   func bytes(from offset: UInt64) -> ByteSlice? {
     guard offset >= start, offset < end else { return nil }
     let index = entry(at: offset)
@@ -96,26 +96,27 @@ struct ByteQueue {
   }
 }
 
-/// Memory that a caller has read into, and that samples are parts of.
+/// Memory that the caller has read into and that samples refer to.
 ///
-/// A player looks at the bytes and refers to them, but never copies or keeps more of them than it
-/// needs. What it gives out are parts of these objects again, so that a caller finds its own
-/// memory in them:
+/// The player parses the bytes and refers to them; it neither copies nor retains more of them than
+/// it needs. The slices it returns are parts of the same objects, so a caller can recognise its own
+/// memory:
 ///
 /// ```swift
 /// if let file = slice.chunk as? MappedFile { file.send(slice.range) }
 /// ```
 public protocol ByteChunk: AnyObject, Sendable {
-  /// The same memory with the same content as long as the object lives.
+  /// The memory, whose address and content stay the same during the lifetime of the object.
   var bytes: UnsafeRawBufferPointer { get }
 }
 
-/// Bytes that the player has made itself, or that a caller gives as an array.
+/// Bytes that the player has produced, or that the caller passes as an array.
 public final class OwnedBytes: ByteChunk {
-  // Written before anybody else sees it, and freed when nobody does any more.
+  /// The bytes, at an address aligned to 16.
+  // Written before they are shared; freed when no reference is left.
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
 
-  /// - Parameter fill: writes all of the bytes, which are unset before.
+  /// - Parameter fill: Initializes all of the bytes.
   init<Failure>(
     count: Int, _ fill: (UnsafeMutableRawBufferPointer) throws(Failure) -> Void
   ) throws(Failure) {
@@ -129,7 +130,7 @@ public final class OwnedBytes: ByteChunk {
     bytes = UnsafeRawBufferPointer(memory)
   }
 
-  /// A copy of an array's bytes.
+  /// Creates a copy of an array's bytes.
   public convenience init(_ array: [UInt8]) {
     self.init(count: array.count) { $0.copyBytes(from: array) }
   }
@@ -139,18 +140,18 @@ public final class OwnedBytes: ByteChunk {
 
 /// A part of a chunk of memory.
 public struct ByteSlice: Sendable {
-  /// What the bytes lie in.
+  /// The chunk that contains the bytes.
   public let chunk: any ByteChunk
-  /// Where they lie in it; within ``ByteChunk/bytes``.
+  /// The byte range within the chunk, inside ``ByteChunk/bytes``.
   public let range: Range<Int>
 
-  /// All bytes of a chunk.
+  /// Creates a slice of all bytes of a chunk.
   public init(_ chunk: any ByteChunk) {
     self.chunk = chunk
     range = 0..<chunk.bytes.count
   }
 
-  /// A copy of an array's bytes.
+  /// Creates a slice of a copy of an array's bytes.
   public init(_ array: [UInt8]) {
     self.init(OwnedBytes(array))
   }
@@ -160,20 +161,20 @@ public struct ByteSlice: Sendable {
     self.range = range
   }
 
-  /// The bytes.
+  /// The number of bytes.
   public var count: Int { range.count }
 
-  /// Whether these are all bytes of the chunk.
+  /// Whether the slice covers the whole chunk.
   public var isWhole: Bool { range == 0..<chunk.bytes.count }
 
-  /// A part of these bytes, counted from the slice's own start; nil outside.
+  /// Returns a part of the slice, in offsets from the slice's own start; nil if out of range.
   public func part(_ part: Range<Int>) -> ByteSlice? {
     guard part.lowerBound >= 0, part.upperBound <= count else { return nil }
     return ByteSlice(
       chunk: chunk, range: range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
   }
 
-  /// Calls `body` with the bytes, which must not be kept.
+  /// Calls `body` with the bytes, which are valid only during the call.
   public func withBytes<Result, Failure>(
     _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
   ) throws(Failure) -> Result {
@@ -181,7 +182,7 @@ public struct ByteSlice: Sendable {
     return try body(UnsafeRawBufferPointer(rebasing: chunk.bytes[range]))
   }
 
-  /// Calls `body` with the bytes, which must not be kept.
+  /// Calls `body` with the bytes, which are valid only during the call.
   func withSpan<Result, Failure>(
     _ body: (RawSpan) throws(Failure) -> Result
   ) throws(Failure) -> Result {

@@ -8,24 +8,24 @@
   import Darwin
 #endif
 
-/// Keeps bytes in a temporary file instead of in memory: for chunks that a player has to hold
-/// before it knows what they are (``MoviePlayer/heldByteCount``).
+/// Keeps bytes in a temporary file instead of in memory, for chunks that a player retains until the
+/// index arrives (``MoviePlayer/heldByteCount``).
 ///
-/// The file has no name, and is gone with the last of its bytes.
+/// The file has no name; it disappears with the last slice that refers to it.
 public struct ByteSpool: ~Copyable, Sendable {
-  /// Why bytes cannot be kept.
+  /// The reason why bytes cannot be stored.
   public enum Failure: Error, Sendable {
-    /// No file can be made or written: the number of the system's error.
+    /// The file cannot be created or written: the system's `errno`.
     case system(Int32)
-    /// More bytes than these are not kept.
+    /// The limit, in bytes, would be exceeded.
     case tooLarge(UInt64)
   }
 
-  /// A part of the file that is mapped into memory.
+  /// A part of the file, mapped into memory.
   private final class Block: ByteChunk {
-    // What slices refer to has been written before they are given out, and is not written again.
+    // The bytes that a slice refers to are written before it is returned, and never again.
     nonisolated(unsafe) let bytes: UnsafeRawBufferPointer
-    /// Where it lies in the file.
+    /// Offset in the file, in bytes.
     let offset: Int
 
     init(_ file: Int32, offset: Int, size: Int) throws(Failure) {
@@ -43,14 +43,16 @@ public struct ByteSpool: ~Copyable, Sendable {
   /// A multiple of all page sizes.
   private static let blockSize = 1 << 24
 
-  /// So many bytes are kept at the most.
+  /// Maximum size of the file, in bytes.
   public let limit: UInt64
   private let file: Int32
   private var block: Block?
-  /// How much of the block has been written.
+  /// Number of bytes of the block in use.
   private var filled = 0
 
-  /// - Parameter limit: how many bytes are kept at the most.
+  /// Creates an empty file in `TMPDIR`, `/var/tmp` or `/tmp`.
+  ///
+  /// - Parameter limit: Maximum size of the file, in bytes.
   public init(limit: UInt64 = 1 << 36) throws(Failure) {
     self.limit = limit
     let folders = [getenv("TMPDIR").map { String(cString: $0) }, "/var/tmp", "/tmp"]
@@ -67,7 +69,7 @@ public struct ByteSpool: ~Copyable, Sendable {
 
   deinit { close(file) }
 
-  /// Bytes like these that lie in the file.
+  /// Writes bytes to the file and returns a slice of the mapped copy.
   public mutating func append(_ slice: ByteSlice) throws(Failure) -> ByteSlice {
     let block = try block(for: slice.count)
     try slice.withBytes { (bytes) throws(Failure) in
@@ -84,7 +86,7 @@ public struct ByteSpool: ~Copyable, Sendable {
     return ByteSlice(block).part(filled..<filled + slice.count) ?? slice
   }
 
-  /// The block that has room for so many bytes.
+  /// Returns the current block if `count` bytes fit into it, else a new one.
   private mutating func block(for count: Int) throws(Failure) -> Block {
     if let block, block.bytes.count - filled >= count { return block }
     let offset = block.map { $0.offset + $0.bytes.count } ?? 0
@@ -97,6 +99,7 @@ public struct ByteSpool: ~Copyable, Sendable {
 }
 
 extension ByteSpool.Failure: CustomStringConvertible {
+  /// The reason for people, for example the system's error message.
   public var description: String {
     switch self {
     case .system(let number): String(cString: strerror(number))

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The bytes of a sample: parts of what was read, in order, as few as there can be.
+/// The bytes of a sample as references to what was read, in order and in as few parts as possible.
 public struct SampleData: Sendable {
-  /// The first of the parts.
+  /// The first part.
   public let first: ByteSlice
-  /// The other parts; mostly there is none.
+  /// The remaining parts; usually none.
   public let others: [ByteSlice]
 
   init(_ first: ByteSlice, _ others: [ByteSlice] = []) {
     (self.first, self.others) = (first, others)
   }
 
-  /// Nil without parts.
+  /// Nil if there are no parts.
   init?(_ parts: [ByteSlice]) {
     guard let first = parts.first else { return nil }
     self.init(first, Array(parts.dropFirst()))
   }
 
-  /// The size of all parts together.
+  /// The total number of bytes.
   public var byteCount: Int { others.reduce(first.count) { $0 + $1.count } }
 
-  /// How many parts there are; 1 or more.
+  /// The number of parts; 1 or more.
   public var partCount: Int { 1 + others.count }
 
   /// All parts in order.
@@ -47,22 +47,22 @@ public struct SampleData: Sendable {
     for part in others { copy(part) }
   }
 
-  /// The bytes in one part, copied where they are in several.
+  /// Returns the bytes as one part, copied if there are several.
   func joined() -> ByteSlice {
     guard !others.isEmpty else { return first }
     return ByteSlice(OwnedBytes(count: byteCount) { write(into: $0) })
   }
 }
 
-/// Bytes of a file that can be read anywhere: neighbours that are small come from one read, as
-/// references into it.
+/// Read-ahead for a random-access source: small neighbouring samples are served from one read, as
+/// references to it.
 struct ReadAhead {
-  /// Bytes of the file in memory.
+  /// A range of the file that is in memory.
   struct Window {
     let offset: UInt64
     let slice: ByteSlice
 
-    /// A reference to a part of the bytes; nil where they are not all here.
+    /// Returns a reference to a part of the bytes; nil if they are not all here.
     func part(_ offset: UInt64, _ size: Int) -> ByteSlice? {
       guard offset >= self.offset, let distance = Int(exactly: offset - self.offset),
         distance <= slice.count, size <= slice.count - distance
@@ -71,21 +71,21 @@ struct ReadAhead {
     }
   }
 
-  /// Bytes that are read at once at the most, but for samples that are larger.
+  /// Maximum size of a read, in bytes, except for larger samples.
   static let windowSize = 256 * 1024
-  /// Whoever has read a file so often reads the same again and again.
+  /// If the file has been read this many times over, read-ahead only reads the same bytes again.
   private static let maximumRounds: UInt64 = 16
 
-  /// The bytes that have been read.
+  /// Number of bytes read so far.
   private var total: UInt64 = 0
-  /// One for each track: where tracks lie far apart, each reads at its own place.
+  /// One window per track, since tracks far apart in the file read at their own positions.
   private var windows: [Window?]
 
   init(trackCount: Int) {
     windows = Array(repeating: nil, count: trackCount)
   }
 
-  /// A part of what has been read, for whatever track.
+  /// Returns bytes from any track's window; nil if they are in none.
   func part(_ offset: UInt64, _ size: Int) -> ByteSlice? {
     for window in windows {
       if let part = window?.part(offset, size) { return part }
@@ -95,11 +95,11 @@ struct ReadAhead {
 
   mutating func count(_ size: Int) { total &+= UInt64(clamping: size) }
 
-  /// Whether reading more than what is needed has been of use.
+  /// Whether read-ahead still pays off.
   func isWorthwhile(fileSize: UInt64) -> Bool { total / Self.maximumRounds <= fileSize }
 
-  /// Keeps what was read for a track, in place of what was read for it before; nothing, before the
-  /// next read, so that there are never two of its windows in memory.
+  /// Replaces a track's window. It is cleared before the next read so that no track ever has two
+  /// windows in memory.
   mutating func keep(_ window: Window?, for track: Int) {
     guard windows.indices.contains(track) else { return }
     windows[track] = window

@@ -3,32 +3,33 @@
 import HEVC
 import StereoVideo
 
-/// H.265 without a container that is played: what an encoder or a transport stream gives.
+/// Playback of H.265 without a container, such as the output of an encoder or a transport stream
+/// demuxer.
 struct ElementaryPlayback: ~Copyable, Sendable {
-  /// So many bytes of a file are read at once.
+  /// Bytes per read request.
   private static let readSize: UInt64 = 64 * 1024
 
   private(set) var streams: [PlayedStream] = []
-  /// When the last frame was shown.
+  /// Presentation time of the last frame.
   private(set) var position: Nanoseconds = 0
   private var input: ElementaryInput
   private var description: VideoDescription
-  /// Takes precedence over what the stream says.
+  /// Frame rate from the options, which overrides the stream's.
   private let givenRate: Ratio?
   private let offersLayers: Bool
-  /// How the eyes are had; nil before the first access unit, and where there are no two.
+  /// Extracts each eye's samples; nil before the first access unit, and if there are no eyes.
   private var eyes: EyeSamples?
   private var eyeFormat: EyeFormat?
-  /// The source's segment; nil where it has none.
+  /// The source's segment; nil if it has none.
   private var segment: PlaybackSegment?
-  /// The streams have to be told the segment.
+  /// Whether the segment still has to be announced.
   private var needsSegment = true
-  /// Where to read next, of a source that can be read anywhere.
+  /// Offset of the next read from a random-access source; nil for a stream.
   private var nextRead: UInt64?
   private var hasEnded = false
   private var hasPlayed = false
 
-  /// A stream whose chunks come as they are.
+  /// Creates the playback of a stream whose chunks are appended.
   init(_ source: ElementaryStreamSource, _ options: PlayerOptions) {
     input = ElementaryInput(source)
     description = VideoDescription(frameRate: options.frameRate ?? source.frameRate)
@@ -36,13 +37,13 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     offersLayers = options.offersLayers
   }
 
-  /// A byte stream in a file that can be read anywhere.
+  /// Creates the playback of a byte stream in a random-access file.
   init(reading options: PlayerOptions) {
     self.init(ElementaryStreamSource(), options)
     nextRead = 0
   }
 
-  /// Whether a stream that begins with these bytes is H.265 in start codes.
+  /// Whether a stream starts with a start code and is therefore H.265.
   static func isByteStream(_ start: ByteSlice) -> Bool {
     start.withBytes { $0.starts(with: [0, 0, 0, 1]) || $0.starts(with: [0, 0, 1]) }
   }
@@ -59,13 +60,13 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     input.finish()
   }
 
-  /// Takes what the source says of times from now on.
+  /// Sets the segment that the times of the next chunks refer to.
   mutating func begin(_ segment: PlaybackSegment) {
     self.segment = segment
     needsSegment = true
   }
 
-  /// Takes parameter sets that come beside the stream from now on.
+  /// Adds out-of-band parameter sets, valid from now on.
   mutating func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
     do {
       try eyes?.add(parameterSets: parameterSets)
@@ -74,7 +75,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     }
   }
 
-  /// Forgets what is under way, as after a flush.
+  /// Drops everything in progress, as after a flush.
   mutating func flush() {
     input.reset()
     eyes?.reset()
@@ -88,11 +89,11 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     streams[stream.rawValue].isSelected = isSelected
   }
 
-  // MARK: What comes next
+  // MARK: Output
 
-  /// Gives the next access unit.
+  /// Outputs the next access unit.
   ///
-  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
   mutating func step(
     _ answer: ReadAnswer?, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -151,8 +152,8 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     }
   }
 
-  /// Tells the source's segment; of a stream without timestamps one whose running time begins with
-  /// what is shown first.
+  /// Announces the source's segment or, for a stream without timestamps, one whose running time
+  /// starts with the first frame.
   private mutating func tellSegment(
     from first: LayeredSample, _ outputs: inout OutputQueue
   ) {
@@ -165,7 +166,7 @@ struct ElementaryPlayback: ~Copyable, Sendable {
     }
   }
 
-  /// Gives the streams, now that the first access unit says what they are.
+  /// Outputs the streams, as described by the first access unit.
   private mutating func begin(_ first: LayeredSample, _ outputs: inout OutputQueue) {
     hasPlayed = true
     var format = ElementaryFormat(framing: input.framing)

@@ -2,28 +2,30 @@
 
 public import HEVC
 
-/// H.265 without a container whose access units come one by one, or as a byte stream, and what
-/// came beside it.
+/// The properties of an H.265 stream without a container: how it is framed, and its out-of-band
+/// data.
 public struct ElementaryStreamSource: Sendable {
+  /// How NAL units are separated: by start codes or by length prefixes.
   public let framing: NALUnitFraming
-  /// NAL units of the decoder configuration records; empty for a byte stream, which has them
-  /// inside.
+  /// NAL units of the decoder configuration records; empty for a byte stream, which has them in
+  /// band.
   public let parameterSets: [[UInt8]]
-  /// Frames a second, where something beside the stream says it.
+  /// Frames per second from outside the stream; nil if unknown.
   public var frameRate: Ratio?
 
-  /// A byte stream, whose access units are found in it.
+  /// Creates a source of a byte stream in chunks of any size.
   public init(frameRate: Ratio? = nil) {
     framing = .annexB
     parameterSets = []
     self.frameRate = frameRate
   }
 
-  /// A stream with length prefixes, of which each chunk is an access unit.
+  /// Creates a source of length-prefixed H.265, each chunk of which is one access unit.
   ///
   /// - Parameters:
-  ///   - record: the content of `hvcC`, which is `codec_data` in GStreamer.
-  ///   - layered: the content of `lhvC`.
+  ///   - record: Content of `hvcC`: GStreamer's `codec_data`.
+  ///   - layered: Content of `lhvC`.
+  /// - Throws: ``MoviePlayerError/configuration(_:)`` if a record cannot be parsed.
   public init(
     record: [UInt8], layered: [UInt8]? = nil, frameRate: Ratio? = nil
   ) throws(MoviePlayerError) {
@@ -38,7 +40,7 @@ public struct ElementaryStreamSource: Sendable {
     self.frameRate = frameRate
   }
 
-  /// Whether the records alone say that the stream has one layer only.
+  /// Whether the records alone show that the stream has a single layer.
   public var isSingleLayer: Bool {
     let sequences = parameterSets.filter {
       NALUnitHeader($0.span.bytes)?.type == .videoParameterSet
@@ -48,36 +50,37 @@ public struct ElementaryStreamSource: Sendable {
   }
 }
 
-/// What a source says of a chunk of an elementary stream.
+/// The times and flags of a chunk of an elementary stream.
 public struct ChunkTimes: Hashable, Sendable {
-  /// When what begins in it is shown, as a timestamp of the source's segment; nil where nothing
-  /// says that.
+  /// Presentation time of the first access unit that starts in the chunk, as a timestamp of the
+  /// source's segment; nil if unknown.
   public var presentationTime: Nanoseconds?
-  /// When it is decoded; nil where nothing says that.
+  /// Its decode time; nil if unknown.
   public var decodeTime: Nanoseconds?
-  /// How long it is shown; nil where nothing says that.
+  /// Its duration in nanoseconds; nil if unknown.
   public var duration: Nanoseconds?
-  /// Those of the access unit, where the chunk is one.
+  /// Flags of the access unit, if the chunk is one.
   public var flags: Sample.Flags = []
 
+  /// Creates times that are all unknown.
   public init() {}
 }
 
-/// Cuts a stream without a container into access units, and says when they are shown.
+/// Splits a stream without a container into access units and assigns their times.
 struct ElementaryInput: Sendable {
-  /// How the input tells NAL units apart.
+  /// How NAL units are separated: by start codes or by length prefixes.
   let framing: NALUnitFraming
-  /// What came beside the stream.
+  /// Out-of-band parameter sets.
   let parameterSets: [[UInt8]]
-  /// What has come, with the times it was said to have.
+  /// Access units that have arrived, with their times if known.
   private var units: [LayeredSample] = []
   private var head = 0
   private var assembler = AccessUnitAssembler()
-  /// Timestamps by the place in the byte stream from which on they hold.
+  /// Timestamps, each with the byte position in the stream from which it applies.
   private var times: [(position: Int, times: ChunkTimes)] = []
   private var received = 0
   private var consumed = 0
-  /// Says when frames are shown of a stream without timestamps.
+  /// Calculates the output order of frames without timestamps.
   private var clock = PictureClock()
   private var frameCount: UInt64 = 0
 
@@ -87,7 +90,7 @@ struct ElementaryInput: Sendable {
     clock.add(parameterSets: parameterSets)
   }
 
-  /// Forgets what is under way, as after a flush.
+  /// Drops everything in progress, as after a flush.
   mutating func reset() {
     units = []
     head = 0
@@ -98,7 +101,7 @@ struct ElementaryInput: Sendable {
     clock.add(parameterSets: parameterSets)
   }
 
-  /// Takes the next chunk: bytes of a byte stream, or an access unit.
+  /// Appends the next chunk: part of a byte stream, or an access unit.
   mutating func append(_ slice: ByteSlice, _ chunk: ChunkTimes) throws(MoviePlayerError) {
     guard framing == .annexB else {
       units.append(
@@ -122,7 +125,7 @@ struct ElementaryInput: Sendable {
     }
   }
 
-  /// Takes the end of the stream.
+  /// Ends the stream.
   mutating func finish() {
     guard framing == .annexB else { return }
     for unit in assembler.finish() { add(unit) }
@@ -135,7 +138,7 @@ struct ElementaryInput: Sendable {
       (sample.presentationTime, sample.decodeTime) = (
         times[next - 1].times.presentationTime, times[next - 1].times.decodeTime
       )
-      // A time holds for the first access unit that begins with it.
+      // A timestamp applies only to the first access unit that starts at or after its position.
       times.removeFirst(next)
     }
     consumed += unit.bytes.count
@@ -147,7 +150,7 @@ struct ElementaryInput: Sendable {
     units.append(sample)
   }
 
-  /// The next access unit; nil where there is none yet.
+  /// Returns the next access unit; nil if there is none yet.
   mutating func next() -> LayeredSample? {
     guard head < units.count else { return nil }
     defer {
@@ -160,7 +163,7 @@ struct ElementaryInput: Sendable {
     return units[head]
   }
 
-  /// Gives an access unit of a stream without timestamps those that its place in the stream says.
+  /// Gives an access unit without timestamps those that follow from its position in the stream.
   mutating func number(_ unit: inout LayeredSample, rate: Ratio) {
     guard unit.presentationTime == nil, unit.decodeTime == nil else { return }
     let frame = unit.data.withSpan { bytes -> PictureClock.Frame? in

@@ -3,28 +3,28 @@
 import HEVC
 import StereoVideo
 
-/// An access unit of a layered stream, whose pictures become samples of the eyes.
+/// An access unit of a layered stream, from which the eyes' samples are made.
 struct LayeredSample: Sendable {
-  /// In one part, so that a slice header is never cut.
+  /// Contiguous, so that a slice header is never split.
   var data: ByteSlice
   var presentationTime: Nanoseconds?
   var decodeTime: Nanoseconds?
   var duration: Nanoseconds?
-  /// Those of both eyes' samples.
+  /// Applied to the samples of both eyes.
   var flags: Sample.Flags = []
-  /// The time between two frames of the stream; nil where nothing says that.
+  /// Frame duration of the stream; nil if unknown.
   var frameDuration: Nanoseconds?
 }
 
-/// Makes the eyes' samples out of the access units of a layered stream.
+/// Makes the samples of both eyes from the access units of a layered stream.
 ///
-/// A picture may come out some access units after the one it is of: the standard's order of the
-/// dependent eye's pictures asks for that. Until then its bytes and times are kept here.
+/// The decoding order that H.265 requires may delay a dependent picture by some access units; its
+/// bytes and times are kept here until then.
 struct EyeSamples: Sendable {
   let baseEye: Eye
   let framing: NALUnitFraming
   private var splitter: EyeSplitter
-  /// Access units whose dependent pictures have not come out yet.
+  /// Access units whose dependent pictures are still delayed.
   private var units = AccessUnitSources<LayeredSample>()
   private var times = FlattenedTimes()
 
@@ -34,48 +34,48 @@ struct EyeSamples: Sendable {
     self.splitter = splitter
   }
 
-  /// What comes of an access unit for one eye.
+  /// The result of splitting an access unit for one eye.
   struct Output {
-    /// In decoding order: of access units before.
+    /// Samples of earlier access units, in decoding order.
     var earlier: [Sample] = []
-    /// The parameter sets from here on, where they change.
+    /// The new parameter sets, if they change here.
     var parameterSets: SingleLayerParameterSets?
     var samples: [Sample] = []
     /// Why a picture is missing.
     var failure: FlattenError?
-    /// What decoders may stumble over from here on.
+    /// Why some decoders may fail from here on.
     var warning: FlattenWarning?
   }
 
-  /// Where an eye's samples lie in time.
+  /// The position of an eye's samples in time.
   struct Placement {
-    /// By how much the stream's timestamps are later than those of the access units.
+    /// Delay of the stream's timestamps relative to those of the access units.
     var shift: Nanoseconds = 0
-    /// Where the segment ends that they are played in.
+    /// End of the segment in which the samples are played.
     var stop: Nanoseconds?
   }
 
-  /// Whether the eye's stream has the other eye's pictures in it, which are not shown.
+  /// Whether the eye's stream also contains the other eye's pictures, which are not shown.
   func isFlattened(_ eye: Eye) -> Bool { eye != baseEye && splitter.isFlattening }
 
-  /// By how many access units a picture of an eye has come late, at the most so far.
+  /// Returns the largest delay of an eye's picture so far, in access units.
   func delay(of eye: Eye) -> Int { eye == baseEye ? 0 : splitter.delay }
 
-  /// Forgets the pictures so far, for a new start at a random access point.
+  /// Drops all pictures before a restart at a random access point.
   mutating func reset() {
     splitter.reset()
     units.removeAll()
     times = FlattenedTimes()
   }
 
-  /// Takes in parameter sets that came beside the stream.
+  /// Adds out-of-band parameter sets.
   mutating func add(parameterSets: [[UInt8]]) throws(FlattenError) {
     try splitter.add(parameterSets: parameterSets)
   }
 
-  /// The samples of one eye that come of the next access unit.
+  /// Returns the samples of one eye that the next access unit completes.
   ///
-  /// - Throws: ``LengthPrefixed/Malformed`` or a ``FlattenError``, where nothing can be had of it.
+  /// - Throws: ``LengthPrefixed/Malformed`` or a ``FlattenError`` if none can be extracted.
   mutating func split(
     _ unit: LayeredSample, for eye: Eye, _ placement: Placement = Placement()
   ) throws -> Output {
@@ -104,7 +104,7 @@ struct EyeSamples: Sendable {
     return output
   }
 
-  /// The samples of one eye that are held back, where no more access units come that they would
+  /// Returns the delayed samples of one eye when no further access units follow that they would
   /// have to wait for.
   mutating func drain(_ eye: Eye, _ placement: Placement = Placement()) -> [Sample] {
     guard eye != baseEye else { return [] }
@@ -121,8 +121,8 @@ struct EyeSamples: Sendable {
   }
 
   /// - Parameters:
-  ///   - unit: the access unit that they come of; nil at the end.
-  ///   - number: its number.
+  ///   - unit: The access unit that completed the pictures; nil at the end.
+  ///   - number: The number of that access unit.
   private mutating func flattened(
     _ pictures: [SingleLayerAccessUnit], of unit: LayeredSample?, number: Int?,
     _ placement: Placement
@@ -142,7 +142,7 @@ struct EyeSamples: Sendable {
         saturatingSum($0, placement.shift)
       }
       if one.picture.layerID == 0 {
-        // What the pictures that are shown refer to.
+        // A reference of the pictures that are shown.
         let distance = FlattenedTimes.distance(
           in: one.unit, at: sample.presentationTime ?? 0, before: placement.stop,
           isFirst: isStart && index == 0)
@@ -157,35 +157,35 @@ struct EyeSamples: Sendable {
   }
 }
 
-/// When the pictures of a flattened eye are decoded and shown.
+/// The decode and presentation times of a flattened eye's pictures.
 ///
-/// A picture of the eye is decoded up to sixteen access units later than the base picture of its own
-/// access unit, and yet not after it is shown. So either all timestamps of the stream are moved to
-/// later ones, its segments with them, or pictures are decoded earlier than their access units say.
-/// Decode times rise strictly, and no two pictures behind each other have one presentation time:
-/// parsers take such for one picture.
+/// A dependent picture is decoded up to sixteen access units after the base picture of its own
+/// access unit, but must not be decoded after its presentation time. So either all timestamps of
+/// the stream, and its segments, are delayed, or pictures get earlier decode times than their
+/// access units. Decode times increase strictly, and two successive pictures never share a
+/// presentation time, since parsers would take them for one picture.
 struct FlattenedTimes: Sendable {
-  /// A dependent picture waits for fewer access units than there are picture buffers.
+  /// In access units: a dependent picture waits for fewer of them than there are picture buffers.
   private static let longestWait: Nanoseconds = 16
-  /// The frame duration where nothing says one.
+  /// Assumed frame duration if none is known.
   private static let usualFrame = Nanoseconds.second / 25
 
   private var last: Nanoseconds?
   private var frame = Self.usualFrame
 
-  /// By how much later the timestamps of a flattened stream have to be than those of its access
-  /// units, with frames of this duration (nil where it is not known).
+  /// Returns the delay of a flattened stream's timestamps relative to those of its access units,
+  /// for a frame duration (nil if unknown).
   static func shift(frameDuration: Nanoseconds?) -> Nanoseconds {
     let frame = frameDuration.flatMap { $0 > 0 ? $0 : nil } ?? usualFrame
     return min(frame, .second) * longestWait
   }
 
-  /// Decode times of pictures that are coded one behind the other.
+  /// Returns the decode times of pictures in decoding order.
   ///
   /// - Parameters:
-  ///   - pictures: the access units that they are of.
-  ///   - base: which of them is the base picture of the access unit `unit`; nil where there is none.
-  ///   - shift: by how much the timestamps of the stream are later.
+  ///   - pictures: The access units of the pictures.
+  ///   - base: Index of the base picture of the access unit `unit`; nil if it is not among them.
+  ///   - shift: Delay of the stream's timestamps.
   mutating func decodeTimes(
     of pictures: [LayeredSample], base: Int?, of unit: LayeredSample?, shift: Nanoseconds
   ) -> [Nanoseconds?] {
@@ -212,19 +212,20 @@ struct FlattenedTimes: Sendable {
     }
   }
 
-  /// Says that the pictures of an access unit were given as they are: what comes later is decoded
-  /// later.
+  /// Records that the pictures of an access unit were output as they are, so that later pictures
+  /// get later decode times.
   mutating func pass(_ unit: LayeredSample) {
     if let time = unit.decodeTime { last = time }
   }
 
-  /// Whether nothing has come yet.
+  /// Whether no picture has been timed yet.
   var isAtStart: Bool { last == nil }
 
-  /// The time between a picture that is shown and the base picture of its access unit, which is
-  /// not: half a frame, but not beyond the end of the segment, where muxers would leave it out. The
-  /// very first has the time of the one that is shown, which muxers take for that of the whole stream,
-  /// but for a nanosecond: where keyframes alone are in a stream, the two come one behind the other.
+  /// Returns the time between a shown picture and the base picture of its access unit, which is not
+  /// shown. It is half a frame, but never reaches beyond the end of the segment, where muxers would
+  /// drop the picture. The first base picture is only one nanosecond away, because muxers take its
+  /// time as the start of the stream; in a stream of keyframes only, the two directly follow each
+  /// other.
   static func distance(
     in unit: LayeredSample, at time: Nanoseconds, before stop: Nanoseconds?, isFirst: Bool
   ) -> Nanoseconds {

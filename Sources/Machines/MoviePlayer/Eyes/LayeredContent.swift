@@ -4,48 +4,52 @@ import HEVC
 public import ISOBMFF
 import StereoVideo
 
-/// What a layered stream turns out to be, by its parameter sets and its first access unit.
+/// The kind of content of a layered stream, determined from its parameter sets and first access
+/// unit.
 enum LayeredContent {
-  /// One layer only.
+  /// A single layer.
   case plain
-  /// More layers than the base layer, of which nothing can be had.
+  /// More layers than the base layer, none of which can be extracted.
   case unreadable(PlayerWarning)
-  /// Layers that are read, all of two eyes or the base layer alone.
+  /// Extractable layers: those of both eyes, or the base layer alone.
   case layers(Layers)
 
-  /// What the samples of a layered stream hold.
+  /// The layers found in a stream.
   struct Layers {
-    /// How the eyes are had.
+    /// Extracts each eye's samples.
     var eyes: EyeSamples
-    /// How many views, two or more; one where what is layered is something else.
+    /// Number of views, 2 or more; 1 if the layers are something other than views.
     var viewCount: Int
-    /// The parameter sets of the eyes that can be had.
+    /// Parameter sets of the eyes that can be extracted.
     var parameterSets: [Eye: SingleLayerParameterSets] = [:]
-    /// The eye whose stream has the other eye's pictures in it, which are not shown; nil for none.
+    /// The eye whose stream also contains the other eye's pictures, which are not shown; nil if
+    /// none.
     var flattenedEye: Eye?
     var warning: PlayerWarning?
 
-    /// By how much an eye's timestamps are later than those of its access units.
+    /// Returns the delay of an eye's timestamps relative to those of its access units.
     ///
-    /// - Parameter frameDuration: nil where it is not known.
+    /// - Parameter frameDuration: In nanoseconds; nil if unknown.
     func shift(of eye: Eye, frameDuration: Nanoseconds?) -> Nanoseconds {
       eye == flattenedEye ? FlattenedTimes.shift(frameDuration: frameDuration) : 0
     }
   }
 
-  /// What the records of a sample entry say; nil where it has none that can be read.
+  /// Returns the configuration in a sample entry's records; nil if there is none that can be
+  /// parsed.
   static func configuration(of entry: VisualSampleEntry) -> StreamConfiguration? {
     entry.hvcC.flatMap { try? StreamConfiguration(hvcC: $0, lhvC: entry.lhvC) }
   }
 
-  /// Whether the samples of a track may hold several layers, so that the first has to be looked at.
+  /// Whether samples of a track may contain several layers, so that the first one must be
+  /// inspected.
   static func isPossible(in entry: VisualSampleEntry) -> Bool {
     guard entry.hvcC != nil else { return false }
     return entry.lhvC != nil || entry.codec == "hev1"
       || configuration(of: entry)?.parameterSets.contains { layerCount($0) ?? 1 > 1 } == true
   }
 
-  /// Looks at a track's sample entry and its first sample.
+  /// Inspects a track's sample entry and first sample.
   init(_ entry: VisualSampleEntry, first sample: ByteSlice?) {
     guard let configuration = Self.configuration(of: entry), let sample else {
       self = .plain
@@ -55,7 +59,7 @@ enum LayeredContent {
       parameterSets: configuration.parameterSets, framing: configuration.framing, first: sample)
   }
 
-  /// Looks at NAL units that came beside the stream, and at the first access unit.
+  /// Inspects out-of-band NAL units and the first access unit.
   init(parameterSets: [[UInt8]], framing: NALUnitFraming, first sample: ByteSlice) {
     do {
       self = try Self.inspect(parameterSets, framing, sample)
@@ -66,13 +70,13 @@ enum LayeredContent {
         ? .unreadable(
           PlayerWarning(
             .layers,
-            "The eyes cannot be had, only the video as it is: the first frame is damaged "
+            "Only the video as it is can be played, not each eye: the first frame is damaged "
               + "(\(error))."))
         : .plain
     }
   }
 
-  /// How many layers a VPS says there are; nil for any other NAL unit.
+  /// Returns the number of layers that a VPS declares; nil for any other NAL unit.
   private static func layerCount(_ nalUnit: [UInt8]) -> Int? {
     guard NALUnitHeader(nalUnit.span.bytes)?.type == .videoParameterSet else { return nil }
     return (try? VideoParameterSet(nalUnit: nalUnit)).map { $0.maxLayersMinus1 + 1 }
@@ -88,7 +92,7 @@ enum LayeredContent {
     else { return .plain }
     let information = LayeredStreamInformation(
       vps, displays: ThreeDReferenceDisplaysInformation(nalUnits: sets))
-    // Where there is one view only, one name is as good as the other.
+    // With a single view, either name will do.
     let baseEye = information.baseEye ?? .left
     var splitter = EyeSplitter(isBaseOnly: !information.isStereo)
     try splitter.add(
@@ -97,7 +101,7 @@ enum LayeredContent {
     var layers = Layers(
       eyes: eyes, viewCount: information.viewCount,
       warning: information.warning.map { PlayerWarning(.layers, sentence($0)) })
-    // A trial on a copy: what comes of it is thrown away but for the parameter sets.
+    // A trial on a copy, of which only the parameter sets are kept.
     var trial = eyes
     for eye in information.isStereo ? [baseEye, baseEye.other] : [baseEye] {
       do {
@@ -106,13 +110,13 @@ enum LayeredContent {
         if trial.isFlattened(eye) { layers.flattenedEye = eye }
       } catch {
         guard eye != baseEye else { throw error }
-        layers.warning = PlayerWarning(.layers, "The \(eye) eye cannot be had: \(error).")
+        layers.warning = PlayerWarning(.layers, "The \(eye) eye cannot be extracted: \(error).")
       }
     }
     return .layers(layers)
   }
 
-  /// The NAL units of an access unit that say what the stream is.
+  /// Returns the NAL units of an access unit that describe the stream.
   private static func interestingUnits(
     _ bytes: RawSpan, _ framing: NALUnitFraming
   ) throws(LengthPrefixed.Malformed) -> [[UInt8]] {
@@ -130,8 +134,8 @@ enum LayeredContent {
   }
 }
 
-/// The bytes of a picture that was taken out of an access unit: parts of it, and the beginnings of
-/// NAL units that were written anew, with length prefixes of four bytes.
+/// The bytes of a picture extracted from an access unit: ranges of it, and rewritten beginnings of
+/// NAL units, with length prefixes of four bytes.
 struct PictureData {
   private enum Part {
     case kept(Range<Int>)
@@ -146,12 +150,12 @@ struct PictureData {
     self.source = source
     parts.reserveCapacity(picture.nalUnits.count * 2)
     written.reserveCapacity(picture.nalUnits.reduce(0) { $0 + 4 + $1.beginning.count })
-    // Parameter sets and delimiters have no place in samples.
+    // Samples contain no access unit delimiters.
     for unit in picture.nalUnits where unit.header.type != .accessUnitDelimiter {
       if unit.beginning.isEmpty, framing == .lengthPrefixed(lengthSize: 4),
         unit.payload.lowerBound >= 4
       {
-        // The prefix in front of it is right as it is.
+        // The existing length prefix is already correct.
         keep(unit.payload.lowerBound - 4..<unit.payload.upperBound)
       } else {
         let start = written.count
@@ -174,7 +178,7 @@ struct PictureData {
     }
   }
 
-  /// All parts as references; nil where there is none.
+  /// All parts as references; nil if there are none.
   var data: SampleData? {
     let own = written.isEmpty ? nil : ByteSlice(written)
     return SampleData(
@@ -188,7 +192,7 @@ struct PictureData {
 }
 
 extension VisualSampleEntry {
-  /// Whether the records say that the samples hold several views in layers.
+  /// Whether the records declare several views in layers.
   public var hasLayeredViews: Bool {
     let sets = LayeredContent.configuration(of: self)?.parameterSets ?? []
     let vps = sets.last { NALUnitHeader($0.span.bytes)?.type == .videoParameterSet }

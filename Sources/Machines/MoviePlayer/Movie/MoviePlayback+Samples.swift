@@ -4,9 +4,9 @@ import HEVC
 package import ISOBMFF
 import StereoVideo
 
-/// Handing out samples.
+/// Output of samples.
 extension MoviePlayback {
-  /// Hands out a sample of a track to those of its streams that somebody takes.
+  /// Outputs a sample to the selected streams of a track.
   mutating func hand(
     _ item: PlayedTrack.Item, _ data: SampleData, of track: Int, _ outputs: inout OutputQueue
   ) {
@@ -21,7 +21,7 @@ extension MoviePlayback {
       duration: tracks[track].duration(of: item))
     if !record.isSync { sample.flags.insert(.delta) }
     if record.dependency.isDependedOn == false { sample.flags.insert(.droppable) }
-    // A text may last for minutes, in which nobody is to wait for the next one.
+    // A text may last for minutes, during which downstream must not wait for the next one.
     let length = tracks[track].isSparse ? 0 : sample.duration ?? 0
     tracks[track].end = max(
       tracks[track].end, tracks[track].movieTime(ofPTS: saturatingSum(pts, length)))
@@ -29,7 +29,7 @@ extension MoviePlayback {
     if record.sampleEntryIndex != tracks[track].sampleEntryIndex {
       change(track, toEntry: record.sampleEntryIndex, &outputs)
     }
-    // A slice header must not be cut where the eyes are taken out.
+    // The eyes can only be extracted from contiguous slice headers.
     if tracks[track].isAnyEyeSelected {
       sample.data = SampleData(sample.data.joined())
       if tracks[track].hasUnknownLayers { lookAtLayers(track, first: sample.data.first, &outputs) }
@@ -37,7 +37,7 @@ extension MoviePlayback {
     tracks[track].give(sample, record, &outputs)
   }
 
-  /// Finds out anew how the eyes of a track are had.
+  /// Detects again how a track's eyes are extracted.
   private mutating func lookAtLayers(
     _ track: Int, first: ByteSlice, _ outputs: inout OutputQueue
   ) {
@@ -50,12 +50,12 @@ extension MoviePlayback {
     case .unreadable(let warning): outputs.warn(warning)
     case .plain:
       outputs.warn(
-        PlayerWarning(.layers, "From here on the video has one layer; there are no more eyes."))
+        PlayerWarning(.layers, "From here on the video has one layer and no separate eyes."))
       tracks[track].eyes = nil
     }
   }
 
-  /// Passes over a sample that nobody takes.
+  /// Skips a sample of a track that is not selected.
   mutating func leaveOut(of track: Int) {
     hasPlayed = true
     for stream in tracks[track].streams.indices {
@@ -63,14 +63,14 @@ extension MoviePlayback {
     }
   }
 
-  /// Has the eyes of a track begin anew with the next sample, which does not continue the last one.
+  /// Resets a track's eyes, because the next sample does not continue the previous one.
   mutating func interrupt(_ track: Int, _ outputs: inout OutputQueue) {
     tracks[track].isInterrupted = false
     tracks[track].drain(&outputs)
     tracks[track].eyes?.reset()
   }
 
-  /// The samples from here on are coded in another way.
+  /// Switches to another sample entry from this sample on.
   private mutating func change(
     _ track: Int, toEntry index: Int, _ outputs: inout OutputQueue
   ) {
@@ -79,7 +79,7 @@ extension MoviePlayback {
       outputs.warn(
         PlayerWarning(
           .damaged,
-          "Samples of track \(tracks[track].id.rawValue) say nothing valid of how they are coded."))
+          "Samples of track \(tracks[track].id.rawValue) refer to an invalid sample entry."))
       return
     }
     let format = tracks[track].formats[index]
@@ -100,11 +100,11 @@ extension MoviePlayback {
 }
 
 extension PlayedTrack {
-  /// Gives a sample to those of the streams that somebody takes.
+  /// Outputs a sample to the selected streams.
   fileprivate mutating func give(
     _ sample: Sample, _ record: SampleRecord, _ outputs: inout OutputQueue
   ) {
-    // The stream of untouched samples gets the bytes themselves, so it comes last.
+    // The unmodified samples take over the bytes, so their stream comes last.
     for stream in streams.indices {
       guard streams[stream].isTaken() else { continue }
       switch streams[stream].role {
@@ -120,19 +120,20 @@ extension PlayedTrack {
     }
   }
 
-  /// Gives what the eyes hold back.
+  /// Outputs the samples that the eyes still hold.
   mutating func drain(_ outputs: inout OutputQueue) {
     for stream in streams.indices { streams[stream].drain(&eyes, &outputs) }
   }
 }
 
-/// A sample of a track, and when the movie shows it.
+/// A sample and when the movie shows it.
 package struct ShownSample: Sendable {
-  /// On the movie's time line, by the track's edits.
+  /// Start in nanoseconds of movie time, according to the track's edits.
   package let time: Nanoseconds
-  /// Behind ``time``; where the next sample is shown sooner, that ends it.
+  /// End in nanoseconds of movie time, after ``time``; the start of the next sample if that is
+  /// earlier.
   package let end: Nanoseconds
-  /// Into the track's samples, in decoding order.
+  /// Index into the track's samples, in decoding order.
   package let sample: Int
   package let size: UInt32
   package let isSync: Bool
@@ -142,10 +143,10 @@ package struct ShownSample: Sendable {
     (self.sample, self.size, self.isSync) = (sample, size, isSync)
   }
 
-  /// All samples that the movie shows, in the order of their times; one that several edits show
-  /// comes several times.
+  /// Returns all shown samples in the order of their times. A sample that several edits show
+  /// appears several times.
   ///
-  /// - Parameter limit: how many samples are looked at, whatever the file's tables say.
+  /// - Parameter limit: Maximum number of samples inspected, regardless of the file's tables.
   package static func all(
     of track: Track, movieTimescale: UInt32, limit: Int
   ) -> [ShownSample] {
@@ -163,13 +164,13 @@ package struct ShownSample: Sendable {
           sample: index, size: record.size, isSync: record.isSync))
     }
     samples.sort { ($0.pts, $0.sample) < ($1.pts, $1.sample) }
-    // What one sample's table entry lasts is what its neighbour in decoding order lasts: the next
-    // one that is shown ends it.
+    // A table entry gives the duration in decoding order; in presentation order, a sample ends when
+    // the next one starts.
     for index in samples.indices.dropLast() { samples[index].end = samples[index + 1].pts }
     return timeline.edits.flatMap { shown(samples, in: $0) }
   }
 
-  /// A sample with its own timestamps, in nanoseconds.
+  /// A sample with its own timestamps in nanoseconds.
   private struct Stamped {
     let pts: Nanoseconds
     var end: Nanoseconds
@@ -189,7 +190,8 @@ package struct ShownSample: Sendable {
     }
   }
 
-  /// The first sample that is not over when the edit begins: edits are many in hostile files.
+  /// Returns the first sample that has not ended when the edit begins. A binary search, since
+  /// hostile files have many edits.
   private static func first(_ samples: [Stamped], in edit: TimelineEdit) -> Int {
     var (low, high) = (0, samples.count)
     while low < high {

@@ -4,34 +4,34 @@ import HEVC
 import ISOBMFF
 import StereoVideo
 
-/// A movie that is played, wherever its bytes come from: what comes next of each track, and what is
-/// said about it.
+/// A movie during playback, independent of the source of its bytes: the next sample of each track
+/// and the events around it.
 struct MoviePlayback: Sendable {
-  /// With its fragments so far.
+  /// Includes the fragments read so far.
   var movie: Movie
   let fileType: FileType?
-  /// No more fragments will come.
+  /// Whether no more fragments follow.
   var isComplete: Bool
-  /// Where the fragments lie, as far as an index says so that comes before or behind them.
+  /// Fragment positions from an index at the start or the end of the file, if there is one.
   var fragments: FragmentIndex?
   var tracks: [PlayedTrack]
-  /// The part of the movie that is played, on its own time line.
+  /// The segment being played, on the movie's timeline.
   var segment = PlaybackSegment()
-  /// How far it has been played, on its own time line.
+  /// Playback position in nanoseconds of movie time.
   var position: Nanoseconds = 0
-  /// How far it has been played backwards; nil where it is played forwards.
+  /// State of reverse playback; nil when playing forwards.
   var reverse: ReversePlayback?
-  /// What has been read since the last seek.
+  /// Amount of sample data read since the last seek.
   var budget = SampleBudget()
-  /// Something of the movie could be read.
+  /// Whether any sample could be read.
   var hasPlayed = false
-  /// Somebody has gone elsewhere in the movie, so that it is right if nothing is left to play.
+  /// Whether a seek has occurred, so that having nothing left to play is no error.
   var hasSought = false
 
-  /// The samples of a track, by its place among those that are played.
+  /// Returns the samples of a track, given its index among the played tracks.
   func samples(_ track: Int) -> TrackSamples { movie.tracks[tracks[track].index].samples }
 
-  /// How long the movie plays; nil where that is not known.
+  /// Duration in nanoseconds of movie time; nil if unknown.
   var duration: Nanoseconds? {
     let isKnown = !movie.isFragmented || isComplete
     if let length = length(ofMedia: isKnown), length > 0 { return length }
@@ -40,13 +40,14 @@ struct MoviePlayback: Sendable {
       ?? (movie.fragmentedDuration ?? movie.duration).flatMap {
         $0 > 0 ? scale($0, .second, UInt64(movie.timescale)) : nil
       }
-    // What is still being written may have grown longer than its start says.
+    // A file still being written may have outgrown the duration in its header.
     return declared.map { max($0, length(ofMedia: true) ?? 0) }
   }
 
-  /// Where the last edit of all tracks ends.
+  /// Returns the end of the last edit of all tracks.
   ///
-  /// - Parameter isKnown: the media ends with what is there, for edits that go on to its end.
+  /// - Parameter isKnown: Whether all media is present, so that edits that last to its end have an
+  ///   end.
   private func length(ofMedia isKnown: Bool) -> Nanoseconds? {
     tracks.indices.compactMap { track in
       let timeline = tracks[track].timeline
@@ -64,8 +65,8 @@ struct MoviePlayback: Sendable {
 
   // MARK: What comes next
 
-  /// The next sample of a track, whose segments are told on the way; nil at its end, or where it
-  /// waits for more of the index.
+  /// Returns the next sample of a track, after announcing its segment; nil at the end of the track,
+  /// or while more of the index is needed.
   mutating func next(
     _ track: Int, _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) -> PlayedTrack.Item? {
@@ -80,7 +81,7 @@ struct MoviePlayback: Sendable {
       if tracks[track].isInterrupted { interrupt(track, &outputs) }
       switch step {
       case .segment(let segment, let isEmpty):
-        // What an eye still holds belongs to the part that ends here.
+        // Samples that an eye still holds belong to the segment that ends here.
         if isEmpty { tracks[track].drain(&outputs) }
         begin(track, segment, isEmpty: isEmpty, &outputs)
       case .sample(let item):
@@ -89,8 +90,8 @@ struct MoviePlayback: Sendable {
       case .wait: return nil
       case .end:
         tracks[track].drain(&outputs)
-        // Where nothing at all could be played, the error comes first: an application that has
-        // heard that all streams have ended listens no more.
+        // If nothing could be played, the error must come first: an application stops listening
+        // after all streams have reached their end.
         let isError = !hasPlayed && !hasSought && tracks.allSatisfy(\.hasEnded)
         if reverse == nil, !isError { end(track, &outputs) }
       }
@@ -98,7 +99,7 @@ struct MoviePlayback: Sendable {
     return nil
   }
 
-  /// Goes on behind a sample of a track.
+  /// Advances past a sample of a track.
   mutating func pass(
     _ item: PlayedTrack.Item, of track: Int, fileSize: UInt64
   ) throws(MoviePlayerError) {
@@ -106,7 +107,7 @@ struct MoviePlayback: Sendable {
     tracks[track].advance()
   }
 
-  /// Sees to it that no more is read than a file of this size has.
+  /// Accounts for bytes read, so that no more is read than a file of this size can justify.
   mutating func count(
     _ size: UInt64, at record: SampleRecord, of track: Int, fileSize: UInt64
   ) throws(MoviePlayerError) {
@@ -134,21 +135,21 @@ struct MoviePlayback: Sendable {
     }
   }
 
-  /// Tells the streams of a track what part of it comes.
+  /// Announces a segment to the streams of a track.
   mutating func tell(_ start: SegmentStart, to track: Int, _ outputs: inout OutputQueue) {
     for stream in tracks[track].streams.indices {
       tracks[track].streams[stream].begin(start, &outputs)
     }
   }
 
-  /// Ends a track for good.
+  /// Ends a track permanently.
   mutating func remove(_ track: Int, _ outputs: inout OutputQueue) {
     tracks[track].drain(&outputs)
     end(track, &outputs)
     tracks.remove(at: track)
   }
 
-  /// Nothing more comes for a track. What it would have been a part of is told even so.
+  /// Ends a track's streams. A stream without a segment so far gets one first.
   private mutating func end(_ track: Int, _ outputs: inout OutputQueue) {
     guard !segment.flags.contains(.endsWithSegmentDone) else { return }
     var whole = segment
@@ -160,7 +161,7 @@ struct MoviePlayback: Sendable {
 
   // MARK: The end
 
-  /// How playing ends, when nothing comes any more.
+  /// Returns the kind of end once no samples are left.
   mutating func end(_ outputs: inout OutputQueue) throws(MoviePlayerError) -> PlayerEnd {
     guard hasPlayed || hasSought else { throw .nothingPlayable }
     if segment.flags.contains(.endsWithSegmentDone) {
@@ -171,31 +172,32 @@ struct MoviePlayback: Sendable {
     return .endOfStream
   }
 
-  /// Somebody takes any of the streams.
+  /// Whether any stream is selected.
   var isSelected: Bool { tracks.contains(where: \.isSelected) }
 
-  /// Nothing more comes for anybody: nobody takes anything, or what is taken has ended.
+  /// Whether no selected stream has anything left.
   var isIdle: Bool {
     !tracks.contains { $0.streams.contains { $0.isSelected && !$0.hasEnded } }
   }
 }
 
 extension OutputQueue {
-  /// Says what is wrong with an unimportant part of a file.
+  /// Reports a defect in an unimportant part of a file.
   mutating func note(_ issue: ISOBMFFError) {
     append(.warning(PlayerWarning(.file, "\(issue)")))
   }
 }
 
-/// Saying that nothing comes for a while, so that nobody waits for it.
+/// Gap events, which keep downstream from waiting for a stream that has no data.
 extension MoviePlayback {
-  /// An hour of silence is told in parts; broken times can make it ages.
+  /// An hour of gaps of a second each. A longer gap is sent as one event, because damaged times can
+  /// make it arbitrarily long.
   private static let maximumGapCount = 3600
 
-  /// So much silence of muted audio at least is told at once, before the others come there.
+  /// Minimum length of a gap in muted audio beyond the position of the other tracks.
   private static let silenceLength = Nanoseconds.second
 
-  /// Tells those streams of a track that somebody takes that nothing comes between two timestamps.
+  /// Sends a gap between two timestamps to the selected streams of a track.
   func gap(
     _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
   ) {
@@ -203,15 +205,15 @@ extension MoviePlayback {
     for stream in tracks[track].streams { stream.gap(from: start, to: end, &outputs) }
   }
 
-  /// Tells the streams of a track that nothing comes before a time of the movie, in whole parts
-  /// from the end of what came last, so that it does not matter how often this is called.
+  /// Sends gaps from the end of a track's last sample to a movie time, in whole units, so that the
+  /// result does not depend on how often this is called.
   mutating func fillGap(_ track: Int, before time: Nanoseconds, _ outputs: inout OutputQueue) {
     let unit = tracks[track].gapLength
     guard segment.rate > 0, time > tracks[track].end, time - tracks[track].end >= unit,
       let edit = tracks[track].currentEdit, edit.mediaStart != nil,
       tracks[track].end >= edit.movieStart
     else { return }
-    // What is decoded later may be shown earlier.
+    // A sample decoded later may be shown earlier.
     let least = tracks[track].leastPTS(samples(track), isComplete: isComplete)
     let time = min(time, least.map { edit.movieTime(of: $0) } ?? time)
     while time > tracks[track].end, time - tracks[track].end >= unit {
@@ -225,7 +227,7 @@ extension MoviePlayback {
     }
   }
 
-  /// Keeps the streams that have nothing up to `time` of the movie from holding up the others.
+  /// Keeps streams without data before `time` from holding up the others.
   mutating func fillGaps(
     upTo time: Nanoseconds, _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) {
@@ -243,7 +245,7 @@ extension MoviePlayback {
 
   // MARK: Muted audio
 
-  /// Tells the streams of muted audio that nothing comes, up to behind a time of the movie.
+  /// Sends a gap to the streams of muted audio that ends after a movie time.
   mutating func silence(_ track: Int, upTo time: Nanoseconds, _ outputs: inout OutputQueue) {
     guard segment.rate > 0, tracks[track].end <= time || tracks[track].needsSegment else { return }
     let start = tracks[track].end
@@ -253,7 +255,7 @@ extension MoviePlayback {
     tracks[track].end = end
   }
 
-  /// Tells the streams of muted audio that nothing comes in a part of the movie.
+  /// Sends a gap to the streams of muted audio for a part of the movie.
   mutating func silence(
     _ track: Int, from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue
   ) {
@@ -266,18 +268,18 @@ extension MoviePlayback {
   }
 }
 
-/// How far a movie has been played backwards.
+/// State of reverse playback.
 struct ReversePlayback: Sendable {
-  /// Where the group begins that was played last, on the movie's time line.
+  /// Start of the group played last, in movie time.
   var end: Nanoseconds
-  /// The first sample of each track that has been played.
+  /// For each track, the first sample that has been played.
   var limits: [Int]
   var isAtStart = false
 }
 
-/// Going elsewhere, and backwards.
+/// Seeking and reverse playback.
 extension MoviePlayback {
-  /// Plays this part of the movie from now on.
+  /// Continues with another segment.
   mutating func begin(_ wanted: PlaybackSegment) {
     segment = wanted
     hasSought = true
@@ -296,7 +298,7 @@ extension MoviePlayback {
     for track in tracks.indices { tracks[track].finish() }
   }
 
-  /// Goes on with the group of pictures before the one that has been played; false at the start.
+  /// Continues with the group of pictures before the one just played; returns false at the start.
   mutating func nextGroup(
     _ outputs: inout OutputQueue, fileSize: UInt64
   ) throws(MoviePlayerError) -> Bool {
@@ -319,7 +321,7 @@ extension MoviePlayback {
         reverse.limits[track] = timeline.end(at: reverse.end, samples(track))
       }
       let begin = timeline.sample(at: start, samples(track))
-      // Looking for a group of one sample in many tracks is more work than reading it.
+      // Searching for groups of one sample in many tracks costs more than reading them.
       if let record = samples(track).sample(at: begin) {
         try count(0, at: record, of: track, fileSize: fileSize)
       }
@@ -332,7 +334,7 @@ extension MoviePlayback {
     return true
   }
 
-  /// The track by which others go where it matters: video that somebody takes.
+  /// The track whose key units the others follow: preferably selected video.
   private var reference: Int? {
     let video = tracks.indices.filter { tracks[$0].kind == .video }
     return video.first { tracks[$0].isSelected } ?? video.first ?? tracks.indices.first

@@ -4,31 +4,31 @@ import HEVC
 import ISOBMFF
 import StereoVideo
 
-/// How far a stream has come.
+/// The playback state of a stream.
 struct PlayedStream: Sendable {
   let id: StreamID
   let role: PlayerStream.Role
-  /// Somebody takes its samples.
+  /// Whether the stream is selected.
   var isSelected = true
-  /// The next sample does not continue the last one.
+  /// Whether the next sample does not continue the previous one.
   private(set) var isDiscontinuous = true
-  /// It has been told that nothing more comes.
+  /// Whether the end of the stream has been sent.
   var hasEnded = false
-  /// An eye waits for a random access point.
+  /// Whether an eye needs a random access point before it can continue.
   var waitsForSync = true
-  /// By how much the stream's timestamps are later than those of the samples that it is made of.
+  /// Delay of the stream's timestamps relative to those of the source samples.
   let shift: Nanoseconds
-  /// By how much samples come late, at the most so far: an eye's pictures wait for others.
+  /// The largest delay so far of an eye's picture that waits for others.
   private(set) var latency: Nanoseconds = 0
-  /// The segment that has been told, with the stream's own timestamps; nil before the first, and
-  /// behind a flush.
+  /// The segment announced last, with the stream's own timestamps; nil before the first and after a
+  /// flush.
   private(set) var segment: PlaybackSegment?
 
   init(id: StreamID, role: PlayerStream.Role, shift: Nanoseconds = 0) {
     (self.id, self.role, self.shift) = (id, role, shift)
   }
 
-  /// Back to before the first sample.
+  /// Returns to the state before the first sample.
   mutating func restart() {
     isDiscontinuous = true
     hasEnded = false
@@ -36,36 +36,36 @@ struct PlayedStream: Sendable {
     segment = nil
   }
 
-  /// What comes next does not continue what came last.
+  /// Marks the next sample as a discontinuity.
   mutating func interrupt() { isDiscontinuous = true }
 
-  /// Flags of the next sample that come from the stream's history.
+  /// Returns the discontinuity flag for the next sample, and clears it.
   mutating func takeDiscontinuity() -> Sample.Flags {
     defer { isDiscontinuous = false }
     return isDiscontinuous ? .discontinuity : []
   }
 
-  /// Whether somebody takes its samples; where nobody does, an eye begins anew when somebody will.
+  /// Whether the stream is selected. An eye that is not needs a random access point when it is
+  /// selected again.
   mutating func isTaken() -> Bool {
     if !isSelected { waitsForSync = true }
     return isSelected
   }
 
-  /// Whether an eye's sample is wanted now, of an access unit that decoding can start at or not.
+  /// Whether a sample of an eye can be output, given whether decoding can start at its access unit.
   mutating func takes(isSync: Bool) -> Bool {
     if waitsForSync, isSync { waitsForSync = false }
     return !waitsForSync
   }
 
-  /// Tells that nothing more comes; before that, what part of the stream ends, where that has not
-  /// been told.
+  /// Sends the end of the stream, preceded by a segment if there was none.
   mutating func end(_ start: SegmentStart, _ outputs: inout OutputQueue) {
     if segment == nil { begin(start, &outputs) }
     hasEnded = true
     outputs.append(.endOfStream(id))
   }
 
-  /// Tells what part of the stream comes.
+  /// Announces a segment.
   mutating func begin(_ start: SegmentStart, _ outputs: inout OutputQueue) {
     var start = start
     start.segment.start = saturatingSum(start.segment.start, shift)
@@ -75,7 +75,7 @@ struct PlayedStream: Sendable {
     outputs.append(.segment(id, start))
   }
 
-  /// Tells that nothing comes between two timestamps of the samples that the stream is made of.
+  /// Sends a gap between two timestamps of the source samples.
   func gap(from start: Nanoseconds, to end: Nanoseconds, _ outputs: inout OutputQueue) {
     guard isSelected, segment != nil else { return }
     outputs.append(.gap(id, start: saturatingSum(start, shift), duration: end - start))
@@ -89,9 +89,9 @@ struct PlayedStream: Sendable {
     outputs.append(.sample(id, sample))
   }
 
-  /// Gives what of an access unit is for an eye.
+  /// Outputs the samples of an eye that an access unit completes.
   ///
-  /// - Parameter format: what the eye's format says beside the parameter sets.
+  /// - Parameter format: The eye's format; its parameter sets are replaced.
   mutating func give(
     _ eye: Eye, of unit: LayeredSample, from eyes: inout EyeSamples?, _ format: EyeFormat?,
     _ outputs: inout OutputQueue
@@ -111,7 +111,7 @@ struct PlayedStream: Sendable {
     if let warning = output.warning {
       outputs.warn(
         PlayerWarning(
-          .layers, "The \(eye) eye is not for every decoder.", detail: "\(warning)"))
+          .layers, "Some decoders cannot decode the \(eye) eye.", detail: "\(warning)"))
     }
     for sample in output.earlier { give(sample, &outputs) }
     if let sets = output.parameterSets, let format {
@@ -130,7 +130,7 @@ struct PlayedStream: Sendable {
     outputs.append(.statusChanged)
   }
 
-  /// Gives what is held back of an eye.
+  /// Outputs the samples that the eye still holds.
   mutating func drain(_ eyes: inout EyeSamples?, _ outputs: inout OutputQueue) {
     guard case .eye(let eye) = role, isSelected else { return }
     for sample in eyes?.drain(eye, placement) ?? [] { give(sample, &outputs) }
@@ -144,17 +144,17 @@ struct PlayedStream: Sendable {
 extension PlayerWarning {
   fileprivate static func damagedFrame(of eye: Eye, _ detail: String) -> PlayerWarning {
     PlayerWarning(
-      .damaged, "A frame of the \(eye) eye is damaged and left out.", detail: detail)
+      .damaged, "A damaged frame of the \(eye) eye is left out.", detail: detail)
   }
 }
 
-/// Which streams a movie gives.
+/// Creation of the streams of a movie.
 extension MoviePlayback {
-  /// A file of more tracks than these is none that anyone made.
+  /// No real movie has more tracks.
   private static let maximumTrackCount = 64
 
-  /// The first track that may hold two eyes in layers, so that its first sample has to be looked
-  /// at.
+  /// Returns the first track that may contain two layered eyes, whose first sample must be
+  /// inspected.
   static func layeredTrack(of movie: Movie) -> Int? {
     movie.tracks.firstIndex { track in
       guard track.samples.count > 0, case .video(let entry)? = track.sampleEntries.first else {
@@ -164,13 +164,13 @@ extension MoviePlayback {
     }
   }
 
-  /// A movie at its start, whose streams are given.
+  /// Creates the playback of a movie at its start and outputs its streams.
   ///
   /// - Parameters:
-  ///   - basis: the movie with its first fragment, which is what streams are described by: a
-  ///     stream that is read in order shows no more of itself before it plays.
-  ///   - first: the first sample of the track at ``layeredTrack(of:)``.
-  ///   - options: which streams are offered.
+  ///   - basis: The movie with its first fragment, from which the streams are described: nothing
+  ///     more is known of a stream read in order before it plays.
+  ///   - first: The first sample of the track at ``layeredTrack(of:)``.
+  ///   - options: Which streams are offered.
   init(
     _ movie: Movie, basis: Movie, fileType: FileType?, isComplete: Bool,
     fragments: FragmentIndex?, first: ByteSlice?, _ options: PlayerOptions,
@@ -192,7 +192,7 @@ extension MoviePlayback {
         outputs.warn(
           PlayerWarning(
             .tracks,
-            "The movie has \(movie.tracks.count) tracks; \(Self.maximumTrackCount) of them are "
+            "The movie has \(movie.tracks.count) tracks, of which \(Self.maximumTrackCount) are "
               + "played."))
         continue
       }
@@ -203,7 +203,7 @@ extension MoviePlayback {
   }
 }
 
-/// Makes the streams of a movie's tracks.
+/// Creates the streams of a movie's tracks.
 struct StreamBuilder {
   let movie: Movie
   private let options: PlayerOptions
@@ -215,7 +215,7 @@ struct StreamBuilder {
     self.options = options
   }
 
-  /// A track of the movie with its streams: the eyes that can be had, and the samples as they are.
+  /// Creates a track with its streams: the eyes that can be extracted, and the samples as they are.
   mutating func add(
     _ index: Int, first: ByteSlice?, _ outputs: inout OutputQueue
   ) -> PlayedTrack {
@@ -268,7 +268,7 @@ struct StreamBuilder {
       eyes: layers?.eyes, streams: played)
   }
 
-  /// That of the first frame; nil where there is none.
+  /// Returns the duration of the first frame; nil if there is none.
   private func frameDuration(_ track: Track) -> Nanoseconds? {
     track.samples.sample(at: 0).map {
       scale(UInt64($0.duration), .second, UInt64(max(track.timescale, 1)))
@@ -303,8 +303,8 @@ struct StreamBuilder {
     return description
   }
 
-  /// Whether a track is not meant to be played unasked. Where that is so of all video or all sound,
-  /// it is a mistake.
+  /// Whether a track is disabled, and so not meant for playback by default. If all video or all
+  /// audio tracks are disabled, that is taken for an authoring mistake.
   private func isUnselected(_ track: Track) -> Bool {
     guard !track.isEnabled else { return false }
     guard ["vide", "soun"].contains(track.handlerType) else { return true }

@@ -2,67 +2,67 @@
 
 import ISOBMFF
 
-/// A track that is played: its streams, and how far it has come.
+/// A track during playback: its streams and its position.
 ///
-/// The samples are no part of it: they grow with the movie, and are given to what asks about them.
+/// The samples are passed to its functions because they grow with the movie.
 struct PlayedTrack: Sendable {
-  /// A sample, or several equal ones that are handed out together.
+  /// A sample, or several of equal size and duration that are output as one.
   struct Item: Sendable {
     let record: SampleRecord
     let count: Int
     /// In bytes.
     let size: UInt64
-    /// The presentation time of what follows it, in units of the track's timescale.
+    /// Presentation time of the end, in units of the track's timescale.
     let presentationEnd: Int64
-    /// The decode time on the movie's time line, for choosing between tracks.
+    /// Decode time on the movie's timeline, for ordering tracks.
     let order: Int64
 
-    /// Where it ends in the file.
+    /// File offset of the end.
     var end: UInt64 { record.offset.addingReportingOverflow(size).partialValue }
   }
 
-  // MARK: What it is
+  // MARK: Description
 
   let id: TrackID
-  /// Into the movie's tracks.
+  /// Index into the movie's tracks.
   var index: Int
   var timeline: TrackTimeline
-  /// What the samples consist of, by sample entry.
+  /// One format per sample entry.
   var formats: [SampleFormat]
-  /// Of PCM and its like: how many frames are handed out together; 1 for others.
+  /// Number of audio frames output as one sample for PCM, A-law and µ-law; otherwise 1.
   var itemLength: Int
-  /// What the eyes' formats say beside their parameter sets; nil where there are none.
+  /// Format of the eyes but for their parameter sets; nil if there are no eyes.
   var eyeFormat: EyeFormat?
-  /// How the eyes are had; nil where there are none.
+  /// Extracts each eye's samples; nil if there are no eyes.
   var eyes: EyeSamples?
-  /// The next sample is another encoder's, and says anew what the layers are.
+  /// Whether the next sample comes from another encoder, so that its layers must be detected again.
   var hasUnknownLayers = false
   /// Those of the eyes come first.
   var streams: [PlayedStream]
 
-  // MARK: Where it is
+  // MARK: Position
 
-  /// The next sample.
+  /// Index of the next sample.
   var next = 0
-  /// Samples from here on are not for now: the end of a group that is played backwards.
+  /// Index at which to stop: the end of a group that is played in reverse.
   var limit = Int.max
-  /// Into the timeline's edits.
+  /// Index into the timeline's edits.
   var edit = 0
-  /// Nothing comes any more, but for a seek.
+  /// Whether nothing is left to play before a seek.
   var hasEnded = false
-  /// The sample entry of the last sample.
+  /// Sample entry of the last sample.
   var sampleEntryIndex = 0
-  /// Where on the movie's time line the last sample ended.
+  /// End of the last sample, in movie time.
   var end: Nanoseconds = 0
-  /// What part of the movie comes next has not been told.
+  /// Whether the segment still has to be announced.
   var needsSegment = true
-  /// A segment has been told since the last seek.
+  /// Whether a segment has been announced since the last seek.
   var hasBegun = false
-  /// Gaps that were told since the last seek.
+  /// Number of gaps sent since the last seek.
   var gapCount = 0
-  /// The next item, where it has been looked up, and whether it has been found to be played.
+  /// The next item, if looked up, and whether it is known to be part of the segment.
   var candidate: (item: Item, isNext: Bool)?
-  /// What comes next does not continue what came last, and the eyes have not been told.
+  /// Whether the next sample is a discontinuity of which the eyes have not been told.
   var isInterrupted = false
 
   init(
@@ -79,7 +79,8 @@ struct PlayedTrack: Sendable {
     self.streams = streams
   }
 
-  /// Samples of PCM and its like that make up about a tenth of a second.
+  /// Returns the number of samples of PCM, A-law or µ-law that last about a tenth of a second; 1
+  /// for other codings.
   private static func itemLength(_ track: Track) -> Int {
     guard case .audio(let entry)? = track.sampleEntries.first else { return 1 }
     switch entry.coding {
@@ -93,7 +94,7 @@ struct PlayedTrack: Sendable {
 
   var kind: PlayerStream.Kind { timeline.kind }
 
-  /// Samples come now and then.
+  /// Whether samples come only now and then.
   var isSparse: Bool { kind == .other }
 
   var isSelected: Bool { streams.contains(where: \.isSelected) }
@@ -102,38 +103,38 @@ struct PlayedTrack: Sendable {
     streams.contains { $0.role != .samples && $0.isSelected }
   }
 
-  /// Silence of more than this is told in parts of it, so that nobody waits for the stream. Of
-  /// sparse ones, before an ordinary queue beside them is full.
+  /// Length of a gap event; longer gaps are sent as several of them. It is shorter for sparse
+  /// streams, so that a default `queue` on a parallel branch does not fill up.
   var gapLength: Nanoseconds { isSparse ? .second / 2 : .second }
 
-  /// Of video, only samples that decode by themselves are played.
+  /// Whether only keyframes of this track are played, as for video in a key-units-only segment.
   func hasKeyUnitsOnly(_ segment: PlaybackSegment) -> Bool {
     segment.flags.contains(.keyUnitsOnly) && kind == .video
   }
 
-  /// Audio of which nothing is read or handed out.
+  /// Whether this is audio that a segment mutes: none of it is read or output.
   func isMuted(_ segment: PlaybackSegment) -> Bool {
     segment.flags.contains(.withoutAudio) && kind == .audio
   }
 
   // MARK: Times
 
-  /// The edit that is played; nil behind the last.
+  /// The edit being played; nil after the last one.
   var currentEdit: TimelineEdit? {
     timeline.edits.indices.contains(edit) ? timeline.edits[edit] : nil
   }
 
-  /// The time on the movie's time line of a timestamp, by the edit that is played.
+  /// Returns the movie time of a timestamp, according to the edit being played.
   func movieTime(ofPTS pts: Nanoseconds) -> Nanoseconds {
     currentEdit?.movieTime(of: pts) ?? 0
   }
 
-  /// How long an item is shown.
+  /// Returns the duration of an item.
   func duration(of item: Item) -> Nanoseconds {
     duration(from: item.record.presentationTime, to: item.presentationEnd)
   }
 
-  /// How long the frame of a sample is shown where all frames are.
+  /// Returns the duration of a sample's frame if all frames are played.
   func frameDuration(of record: SampleRecord) -> Nanoseconds {
     duration(
       from: record.presentationTime, to: record.presentationTime &+ Int64(record.duration))
@@ -145,22 +146,22 @@ struct PlayedTrack: Sendable {
   }
 }
 
-/// What a track does next.
+/// The sequence of segments and samples of a track.
 extension PlayedTrack {
   enum Step {
-    /// A part of the movie begins, with this segment; `isEmpty` shows nothing.
+    /// A segment begins; if `isEmpty`, it shows nothing.
     case segment(PlaybackSegment, isEmpty: Bool)
     case sample(Item)
-    /// Nothing yet: the next fragment will say what.
+    /// The next fragment is needed.
     case wait
-    /// Nothing any more.
+    /// Nothing is left.
     case end
   }
 
-  /// What comes next in what `movie`, a segment of the movie's time line, wants of the track: the
-  /// same until ``advance()``, but for a segment, which comes once.
+  /// Returns the next step of the track within `movie`, a segment on the movie's timeline. A
+  /// sample is returned repeatedly until ``advance()``, a segment only once.
   ///
-  /// - Parameter isComplete: no more samples will be added to those that are there.
+  /// - Parameter isComplete: Whether no more samples will be added.
   mutating func step(
     _ samples: TrackSamples, in movie: PlaybackSegment, isComplete: Bool
   ) -> Step {
@@ -189,26 +190,26 @@ extension PlayedTrack {
     return .end
   }
 
-  /// The sample that comes next, where that has been found out.
+  /// The next sample, if already determined.
   var ready: Item? {
     guard !hasEnded, let candidate, candidate.isNext else { return nil }
     return candidate.item
   }
 
-  /// Goes on behind the sample that came next.
+  /// Advances past the current sample.
   mutating func advance() {
     next += candidate?.item.count ?? 1
     candidate = nil
   }
 
-  /// Tells once more what part of the movie is played, as behind a flush.
+  /// Makes the segment be announced again, as after a flush.
   mutating func repeatSegment() {
     needsSegment = true
     hasBegun = false
     candidate?.isNext = false
   }
 
-  /// Begins anew with the first of the samples that there are now.
+  /// Starts again at the first of the samples now present.
   mutating func restartSamples() {
     next = 0
     limit = .max
@@ -216,10 +217,10 @@ extension PlayedTrack {
     hasEnded = false
   }
 
-  /// Nothing more will come.
+  /// Ends the track.
   mutating func finish() { hasEnded = true }
 
-  /// Nothing will come but what a segment says; false where that has been told.
+  /// Ends the track and returns whether its segment still has to be announced.
   mutating func beginSilence() -> Bool {
     defer { needsSegment = false }
     finish()
@@ -248,7 +249,8 @@ extension PlayedTrack {
     return item
   }
 
-  /// What is alone stands for all up to the next of its kind; else a sample has its own duration.
+  /// In a key-units-only segment, a sample lasts until the next sync sample; otherwise it has its
+  /// own duration.
   private func presentationEnd(
     _ run: SampleRun, _ follower: SampleRecord?, _ samples: TrackSamples, _ movie: PlaybackSegment
   ) -> Int64 {
@@ -263,12 +265,12 @@ extension PlayedTrack {
     return max(min(end, stop), record.presentationTime)
   }
 
-  /// No picture has more in front of it in decoding order that are shown behind it
-  /// (H.265 A.4.2: sps_max_num_reorder_pics is less than MaxDpbSize, 16 at the most).
+  /// Maximum number of pictures that precede a picture in decoding order and follow it in output
+  /// order (H.265 A.4.2: sps_max_num_reorder_pics is less than MaxDpbSize, at most 16).
   private static let maximumReordering = 16
 
-  /// Whether a sample is handed out in an edit whose timestamps end at `stop`: what is shown there,
-  /// or needed for that.
+  /// Whether a sample is output in an edit whose timestamps end at `stop`: because it is shown
+  /// there, or needed by one that is.
   private func isPlayed(
     _ item: Item, before stop: Nanoseconds, _ samples: TrackSamples
   ) -> Bool {
@@ -280,14 +282,14 @@ extension PlayedTrack {
     }
   }
 
-  /// The least timestamp of what comes from the next sample on, whatever order it is decoded in;
-  /// nil where nothing comes.
+  /// Returns the smallest timestamp from the next sample on, in any decoding order; nil if no
+  /// samples are left.
   func leastPTS(_ samples: TrackSamples, isComplete: Bool) -> Nanoseconds? {
     var least: Nanoseconds?
     for distance in 0...Self.maximumReordering {
       guard let record = samples.sample(at: next + distance) else {
         guard !isComplete else { break }
-        // What has not been told of yet is decoded behind all that has.
+        // Samples not announced yet are decoded after all known ones.
         let later = timeline.dts(samples.endDecodeTime)
         return min(least ?? later, later)
       }
@@ -297,7 +299,7 @@ extension PlayedTrack {
     return least
   }
 
-  /// Goes on with another edit, before which decoders have shown all they had.
+  /// Moves to another edit, before which decoders are drained.
   private mutating func enter(_ index: Int, _ samples: TrackSamples) {
     edit = index
     needsSegment = true
@@ -305,19 +307,19 @@ extension PlayedTrack {
     if let start = currentEdit?.mediaStart { skip(to: timeline.firstSample(for: start, samples)) }
   }
 
-  /// Goes on at another sample, which decodes by itself.
+  /// Moves to another sample, which is decodable on its own.
   private mutating func skip(to sample: Int) {
     next = sample
     interrupt()
   }
 
-  /// What comes next does not continue what came last.
+  /// Marks the next sample as a discontinuity.
   mutating func interrupt() {
     isInterrupted = true
     for stream in streams.indices { streams[stream].interrupt() }
   }
 
-  /// Plays a group of samples of the reverse of a movie.
+  /// Plays a group of samples during reverse playback.
   mutating func play(group samples: Range<Int>, at time: Nanoseconds) {
     let newEdit = timeline.edit(at: time)
     needsSegment = needsSegment || newEdit != edit
@@ -329,9 +331,9 @@ extension PlayedTrack {
   }
 }
 
-/// Going elsewhere in a track.
+/// Seeking within a track.
 extension PlayedTrack {
-  /// Goes to where decoding has to start for what is shown at a time of the movie.
+  /// Moves to the sample at which decoding has to start to show the movie at `time`.
   mutating func seek(to time: Nanoseconds, _ samples: TrackSamples) {
     edit = timeline.edit(at: time)
     candidate = nil
@@ -347,8 +349,8 @@ extension PlayedTrack {
     for stream in streams.indices { streams[stream].restart() }
   }
 
-  /// The sample that decoding starts at for what of the media plays next, if that is one of those
-  /// that have been handed out.
+  /// Returns the sample at which decoding starts for the next edit with media, if it has already
+  /// been output.
   func resumption(_ samples: TrackSamples) -> SampleRecord? {
     let later = timeline.edits.dropFirst(edit + 1).first { $0.mediaStart != nil }
     guard let start = later?.mediaStart else { return nil }

@@ -3,11 +3,11 @@
 import ISOBMFF
 import StereoVideo
 
-/// Which parts of a track's media play when: its edit list, in nanoseconds.
+/// A track's edit list in nanoseconds: the mapping between its media and the movie's timeline.
 ///
 /// PTSs are presentation times plus ``presentationShift``, DTSs decode times plus ``decodeShift``.
-/// They differ by the track's composition to DTS shift (ISO/IEC 14496-12 8.6.1.4), so that
-/// presentation never comes before decoding although composition offsets may be negative.
+/// They differ by the track's composition to DTS shift (ISO/IEC 14496-12 8.6.1.4), so that no PTS
+/// is before its DTS although composition offsets may be negative.
 struct TrackTimeline: Sendable {
   let kind: PlayerStream.Kind
   /// Never 0.
@@ -16,28 +16,30 @@ struct TrackTimeline: Sendable {
   var presentationShift: Int64
   /// In units of the timescale.
   var decodeShift: Int64
-  /// Segments are upstream's, and timestamps are times of the movie.
+  /// Whether segments come from upstream and timestamps are movie times.
   var isUpstream: Bool
   /// One or more, in the movie's order.
   var edits: [TimelineEdit]
-  /// What of the edit list is not played as it says; nil where all is.
+  /// Describes the part of the edit list that is not played as written; nil if there is none.
   let warning: String?
 
-  /// More edits than these are not a way of cutting a film.
+  /// No real edit list is longer.
   private static let maximumEditCount = 10_000
-  /// A track goes back in its media so often at the most: each time, all of it may be read again.
+  /// Maximum number of times a track goes back in its media: each time, all of it may be read
+  /// again.
   private static let maximumReturnCount = 8
-  /// Media that plays 64 times slower or faster at the most.
+  /// Between 1/64 and 64 times normal speed.
   private static let rates = TimelineEdit.normalRate / 64...TimelineEdit.normalRate * 64
 
-  /// - Parameter movieTimescale: units a second of the edits' durations.
+  /// - Parameter movieTimescale: Units per second of the edits' durations.
   init(_ track: Track, movieTimescale: UInt32) {
     let timescale = max(track.timescale, 1)
     let shift = max(0, -Int64(track.samples.leastCompositionOffset))
     var builder = Builder(movieTimescale: movieTimescale)
     let rows = track.edits.prefix(Self.maximumEditCount)
     for row in rows {
-      // No duration means to the end in fragmented files, and makes no sense elsewhere but there.
+      // A duration of 0 means to the end of the media in fragmented files; elsewhere it makes sense
+      // only in the last edit.
       if row.duration == 0, row.mediaTime == nil || row != rows.last { continue }
       builder.add(row) { Self.timestamp($0, shift: shift, timescale: timescale) }
     }
@@ -56,7 +58,7 @@ struct TrackTimeline: Sendable {
     warning = builder.warning
   }
 
-  /// Makes edits of the rows of an edit list.
+  /// Converts the entries of an edit list.
   private struct Builder {
     let movieTimescale: UInt32
     var edits: [TimelineEdit] = []
@@ -89,7 +91,8 @@ struct TrackTimeline: Sendable {
       }
       time = saturatingSum(time, duration)
       if let last = edits.last, continues(last, edit) {
-        // What goes on needs no segment of its own, for which decoding would start anew.
+        // An edit that continues the previous one needs no segment of its own, which would restart
+        // decoding.
         edits[edits.count - 1].duration = isOpen ? nil : time - last.movieStart
       } else {
         edits.append(edit)
@@ -99,13 +102,13 @@ struct TrackTimeline: Sendable {
     private mutating func rate(_ row: Edit) -> UInt64 {
       if let rate = UInt64(exactly: row.rate), TrackTimeline.rates.contains(rate) { return rate }
       warning =
-        "A part of the track that is to stand still, to go backwards or to be more than 64 "
-        + "times slower or faster plays at normal speed."
+        "A part of the track with a frozen, reversed or more than 64 times slower or faster "
+        + "edit rate plays at normal speed."
       return TimelineEdit.normalRate
     }
 
-    /// Whether an edit begins where the one in front of it ends, in the media too, but for
-    /// rounding; or both show nothing.
+    /// Whether an edit starts where the previous one ends, in the media too and up to rounding; or
+    /// whether both are empty.
     private func continues(_ last: TimelineEdit, _ next: TimelineEdit) -> Bool {
       if last.mediaStart == nil, next.mediaStart == nil { return true }
       guard last.mediaStart != nil, next.mediaStart != nil, last.rate == next.rate,
@@ -114,23 +117,23 @@ struct TrackTimeline: Sendable {
       return (stop > next.start ? stop - next.start : next.start - stop) <= rounding
     }
 
-    /// By how much times may differ that are meant to be the same.
+    /// Largest difference of times that are meant to be equal.
     private var rounding: Nanoseconds { .second / UInt64(max(movieTimescale, 1)) + 1 }
   }
 }
 
 extension TrackTimeline {
-  /// The PTS of a presentation time of the media.
+  /// Returns the PTS of a presentation time of the media.
   func pts(_ time: Int64) -> Nanoseconds {
     Self.timestamp(time, shift: presentationShift, timescale: timescale)
   }
 
-  /// The DTS of a decode time of the media.
+  /// Returns the DTS of a decode time of the media.
   func dts(_ time: Int64) -> Nanoseconds {
     Self.timestamp(time, shift: decodeShift, timescale: timescale)
   }
 
-  /// The last media time whose PTS is not behind `timestamp`.
+  /// Returns the last media time whose PTS is not after `timestamp`.
   func mediaTime(of timestamp: Nanoseconds) -> Int64 {
     let next = saturatingSum(timestamp, 1).multipliedFullWidth(by: UInt64(timescale))
     guard next.high < Nanoseconds.second else { return .max }
@@ -139,7 +142,7 @@ extension TrackTimeline {
     return saturatingDifference(Int64(clamping: units), presentationShift)
   }
 
-  /// The edit that plays at a time of the movie: the last one that begins by then.
+  /// Returns the edit that plays at a movie time: the last one that starts at or before it.
   func edit(at time: Nanoseconds) -> Int {
     var low = 0
     var high = edits.count
@@ -150,7 +153,7 @@ extension TrackTimeline {
     return max(0, low - 1)
   }
 
-  /// Where the last edit ends; nil where that depends on the media.
+  /// End of the last edit in movie time; nil if that depends on the media.
   var end: Nanoseconds? { edits.last?.movieEnd }
 
   private static func timestamp(_ time: Int64, shift: Int64, timescale: UInt32) -> Nanoseconds {
@@ -159,21 +162,21 @@ extension TrackTimeline {
     return min(scale(sum.magnitude, .second, UInt64(timescale)), Self.maximumTimestamp)
   }
 
-  /// Some hundred years: sums of a few of these do not overflow.
+  /// About 146 years: the sum of a few of these does not overflow.
   private static let maximumTimestamp = Nanoseconds(Int64.max / 2)
 }
 
-/// One edit of a track: a part of the movie, and what of the media plays in it.
+/// One edit of a track: a part of the movie and the media that plays in it.
 struct TimelineEdit: Hashable, Sendable {
-  /// Where it begins on the movie's time line.
+  /// Start on the movie's timeline.
   var movieStart: Nanoseconds
-  /// nil: as long as there is media.
+  /// Duration in movie time; nil to the end of the media.
   var duration: Nanoseconds?
-  /// The media time that it begins with, in units of the track's timescale; nil shows nothing.
+  /// Media time of the start, in units of the track's timescale; nil for an empty edit.
   var mediaStart: Int64?
   /// The timestamp of `mediaStart`.
   var start: Nanoseconds
-  /// How fast the media plays, in 1/65536 of its own speed; never 0.
+  /// Media rate as a 16.16 fixed-point number; never 0.
   var rate: UInt64 = Self.normalRate
 
   static let normalRate: UInt64 = 0x1_0000
@@ -181,19 +184,20 @@ struct TimelineEdit: Hashable, Sendable {
   var movieEnd: Nanoseconds? { duration.map { saturatingSum(movieStart, $0) } }
   var stop: Nanoseconds? { movieEnd.map { timestamp(at: $0) } }
 
-  /// The timestamp that is shown at a time of the movie; the edit's first for what is before it.
+  /// Returns the timestamp shown at a movie time; before the edit, that of its start.
   func timestamp(at time: Nanoseconds) -> Nanoseconds {
     let distance = time - min(time, movieStart)
     return saturatingSum(start, scale(distance, rate, Self.normalRate))
   }
 
-  /// When a timestamp is shown; what is before the edit's first may have its time, 0 at least.
+  /// Returns the movie time of a timestamp; one before the edit's start may map to before the edit,
+  /// but not below 0.
   func movieTime(of timestamp: Nanoseconds) -> Nanoseconds {
     let time = decodeOrder(of: timestamp)
     return time > 0 ? Nanoseconds(time) : 0
   }
 
-  /// When a timestamp would be shown, or have been.
+  /// Returns the movie time of a timestamp, extrapolated beyond the edit.
   func decodeOrder(of timestamp: Nanoseconds) -> Int64 {
     let distance = Int64(
       clamping: scale(max(timestamp, start) - min(timestamp, start), Self.normalRate, rate))
@@ -201,8 +205,8 @@ struct TimelineEdit: Hashable, Sendable {
       Int64(clamping: movieStart), timestamp < start ? distance : -distance)
   }
 
-  /// The part of this edit that `segment`, one of the movie's time line, wants to play, as a
-  /// segment of the track's own timestamps; nil where it wants none of it.
+  /// Returns the intersection of this edit and a segment on the movie's timeline, as a segment in
+  /// the track's own timestamps; nil if it is empty.
   func segment(in movie: PlaybackSegment) -> PlaybackSegment? {
     let from = max(movieStart, movie.start)
     let to = min(movieEnd ?? .max, movie.stop ?? .max)
@@ -211,7 +215,7 @@ struct TimelineEdit: Hashable, Sendable {
     segment.start = timestamp(at: from)
     segment.stop = to == .max ? nil : timestamp(at: to)
     if rate != Self.normalRate {
-      // To the movie's time line, the media's speed is as if somebody had changed it already.
+      // With respect to movie time, the media rate is already applied.
       let speed = Double(rate) / Double(Self.normalRate)
       segment.rate = movie.rate * speed
       segment.appliedRate /= speed
@@ -229,9 +233,9 @@ struct TimelineEdit: Hashable, Sendable {
   }
 }
 
-/// Where in a track's samples decoding has to start.
+/// Lookup of the samples at which decoding has to start.
 extension TrackTimeline {
-  /// The sample that decoding has to start at for what is shown at a time of the movie.
+  /// Returns the sample at which decoding has to start to show the movie at `time`.
   func sample(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
     let edit = edits[edit(at: time)]
     guard let start = edit.mediaStart else { return 0 }
@@ -239,8 +243,8 @@ extension TrackTimeline {
     return syncSample(for: mediaTime(of: edit.timestamp(at: time)), samples)
   }
 
-  /// The sample that decoding starts at for an edit. Sound that lies less than a second before the
-  /// first one is given too: decoders settle on it, and a remux keeps it.
+  /// Returns the sample at which decoding starts for an edit. Less than a second of audio before
+  /// the first edit is output too: it primes decoders, and a remux keeps it.
   func firstSample(for mediaStart: Int64, _ samples: TrackSamples) -> Int {
     if kind == .audio, mediaStart < Int64(timescale),
       edits.first(where: { $0.mediaStart != nil })?.mediaStart == mediaStart
@@ -250,8 +254,8 @@ extension TrackTimeline {
     return syncSample(for: mediaStart, samples)
   }
 
-  /// The random access point from which on the sample that is shown at a media time decodes:
-  /// leading pictures need the one before theirs.
+  /// Returns the sync sample from which the sample shown at a media time can be decoded: leading
+  /// pictures need the previous sync sample.
   private func syncSample(for mediaTime: Int64, _ samples: TrackSamples) -> Int {
     guard let shown = samples.index(atPresentationTime: mediaTime) else { return 0 }
     var candidate = shown
@@ -263,7 +267,8 @@ extension TrackTimeline {
     return 0
   }
 
-  /// When a sample is shown in the edit that plays at `time`; not before that begins.
+  /// Returns the movie time of a sample in the edit that plays at `time`, but not before that edit
+  /// starts.
   func movieTime(
     ofSample index: Int, near time: Nanoseconds, _ samples: TrackSamples
   ) -> Nanoseconds? {
@@ -272,7 +277,7 @@ extension TrackTimeline {
     return max(edit.movieTime(of: pts(record.presentationTime)), edit.movieStart)
   }
 
-  /// The sample behind the last one that is needed for what is shown before a time.
+  /// Returns the index after the last sample needed to show the movie before `time`.
   func end(at time: Nanoseconds, _ samples: TrackSamples) -> Int {
     let last = time > 0 ? time - 1 : 0
     let edit = edits[edit(at: last)]
@@ -281,23 +286,24 @@ extension TrackTimeline {
     return shown.flatMap { samples.syncSample(after: $0) } ?? samples.count
   }
 
-  /// Where the last edit ends that goes on to the end of the media.
+  /// Returns the end of a last edit that lasts to the end of the media.
   func mediaEnd(_ samples: TrackSamples) -> Nanoseconds {
     guard let last = edits.last else { return 0 }
-    // What is shown last need not be decoded last.
+    // The last sample in presentation order need not be the last in decoding order.
     let end = (max(0, samples.count - Self.reorderLimit)..<samples.count)
       .compactMap { samples.sample(at: $0) }
       .map { saturatingDifference($0.presentationTime, -Int64($0.duration)) }.max()
     return end.map { max(last.movieTime(of: pts($0)), last.movieStart) } ?? last.movieStart
   }
 
-  /// No picture waits for more others to be decoded (H.265 A.4.2), itself included.
+  /// One more than the maximum number of pictures a picture waits for in output order (H.265
+  /// A.4.2).
   private static var reorderLimit: Int { 17 }
 }
 
-/// Time lines of movies of which upstream says what plays when, as adaptive streaming does.
+/// Timelines of movies whose timing upstream dictates, as in adaptive streaming.
 extension TrackTimeline {
-  /// The time line whose timestamps are times of the movie: where the first edit puts them.
+  /// Creates a timeline whose timestamps are movie times, offset as in the first edit.
   init(upstream timeline: TrackTimeline) {
     let first = timeline.edits.first { $0.mediaStart != nil }
     let start = scale(first?.movieStart ?? 0, UInt64(timeline.timescale), .second)
@@ -310,7 +316,7 @@ extension TrackTimeline {
     edits = [TimelineEdit(movieStart: 0, duration: nil, mediaStart: 0, start: 0)]
   }
 
-  /// Moves all timestamps.
+  /// Shifts all timestamps.
   mutating func shift(by nanoseconds: Int64) {
     let units = Int64(
       clamping: scale(nanoseconds.magnitude, UInt64(timescale), .second))

@@ -3,60 +3,62 @@
 public import HEVC
 public import ISOBMFF
 
-/// What a player gives.
+/// An event that a player outputs, in order.
 public enum PlayerOutput: Sendable {
-  /// All streams that there are from now on. What follows refers to them.
+  /// All streams from now on. The following outputs refer to them.
   case streams([PlayerStream])
-  /// From here on a stream consists of something else.
+  /// A stream changes its format.
   indirect case format(StreamID, StreamFormat)
-  /// A part of a stream begins.
+  /// A segment of a stream begins.
   indirect case segment(StreamID, SegmentStart)
+  /// The next sample of a stream.
   case sample(StreamID, Sample)
-  /// A stream has nothing for a while: from a timestamp on, this long.
+  /// A stream has no data from `start`, a timestamp, for `duration`, both in nanoseconds.
   case gap(StreamID, start: Nanoseconds, duration: Nanoseconds)
-  /// A stream has nothing any more.
+  /// A stream has ended.
   case endOfStream(StreamID)
-  /// The length of the movie, whether it can be sought, or by how much a stream comes late is other
-  /// than before.
+  /// The movie's duration, its seekability or a stream's latency has changed.
   case statusChanged
-  /// Something was left out or guessed; playing goes on.
+  /// A defect was worked around; playback continues.
   indirect case warning(PlayerWarning)
 }
 
-/// The start of a part of a stream.
+/// The start of a segment of a stream.
 public struct SegmentStart: Sendable {
+  /// The segment, with the stream's own timestamps.
   public var segment: PlaybackSegment
-  /// The part follows another one without a flush, so that decoders have to give what they hold
+  /// Whether the segment follows another one without a flush, so that decoders must be drained
   /// first.
   public var followsAnother = false
-  /// Nothing is shown in it.
+  /// Whether the segment shows nothing.
   public var isEmpty = false
 }
 
-/// What was left out or guessed.
+/// A defect that the player worked around.
 public struct PlayerWarning: Hashable, Sendable {
-  /// What it is about.
+  /// The subject of the warning.
   public enum Kind: Hashable, Sendable {
-    /// The file ends, or is damaged, before its end; it is played up to there.
+    /// The file is truncated or damaged, and is played up to that point.
     case cutOff
-    /// A picture, or what is to be known of some, is damaged.
+    /// A picture, or data needed to decode some, is damaged.
     case damaged
-    /// Layers that are not read, or not for certain as the right eyes.
+    /// Layers are left out, or it is uncertain which eye they belong to.
     case layers
-    /// Tracks that are not played.
+    /// Tracks are left out.
     case tracks
-    /// Edits that are not played as they say.
+    /// Edits are not played as written.
     case edits
-    /// Samples that came before their turn from a source that cannot be sought.
+    /// Samples of a source that cannot seek are stored out of order.
     case order
-    /// An unimportant part of the file is wrong.
+    /// An unimportant part of the file is invalid.
     case file
   }
 
+  /// The subject of the warning.
   public let kind: Kind
-  /// For people, in whole sentences.
+  /// The message for users, in complete sentences.
   public let message: String
-  /// What experts want to know; empty where there is no more.
+  /// Details for experts; empty if there are none.
   public let detail: String
 
   init(_ kind: Kind, _ message: String, detail: String = "") {
@@ -64,78 +66,85 @@ public struct PlayerWarning: Hashable, Sendable {
   }
 }
 
-/// What a player came to: something that it gives, or something that it needs first.
+/// The result of one step of a player: an output, or something it needs first.
 public enum PlayerStep: Sendable {
+  /// An output for the caller.
   case output(PlayerOutput)
-  /// These bytes of a source that can be read anywhere: answer with
-  /// ``MoviePlayer/supply(_:)``. Until then the player asks again.
+  /// The player needs bytes of a random-access source. Answer with ``MoviePlayer/supply(_:)``;
+  /// until then the request is repeated.
   case read(ReadRequest)
-  /// The next bytes of a stream: go on when they have been given to ``MoviePlayer/append(_:_:)``.
+  /// The player needs more bytes of a stream. Pass them to ``MoviePlayer/append(_:_:)`` and
+  /// continue.
   case awaitBytes
-  /// A stream has to go on at this byte: answer with ``MoviePlayer/sourceMoved()`` or
-  /// ``MoviePlayer/sourceStays()``. Until then the player asks again.
+  /// The stream should continue at this byte offset. Answer with ``MoviePlayer/sourceMoved()`` or
+  /// ``MoviePlayer/sourceStays()``; until then the request is repeated.
   case moveSource(to: UInt64)
-  /// Nothing more comes, but for a seek.
+  /// Nothing more follows unless the caller seeks.
   case end(PlayerEnd)
 }
 
-/// Bytes that a player has to have before it can go on.
+/// A request for bytes that a player needs before it can continue.
 public struct ReadRequest: Hashable, Sendable {
-  /// Where they lie in the file; what there is of them will do.
+  /// Byte range in the file. An answer may be shorter at the end of the file.
   public var range: Range<UInt64>
-  /// Whether the source may not have them: the player wants to know where the file ends.
+  /// Whether the bytes may not exist: the player is looking for the end of the file.
   public var isProbe = false
 }
 
-/// How playing came to its end.
+/// The way in which playback ended.
 public enum PlayerEnd: Hashable, Sendable {
-  /// All has been played.
+  /// Everything has been played.
   case endOfStream
-  /// The segment has been played that a seek asked for with
-  /// ``PlaybackSegment/Flags/endsWithSegmentDone``: up to this time of the movie.
+  /// The segment of a seek with ``PlaybackSegment/Flags/endsWithSegmentDone`` has been played, up
+  /// to this movie time in nanoseconds.
   case segmentDone(at: Nanoseconds)
-  /// Nobody wants any of the streams.
+  /// No stream is selected.
   case nothingSelected
 }
 
-/// A sample of a stream: coded data with its times.
+/// A sample of a stream: coded data and its times.
 public struct Sample: Sendable {
-  /// What is to be known of a sample before it is decoded.
+  /// Properties of a sample that matter before it is decoded.
   public struct Flags: OptionSet, Hashable, Sendable {
+    /// The bits.
     public let rawValue: UInt8
 
+    /// Creates flags from their bits.
     public init(rawValue: UInt8) {
       self.rawValue = rawValue
     }
 
-    /// The sample does not continue the one before.
+    /// The sample does not continue the previous one.
     public static let discontinuity = Flags(rawValue: 1 << 0)
     /// Decoding cannot start here.
     public static let delta = Flags(rawValue: 1 << 1)
-    /// No other sample needs this one.
+    /// No other sample depends on this one.
     public static let droppable = Flags(rawValue: 1 << 2)
-    /// It is to be decoded for what follows, and not to be shown.
+    /// The sample is a reference for others and must not be shown.
     public static let decodeOnly = Flags(rawValue: 1 << 3)
   }
 
+  /// The coded data.
   public var data: SampleData
-  /// When it is shown, as a timestamp of its stream's segment; nil where nothing says that.
+  /// Presentation time as a timestamp of the stream's segment; nil if unknown.
   public var presentationTime: Nanoseconds?
-  /// When it is decoded, as such a timestamp; not after `presentationTime`.
+  /// Decode time as a timestamp of the stream's segment, not after `presentationTime`; nil if
+  /// unknown.
   public var decodeTime: Nanoseconds?
-  /// How long it is shown; nil where nothing says that.
+  /// Duration in nanoseconds; nil if unknown.
   public var duration: Nanoseconds?
+  /// Properties that matter before the sample is decoded.
   public var flags: Flags = []
 }
 
-/// What a player has to give, in order.
+/// The pending outputs of a player, in order.
 struct OutputQueue: Sendable {
   private var outputs: [PlayerOutput?] = []
   private var head = 0
-  /// Warnings are given once each, whatever their details.
+  /// The messages sent so far: each is sent only once, whatever its details.
   private var warned: Set<String> = []
 
-  /// More different warnings than these help nobody.
+  /// Further messages would help no user.
   private static let maximumWarningCount = 64
 
   mutating func append(_ output: PlayerOutput) { outputs.append(output) }
@@ -149,7 +158,7 @@ struct OutputQueue: Sendable {
 
   mutating func popFirst() -> PlayerOutput? {
     guard head < outputs.count else { return nil }
-    // What is given out is not kept here, so that a caller may be the only one to hold it.
+    // The queue gives up its reference, so that the caller may hold the only one.
     let output = outputs[head].take()
     head += 1
     if head == outputs.count {
@@ -159,7 +168,7 @@ struct OutputQueue: Sendable {
     return output
   }
 
-  /// Drops what has not been given out, as a seek wants it, and forgets what was warned about.
+  /// Drops the pending outputs, for a seek, and allows all warnings again.
   mutating func clear() {
     outputs.removeAll(keepingCapacity: true)
     head = 0
@@ -167,28 +176,29 @@ struct OutputQueue: Sendable {
   }
 }
 
-/// Why a player gives no more.
+/// The error that ends playback.
 public enum MoviePlayerError: Error, Sendable {
   /// The input has no bytes.
   case empty
-  /// The input is no movie, or its index cannot be read, or asks for more than there is.
+  /// The input is not a movie, or its index is invalid or asks for more than the file can hold.
   case unreadable(ISOBMFFError)
   /// The movie has no track with samples.
   case noTracks
   /// The input ended before anything in it could be played.
   case nothingPlayable
-  /// The decoder configuration records or parameter sets that came beside a stream cannot be read:
-  /// why.
+  /// The decoder configuration records or out-of-band parameter sets of a stream are invalid, for
+  /// this reason.
   case configuration(String)
-  /// The input is no H.265 byte stream.
+  /// The input is not an H.265 byte stream.
   case noByteStream(AccessUnitAssembler.TooLarge)
-  /// The source was moved, and does not go back.
+  /// The source was moved and does not return.
   case sourceLost
-  /// The source was moved to this byte as it said that it could be, and gives nothing there.
+  /// The source reported that it can seek, but delivered nothing from this byte offset.
   case deadEnd(UInt64)
 }
 
 extension MoviePlayerError: CustomStringConvertible {
+  /// The message for users, a complete sentence.
   public var description: String {
     switch self {
     case .empty: "The input is empty."
@@ -198,9 +208,9 @@ extension MoviePlayerError: CustomStringConvertible {
     case .configuration(let reason):
       "The stream's codec_data is not a decoder configuration record: \(reason)."
     case .noByteStream(let error): "\(error)"
-    case .sourceLost: "The input was sought, and does not go back to its start."
+    case .sourceLost: "The input cannot seek back to its start after a seek."
     case .deadEnd(let place):
-      "The input says that it can be sought, but gives nothing from byte \(place) on."
+      "The input reports that it is seekable, but has no data from byte \(place) on."
     }
   }
 }

@@ -4,29 +4,31 @@ public import HEVC
 public import ISOBMFF
 public import StereoVideo
 
-/// The number of a stream that a player gives, from 0 on in the order of its streams.
+/// The number of a stream, counted from 0 in the order of ``PlayerOutput/streams(_:)``.
 public struct StreamID: RawRepresentable, Hashable, Sendable {
+  /// Index from 0.
   public let rawValue: Int
 
+  /// Creates the ID of a stream from its index.
   public init(rawValue: Int) {
     self.rawValue = rawValue
   }
 }
 
-/// A stream that a player gives: a track's samples as they are, or one eye of a layered track.
+/// A stream that a player offers: a track's samples as they are, or one eye of a layered track.
 public struct PlayerStream: Sendable {
-  /// What the samples show.
+  /// The content of the samples.
   public enum Role: Hashable, Sendable {
-    /// One eye of a layered track, as a stream of its own.
+    /// One eye of a layered track, as a separate single-layer stream.
     case eye(Eye)
-    /// The samples as they are.
+    /// The unmodified samples.
     case samples
   }
 
-  /// What kind of media.
+  /// The media type.
   public enum Kind: Hashable, Sendable {
     case video, audio
-    /// Anything else: samples come now and then.
+    /// Anything else, with samples only now and then.
     case other
 
     init(handlerType: FourCC) {
@@ -39,44 +41,46 @@ public struct PlayerStream: Sendable {
     }
   }
 
+  /// The ID that outputs refer to.
   public let id: StreamID
+  /// The content: one eye, or the unmodified samples of the track.
   public let role: Role
+  /// The media type.
   public let kind: Kind
-  /// Which one of its kind this is, in the order of the tracks, from 0 on; of an eye, which the
-  /// track's samples are.
+  /// Index among the tracks of the same media type, from 0; an eye has the number of its track.
   public let number: Int
-  /// The track that the samples are of, without them; nil for a stream without a container.
+  /// The track, without its samples; nil for a stream without a container.
   public let track: Track?
-  /// What the samples consist of; ``PlayerOutput/format(_:_:)`` tells where that changes.
+  /// The initial format; ``PlayerOutput/format(_:_:)`` reports changes.
   public let format: StreamFormat
-  /// Whether the stream is not meant to be played unasked.
+  /// Whether the stream is not meant to be played by default.
   public let isUnselected: Bool
 }
 
-/// What the samples of a stream consist of.
+/// The format of a stream's samples.
 public enum StreamFormat: Sendable {
-  /// Plain H.265 with length prefixes of four bytes.
+  /// Single-layer H.265 with 4-byte length prefixes.
   case eye(EyeFormat)
-  /// Samples as a sample entry describes them.
+  /// Samples as described by a sample entry.
   case samples(SampleFormat)
-  /// H.265 without a container, of any number of layers.
+  /// H.265 without a container, with any number of layers.
   case elementary(ElementaryFormat)
 }
 
-/// One eye of a layered track.
+/// The format of one eye of a layered track.
 public struct EyeFormat: Equatable, Sendable {
-  /// What decoders need first.
+  /// The VPS, SPS and PPS that decoders need first.
   public var parameterSets: SingleLayerParameterSets
-  /// What is said of the pictures by the file or the stream.
+  /// Properties of the pictures according to the file or the stream.
   public var description: VideoDescription
-  /// How the pair was shot, as far as the file says; nil where there is no file.
+  /// Camera geometry according to the file; nil for a stream without a container.
   public var spatial: SpatialMetadata?
-  /// The stream has one view only, and shows no eye in particular.
+  /// Whether the stream has a single view, which belongs to neither eye in particular.
   public var isMono: Bool
 }
 
 extension EyeFormat {
-  /// The format of an eye with these parameter sets, which say what nothing else does.
+  /// Returns the format with other parameter sets, whose VUI fills in unknown properties.
   func with(_ sets: SingleLayerParameterSets) -> EyeFormat {
     var format = self
     format.parameterSets = sets
@@ -88,44 +92,51 @@ extension EyeFormat {
   }
 }
 
-/// The samples of a track.
+/// The format of a track's samples.
 public struct SampleFormat: Sendable {
+  /// The sample entry.
   public var entry: SampleEntry
-  /// Of video, what is said of the pictures by the file.
+  /// Properties of the pictures according to the file; empty for media other than video.
   public var description: VideoDescription
-  /// Of video in layers, how many views the samples have; else 1.
+  /// Number of views in layered video; otherwise 1.
   public var viewCount: Int
 }
 
-/// H.265 without a container.
+/// The format of H.265 without a container.
 public struct ElementaryFormat: Equatable, Sendable {
+  /// How NAL units are separated: by start codes or by length prefixes.
   public var framing: NALUnitFraming
-  /// How many views; nil for a stream of one layer.
+  /// Number of views; nil for a single-layer stream.
   public var viewCount: Int?
-  /// Bits a luma sample in the eyes; nil where that is not known.
+  /// Luma bit depth of the eyes; nil if unknown.
   public var bitDepth: Int?
-  /// Frames a second, as somebody or the stream says; nil where nobody does.
+  /// Frames per second according to the options, the source or the stream; nil if unknown.
   public var frameRate: Ratio?
 }
 
-/// What is said of a picture beside its coding: by the file, or where that is silent by the stream.
+/// Properties of pictures beyond their coding, from the file or, if it does not give them, from the
+/// stream.
 public struct VideoDescription: Equatable, Sendable {
-  /// Frames a second; nil where they are not equally long, or nothing says how long.
+  /// Frames per second; nil if unknown or not constant.
   public var frameRate: Ratio?
-  /// How long frames are on average that are not equally long; nil where that is not known.
+  /// Average frame duration in nanoseconds at a variable frame rate; nil if unknown.
   public var averageFrameDuration: Nanoseconds?
-  /// Width of a pixel to its height.
+  /// Width of a pixel divided by its height; nil if unknown.
   public var pixelAspectRatio: Ratio?
+  /// Colour primaries, transfer, matrix and range; nil if unknown.
   public var colour: ColourInformation?
+  /// Mastering display colour volume; nil if unknown.
   public var masteringDisplay: MasteringDisplayColourVolume?
+  /// Content light level; nil if unknown.
   public var contentLightLevel: ContentLightLevel?
 
+  /// Creates a description with a frame rate alone.
   public init(frameRate: Ratio? = nil) {
     self.frameRate = frameRate
   }
 
-  /// What a sample entry says, in its boxes or in messages beside the stream (prefix SEI in
-  /// `hvcC`).
+  /// Creates a description from a sample entry: its boxes, and for what they lack the prefix SEI
+  /// messages in `hvcC`.
   public init(_ entry: VisualSampleEntry) {
     self.init(boxesOf: entry)
     for unit in LayeredContent.configuration(of: entry)?.parameterSets ?? [] {
@@ -133,7 +144,7 @@ public struct VideoDescription: Equatable, Sendable {
     }
   }
 
-  /// What a sample entry says in its boxes.
+  /// Creates a description from the boxes of a sample entry.
   public init(boxesOf entry: VisualSampleEntry) {
     pixelAspectRatio = entry.pixelAspectRatio.flatMap {
       Ratio($0.horizontalSpacing, $0.verticalSpacing)
@@ -159,7 +170,7 @@ public struct VideoDescription: Equatable, Sendable {
     }
   }
 
-  /// Fills gaps with what the stream itself says.
+  /// Fills in unknown properties from the stream's VUI.
   mutating func fillGaps(from vui: VideoUsabilityInformation?) {
     if pixelAspectRatio == nil, let ratio = vui?.sampleAspectRatio {
       pixelAspectRatio = Ratio(ratio.width, ratio.height)

@@ -2,48 +2,47 @@
 
 import ISOBMFF
 
-/// The search for the index that a stream of fragments may end with (`mfra`): its source is made to
-/// go there, and back.
+/// The search for the `mfra` index that a fragmented file may end with: the source is moved to it
+/// and back.
 struct IndexSearch: Sendable {
-  /// What the search needs next.
+  /// The next need of the search.
   enum Step {
-    /// The source has to go there.
+    /// The source must be moved.
     case move(to: UInt64)
-    /// More bytes have to come.
+    /// More bytes must arrive.
     case awaitBytes
     /// The source is back; the index, if there is one.
     case found(FragmentIndex?)
   }
 
   private enum Stage {
-    /// The source is asked to go to the end, or wherever in it the index begins.
+    /// The source is asked to move to the last bytes, or to the start of the index.
     case go(to: UInt64)
     case read(from: UInt64)
     case comeBack(FragmentIndex?)
   }
 
-  /// Most indexes are all in so many bytes at the file's end.
+  /// Enough for most indexes, in bytes from the end of the file.
   private static let tailSize: UInt64 = 1 << 16
-  /// More is not fetched before a movie begins: that would be an index of a million fragments.
+  /// Larger indexes are not fetched before a movie starts; they would describe a million fragments.
   private static let maximumSize: UInt32 = 1 << 24
 
   /// In bytes.
   private let fileSize: UInt64
-  /// Where reading goes on afterwards.
+  /// File offset at which reading resumes after the search.
   private let back: UInt64
   private var stage: Stage
   private var hasLookedTwice = false
 
-  /// - Parameter back: where the source goes on afterwards.
+  /// - Parameter back: File offset at which reading resumes after the search.
   init(fileSize: UInt64, back: UInt64) {
     (self.fileSize, self.back) = (fileSize, back)
     stage = .go(to: fileSize - min(fileSize, Self.tailSize))
   }
 
-  /// Goes on.
+  /// Advances the search.
   ///
-  /// - Parameter hasMoved: whether the source went where it was asked to; nil where it has not
-  ///   answered.
+  /// - Parameter hasMoved: Whether the source moved as asked; nil if it has not answered.
   mutating func step(
     _ stream: inout IndexedStream, hasMoved: Bool?
   ) throws(MoviePlayerError) -> Step {
@@ -64,7 +63,7 @@ struct IndexSearch: Sendable {
         size <= fileSize, size <= Self.maximumSize
       else { return comeBack(nil) }
       let place = fileSize - UInt64(size)
-      // Once only: a file may say something else the next time.
+      // Only once: a file may give a different size the next time.
       if place < start, !hasLookedTwice {
         hasLookedTwice = true
         stage = .go(to: place)
@@ -85,22 +84,23 @@ struct IndexSearch: Sendable {
   }
 }
 
-/// The search for the end of a file about which its source says nothing: what can be read of it.
+/// A binary search for the size of a file whose source does not know it, by probing for readable
+/// bytes.
 struct FileSizeSearch: Sendable {
   private var low: UInt64 = 0
   private var high: UInt64 = 1 << 16
   private var isGrowing = true
 
-  /// The byte that has to be looked for next; nil where the size is known.
+  /// Offset of the next byte to probe; nil once the size is known.
   var probe: UInt64? {
     if isGrowing { return high - 1 }
     return low < high ? low + (high - low) / 2 : nil
   }
 
-  /// In bytes, once nothing is left to look for.
+  /// In bytes, once ``probe`` is nil.
   var size: UInt64 { low }
 
-  /// Takes whether the file has the byte that was looked for.
+  /// Records whether the file has the probed byte.
   mutating func take(isThere: Bool) {
     if isGrowing {
       if isThere { (low, high) = (high, high * 2) }

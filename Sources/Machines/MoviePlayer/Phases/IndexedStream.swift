@@ -2,22 +2,22 @@
 
 import ISOBMFF
 
-/// A stream of bytes whose boxes are read as they come.
+/// A stream of bytes whose boxes are parsed as they arrive.
 struct IndexedStream: Sendable {
   var input: StreamInput
   private var parser = MovieParser()
-  /// Where the fragments lie, by the first index that says so.
+  /// Fragment positions, from the first index found.
   var fragments: FragmentIndex?
-  /// Nothing more is to be said of the boxes.
+  /// Whether no more boxes are to be parsed.
   private(set) var isParsed = false
-  /// Bytes have come since boxes were looked for.
+  /// Whether bytes have arrived since the parser last ran out of them.
   private var isStale = true
 
   init(_ input: StreamInput) {
     self.input = input
   }
 
-  /// Bytes before this place have been read as boxes.
+  /// All bytes before this file offset have been parsed.
   var parsedEnd: UInt64 { isParsed ? .max : parser.position }
 
   mutating func append(_ slice: ByteSlice, time: Nanoseconds?) {
@@ -30,26 +30,26 @@ struct IndexedStream: Sendable {
     isStale = true
   }
 
-  /// What comes next in the stream belongs to this place of the file.
+  /// Sets the file offset of the next bytes.
   mutating func begin(at offset: UInt64) {
     input.begin(at: offset)
     isStale = true
   }
 
-  /// Reads boxes from this place on.
+  /// Parses boxes from this file offset on.
   mutating func readBoxes(from offset: UInt64) {
     parser.seek(to: offset)
     isParsed = false
     isStale = true
   }
 
-  /// Gives further indexes of the movie too, which come in mid-stream.
+  /// Also returns movie boxes that follow the first one.
   mutating func followLaterMovies() { parser.readsLaterMovies = true }
 
-  /// Reads no more boxes, as none have to come.
+  /// Stops parsing, because no more boxes are needed.
   mutating func stopReading() { isParsed = true }
 
-  /// What the next box is; nil where more bytes have to come, or nothing is left.
+  /// Returns the next box; nil if more bytes must arrive or no boxes are left.
   mutating func nextBox() throws(ISOBMFFError) -> MovieParser.Event? {
     while isStale, !isParsed {
       switch try parser.next() {
@@ -74,7 +74,7 @@ struct IndexedStream: Sendable {
     return nil
   }
 
-  /// The index that lies here, of what has come; nil where there is none.
+  /// Returns the `mfra` index at an offset, if it has arrived and is valid; otherwise nil.
   func randomAccess(at offset: UInt64, fileSize: UInt64) -> FragmentRandomAccess? {
     var parser = MovieParser(fileSize: fileSize)
     parser.seek(to: offset)
@@ -91,31 +91,31 @@ struct IndexedStream: Sendable {
   }
 }
 
-/// What a source is that gives a stream of bytes, one behind the other.
+/// The properties of a source that delivers bytes in order.
 public struct StreamSource: Hashable, Sendable {
-  /// It goes on at another byte where it is asked to.
+  /// Whether the source can continue at another byte offset.
   public var isMovable = false
-  /// In bytes; nil where that is not known.
+  /// In bytes; nil if unknown.
   public var size: UInt64?
-  /// Going elsewhere costs it much, or may fail, as over a network: it is done only where much is
-  /// saved by it.
+  /// Whether seeking is expensive or may fail, as over a network, so that it must be worthwhile.
   public var isSlow = false
 
+  /// Creates a description of a source, by default one of unknown size that cannot seek.
   public init(isMovable: Bool = false, size: UInt64? = nil, isSlow: Bool = false) {
     (self.isMovable, self.size, self.isSlow) = (isMovable, size, isSlow)
   }
 }
 
-/// What has come of a stream of bytes, and what its source can do.
+/// The bytes received from a stream and the abilities of its source.
 struct StreamInput: Sendable {
   var queue = ByteQueue()
-  /// How many bytes have come in all.
+  /// Total number of bytes received.
   private(set) var received: UInt64 = 0
   var hasEnded = false
   private var source: StreamSource
-  /// When what came first is shown, as the source says; nil where it has not said anything yet.
+  /// Presentation time of the first bytes according to the source; nil if it has not given any.
   private(set) var time: Nanoseconds?
-  /// Nothing has come since the source was moved last.
+  /// Whether nothing has arrived since the source was moved last.
   private var isFresh = true
   private var hasMoved = false
 
@@ -123,13 +123,14 @@ struct StreamInput: Sendable {
     self.source = source
   }
 
-  /// The source goes where it is asked to.
+  /// Whether the source can continue at another byte offset.
   var isMovable: Bool {
     get { source.isMovable }
     set { source.isMovable = newValue }
   }
 
-  /// - Parameter time: when what begins there is shown, as the source says.
+  /// - Parameter time: Presentation time of the first sample that starts in the chunk, according to
+  ///   the source.
   mutating func append(_ slice: ByteSlice, time: Nanoseconds?) {
     received &+= UInt64(slice.count)
     if self.time == nil { self.time = time }
@@ -137,7 +138,7 @@ struct StreamInput: Sendable {
     queue.append(slice)
   }
 
-  /// What comes next belongs to this place of the file.
+  /// Sets the file offset of the next bytes.
   mutating func begin(at offset: UInt64) {
     queue = ByteQueue(at: offset)
     hasEnded = false
@@ -146,22 +147,23 @@ struct StreamInput: Sendable {
     time = nil
   }
 
-  /// Where the source went when it was asked to, and gave nothing although the file goes on there.
+  /// The offset at which the source delivered nothing after it was moved there, although the file
+  /// is longer; else nil.
   var deadEnd: UInt64? {
     guard hasMoved, isFresh, hasEnded, let size = source.size, queue.end < size else { return nil }
     return queue.end
   }
 
-  /// Whether so much of a range of bytes has not come yet that it is better to ask the source for
-  /// what is behind it.
+  /// Whether so many bytes of a range are still missing that it is better to ask the source to skip
+  /// it.
   func isWorthLeaving(for range: Range<UInt64>) -> Bool {
-    // Over a network, 4 MiB come sooner than the answer to a request, if there is one at all.
+    // Over a network, 4 MiB arrive sooner than the response to a range request, which may fail too.
     let least: UInt64 = source.isSlow ? 1 << 22 : 1 << 16
     return isMovable && range.upperBound < .max && range.upperBound > queue.end
       && range.upperBound - queue.end > least
   }
 
-  /// The size of the file, where it is worth while to look what its end says.
+  /// The file size, if reading an index from the end of the file is worthwhile; else nil.
   var sizeToSearch: UInt64? {
     guard isMovable, !hasEnded, !source.isSlow, let size = source.size, size > queue.end else {
       return nil

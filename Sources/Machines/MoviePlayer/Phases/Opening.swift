@@ -3,15 +3,15 @@
 import HEVC
 import ISOBMFF
 
-/// The first phase of a source that can be read anywhere: reads the index of the movie, and those
-/// of all its fragments.
+/// The first phase of a random-access source: reads the index of the movie and of all its
+/// fragments.
 struct Opening: ~Copyable, Sendable {
   private enum Stage {
-    /// What is it?
+    /// Detecting the kind of stream.
     case start
     case size(FileSizeSearch)
     case index
-    /// The index is known; the first sample says what the layers are.
+    /// The index is known, and the first sample is read to detect layers.
     case firstSample(ReadRequest)
   }
 
@@ -27,9 +27,9 @@ struct Opening: ~Copyable, Sendable {
     self.fileSize = fileSize
   }
 
-  /// Goes on until something is needed, or the streams are known.
+  /// Advances until a request is needed or the streams are known.
   ///
-  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
   mutating func step(
     _ answer: ReadAnswer?, _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -99,7 +99,7 @@ struct Opening: ~Copyable, Sendable {
     return .again
   }
 
-  /// All is known that the index says.
+  /// Finishes reading the index and requests the first sample of a layered track, if there is one.
   private mutating func finish(
     _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -133,12 +133,12 @@ struct Opening: ~Copyable, Sendable {
 extension PlayerWarning {
   static func damagedIndex(_ error: ISOBMFFError) -> PlayerWarning {
     PlayerWarning(
-      .cutOff, "The file is damaged or cut off; it is played up to there.", detail: "\(error)")
+      .cutOff, "The file is damaged or cut off; it is played up to that point.", detail: "\(error)")
   }
 
   static func cutOff(_ track: PlayedTrack, at offset: UInt64) -> PlayerWarning {
     PlayerWarning(
-      .cutOff, "The file is cut off; it is played up to there.",
+      .cutOff, "The file is cut off; it is played up to that point.",
       detail: "track \(track.id.rawValue): a sample at byte \(offset)")
   }
 }

@@ -2,39 +2,39 @@
 
 import ISOBMFF
 
-/// What a player is at, with what belongs to that alone.
+/// The current phase of a player, with the state that only this phase needs.
 enum Phase: ~Copyable, Sendable {
-  /// A source that can be read anywhere: its index is looked for.
+  /// A random-access source whose index is being read.
   case opening(Boxed<Opening>)
-  /// A stream: what it is, and its index, are looked for.
+  /// A stream whose kind and index are being determined.
   case probing(Boxed<Probing>)
-  /// A movie in a source that can be read anywhere.
+  /// A movie in a random-access source.
   case readMovie(Boxed<ReadMovie>)
-  /// A movie that comes as a stream.
+  /// A movie that is read as a stream.
   case streamedMovie(Boxed<StreamedMovie>)
   /// H.265 without a container.
   case elementary(Boxed<ElementaryPlayback>)
 }
 
-/// What a phase came to.
+/// The result of one step of a phase.
 enum Progress: ~Copyable {
-  /// Something has changed, and perhaps been given: there is more to do.
+  /// The state has changed and output may be queued; there is more to do.
   case again
-  /// Something else begins.
+  /// Another phase begins.
   case phase(Phase)
-  /// The player cannot go on before this has been done.
+  /// The player cannot continue before the caller has handled this step.
   case wait(PlayerStep)
 }
 
-/// What a source gave for a request.
+/// A source's answer to a read request.
 struct ReadAnswer: Sendable {
-  /// The first byte that was asked for.
+  /// First byte of the request.
   var offset: UInt64
-  /// What there is from there on; nil where there is nothing.
+  /// The bytes from there; nil if there are none.
   var slice: ByteSlice?
 }
 
-/// A value in memory of its own, which is changed there: moving it is cheap, however large it is.
+/// A value stored on the heap and modified in place, so that moving it is cheap whatever its size.
 struct Boxed<Value: ~Copyable>: ~Copyable {
   private let pointer: UnsafeMutablePointer<Value>
 
@@ -54,11 +54,10 @@ struct Boxed<Value: ~Copyable>: ~Copyable {
   }
 }
 
-/// Nothing else has the pointer.
+/// The pointer is never shared.
 extension Boxed: @unchecked Sendable where Value: ~Copyable & Sendable {}
 
-/// What a source says, to whatever a player is at. To phases of another kind of source it means
-/// nothing.
+/// Input from the source. A phase that belongs to another kind of source ignores it.
 extension Phase {
   func append(
     _ slice: ByteSlice, _ times: ChunkTimes
@@ -71,7 +70,7 @@ extension Phase {
     }
   }
 
-  /// What comes next belongs to this place of the file.
+  /// Sets the file offset of the next bytes.
   func begin(at offset: UInt64) {
     switch self {
     case .probing(let probing): probing.value.begin(at: offset)
@@ -80,7 +79,7 @@ extension Phase {
     }
   }
 
-  /// What comes next has times in this segment of the source's.
+  /// Sets the segment that the times of the next bytes refer to.
   func begin(_ segment: PlaybackSegment) {
     switch self {
     case .probing(let probing): probing.value.upstream = segment
@@ -90,7 +89,7 @@ extension Phase {
     }
   }
 
-  /// What comes next is where a seek leads to.
+  /// Continues at the target of a seek.
   func begin(_ plan: SeekPlan) {
     switch self {
     case .readMovie(let movie): movie.value.playback.begin(plan.segment)
@@ -108,7 +107,7 @@ extension Phase {
     }
   }
 
-  /// All that was under way has been dropped.
+  /// Drops everything in progress.
   func flush() {
     switch self {
     case .streamedMovie(let movie): movie.value.flush()
@@ -126,7 +125,7 @@ extension Phase {
     }
   }
 
-  /// What comes next begins with a box, and does not continue what came before.
+  /// Marks the next bytes as the start of a box that does not continue the previous bytes.
   func beginBox() {
     switch self {
     case .streamedMovie(let movie): movie.value.beginBox()
@@ -134,7 +133,7 @@ extension Phase {
     }
   }
 
-  /// Takes parameter sets that come beside an elementary stream.
+  /// Adds out-of-band parameter sets of an elementary stream.
   func add(parameterSets: [[UInt8]]) throws(MoviePlayerError) {
     switch self {
     case .elementary(let stream): try stream.value.add(parameterSets: parameterSets)
@@ -143,7 +142,7 @@ extension Phase {
   }
 }
 
-/// What a phase knows of the movie.
+/// Properties of the movie.
 extension Phase {
   private var playback: MoviePlayback? {
     switch self {
@@ -161,7 +160,7 @@ extension Phase {
 
   var duration: Nanoseconds? { playback?.duration }
 
-  /// Where what lies in the movie; nil where it cannot be sought.
+  /// The map for seeks; nil if the movie is not seekable.
   var seekMap: SeekMap? {
     switch self {
     case .readMovie(let movie):
@@ -177,7 +176,7 @@ extension Phase {
     }
   }
 
-  /// By how much the samples of a stream come late, at the most so far.
+  /// Returns the largest delay of a stream's samples so far.
   func latency(of stream: StreamID) -> Nanoseconds {
     let streams: [PlayedStream] =
       switch self {
@@ -189,7 +188,7 @@ extension Phase {
     return streams.first { $0.id == stream }?.latency ?? 0
   }
 
-  /// Bytes that are kept since the index has not come that says what they are.
+  /// Number of bytes retained until the index arrives.
   var heldByteCount: UInt64 {
     switch self {
     case .probing(let probing): probing.value.heldByteCount

@@ -2,13 +2,13 @@
 
 import ISOBMFF
 
-/// The first phase of a stream: looks what it is, and for the index of the movie.
+/// The first phase of a stream: detects its kind and looks for the index of the movie.
 struct Probing: ~Copyable, Sendable {
   private enum Stage {
-    /// What is it?
+    /// Detecting the kind of stream.
     case start
     case index
-    /// The source is asked to go behind media data whose index has not come yet, or back to it.
+    /// The source is asked to skip media data that precedes its index, or to return to it.
     case move(to: UInt64)
     case search(IndexSearch)
   }
@@ -24,7 +24,7 @@ struct Probing: ~Copyable, Sendable {
   private var isComplete = false
   private var hasSearched = false
 
-  /// What upstream says of times; nil where it says nothing.
+  /// Segment of upstream's times; nil if upstream gives none.
   var upstream: PlaybackSegment?
 
   init(_ source: StreamSource) {
@@ -37,18 +37,17 @@ struct Probing: ~Copyable, Sendable {
 
   mutating func endInput() { stream.endInput() }
 
-  /// What comes next in the stream belongs to this place of the file.
+  /// Sets the file offset of the next bytes.
   mutating func begin(at offset: UInt64) { stream.begin(at: offset) }
 
-  /// Bytes that are kept since the index has not come that says what they are.
+  /// Number of bytes retained until the index arrives.
   var heldByteCount: UInt64 {
     movie == nil ? stream.input.queue.end - stream.input.queue.start : 0
   }
 
-  /// Goes on until something is needed, or the streams are known.
+  /// Advances until a request is needed or the streams are known.
   ///
-  /// - Parameter hasMoved: whether the source went where it was asked to; nil where it has not
-  ///   answered.
+  /// - Parameter hasMoved: Whether the source moved as asked; nil if it has not answered.
   mutating func step(
     hasMoved: Bool?, _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -100,7 +99,7 @@ struct Probing: ~Copyable, Sendable {
     _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     do {
-      // What is behind the first fragment may belong to another index.
+      // Boxes after the first fragment may belong to another index.
       while basis == nil, let box = try stream.nextBox() {
         switch box {
         case .fileType(let type): fileType = type
@@ -126,8 +125,8 @@ struct Probing: ~Copyable, Sendable {
     return try expose(options, &outputs)
   }
 
-  /// Gives the streams, once what they are is known: with the first sample of a layered track, and
-  /// the first fragment of a movie that consists of them.
+  /// Outputs the streams once they can be described, for which a layered track needs its first
+  /// sample and a fragmented movie its first fragment.
   private mutating func expose(
     _ options: PlayerOptions, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -165,7 +164,7 @@ struct Probing: ~Copyable, Sendable {
         Boxed(StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream))))
   }
 
-  /// Where the samples begin.
+  /// Returns the offset of the first sample.
   private static func firstOffset(_ movie: Movie) -> UInt64 {
     movie.tracks.compactMap { $0.samples.sample(at: 0)?.offset }.min() ?? 0
   }

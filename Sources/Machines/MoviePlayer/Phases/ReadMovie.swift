@@ -2,14 +2,14 @@
 
 import ISOBMFF
 
-/// A movie in a source that can be read anywhere: samples are given in the order of decoding.
+/// A movie in a random-access source: samples are output in decoding order across tracks.
 struct ReadMovie: ~Copyable, Sendable {
   var playback: MoviePlayback
   private var readAhead: ReadAhead
   /// In bytes.
   private let fileSize: UInt64
 
-  /// - Parameter first: what has been read of the first sample of the layered track.
+  /// - Parameter first: Bytes already read of the layered track's first sample.
   init(_ playback: MoviePlayback, fileSize: UInt64, first: ReadAhead.Window?) {
     self.playback = playback
     self.fileSize = fileSize
@@ -19,9 +19,9 @@ struct ReadMovie: ~Copyable, Sendable {
     }
   }
 
-  /// Gives the sample that has to be decoded first of those that come next.
+  /// Outputs the sample with the earliest decode time.
   ///
-  /// - Parameter answer: what the source gave for the last request; nil where it has not answered.
+  /// - Parameter answer: The source's answer to the last request; nil if it has not answered.
   mutating func step(
     _ answer: ReadAnswer?, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -44,7 +44,7 @@ struct ReadMovie: ~Copyable, Sendable {
       case .beyondEnd: return cutOff(track, item, &outputs)
       }
     } else {
-      // What nobody takes is not read, but ends with the file all the same.
+      // Deselected samples are not read, but must still end within the file.
       guard item.end <= fileSize else { return cutOff(track, item, &outputs) }
       playback.leaveOut(of: track)
       try playback.pass(item, of: track, fileSize: fileSize)
@@ -97,8 +97,8 @@ struct ReadMovie: ~Copyable, Sendable {
     return .here(SampleData(part))
   }
 
-  /// How many bytes to read at a sample so that those behind it come along, as long as they lie
-  /// about as close as their sizes say.
+  /// Returns how many bytes to read from a sample on, including following samples as long as they
+  /// lie about as densely as their sizes suggest.
   private func readSize(
     _ item: PlayedTrack.Item, _ track: Int, limit fileLimit: UInt64
   ) -> UInt64 {

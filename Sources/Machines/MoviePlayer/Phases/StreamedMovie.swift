@@ -3,27 +3,28 @@
 import ISOBMFF
 import StereoVideo
 
-/// A movie that comes as a stream: samples are given in the order they lie in the file.
+/// A movie that is read as a stream: samples are output in file order.
 struct StreamedMovie: ~Copyable, Sendable {
   var playback: MoviePlayback
   var stream: IndexedStream
   /// The movie before its first fragment.
   var bareMovie: Movie
-  /// A new index in mid-stream, which holds from behind the samples that come first.
+  /// A new index in mid-stream, which applies after the samples before it.
   var laterMovie: LaterMovie?
-  /// What upstream says of times; nil where the movie says it all.
+  /// Timing dictated by upstream; nil if the movie's own timing applies.
   var upstream: UpstreamTime?
-  /// How often the source had to go back for samples that lie before others.
+  /// Number of times the source had to go back for samples that lie before others.
   private var returnCount = 0
-  /// Where the source is asked to go back to.
+  /// File offset to which the source is asked to go back.
   var returnPlace: UInt64?
 
-  /// Of a track whose samples lie in another order than they play, more are not fetched.
+  /// Maximum number of times the source goes back, for a track whose samples are not stored in
+  /// playback order.
   private static let maximumReturnCount = 1000
-  /// More bytes are not kept for an edit list that goes back in the media.
+  /// Maximum number of bytes retained for an edit list that goes back in the media.
   private static let maximumReturn: UInt64 = 1 << 25
 
-  /// - Parameter upstream: what upstream says of times; nil where it says nothing.
+  /// - Parameter upstream: Segment of upstream's times; nil if upstream gives none.
   init(
     _ stream: IndexedStream, _ playback: MoviePlayback, bareMovie: Movie,
     upstream: PlaybackSegment?
@@ -33,7 +34,7 @@ struct StreamedMovie: ~Copyable, Sendable {
     if let upstream { follow(upstream) }
   }
 
-  /// What has been received stands for the size of the file.
+  /// Number of bytes received, which stands in for the file size.
   private var fileSize: UInt64 { stream.input.received }
 
   // MARK: The source
@@ -45,10 +46,10 @@ struct StreamedMovie: ~Copyable, Sendable {
 
   mutating func endInput() { stream.endInput() }
 
-  /// What comes next in the stream belongs to this place of the file.
+  /// Sets the file offset of the next bytes.
   mutating func begin(at offset: UInt64) { stream.begin(at: offset) }
 
-  /// What comes next in the stream is where a seek leads to.
+  /// Continues at the target of a seek.
   mutating func begin(_ plan: SeekPlan) {
     returnPlace = nil
     laterMovie = nil
@@ -57,7 +58,7 @@ struct StreamedMovie: ~Copyable, Sendable {
     playback.begin(plan.segment)
   }
 
-  /// All that was under way has been dropped: what part of the movie is played is told once more.
+  /// Drops everything in progress and announces the segment again.
   mutating func flush() {
     for track in playback.tracks.indices {
       playback.tracks[track].repeatSegment()
@@ -69,19 +70,18 @@ struct StreamedMovie: ~Copyable, Sendable {
     }
   }
 
-  /// The movie is read anew from a fragment on.
+  /// Prepares for parsing the movie again from a fragment on.
   mutating func forgetFragments(before offset: UInt64) {
     playback.movie = bareMovie
     playback.isComplete = false
     stream.readBoxes(from: offset)
   }
 
-  // MARK: What comes next
+  // MARK: Output
 
-  /// Gives the sample that lies first of those that come next.
+  /// Outputs the next sample in file order.
   ///
-  /// - Parameter hasMoved: whether the source went where it was asked to; nil where it has not
-  ///   answered.
+  /// - Parameter hasMoved: Whether the source moved as asked; nil if it has not answered.
   mutating func step(
     hasMoved: Bool?, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -128,7 +128,7 @@ struct StreamedMovie: ~Copyable, Sendable {
     return .again
   }
 
-  /// A sample is not here: it has not come yet, or it is over.
+  /// Handles a sample that is not in the queue: it has not arrived yet or has been discarded.
   private mutating func miss(
     _ item: PlayedTrack.Item, of track: Int, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
@@ -142,8 +142,8 @@ struct StreamedMovie: ~Copyable, Sendable {
       outputs.warn(
         PlayerWarning(
           .order,
-          "Samples of track \(playback.tracks[track].id.rawValue) came before their turn and are "
-            + "left out; the input would have to be seekable."))
+          "Samples of track \(playback.tracks[track].id.rawValue) are stored out of order and "
+            + "left out; playing them needs a seekable input."))
       try playback.pass(item, of: track, fileSize: fileSize)
       return .again
     }
@@ -162,7 +162,7 @@ struct StreamedMovie: ~Copyable, Sendable {
     return .wait(.end(try playback.end(&outputs)))
   }
 
-  /// Lets go of bytes that neither samples nor the index need any more.
+  /// Discards bytes that neither samples nor the index need any more.
   private mutating func letGo(before offset: UInt64) {
     let resumed = playback.tracks.indices.compactMap { track -> UInt64? in
       let record = playback.tracks[track].resumption(playback.samples(track))
@@ -208,18 +208,19 @@ struct StreamedMovie: ~Copyable, Sendable {
   }
 }
 
-/// What upstream says of the times of a movie, as adaptive streaming does.
+/// The relation between the movie's times and those that upstream dictates, as in adaptive
+/// streaming.
 struct UpstreamTime: Sendable {
-  /// What is added to the movie's times to make them upstream's, in nanoseconds.
+  /// Offset added to the movie's times to obtain upstream's, in nanoseconds.
   private(set) var shift: Int64 = 0
-  /// The next fragment says by how much times differ from upstream's.
+  /// Whether the offset must be determined from the next fragment.
   var isOpen = true
 
-  /// By less, the rounded lengths of a playlist and the times of the media may differ.
+  /// Smaller differences are ignored: playlists have rounded durations.
   private static let tolerance = Nanoseconds.second / 2
 
-  /// Takes when a fragment begins, by its own times and by upstream's; gives by how much the times
-  /// of what follows move.
+  /// Updates the offset from the start of a fragment in its own and in upstream's times; returns by
+  /// how much the times of the following samples move, in nanoseconds.
   mutating func takeStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
     isOpen = false
     let wanted = saturatingDifference(Int64(clamping: upstream), Int64(clamping: own))
@@ -230,13 +231,13 @@ struct UpstreamTime: Sendable {
 }
 
 extension StreamedMovie {
-  /// Plays what upstream says, by its times: what comes next begins with a box.
+  /// Follows a new segment from upstream; the next bytes start with a box.
   mutating func begin(upstream segment: PlaybackSegment) {
     follow(segment)
     beginBox()
   }
 
-  /// Plays what upstream says, by its times.
+  /// Follows a new segment from upstream.
   mutating func follow(_ segment: PlaybackSegment) {
     playback.segment = segment
     if upstream == nil {
@@ -253,7 +254,7 @@ extension StreamedMovie {
     alignWithUpstream()
   }
 
-  /// What comes next begins with a box, and is not what would come behind the bytes so far.
+  /// Marks the next bytes as the start of a box that does not continue the previous bytes.
   mutating func beginBox() {
     guard playback.movie.isFragmented else { return }
     upstream?.isOpen = true
@@ -267,7 +268,7 @@ extension StreamedMovie {
     }
   }
 
-  /// Finds out by how much the times of a fragment that has just come differ from upstream's.
+  /// Determines the offset between the times of a new fragment and upstream's.
   mutating func alignWithUpstream() {
     guard upstream?.isOpen == true, let time = stream.input.time else { return }
     let starts = playback.tracks.indices.compactMap { track -> Nanoseconds? in
@@ -281,26 +282,26 @@ extension StreamedMovie {
   }
 }
 
-/// A new index in mid-stream, as where adaptive streaming goes on with other pictures, or an
-/// encoder begins anew.
+/// A new index in mid-stream, as when adaptive streaming switches renditions or an encoder
+/// restarts.
 struct LaterMovie: Sendable {
   let bare: Movie
-  /// With its first fragment, which says what the samples are; nil as long as that has not come.
+  /// The movie with its first fragment, which describes the samples; nil until it arrives.
   var withFragment: Movie?
 }
 
 extension StreamedMovie {
-  /// Goes on with a new index, now that all samples of the old one have been given. Tracks go on
-  /// that have the same number and kind; streams stay what they are.
+  /// Switches to a new index after all samples of the old one. Tracks with the same ID and media
+  /// type continue, and streams stay the same.
   mutating func follow(_ bare: Movie, _ movie: Movie, _ outputs: inout OutputQueue) {
     let known = Set(playback.tracks.map(\.id))
     for track in movie.tracks where !known.contains(track.id) {
-      outputs.warn(.track(track.id, "begins in mid-stream and is left out"))
+      outputs.warn(.track(track.id, "starts in mid-stream and is left out"))
     }
     for track in playback.tracks.indices.reversed()
     where movie.successor(of: track, playback) == nil {
       outputs.warn(
-        .track(playback.tracks[track].id, "has no successor in the new index, and ends"))
+        .track(playback.tracks[track].id, "ends because it has no successor in the new index"))
       playback.remove(track, &outputs)
     }
     bareMovie = bare
@@ -313,7 +314,7 @@ extension StreamedMovie {
     outputs.append(.statusChanged)
   }
 
-  /// Where times begin anew, what is played goes on in running time all the same.
+  /// Makes running time continue if timestamps restart.
   private mutating func goOnBehindWhatWasPlayed() {
     guard upstream == nil, let end = playback.tracks.map(\.end).max() else { return }
     let starts = playback.tracks.indices.compactMap { track in
@@ -321,7 +322,7 @@ extension StreamedMovie {
         playback.tracks[track].movieTime(ofPTS: $0)
       }
     }
-    // Tracks do not end all at once.
+    // Tracks do not end at exactly the same time.
     guard let start = starts.min(), start < end, end - start > .second / 10 else { return }
     playback.segment.base = playback.segment.runningTime(of: end)
     (playback.segment.start, playback.segment.time) = (start, start)
@@ -332,7 +333,7 @@ extension StreamedMovie {
     }
   }
 
-  /// Goes on with a track of the new index.
+  /// Continues a track with one of the new index.
   private mutating func follow(_ index: Int, with track: Int, _ outputs: inout OutputQueue) {
     var builder = StreamBuilder(movie: playback.movie)
     let new = builder.add(index, first: nil, &outputs)
@@ -348,7 +349,7 @@ extension StreamedMovie {
 }
 
 extension Movie {
-  /// The track that goes on where one that is played ends; nil where there is none.
+  /// Returns the track that continues one being played; nil if there is none.
   fileprivate func successor(of track: Int, _ playback: MoviePlayback) -> Int? {
     let old = playback.tracks[track]
     return tracks.firstIndex {
@@ -358,7 +359,7 @@ extension Movie {
 }
 
 extension PlayedTrack {
-  /// Goes on as another one, of a new index.
+  /// Continues with the track of a new index.
   fileprivate mutating func follow(_ new: PlayedTrack, isSame: Bool) {
     let old = timeline
     index = new.index

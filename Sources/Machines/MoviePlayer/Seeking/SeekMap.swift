@@ -2,10 +2,9 @@
 
 import ISOBMFF
 
-/// Where in a movie's file what is shown when lies: all that is to be known to prepare a seek.
+/// An immutable map from movie time to file offsets: everything needed to plan a seek.
 ///
-/// It does not change any more, so that an application may ask it while a player plays in another
-/// thread.
+/// The application may query it while a player runs in another thread.
 public struct SeekMap: Sendable {
   struct Track: Sendable {
     let id: TrackID
@@ -14,26 +13,25 @@ public struct SeekMap: Sendable {
     let streams: [StreamID]
   }
 
-  /// What says where samples lie.
+  /// The source of sample positions.
   enum Places: Sendable {
-    /// The samples themselves, all of which are known.
+    /// The sample tables, which are complete.
     case samples
-    /// An index of the fragments that hold them.
+    /// An index of the fragments that contain the samples.
     case fragments(FragmentIndex)
   }
 
   let tracks: [Track]
   let places: Places
-  /// The source gives bytes in order: it can be made to go on elsewhere, with all that is under way
-  /// dropped, and forwards alone.
+  /// Whether the source delivers bytes in order. It can then seek only with a flush, and play only
+  /// forwards.
   let isStream: Bool
 
-  /// What a seek comes to; nil where it makes no sense, or leads to what is not known.
+  /// Returns the result of a seek; nil if the seek is invalid or its target is not known.
   ///
   /// - Parameters:
-  ///   - segment: what is played now of the movie, with its position and the movie's duration.
-  ///   - selected: streams that somebody takes: video among them is what key units are looked for
-  ///     in.
+  ///   - segment: The segment being played, with its position and the movie's duration.
+  ///   - selected: The selected streams. Key units are preferably those of a selected video stream.
   public func plan(
     _ seek: SeekRequest, from segment: PlaybackSegment, selected: Set<StreamID> = []
   ) -> SeekPlan? {
@@ -60,13 +58,13 @@ public struct SeekMap: Sendable {
     }
   }
 
-  /// The track by which others go where it matters: video that somebody takes.
+  /// The track whose key units the others follow: preferably selected video.
   private func reference(_ selected: Set<StreamID>) -> Track? {
     let video = tracks.filter { $0.timeline.kind == .video }
     return video.first { !selected.isDisjoint(with: $0.streams) } ?? video.first ?? tracks.first
   }
 
-  /// The time of the random access point that a seek means by another time.
+  /// Returns the time of the random access point to which `time` snaps.
   private func keyTime(
     _ time: Nanoseconds, _ snap: SeekRequest.Snap, _ track: Track?
   ) -> Nanoseconds? {
@@ -85,45 +83,45 @@ public struct SeekMap: Sendable {
 }
 
 extension PlaybackSegment {
-  /// Begins at another time of the movie.
+  /// Moves the start of the segment.
   fileprivate mutating func begin(at time: Nanoseconds) {
     (start, self.time, position) = (time, time, time)
   }
 }
 
-/// What a seek comes to.
+/// The result of a seek.
 public struct SeekPlan: Sendable {
-  /// The part of the movie that is to be played, on its own time line.
+  /// The segment to play, on the movie's timeline.
   public let segment: PlaybackSegment
-  /// The byte of the file from which on a stream has to come for it.
+  /// The file offset, in bytes, from which a stream has to deliver.
   public let offset: UInt64
-  /// A fragment begins there, from which on the movie is read anew.
+  /// Whether a fragment starts at the offset. The movie is then parsed again from there.
   let isFragment: Bool
 }
 
-/// Where the fragments lie of a movie that comes as a stream, by an index in the file.
+/// The fragment index of a movie that is read as a stream.
 enum FragmentIndex: Sendable {
   /// A `sidx` box.
   case segments(SegmentIndex)
-  /// The `mfra` box that the file ends with.
+  /// The `mfra` box at the end of the file.
   case randomAccess(FragmentRandomAccess)
 
-  /// Where reading may start.
+  /// A position where reading may start.
   struct Start {
-    /// In bytes from the file's start.
+    /// In bytes from the start of the file.
     var offset: UInt64
-    /// When what begins there is shown, on the movie's time line.
+    /// The movie time at which the media from there is first shown.
     var time: Nanoseconds
   }
 
-  /// Where the media ends that is told of; nil where the index does not say that.
+  /// End of the indexed media; nil if the index does not give it.
   var end: Nanoseconds? {
     guard case .segments(let index) = self, index.references.count > 1 else { return nil }
     return scale(index.end, .second, UInt64(index.timescale))
   }
 
-  /// Where to read from on for what is shown at a time of the movie; nil where the index does not
-  /// reach there.
+  /// Returns the position to read from to show the movie at `time`; nil if the index does not reach
+  /// that far.
   func start(for tracks: [SeekMap.Track], at time: Nanoseconds) -> Start? {
     switch self {
     case .segments(let index):
@@ -148,7 +146,7 @@ enum FragmentIndex: Sendable {
       guard
         let reference = starts.first(where: { $0.track.timeline.kind == .video }) ?? starts.first
       else { return nil }
-      // Tracks may have fragments of their own, one behind the other.
+      // Tracks may have separate fragments, one after the other.
       let offset = starts.map(\.start.offset).min() ?? reference.start.offset
       return Start(offset: offset, time: reference.start.time)
     }
@@ -156,20 +154,20 @@ enum FragmentIndex: Sendable {
 }
 
 extension SegmentIndex {
-  /// Where the media ends that is told of, in units of the timescale.
+  /// End of the indexed media, in units of the timescale.
   fileprivate var end: UInt64 {
     references.last.map { $0.time.addingReportingOverflow(UInt64($0.duration)).partialValue } ?? 0
   }
 
-  /// The segment to read from on for what is shown at a time of the movie; nil where this index
-  /// does not reach there.
+  /// Returns the segment to read from to show the movie at `time`; nil if this index does not reach
+  /// that far.
   fileprivate func start(for timeline: TrackTimeline, at time: Nanoseconds) -> Reference? {
     let media = timeline.mediaTime(shownAt: time)
     let wanted = scale(UInt64(clamping: media), UInt64(timescale), UInt64(timeline.timescale))
     guard wanted <= end, var reference = reference(at: wanted), !reference.isIndex else {
       return nil
     }
-    // Some muxers never say where decoding can start; it is at each segment's start then.
+    // Some muxers never set starts_with_SAP; decoding can then start at every segment.
     guard references.contains(where: \.startsWithSync) else { return reference }
     while !reference.startsWithSync, reference.time > 0,
       let earlier = self.reference(at: reference.time - 1), earlier.offset < reference.offset
@@ -181,12 +179,12 @@ extension SegmentIndex {
 }
 
 extension TrackTimeline {
-  /// The media time that is shown at a time of the movie.
+  /// Returns the media time shown at a movie time.
   fileprivate func mediaTime(shownAt time: Nanoseconds) -> Int64 {
     mediaTime(of: edits[edit(at: time)].timestamp(at: time))
   }
 
-  /// When a media time is shown first.
+  /// Returns the movie time of a media time, by the last edit that starts at or before it.
   fileprivate func firstMovieTime(of media: UInt64) -> Nanoseconds {
     let pts = pts(Int64(clamping: media))
     return edits.last { $0.mediaStart != nil && $0.start <= pts }?.movieTime(of: pts) ?? 0

@@ -8,51 +8,54 @@ import StereoVideo
 /// try player.seek(SeekRequest(to: 12_000_000_000))
 /// ```
 public struct SeekRequest: Hashable, Sendable {
-  /// One end of what is to be played, on the movie's time line.
+  /// One end of the part to play, on the movie's timeline.
   public enum Bound: Hashable, Sendable {
-    /// As it was.
+    /// Leaves this end where it is.
     case unchanged
-    /// A time; nil for the start, or the end, of the movie.
+    /// A time in nanoseconds; nil for the start or the end of the movie.
     case at(Nanoseconds?)
-    /// So much behind the end of the movie; below 0 before it.
+    /// A distance in nanoseconds from the end of the movie; negative values are before it.
     case fromEnd(Int64)
   }
 
-  /// Which random access point is meant by a time between two of them.
+  /// Which random access point to choose for a time between two of them.
   public enum Snap: Hashable, Sendable {
     case before, after, nearest
   }
 
-  /// Where playing begins.
+  /// Where playback begins.
   public enum Precision: Hashable, Sendable {
-    /// With the frame that is shown at the time asked for.
+    /// At the frame shown at the requested time.
     case exact
-    /// With a random access point near it, which is there at once.
+    /// At a nearby random access point, which needs no preroll.
     case keyUnit(Snap)
   }
 
-  /// How fast; below 0 backwards.
+  /// Playback rate; negative plays backwards.
   public var rate = 1.0
+  /// Start of the part to play.
   public var start: Bound
+  /// End of the part to play.
   public var stop: Bound = .unchanged
+  /// Whether playback begins at the exact time or at a random access point.
   public var precision = Precision.exact
-  /// What holds for the segment that comes of it; with ``PlaybackSegment/Flags/reset`` all that is
-  /// under way is dropped.
+  /// Flags of the resulting segment. ``PlaybackSegment/Flags/reset`` makes the seek a flushing one.
   public var flags: PlaybackSegment.Flags = .reset
 
+  /// Creates an exact, flushing seek.
   public init(rate: Double = 1, start: Bound, stop: Bound = .unchanged) {
     (self.rate, self.start, self.stop) = (rate, start, stop)
   }
 
-  /// Goes to a time of the movie.
+  /// Creates an exact, flushing seek to a time in nanoseconds.
   public init(to time: Nanoseconds) {
     self.init(start: .at(time))
   }
 }
 
 extension PlaybackSegment {
-  /// The segment that a seek makes of this one, whose `position` says how far it has been played;
-  /// nil where the seek makes no sense.
+  /// Returns the segment that results when a seek is applied to this one at its current `position`;
+  /// nil if the seek is invalid.
   func applying(_ seek: SeekRequest) -> PlaybackSegment? {
     guard seek.rate.isFinite, seek.rate != 0 else { return nil }
     let start = min(bound(seek.start, now: start) ?? 0, duration ?? .max)
@@ -63,7 +66,7 @@ extension PlaybackSegment {
     wanted.base = seek.flags.contains(.reset) ? 0 : runningTime(of: position)
     wanted.rate = seek.rate
     wanted.appliedRate = 1
-    // It is played from its very beginning, also where the seek leaves that as it was.
+    // The new segment starts from its beginning even if the seek leaves that bound unchanged.
     wanted.offset = 0
     (wanted.start, wanted.time, wanted.stop) = (start, start, stop)
     wanted.position = start

@@ -5,64 +5,68 @@ import StereoVideo
 /// Which part of a stream is played, and how its timestamps become time: what GStreamer calls a
 /// segment (`GstSegment`).
 ///
-/// Three time lines meet here. *Timestamps* are what samples carry. The *stream time* says where
-/// in the movie they belong. The *running time* says when they are due, counted from the last
+/// Three timelines are involved. *Timestamps* are carried by samples. *Stream time* is the
+/// position within the movie. *Running time* says when a sample is due, counted from the last
 /// flush.
 public struct PlaybackSegment: Hashable, Sendable {
-  /// How it is played.
+  /// How the segment is played.
   public struct Flags: OptionSet, Hashable, Sendable {
+    /// The bits, which are the library's own and not those of `GstSegmentFlags`.
     public let rawValue: UInt32
 
+    /// Creates flags from their bits.
     public init(rawValue: UInt32) {
       self.rawValue = rawValue
     }
 
-    /// Running time begins anew: all that was under way has been dropped.
+    /// Running time starts again at 0 because everything in progress has been dropped.
     public static let reset = Flags(rawValue: 1 << 0)
-    /// Frames may be left out.
+    /// Frames may be skipped.
     public static let trickMode = Flags(rawValue: 1 << 1)
-    /// Its end is told as that of a segment, not as that of the stream, so that another may follow
-    /// without a break.
+    /// The end is signalled as segment-done instead of end of stream, so that another segment may
+    /// follow without a gap.
     public static let endsWithSegmentDone = Flags(rawValue: 1 << 2)
-    /// Of video only what decodes by itself is played.
+    /// Only video samples that can be decoded on their own are played.
     public static let keyUnitsOnly = Flags(rawValue: 1 << 3)
-    /// Of video only what decodes without later pictures is wanted; more may come.
+    /// Only video samples that decode without later pictures are needed; more may be sent.
     public static let forwardPredicted = Flags(rawValue: 1 << 4)
     /// Audio is not played.
     public static let withoutAudio = Flags(rawValue: 1 << 5)
   }
 
+  /// How the segment is played.
   public var flags: Flags = []
-  /// How fast it is played; below 0 backwards, never 0.
+  /// Playback rate; negative is backwards, never 0.
   public var rate = 1.0
-  /// The speed that the timestamps have in them already.
+  /// Rate that the timestamps already include.
   public var appliedRate = 1.0
-  /// The timestamp that it begins with.
+  /// Timestamp of the start.
   public var start: Nanoseconds = 0
-  /// The timestamp that it ends before; nil where it goes on to the end of the stream.
+  /// Timestamp of the end, exclusive; nil for the end of the stream.
   public var stop: Nanoseconds?
-  /// The stream time of `start`.
+  /// Stream time of `start`.
   public var time: Nanoseconds = 0
-  /// The running time that it begins with.
+  /// Running time at which the segment begins.
   public var base: Nanoseconds = 0
-  /// How much of it was played before `base`, counted from the end that it begins at.
+  /// How much of the segment was already played before `base`, from the end at which playback
+  /// began.
   public var offset: Nanoseconds = 0
-  /// How far it has been played, as a timestamp.
+  /// Current position, as a timestamp.
   public var position: Nanoseconds = 0
-  /// The length of the whole stream; nil where it is not known.
+  /// Duration of the whole stream in nanoseconds; nil if unknown.
   public var duration: Nanoseconds?
 
+  /// Creates a segment that plays a whole stream at normal rate.
   public init() {}
 
-  /// The stream time of a timestamp: when what has it is shown on the movie's time line. What lies
-  /// before the segment counts as its start.
+  /// Returns the stream time of a timestamp. A timestamp before the segment counts as its start.
   public func streamTime(of timestamp: Nanoseconds) -> Nanoseconds {
     let distance = timestamp - min(timestamp, start)
     return saturatingSum(
       time, appliedRate == 1 ? distance : Self.scaled(distance, by: appliedRate.magnitude))
   }
 
-  /// The running time of a timestamp inside the segment.
+  /// Returns the running time of a timestamp, clamped to the segment.
   func runningTime(of timestamp: Nanoseconds) -> Nanoseconds {
     let place = min(max(timestamp, start), stop ?? .max)
     let distance = rate > 0 ? place - start : (stop ?? place) - place
@@ -71,7 +75,7 @@ public struct PlaybackSegment: Hashable, Sendable {
       base, rate.magnitude == 1 ? played : Self.scaled(played, by: 1 / rate.magnitude))
   }
 
-  /// A length times a factor, as near as there is such a time.
+  /// Returns a length times a factor, rounded and saturated.
   static func scaled(_ length: Nanoseconds, by factor: Double) -> Nanoseconds {
     let product = (Double(length) * factor).rounded()
     guard product < 0x1p64 else { return .max - 1 }
@@ -86,8 +90,8 @@ extension Nanoseconds {
   static var second: Nanoseconds { 1_000_000_000 }
 }
 
-/// `value * numerator / denominator` in 128 bits, rounded down and saturated; 0 for a denominator
-/// of 0.
+/// Returns `value * numerator / denominator`, computed in 128 bits, rounded down and saturated; 0
+/// if the denominator is 0.
 func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
   guard denominator > 0 else { return 0 }
   let product = value.multipliedFullWidth(by: numerator)
@@ -102,7 +106,7 @@ public struct Ratio: Hashable, Sendable {
   /// 1 or more.
   public let denominator: Int32
 
-  /// In lowest terms; nil where a part is not above 0 or does not fit.
+  /// Creates a fraction in lowest terms; nil if either part is not positive or does not fit.
   public init?(_ numerator: some BinaryInteger, _ denominator: some BinaryInteger) {
     guard let top = UInt64(exactly: numerator), let bottom = UInt64(exactly: denominator),
       top > 0, bottom > 0
@@ -115,7 +119,7 @@ public struct Ratio: Hashable, Sendable {
     (self.numerator, self.denominator) = (top, bottom)
   }
 
-  /// The time of so many units of which there are this many a second.
+  /// Returns the duration of `units` units when this is the number of units per second.
   func time(of units: UInt64) -> Nanoseconds {
     scale(units, UInt64(denominator) * .second, UInt64(numerator))
   }
