@@ -1,31 +1,33 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What an earlier run has left of a rendition, for another one to go on from: after a restart, players
-/// find all that was listed, then a discontinuity.
+/// The playlists and files an earlier run has left of a rendition. After a restart, players find
+/// everything listed before, followed by a discontinuity.
 public struct EarlierRun: Sendable {
+  /// The media playlist that the earlier run wrote last.
   public var playlist: MediaPlaylist
-  /// Nil for none.
+  /// The I-frame playlist; nil if there is none.
   public var iFrames: MediaPlaylist?
-  /// What is in the parts of the segment that was open, in their order; none where they cannot be read.
+  /// Contents of the parts of the segment that was open, in order; empty if they cannot be read.
   public var openParts: [[UInt8]]
 
+  /// Creates the state of an earlier run from its parsed playlists.
   public init(_ playlist: MediaPlaylist, iFrames: MediaPlaylist? = nil, openParts: [[UInt8]] = []) {
     (self.playlist, self.iFrames, self.openParts) = (playlist, iFrames, openParts)
   }
 }
 
 extension FileNames {
-  /// Where the playlist of a rendition is.
+  /// Returns the path of a rendition's media playlist.
   public func playlistPath(of rendition: Rendition) -> String {
     Self.fill(playlist, rendition: rendition.name)
   }
 
-  /// Where the playlist of its keyframes is.
+  /// Returns the path of a rendition's I-frame playlist.
   public func iFramePlaylistPath(of rendition: Rendition) -> String {
     Self.fill(iFramePlaylist, rendition: rendition.name)
   }
 
-  /// Where the parts of the segment are that is open in a playlist of the rendition.
+  /// Returns the paths of the parts of a playlist's open segment.
   public func openPartPaths(of rendition: Rendition, in playlist: MediaPlaylist) -> [String] {
     let segment = Self.fill(segment, rendition: rendition.name, number: playlist.nextSequence)
     return playlist.openParts.indices.map { Self.part($0, of: segment) }
@@ -33,11 +35,11 @@ extension FileNames {
 }
 
 extension RenditionTrack {
-  /// How far behind the other renditions one may have been stopped, in segments.
+  /// Maximum difference between the segment numbers at which renditions of the earlier run stopped.
   private static var maximumGap: UInt64 { 100 }
 
-  /// Lists what an earlier run did in front of what comes. The segment that was open ends with the parts
-  /// that it had.
+  /// Lists the segments of the earlier run before the new ones. The segment that was open then ends
+  /// with the parts it had.
   mutating func resume(_ earlier: EarlierRun, to outputs: inout [Output]) {
     var playlist = earlier.playlist.reopened(
       as: playlist.kind, targetDuration: settings.targetDuration)
@@ -55,10 +57,10 @@ extension RenditionTrack {
       playlist, iFrames: earlier.iFrames, longestPart: earlier.playlist.lowLatency?.partTarget ?? 0)
   }
 
-  /// Begins with a number that other renditions have reached, with gaps up to there.
+  /// Starts at a segment number that another rendition has reached, after gap segments up to there.
   ///
-  /// - Parameter time: when the first segment may begin, in nanoseconds.
-  /// - Throws: ``PackagerError/apart(rendition:sequence:other:)`` where it is far away.
+  /// - Parameter time: Earliest start of the first segment, in nanoseconds.
+  /// - Throws: ``PackagerError/apart(rendition:sequence:other:)`` if the number is too far away.
   mutating func begin(with number: UInt64, at time: Int64) throws(PackagerError) {
     try skip(to: number)
     beginPeriods(at: time)

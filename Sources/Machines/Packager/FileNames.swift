@@ -1,21 +1,25 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Where the files of a presentation go: templates in which `%s` stands for the name of the
-/// rendition, and `%d`, or `%05d` with leading zeros, for a number.
+/// Templates for the paths of a presentation's files: `%s` stands for the name of the rendition,
+/// `%d`, or `%05d` with leading zeros, for a number.
 public struct FileNames: Equatable, Sendable {
+  /// Media segments; `%d` is the media sequence number.
   public var segment = "%s/segment%05d.m4s"
+  /// Initialization segments; `%d` counts them from 0.
   public var initialization = "%s/init%05d.mp4"
+  /// Media playlists.
   public var playlist = "%s/index.m3u8"
-  /// Of single pictures.
+  /// I-frame playlists.
   public var iFramePlaylist = "%s/iframe.m3u8"
-  /// Nil for none.
+  /// The multivariant playlist; nil for none.
   public var multivariantPlaylist: String? = "main.m3u8"
-  /// Nil for none.
+  /// The DASH manifest; nil for none.
   public var manifest: String?
 
+  /// Creates the default templates, without a DASH manifest.
   public init() {}
 
-  /// A template with its places filled.
+  /// Returns a template with its placeholders replaced.
   static func fill(_ template: String, rendition: String, number: UInt64? = nil) -> String {
     var result = ""
     var rest = template[...]
@@ -41,7 +45,7 @@ public struct FileNames: Equatable, Sendable {
     return result + rest
   }
 
-  /// The name of a part of a segment: `segment00122.1.m4s`.
+  /// Returns the path of a part of a segment, such as `segment00122.1.m4s`.
   static func part(_ number: Int, of segment: String) -> String {
     let name = segment.split(separator: "/", omittingEmptySubsequences: false).last ?? ""
     guard let dot = name.lastIndex(of: "."), dot != name.startIndex else {
@@ -50,7 +54,7 @@ public struct FileNames: Equatable, Sendable {
     return "\(segment.dropLast(name[dot...].count)).\(number)\(name[dot...])"
   }
 
-  /// The way from the folder of one file to another file, as an address: `../audio_0/index.m3u8`.
+  /// Returns the relative URI of a file, as seen from another one, such as `../audio_0/index.m3u8`.
   static func address(of file: String, from other: String) -> String {
     let target = components(file)
     let folder = components(other).dropLast()
@@ -63,7 +67,7 @@ public struct FileNames: Equatable, Sendable {
     path.split(separator: "/").filter { $0 != "." }.map(String.init)
   }
 
-  /// RFC 3986: everything but unreserved characters is written in hexadecimal digits.
+  /// Percent-encodes all but unreserved characters (RFC 3986).
   private static func escaped(_ component: String) -> String {
     component.utf8.reduce(into: "") { result, byte in
       let scalar = Unicode.Scalar(byte)

@@ -3,7 +3,7 @@
 internal import ISOBMFF
 
 extension MultivariantPlaylist {
-  /// Of these renditions; stereo before mono, better before worse.
+  /// Lists these renditions: stereo before mono, then by falling bit rate.
   init<Payload>(_ tracks: [RenditionTrack<Payload>], path: String) {
     self.init()
     for track in tracks {
@@ -34,14 +34,14 @@ extension MultivariantPlaylist {
       default: break
       }
     }
-    // A stable order: Swift's sort keeps equal ones where they are.
+    // Swift's sort is stable: equal variants keep their order.
     variants.sort { one, other in
       let isStereo = [one, other].map { $0.layouts.contains(where: \.isStereo) }
       return isStereo[0] != isStereo[1] ? isStereo[0] : one.bandwidth > other.bandwidth
     }
   }
 
-  /// Some of what is listed is for players that know layouts alone.
+  /// Whether some variants are only for players that support `REQ-VIDEO-LAYOUT`.
   var hasLayouts: Bool { withoutLayouts != self }
 }
 
@@ -62,15 +62,16 @@ extension RenditionTrack {
       add(period.rendition, length / Double(period.rendition.track.timescale))
     }
     add(rendition, 0)
-    // A stable order: Swift's sort keeps equal ones where they are.
+    // Swift's sort is stable: equal layouts keep their order.
     return lengths.sorted { $0.seconds > $1.seconds }.map(\.layout)
   }
 }
 
 extension FileNames {
-  /// The address of numbered files as a DASH manifest has it: `$Number%05d$` stands for the number.
+  /// Returns the URI template of numbered files for a DASH manifest, with `$Number%05d$` for the
+  /// number.
   static func template(_ template: String, rendition: String, from other: String) -> String {
-    // Two numbers show how many digits there are, and where.
+    // Comparing the names for two numbers shows the position and width of the number.
     let (one, two) = (UInt64(7), UInt64(8))
     let first = address(of: fill(template, rendition: rendition, number: one), from: other)
     let second = address(of: fill(template, rendition: rendition, number: two), from: other)
@@ -83,7 +84,7 @@ extension FileNames {
     return first[..<start] + number + first[first.index(after: place)...]
   }
 
-  /// The name of the playlist for players that know no layouts: `main-2d.m3u8`.
+  /// Returns the path of the playlist for players without layout support, such as `main-2d.m3u8`.
   static func flat(_ path: String) -> String {
     guard let dot = path.lastIndex(of: ".") else { return path + "-2d" }
     return path[..<dot] + "-2d" + path[dot...]

@@ -2,11 +2,11 @@
 
 internal import ISOBMFF
 
-/// Cuts coded streams into segments that start together in all renditions, and lists them: HLS and
-/// DASH over the same CMAF files (ISO/IEC 23000-19).
+/// Cuts coded streams into segments that start at the same times in all renditions, and lists them
+/// in HLS playlists and DASH manifests over the same CMAF files (ISO/IEC 23000-19).
 ///
-/// It opens no file and reads no clock: it is given samples, and says what is to be written, under
-/// which names, in which order.
+/// The packager does no I/O and reads no clock: it takes samples and returns the files to write,
+/// with their paths, in order.
 ///
 /// ```swift
 /// var packager = Packager<[UInt8]>(settings)
@@ -16,51 +16,54 @@ internal import ISOBMFF
 /// for output in packager.takeOutputs() { … }
 /// ```
 ///
-/// One rendition leads: the first video, or the first of all where there is none. A segment begins at
-/// its first keyframe that is a target duration behind the last one; the others are cut at the same
-/// time.
+/// One rendition leads: the first video, or the first rendition if there is no video. A segment
+/// starts at the leader's first keyframe that is at least a target duration after the start of the
+/// previous segment; the others are cut at the same time.
 public struct Packager<Payload: Sendable>: Sendable {
+  /// The output for this type of payload.
   public typealias Output = PackagerOutput<Payload>
 
   private let settings: PackagerSettings
   private var tracks: [RenditionTrack<Payload>] = []
-  /// Where segments start that are open in some rendition.
+  /// Starts of the segments that are still open in some rendition.
   private var starts: [SegmentStart] = []
-  /// The number of the first of `starts`.
+  /// The segment number of the first of `starts`.
   private var firstStart: UInt64 = 0
-  /// The latest time of the rendition that leads: no later segment starts before it.
+  /// Latest time of the leading rendition: later segments do not start before it.
   private var frontier = Int64.min
   private var lastSync: Int64?
-  /// The next keyframe from this time on begins a discontinuity: a rendition has changed that does not
-  /// lead.
+  /// Time from which the next keyframe starts a discontinuity, because a rendition other than the
+  /// leader has changed.
   private var nextDiscontinuity: Int64?
-  /// No keyframe came when one was asked for.
+  /// Whether a requested keyframe did not arrive.
   private var hasLateKeyframes = false
   private var outputs: [Output] = []
   private var hasEnded = false
-  /// Between the times that are given and those in the files, in nanoseconds: players do not take well to
-  /// times that begin anew in one playlist.
+  /// Added to the given times to obtain those in the files, in nanoseconds: some players fail when
+  /// times restart within a playlist.
   private var offset: Int64 = 0
-  /// Whether the renditions have the number that they go on with.
+  /// Whether the renditions have agreed on the segment number to continue with.
   private var isAligned = false
   private var multivariant: MultivariantPlaylist?
 
-  /// The wall-clock time of the presentation's time 0, in nanoseconds since 1970-01-01 00:00 UTC; nil
-  /// where it is not known.
+  /// Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC; nil if
+  /// unknown.
   public var date: Int64?
 
-  /// So many segments others may be behind before they are listed without what is missing.
+  /// Maximum number of segments a rendition may lag before the playlists continue without it.
   private static var patience: Int { 3 }
 
+  /// Creates a packager without renditions. Settings out of range are clamped.
   public init(_ settings: PackagerSettings) {
     self.settings = settings.bounded
   }
 
-  /// Adds a rendition, before its first sample: at the segment that is open now. Gives its number.
+  /// Adds a rendition before its first sample, starting at the currently open segment.
   ///
-  /// - Parameter earlier: what an earlier run has left of it, to be listed in front.
-  /// - Throws: a ``MovieWriterError`` where the track has no timescale, a ``PackagerError`` where the
-  ///   earlier run does not go together with that of the others.
+  /// - Parameter earlier: State of an earlier run, which is listed before the new segments.
+  /// - Returns: The index of the rendition.
+  /// - Throws: A ``MovieWriterError`` if the track has no timescale; a ``PackagerError`` if the
+  ///   earlier run does not match that of the other renditions.
   public mutating func add(
     _ rendition: Rendition, continuing earlier: EarlierRun? = nil
   ) throws -> Int {
@@ -72,30 +75,31 @@ public struct Packager<Payload: Sendable>: Sendable {
     return tracks.count - 1
   }
 
-  /// Lets all renditions go on with the same number, and with times behind those of the earlier run.
+  /// Makes all renditions continue with the same segment number, and with times after those of the
+  /// earlier run.
   private mutating func align() throws {
     guard !isAligned else { return }
     firstStart = tracks.map(\.sequence).max() ?? firstStart
-    // No segment was longer, when rounded to seconds.
+    // No segment is longer than the target duration after rounding to seconds.
     let target = tracks.map(\.playlist.targetDuration).max() ?? settings.targetDuration
     let longest = Int64(target) * 1_000_000_000 + 500_000_000
     let (end, overflow) = longest.multipliedReportingOverflow(by: Int64(clamping: firstStart))
-    // Times of centuries begin anew.
+    // After centuries, times restart.
     offset = overflow || end > 1 << 60 ? 0 : end
     for index in tracks.indices { try tracks[index].begin(with: firstStart, at: offset) }
-    // Where that fails, it fails for every sample: nothing is listed then.
+    // If this fails, it fails for every sample, and nothing is listed.
     isAligned = true
   }
 
-  /// What is to be done, in this order; once.
+  /// Returns the pending outputs, which must be carried out in this order, and removes them.
   public mutating func takeOutputs() -> [Output] {
     defer { outputs = [] }
     return offset == 0 ? outputs : outputs.map { $0.moved(by: -offset) }
   }
 
-  /// Adds the next sample of a rendition, in decoding order.
+  /// Appends the next sample of a rendition, in decoding order.
   ///
-  /// - Throws: a ``PackagerError``, or a ``MovieWriterError`` where its times make no sense.
+  /// - Throws: A ``PackagerError``, or a ``MovieWriterError`` if its times are invalid.
   public mutating func append(_ sample: PackagedSample<Payload>, to index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     try align()
@@ -110,21 +114,22 @@ public struct Packager<Payload: Sendable>: Sendable {
     try advance()
   }
 
-  /// From its next sample on, which has to be a keyframe, a rendition is coded in another way: another
-  /// size, other parameter sets. All renditions have a discontinuity there, and the times go on.
+  /// Changes the format of a rendition, such as picture size or parameter sets, from its next
+  /// sample on, which must be a keyframe. All renditions get a discontinuity there, while times
+  /// continue.
   ///
-  /// - Parameter rendition: of the same name and kind.
-  /// - Throws: a ``MovieWriterError`` where the track has no timescale.
+  /// - Parameter rendition: The new format, with the same name and media type.
+  /// - Throws: A ``MovieWriterError`` if the track has no timescale.
   public mutating func replace(_ index: Int, by rendition: Rendition) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     try tracks[index].replace(by: rendition)
   }
 
-  /// No more samples will come for a rendition. When that is so for all, the playlists end.
+  /// Ends a rendition. When all have ended, the playlists end too.
   public mutating func end(_ index: Int) throws {
     guard tracks.indices.contains(index), !tracks[index].hasEnded else { return }
     tracks[index].end()
-    // Another one leads on with what it has.
+    // The new leader may already have samples that start segments.
     if let leader {
       for sample in tracks[leader].pending { lead(sample) }
       try advance()
@@ -138,7 +143,7 @@ public struct Packager<Payload: Sendable>: Sendable {
       ?? tracks.firstIndex { !$0.hasEnded }
   }
 
-  // MARK: Where segments start
+  // MARK: Segment starts
 
   private mutating func lead(
     _ sample: PackagedSample<Payload>, startsDiscontinuity isChange: Bool = false
@@ -150,17 +155,18 @@ public struct Packager<Payload: Sendable>: Sendable {
     defer { lastSync = time }
     let distance = time &- last
     guard distance > 0 else { return }
-    // Renditions of one source may differ by rounding.
+    // Times of renditions from one source may differ by rounding.
     if isChange || nextDiscontinuity.map({ time >= $0 &- 1_000_000 }) ?? false {
       nextDiscontinuity = nil
       return begin(at: time, startsDiscontinuity: true)
     }
     let half: Int64 = 500_000_000
-    // What is a little longer than what led before needs no segment of its own for it.
+    // A stream that only outlasts the former leader by a little does not get another segment for
+    // that.
     let isVideo = leader.map { tracks[$0].rendition.isVideo } ?? false
     let isFollower = tracks.contains { $0.hasEnded && ($0.rendition.isVideo || !isVideo) }
     let target = settings.target + (isFollower ? half * 4 / 5 : -1_000_000)
-    // Where keyframes come as they like, a segment that would be too long ends early.
+    // With irregular keyframes, a segment ends early if it would otherwise get too long.
     let isFree = !settings.requestsKeyframes || hasLateKeyframes
     let next = time &+ (time &- (lastSync ?? last))
     if distance >= target || isFree && next > last &+ settings.target &+ half {
@@ -174,12 +180,12 @@ public struct Packager<Payload: Sendable>: Sendable {
     if settings.requestsKeyframes { outputs.append(.keyframe(at: time &+ settings.target)) }
   }
 
-  /// Whether a discontinuity is to come in a rendition already.
+  /// Whether a discontinuity is already scheduled for a rendition.
   private func hasDiscontinuity(aheadOf track: RenditionTrack<Payload>) -> Bool {
     starts.dropFirst((position(of: track) ?? -1) + 1).contains { $0.startsDiscontinuity }
   }
 
-  /// Cuts whatever can be cut now.
+  /// Cuts and lists all complete segments and parts.
   private mutating func advance() throws {
     var hasNews = false
     for index in tracks.indices {
@@ -210,7 +216,7 @@ public struct Packager<Payload: Sendable>: Sendable {
     if hasNews { listAll() }
   }
 
-  /// Which of `starts` a track's open segment begins at.
+  /// Returns the index in `starts` of a track's open segment; nil if it has not been determined.
   private func position(of track: RenditionTrack<Payload>) -> Int? {
     guard track.sequence >= firstStart else { return nil }
     let position = Int(clamping: track.sequence - firstStart)
@@ -234,12 +240,12 @@ public struct Packager<Payload: Sendable>: Sendable {
 
   private var listedDate: Int64? { settings.hasDates ? fileDate : nil }
 
-  /// The wall-clock time of time 0 in the files.
+  /// Wall-clock time of time 0 in the files.
   private var fileDate: Int64? { date.map { $0 &- offset } }
 
   // MARK: Playlists
 
-  /// Writes the playlists of a rendition.
+  /// Outputs the playlists of a rendition.
   private mutating func list(_ index: Int) throws {
     if settings.partDuration > 0 {
       let largest = tracks.map(\.partTarget).max() ?? settings.partDuration
@@ -258,7 +264,8 @@ public struct Packager<Payload: Sendable>: Sendable {
     }
   }
 
-  /// Writes what lists all renditions, when each has a segment and something has changed.
+  /// Outputs the multivariant playlist and the manifest if they have changed and each rendition has
+  /// a segment.
   private mutating func listAll() {
     let listed = tracks.filter(\.hasOwnSegments)
     guard !listed.isEmpty, listed.count == tracks.count || hasEnded else { return }
@@ -299,7 +306,7 @@ public struct Packager<Payload: Sendable>: Sendable {
       kind = .live(live)
     }
     var presentation = MediaPresentation(kind, minimumBufferTime: target)
-    // All renditions have their discontinuities together.
+    // All renditions have the same discontinuities.
     let starts = Set(tracks.flatMap { $0.periods.map(\.start) }).sorted()
     presentation.periods = starts.compactMap { start in
       let representations = tracks.compactMap { track in
@@ -336,10 +343,10 @@ extension PackagerOutput {
   }
 }
 
-/// Where a segment starts in all renditions.
+/// The common start of a segment in all renditions.
 struct SegmentStart: Equatable, Sendable {
-  /// In nanoseconds.
+  /// Presentation time in nanoseconds.
   var time: Int64
-  /// Some rendition is coded in another way from here on.
+  /// Whether the format of a rendition changes here.
   var startsDiscontinuity = false
 }

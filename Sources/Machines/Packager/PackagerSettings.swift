@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// How a presentation is cut and listed.
+/// Settings for cutting and listing a presentation.
 public struct PackagerSettings: Sendable {
+  /// Paths of all files.
   public var names = FileNames()
-  /// `live`: old segments leave the playlists. `event`: none does. `onDemand`: an event that does not
-  /// change any more when it has ended.
+  /// Type of the playlists. `live`: old segments are removed. `event`: none is removed. `onDemand`:
+  /// an event whose playlists become `VOD` when it has ended.
   public var kind = MediaPlaylist.Kind.live
-  /// In seconds; segments end at the first keyframe that is so far from their start.
+  /// In seconds; a segment ends at the first keyframe at least this long after its start.
   public var targetDuration = 6
-  /// The length of partial segments, in nanoseconds; 0 for none.
+  /// Duration of partial segments in nanoseconds; 0 for none.
   public var partDuration: UInt64 = 0
-  /// How many segments a live playlist has; 0 for all.
+  /// Number of segments in a live playlist; 0 for all.
   public var playlistLength = 5
-  /// Segments have the wall-clock time of their start.
+  /// Whether segments carry the wall-clock time of their start.
   public var hasDates = true
-  /// Playlists say when nothing follows.
+  /// Whether playlists are marked as ended.
   public var hasEnd = true
-  /// Whether encoders are asked for keyframes where segments are to begin.
+  /// Whether encoders are asked for keyframes at the intended segment starts.
   public var requestsKeyframes = true
 
+  /// Creates the default settings.
   public init() {}
 
-  /// In nanoseconds.
+  /// Target duration in nanoseconds.
   var target: Int64 { Int64(targetDuration) * 1_000_000_000 }
 
-  /// With values that make sense: segments of a day at most, parts no longer than segments.
+  /// The settings with values clamped: segments of 1 second to a day, parts no longer than
+  /// segments.
   var bounded: PackagerSettings {
     var settings = self
     settings.targetDuration = min(max(targetDuration, 1), 86_400)
@@ -33,25 +36,26 @@ public struct PackagerSettings: Sendable {
   }
 }
 
-/// Why a stream cannot be packaged further. What has been listed stays.
+/// The reason why a stream cannot be packaged further. Everything already listed stays valid.
 public enum PackagerError: Error, Equatable, CustomStringConvertible {
-  /// A sample of a rendition comes more than a day behind the one before it.
+  /// A sample's decode time is more than a day after that of the previous sample.
   case timeJump(rendition: String)
-  /// A rendition has so many bytes without a keyframe that a segment could begin at.
+  /// A rendition has this many bytes without a keyframe at which a segment could start.
   case noKeyframe(rendition: String, bytes: UInt64)
-  /// The playlists of an earlier run do not go together: that of a rendition ends far before the others.
+  /// The playlists of an earlier run do not match: one ends far before the others.
   case apart(rendition: String, sequence: UInt64, other: UInt64)
 
+  /// The message for users, complete sentences.
   public var description: String {
     switch self {
     case .timeJump(let rendition):
-      "The timestamps of \(rendition) leap by more than a day."
+      "The timestamps of \(rendition) jump by more than a day."
     case .noKeyframe(let rendition, let bytes):
-      "No segment of \(rendition) can end, since no keyframe came for \(bytes) bytes; give the "
-        + "encoder a shorter distance of keyframes."
+      "A segment of \(rendition) cannot end: \(bytes) bytes came without a keyframe. Set a "
+        + "shorter keyframe interval in the encoder."
     case .apart(let rendition, let sequence, let other):
-      "The playlist of \(rendition) ends at segment \(sequence), and another one at \(other): they "
-        + "are not of one run. Remove them, or write to another place."
+      "The playlist of \(rendition) ends at segment \(sequence), another one at \(other): they are "
+        + "from different runs. Remove them, or write to another location."
     }
   }
 }

@@ -2,48 +2,56 @@
 
 public import ISOBMFF
 
-/// One of the streams of a presentation.
+/// One stream of a presentation.
 public struct Rendition: Sendable {
+  /// The media type with its properties.
   public enum Content: Sendable {
     case video(Video)
     case audio(Audio)
   }
 
+  /// Properties of a video rendition.
   public struct Video: Sendable {
     public var layout: RenditionLayout
     public var range = VideoRange.standard
-    /// Nil where it is not known, or varies.
+    /// Nil if unknown or variable.
     public var frameRate: FrameRate?
-    /// There is a playlist of its keyframes.
+    /// Whether the rendition gets an I-frame playlist.
     public var hasIFramePlaylist = false
 
     public init(layout: RenditionLayout) { self.layout = layout }
   }
 
+  /// Properties of an audio rendition.
   public struct Audio: Sendable {
-    /// For people.
+    /// Shown to users.
     public var name: String
     /// A BCP 47 tag.
     public var language: String?
+    /// Whether players choose this rendition by default.
     public var isDefault: Bool
 
+    /// Creates the properties of an audio rendition.
     public init(name: String, language: String? = nil, isDefault: Bool) {
       (self.name, self.language, self.isDefault) = (name, language, isDefault)
     }
   }
 
-  /// Unlike that of any other: `video_0`.
+  /// A unique name for file paths, such as `video_0`.
   public var name: String
+  /// Sample entry and timescale of the CMAF track.
   public var track: TrackDescription
-  /// RFC 6381: `hvc1.1.6.L123.B0`.
+  /// RFC 6381, such as `hvc1.1.6.L123.B0`.
   public var codecs: String
+  /// The media type with its properties.
   public var content: Content
 
+  /// Creates a rendition.
   public init(_ name: String, _ track: TrackDescription, codecs: String, _ content: Content) {
     (self.name, self.track, self.codecs, self.content) = (name, track, codecs, content)
   }
 
-  /// The same under another name.
+  /// Returns the same rendition under another name.
   public func renamed(_ name: String) -> Rendition {
     var other = self
     other.name = name
@@ -56,7 +64,7 @@ public struct Rendition: Sendable {
     if case .video(let video) = content { video.hasIFramePlaylist } else { false }
   }
 
-  /// How long a frame lasts, in nanoseconds; nil where that is not known, or varies.
+  /// Frame duration in nanoseconds; nil if unknown or variable.
   var frameDuration: UInt64? {
     switch (content, track.sampleEntry) {
     case (.video(let video), _):
@@ -70,18 +78,24 @@ public struct Rendition: Sendable {
   }
 }
 
-/// A sample with its bytes, and times in nanoseconds on the presentation's time line.
+/// A sample with its bytes and its times, in nanoseconds on the presentation's timeline.
 public struct PackagedSample<Payload: Sendable>: Sendable {
+  /// The bytes, or a reference to them that is passed to ``PackagerOutput/Block/payload(_:)``.
   public var payload: Payload
   /// The size of the payload in bytes.
   public var size: UInt32
+  /// Presentation time in nanoseconds.
   public var presentationTime: Int64
+  /// Decode time in nanoseconds.
   public var decodeTime: Int64
+  /// Duration in nanoseconds.
   public var duration: UInt64
-  /// Decoding can start here.
+  /// Whether decoding can start here.
   public var isSync: Bool
+  /// Dependencies between samples (`sdtp`).
   public var dependency = SampleDependency()
 
+  /// Creates a sample with unknown dependencies.
   public init(
     _ payload: Payload, size: UInt32, presentationTime: Int64, decodeTime: Int64, duration: UInt64,
     isSync: Bool
@@ -92,40 +106,42 @@ public struct PackagedSample<Payload: Sendable>: Sendable {
   }
 }
 
-/// What is to be done for a presentation, in this order.
+/// An action for a presentation; actions must be carried out in order.
 public enum PackagerOutput<Payload: Sendable>: Sendable {
+  /// A piece of a file's content.
   public enum Block: Sendable {
     case bytes([UInt8])
     case payload(Payload)
   }
 
-  /// What a file is.
+  /// The kind of a file.
   public enum FileKind: CaseIterable, Sendable {
     case initializationSegment
     /// A segment or a part of one.
     case segment
-    /// A playlist of one rendition.
+    /// A media or I-frame playlist.
     case mediaPlaylist
-    /// What lists the renditions: a multivariant playlist, or a manifest of DASH.
+    /// A multivariant playlist or a DASH manifest.
     case presentation
   }
 
-  /// Writes a file, at once or not at all: players may ask for it at any moment.
+  /// Write a file atomically: players may request it at any moment.
   case file(FileKind, path: String, [Block])
-  /// Removes a file that nobody asks for any more.
+  /// Remove a file that no playlist lists any more.
   case removal(path: String)
-  /// A segment is complete, and listed.
+  /// A segment is complete and listed.
   case segment(PackagedSegment)
-  /// A keyframe is wanted at this time, in nanoseconds, in every video rendition.
+  /// Every video rendition should have a keyframe at this time, in nanoseconds.
   case keyframe(at: Int64)
 }
 
-/// A segment that is complete.
+/// A complete segment.
 public struct PackagedSegment: Equatable, Sendable {
+  /// Name of the rendition.
   public let rendition: String
-  /// Nil for one that never came.
+  /// Nil for a gap.
   public let path: String?
-  /// On the presentation's time line, in nanoseconds.
+  /// Start in nanoseconds on the presentation's timeline.
   public internal(set) var start: Int64
   /// In nanoseconds.
   public let duration: UInt64

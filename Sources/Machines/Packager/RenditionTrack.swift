@@ -2,8 +2,7 @@
 
 internal import ISOBMFF
 
-/// One rendition: the samples that wait for their segment, what of the open segment has been cut,
-/// and the playlists.
+/// The state of one rendition: pending samples, the chunks of the open segment, and the playlists.
 struct RenditionTrack<Payload: Sendable>: Sendable {
   typealias Output = PackagerOutput<Payload>
 
@@ -14,38 +13,38 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   private var id: TrackID
   /// In decoding order.
   private(set) var pending: [PackagedSample<Payload>] = []
-  /// What the rendition becomes, and in front of which of the samples that wait; in their order.
+  /// Format changes, each with the index of the first pending sample it applies to, in order.
   private var changes: [(position: Int, rendition: Rendition)] = []
-  /// The next segment begins a discontinuity.
+  /// Whether the next segment starts a discontinuity.
   private var startsDiscontinuity = false
   private(set) var hasEnded = false
-  /// The chunks of the segment that is open.
+  /// Chunks of the open segment.
   private(set) var chunks: [Chunk] = []
   private(set) var playlist: MediaPlaylist
   private(set) var iFrames: MediaPlaylist?
   private(set) var bitRate: BitRate
   private(set) var iFrameBitRate: BitRate
-  /// The periods between discontinuities of which segments are listed; the last one is open.
+  /// Periods between discontinuities that have listed segments; the last one is open.
   private(set) var periods: [RenditionPeriod] = []
   private var longestPart: UInt64 = 0
   private var initialization: InitializationSection?
   private var initializationCount: UInt64 = 0
   private var fragmentNumber: UInt32 = 0
-  /// How many segments of an earlier run are listed.
+  /// Number of listed segments from an earlier run.
   private var earlierCount = 0
-  /// Segments that left the playlist, and when nobody has it any more.
+  /// Segments that have left the playlist, each with the time at which its files are removed.
   private var old: [(paths: [String], due: Int64)] = []
 
   private var lastDecodeTime: Int64?
-  /// In bytes: of what waits, and of the segment that is open.
+  /// Total size of the pending samples and the open segment, in bytes.
   private var openSize: UInt64 = 0
 
   /// In nanoseconds.
   private static var day: Int64 { 86_400_000_000_000 }
-  /// More is not kept in memory for one segment.
+  /// Maximum size of a segment in memory, in bytes.
   private static var maximumSize: UInt64 { 1 << 30 }
 
-  /// Of the segment that is open.
+  /// Number of the open segment.
   var sequence: UInt64 { playlist.nextSequence }
   init(
     _ rendition: Rendition, _ settings: PackagerSettings, firstSequence: UInt64
@@ -73,7 +72,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   /// Whether a segment of this run is listed.
   var hasOwnSegments: Bool { playlist.segments.count > earlierCount }
 
-  /// Goes on behind what an earlier run has listed, before the first sample.
+  /// Continues the playlists of an earlier run, before the first sample.
   mutating func resume(
     _ earlier: MediaPlaylist, iFrames earlierIFrames: MediaPlaylist?, longestPart: UInt64
   ) {
@@ -87,37 +86,38 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     startsDiscontinuity = earlierCount > 0
   }
 
-  /// Begins with a segment of this number, before the first sample.
+  /// Starts at a segment number, before the first sample.
   mutating func resume(at number: UInt64) {
     playlist = MediaPlaylist(
       playlist.kind, targetDuration: playlist.targetDuration, mediaSequence: number)
   }
 
-  /// Begins with the segment that is open now.
+  /// Starts the first period at the open segment.
   mutating func beginPeriods(at time: Int64) {
-    // No run has more initialization sections than segments, so that this number is new.
+    // A run has at most as many initialization segments as media segments, so this number is
+    // unused.
     if sequence > 0, earlierCount > 0 { initializationCount = sequence }
     periods = [RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence)]
   }
 
   // MARK: Changes
 
-  /// The next sample is the first one that is coded in another way.
+  /// Whether the next sample is the first one in a new format.
   var changesNext: Bool { changes.last?.position == pending.count }
 
-  /// From the next sample on the rendition is another one.
+  /// Changes the format from the next sample on.
   mutating func replace(by rendition: Rendition) throws {
     guard rendition.track.timescale > 0 else { throw MovieWriterError.timescaleZero(id) }
     if changesNext { changes.removeLast() }
     changes.append((pending.count, rendition))
-    // Where nothing has come yet, nothing changes.
+    // Before the first sample, there is nothing to keep apart.
     if lastDecodeTime == nil { try change() }
   }
 
-  /// How many of the samples that wait are coded as the segment that is open.
+  /// Number of pending samples in the format of the open segment.
   private var unchangedCount: Int { changes.first?.position ?? pending.count }
 
-  /// Becomes what it is to be from the first sample that waits on.
+  /// Applies the format change at the first pending sample, if there is one.
   private mutating func change() throws {
     guard let next = changes.first, next.position == 0 else { return }
     changes.removeFirst()
@@ -135,7 +135,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
   }
 
-  /// Begins what is not coded like what came before, in this rendition or in others.
+  /// Starts a new period after a format change in this rendition or another.
   private mutating func beginPeriod(at time: Int64) throws {
     periods.append(RenditionPeriod(start: time, rendition: rendition, firstSequence: sequence))
     periods[periods.count - 1].initializationPath = initializationPath
@@ -143,23 +143,23 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     try change()
   }
 
-  /// How many samples make a part; nil where segments have none.
+  /// Number of samples per part; nil if segments have no parts.
   var partLength: Int? {
     guard settings.partDuration > 0 else { return nil }
     guard let frame = rendition.frameDuration, frame > 0 else { return 1 }
-    // A frame that is shorter by rounding is no further frame.
+    // A frame duration rounded down must not add another frame.
     let count = (settings.partDuration + frame - frame / 100 - 1) / frame
     return Int(clamping: max(count, 1))
   }
 
-  /// No part is longer, nor was one; in nanoseconds.
+  /// Maximum part duration so far and from now on, in nanoseconds.
   var partTarget: UInt64 { max(longestPart, partDuration) }
 
   private var partDuration: UInt64 {
     UInt64(partLength ?? 0) * (rendition.frameDuration ?? settings.partDuration)
   }
 
-  /// - Throws: a ``PackagerError``.
+  /// - Throws: A ``PackagerError``.
   mutating func append(_ sample: PackagedSample<Payload>) throws(PackagerError) {
     let last = lastDecodeTime ?? sample.decodeTime
     let (distance, overflow) = sample.decodeTime.subtractingReportingOverflow(last)
@@ -174,14 +174,15 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   mutating func end() { hasEnded = true }
 
-  /// The first sample that belongs to a segment which starts there; nil where it has not come.
+  /// Returns the index of the first pending sample of the segment that starts at `start`; nil if it
+  /// has not arrived.
   func cut(before start: SegmentStart) -> Int? {
-    // What is coded in another way belongs behind a discontinuity. How long the last sample before it
-    // is, the first one behind it says.
+    // A new format starts at a discontinuity. Its first sample must have arrived to give the
+    // duration of the last one before it.
     if start.startsDiscontinuity, let change = changes.first {
       return change.position < pending.count ? change.position : nil
     }
-    // Renditions of one source may differ by rounding.
+    // Times of renditions from one source may differ by rounding.
     let slack = Int64(clamping: rendition.frameDuration ?? 0) / 2
     let cut = pending.firstIndex {
       rendition.isVideo
@@ -193,11 +194,11 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   // MARK: Chunks
 
-  /// Cuts parts off what waits, as far as they are complete.
+  /// Cuts all complete parts off the pending samples.
   ///
   /// - Parameters:
-  ///   - frontier: samples from this time on may belong to the next segment.
-  ///   - date: the wall-clock time of the presentation's time 0.
+  ///   - frontier: Samples from this time on may belong to the next segment.
+  ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
   mutating func cutParts(
     before frontier: Int64, date: Int64?, to outputs: inout [Output]
   ) throws {
@@ -205,14 +206,14 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     while true {
       let available = pending.prefix(unchangedCount).prefix { $0.presentationTime < frontier }.count
       let length = chunkLength(partLength, of: pending.count)
-      // How long the last one is, the next one says.
+      // The next sample gives the duration of the last one.
       guard length <= available, length < pending.count else { return }
       try cutChunk(length, date: date, to: &outputs)
     }
   }
 
-  /// How many samples the next chunk has: a part, all up to a keyframe, or a keyframe alone where
-  /// there is a playlist of them.
+  /// Returns the number of samples in the next chunk: a whole part, or fewer up to a keyframe. With
+  /// an I-frame playlist, a keyframe has a chunk of its own.
   private func chunkLength(_ limit: Int, of count: Int) -> Int {
     let limit = min(limit, count)
     guard rendition.hasIFramePlaylist, limit > 1 else { return limit }
@@ -272,7 +273,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   // MARK: Segments
 
-  /// The segment that is open, as far as it is known before it ends.
+  /// Returns the known properties of the open segment.
   private func segment(at time: Int64, date: Int64?) -> MediaSegment {
     var segment = MediaSegment(address(segmentPath), duration: 0, map: initialization)
     segment.programDateTime = date.map { $0 &+ time }
@@ -280,17 +281,18 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     return segment
   }
 
-  /// Ends the segment that is open with the first `count` samples that wait.
+  /// Ends the open segment with the first `count` pending samples.
   ///
   /// - Parameters:
-  ///   - start: when it was to begin, in nanoseconds.
-  ///   - next: where it was to end; nil at the end of the stream.
-  ///   - date: the wall-clock time of the presentation's time 0.
+  ///   - start: Intended start in nanoseconds.
+  ///   - next: Start of the next segment; nil at the end of the stream.
+  ///   - date: Wall-clock time of presentation time 0, in nanoseconds since 1970-01-01 00:00 UTC.
   mutating func closeSegment(
     _ count: Int, start: Int64, end next: SegmentStart?, date: Int64?,
     to outputs: inout [Output]
   ) throws {
-    // At the end there may be changes that no discontinuity was begun for: what nobody could decode.
+    // At the end of a stream there may be samples in a new format without a discontinuity, which no
+    // player could decode; they are dropped.
     var rest = min(count, unchangedCount)
     let end = next?.time
     while rest > 0 {
@@ -300,7 +302,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     }
     let path = segmentPath
     let first = chunks.first?.time ?? start
-    // A picture of which nobody knows how long it is shown is listed all the same.
+    // A sample of unknown duration is listed too.
     let duration =
       chunks.isEmpty
       ? UInt64(clamping: (end ?? start) &- start)
@@ -340,8 +342,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     hintNextPart()
   }
 
-  /// Takes what is too old for the playlist out of it, and away when it has been out for as long as
-  /// it was in it.
+  /// Removes old segments from the playlist, and their files after they have been unlisted for as
+  /// long as they were listed.
   private mutating func removeOld(at time: Int64, to outputs: inout [Output]) {
     guard settings.kind == .live, settings.playlistLength > 0 else { return }
     let listed = playlist.duration
@@ -369,7 +371,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
 
   // MARK: Playlists
 
-  /// Says that nothing follows.
+  /// Marks the playlists as ended.
   mutating func endPlaylists() {
     playlist.preloadHint = nil
     guard settings.hasEnd else { return }
@@ -381,8 +383,8 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   }
 
   /// - Parameters:
-  ///   - lowLatency: what all renditions say of themselves, but for their part target.
-  ///   - reports: of the other renditions, by the paths of their playlists.
+  ///   - lowLatency: The values common to all renditions; the part target is the rendition's own.
+  ///   - reports: The state of the other renditions, with the paths of their playlists.
   mutating func setLowLatency(
     _ lowLatency: LowLatency, reports: [(path: String, sequence: UInt64, part: UInt64?)]
   ) {
@@ -401,7 +403,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
     playlist.preloadHint = address(partPath(chunks.count))
   }
 
-  /// What came last, for the reports of other renditions.
+  /// The last segment or part, for the rendition reports of other playlists.
   var last: (sequence: UInt64, part: UInt64?)? {
     if !chunks.isEmpty { return (sequence, UInt64(chunks.count - 1)) }
     guard let segment = playlist.segments.last else { return nil }

@@ -3,11 +3,11 @@
 internal import ISOBMFF
 
 extension RenditionTrack {
-  /// A part of a segment with an index of its own (`moof`).
+  /// A part of a segment with a separate `moof` box.
   struct Chunk: Sendable {
     let fragment: Fragment
     let payloads: [Payload]
-    /// Of its first sample, in nanoseconds.
+    /// Presentation time of the first sample, in nanoseconds.
     let time: Int64
     let duration: UInt64
 
@@ -18,8 +18,8 @@ extension RenditionTrack {
     var startsWithSync: Bool { fragment.parts.first?.startsWithSync ?? false }
   }
 
-  /// The keyframes of a segment as a playlist of pictures lists them, each with its bytes: those of its
-  /// chunk without what stands before the index.
+  /// Returns the I-frame playlist entries of a segment with their sizes in bytes. Each covers its
+  /// chunk without the boxes before `moof`.
   static func keyframes(
     of segment: MediaSegment, in chunks: [Chunk]
   ) -> [(entry: MediaSegment, size: UInt64)] {
@@ -30,7 +30,7 @@ extension RenditionTrack {
       let size = chunk.fragment.size - prefix
       var entry = segment
       entry.startsDiscontinuity = segment.startsDiscontinuity && index == 0
-      // Shown until the next one.
+      // Each is shown until the next one.
       entry.duration =
         chunk.duration
         + chunks[(index + 1)...].prefix { !$0.startsWithSync }.reduce(0) { $0 + $1.duration }
@@ -42,20 +42,20 @@ extension RenditionTrack {
 }
 
 extension RenditionTrack {
-  /// Segments of one coding, as a DASH manifest lists them in a period.
+  /// The segments between two discontinuities, which are a period of a DASH manifest.
   struct RenditionPeriod: Sendable {
-    /// In nanoseconds.
+    /// Start in nanoseconds.
     let start: Int64
     let rendition: Rendition
     let firstSequence: UInt64
     var initializationPath: String?
-    /// In units of the track.
+    /// In units of the track's timescale.
     var timeline: [MediaPresentation.Representation.Segment] = []
-    /// How many of its segments have left the playlist.
+    /// Number of segments that have left the playlist.
     var removedCount: UInt64 = 0
   }
 
-  /// One of its periods, as a DASH manifest lists it; nil where nothing of it is listed.
+  /// Returns a period of this rendition for a DASH manifest; nil if none of its segments is listed.
   func representation(_ period: RenditionPeriod, path: String) -> MediaPresentation.Representation?
   {
     guard let initialization = period.initializationPath, !period.timeline.isEmpty else {

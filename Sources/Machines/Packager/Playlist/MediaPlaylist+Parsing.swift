@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Why a playlist cannot be read.
+/// The reason why a playlist cannot be parsed.
 public struct PlaylistError: Error, Equatable, CustomStringConvertible {
-  /// From 1 on.
+  /// Line number, from 1.
   public let line: Int
+  /// Description of the problem.
   public let reason: String
 
+  /// Line number and reason.
   public var description: String { "line \(line): \(reason)" }
 }
 
 extension MediaPlaylist {
-  /// Reads a media playlist. Tags that this type has no place for are passed over.
+  /// Parses a media playlist. Tags without a counterpart in this type are ignored.
   ///
-  /// - Throws: a ``PlaylistError`` where it is no media playlist, or a tag makes no sense.
+  /// - Throws: A ``PlaylistError`` if it is not a media playlist or has an invalid tag.
   public init(parsing text: String) throws(PlaylistError) {
     let lines = text.split(omittingEmptySubsequences: false) { $0.isNewline }
     guard lines.first == "#EXTM3U" else {
-      throw PlaylistError(line: 1, reason: "it does not begin with #EXTM3U")
+      throw PlaylistError(line: 1, reason: "it does not start with #EXTM3U")
     }
     let target = lines.lazy.compactMap { $0.value(of: "#EXT-X-TARGETDURATION:") }.first
     guard let target, let targetDuration = Int(target), (1...86_400).contains(targetDuration) else {
@@ -26,7 +28,7 @@ extension MediaPlaylist {
     var reading = Reading()
     for (index, line) in lines.enumerated() {
       guard read(line, &reading) else {
-        throw PlaylistError(line: index + 1, reason: "'\(line.prefix(80))' makes no sense")
+        throw PlaylistError(line: index + 1, reason: "'\(line.prefix(80))' is invalid")
       }
     }
     if openSegment != nil {
@@ -35,10 +37,10 @@ extension MediaPlaylist {
     }
   }
 
-  /// So many segments nobody counts.
+  /// Upper bound for media sequence numbers, so that sums cannot overflow.
   private static let maximumSequence: UInt64 = 1 << 62
 
-  /// What is known of the segment that comes next.
+  /// The properties of the next segment that have been read so far.
   private struct Reading {
     var next = MediaSegment("", duration: 0)
     var hasDuration = false
@@ -46,14 +48,14 @@ extension MediaPlaylist {
     var date: Int64?
     var sectionEnd: UInt64 = 0
 
-    /// What goes on from segment to segment holds for the next one.
+    /// Applies the properties that carry over from the previous segments.
     mutating func prepareNext() {
       next.map = map
       next.programDateTime = next.programDateTime ?? date
     }
   }
 
-  /// False for a line that makes no sense.
+  /// Returns false for an invalid line.
   private mutating func read(_ line: Substring, _ reading: inout Reading) -> Bool {
     guard line.hasPrefix("#") else { return line.isEmpty || readAddress(line, &reading) }
     if let value = line.value(of: "#EXT-X-MEDIA-SEQUENCE:") {
@@ -103,7 +105,7 @@ extension MediaPlaylist {
       reading.map = InitializationSection(
         uri, byteRange: attributes["BYTERANGE"].flatMap { ByteRange($0, behind: 0) })
     } else if let value = line.value(of: "#EXT-X-PROGRAM-DATE-TIME:") {
-      // Other forms of ISO 8601 are allowed, and not ours.
+      // Other ISO 8601 formats are allowed, but this library does not write them.
       reading.next.programDateTime = UTCTime.nanoseconds(value)
     } else if line == "#EXT-X-DISCONTINUITY" {
       reading.next.startsDiscontinuity = true
@@ -152,7 +154,7 @@ extension MediaPlaylist {
 }
 
 extension ByteRange {
-  /// Reads `length@offset`, or `length`, which begins where the one before ends.
+  /// Parses `length@offset`, or `length` alone for a range that starts at `end`.
   fileprivate init?(_ text: some StringProtocol, behind end: UInt64) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard let length = parts.first.flatMap({ UInt64($0) }) else { return nil }
@@ -166,7 +168,7 @@ extension ByteRange {
 }
 
 extension Substring {
-  /// What stands behind a tag; nil where it is another one.
+  /// Returns the text after a tag; nil for any other tag.
   fileprivate func value(of tag: String) -> Substring? {
     hasPrefix(tag) ? dropFirst(tag.count) : nil
   }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
 extension MediaPlaylist {
-  /// The file.
+  /// The content of the playlist file.
   public var text: String { text(skipping: 0) }
 
-  /// A playlist delta update: what has not changed for long is left out (`EXT-X-SKIP`), as a player
-  /// asks for by `_HLS_skip=YES`. The whole file where that is not allowed, or saves nothing.
+  /// A playlist delta update (`EXT-X-SKIP`), which omits old segments and is requested with
+  /// `_HLS_skip=YES`; the complete playlist if skipping is not allowed or omits nothing.
   public var deltaUpdate: String {
     guard let distance = lowLatency?.canSkipUntil, !hasEnded else { return text }
     var rest = openParts.reduce(duration) { $0 &+ $1.duration }
@@ -28,7 +28,7 @@ extension MediaPlaylist {
     if isIFramesOnly { lines.append("#EXT-X-I-FRAMES-ONLY") }
     if skipped > 0 { lines.append("#EXT-X-SKIP:SKIPPED-SEGMENTS=\(skipped)") }
     var map: InitializationSection?
-    // What the next segment's date is, unless something is said.
+    // The date of the next segment unless it has a tag of its own.
     var date: Int64?
     let firstWithParts = firstSegmentWithParts
     for (index, segment) in segments.enumerated() {
@@ -56,7 +56,7 @@ extension MediaPlaylist {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// Parts are of use near the end alone: within three target durations of it.
+  /// Parts are listed only within three target durations of the end.
   private var firstSegmentWithParts: Int {
     var rest = UInt64(targetDuration) * 3_000_000_000
     for index in segments.indices.reversed() {
@@ -81,11 +81,11 @@ extension LowLatency {
 }
 
 extension MediaSegment {
-  /// What is said before its parts.
+  /// Returns the lines of a segment that precede its parts.
   ///
   /// - Parameters:
-  ///   - map: of the segment before.
-  ///   - date: what its date is if nothing is said.
+  ///   - map: Initialization section of the previous segment.
+  ///   - date: Date of this segment if it had no tag.
   fileprivate func lines(after map: InitializationSection?, _ date: Int64?) -> [String] {
     var lines: [String] = []
     if startsDiscontinuity { lines.append("#EXT-X-DISCONTINUITY") }
@@ -98,7 +98,7 @@ extension MediaSegment {
     return lines
   }
 
-  /// What is said behind its parts.
+  /// The lines of a segment that follow its parts.
   fileprivate var ending: [String] {
     var lines: [String] = []
     if isGap { lines.append("#EXT-X-GAP") }
@@ -137,26 +137,27 @@ extension RenditionReport {
   }
 }
 
-/// The attributes of a tag, as they are written: `BANDWIDTH=900000,URI="a.m3u8"`
+/// The attribute list of a tag, such as `BANDWIDTH=900000,URI="a.m3u8"`
 /// (draft-pantos-hls-rfc8216bis 4.2).
 struct AttributeList {
   private(set) var text = ""
 
-  /// A number, an enumerated string or a resolution; left out where it is nil.
+  /// Adds a number, an enumerated string or a resolution; nothing if it is nil.
   mutating func add(_ name: String, _ value: String?) {
     guard let value else { return }
     text += (text.isEmpty ? "" : ",") + name + "=" + value
   }
 
-  /// A quoted string; left out where it is nil. What cannot stand in one is taken out.
+  /// Adds a quoted string without its quotation marks and line breaks; nothing if it is nil.
   ///
-  /// Scalars are looked at, not characters: a quotation mark with an accent on it ends a string.
+  /// It is filtered by scalars, not by characters: a quotation mark with a combining accent ends a
+  /// string too.
   mutating func add(_ name: String, quoted value: String?) {
     let scalars = value?.unicodeScalars.filter { $0 != "\"" && !Character($0).isNewline }
     add(name, scalars.map { "\"" + String(String.UnicodeScalarView($0)) + "\"" })
   }
 
-  /// The attributes of a line.
+  /// Parses an attribute list.
   static func parse(_ text: some StringProtocol) -> [String: String] {
     var attributes: [String: String] = [:]
     var rest = Substring(text).unicodeScalars
@@ -166,7 +167,7 @@ struct AttributeList {
       let isQuoted = rest.first == "\""
       if isQuoted { rest = rest.dropFirst() }
       let end = rest.firstIndex(of: isQuoted ? "\"" : ",") ?? rest.endIndex
-      // No value has a quotation mark in it, which could not be written again.
+      // Quotation marks are dropped from values, since they could not be written again.
       let value = rest[..<end].filter { $0 != "\"" }
       attributes[String(name)] = String(String.UnicodeScalarView(value))
       rest = rest[end...]

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A media playlist of HTTP Live Streaming: the segments of one rendition, in the order of time
-/// (draft-pantos-hls-rfc8216bis 4.4.3).
+/// An HLS media playlist: the segments of one rendition, in order (draft-pantos-hls-rfc8216bis
+/// 4.4.3).
 ///
 /// ```swift
 /// var playlist = MediaPlaylist(.live, targetDuration: 6)
@@ -9,40 +9,46 @@
 /// try write(playlist.text)
 /// ```
 public struct MediaPlaylist: Equatable, Sendable {
-  /// What becomes of segments that are listed.
+  /// The type of a playlist, which determines whether listed segments may be removed.
   public enum Kind: String, Sendable {
-    /// They leave the list when they get old.
+    /// Old segments are removed.
     case live
-    /// None is ever removed (`EXT-X-PLAYLIST-TYPE:EVENT`).
+    /// Segments are never removed (`EXT-X-PLAYLIST-TYPE:EVENT`).
     case event = "EVENT"
-    /// The list does not change any more (`EXT-X-PLAYLIST-TYPE:VOD`).
+    /// The playlist does not change any more (`EXT-X-PLAYLIST-TYPE:VOD`).
     case onDemand = "VOD"
   }
 
+  /// Whether listed segments may be removed, and new ones added.
   public var kind: Kind
-  /// No segment is longer when it is rounded to seconds. It never changes while the playlist is written.
+  /// Maximum segment duration after rounding, in seconds. It never changes while the playlist is
+  /// being written.
   public private(set) var targetDuration: Int
-  /// The number of the first segment.
+  /// Media sequence number of the first segment.
   public internal(set) var mediaSequence: UInt64 = 0
-  /// How many discontinuities have left the list.
+  /// Number of discontinuities that have left the playlist.
   public internal(set) var discontinuitySequence: UInt64 = 0
+  /// The complete segments, in order.
   public private(set) var segments: [MediaSegment] = []
-  /// Segments are single pictures, which need no others (`EXT-X-I-FRAMES-ONLY`).
+  /// Whether each segment is a single I-frame (`EXT-X-I-FRAMES-ONLY`).
   public var isIFramesOnly = false
-  /// What players need for low latency; nil where they have to wait for whole segments.
+  /// Parameters of Low-Latency HLS; nil without it.
   public var lowLatency: LowLatency?
-  /// The segment that is not complete yet, with the parts that it has; nil before its first part.
+  /// The incomplete segment with its parts so far; nil before its first part.
   public private(set) var openSegment: MediaSegment?
-  /// The part that comes next (`EXT-X-PRELOAD-HINT`).
+  /// URI of the next part (`EXT-X-PRELOAD-HINT`).
   public var preloadHint: String?
-  /// How far the other renditions are.
+  /// State of the other renditions (`EXT-X-RENDITION-REPORT`).
   public var renditionReports: [RenditionReport] = []
-  /// Nothing follows (`EXT-X-ENDLIST`).
+  /// Whether no more segments follow (`EXT-X-ENDLIST`).
   public var hasEnded = false
 
+  /// Creates a playlist without segments.
+  ///
   /// - Parameters:
-  ///   - targetDuration: in seconds, above 0.
-  ///   - mediaSequence: the number of the first segment.
+  ///   - targetDuration: In seconds, above 0.
+  ///   - mediaSequence: Media sequence number of the first segment.
+  ///   - discontinuitySequence: Number of discontinuities before the first segment.
   public init(
     _ kind: Kind, targetDuration: Int, mediaSequence: UInt64 = 0, discontinuitySequence: UInt64 = 0
   ) {
@@ -52,8 +58,8 @@ public struct MediaPlaylist: Equatable, Sendable {
     self.discontinuitySequence = discontinuitySequence
   }
 
-  /// The same segments as the beginning of a playlist that is written on: it has not ended, and says
-  /// nothing of a segment that is open.
+  /// Returns a playlist with the same segments that can be continued: it has not ended and has no
+  /// open segment.
   public func reopened(as kind: Kind, targetDuration: Int) -> MediaPlaylist {
     var playlist = self
     playlist.kind = kind
@@ -66,16 +72,16 @@ public struct MediaPlaylist: Equatable, Sendable {
     return playlist
   }
 
-  /// The number of the segment that comes next.
+  /// Media sequence number of the next segment.
   public var nextSequence: UInt64 { mediaSequence + UInt64(segments.count) }
 
-  /// The sum of all segments, in nanoseconds.
+  /// Total duration of the complete segments, in nanoseconds.
   public var duration: UInt64 { segments.reduce(0) { $0 &+ $1.duration } }
 
-  /// The first parts of the segment that is not complete yet.
+  /// The parts of the incomplete segment.
   public var openParts: [PartialSegment] { openSegment?.parts ?? [] }
 
-  /// Adds the next segment. Parts of it that were added before become its own.
+  /// Appends the next segment, which takes over the parts of the incomplete one.
   public mutating func append(_ segment: MediaSegment) {
     var segment = segment
     segment.parts = openParts
@@ -83,25 +89,25 @@ public struct MediaPlaylist: Equatable, Sendable {
     segments.append(segment)
   }
 
-  /// Adds the next part of the segment that is not complete yet.
+  /// Appends the next part of the incomplete segment.
   public mutating func append(_ part: PartialSegment) {
     var segment = openSegment ?? MediaSegment("", duration: 0)
     segment.parts.append(part)
     openSegment = segment
   }
 
-  /// What is known of the segment that is not complete yet holds for its parts: where they are a
-  /// discontinuity, what has to be read before them, and their date.
+  /// Sets the properties of the incomplete segment that are listed before its parts: discontinuity,
+  /// initialization section and date.
   public mutating func describeOpenSegment(as segment: MediaSegment) {
     var segment = segment
     segment.parts = openParts
     openSegment = segment
   }
 
-  /// Takes the oldest segments away until `count` are left, and no more than a playlist of this
-  /// kind may lose: those of an event stay, and three target durations do.
+  /// Removes the oldest segments until `count` are left, but none from an event, and at least three
+  /// target durations stay.
   ///
-  /// - Returns: what is gone, oldest first.
+  /// - Returns: The removed segments, oldest first.
   public mutating func removeAll(but count: Int) -> [MediaSegment] {
     guard kind == .live, segments.count > count else { return [] }
     let least = UInt64(targetDuration) * 3_000_000_000
@@ -116,8 +122,8 @@ public struct MediaPlaylist: Equatable, Sendable {
     return removed
   }
 
-  /// Takes the oldest entries away whose addresses are among these: of a playlist of pictures, when
-  /// their segments have left another one.
+  /// Removes the oldest entries with these URIs, for an I-frame playlist after their segments have
+  /// left the media playlist.
   public mutating func removeFirst(in addresses: Set<String>) {
     while let first = segments.first, addresses.contains(first.uri) {
       if first.startsDiscontinuity { discontinuitySequence += 1 }
@@ -126,23 +132,25 @@ public struct MediaPlaylist: Equatable, Sendable {
     }
   }
 
-  /// The protocol version that the tags need, and no higher one.
+  /// The lowest protocol version that supports the tags in use.
   var version: Int {
     if isIFramesOnly { return 5 }
     return segments.contains { $0.map != nil } || lowLatency != nil ? 6 : 4
   }
 }
 
-/// What lets players follow closely (`EXT-X-SERVER-CONTROL`, `EXT-X-PART-INF`).
+/// Parameters of Low-Latency HLS (`EXT-X-SERVER-CONTROL`, `EXT-X-PART-INF`).
 public struct LowLatency: Equatable, Sendable {
-  /// No part is longer; in nanoseconds.
+  /// Maximum part duration, in nanoseconds.
   public var partTarget: UInt64
-  /// How far from the end players begin; in nanoseconds, at least three times the largest
-  /// `partTarget` of all renditions.
+  /// Minimum distance from the end at which players start, in nanoseconds: at least three times the
+  /// largest `partTarget` of all renditions.
   public var partHoldBack: UInt64
-  /// Segments further than this from the end may be left out of an update; in nanoseconds.
+  /// Distance from the end in nanoseconds beyond which a delta update may omit segments; nil if it
+  /// may not.
   public var canSkipUntil: UInt64?
 
+  /// Creates parameters from durations in nanoseconds.
   public init(partTarget: UInt64, partHoldBack: UInt64, canSkipUntil: UInt64? = nil) {
     self.partTarget = partTarget
     self.partHoldBack = partHoldBack
@@ -150,15 +158,16 @@ public struct LowLatency: Equatable, Sendable {
   }
 }
 
-/// How far another rendition is (`EXT-X-RENDITION-REPORT`).
+/// The state of another rendition (`EXT-X-RENDITION-REPORT`).
 public struct RenditionReport: Equatable, Sendable {
-  /// Of its playlist, from the playlist that has the report.
+  /// URI of its playlist, relative to the playlist with this report.
   public var uri: String
-  /// Of the segment that has come last, or comes now.
+  /// Media sequence number of its last segment, which may be incomplete.
   public var lastSequence: UInt64
-  /// Of the part that has come last, within that segment.
+  /// Index of the last part within that segment; nil if it has none.
   public var lastPart: UInt64?
 
+  /// Creates a report.
   public init(uri: String, lastSequence: UInt64, lastPart: UInt64? = nil) {
     self.uri = uri
     self.lastSequence = lastSequence
@@ -166,25 +175,27 @@ public struct RenditionReport: Equatable, Sendable {
   }
 }
 
-/// One segment of a media playlist.
+/// A segment of a media playlist.
 public struct MediaSegment: Equatable, Sendable {
+  /// URI relative to the playlist.
   public var uri: String
   /// In nanoseconds.
   public var duration: UInt64
-  /// Where it lies in the resource; nil for all of it.
+  /// Byte range of the resource; nil for all of it.
   public var byteRange: ByteRange?
-  /// What has to be read before it (`EXT-X-MAP`).
+  /// Initialization section (`EXT-X-MAP`).
   public var map: InitializationSection?
-  /// The wall-clock time of its first sample, in nanoseconds since 1970-01-01 00:00 UTC.
+  /// Wall-clock time of the first sample, in nanoseconds since 1970-01-01 00:00 UTC; nil if
+  /// unknown.
   public var programDateTime: Int64?
-  /// Its coding, or its time line, is not that of the one before.
+  /// Whether its format or timeline differs from that of the previous segment.
   public var startsDiscontinuity = false
-  /// It never came, and is not to be fetched (`EXT-X-GAP`).
+  /// Whether the segment is missing and must not be loaded (`EXT-X-GAP`).
   public var isGap = false
-  /// What it came in.
+  /// The parts that make up the segment.
   public internal(set) var parts: [PartialSegment] = []
 
-  /// - Parameter duration: in nanoseconds.
+  /// - Parameter duration: In nanoseconds.
   public init(_ uri: String, duration: UInt64, map: InitializationSection? = nil) {
     self.uri = uri
     self.duration = duration
@@ -192,15 +203,16 @@ public struct MediaSegment: Equatable, Sendable {
   }
 }
 
-/// A part of a segment, which can be fetched before the segment is complete (`EXT-X-PART`).
+/// A part of a segment, available before the segment is complete (`EXT-X-PART`).
 public struct PartialSegment: Equatable, Sendable {
+  /// URI relative to the playlist.
   public var uri: String
   /// In nanoseconds.
   public var duration: UInt64
-  /// Decoding can start at it.
+  /// Whether decoding can start at the part.
   public var isIndependent: Bool
 
-  /// - Parameter duration: in nanoseconds.
+  /// - Parameter duration: In nanoseconds.
   public init(_ uri: String, duration: UInt64, isIndependent: Bool = false) {
     self.uri = uri
     self.duration = duration
@@ -208,27 +220,33 @@ public struct PartialSegment: Equatable, Sendable {
   }
 }
 
-/// What has to be read before segments: `ftyp` and `moov`.
+/// An initialization section: `ftyp` and `moov`, which precede segments.
 public struct InitializationSection: Equatable, Sendable {
+  /// URI relative to the playlist.
   public var uri: String
+  /// Byte range of the resource; nil for all of it.
   public var byteRange: ByteRange?
 
+  /// Creates an initialization section, by default the whole resource.
   public init(_ uri: String, byteRange: ByteRange? = nil) {
     self.uri = uri
     self.byteRange = byteRange
   }
 }
 
-/// Some bytes of a resource.
+/// A range of bytes of a resource.
 public struct ByteRange: Equatable, Sendable {
+  /// Number of bytes.
   public var length: UInt64
+  /// Offset of the first byte.
   public var offset: UInt64
 
+  /// Creates a range.
   public init(length: UInt64, offset: UInt64) {
     self.length = length
     self.offset = offset
   }
 
-  /// As playlists have it: `36950@24`.
+  /// As written in playlists: `36950@24`.
   var text: String { "\(length)@\(offset)" }
 }

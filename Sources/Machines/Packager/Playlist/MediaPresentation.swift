@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A DASH manifest over the segments of HLS playlists (ISO/IEC 23009-1): one period, an adaptation
-/// set for each rendition of video and of sound.
+/// A DASH manifest over the segments of HLS playlists (ISO/IEC 23009-1), with an adaptation set for
+/// each video and audio rendition.
 public struct MediaPresentation: Equatable, Sendable {
+  /// Whether the presentation is complete or live.
   public enum Kind: Equatable, Sendable {
-    /// All segments are there.
+    /// All segments are available.
     case onDemand
-    /// Segments come in real time.
+    /// Segments become available in real time.
     case live(Live)
   }
 
-  /// What players of a live presentation need. Times in nanoseconds.
+  /// Properties of a live presentation. Times are in nanoseconds.
   public struct Live: Equatable, Sendable {
-    /// When media time 0 was, since 1970-01-01 00:00 UTC.
+    /// Wall-clock time of media time 0, since 1970-01-01 00:00 UTC.
     public var availabilityStartTime: Int64
-    /// When the manifest was written, since 1970-01-01 00:00 UTC.
+    /// Wall-clock time at which the manifest was written, since 1970-01-01 00:00 UTC.
     public var publishTime: Int64
-    /// How often it is worth to look for a new manifest.
+    /// Minimum interval between updates of the manifest.
     public var minimumUpdatePeriod: UInt64
-    /// How long segments stay; nil for always.
+    /// How long segments stay available; nil for unlimited time.
     public var timeShiftBufferDepth: UInt64?
-    /// How much before its end a segment can be asked for; 0 for not before.
+    /// How long before its end a segment can be requested; 0 for not before.
     public var availabilityTimeOffset: UInt64 = 0
 
+    /// Creates properties of a presentation whose segments are available only when complete.
     public init(
       availabilityStartTime: Int64, publishTime: Int64, minimumUpdatePeriod: UInt64,
       timeShiftBufferDepth: UInt64? = nil
@@ -34,42 +36,49 @@ public struct MediaPresentation: Equatable, Sendable {
     }
   }
 
-  /// What a rendition shows or plays.
+  /// Media type and properties of a rendition.
   public enum Content: Equatable, Sendable {
-    /// - width, height: of one eye, in pixels.
+    /// Width and height of one eye, in pixels.
+    /// Audio; the sample rate is in hertz, the language a BCP 47 tag.
     case video(width: Int, height: Int, frameRate: FrameRate?)
     case audio(sampleRate: UInt32, channelCount: Int, language: String?)
   }
 
-  /// One rendition, and its segments.
+  /// A rendition with its segments.
   public struct Representation: Equatable, Sendable {
+    /// The name of the rendition.
     public var id: String
+    /// Media type and properties.
     public var content: Content
-    /// RFC 6381: `hvc1.1.6.L123.B0`.
+    /// RFC 6381, such as `hvc1.1.6.L123.B0`.
     public var codecs: String
-    /// Bits a second.
+    /// Bits per second.
     public var bandwidth: UInt64
-    /// Units a second of the segments' times.
+    /// Units per second of the segments' times.
     public var timescale: UInt32
-    /// The address of `ftyp` and `moov`.
+    /// URI of the initialization segment.
     public var initialization: String
-    /// The addresses of segments, with `$Number%05d$` for their number.
+    /// URI template of the segments, with `$Number%05d$` for their number.
     public var media: String
-    /// The number of the first segment.
+    /// Number of the first segment.
     public var startNumber: UInt64
-    /// When each segment starts and how long it lasts, in units of the timescale.
+    /// Start and duration of each segment.
     public var segments: [Segment]
 
-    /// In units of the timescale.
+    /// Position of a segment, in units of the timescale.
     public struct Segment: Equatable, Sendable {
+      /// Media time of the start.
       public var start: UInt64
+      /// Duration.
       public var duration: UInt64
 
+      /// Creates a position.
       public init(start: UInt64, duration: UInt64) {
         (self.start, self.duration) = (start, duration)
       }
     }
 
+    /// Creates a representation.
     public init(
       id: String, content: Content, codecs: String, bandwidth: UInt64, timescale: UInt32,
       initialization: String, media: String, startNumber: UInt64,
@@ -81,33 +90,37 @@ public struct MediaPresentation: Equatable, Sendable {
     }
   }
 
-  /// What is coded in one way.
+  /// A part of the presentation without format changes.
   public struct Period: Equatable, Sendable {
-    /// On the time line of the segments, in nanoseconds.
+    /// Start in nanoseconds on the timeline of the segments.
     public var start: UInt64
+    /// The renditions in this period.
     public var representations: [Representation]
 
+    /// Creates a period.
     public init(_ start: UInt64, _ representations: [Representation]) {
       (self.start, self.representations) = (start, representations)
     }
   }
 
+  /// Whether the presentation is complete or live.
   public var kind: Kind
-  /// How much is to be buffered at least, in nanoseconds: a segment.
+  /// Minimum buffer of a player, in nanoseconds: a segment.
   public var minimumBufferTime: UInt64
-  /// In the order of time.
+  /// In chronological order.
   public var periods: [Period] = []
 
+  /// Creates a presentation without periods.
   public init(_ kind: Kind, minimumBufferTime: UInt64) {
     self.kind = kind
     self.minimumBufferTime = minimumBufferTime
   }
 
-  /// The file.
+  /// The content of the manifest file.
   public var text: String {
     var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>", header]
     for period in periods {
-      // A period keeps its name when others before it leave the list.
+      // The ID of a period stays the same when earlier ones are removed.
       let id = period.start / 1_000_000
       lines.append(
         "  <Period id=\"\(id)\" start=\"\(period.start == 0 ? "PT0S" : Self.duration(period.start))\">"
@@ -120,7 +133,7 @@ public struct MediaPresentation: Equatable, Sendable {
       lines.append("  </Period>")
     }
     if case .live(let live) = kind {
-      // Players compare their clock with the manifest's date.
+      // Lets players compare their clock with that of the server.
       lines.append(
         "  <UTCTiming schemeIdUri=\"urn:mpeg:dash:utc:direct:2014\" "
           + "value=\"\(UTCTime.text(live.publishTime))\"/>")
@@ -154,7 +167,7 @@ public struct MediaPresentation: Equatable, Sendable {
     return "<MPD \(attributes.joined(separator: " "))>"
   }
 
-  /// Of the longest rendition, in nanoseconds.
+  /// End of the longest rendition, in nanoseconds.
   private var duration: UInt64 {
     periods.flatMap(\.representations).map { representation in
       guard let last = representation.segments.last else { return 0 }
@@ -201,7 +214,7 @@ extension MediaPresentation.Representation {
     if start > 0 {
       let second: UInt64 = 1_000_000_000
       let units = start.multipliedFullWidth(by: UInt64(timescale))
-      // To the nearest: both are rounded.
+      // Rounded to the nearest, since both times are.
       let (whole, rest) = units.high < second ? second.dividingFullWidth(units) : (0, 0)
       let offset = whole + (rest * 2 >= second ? 1 : 0)
       template += " presentationTimeOffset=\"\(offset)\""
@@ -218,7 +231,7 @@ extension MediaPresentation.Representation {
     return lines
   }
 
-  /// Segments of one length behind each other in one row.
+  /// The rows of the segment timeline; successive segments of equal duration share a row.
   private var timeline: [String] {
     var rows: [(start: UInt64, duration: UInt64, count: Int)] = []
     var end: UInt64?

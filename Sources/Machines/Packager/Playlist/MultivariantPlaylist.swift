@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The playlist of playlists: what can be played, for players to choose from
-/// (draft-pantos-hls-rfc8216bis 4.4.6).
+/// An HLS multivariant playlist: the variants that players choose from (draft-pantos-hls-rfc8216bis
+/// 4.4.6).
 public struct MultivariantPlaylist: Equatable, Sendable {
-  /// Best first: players begin with the first.
+  /// Best first: players start with the first.
   public var variants: [Variant] = []
+  /// Audio renditions, which all variants share.
   public var audio: [AudioRendition] = []
-  /// Playlists of single pictures, for moving through the movie fast; see
-  /// ``Variant/iFrames(_:bandwidth:averageBandwidth:)``.
+  /// I-frame playlists, for fast scanning; see ``Variant/iFrames(_:bandwidth:averageBandwidth:)``.
   public var iFrames: [Variant] = []
 
+  /// Creates an empty playlist.
   public init() {}
 
-  /// The file.
+  /// The content of the playlist file.
   public var text: String {
     let needsLayout = (variants + iFrames).contains { !$0.layouts.isUsual }
     var lines = [
@@ -26,8 +27,8 @@ public struct MultivariantPlaylist: Equatable, Sendable {
     return lines.joined(separator: "\n") + "\n"
   }
 
-  /// What players that know no layouts can play; nil where there is nothing for them. Clients that
-  /// do not know version 12 must not play a playlist of that version, so it is a file of its own.
+  /// The part for players without layout support; nil if it has no variants. Such players must
+  /// ignore playlists of version 12, so it is a separate file.
   public var withoutLayouts: MultivariantPlaylist? {
     var playlist = self
     playlist.variants.removeAll { !$0.layouts.isUsual }
@@ -48,7 +49,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   }
 }
 
-/// Renditions of sound that are coded alike, of which a variant is played with one.
+/// The audio renditions with one group ID, which are coded alike and combined with each variant.
 struct AudioGroup: Equatable {
   let id: String
   let codecs: String
@@ -66,24 +67,28 @@ struct AudioGroup: Equatable {
   }
 }
 
-/// A playlist of video (`EXT-X-STREAM-INF`), or of single pictures of one
-/// (`EXT-X-I-FRAME-STREAM-INF`).
+/// A video rendition (`EXT-X-STREAM-INF`) or its I-frames (`EXT-X-I-FRAME-STREAM-INF`).
 public struct Variant: Equatable, Sendable {
+  /// URI of the media playlist.
   public var uri: String
-  /// The largest rate of any segment or two, and of all, without sound; bits a second.
+  /// Peak segment bit rate without audio, in bits per second.
   public var bandwidth: UInt64
+  /// Average bit rate without audio, in bits per second.
   public var averageBandwidth: UInt64
-  /// RFC 6381: `hvc1.1.6.L123.B0`.
+  /// RFC 6381, such as `hvc1.1.6.L123.B0`.
   public var codecs: String
-  /// Of one eye, in pixels.
+  /// Width of one eye, in pixels.
   public var width: Int
+  /// Height of one eye, in pixels.
   public var height: Int
-  /// Nil where it is not known, or varies.
+  /// Nil if unknown or variable.
   public var frameRate: FrameRate?
+  /// Dynamic range.
   public var range: VideoRange
   /// Those that the pictures have by turns, the one of most of them first.
   public var layouts: [RenditionLayout]
 
+  /// Creates a variant with unknown frame rate.
   public init(
     _ uri: String, bandwidth: UInt64, averageBandwidth: UInt64, codecs: String, width: Int,
     height: Int, range: VideoRange = .standard, layouts: [RenditionLayout]
@@ -93,17 +98,18 @@ public struct Variant: Equatable, Sendable {
     (self.range, self.layouts) = (range, layouts)
   }
 
-  /// The playlist `uri` of this one's pictures that are decoded alone.
+  /// Returns the I-frame variant of this one, whose playlist is at `uri`.
   ///
   /// - Parameters:
-  ///   - bandwidth, averageBandwidth: of the pictures alone, in bits a second.
+  ///   - bandwidth, averageBandwidth: Peak and average bit rate of the I-frames alone, in bits per
+  ///     second.
   public func iFrames(_ uri: String, bandwidth: UInt64, averageBandwidth: UInt64) -> Variant {
     Variant(
       uri, bandwidth: bandwidth, averageBandwidth: averageBandwidth, codecs: codecs, width: width,
       height: height, range: range, layouts: layouts)
   }
 
-  /// What is said of video and of single pictures.
+  /// Returns the attributes common to both tags.
   private func attributes(group: AudioGroup? = nil) -> AttributeList {
     var attributes = AttributeList()
     attributes.add("BANDWIDTH", String(bandwidth &+ (group?.bandwidth ?? 0)))
@@ -130,29 +136,32 @@ public struct Variant: Equatable, Sendable {
   }
 }
 
-/// Frames a second, as a fraction.
+/// Frames per second as a fraction.
 public struct FrameRate: Equatable, Sendable {
+  /// Frames per ``denominator`` seconds.
   public var numerator: UInt64
+  /// Number of seconds; above 0.
   public var denominator: UInt64
 
+  /// Creates a frame rate.
   public init(_ numerator: UInt64, _ denominator: UInt64 = 1) {
     (self.numerator, self.denominator) = (numerator, denominator)
   }
 
-  /// As DASH has it: `30000/1001`.
+  /// As written in DASH manifests: `30000/1001`.
   var text: String { denominator == 1 ? "\(numerator)" : "\(numerator)/\(denominator)" }
 }
 
-/// The transfer characteristics of a variant.
+/// The dynamic range of a variant, by its transfer characteristics.
 public enum VideoRange: String, Sendable {
-  /// BT.709 and its kin.
+  /// BT.709 and similar.
   case standard = "SDR"
   /// ARIB STD-B67.
   case hybridLogGamma = "HLG"
   /// SMPTE ST 2084.
   case perceptualQuantizer = "PQ"
 
-  /// - Parameter transferCharacteristics: of ITU-T H.273.
+  /// - Parameter transferCharacteristics: ITU-T H.273 code point.
   public init(transferCharacteristics: Int?) {
     switch transferCharacteristics {
     case 16: self = .perceptualQuantizer
@@ -162,23 +171,28 @@ public enum VideoRange: String, Sendable {
   }
 }
 
-/// A playlist of sound (`EXT-X-MEDIA`).
+/// An audio rendition (`EXT-X-MEDIA`).
 public struct AudioRendition: Equatable, Sendable {
+  /// URI of the media playlist.
   public var uri: String
-  /// Of the renditions that are coded alike.
+  /// Common to renditions that are coded alike.
   public var groupID: String
-  /// For people; unlike all others of the group.
+  /// Shown to users; unique within the group.
   public var name: String
   /// A BCP 47 tag.
   public var language: String?
+  /// Whether players choose this rendition by default.
   public var isDefault: Bool
+  /// Number of audio channels.
   public var channelCount: Int
-  /// RFC 6381: `mp4a.40.2`.
+  /// RFC 6381, such as `mp4a.40.2`.
   public var codecs: String
-  /// Bits a second.
+  /// Peak segment bit rate, in bits per second.
   public var bandwidth: UInt64
+  /// Average bit rate, in bits per second.
   public var averageBandwidth: UInt64
 
+  /// Creates an audio rendition.
   public init(
     _ uri: String, groupID: String, name: String, language: String? = nil, isDefault: Bool,
     channelCount: Int, codecs: String, bandwidth: UInt64, averageBandwidth: UInt64
@@ -202,32 +216,35 @@ public struct AudioRendition: Equatable, Sendable {
   }
 }
 
-/// How pictures are to be looked at: one entry of `REQ-VIDEO-LAYOUT`
+/// The way in which pictures must be presented: one entry of `REQ-VIDEO-LAYOUT`
 /// (draft-pantos-hls-rfc8216bis 4.4.6.2).
 public struct RenditionLayout: Equatable, Sendable {
   public enum Projection: String, Sendable, CaseIterable {
-    /// On a plane.
+    /// A plane.
     case rectilinear = "PROJ-RECT"
-    /// 360 degrees.
+    /// A sphere, 360 degrees.
     case equirectangular = "PROJ-EQUI"
-    /// 180 degrees.
+    /// Half a sphere, 180 degrees.
     case halfEquirectangular = "PROJ-HEQU"
-    /// By the lens parameters of each picture.
+    /// Defined by the lens parameters of each picture.
     case parametricImmersive = "PROJ-PRIM"
   }
 
+  /// Whether the pictures have two eyes.
   public var isStereo: Bool
+  /// The surface that pictures are projected onto.
   public var projection: Projection
 
+  /// Creates a layout.
   public init(isStereo: Bool, projection: Projection = .rectilinear) {
     self.isStereo = isStereo
     self.projection = projection
   }
 
-  /// One eye on a plane, which needs no words.
+  /// Whether this is a single view on a plane, which needs no entry.
   public var isUsual: Bool { !isStereo && projection == .rectilinear }
 
-  /// `CH-STEREO/PROJ-HEQU`; a plane is not said.
+  /// Such as `CH-STEREO/PROJ-HEQU`; a plane is omitted.
   public var text: String {
     let channels = isStereo ? "CH-STEREO" : "CH-MONO"
     return projection == .rectilinear ? channels : "\(channels)/\(projection.rawValue)"
@@ -238,6 +255,6 @@ extension [RenditionLayout] {
   /// Nothing of it needs words.
   var isUsual: Bool { allSatisfy(\.isUsual) }
 
-  /// The value of `REQ-VIDEO-LAYOUT`: an entry for each layout that is shown by turns.
+  /// The value of `REQ-VIDEO-LAYOUT`: one entry per layout.
   var text: String { map(\.text).joined(separator: ",") }
 }

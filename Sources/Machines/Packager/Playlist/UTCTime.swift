@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// A moment as ISO 8601 writes it in playlists: `2026-11-22T02:03:56.000Z`, to the millisecond.
+/// ISO 8601 times as written in playlists, to the millisecond: `2026-11-22T02:03:56.000Z`.
 enum UTCTime {
   private static let day: Int64 = 86_400_000
 
-  /// - Parameter nanoseconds: since 1970-01-01 00:00 UTC.
+  /// - Parameter nanoseconds: Since 1970-01-01 00:00 UTC.
   static func text(_ nanoseconds: Int64) -> String {
     let (quotient, remainder) = nanoseconds.quotientAndRemainder(dividingBy: 1_000_000)
     let milliseconds = quotient + (remainder >= 500_000 ? 1 : remainder < -500_000 ? -1 : 0)
@@ -16,7 +16,8 @@ enum UTCTime {
       + ":\(padded(rest / 1000 % 60, 2)).\(padded(rest % 1000, 3))Z"
   }
 
-  /// The opposite; nil for any other form.
+  /// Parses the output of ``text(_:)``, into nanoseconds since 1970-01-01 00:00 UTC; nil for any
+  /// other format.
   static func nanoseconds(_ text: some StringProtocol) -> Int64? {
     let fields = text.split { "-T:.Z".contains($0) }.map { Int64($0) }
     guard text.hasSuffix("Z"), fields.count == 7,
@@ -67,8 +68,8 @@ enum UTCTime {
   }
 }
 
-/// Nanoseconds as seconds with a number of decimals, rounded to the nearest: playlists need no
-/// floating-point numbers, and get none.
+/// Returns nanoseconds as seconds with this many decimals, rounded to the nearest, without
+/// floating-point arithmetic.
 func seconds(_ nanoseconds: UInt64, decimals: Int = 5) -> String {
   precondition((1...9).contains(decimals))
   let unit = (decimals..<9).reduce(UInt64(1)) { product, _ in product * 10 }
@@ -79,7 +80,7 @@ func seconds(_ nanoseconds: UInt64, decimals: Int = 5) -> String {
   return "\(rounded / one).\(String(repeating: "0", count: decimals - fraction.count))\(fraction)"
 }
 
-/// Seconds as playlists have them, in nanoseconds; nil for what is no such number.
+/// Parses seconds as written in playlists, into nanoseconds; nil if the text is not such a number.
 func nanoseconds(_ text: some StringProtocol) -> UInt64? {
   let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
   guard let whole = parts.first.flatMap({ UInt64($0) }), whole < 1 << 20 else { return nil }
@@ -90,7 +91,7 @@ func nanoseconds(_ text: some StringProtocol) -> UInt64? {
   return whole * 1_000_000_000 + fraction * scale
 }
 
-/// A positive quotient as a decimal number, rounded to the nearest; 0 where the divisor is 0.
+/// Returns a positive quotient as a decimal number, rounded to the nearest; 0 if the divisor is 0.
 func quotient(_ numerator: UInt64, _ denominator: UInt64, decimals: Int = 3) -> String {
   guard denominator > 0 else { return seconds(0, decimals: decimals) }
   let product = numerator.multipliedFullWidth(by: 1_000_000_000)
@@ -98,10 +99,10 @@ func quotient(_ numerator: UInt64, _ denominator: UInt64, decimals: Int = 3) -> 
   return seconds(denominator.dividingFullWidth(product).quotient, decimals: decimals)
 }
 
-/// The bit rate of a rendition, measured: `BANDWIDTH` and `AVERAGE-BANDWIDTH`.
+/// The measured bit rate of a rendition: `BANDWIDTH` and `AVERAGE-BANDWIDTH`.
 public struct BitRate: Equatable, Sendable {
-  /// The largest rate of any row of segments that lasts between half and one and a half target
-  /// durations; bits a second.
+  /// Peak segment bit rate in bits per second: the largest rate of any contiguous segments that
+  /// last between half and one and a half target durations.
   public private(set) var peak: UInt64 = 0
   private var bytes: UInt64 = 0
   private var duration: UInt64 = 0
@@ -114,17 +115,17 @@ public struct BitRate: Equatable, Sendable {
     var duration: UInt64 = 0
   }
 
-  /// - Parameter targetDuration: in seconds.
+  /// - Parameter targetDuration: In seconds.
   public init(targetDuration: Int) {
     self.targetDuration = UInt64(max(targetDuration, 1)) * 1_000_000_000
   }
 
-  /// Of all segments, in bits a second.
+  /// Average segment bit rate in bits per second.
   public var average: UInt64 { Self.rate(bytes, duration) }
 
-  /// Counts a segment.
+  /// Adds a segment.
   ///
-  /// - Parameter duration: in nanoseconds.
+  /// - Parameter duration: In nanoseconds.
   public mutating func add(bytes: UInt64, duration: UInt64) {
     self.bytes &+= bytes
     self.duration &+= duration
@@ -137,7 +138,7 @@ public struct BitRate: Equatable, Sendable {
       row = Row(bytes: row.bytes + segment.bytes, duration: row.duration + segment.duration)
       if row.duration >= targetDuration / 2 { peak = max(peak, Self.rate(row.bytes, row.duration)) }
     }
-    // A rendition of one short segment has a rate too.
+    // A rendition with only one short segment has a peak rate too.
     peak = max(peak, average)
   }
 
