@@ -112,7 +112,7 @@ struct MuxInputTests {
     let problem = try await failure(
       of: frames + "! queue ! \(element).left " + frames + "! queue ! \(element).right "
         + (elements[element] ?? ""))
-    #expect(problem.message.contains("counted in bytes, not in time"), "\(problem)")
+    #expect(problem.message.contains("is in bytes, not in time"), "\(problem)")
   }
 
   /// The error that a movie ends with whose sound is buffers of no content.

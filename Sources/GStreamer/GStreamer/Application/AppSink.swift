@@ -2,33 +2,34 @@
 
 internal import CGStreamer
 
-/// An `appsink`: the end of a pipeline, from which a program takes what comes.
+/// An `appsink`: the end of a pipeline, from which a program takes buffers.
 ///
-/// The element is the queue: it holds at most so many buffers, and then blocks what is upstream.
+/// The element queues a limited number of buffers, and blocks upstream when it is full.
 package final class AppSink: @unchecked Sendable {
-  /// How the sink deals with what comes.
+  /// How the sink queues buffers.
   package struct Settings: Sendable {
-    /// How many buffers wait for the program.
+    /// Maximum number of queued buffers.
     package var depth = 2
-    /// Buffers come when they are due, by the pipeline's clock, and not as fast as they can be made.
+    /// Whether buffers arrive in real time, by the pipeline's clock, instead of as fast as
+    /// possible.
     package var isSynchronised = false
-    /// Where nobody takes them, the oldest go, and nothing blocks.
+    /// Whether a full queue drops the oldest buffer instead of blocking.
     package var drops = false
 
     package init() {}
   }
 
-  /// A buffer and what it is.
+  /// A buffer with its format and times.
   package struct Sample: Sendable {
     package let buffer: Buffer
-    /// Nil for what is no raw video.
+    /// Nil for anything but raw video.
     package let info: VideoInfo?
-    /// The buffer's time on the movie's time line, which its PTS is not: movies start with an edit.
-    /// What begins before the part that is played has its own time there, too.
+    /// The buffer's stream time, which differs from its PTS: movies start with an edit. It is given
+    /// even for a buffer that starts before the segment.
     package let streamTime: ClockTime?
-    /// On the pipeline's clock, from the moment it began to play.
+    /// The buffer's running time; nil outside the segment.
     package let runningTime: ClockTime?
-    /// That the buffer lies in, or partly.
+    /// The segment that contains the buffer, at least in part.
     package let segment: Segment?
   }
 
@@ -36,20 +37,21 @@ package final class AppSink: @unchecked Sendable {
   private let format = Locked<(caps: Caps, info: VideoInfo?)?>(nil)
 
   /// - Parameters:
-  ///   - element: an `appsink` of a pipeline that does not run yet.
-  ///   - waker: told of each buffer and of the end, in a streaming thread.
+  ///   - element: An `appsink` of a pipeline that is not running yet.
+  ///   - waker: Woken for each buffer and at the end, in a streaming thread.
   package init(_ element: Element, _ settings: Settings, waker: Waker? = nil) {
     self.element = element
     let sink = Self.sink(element)
     gst_app_sink_set_max_buffers(sink, UInt32(clamping: max(1, settings.depth)))
     gst_app_sink_set_drop(sink, settings.drops ? 1 : 0)
-    // The end is there when the last buffer came, not when it was taken: teardown would wait.
+    // EOS is reached when the last buffer has arrived, not when it has been taken: teardown would
+    // wait.
     gst_app_sink_set_wait_on_eos(sink, 0)
     let base = UnsafeMutableRawPointer(sink).assumingMemoryBound(to: GstBaseSink.self)
     gst_base_sink_set_sync(base, settings.isSynchronised ? 1 : 0)
-    // Two sinks behind one streaming thread would each wait for the other's first buffer.
+    // Two sinks after one streaming thread would each wait for the other's first buffer.
     gst_base_sink_set_async_enabled(base, settings.isSynchronised ? 1 : 0)
-    // It would hold a buffer of the decoder's pool.
+    // The last sample would keep a buffer of the decoder's pool.
     gst_base_sink_set_last_sample_enabled(base, 0)
     if let waker { watch { waker.wake() } }
     takeVideoMeta()
@@ -64,8 +66,8 @@ package final class AppSink: @unchecked Sendable {
     UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSink.self)
   }
 
-  /// Has each buffer given to `body` when it comes, in the streaming thread: in place of a waker
-  /// and of ``pull()``.
+  /// Passes each buffer to `body` as it arrives, in the streaming thread, instead of waking a waker
+  /// for ``pull()``.
   package func deliver(to body: @escaping @Sendable (Sample) -> Void) {
     watch { [weak self] in
       if let sample = self?.pull() { body(sample) }
@@ -88,15 +90,15 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// What the element's callbacks hold.
+  /// The data of the element's callbacks.
   private final class Watcher: Sendable {
     let onChange: @Sendable () -> Void
 
     init(_ onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
   }
 
-  /// The element takes frames that lie in their buffers as a GstVideoMeta says. Up to 1.22, appsink
-  /// does not say so by itself, and decoders and splitters would copy each frame.
+  /// Announces support of GstVideoMeta. Up to 1.22, appsink does not do so itself, and decoders and
+  /// splitters would copy each frame.
   private func takeVideoMeta() {
     guard let pad = element.staticPad("sink") else { return }
     let what = GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue
@@ -111,21 +113,22 @@ package final class AppSink: @unchecked Sendable {
       }, nil, nil)
   }
 
-  /// The next buffer; nil where none waits.
+  /// Removes and returns the next buffer; nil if the queue is empty.
   package func pull() -> Sample? { adopt(gst_app_sink_try_pull_sample(Self.sink(element), 0)) }
 
-  /// The buffer that the sink waits with in PAUSED; nil where it does not, or this buffer was taken.
+  /// Returns the preroll buffer in PAUSED; nil if there is none or it was already taken.
   package func pullPreroll() -> Sample? {
     adopt(gst_app_sink_try_pull_preroll(Self.sink(element), 0))
   }
 
-  /// Sends an event upstream, such as a seek; false where nobody takes it.
+  /// Sends an event upstream, such as a seek; returns false if it is not handled.
   ///
-  /// Through the pad, since an element takes events between its changes of state only: one that waits for a
-  /// full sink, which waits for ``pull()``, would wait for ever where the same task sends and pulls.
+  /// It is sent through the pad because an element handles events only between its state changes. A
+  /// state change can wait for a full sink, which waits for ``pull()``; a task that both sends and
+  /// pulls would then wait forever.
   package func push(_ event: Event) -> Bool { element.staticPad("sink")?.push(event) ?? false }
 
-  /// In PAUSED, goes so many buffers on; the next one prerolls.
+  /// In PAUSED, steps forward by `count` buffers; the next one prerolls.
   package func skip(_ count: Int) {
     gst_element_send_event(
       element.pointer, gst_event_new_step(GST_FORMAT_BUFFERS, guint64(max(0, count)), 1, 1, 0))
@@ -147,7 +150,8 @@ package final class AppSink: @unchecked Sendable {
       runningTime: buffer.pts.flatMap { segment?.runningTime($0) }, segment: segment)
   }
 
-  /// What `caps` say; read once, since all buffers of a stream have the same ones.
+  /// Returns the format in `caps`. It is parsed once, since all buffers of a stream share the same
+  /// caps object.
   private func info(_ caps: UnsafeMutablePointer<GstCaps>?) -> VideoInfo? {
     guard let caps else { return nil }
     let handle = Caps(retaining: caps)
@@ -159,12 +163,11 @@ package final class AppSink: @unchecked Sendable {
     }
   }
 
-  /// Nothing waits, and nothing more comes.
+  /// Whether the queue is empty and no more buffers follow.
   package var hasEnded: Bool { gst_app_sink_is_eos(Self.sink(element)) != 0 }
 }
 
-/// Wakes the tasks that wait for a pipeline: anything may have happened, and they look for themselves
-/// what it was.
+/// Wakes the tasks that wait for a pipeline. They must check for themselves what has changed.
 package final class Waker: Sendable {
   private struct State {
     var count = 0
@@ -175,7 +178,7 @@ package final class Waker: Sendable {
 
   package init() {}
 
-  /// Something has happened. From any thread; never blocks.
+  /// Wakes all waiting tasks. Callable from any thread; never blocks.
   package func wake() {
     let waiting = state.withLock { state in
       state.count &+= 1
@@ -185,10 +188,11 @@ package final class Waker: Sendable {
     for continuation in waiting { continuation.resume() }
   }
 
-  /// How often something has happened: to be asked before one looks, and given to `wait`.
+  /// The number of wake-ups so far, to be read before checking for changes and then passed to
+  /// `wait`.
   package var count: Int { state.withLock { $0.count } }
 
-  /// Waits until something has happened since the count was that, or the task is cancelled.
+  /// Waits until there have been more than `count` wake-ups, or the task is cancelled.
   package func wait(since count: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
@@ -204,7 +208,7 @@ package final class Waker: Sendable {
     }
   }
 
-  /// The same, but no longer than `limit`.
+  /// Waits like ``wait(since:)``, but at most for `limit`.
   package func wait(since count: Int, atMost limit: Duration) async {
     let timer = Task {
       try await Task.sleep(for: limit)

@@ -2,19 +2,20 @@
 
 internal import CGStreamer
 
-/// An `appsrc`: the beginning of a pipeline, to which a program gives buffers.
+/// An `appsrc`: the start of a pipeline, to which a program passes buffers.
 package final class AppSource: @unchecked Sendable {
   package let element: Element
   private let depth: UInt64
 
-  /// What it tells the program, in a streaming thread or in that of who searches. Neither may block.
+  /// Called in a streaming thread, or in the thread that seeks. They must not block.
   package struct Callbacks: Sendable {
-    /// It wants more.
+    /// The queue has room for more buffers.
     package let needData: @Sendable () -> Void
-    /// Buffers are to come from this time on. What is given before it wants more is lost.
+    /// The next buffer must be the one at this time, in nanoseconds. Buffers pushed before the next
+    /// `needData` are dropped.
     package let seekData: (@Sendable (ClockTime) -> Void)?
 
-    /// - Parameter seekData: nil where it cannot be searched.
+    /// - Parameter seekData: Nil if the source is not seekable.
     package init(
       needData: @escaping @Sendable () -> Void, seekData: (@Sendable (ClockTime) -> Void)? = nil
     ) {
@@ -22,7 +23,7 @@ package final class AppSource: @unchecked Sendable {
     }
   }
 
-  /// What the element's callbacks hold.
+  /// The data of the element's callbacks.
   private final class Receiver {
     let callbacks: Callbacks
 
@@ -32,15 +33,15 @@ package final class AppSource: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - element: an `appsrc` of a pipeline that does not run yet.
-  ///   - depth: how many buffers wait in it.
+  ///   - element: An `appsrc` of a pipeline that is not running yet.
+  ///   - depth: Maximum number of queued buffers.
   package init(_ element: Element, depth: Int, _ told: Callbacks) {
     self.element = element
     self.depth = UInt64(clamping: max(1, depth))
     let source = Self.source(element)
     element.set("format", "time")
     gst_app_src_set_max_buffers(source, guint64(self.depth))
-    // Bytes do not count: one frame may have more than the usual limit.
+    // No limit in bytes: a single frame may exceed the default one.
     gst_app_src_set_max_bytes(source, 0)
     gst_app_src_set_stream_type(
       source, told.seekData == nil ? GST_APP_STREAM_TYPE_STREAM : GST_APP_STREAM_TYPE_SEEKABLE)
@@ -72,7 +73,7 @@ package final class AppSource: @unchecked Sendable {
     UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstAppSrc.self)
   }
 
-  /// Says what the buffers from now on are.
+  /// Sets the caps of the following buffers.
   package func setCaps(_ caps: Caps) { gst_app_src_set_caps(Self.source(element), caps.pointer) }
 
   /// Whether there is room for another buffer.
@@ -80,16 +81,16 @@ package final class AppSource: @unchecked Sendable {
     gst_app_src_get_current_level_buffers(Self.source(element)) < depth
   }
 
-  /// Whether nothing waits.
+  /// Whether the queue is empty.
   package var isEmpty: Bool { gst_app_src_get_current_level_buffers(Self.source(element)) == 0 }
 
-  /// Gives it a buffer. Throws where the pipeline takes no more.
+  /// Pushes a buffer. Throws if the pipeline does not accept any more.
   package func push(_ buffer: Buffer) throws(FlowReturn) {
     let flow = gst_app_src_push_buffer(
       Self.source(element), gst_buffer_ref(buffer.pointer))
     try FlowReturn(rawValue: flow.rawValue).check()
   }
 
-  /// Nothing more comes.
+  /// Signals the end of the stream.
   package func end() { gst_app_src_end_of_stream(Self.source(element)) }
 }

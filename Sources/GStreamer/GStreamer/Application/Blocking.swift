@@ -2,13 +2,13 @@
 
 internal import Dispatch
 
-/// Calls into GStreamer that may block for long, kept off the threads that Swift's tasks share.
+/// Calls into GStreamer that may block for long, kept off Swift's cooperative thread pool.
 package enum Blocking {
   package static func start(_ body: @escaping @Sendable () -> Void) {
     DispatchQueue.global().async(execute: body)
   }
 
-  /// Calls that come one behind the other.
+  /// Calls that run one after the other.
   package final class Queue: Sendable {
     private let queue = DispatchQueue(label: "gst-spatial.queue")
 
@@ -17,7 +17,7 @@ package enum Blocking {
     package func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
   }
 
-  /// Waits for `body`, but no longer than `timeout`; false where it goes on alone.
+  /// Waits for `body`, but at most for `timeout`; returns false if it is still running then.
   package static func run(timeout: Duration, _ body: @escaping @Sendable () -> Void) async -> Bool {
     let waiting = Locked<CheckedContinuation<Bool, Never>?>(nil)
     @Sendable func finish(_ isDone: Bool) {
@@ -41,7 +41,7 @@ package enum Blocking {
     }
   }
 
-  /// Waits for what `body` gives.
+  /// Waits for `body` and returns its result.
   package static func run<Result: Sendable>(
     _ body: @escaping @Sendable () throws -> Result
   ) async throws -> Result {

@@ -4,15 +4,14 @@ internal import CGStreamer
 
 /// The messages of a pipeline, in order.
 ///
-/// A consumer that is slow loses the oldest messages of the talkative kinds, never an error, a
-/// warning or the end of the stream.
+/// A slow consumer loses the oldest messages, but never an error, a warning or EOS.
 public final class Bus: @unchecked Sendable {
-  /// How many messages wait for a slow consumer before the talkative kinds are dropped.
+  /// Maximum number of queued messages before droppable ones are dropped.
   public static let capacity = 256
 
   private struct State {
     var waiting: [Message] = []
-    /// Who waits for one.
+    /// The task that waits for a message.
     var consumer: CheckedContinuation<Void, Never>?
     var watcher: (@Sendable (Message) -> Void)?
   }
@@ -23,7 +22,7 @@ public final class Bus: @unchecked Sendable {
   init(of pipeline: UnsafeMutablePointer<GstElement>) {
     bus = gst_element_get_bus(pipeline)
     let handler: GstBusSyncHandler = { _, message, data in
-      // Who drops a message owns it.
+      // A handler that drops a message owns it.
       if let message, let data {
         let owned = Message(adopting: message)
         Unmanaged<Inbox>.fromOpaque(data).takeUnretainedValue().bus?.receive(owned)
@@ -41,7 +40,7 @@ public final class Bus: @unchecked Sendable {
     gst_object_unref(bus)
   }
 
-  /// What the bus's handler holds: the pipeline may outlive this object.
+  /// The data of the bus's handler: the pipeline may outlive this object.
   private final class Inbox {
     weak var bus: Bus?
 
@@ -50,22 +49,25 @@ public final class Bus: @unchecked Sendable {
     }
   }
 
-  /// The messages from now on. One consumer at a time.
+  /// The messages from now on, for one consumer at a time.
   public var messages: Messages { Messages(bus: self) }
 
+  /// The messages of a bus, as an asynchronous sequence.
   public struct Messages: AsyncSequence, AsyncIteratorProtocol, Sendable {
     let bus: Bus
 
+    /// Returns the sequence itself.
     public func makeAsyncIterator() -> Messages { self }
 
+    /// Waits for the next message; nil if the task is cancelled.
     public mutating func next() async -> Message? { await bus.next() }
   }
 
-  /// Discards the messages that wait.
+  /// Discards all queued messages.
   func flush() { state.withLock { $0.waiting = [] } }
 
-  /// Has `body` see each message from now on, in the thread that posts it, in place of `messages`.
-  /// It must neither block nor change the pipeline's state.
+  /// Passes each message from now on to `body`, in the thread that posts it, instead of to
+  /// `messages`. `body` must neither block nor change the pipeline's state.
   public func watch(_ body: @escaping @Sendable (Message) -> Void) {
     state.withLock { $0.watcher = body }
   }
@@ -95,7 +97,7 @@ public final class Bus: @unchecked Sendable {
     return nil
   }
 
-  /// Returns when there is a message, or the task is cancelled.
+  /// Returns when a message is queued or the task is cancelled.
   private func wait() async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in

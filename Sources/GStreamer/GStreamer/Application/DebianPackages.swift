@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Which Debian package holds the elements that pipeline files commonly name (Debian 12).
+/// The Debian packages of elements that are commonly used in pipeline files (Debian 12).
 package enum DebianPackages {
   package static func package(providing element: String) -> String? {
     if let package = elements.first(where: { $0.names.contains(Substring(element)) })?.package {

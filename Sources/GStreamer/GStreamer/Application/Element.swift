@@ -6,13 +6,13 @@ package import CGStreamer
 public class Element: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<GstElement>
 
-  /// Adds a reference; a floating one is taken over.
+  /// Adds a reference; takes over a floating one.
   package init(retaining pointer: UnsafeMutablePointer<GstElement>) {
     self.pointer = pointer
     gst_object_ref_sink(pointer)
   }
 
-  /// A new element of a registered type; throws where there is none of that name.
+  /// Creates an element; throws if there is no factory of that name.
   public convenience init(_ factory: String, name: String? = nil) throws {
     guard let pointer = gst_element_factory_make(factory, name) else {
       throw ElementError(.missingPlugin, "There is no element \(factory).")
@@ -24,14 +24,16 @@ public class Element: @unchecked Sendable {
     gst_object_unref(pointer)
   }
 
+  /// The name of the element in its bin.
   public var name: String { adopt(gst_object_get_name(cast(pointer))) ?? "" }
 
-  /// Sets a property from what gst-launch would be given for it.
+  /// Sets a property from text in `gst-launch-1.0` syntax.
   public func set(_ property: String, _ value: String) {
     gst_util_set_object_arg(cast(pointer), property, value)
   }
 
-  /// A property's value; nil for one that is absent or of a type that `Value` does not know.
+  /// Returns a property's value; nil if there is no such property or `Value` does not support its
+  /// type.
   public func get(_ property: String) -> Value? {
     var value = GValue()
     guard let spec = g_object_class_find_property(objectClass, property) else { return nil }
@@ -43,33 +45,35 @@ public class Element: @unchecked Sendable {
 
   private var objectClass: UnsafeMutablePointer<GObjectClass> { cast(pointer.elementClass) }
 
-  /// A pad that is there, or nil.
+  /// Returns an existing pad; nil if there is none of that name.
   public func staticPad(_ name: String) -> Pad? {
     gst_element_get_static_pad(pointer, name).map { Pad(adopting: $0) }
   }
 
-  /// A pad made on request, or nil where the element gives none.
+  /// Requests a pad; nil if the element does not provide it.
   public func requestPad(_ name: String) -> Pad? {
     gst_element_request_pad_simple(pointer, name).map { Pad(adopting: $0) }
   }
 
-  /// Starts a change of state; false where it fails at once. It may go on in other threads.
+  /// Starts a state change, which may continue in other threads; returns false if it fails
+  /// immediately.
   @discardableResult
   public func setState(_ state: State) -> Bool {
     gst_element_set_state(pointer, state.cValue) != GST_STATE_CHANGE_FAILURE
   }
 
-  /// Waits for a change of state to end; false where it failed or takes longer than `timeout`.
+  /// Waits for a state change to finish; returns false if it fails or takes longer than `timeout`,
+  /// in nanoseconds.
   public func waitForState(timeout: ClockTime) -> Bool {
     stateChange(timeout: timeout) == .done
   }
 
-  /// How far a change of state is.
+  /// The progress of a state change.
   public enum StateChange: Sendable {
     case done, underWay, failed
   }
 
-  /// Waits for a change of state to end, but no longer than `timeout`.
+  /// Waits for a state change to finish, at most for `timeout` nanoseconds.
   public func stateChange(timeout: ClockTime) -> StateChange {
     switch gst_element_get_state(pointer, nil, nil, GstClockTime(timeout)) {
     case GST_STATE_CHANGE_SUCCESS: .done
@@ -78,26 +82,27 @@ public class Element: @unchecked Sendable {
     }
   }
 
+  /// Sends an event to the element; returns false if it is not handled.
   @discardableResult
   public func send(_ event: Event) -> Bool {
     gst_element_send_event(pointer, event.retainedPointer()) != 0
   }
 
-  /// The stream time that is played, or nil where the element does not know.
+  /// The current position in nanoseconds of stream time; nil if unknown.
   public var position: ClockTime? {
     var position: gint64 = 0
     guard gst_element_query_position(pointer, GST_FORMAT_TIME, &position) != 0 else { return nil }
     return ClockTime(exactly: position)
   }
 
-  /// How long the stream is, or nil where the element does not know.
+  /// Duration in nanoseconds; nil if unknown.
   public var duration: ClockTime? {
     var duration: gint64 = 0
     guard gst_element_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }
     return ClockTime(exactly: duration)
   }
 
-  /// Jumps to a stream time, dropping what is under way.
+  /// Does a flushing seek to a stream time, in nanoseconds.
   public func seek(to time: ClockTime, flags: SeekFlags = []) -> Bool {
     gst_element_seek_simple(
       pointer, GST_FORMAT_TIME, flags.union(.flush).cValue, gint64(clamping: time)) != 0
@@ -105,10 +110,9 @@ public class Element: @unchecked Sendable {
 }
 
 extension Element {
-  /// Sets a property from a text: a number, `true`, a nick, caps, a structure, `<a, b>`.
+  /// Sets a property from text: a number, `true`, a nick, caps, a structure, `<a, b>`.
   ///
-  /// - Throws: an ``ElementError`` where there is no such property, or the text is none of its
-  ///   values.
+  /// - Throws: An ``ElementError`` if there is no such property or the text is not a valid value.
   public func set(_ property: String, parsing text: String) throws {
     try Self.set(property, parsing: text, on: cast(pointer))
   }
@@ -128,27 +132,27 @@ extension Element {
     if spec.pointee.value_type == cgst_type_string() {
       g_value_set_string(&value, text)
     } else if gst_value_deserialize_with_pspec(&value, text, spec) == 0 {
-      throw ElementError(.settings, "'\(text)' is no value of '\(property)'.")
+      throw ElementError(.settings, "'\(text)' is not a valid value of '\(property)'.")
     }
-    // What is out of range, GObject would leave out, with a warning in the log.
+    // GObject would ignore a value out of range, with a warning in the log.
     guard g_param_value_validate(spec, &value) == 0 else {
-      throw ElementError(.settings, "'\(text)' is out of the range of '\(property)'.")
+      throw ElementError(.settings, "'\(text)' is out of range for '\(property)'.")
     }
     g_object_set_property(object, property, &value)
   }
 }
 
 extension Pad {
-  /// Sets a property of the pad from a text, as ``Element/set(_:parsing:)`` does.
+  /// Sets a property of the pad from text, like ``Element/set(_:parsing:)``.
   public func set(_ property: String, parsing text: String) throws {
     try Element.set(property, parsing: text, on: cast(pointer))
   }
 }
 
-/// Signals by which elements tell that their pads change. The closures are called in the thread
-/// that changes them, often a streaming thread.
+/// Signals about pads. The closures are called in the thread that adds the pads, often a streaming
+/// thread.
 extension Element {
-  /// Calls `body` with each pad that appears from now on.
+  /// Calls `body` with each pad that is added from now on.
   public func onPadAdded(_ body: @escaping @Sendable (Pad) -> Void) {
     let handler: @convention(c) (gpointer?, UnsafeMutablePointer<GstPad>?, gpointer?) -> Void = {
       _, pad, data in
@@ -158,7 +162,7 @@ extension Element {
     connect("pad-added", unsafeBitCast(handler, to: GCallback.self), Handler(body))
   }
 
-  /// Calls `body` when the element has made all the pads that it will make.
+  /// Calls `body` when the element has added all its sometimes pads.
   public func onNoMorePads(_ body: @escaping @Sendable () -> Void) {
     let handler: @convention(c) (gpointer?, gpointer?) -> Void = { _, data in
       guard let data else { return }
@@ -167,9 +171,10 @@ extension Element {
     connect("no-more-pads", unsafeBitCast(handler, to: GCallback.self), Handler(body))
   }
 
-  /// Emits an action of the element, such as `split-at-running-time` with a `.uint64`.
+  /// Emits an action signal of the element, such as `split-at-running-time` with a `.uint64`.
   ///
-  /// - Throws: an ``ElementError`` where the element has no such action, or one with other arguments.
+  /// - Throws: An ``ElementError`` if the element has no such action, or if it has other
+  ///   parameters.
   public func emit(_ action: String, _ arguments: [Value] = []) throws {
     let id = g_signal_lookup(action, cgst_type_of(pointer))
     var query = GSignalQuery()
@@ -191,7 +196,7 @@ extension Element {
       }
     }
     guard values.dropFirst().map({ $0.g_type }) == types else {
-      throw ElementError(.settings, "'\(action)' of \(name) takes other arguments.")
+      throw ElementError(.settings, "The arguments do not match those of '\(action)' of \(name).")
     }
     g_signal_emitv(values, id, 0, nil)
   }
@@ -205,7 +210,7 @@ extension Element {
   }
 }
 
-/// What a signal's handler holds.
+/// The data of a signal handler.
 private final class Handler<Argument> {
   let body: (Argument) -> Void
 
@@ -215,7 +220,7 @@ private final class Handler<Argument> {
 }
 
 extension Element {
-  /// The buffer that a sink shows, with its place in the stream; nil where it shows none.
+  /// The buffer that a sink shows last, with its stream time; nil if there is none.
   public var lastBuffer: (buffer: Buffer, streamTime: ClockTime?)? {
     var value = GValue()
     g_value_init(&value, gst_sample_get_type())

@@ -2,7 +2,7 @@
 
 internal import CGStreamer
 
-/// What the registry knows of an element before one is made.
+/// An element factory in the registry: `GstElementFactory`.
 public final class ElementFactory: @unchecked Sendable {
   let pointer: OpaquePointer
 
@@ -15,10 +15,11 @@ public final class ElementFactory: @unchecked Sendable {
     gst_object_unref(UnsafeMutableRawPointer(pointer))
   }
 
-  /// As gst-launch writes it.
+  /// The factory name, such as `videotestsrc`.
   public var name: String { adopt(gst_object_get_name(UnsafeMutablePointer(pointer))) ?? "" }
 
-  /// Video decoders whose sink takes `caps`, the highest rank first, with a rank above NONE.
+  /// Returns the video decoders with a rank above NONE whose sink pad accepts `caps`, highest rank
+  /// first.
   public static func videoDecoders(for caps: Caps) -> [ElementFactory] {
     let all = gst_element_factory_list_get_elements(
       cgst_factory_type_video_decoder(), GST_RANK_MARGINAL)
@@ -39,15 +40,15 @@ public final class ElementFactory: @unchecked Sendable {
     return factories
   }
 
-  /// An element, or nil where it cannot be made.
+  /// Creates an element; nil if that fails.
   public func make() -> Element? {
     gst_element_factory_create(pointer, nil).map { Element(retaining: $0) }
   }
 }
 
-/// What the class of an element says before one is made.
+/// Class information that is available without an instance.
 extension ElementFactory {
-  /// The factory of this name, or nil where none is installed.
+  /// Returns the factory of this name; nil if it is not installed.
   public static func named(_ name: String) -> ElementFactory? {
     guard let pointer = gst_element_factory_find(name) else { return nil }
     // The registry keeps its own reference.
@@ -55,7 +56,7 @@ extension ElementFactory {
     return ElementFactory(retaining: pointer)
   }
 
-  /// The names of all that are installed.
+  /// The names of all installed factories.
   public static var names: [String] {
     let list = gst_registry_get_feature_list(gst_registry_get(), gst_element_factory_get_type())
     defer { gst_plugin_feature_list_free(list) }
@@ -72,7 +73,7 @@ extension ElementFactory {
     return names
   }
 
-  /// The pad templates, as the registry knows them; nothing is loaded for that.
+  /// The pad templates, from the registry, without loading the plugin.
   public var padTemplates: [PadTemplate] {
     var templates: [PadTemplate] = []
     var item = gst_element_factory_get_static_pad_templates(pointer)
@@ -96,8 +97,8 @@ extension ElementFactory {
     return templates
   }
 
-  /// Whether the class of the element derives from a C class of this name, such as `GstH265Decoder`,
-  /// or is that. Its plugin is loaded for that; false where that is not possible.
+  /// Whether the element's class is, or derives from, the C class of this name, such as
+  /// `GstH265Decoder`. Loads the plugin; false if that fails.
   public func derives(from className: String) -> Bool {
     guard let loaded = gst_plugin_feature_load(pointer) else { return false }
     defer { gst_object_unref(UnsafeMutableRawPointer(loaded)) }
@@ -109,8 +110,8 @@ extension ElementFactory {
     return false
   }
 
-  /// The properties of the class, and what pads have besides what all pads have, by the name of
-  /// their template. The class is loaded for that; nil where its plugin cannot be loaded.
+  /// The properties of the class, and the additional properties of its pads by name of their
+  /// template. Loads the plugin; nil if that fails.
   public var properties:
     (ofElement: [PropertySpecification], ofPads: [String: [PropertySpecification]])?
   {
@@ -143,10 +144,10 @@ extension ElementFactory {
   internal import Glibc
 #endif
 
-/// A plugin that GStreamer does not find by itself.
+/// A plugin outside GStreamer's search path.
 public enum PluginFile {
-  /// Sees to it that the elements of the plugin in a file can be made; throws where the file is
-  /// none. Where GStreamer has found the file by itself, it is not loaded before it is needed.
+  /// Makes the elements of the plugin in a file available; throws if it is not a plugin. If the
+  /// registry already has the file, it is loaded only on demand.
   public static func load(_ path: String) throws {
     guard !isKnown(path) else { return }
     var error: UnsafeMutablePointer<GError>?
@@ -154,7 +155,7 @@ public enum PluginFile {
     defer { g_clear_error(&error) }
     guard let plugin else {
       throw ElementError(
-        .missingPlugin, error.map { String(cString: $0.pointee.message) } ?? "No plugin: \(path)")
+        .missingPlugin, error.map { String(cString: $0.pointee.message) } ?? "No plugin in \(path)")
     }
     gst_object_unref(UnsafeMutableRawPointer(plugin))
   }

@@ -2,7 +2,7 @@
 
 package import CGStreamer
 
-/// What an element tells the application.
+/// A message of an element to the application: `GstMessage`.
 public final class Message: MiniObject, @unchecked Sendable {
   package var pointer: UnsafeMutablePointer<GstMessage> { cast(raw) }
 
@@ -11,22 +11,23 @@ public final class Message: MiniObject, @unchecked Sendable {
     super.init(adopting: cast(pointer))
   }
 
+  /// The type of a message, with its contents.
   public enum Content {
     case endOfStream
     case error(PipelineFailure)
     case warning(PipelineFailure)
-    /// A message that only one kind of element sends, by the name of its structure.
+    /// An element-specific message, with its structure.
     case element(StructureView)
     case tags(TagList)
     case stateChanged(old: State, new: State)
-    /// Any other, by the name of its type, such as `latency`.
+    /// Any other type, by name, such as `latency`.
     case other(name: String)
   }
 
-  /// ``content`` says it in Swift.
+  /// The C counterpart of ``content``.
   package var type: GstMessageType { pointer.pointee.type }
 
-  /// That of the event that brought it about, where one did.
+  /// The sequence number, which is that of the event that caused the message, if there is one.
   public var sequenceNumber: UInt32 { gst_message_get_seqnum(pointer) }
 
   /// The name of the object that sent the message.
@@ -35,6 +36,7 @@ public final class Message: MiniObject, @unchecked Sendable {
     return adopt(gst_object_get_name(source)) ?? ""
   }
 
+  /// The type of the message, with its contents.
   public var content: Content {
     switch type {
     case GST_MESSAGE_EOS: return .endOfStream
@@ -78,18 +80,19 @@ public final class Message: MiniObject, @unchecked Sendable {
 public struct PipelineFailure: Error, Sendable, CustomStringConvertible {
   /// The name of the element.
   public let element: String
-  /// For people.
+  /// The message for users.
   public let message: String
-  /// For developers.
+  /// Details for developers; may be empty.
   public let debug: String
 
+  /// The element's name, the message and its details.
   public var description: String {
     debug.isEmpty ? "\(element): \(message)" : "\(element): \(message) (\(debug))"
   }
 }
 
 extension Message {
-  /// What decoder or other plugin an element misses, in words; nil for other messages.
+  /// Describes a missing decoder or other plugin; nil for other messages.
   public var missingPlugin: String? {
     guard gst_is_missing_plugin_message(pointer) != 0 else { return nil }
     return adopt(gst_missing_plugin_message_get_description(pointer))
@@ -97,8 +100,8 @@ extension Message {
 }
 
 extension Message {
-  /// The key that was pressed in the window of a video sink, by its X11 name, where no element has made
-  /// use of it; nil for any other message.
+  /// The X11 name of a key pressed in the window of a video sink that no element has handled; nil
+  /// for any other message.
   public var pressedKey: String? {
     guard gst_navigation_message_get_type(pointer) == GST_NAVIGATION_MESSAGE_EVENT else {
       return nil

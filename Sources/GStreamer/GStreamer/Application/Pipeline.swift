@@ -2,11 +2,12 @@
 
 internal import CGStreamer
 
-/// A graph of elements that runs: what an application holds.
+/// A pipeline, as an application runs it: `GstPipeline`.
 public final class Pipeline: Element, @unchecked Sendable {
+  /// The messages of the pipeline.
   public let bus: Bus
 
-  /// An empty pipeline.
+  /// Creates an empty pipeline.
   public init(name: String? = nil) {
     initialize()
     let pointer = gst_pipeline_new(name)
@@ -14,7 +15,7 @@ public final class Pipeline: Element, @unchecked Sendable {
     super.init(retaining: pointer!)
   }
 
-  /// A pipeline as gst-launch writes it. Throws where that cannot be built.
+  /// Creates a pipeline from `gst-launch-1.0` syntax. Throws if it cannot be built.
   public init(parsing description: String) throws {
     initialize()
     var error: UnsafeMutablePointer<GError>?
@@ -22,13 +23,13 @@ public final class Pipeline: Element, @unchecked Sendable {
     defer { g_clear_error(&error) }
     guard let parsed else {
       let message = error.map { String(cString: $0.pointee.message) }
-      throw ElementError(.failed, message ?? "No such pipeline.")
+      throw ElementError(.failed, message ?? "The pipeline cannot be parsed.")
     }
     let pointer: UnsafeMutablePointer<GstElement>
     if cgst_is_a(parsed, gst_pipeline_get_type()) != 0 {
       pointer = parsed
     } else {
-      // A lone element is given without a pipeline around it.
+      // The parser returns a single element without a pipeline.
       pointer = gst_pipeline_new(nil)
       gst_bin_add(cast(pointer), parsed)
     }
@@ -36,7 +37,7 @@ public final class Pipeline: Element, @unchecked Sendable {
     super.init(retaining: pointer)
   }
 
-  /// Starts a change of state; in NULL, messages that nobody has taken are gone.
+  /// Starts a state change; in NULL, queued messages are discarded.
   @discardableResult
   public override func setState(_ state: State) -> Bool {
     let isChanging = super.setState(state)
@@ -48,6 +49,7 @@ public final class Pipeline: Element, @unchecked Sendable {
     gst_element_set_state(pointer, GST_STATE_NULL)
   }
 
+  /// Returns an element by name, also from bins inside the pipeline; nil if there is none.
   public func element(named name: String) -> Element? {
     guard let found = gst_bin_get_by_name(cast(pointer), name) else { return nil }
     defer { gst_object_unref(found) }
@@ -56,7 +58,7 @@ public final class Pipeline: Element, @unchecked Sendable {
 
   /// Plays to the end of the stream and stops. Throws the first error message.
   ///
-  /// - Parameter onMessage: sees every message on the way.
+  /// - Parameter onMessage: Called with every message.
   public func run(_ onMessage: (Message) -> Void = { _ in }) async throws {
     setState(.playing)
     defer { setState(.null) }
@@ -72,22 +74,22 @@ public final class Pipeline: Element, @unchecked Sendable {
 }
 
 extension Pipeline {
-  /// Puts an element into the pipeline; throws where it has one of that name.
+  /// Adds an element to the pipeline; throws if it already has one of that name.
   public func add(_ element: Element) throws {
     guard gst_bin_add(cast(pointer), element.pointer) != 0 else {
       throw ElementError(
-        .failed, "The pipeline has an element '\(element.name)'.")
+        .failed, "The pipeline already has an element '\(element.name)'.")
     }
   }
 
-  /// Starts the change to PLAYING; false where it fails at once.
+  /// Starts the change to PLAYING; returns false if it fails immediately.
   public func play() -> Bool { setState(.playing) }
 
-  /// Goes down to NULL, which waits for the streaming threads.
+  /// Stops the pipeline, waiting for its streaming threads.
   public func end() { setState(.null) }
 
-  /// Does what every application has to do on some messages: distributes a changed latency, and
-  /// chooses another clock where one is lost.
+  /// Handles messages to which every application must react: recalculates the latency after a
+  /// change, and selects another clock if the current one is lost.
   public func answer(_ message: Message) {
     switch message.type {
     case GST_MESSAGE_LATENCY: gst_bin_recalculate_latency(cast(pointer))
@@ -98,12 +100,13 @@ extension Pipeline {
     }
   }
 
-  /// The graph as Graphviz draws it, with all that is negotiated by now.
+  /// The current graph in Graphviz format, with negotiated caps.
   public var dot: String {
     adopt(gst_debug_bin_to_dot_data(cast(pointer), GST_DEBUG_GRAPH_SHOW_ALL)) ?? ""
   }
 
-  /// The name of the pipeline's own child that the sender of a message is, or is part of.
+  /// Returns the name of the pipeline's direct child that has sent a message, or contains its
+  /// sender.
   public func child(sending message: Message) -> String? {
     let top = UnsafeMutableRawPointer(pointer)
     guard let source = message.pointer.pointee.src else { return nil }
@@ -123,11 +126,11 @@ extension Pipeline {
 }
 
 extension Element {
-  /// Brings the element to its pipeline's state: for one that is added to a pipeline that runs.
+  /// Brings an element that was added to a running pipeline to the state of its parent.
   @discardableResult
   public func followParentState() -> Bool { gst_element_sync_state_with_parent(pointer) != 0 }
 
-  /// The pads that are there.
+  /// The current pads.
   public var pads: [Pad] {
     var pads: [Pad] = []
     let collect: GstElementForeachPadFunc = { _, pad, data in
@@ -142,10 +145,10 @@ extension Element {
 }
 
 extension Pipeline {
-  /// Waits until each sink holds a buffer, in PAUSED: behind the start, and behind each seek.
+  /// Waits in PAUSED until each sink has a buffer, after the start or a seek.
   ///
-  /// - Throws: the first error message, a ``PipelineFailure``, which names a decoder that is missing;
-  ///   an ``ElementError`` where it takes longer than `timeout`.
+  /// - Throws: The first error message as a ``PipelineFailure``, which names a missing decoder; an
+  ///   ``ElementError`` after `timeout`.
   public func preroll(timeout: Duration) async throws {
     let waiting = Task { [self] in
       var missing: String?
@@ -161,7 +164,7 @@ extension Pipeline {
       }
       throw ElementError(
         .stateChange,
-        missing.map { "There is no \($0)." } ?? "No frame came within \(timeout).")
+        missing.map { "There is no \($0)." } ?? "No frame arrived within \(timeout).")
     }
     let timer = Task {
       try await Task.sleep(for: timeout)

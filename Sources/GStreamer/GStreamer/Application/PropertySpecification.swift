@@ -2,41 +2,45 @@
 
 internal import CGStreamer
 
-/// What a class says of one of its properties: a GParamSpec.
+/// The specification of a class's property: `GParamSpec`.
 public struct PropertySpecification: Sendable {
-  /// What values the property takes.
+  /// The type and range of a property's values.
   public enum Kind: Sendable {
     case boolean
     case integer(ClosedRange<Int64>)
     case unsigned(ClosedRange<UInt64>)
     case number(ClosedRange<Double>)
     case string
-    /// One of these.
+    /// One of these values.
     case enumeration([Nick])
-    /// Any of these together.
+    /// Any combination of these values.
     case flags([Nick])
     case caps
     case fraction
     case structure
     case array
-    /// A type that has no text, by its name.
+    /// A type without a text representation, by name.
     case other(String)
   }
 
   /// A value of an enumeration or a flag.
   public struct Nick: Sendable {
+    /// The name in text.
     public let nick: String
+    /// The number.
     public let value: Int64
   }
 
+  /// The name of the property.
   public let name: String
+  /// The type and range of its values.
   public let kind: Kind
-  /// What the property is for, in a sentence.
+  /// A sentence that describes the property.
   public let blurb: String
-  /// It can be set once the object exists.
+  /// Whether it can be set after the object was created.
   public let isWritable: Bool
 
-  /// The properties of a class, without those of the base classes that `stop` derives from.
+  /// Returns the properties of a class, without those of `stop` and its base classes.
   static func all(of type: GType, without stop: GType) -> [PropertySpecification] {
     guard let raw = g_type_class_ref(type) else { return [] }
     defer { g_type_class_unref(raw) }

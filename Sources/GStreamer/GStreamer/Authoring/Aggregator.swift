@@ -2,80 +2,90 @@
 
 internal import CGStreamer
 
-/// An element that makes one stream of several: `GstAggregator`. Its streaming thread is the one of
-/// the source pad: buffers and serialized events wait at the sink pads until that takes them.
+/// An element that combines several streams into one: `GstAggregator`. Its streaming thread is that
+/// of the source pad, which takes the buffers and serialized events queued at the sink pads.
 public protocol AggregatorImplementation: ElementImplementation {
-  /// Every sink pad has a buffer or is at its end, or, in a live pipeline, time is up: takes what
-  /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
-  /// all is done. Called once more when the last sink pad has been released while data flows.
+  /// Called when every sink pad has a buffer or is at EOS, or, in a live pipeline, on timeout.
+  /// Takes the available buffers and finishes any output. Throws `.needData` to wait for more
+  /// input, `.eos` at the end. Also called when the last sink pad is released during data flow.
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws
 
-  /// The running time up to which pads without data are waited for in a live pipeline, from where the
-  /// latency is counted; nil for as long as it takes. `aggregate` is then called with `timeout`.
+  /// Returns the running time until which a live pipeline waits for pads without data, not
+  /// including the latency; then `aggregate` is called with `timeout`. Nil to wait without limit.
   ///
-  /// Called in the streaming thread while GstAggregator holds its lock: look at the pads, and at
-  /// nothing that others wait for.
+  /// Called in the streaming thread while GstAggregator holds its lock: inspect only the pads, and
+  /// take no lock that another thread may hold while it waits for this element.
   func deadline() -> ClockTime?
 
-  /// A serialized event, when the buffers before it have been taken. Returns whether it was
-  /// handled; `forwardSinkEvent` does the usual thing.
+  /// Handles a serialized event after the buffers before it have been taken. Returns whether it was
+  /// handled; `forwardSinkEvent` does the default handling.
   func sinkEvent(
     _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
   ) throws -> Bool
 
-  /// A query at a sink pad, from any thread. Returns whether it was answered.
+  /// Answers a query at a sink pad, in any thread. Returns whether it was answered.
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool
 
-  /// An event that came to the source pad, from any thread. Returns whether it was handled.
+  /// Handles an event that arrives at the source pad, in any thread. Returns whether it was
+  /// handled.
   func sourceEvent(_ event: Event) -> Bool
 
-  /// Discards what is queued: a flushing seek, while the streaming thread rests.
+  /// Discards queued data for a flushing seek. The streaming thread is idle.
   func flush(_ streaming: inout Streaming) throws
 
-  /// Somebody is about to wait for the streaming thread: for a flush, or the element's stop. What keeps
-  /// `aggregate` waiting besides data has to end, and nothing may wait until `unlockStop` or `start`.
-  /// From any thread.
+  /// Called in any thread before it waits for the streaming thread, for a flush or for the stop of
+  /// the element. Anything but data that `aggregate` waits for must be cancelled, and must not be
+  /// waited for again until `unlockStop` or `start`.
   func unlock()
 
-  /// The flush that `unlock` was called for is over.
+  /// Called at the end of the flush for which `unlock` was called.
   func unlockStop()
 
-  /// The name for a requested pad of a template; throws where there can be no (further) pad.
+  /// Returns the name for a requested pad of a template. Throws if there cannot be another pad.
   func padName(template: String, requested: String?) throws -> String
 }
 
 extension AggregatorImplementation {
+  /// Forwards the event to the base class.
   public func sinkEvent(
     _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
   ) throws -> Bool {
     forwardSinkEvent(pad, event, &streaming)
   }
 
+  /// Forwards the query to the base class.
   public func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     forwardSinkQuery(pad, query)
   }
 
+  /// Forwards the event to the base class.
   public func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
+  /// Waits without limit.
   public func deadline() -> ClockTime? { nil }
+  /// Does nothing.
   public func flush(_ streaming: inout Streaming) throws {}
+  /// Does nothing.
   public func unlock() {}
+  /// Does nothing.
   public func unlockStop() {}
 
+  /// Returns the requested name, or that of the template.
   public func padName(template: String, requested: String?) throws -> String {
     requested ?? template
   }
 
+  /// `GstAggregator`.
   public static var superclass: ElementSuperclass<Self> {
     ElementSuperclass(.aggregator) { try AggregatorBox<Self>($0) }
   }
 
-  // MARK: What the base class does
+  // MARK: Default handling
 
   private var box: AggregatorBox<Self>? {
     ElementBox.of(cast(gstElement)) as? AggregatorBox<Self>
   }
 
-  /// Handles an event as the base class does.
+  /// Handles an event with the base class.
   public func forwardSinkEvent(
     _ pad: AggregatorPad, _ event: Event, _ streaming: inout Streaming
   ) -> Bool {
@@ -83,12 +93,12 @@ extension AggregatorImplementation {
     return box.owned.streaming.lend(&streaming) { box.forwardSinkEvent(pad, event) }
   }
 
-  /// Handles an event that came to the source pad as the base class does.
+  /// Handles an event that arrived at the source pad with the base class.
   public func forwardSourceEvent(_ event: Event) -> Bool {
     box?.forwardSourceEvent(event) ?? false
   }
 
-  /// Answers a query as the base class does.
+  /// Answers a query with the base class.
   public func forwardSinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     box?.forwardSinkQuery(pad, query) ?? false
   }
@@ -100,10 +110,10 @@ extension AggregatorImplementation {
   /// The source pad.
   public var sourcePad: Pad { Pad(retaining: aggregator.pointee.srcpad) }
 
-  /// The sink pads that are there now.
+  /// The current sink pads.
   public var sinkPads: [AggregatorPad] { AnyAggregatorBox.sinkPads(of: gstElement) }
 
-  /// Adds a sink pad that is always there. Call it at creation.
+  /// Adds a sink pad that always exists. Call it from `init`.
   public func addAlwaysPad(_ template: String) throws {
     try AnyAggregatorBox.addAlwaysPad(template, to: gstElement)
   }
@@ -121,26 +131,26 @@ extension AggregatorImplementation {
     gst_aggregator_update_segment(aggregator, &segment)
   }
 
-  /// Pushes a finished buffer, giving up this reference to it.
+  /// Pushes a finished buffer and gives up this reference to it.
   public func finish(_ buffer: consuming Buffer) throws(FlowReturn) {
     let handed: UnsafeMutablePointer<GstBuffer> = cast(MiniObject.handOver(buffer))
     try FlowReturn(gst_aggregator_finish_buffer(aggregator, handed)).check()
   }
 
-  /// How much media each sink pad holds in front of what `aggregate` takes, in nanoseconds.
+  /// Sets the amount of media that each sink pad queues before `aggregate`, in nanoseconds.
   ///
-  /// By default it is one buffer, for which two threads take turns. Otherwise pads on request collect
-  /// samples, and `aggregate` is called when there are many, or after a few milliseconds. Not for live
-  /// sources: their data would be expected later by that.
+  /// By default a pad holds one buffer, so that two threads take turns. With a queue, request pads
+  /// collect samples, and `aggregate` is called when there are many, or after a few milliseconds.
+  /// Not for live sources, because it adds to the latency.
   public func setQueuedDuration(_ duration: ClockTime) { box?.setQueuedDuration(duration) }
 
-  /// Says how much time data spends inside.
+  /// Sets the latency of the element, in nanoseconds; a nil maximum is unlimited.
   public func setLatency(min: ClockTime, max: ClockTime?) {
     gst_aggregator_set_latency(aggregator, GstClockTime(min), max.cValue)
   }
 }
 
-/// Between the trampolines of GstAggregator and an implementation.
+/// Connects the C functions of GstAggregator with an implementation.
 private final class AggregatorBox<Implementation: AggregatorImplementation>: AnyAggregatorBox,
   @unchecked Sendable
 {
@@ -157,7 +167,7 @@ private final class AggregatorBox<Implementation: AggregatorImplementation>: Any
 
   override func deadline() -> ClockTime? { owned.implementation.deadline() }
 
-  /// FLUSH_STOP comes in the thread of the sink pad; `flush` tells of it.
+  /// FLUSH_STOP arrives in the thread of the sink pad; the element handles it in `flush`.
   override func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
     guard event.isSerialized, event.type != GST_EVENT_FLUSH_STOP else {
       return forwardSinkEvent(pad, event)

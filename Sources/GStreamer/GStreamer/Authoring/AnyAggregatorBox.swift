@@ -3,18 +3,18 @@
 internal import CGStreamer
 import Synchronization
 
-/// An element that makes one stream of several: `GstAggregator`.
+/// An element that combines several streams into one: `GstAggregator`.
 class AnyAggregatorBox: ElementBox, @unchecked Sendable {
-  /// Of what waits at the pads on request.
+  /// The monitor of the request pads' queues.
   let samples = SampleMonitor()
-  /// Whether samples wait there in batches.
+  /// Whether request pads queue samples in batches.
   let queuesSamples = Atomic(false)
   var aggregator: UnsafeMutablePointer<GstAggregator> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstAggregatorClass> {
     parentClass.assumingMemoryBound(to: GstAggregatorClass.self)
   }
 
-  /// The sink pads that are there now.
+  /// Returns the current sink pads.
   static func sinkPads(of element: UnsafeMutablePointer<GstElement>) -> [AggregatorPad] {
     var pads: [AggregatorPad] = []
     withUnsafeMutablePointer(to: &pads) { pads in
@@ -31,9 +31,9 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     return pads
   }
 
-  /// Every sink pad has a buffer or is at its end, or, in a live pipeline, time is up: takes what
-  /// is there and finishes what can be finished. Throws `.needData` to wait for more, `.eos` when
-  /// all is done.
+  /// Called when every sink pad has a buffer or is at EOS, or, in a live pipeline, on timeout.
+  /// Takes the available buffers and finishes any output. Throws `.needData` to wait for more
+  /// input, `.eos` at the end.
   func aggregate(timeout: Bool) throws { throw FlowReturn.eos }
 
   private func runAggregate(timeout: Bool) -> GstFlowReturn {
@@ -46,7 +46,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     return flow
   }
 
-  /// How much media each sink pad holds in front of what `aggregate` takes, in nanoseconds.
+  /// Sets the amount of media that each sink pad queues before `aggregate`, in nanoseconds.
   func setQueuedDuration(_ duration: ClockTime) {
     queuesSamples.store(duration > 0, ordering: .releasing)
     for pad in Self.sinkPads(of: pointer) { SampleQueue.of(pad.pointer)?.setDuration(duration) }
@@ -54,17 +54,18 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     g_value_init(&value, cgst_type_uint64())
     g_value_set_uint64(&value, guint64(duration))
     g_object_set_property(cast(pointer), "min-upstream-latency", &value)
-    // Only a query takes it in.
+    // The property takes effect only with a query.
     let query = gst_query_new_latency()
     gst_pad_query(aggregator.pointee.srcpad, query)
     gst_query_unref(query)
   }
 
-  /// The running time up to which pads without data are waited for; nil for as long as it takes.
+  /// Returns the running time until which pads without data are waited for; nil to wait without
+  /// limit.
   func deadline() -> ClockTime? { nil }
 
-  /// Lets the element end the stream that has lost its last sink pad: GstAggregator, which waits for
-  /// data, does not call it any more. It may take long, so the thread is one of GStreamer's.
+  /// Lets the element end a stream that has lost its last sink pad: GstAggregator waits for data
+  /// and does not call it any more. It may take long and so runs in a thread of GStreamer's.
   private func endWithoutPads() {
     gst_element_call_async(
       pointer,
@@ -78,38 +79,38 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       }, nil, nil)
   }
 
-  /// The name for a requested pad of a template; throws where there can be no (further) pad.
+  /// Returns the name for a requested pad of a template. Throws if there cannot be another pad.
   func padName(template: String, requested: String?) throws -> String {
     requested ?? template
   }
 
-  /// A serialized event, when the buffers before it have been taken. Returns whether it was
+  /// Handles a serialized event after the buffers before it have been taken. Returns whether it was
   /// handled.
   func sinkEvent(_ pad: AggregatorPad, _ event: Event) throws -> Bool {
     forwardSinkEvent(pad, event)
   }
 
-  /// A query at a sink pad. Returns whether it was answered.
+  /// Answers a query at a sink pad. Returns whether it was answered.
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     forwardSinkQuery(pad, query)
   }
 
-  /// An event that came to the source pad. Returns whether it was handled.
+  /// Handles an event that arrives at the source pad. Returns whether it was handled.
   func sourceEvent(_ event: Event) -> Bool { forwardSourceEvent(event) }
 
-  /// Discards what is queued: a flushing seek.
+  /// Discards queued data for a flushing seek.
   func flush() throws {}
 
-  /// The flush that `unlock` was called for is over.
+  /// Called at the end of the flush for which `unlock` was called.
   func unlockStop() {}
 
-  /// Handles an event as the base class does.
+  /// Handles an event with the base class.
   func forwardSinkEvent(_ pad: AggregatorPad, _ event: Event) -> Bool {
     parent.pointee.sink_event(aggregator, pad.aggregatorPad, event.retainedPointer()) != 0
   }
 
-  /// Handles an event that came to the source pad as the base class does, but for a flushing seek
-  /// that nobody upstream can follow: the base class would stop its thread for it, hear that it is
+  /// Handles an event that arrived at the source pad with the base class, except for a flushing
+  /// seek that upstream cannot do: the base class would stop its thread, learn that the seek is
   /// refused, and never start the thread again.
   func forwardSourceEvent(_ event: Event) -> Bool {
     if let seek = event.seek, seek.flags.contains(.flush) {
@@ -126,17 +127,17 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     return parent.pointee.src_event(aggregator, event.retainedPointer()) != 0
   }
 
-  /// Answers a query as the base class does.
+  /// Answers a query with the base class.
   func forwardSinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     parent.pointee.sink_query(aggregator, pad.aggregatorPad, query.pointer) != 0
   }
 
-  /// Adds a sink pad that is always there.
+  /// Adds a sink pad that always exists.
   static func addAlwaysPad(
     _ template: String, to element: UnsafeMutablePointer<GstElement>
   ) throws {
     guard let created = makePad(of: element, template: template, name: template) else {
-      throw ElementError(.pad, "The pad \(template) could not be made.")
+      throw ElementError(.pad, "The pad \(template) could not be created.")
     }
     gst_element_add_pad(element, cast(created))
   }
@@ -169,15 +170,15 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
     return g_object_new_with_properties(type, 3, &names, values).map { cast($0) }
   }
 
-  /// What comes at several pads goes together by its running time.
+  /// Streams are synchronized by running time.
   private static func checkFormat(_ segment: Segment, of pad: AggregatorPad) throws {
     guard segment.isInTime else {
       let format =
         gst_format_get_name(segment.format.cValue).map { String(cString: $0) } ?? "unknown units"
       throw ElementError(
         .format,
-        "The stream on \(pad.name) is counted in \(format), not in time; put a parser that knows "
-          + "its format in front, such as rawvideoparse for raw video.")
+        "The stream on \(pad.name) is in \(format), not in time; insert a parser for its "
+          + "format upstream, such as rawvideoparse for raw video.")
     }
   }
 
@@ -237,11 +238,12 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       let aggregatorPad = AggregatorPad(retaining: cast(pad))
       if owned.type == GST_EVENT_FLUSH_START { element.unlock() }
       if owned.type == GST_EVENT_FLUSH_STOP { element.unlockStop() }
-      // The base class clips it to the segment, and a segment must be there for that.
+      // The base class clips the event to the segment, and needs one for that.
       if owned.type == GST_EVENT_GAP, !aggregatorPad.segment.isInTime { return 1 }
       return element.answer {
         if let segment = owned.segment {
-          // An encoder that writes the head of its file anew at its end; here there is no file.
+          // Sent by an encoder that rewrites the header of its file at the end; here there is no
+          // file.
           if segment.format == .bytes, aggregatorPad.segment.isInTime { return true }
           try AnyAggregatorBox.checkFormat(segment, of: aggregatorPad)
         }
@@ -257,7 +259,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
       guard let pad, let query, let element = AnyAggregatorBox.of(pointer) else { return 0 }
       return element.sinkQuery(AggregatorPad(retaining: cast(pad)), Query(borrowing: query)) ? 1 : 0
     }
-    // The output's caps follow from the input alone: setSourceCaps says them.
+    // The output caps depend only on the input and are set with setSourceCaps.
     aggregatorClass.pointee.negotiate = nil
   }
 }

@@ -2,28 +2,29 @@
 
 internal import CGStreamer
 
-/// An element made of elements: `GstBin`.
+/// An element that contains elements: `GstBin`.
 ///
-/// Put the parts in when the bin starts, and take them out when it stops: they change state with
-/// the bin. `Streaming` is what the bin keeps between the two; no other function is handed it, since
-/// data passes through the parts alone.
+/// Add the parts when the bin starts, and remove them when it stops; they change state with the
+/// bin. `Streaming` holds what the bin needs between the two. No other function receives it, since
+/// data passes only through the parts.
 public protocol BinImplementation: ElementImplementation {}
 
 extension BinImplementation {
+  /// `GstBin`.
   public static var superclass: ElementSuperclass<Self> {
     ElementSuperclass(.bin) { ElementBox($0, try ElementCore<Self>($0)) }
   }
 
   private var bin: UnsafeMutablePointer<GstBin> { cast(gstElement) }
 
-  /// Takes an element in.
+  /// Adds an element to the bin.
   public func addPart(_ element: Element) throws {
     guard gst_bin_add(bin, element.pointer) != 0 else {
-      throw ElementError(.failed, "\(element.name) could not be put in.")
+      throw ElementError(.failed, "\(element.name) could not be added to the bin.")
     }
   }
 
-  /// Stops an element and takes it out.
+  /// Stops an element and removes it from the bin.
   public func removePart(_ element: Element) {
     element.setState(.null)
     gst_bin_remove(bin, element.pointer)
@@ -41,18 +42,18 @@ extension Element {
 }
 
 extension ElementDeclaration {
-  /// An element of the declared type, which the plugin has registered as a ``part``.
+  /// Creates an element of the declared type, which the plugin must have registered as a ``part``.
   public func makePart() throws -> Element {
     let type = g_type_from_name(typeName)
     guard type != 0, let object = g_object_new_with_properties(type, 0, nil, nil) else {
-      throw ElementError(.failed, "\(name) could not be made.")
+      throw ElementError(.failed, "\(name) could not be created.")
     }
     return Element(retaining: cast(object))
   }
 }
 
 extension Element {
-  /// The Swift object of an element of this layer's making; nil for any other.
+  /// Returns the Swift object of an element that was written with this library; nil for any other.
   public func implementation<Implementation: ElementImplementation>(
     _: Implementation.Type
   ) -> Implementation? {

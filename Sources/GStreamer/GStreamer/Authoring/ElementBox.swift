@@ -3,11 +3,12 @@
 internal import CGStreamer
 import Synchronization
 
-/// What a GObject holds: an element's Swift object, between GStreamer's C functions and it.
+/// The Swift object of a GObject: it connects GStreamer's C functions with an element's
+/// implementation.
 ///
-/// GStreamer owns the GObject; the GObject owns this object, from its creation to its finalisation,
-/// and is reached from here without a reference. C functions cannot be generic, so they call methods
-/// that a generic subclass for each implementation overrides.
+/// GStreamer owns the GObject; the GObject owns this object, from its creation to its finalization,
+/// and is referred to from here without a reference. C functions cannot be generic, so they call
+/// methods that a generic subclass for each implementation overrides.
 class ElementBox: ElementObject, @unchecked Sendable {
   let instance: ElementInstance
   let core: any AnyElementCore
@@ -18,14 +19,14 @@ class ElementBox: ElementObject, @unchecked Sendable {
     self.core = core
   }
 
-  /// The element, not retained: it lives at least as long as this object is called.
+  /// The element, not retained: it outlives all calls of this object.
   var pointer: UnsafeMutablePointer<GstElement> { instance.pointer }
   /// The class structure of the C base class, for chaining up.
   var parentClass: UnsafeMutableRawPointer { instance.parentClass }
 
   // MARK: Trampolines
 
-  /// Begins, or begins anew.
+  /// Starts the element; an element that has already started is stopped first.
   func runStart() -> Bool {
     runStop()
     instance.refusesData.store(false, ordering: .releasing)
@@ -36,23 +37,23 @@ class ElementBox: ElementObject, @unchecked Sendable {
     } != 0
   }
 
-  /// Ends what `runStart` began, once.
+  /// Stops the element if it was started.
   func runStop() {
     if isStarted.exchange(false, ordering: .acquiringAndReleasing) { core.stop() }
   }
 
-  /// The Swift object of an element that this layer registered.
+  /// Returns the Swift object of an element that this library registered.
   static func of(_ instance: UnsafeMutablePointer<GstObject>?) -> ElementBox? {
     guard let instance else { return nil }
     return InstanceSlot.of(UnsafeMutableRawPointer(instance)).load()
   }
 
-  // MARK: Changes of state
+  // MARK: State changes
 
-  /// Somebody is about to wait for the streaming thread.
+  /// Called before another thread waits for the streaming thread.
   func unlock() {}
 
-  /// - Parameter startsHere: whether the C base class has no function of its own for the start.
+  /// - Parameter startsHere: Whether the C base class has no start function of its own.
   private func change(
     _ transition: GstStateChange, startsHere: Bool
   ) -> GstStateChangeReturn {
@@ -64,8 +65,8 @@ class ElementBox: ElementObject, @unchecked Sendable {
     let result = parent.pointee.change_state(pointer, transition)
     switch transition {
     case GST_STATE_CHANGE_READY_TO_PAUSED where result == GST_STATE_CHANGE_FAILURE:
-      // Pads may be active, and a thread may sit in downstream elements until these stop. Then the
-      // way down to NULL, which deactivates the pads, does the rest.
+      // Pads may be active, and a thread may be inside downstream elements until these stop. In
+      // that case the change to NULL, which deactivates the pads, does the rest.
       core.whileIdle { runStop() }
     case GST_STATE_CHANGE_PAUSED_TO_READY, GST_STATE_CHANGE_READY_TO_NULL: runStop()
     default: break
@@ -73,7 +74,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
     return result
   }
 
-  /// Makes the one trampoline of starts and stops the class's function for changes of state.
+  /// Installs the function for state changes, the common entry point of starts and stops.
   static func fillChangeState(
     _ klass: UnsafeMutablePointer<GstElementClass>, startsHere: Bool
   ) {
@@ -134,15 +135,15 @@ enum UnmadeElement {
 
 /// The C classes that a Swift element can derive from.
 enum BaseClass: CaseIterable, Sendable {
-  /// `GstElement`: pads of one's own.
+  /// `GstElement`: with its own pads.
   case element
-  /// `GstBin`: an element made of elements.
+  /// `GstBin`: contains elements.
   case bin
-  /// `GstBaseTransform`: one sink, one source, buffer by buffer.
+  /// `GstBaseTransform`: one sink pad, one source pad, buffer by buffer.
   case baseTransform
-  /// `GstPushSrc`: makes data.
+  /// `GstPushSrc`: produces data.
   case pushSource
-  /// `GstAggregator`: several sinks, one source.
+  /// `GstAggregator`: several sink pads, one source pad.
   case aggregator
 
   var type: GType {
@@ -161,16 +162,16 @@ enum BaseClass: CaseIterable, Sendable {
     return query
   }
 
-  /// The type that the pads of a template must have, where the base class demands one.
+  /// Returns the type that the pads of a template must have, if the base class requires one.
   func padType(_ template: PadTemplate) -> GType? {
     self == .aggregator ? gst_aggregator_pad_get_type() : nil
   }
 }
 
-/// The place in a GObject's memory that holds its Swift object.
+/// The location in a GObject's memory that holds its Swift object.
 ///
-/// It has the same offset in every element that this layer registers, behind the largest of the
-/// base classes, so that finding the Swift object is one pointer read whatever the base class.
+/// It is after the largest base class, at the same offset in all elements that this library
+/// registers, so that the Swift object is found with one pointer read for any base class.
 struct InstanceSlot {
   private static let offset = aligned(BaseClass.allCases.map { Int($0.query.instance_size) })
   static var instanceSize: Int { offset + MemoryLayout<UnsafeRawPointer?>.size }
@@ -197,8 +198,8 @@ struct InstanceSlot {
   }
 }
 
-/// The place in a class structure that holds what the layer knows of the class. It is written while
-/// the class is made, before there can be an object of it.
+/// The location in a class structure that holds its `ElementClass`. It is written during class
+/// initialization, before there are any instances.
 struct ClassSlot {
   private static let offset = aligned(BaseClass.allCases.map { Int($0.query.class_size) })
   static var classSize: Int { offset + MemoryLayout<UnsafeRawPointer?>.size }
@@ -213,11 +214,11 @@ struct ClassSlot {
     place.pointee.map { Unmanaged<ElementClass>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// - Parameter data: a retained `ElementClass`, which lives as long as the process.
+  /// - Parameter data: A retained `ElementClass`, which is never released.
   func store(_ data: UnsafeRawPointer) { place.pointee = data }
 }
 
-/// The first place behind the largest of these sizes that a pointer may stand at.
+/// Returns the first aligned offset after the largest of these sizes.
 private func aligned(_ sizes: [Int]) -> Int { ((sizes.max() ?? 0) + 15) & ~15 }
 
 extension UnsafeMutablePointer where Pointee == GstElement {

@@ -2,57 +2,71 @@
 
 internal import CGStreamer
 
-/// What an element is: the first page of its manual.
+/// The description of an element: the first page of its manual.
 public struct ElementDeclaration<Implementation: ElementImplementation>: ElementFeature,
   @unchecked Sendable
 {
+  /// The factory name, such as `sbssplit`.
   public let name: String
+  /// The name of the GType, such as `GstSBSSplit`.
   public let typeName: String
+  /// A name for users, in title case.
   public let longName: String
+  /// GStreamer's classification keywords, such as `Codec/Muxer`.
   public let klass: String
+  /// One sentence on what the element does.
   public let description: String
+  /// Name and e-mail address.
   public let author: String
+  /// The autoplugging priority.
   public let rank: ElementRank
+  /// The pads that the element has or may have.
   public let padTemplates: [PadTemplate]
+  /// The properties, in the order of `gst-inspect-1.0`.
   public let properties: [Property<Implementation>]
+  /// Actions for applications, and requests to them.
   public let signals: [Signal<Implementation>]
+  /// Additional GObject interfaces.
   public let interfaces: [ElementInterface]
   let baseClass: BaseClass
   let make: (ElementInstance) throws -> ElementBox
-  /// The Swift object whose properties are set.
+  /// Returns the Swift object whose properties are set.
   let owner: (ElementBox) -> Implementation?
 
-  /// Registers the element with a plugin; false where GStreamer refuses the type.
+  /// Registers the element with a plugin; returns false if GStreamer refuses the type.
   public func register(with plugin: PluginReference) -> Bool {
     let type = ElementClass.register(self)
     guard type != 0 else { return false }
     return gst_element_register(plugin.pointer, name, rank.rawValue, type) != 0
   }
 
-  /// Registers the element with the process alone, of no plugin; false where GStreamer refuses the type
-  /// or the name.
+  /// Registers the element in this process, without a plugin; returns false if GStreamer refuses
+  /// the type or the name.
   public func registerInProcess() -> Bool {
     let type = ElementClass.register(self)
     return type != 0 && gst_element_register(nil, name, rank.rawValue, type) != 0
   }
 
-  /// The type alone, for a part of other elements that no plugin offers.
+  /// A feature that registers only the type, for a part of other elements that is not offered as an
+  /// element.
   public var part: any PluginFeature { PartDeclaration { ElementClass.register(self) != 0 } }
 }
 
 extension ElementDeclaration where Implementation: ElementImplementation {
+  /// Declares an element.
+  ///
   /// - Parameters:
-  ///   - name: as in gst-launch, such as `sbssplit`.
-  ///   - typeName: the GType, such as `GstSBSSplit`.
-  ///   - longName: for people, in title case.
-  ///   - klass: GStreamer's class keywords, such as `Codec/Muxer`.
-  ///   - description: one sentence on what it does.
-  ///   - author: name and address.
-  ///   - rank: how willing autopluggers are to use the element.
-  ///   - padTemplates: what pads it has or may get.
-  ///   - properties: in the order in which gst-inspect lists them.
-  ///   - signals: what applications may emit, or are asked.
-  ///   - interfaces: GObject interfaces besides.
+  ///   - name: Factory name, such as `sbssplit`.
+  ///   - typeName: Name of the GType, such as `GstSBSSplit`.
+  ///   - longName: A name for users, in title case.
+  ///   - klass: GStreamer's classification keywords, such as `Codec/Muxer`.
+  ///   - description: One sentence on what the element does.
+  ///   - author: Name and e-mail address.
+  ///   - rank: Autoplugging priority.
+  ///   - padTemplates: The pads that the element has or may have.
+  ///   - properties: The properties, in the order of `gst-inspect-1.0`.
+  ///   - signals: Actions for applications, and requests to them.
+  ///   - interfaces: Additional GObject interfaces.
   public init(
     name: String, typeName: String, longName: String, klass: String, description: String,
     author: String, rank: ElementRank = .none, padTemplates: [PadTemplate],
@@ -75,11 +89,11 @@ private struct PartDeclaration: PluginFeature, @unchecked Sendable {
   func register(with plugin: PluginReference) -> Bool { register() }
 }
 
-/// GObject interfaces that need no code of the element.
+/// GObject interfaces that need no code in the element.
 public enum ElementInterface: Sendable {
-  /// `GstTagSetter`: applications set tags that the element merges with those of its streams.
+  /// `GstTagSetter`: applications set tags, which the element merges with those of its streams.
   case tagSetter
-  /// `GstTocSetter`: applications name the chapters of what the element makes.
+  /// `GstTocSetter`: applications set the chapters of the element's output.
   case tocSetter
   /// `GstPreset`: named sets of property values.
   case preset
@@ -93,13 +107,13 @@ public enum ElementInterface: Sendable {
   }
 }
 
-/// What all objects of one registered type share.
+/// The data common to all instances of a registered type.
 final class ElementClass: @unchecked Sendable {
   let declare: (UnsafeMutableRawPointer) -> Void
   let make: (ElementInstance) throws -> ElementBox
   let getProperty: (Int, ElementBox, UnsafeMutablePointer<GValue>) -> Void
   let setProperty: (Int, ElementBox, UnsafePointer<GValue>) -> Void
-  /// The class structure of the base class, once the class is there.
+  /// The class structure of the base class; nil before class initialization.
   private(set) var parentClass: UnsafeMutableRawPointer?
 
   private init<Implementation>(_ declaration: ElementDeclaration<Implementation>) {
@@ -117,12 +131,12 @@ final class ElementClass: @unchecked Sendable {
     }
   }
 
-  /// What the layer knows of the class of an object.
+  /// Returns the data of an object's class.
   static func of(_ object: UnsafeMutablePointer<GObject>) -> ElementClass? {
     object.pointee.g_type_instance.g_class.flatMap { ClassSlot.of($0).load() }
   }
 
-  /// Registers a type of its own for the declaration and returns it; 0 on failure.
+  /// Registers a GType for the declaration and returns it; 0 on failure.
   static func register<Implementation>(
     _ declaration: ElementDeclaration<Implementation>
   ) -> GType {
@@ -224,10 +238,12 @@ private let setElementProperty:
     element.core.settingsChanged()
   }
 
-/// How willing autopluggers are to use an element: `GstRank`.
+/// The autoplugging priority of an element: `GstRank`.
 public struct ElementRank: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstRank`.
   public let rawValue: UInt32
 
+  /// Creates a rank from its value.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -236,11 +252,11 @@ public struct ElementRank: RawRepresentable, Hashable, Sendable {
     self.init(rawValue: UInt32(rank.rawValue))
   }
 
-  /// `GST_RANK_NONE`: never by themselves.
+  /// `GST_RANK_NONE`: never autoplugged.
   public static let none = ElementRank(GST_RANK_NONE)
-  /// `GST_RANK_PRIMARY`: the usual one.
+  /// `GST_RANK_PRIMARY`: the default choice.
   public static let primary = ElementRank(GST_RANK_PRIMARY)
 
-  /// Just above this one.
+  /// The next higher rank.
   public var above: ElementRank { ElementRank(rawValue: rawValue &+ 1) }
 }

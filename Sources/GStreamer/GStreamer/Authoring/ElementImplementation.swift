@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What an element does: the Swift class behind it. Conform to this protocol for an element with pads
-/// of its own, and to one that refines it for an element on one of GStreamer's base classes.
+/// The Swift class of an element. Conform to this protocol for an element with its own pads, and to
+/// one that refines it for an element on one of GStreamer's base classes.
 ///
-/// Threads come in from everywhere: applications set properties, sinks ask, streams flow. What an
-/// element keeps is therefore of three kinds, and the compiler holds it to them:
+/// Calls come from many threads: applications set properties, sinks send queries, data flows. The
+/// data of an element is therefore of three kinds, which the compiler enforces:
 ///
 /// - constants, such as its pads;
 /// - what several threads share, in a ``Locked``: the settings, and whatever it adds;
@@ -19,40 +19,45 @@ public protocol ElementImplementation: HasSettings, ElementObject, Sendable {
   /// The element's GObject.
   var instance: ElementInstance { get }
 
-  /// Called when the GObject is made. Makes its pads and adds them.
+  /// Creates the object with its GObject. Creates the pads and adds them.
   init(_ instance: ElementInstance) throws
 
-  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
+  /// Starts the element before data flows (READY to PAUSED). A thrown error is posted and the state
+  /// change fails.
   func start() throws -> Streaming
 
-  /// Called once for each `start` that did not throw, when data has stopped or where the change of
-  /// state failed after all.
+  /// Stops the element after data flow has ended, or after the state change has failed. Called once
+  /// for each `start` that did not throw.
   func stop(_ streaming: consuming Streaming)
 
-  /// Called when a property has been set, in the thread that sets it.
+  /// Called after a property has been set, in the thread that has set it.
   func settingsChanged()
 
-  /// The C class that the element derives from; each protocol says it.
+  /// The C class that the element derives from, provided by each protocol.
   static var superclass: ElementSuperclass<Self> { get }
 }
 
-/// Of an element without properties.
+/// The settings of an element without properties.
 public struct NoSettings: Sendable {
+  /// Creates empty settings.
   public init() {}
 }
 
 extension ElementImplementation {
+  /// Discards the state.
   public func stop(_ streaming: consuming Streaming) {}
+  /// Does nothing.
   public func settingsChanged() {}
 
+  /// `GstElement`.
   public static var superclass: ElementSuperclass<Self> {
     ElementSuperclass(.element) { ElementBox($0, try ElementCore<Self>($0)) }
   }
 
-  /// Runs `body` with the state of the streaming thread, and with the stream lock of the sink pad
-  /// where data comes in, for which it waits: for a seek that comes from downstream. Where the
-  /// caller is the streaming thread itself, `body` runs behind what that does now. False, and nothing
-  /// is done, where the element has stopped.
+  /// Calls `body` with the state of the streaming thread and the stream lock of the sink pad,
+  /// waiting for both: for a seek from downstream. If the caller is the streaming thread itself,
+  /// `body` is called after the current call of that thread. Returns false without calling `body`
+  /// if the element is stopped.
   public func withStreaming(_ sink: Pad, _ body: @escaping (inout Streaming) -> Void) -> Bool {
     guard let core = ElementCore<Self>.of(ElementBox.of(cast(gstElement))) else {
       return false
@@ -69,14 +74,16 @@ extension ElementImplementation {
 }
 
 extension ElementImplementation where Streaming == Void {
+  /// Does nothing.
   public func start() throws {}
 }
 
 extension ElementImplementation where Settings == NoSettings {
+  /// Empty settings.
   public var settings: Locked<NoSettings> { Locked(NoSettings()) }
 }
 
-/// A C class that a Swift element derives from.
+/// The C class that a Swift element derives from.
 public struct ElementSuperclass<Implementation: ElementImplementation> {
   let base: BaseClass
   let makeBox: (ElementInstance) throws -> ElementBox
@@ -87,26 +94,27 @@ public struct ElementSuperclass<Implementation: ElementImplementation> {
   }
 }
 
-/// What C functions, which cannot be generic, do with an `ElementCore`.
+/// The operations of an `ElementCore` for C functions, which cannot be generic.
 protocol AnyElementCore: AnyObject {
-  /// Called before data flows (READY to PAUSED). A thrown error is posted and stops the change.
+  /// Starts the element before data flows (READY to PAUSED). A thrown error is posted and the state
+  /// change fails.
   func start() throws
 
-  /// Called once for each `start` that went well, when data has stopped or where the change of state
-  /// failed after all.
+  /// Stops the element after data flow has ended, or after the state change has failed. Called once
+  /// for each successful `start`.
   func stop()
 
-  /// Called when a property has been set, in the thread that sets it.
+  /// Called after a property has been set, in the thread that has set it.
   func settingsChanged()
 
-  /// Runs `body` unless a thread is inside the element's streaming code.
+  /// Calls `body` unless a thread is inside the element's streaming code.
   func whileIdle(_ body: () -> Void)
 
-  /// The implementation, if it gives pads on request.
+  /// The implementation, if it has request pads.
   var padGiver: (any RequestPadImplementation)? { get }
 }
 
-/// An element's Swift object, and the state of its streaming thread.
+/// The implementation of an element and the state of its streaming thread.
 final class ElementCore<Implementation: ElementImplementation>: AnyElementCore {
   let implementation: Implementation
   let streaming = StreamingSlot<Implementation.Streaming>()
@@ -129,7 +137,7 @@ final class ElementCore<Implementation: ElementImplementation>: AnyElementCore {
     implementation as? any RequestPadImplementation
   }
 
-  /// Hands over a serialized event, behind the call that it came back in from if there is one.
+  /// Handles a serialized event, or defers it if it re-enters the element from within another call.
   func take(
     _ box: ElementBox,
     _ event: @escaping (Implementation, inout Implementation.Streaming) throws -> Bool

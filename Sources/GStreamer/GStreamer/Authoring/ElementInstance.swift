@@ -3,10 +3,10 @@
 internal import CGStreamer
 import Synchronization
 
-/// An element as its Swift object knows it: what that is born with, and keeps.
+/// The GObject of a Swift element, passed to its `init`.
 ///
-/// GStreamer owns the GObject, and the GObject owns the Swift object. So the GObject is not retained
-/// from here: it lives for as long as the Swift object is called.
+/// GStreamer owns the GObject, and the GObject owns the Swift object. So this is not a reference:
+/// the GObject outlives all calls of the Swift object.
 public final class ElementInstance: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<GstElement>
   /// The class structure of the C base class, for chaining up.
@@ -19,55 +19,59 @@ public final class ElementInstance: @unchecked Sendable {
     self.parentClass = parentClass
   }
 
-  /// The GType that was registered, where several declarations share one implementation.
+  /// The name of the registered GType, which differs if several declarations share one
+  /// implementation.
   public var typeName: String {
     let type = pointer.pointee.object.object.g_type_instance.g_class.pointee.g_type
     return g_type_name(type).map { String(cString: $0) } ?? ""
   }
 }
 
-/// A Swift object behind an element: what all of them can do, from any thread.
+/// The Swift object of an element, with functions that may be called in any thread.
 public protocol ElementObject {
+  /// The element's GObject.
   var instance: ElementInstance { get }
 }
 
 extension ElementObject {
   var gstElement: UnsafeMutablePointer<GstElement> { instance.pointer }
 
+  /// The name of the element in its bin.
   public var name: String { adopt(gst_object_get_name(cast(gstElement))) ?? "" }
 
-  /// Whether an error has been posted since the element started; it then takes no more data.
+  /// Whether an error has been posted since the element was started; it then refuses data.
   public var hasFailed: Bool { instance.refusesData.load(ordering: .acquiring) }
 
-  /// Whether the element is in PLAYING, and on no way out of it.
+  /// Whether the element is in PLAYING and not changing to another state.
   public var isPlaying: Bool {
     var (state, pending) = (GST_STATE_NULL, GST_STATE_NULL)
     gst_element_get_state(gstElement, &state, &pending, 0)
     return state == GST_STATE_PLAYING && pending == GST_STATE_VOID_PENDING
   }
 
-  /// The running time that the clock shows now; nil for an element without a clock.
+  /// The current running time in nanoseconds; nil if the element has no clock.
   public var currentRunningTime: ClockTime? {
     ClockTime(cValue: gst_element_get_current_running_time(gstElement))
   }
 
   // MARK: Pads
 
-  /// Adds a pad to the element, active if data flows.
+  /// Adds a pad to the element, active if the element is at least in PAUSED.
   public func add(_ pad: Pad) {
     gst_element_add_pad(gstElement, pad.pointer)
   }
 
+  /// Removes a pad from the element.
   public func remove(_ pad: Pad) {
     gst_element_remove_pad(gstElement, pad.pointer)
   }
 
+  /// Announces that the element will not add any more sometimes pads.
   public func noMorePads() {
     gst_element_no_more_pads(gstElement)
   }
 
-  /// Marks the element as one where streams end: bins wait for its ``postEndOfStream()``. Call it
-  /// when the element is made.
+  /// Marks the element as a sink: bins wait for its ``postEndOfStream()``. Call it from `init`.
   public func becomeSink() {
     let object: UnsafeMutablePointer<GstObject> = cast(gstElement)
     object.pointee.flags |= GST_ELEMENT_FLAG_SINK.rawValue
@@ -75,7 +79,8 @@ extension ElementObject {
 
   // MARK: Tags
 
-  /// A stream's tags with those that an application set through GstTagSetter, merged as it wishes.
+  /// Returns a stream's tags merged with those that an application has set through GstTagSetter, in
+  /// the mode it has chosen.
   public func mergingSetterTags(with tags: TagList) -> TagList {
     let setter = OpaquePointer(gstElement)
     guard cgst_is_a(gstElement, gst_tag_setter_get_type()) != 0,
@@ -86,7 +91,7 @@ extension ElementObject {
       adopting: gst_tag_list_merge(own, tags.pointer, mode) ?? gst_tag_list_new_empty())
   }
 
-  /// The chapters that the application has set on an element with the interface `.tocSetter`.
+  /// The chapters that the application has set through `.tocSetter`; empty if there are none.
   public var setterChapters: [Chapter] {
     guard cgst_is_a(gstElement, gst_toc_setter_get_type()) != 0,
       let toc = gst_toc_setter_get_toc(OpaquePointer(gstElement))
@@ -95,10 +100,10 @@ extension ElementObject {
     return Chapter.chapters(of: toc)
   }
 
-  // MARK: Control
+  // MARK: Controlled properties
 
-  /// Sets the properties that follow control sources to what these say for a stream time, in the
-  /// calling thread.
+  /// Updates the properties with control sources to their values at a stream time, in the calling
+  /// thread.
   public func followControlSources(at streamTime: ClockTime) {
     gst_object_sync_values(cast(gstElement), GstClockTime(streamTime))
   }
@@ -111,7 +116,7 @@ extension ElementObject {
     post(ElementError(error), GST_MESSAGE_ERROR)
   }
 
-  /// Posts a warning: something was left out or guessed, and work goes on.
+  /// Posts a warning about a defect that was worked around.
   public func postWarning(_ warning: ElementError) {
     post(warning, GST_MESSAGE_WARNING)
   }
@@ -124,8 +129,8 @@ extension ElementObject {
       Int32(clamping: error.line))
   }
 
-  /// Tells the application that there is no decoder for fixed caps, so that it can have one
-  /// installed (`missing-plugin`).
+  /// Posts a `missing-plugin` message for fixed caps without a decoder, so that the application can
+  /// have one installed.
   public func postMissingDecoder(for caps: Caps) {
     gst_element_post_message(gstElement, gst_missing_decoder_message_new(gstElement, caps.pointer))
   }
@@ -136,32 +141,32 @@ extension ElementObject {
     gst_element_post_message(gstElement, gst_message_new_element(cast(gstElement), structure))
   }
 
-  /// Tells the application which streams there are.
+  /// Posts the streams that the element offers.
   public func post(_ collection: StreamCollection) {
     gst_element_post_message(
       gstElement, gst_message_new_stream_collection(cast(gstElement), collection.pointer))
   }
 
-  /// Tells the application that a segment it asked for begins to play.
+  /// Posts that a segment requested by a seek starts.
   public func postSegmentStart(at position: ClockTime, following cause: Event?) {
     post(
       gst_message_new_segment_start(cast(gstElement), GST_FORMAT_TIME, gint64(clamping: position)),
       following: cause)
   }
 
-  /// Tells the application that a segment it asked for has been played.
+  /// Posts that a segment requested by a seek has been played.
   public func postSegmentDone(at position: Int64, following cause: Event?) {
     post(
       gst_message_new_segment_done(cast(gstElement), GST_FORMAT_TIME, gint64(position)),
       following: cause)
   }
 
-  /// Tells the bin that all streams have ended here.
+  /// Posts EOS after all streams have ended.
   public func postEndOfStream() {
     gst_element_post_message(gstElement, gst_message_new_eos(cast(gstElement)))
   }
 
-  /// Tells the application to ask for the duration again.
+  /// Posts that the duration has changed, so that the application queries it again.
   public func postDurationChanged() {
     gst_element_post_message(gstElement, gst_message_new_duration_changed(cast(gstElement)))
   }
@@ -174,8 +179,8 @@ extension ElementObject {
 
   // MARK: Errors
 
-  /// Runs the element's code for a C function that returns a flow: the one place where errors
-  /// become messages.
+  /// Calls the element's code for a C function that returns a flow. This is where errors become
+  /// messages.
   func flow(_ body: () throws -> Void) -> GstFlowReturn {
     if hasFailed { return GST_FLOW_ERROR }
     do {
@@ -189,10 +194,10 @@ extension ElementObject {
     }
   }
 
-  /// Runs `body`, posting an error that it throws. Gives how the stream goes on.
+  /// Calls `body` and posts any error it throws. Returns the resulting flow.
   public func run(_ body: () throws -> Void) -> FlowReturn { FlowReturn(flow(body)) }
 
-  /// The same for a C function that returns whether something was done.
+  /// Calls the element's code for a C function that returns whether it succeeded.
   func answer(_ body: () throws -> Bool) -> gboolean {
     do {
       return try body() ? 1 : 0

@@ -3,37 +3,37 @@
 internal import CGStreamer
 import Synchronization
 
-/// A choice that is a property's type. Its cases are numbers with names.
+/// An enumeration that can be the type of a property.
 public protocol EnumType: RawRepresentable, CaseIterable, Sendable where RawValue == Int32 {
-  /// The GType's name, such as `GstStereoEye`.
+  /// The name of the GType, such as `GstStereoEye`.
   static var typeName: String { get }
-  /// Of each case, the nick for gst-launch and the description for gst-inspect.
+  /// The nick of each case, for use in pipelines, and its description for `gst-inspect-1.0`.
   var names: (nick: String, description: String) { get }
 }
 
-/// Options of GStreamer's own that are a property's type.
+/// Flags predefined by GStreamer that can be the type of a property.
 public protocol FlagsType: OptionSet, Sendable where RawValue == UInt32 {}
 
-/// What wraps a GType of GStreamer's own.
+/// A Swift type for a GType predefined by GStreamer.
 protocol RegisteredType {
   static var registeredType: GType { get }
 }
 
 extension FlagsType {
-  /// The GType; that of GStreamer's flags in general where it is none of GStreamer's own.
+  /// The GType; `GstBufferFlags` if it is not predefined by GStreamer.
   static var type: GType {
     (Self.self as? any RegisteredType.Type)?.registeredType ?? gst_buffer_flags_get_type()
   }
 }
 
 extension EnumType {
-  /// The GType: GStreamer's own, or one that is registered the first time.
+  /// The GType: predefined by GStreamer, or registered at first use.
   static var type: GType {
     if let own = Self.self as? any RegisteredType.Type { return own.registeredType }
     return EnumRegistry.lock.withLock { _ in
       let known = g_type_from_name(typeName)
       if known != 0 { return known }
-      // GLib keeps the table for as long as the process lives.
+      // GLib keeps a pointer to the table forever.
       let values = UnsafeMutablePointer<GEnumValue>.allocate(capacity: allCases.count + 1)
       for (index, choice) in allCases.enumerated() {
         values[index] = GEnumValue(

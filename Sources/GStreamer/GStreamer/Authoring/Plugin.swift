@@ -2,21 +2,28 @@
 
 internal import CGStreamer
 
-/// What a plugin is: the fields of `GST_PLUGIN_DEFINE`, and what it brings along.
+/// The description of a plugin: the fields of `GST_PLUGIN_DEFINE`, and its features.
 public struct PluginDeclaration: Sendable {
+  /// The name, as in `gst_plugin_NAME_get_desc`.
   public let name: String
+  /// One sentence on what the plugin contains.
   public let description: String
+  /// The version of the plugin.
   public let version: String
-  /// One of the identifiers that GStreamer knows: `LGPL`, `GPL`, ...
+  /// One of GStreamer's identifiers, such as `LGPL`.
   public let license: String
+  /// The source module.
   public let source: String
+  /// The package that ships the plugin.
   public let package: String
+  /// The URL of the package.
   public let origin: String
   /// ISO 8601, such as `2026-11-21`.
   public let releaseDate: String
-  /// All that is registered when the plugin is loaded, in this order.
+  /// The features to register when the plugin is loaded, in this order.
   public let features: [any PluginFeature]
 
+  /// Declares a plugin.
   public init(
     name: String, description: String, version: String, license: String, source: String,
     package: String, origin: String, releaseDate: String, features: [any PluginFeature]
@@ -32,11 +39,11 @@ public struct PluginDeclaration: Sendable {
     self.features = features
   }
 
-  /// The names of the elements among the features, as in gst-launch.
+  /// The factory names of the elements among the features.
   public var elementNames: [String] { features.compactMap { ($0 as? any ElementFeature)?.name } }
 
-  /// The `GstPluginDesc` for the `gst_plugin_NAME_get_desc` of a shared object; it lives as long as
-  /// the process.
+  /// Creates the `GstPluginDesc` to return from the `gst_plugin_NAME_get_desc` of a shared object;
+  /// it is never freed.
   public func makeDescriptor() -> UnsafeRawPointer {
     Self.described.withLock { $0[name] = self }
     let descriptor = UnsafeMutablePointer<GstPluginDesc>.allocate(capacity: 1)
@@ -55,8 +62,8 @@ public struct PluginDeclaration: Sendable {
     return UnsafeRawPointer(descriptor)
   }
 
-  /// Registers a plugin that is linked into the program, as `GST_PLUGIN_STATIC_REGISTER` does; false
-  /// where something of it is refused. Call it once, behind ``initialize()``.
+  /// Registers a plugin that is linked into the program, like `GST_PLUGIN_STATIC_REGISTER`; returns
+  /// false if a feature is refused. Call it once, after ``initialize()``.
   public func registerStatically() -> Bool {
     Self.described.withLock { $0[name] = self }
     return gst_plugin_register_static(
@@ -64,13 +71,14 @@ public struct PluginDeclaration: Sendable {
       source, package, origin) != 0
   }
 
-  /// plugin_init gets nothing but the plugin, so its declaration is found by name.
+  /// plugin_init receives only the plugin, so its declaration is found by name.
   fileprivate static let described = Locked<[String: PluginDeclaration]>([:])
 
   fileprivate func register(with plugin: PluginReference) -> Bool {
-    // Another copy of the plugin is in the process: GLib would warn of each type. This one is refused.
+    // Another copy of the plugin is in this process. This one is refused, or GLib would warn about
+    // each type.
     guard !hasTypes else { return false }
-    // Also where one of them is refused, the others can be used.
+    // Even if one feature is refused, the others can be used.
     return features.map { $0.register(with: plugin) }.allSatisfy { $0 }
   }
 }
@@ -87,46 +95,50 @@ public struct PluginReference {
   let pointer: OpaquePointer
 }
 
-/// An element that a plugin offers.
+/// An element offered by a plugin.
 protocol ElementFeature: PluginFeature {
   var name: String { get }
-  /// Of its GType.
+  /// Name of its GType.
   var typeName: String { get }
 }
 
-/// Something that a plugin registers: an element, a tag, a kind of meta.
+/// A feature that a plugin registers: an element, a tag, a custom meta.
 public protocol PluginFeature: Sendable {
-  /// Registers it with the process; false where that is refused.
+  /// Registers the feature in this process; returns false if it is refused.
   func register(with plugin: PluginReference) -> Bool
 }
 
-/// Another copy of a plugin is loaded into the process, and is not of the version that is wanted.
+/// The error that another copy of a plugin is loaded in this process, with a different version.
 public struct PluginConflict: Error, CustomStringConvertible {
+  /// The name of the plugin.
   public let name: String
-  /// The version of the copy that is loaded; nil where it does not say.
+  /// Version of the loaded copy; nil if unknown.
   public let loadedVersion: String?
-  /// Its file; nil where it has none.
+  /// Path of the loaded copy; nil if unknown.
   public let file: String?
+  /// Version of this copy.
   public let wantedVersion: String
 
+  /// The message for users.
   public var description: String {
     "another copy of the plugin '\(name)' is loaded"
       + (file.map { " from '\($0)'" } ?? "")
-      + ", version \(loadedVersion ?? "unknown") and not \(wantedVersion)"
+      + ", version \(loadedVersion ?? "unknown") instead of \(wantedVersion)"
   }
 }
 
 extension PluginDeclaration {
   private static let registration = Locked(())
 
-  /// Sees to it that a program that has the plugin linked in can use its elements, whatever copies
-  /// of it are installed. Call it behind ``initialize()``; later calls do nothing.
+  /// Makes the elements of a plugin that is linked into the program usable, whatever copies of it
+  /// are installed. Call it after ``initialize()``; further calls do nothing.
   ///
-  /// A copy that is installed but not loaded gives way, so that nothing loads it later. One that is
-  /// loaded stays, since types cannot be registered twice, and is used if it has the same version.
+  /// An installed copy that is not loaded is removed from the registry, so that it is not loaded
+  /// later. A loaded one stays, since types cannot be registered twice, and is used if it has the
+  /// same version.
   ///
-  /// - Throws: a ``PluginConflict`` where a copy of another version is loaded; an ``ElementError``
-  ///   where GStreamer refuses the plugin.
+  /// - Throws: A ``PluginConflict`` if a copy of another version is loaded; an ``ElementError`` if
+  ///   GStreamer refuses the plugin.
   public func registerInProcess() throws {
     try Self.registration.withLock { _ in
       let registry = gst_registry_get()
@@ -142,10 +154,10 @@ extension PluginDeclaration {
         }
         return
       }
-      // A copy that is loaded although the registry does not know it.
+      // A loaded copy that the registry does not know.
       guard !hasTypes else { throw conflict(nil, nil) }
       guard registerStatically() else {
-        throw ElementError(.missingPlugin, "GStreamer refuses the plugin '\(name)'.")
+        throw ElementError(.missingPlugin, "GStreamer refused to register plugin '\(name)'.")
       }
     }
   }
@@ -154,7 +166,7 @@ extension PluginDeclaration {
     PluginConflict(name: name, loadedVersion: loaded, file: file, wantedVersion: version)
   }
 
-  /// Whether the process has types of the plugin's elements.
+  /// Whether this process has registered types of the plugin's elements.
   var hasTypes: Bool {
     features.contains { feature in
       (feature as? any ElementFeature).map { g_type_from_name($0.typeName) != 0 } ?? false

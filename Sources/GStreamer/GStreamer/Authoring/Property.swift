@@ -2,19 +2,19 @@
 
 internal import CGStreamer
 
-/// An element that keeps its settings in one struct behind one lock, where properties find them.
+/// An element whose properties are stored in one struct behind one lock.
 public protocol HasSettings: AnyObject {
   associatedtype Settings: Sendable
   var settings: Locked<Settings> { get }
 }
 
-/// In which states a property may be changed.
+/// The highest state in which a property may be changed.
 public enum Mutability: Sendable {
-  /// In NULL and READY.
+  /// NULL or READY.
   case ready
   /// Up to PAUSED.
   case paused
-  /// Always; it takes effect at once.
+  /// Any state; changes take effect immediately.
   case playing
 
   var flags: guint {
@@ -30,7 +30,7 @@ public enum Mutability: Sendable {
 public struct Property<Owner: AnyObject>: @unchecked Sendable {
   let makeSpec: () -> UnsafeMutablePointer<GParamSpec>?
   let get: (Owner, UnsafeMutablePointer<GValue>) -> Void
-  /// nil for a property that can only be read.
+  /// Nil for a read-only property.
   let set: ((Owner, UnsafePointer<GValue>) -> Void)?
 }
 
@@ -61,7 +61,7 @@ private func setting<Owner: HasSettings, Content: Sendable>(
 }
 
 extension Property {
-  /// A count that can be read at any time, and not be set.
+  /// A read-only counter.
   public static func count(
     _ name: String, nick: String, blurb: String, read: @escaping (Owner) -> UInt64
   ) -> Self {
@@ -74,6 +74,7 @@ extension Property {
 }
 
 extension Property where Owner: HasSettings {
+  /// A Boolean property.
   public static func bool(
     _ name: String, nick: String, blurb: String, default defaultValue: Bool,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Bool>
@@ -90,6 +91,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// An `int` property.
   public static func int(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<Int32>,
     default defaultValue: Int32, mutable: Mutability = .ready,
@@ -107,6 +109,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// A `uint` property.
   public static func uint(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<UInt32>,
     default defaultValue: UInt32, mutable: Mutability = .ready,
@@ -124,7 +127,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
-  /// A number. Where it is controllable, it can follow a control source; see
+  /// A `double` property. If controllable, it can have a control source; see
   /// ``ElementObject/followControlSources(at:)``.
   public static func double(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
@@ -134,7 +137,7 @@ extension Property where Owner: HasSettings {
     double(name, nick, blurb, range, defaultValue, mutable, isControllable, setting(path))
   }
 
-  /// A number that is nil in the settings until somebody sets it.
+  /// A `double` property whose setting is nil until it is set.
   public static func double(
     _ name: String, nick: String, blurb: String, in range: ClosedRange<Double>,
     default defaultValue: Double, mutable: Mutability = .ready,
@@ -161,7 +164,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
-  /// A time in nanoseconds, up to the longest that there is.
+  /// A time in nanoseconds, up to the greatest valid one.
   public static func time(
     _ name: String, nick: String, blurb: String, default defaultValue: ClockTime = 0,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, ClockTime>
@@ -194,7 +197,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
-  /// A string that is nil in the settings until somebody sets it.
+  /// A string property whose setting is nil until it is set.
   public static func string(
     _ name: String, nick: String, blurb: String, default defaultValue: String? = nil,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, String?>
@@ -211,6 +214,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// An enumeration property.
   public static func choice<Choice: EnumType>(
     _ name: String, nick: String, blurb: String, default defaultValue: Choice,
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Choice>
@@ -227,6 +231,7 @@ extension Property where Owner: HasSettings {
     }
   }
 
+  /// A flags property.
   public static func flags<Flags: FlagsType>(
     _ name: String, nick: String, blurb: String, default defaultValue: Flags = [],
     mutable: Mutability = .ready, at path: WritableKeyPath<Owner.Settings, Flags>
@@ -245,7 +250,8 @@ extension Property where Owner: HasSettings {
 }
 
 extension Property where Owner: HasSettings {
-  /// A fraction of 0 or more that is nil in the settings, and 0/1 to others, until somebody sets it.
+  /// A fraction property of 0 or more. Until it is set, the setting is nil and the property reads
+  /// as 0/1.
   public static func fraction(
     _ name: String, nick: String, blurb: String, mutable: Mutability = .ready,
     at path: WritableKeyPath<Owner.Settings, Fraction?>

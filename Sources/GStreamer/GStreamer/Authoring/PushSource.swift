@@ -2,51 +2,57 @@
 
 internal import CGStreamer
 
-/// An element that makes data, buffer by buffer, and counts in time: `GstPushSrc`.
+/// An element that produces buffers with timestamps: `GstPushSrc`.
 public protocol PushSourceImplementation: ElementImplementation {
-  /// The caps to prefer among those that downstream takes. Asked from any thread.
+  /// Returns the preferred caps among those that downstream accepts. Called in any thread.
   func fixate(_ caps: Caps) -> Caps
 
-  /// The caps of the stream are known.
+  /// Called when the caps of the stream are known.
   func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws
 
-  /// Makes the next buffer; throws `FlowReturn.eos` behind the last one.
+  /// Creates the next buffer; throws `FlowReturn.eos` after the last one.
   func create(_ streaming: inout Streaming) throws -> UniqueBuffer
 
-  /// Whether `seek` can do something.
+  /// Whether `seek` is supported.
   var isSeekable: Bool { get }
 
-  /// Goes to where the segment's position is.
+  /// Moves to the segment's position.
   func seek(to segment: Segment, _ streaming: inout Streaming) throws
 
-  /// The times at which a live source's buffer starts and ends, by the clock; nil not to wait.
+  /// Returns start and end of a live source's buffer on the clock; nil not to wait.
   func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)?
 }
 
 extension PushSourceImplementation {
+  /// Fixates the caps.
   public func fixate(_ caps: Caps) -> Caps { caps.fixated() }
+  /// Does nothing.
   public func setCaps(_ caps: Caps, _ streaming: inout Streaming) throws {}
+  /// False.
   public var isSeekable: Bool { false }
+  /// Does nothing.
   public func seek(to segment: Segment, _ streaming: inout Streaming) throws {}
+  /// Does not wait.
   public func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? { nil }
 
+  /// `GstPushSrc`.
   public static var superclass: ElementSuperclass<Self> {
     ElementSuperclass(.pushSource) { try PushSourceBox<Self>($0) }
   }
 
-  /// Makes the source produce by the clock, or as fast as it is asked. The base class looks at this
-  /// before it starts.
+  /// Makes the source live, producing data in real time, or not. Takes effect when the source
+  /// starts.
   public func setLive(_ isLive: Bool) {
     gst_base_src_set_live(cast(gstElement), isLive ? 1 : 0)
   }
 
-  /// Sends a serialized event behind the segment and before the next buffer.
+  /// Sends a serialized event after the segment and before the next buffer.
   public func sendBeforeNext(_ event: Event) {
     gst_element_send_event(gstElement, event.retainedPointer())
   }
 }
 
-/// Between the trampolines of GstPushSrc and an implementation.
+/// Connects the C functions of GstPushSrc with an implementation.
 private final class PushSourceBox<Implementation: PushSourceImplementation>: AnyPushSourceBox,
   @unchecked Sendable
 {
@@ -79,29 +85,29 @@ private final class PushSourceBox<Implementation: PushSourceImplementation>: Any
   }
 }
 
-/// An element that makes raw video, frame by frame: `GstPushSrc`.
+/// An element that produces buffers with timestamps: `GstPushSrc`.
 class AnyPushSourceBox: ElementBox, @unchecked Sendable {
   var source: UnsafeMutablePointer<GstBaseSrc> { cast(pointer) }
 
-  /// The caps to prefer among those that downstream takes.
+  /// Returns the preferred caps among those that downstream accepts.
   func fixate(_ caps: Caps) -> Caps { caps.fixated() }
 
-  /// The caps of the stream are known.
+  /// Called when the caps of the stream are known.
   func setCaps(_ caps: Caps) throws {}
 
-  /// Makes the next buffer; throws `FlowReturn.eos` behind the last one.
+  /// Creates the next buffer; throws `FlowReturn.eos` after the last one.
   func create() throws -> UniqueBuffer { throw FlowReturn.eos }
 
-  /// Whether `seek` can do something.
+  /// Whether `seek` is supported.
   var isSeekable: Bool { false }
 
-  /// Goes to where the segment's position is.
+  /// Moves to the segment's position.
   func seek(to segment: Segment) throws {}
 
-  /// The times at which a live source's buffer starts and ends, by the clock; nil not to wait.
+  /// Returns start and end of a live source's buffer on the clock; nil not to wait.
   func times(of buffer: Buffer) -> (start: ClockTime, end: ClockTime)? { nil }
 
-  /// Sets the format that the source counts in. Call it at creation.
+  /// Sets the format of the source's segment. Call it from `init`.
   func setFormat(_ format: Format) { gst_base_src_set_format(source, format.cValue) }
 
   private static func of(_ pointer: UnsafeMutablePointer<GstBaseSrc>?) -> AnyPushSourceBox? {

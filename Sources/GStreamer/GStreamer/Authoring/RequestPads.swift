@@ -2,22 +2,22 @@
 
 internal import CGStreamer
 
-/// An element with pads of its own that gives further ones when somebody asks: for the templates
-/// whose presence is `request`. The functions are called from any thread.
+/// An element with its own pads, including request pads: those of templates with the presence
+/// `request`. The functions are called in any thread.
 public protocol RequestPadImplementation: ElementImplementation {
-  /// Makes a pad, which the layer adds to the element. A thrown error is logged, and no pad is given.
+  /// Creates a pad, which is then added to the element. After a thrown error, the request fails.
   ///
   /// - Parameters:
-  ///   - template: the name of the template.
-  ///   - name: what the pad is to be called: unlike all others of the element.
+  ///   - template: The name of the template.
+  ///   - name: The name for the pad, unique within the element.
   func makePad(template: String, name: String) throws -> Pad
 
-  /// Whoever asked for a pad gives it back; the layer removes it from the element behind this.
+  /// Releases a pad, which is then removed from the element.
   func releasePad(_ pad: Pad)
 }
 
 extension ElementBox {
-  /// Gives a pad to `gst_element_request_pad`; nil where there is none to be had.
+  /// Returns a new pad to `gst_element_request_pad`; nil if none can be created.
   final func givePad(
     _ template: UnsafeMutablePointer<GstPadTemplate>, named requested: String?
   ) -> UnsafeMutablePointer<GstPad>? {
@@ -37,7 +37,7 @@ extension ElementBox {
 
   final func takeBack(_ pad: UnsafeMutablePointer<GstPad>) {
     guard let giver = core.padGiver else { return }
-    // Data stops first.
+    // Data flow must stop first.
     gst_pad_set_active(pad, 0)
     let pad = Pad(retaining: pad)
     giver.releasePad(pad)
@@ -73,10 +73,10 @@ extension ElementBox {
 }
 
 extension PadTemplate {
-  /// What a pad is called that somebody asks for: as they wish if that fits the template, else with
-  /// the lowest number that is free.
+  /// Returns the name for a requested pad: the requested one if it fits the template, otherwise one
+  /// with the lowest free number.
   ///
-  /// - Throws: an ``ElementError`` where there is such a pad already.
+  /// - Throws: An ``ElementError`` if the requested name is already taken.
   public static func name(
     for template: String, requested: String?, taken: Set<String>
   ) throws -> String {
@@ -88,7 +88,7 @@ extension PadTemplate {
       }
     }
     guard !taken.contains(name) else {
-      throw ElementError(.pad, "There is a pad \(name) already.")
+      throw ElementError(.pad, "There already is a pad \(name).")
     }
     return name
   }

@@ -4,14 +4,14 @@ internal import CGStreamer
 
 /// A GObject signal of an element.
 public struct Signal<Owner: AnyObject>: @unchecked Sendable {
-  /// Adds the signal to a type; `owner` is the Swift object of one of its elements.
+  /// Adds the signal to a type; `owner` returns the Swift object of an instance.
   let register: (_ type: GType, _ owner: @escaping (ElementBox) -> Owner?) -> Void
 }
 
 // MARK: Actions
 
 extension Signal {
-  /// A signal that applications emit to have something done, from any thread.
+  /// A signal that applications emit, in any thread, to request an action.
   public static func action(
     _ name: String, _ body: @escaping @Sendable (Owner) -> Void
   ) -> Signal {
@@ -24,7 +24,7 @@ extension Signal {
     }
   }
 
-  /// The same with a time in nanoseconds; nil for `GST_CLOCK_TIME_NONE`.
+  /// An action with a time in nanoseconds as its argument; nil for `GST_CLOCK_TIME_NONE`.
   public static func action(
     _ name: String, at body: @escaping @Sendable (Owner, ClockTime?) -> Void
   ) -> Signal {
@@ -43,7 +43,7 @@ extension Signal {
     _ name: String, to type: GType, _ parameters: [GType], _ action: AnyObject,
     _ callback: GCallback
   ) {
-    // The type lives as long as the process, and the action with it.
+    // Types are never unregistered, so neither is the action released.
     let closure = g_cclosure_new(callback, Unmanaged.passRetained(action).toOpaque(), nil)
     var parameters = parameters
     g_signal_newv(
@@ -52,7 +52,7 @@ extension Signal {
   }
 }
 
-/// What a class closure holds.
+/// The data of a class closure.
 private final class Action<Argument> {
   private let body: (ElementBox, Argument) -> Void
 
@@ -69,14 +69,14 @@ private final class Action<Argument> {
 // MARK: Requests
 
 extension Signal {
-  /// A signal by which the element asks the application for the stream that a file goes to, by the
-  /// file's location. The first handler answers with a `GOutputStream`.
+  /// A signal that asks the application for the stream to write a file to, given the file's
+  /// location. The first handler returns a `GOutputStream`.
   public static func outputStream(_ name: String) -> Signal {
     request(name, g_output_stream_get_type())
   }
 
-  /// A signal by which the element has the application remove a file, by its location. The first
-  /// handler answers whether it is gone.
+  /// A signal that asks the application to remove a file, given its location. The first handler
+  /// returns whether the file is removed.
   public static func removal(_ name: String) -> Signal {
     request(name, cgst_type_boolean())
   }
@@ -92,24 +92,24 @@ extension Signal {
 }
 
 extension ElementObject {
-  /// The application's stream for the file of this location, by a signal that `outputStream` declares;
-  /// nil where nobody is connected to it.
+  /// Returns the application's stream for a file, using a signal declared with `outputStream`; nil
+  /// if the signal has no handler.
   ///
-  /// - Throws: an ``ElementError`` where whoever is connected has no stream for it.
+  /// - Throws: An ``ElementError`` if the handler returns no stream.
   public func requestOutputStream(
     _ signal: String, location: String
   ) throws -> OutputByteStream? {
     try request(signal, location, g_output_stream_get_type()) { answer in
       guard let stream = g_value_dup_object(answer) else {
         throw ElementError(
-          .write, "'\(location)' could not be written: the application has no stream for it.")
+          .write, "'\(location)' cannot be written: the application has provided no stream for it.")
       }
       return OutputByteStream(adopting: stream.assumingMemoryBound(to: GOutputStream.self))
     }
   }
 
-  /// Has the application remove the file of this location, by a signal that `removal` declares; nil where
-  /// nobody is connected to it, else whether the file is gone.
+  /// Asks the application to remove a file, using a signal declared with `removal`. Returns whether
+  /// the file is removed; nil if the signal has no handler.
   public func requestRemoval(_ signal: String, location: String) -> Bool? {
     request(signal, location, cgst_type_boolean()) { g_value_get_boolean($0) != 0 }
   }

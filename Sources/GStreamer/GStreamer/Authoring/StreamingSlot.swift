@@ -2,18 +2,18 @@
 
 internal import CGStreamer
 
-/// The state of an element's streaming thread, and who may use it.
+/// The state of an element's streaming thread, with exclusive access.
 ///
-/// One call at a time has the state. A call from another thread waits, as it does for a pad's stream
-/// lock, which such calls hold anyway. A call that comes back into the element from within one
-/// (downstream seeks, and upstream flushes, in the thread that pushes) finds the state taken.
+/// One call at a time has the state. A call from another thread waits, as for a pad's stream lock,
+/// which such calls hold anyway. A call that re-enters the element from within another one (because
+/// downstream seeks, or upstream flushes, in the pushing thread) finds the state taken.
 final class StreamingSlot<State>: @unchecked Sendable {
   private let lock: UnsafeMutablePointer<GRecMutex>
-  /// The state is used in place: it can be large, and moving it into every call and out again would
+  /// The state is modified in place: it can be large, and moving it into every call and back would
   /// cost more than the call itself.
   private var state: UnsafeMutablePointer<State>?
   private var isTaken = false
-  /// What came back into the element during a call, for when that is over.
+  /// Calls that have re-entered the element, to be run after the current call.
   private var deferred: [(inout State) -> Void] = []
   /// Whether `deferred` has any. This flag is cheaper to read on every call than the array, whose
   /// element type is only known at run time.
@@ -39,7 +39,7 @@ final class StreamingSlot<State>: @unchecked Sendable {
     self.state = Self.box(state)
   }
 
-  /// Gives the state up, waiting for calls in other threads; nil where there is none.
+  /// Removes and returns the state, after waiting for calls in other threads; nil if there is none.
   func end() -> State? {
     g_rec_mutex_lock(lock)
     defer { g_rec_mutex_unlock(lock) }
@@ -58,14 +58,15 @@ final class StreamingSlot<State>: @unchecked Sendable {
     return box.move()
   }
 
-  /// Runs `body` unless a thread has the state; until it is over, others wait.
+  /// Calls `body` unless a thread has the state. Other threads wait in the meantime.
   func whileIdle(_ body: () -> Void) {
     guard g_rec_mutex_trylock(lock) != 0 else { return }
     defer { g_rec_mutex_unlock(lock) }
     if !isTaken { body() }
   }
 
-  /// Runs `body` with the state; throws `.flushing` between `end` and `begin`, and inside a call.
+  /// Calls `body` with the state; throws `.flushing` between `end` and `begin`, and when
+  /// re-entered.
   func call<Result: ~Copyable>(_ body: (inout State) throws -> Result) throws -> Result {
     var hasRunDeferred = false
     return try call(hasRunDeferred: &hasRunDeferred, body)
@@ -93,8 +94,8 @@ final class StreamingSlot<State>: @unchecked Sendable {
     return try body(&state.pointee)
   }
 
-  /// The same for a serialized event; but inside a call, `body` runs behind it, what it throws goes
-  /// to `failed`, and the event counts as handled.
+  /// Calls `body` with the state for a serialized event. When re-entered, `body` is called after
+  /// the current call instead, `failed` receives any error, and the event counts as handled.
   func callOrDefer(
     _ body: @escaping (inout State) throws -> Bool, failed: @escaping (any Error) -> Void
   ) throws -> Bool {
@@ -112,7 +113,7 @@ final class StreamingSlot<State>: @unchecked Sendable {
     return true
   }
 
-  /// Puts the state back for as long as `body` runs, which comes back into the element.
+  /// Puts the state back while `body` runs, which re-enters the element.
   func lend<Result>(_ taken: inout State, during body: () -> Result) -> Result {
     let own = state
     state = Self.box(taken)

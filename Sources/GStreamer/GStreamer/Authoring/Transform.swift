@@ -2,30 +2,33 @@
 
 internal import CGStreamer
 
-/// An element with one sink and one source that works buffer by buffer, in place:
-/// `GstBaseTransform`.
+/// An element with one sink and one source pad that modifies buffers in place: `GstBaseTransform`.
 public protocol TransformImplementation: ElementImplementation {
-  /// What one side can carry when the other carries `caps`. Asked from any thread.
+  /// Returns the caps that one side supports if the other has `caps`. Called in any thread.
   func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps
 
-  /// The caps of both sides are known.
+  /// Called when the caps of both sides are known.
   func setCaps(input: Caps, output: Caps, _ streaming: inout Streaming) throws
 
-  /// Changes a buffer, whose memory may be shared.
+  /// Modifies a buffer, whose memory may be shared.
   func transformInPlace(_ buffer: borrowing UniqueBuffer, _ streaming: inout Streaming) throws
 
-  /// A serialized event at the sink pad. Returns whether it was handled.
+  /// Handles a serialized event at the sink pad. Returns whether it was handled.
   func sinkEvent(_ event: Event, _ streaming: inout Streaming) throws -> Bool
 }
 
 extension TransformImplementation {
+  /// Returns the caps unchanged.
   public func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps { caps }
+  /// Does nothing.
   public func setCaps(input: Caps, output: Caps, _ streaming: inout Streaming) throws {}
 
+  /// Forwards the event to the base class.
   public func sinkEvent(_ event: Event, _ streaming: inout Streaming) throws -> Bool {
     forwardSinkEvent(event, &streaming)
   }
 
+  /// `GstBaseTransform`.
   public static var superclass: ElementSuperclass<Self> {
     ElementSuperclass(.baseTransform) { try TransformBox<Self>($0) }
   }
@@ -34,7 +37,7 @@ extension TransformImplementation {
     ElementBox.of(cast(gstElement)) as? TransformBox<Self>
   }
 
-  /// Handles an event as the base class does, which may say new caps.
+  /// Handles an event with the base class, which may call `setCaps`.
   public func forwardSinkEvent(_ event: Event, _ streaming: inout Streaming) -> Bool {
     guard let box else { return false }
     return box.owned.streaming.lend(&streaming) { box.forwardSinkEvent(event) }
@@ -43,7 +46,7 @@ extension TransformImplementation {
   /// The source pad.
   public var sourcePad: Pad { Pad(retaining: transform.pointee.srcpad) }
 
-  /// Hands buffers on without looking at them.
+  /// Sets whether buffers pass unchanged, without calling `transformInPlace`.
   public func setPassthrough(_ passthrough: Bool) {
     gst_base_transform_set_passthrough(transform, passthrough ? 1 : 0)
   }
@@ -51,7 +54,7 @@ extension TransformImplementation {
   private var transform: UnsafeMutablePointer<GstBaseTransform> { cast(gstElement) }
 }
 
-/// Between the trampolines of GstBaseTransform and an implementation.
+/// Connects the C functions of GstBaseTransform with an implementation.
 private final class TransformBox<Implementation: TransformImplementation>: AnyTransformBox,
   @unchecked Sendable
 {
@@ -82,26 +85,26 @@ private final class TransformBox<Implementation: TransformImplementation>: AnyTr
   }
 }
 
-/// An element with one sink and one source that works buffer by buffer, in place: `GstBaseTransform`.
+/// An element with one sink and one source pad that modifies buffers in place: `GstBaseTransform`.
 class AnyTransformBox: ElementBox, @unchecked Sendable {
   var transform: UnsafeMutablePointer<GstBaseTransform> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstBaseTransformClass> {
     parentClass.assumingMemoryBound(to: GstBaseTransformClass.self)
   }
 
-  /// What one side can carry when the other carries `caps`.
+  /// Returns the caps that one side supports if the other has `caps`.
   func transformCaps(_ caps: Caps, from direction: PadTemplate.Direction) -> Caps { caps }
 
-  /// The caps of both sides are known.
+  /// Called when the caps of both sides are known.
   func setCaps(input: Caps, output: Caps) throws {}
 
-  /// Changes a buffer that nobody else holds; its memory may be shared.
+  /// Modifies a buffer with no other owner; its memory may be shared.
   func transformInPlace(_ buffer: borrowing UniqueBuffer) throws {}
 
-  /// An event at the sink pad. Returns whether it was handled.
+  /// Handles an event at the sink pad. Returns whether it was handled.
   func sinkEvent(_ event: Event) throws -> Bool { forwardSinkEvent(event) }
 
-  /// Handles an event as the base class does.
+  /// Handles an event with the base class.
   func forwardSinkEvent(_ event: Event) -> Bool {
     parent.pointee.sink_event(transform, event.retainedPointer()) != 0
   }
@@ -136,7 +139,7 @@ class AnyTransformBox: ElementBox, @unchecked Sendable {
         return true
       }
     }
-    // The memory passes through as it is, so downstream's word on memory is this element's.
+    // Memory passes unchanged, so downstream's answer applies to this element too.
     transformClass.pointee.propose_allocation = { pointer, _, query in
       guard let pointer, let query else { return 0 }
       return gst_pad_peer_query(pointer.pointee.srcpad, query)

@@ -2,20 +2,23 @@
 
 internal import CGStreamer
 
-/// A type finder: tells what some data is from a few of its bytes (`GstTypeFindFactory`).
+/// A type finder, which recognises the type of data from some of its bytes (`GstTypeFindFactory`).
 ///
-/// Whatever somebody opens is shown to all type finders, by their ranks, until one is certain: so
-/// it has to look at little, and to be quick with what it does not know.
+/// Any data to be opened is passed to all type finders, by rank, until one is certain; so a finder
+/// must inspect few bytes and reject unknown data quickly.
 public struct TypeFinder: PluginFeature {
+  /// The name, usually a media type.
   public let name: String
+  /// Finders with a higher rank are called first.
   public let rank: ElementRank
-  /// File name extensions, without dots, at which this finder is asked before those without.
+  /// File name extensions, without dots, for which this finder is called before others.
   public let extensions: [String]
-  /// All that ``find`` may answer.
+  /// All caps that ``find`` may return.
   public let caps: Caps
-  /// What the data is, if the finder is certain; nil for what it does not know.
+  /// Returns the type of the data if it is certain; nil otherwise.
   public let find: @Sendable (TypeFindData) -> Caps?
 
+  /// Declares a type finder.
   public init(
     _ name: String, rank: ElementRank, extensions: [String], caps: Caps,
     find: @escaping @Sendable (TypeFindData) -> Caps?
@@ -24,6 +27,7 @@ public struct TypeFinder: PluginFeature {
     (self.caps, self.find) = (caps, find)
   }
 
+  /// Registers the type finder; returns false if GStreamer refuses it.
   public func register(with plugin: PluginReference) -> Bool {
     let finder = Unmanaged.passRetained(Finder(find))
     return gst_type_find_register(
@@ -41,17 +45,17 @@ public struct TypeFinder: PluginFeature {
   }
 }
 
-/// The data whose type is wanted. It is there while the finder is asked, and no longer.
+/// The data to be recognised. Valid only during the call of the finder.
 public struct TypeFindData {
   fileprivate let pointer: UnsafeMutablePointer<GstTypeFind>
 
-  /// In bytes; nil where that is not known.
+  /// In bytes; nil if unknown.
   public var size: UInt64? {
     let size = UInt64(gst_type_find_get_length(pointer))
     return size > 0 ? size : nil
   }
 
-  /// Bytes from the start of the data; nil where not all of them can be had.
+  /// Returns bytes of the data; nil if not all of them are available.
   public func bytes(at offset: UInt64, count: Int) -> [UInt8]? {
     guard let offset = Int(exactly: offset), let size = UInt32(exactly: count),
       let bytes = gst_type_find_peek(pointer, offset, size)

@@ -2,43 +2,48 @@
 
 internal import CGStreamer
 
-/// A GST_DEBUG category; an element has one of its own name.
+/// A GST_DEBUG category; each element has one with its own name.
 ///
-/// A message is built only where the category's threshold lets it through.
+/// Messages are built only if the category's threshold lets them through.
 public struct DebugCategory: @unchecked Sendable {
   let pointer: UnsafeMutablePointer<GstDebugCategory>?
 
   /// - Parameters:
-  ///   - name: as `GST_DEBUG=name:5` selects it.
-  ///   - description: for `gst-launch-1.0 --gst-debug-help`.
+  ///   - name: The name to select it by, as in `GST_DEBUG=name:5`.
+  ///   - description: Text for `gst-launch-1.0 --gst-debug-help`.
   public init(_ name: String, _ description: String) {
     pointer = _gst_debug_category_new(name, 0, description)
   }
 
+  /// Logs an error (level 1).
   public func error(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_ERROR, object, message, file, function, line) }
 
+  /// Logs a warning (level 2).
   public func warning(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_WARNING, object, message, file, function, line) }
 
+  /// Logs an infrequent event (level 4).
   public func info(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_INFO, object, message, file, function, line) }
 
+  /// Logs details (level 5).
   public func debug(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,
     function: StaticString = #function, line: Int32 = #line
   ) { log(GST_LEVEL_DEBUG, object, message, file, function, line) }
 
+  /// Logs each step (level 7).
   public func trace(
     _ object: (any ElementObject)?, _ message: @autoclosure () -> String,
     file: StaticString = #fileID,

@@ -2,13 +2,13 @@
 
 internal import CGStreamer
 
-/// What an element tells the application when it cannot go on: `GST_ELEMENT_ERROR`.
+/// A fatal error of an element, as reported to the application: `GST_ELEMENT_ERROR`.
 ///
-/// Thrown inside an element; the layer posts it as an error message and returns `GST_FLOW_ERROR`.
+/// An element throws it; this library posts it as an error message and returns `GST_FLOW_ERROR`.
 public struct ElementError: Error, Sendable, CustomStringConvertible {
-  /// What is wrong, for programs: a GError's domain and code.
+  /// The kind of error, for programs: domain and code of a GError.
   public struct Code: Hashable, Sendable {
-    /// Whose codes these are.
+    /// The enumeration that the code belongs to.
     public enum Domain: Sendable {
       /// `GST_CORE_ERROR`
       case core
@@ -20,20 +20,23 @@ public struct ElementError: Error, Sendable, CustomStringConvertible {
       case stream
     }
 
+    /// The enumeration that the code belongs to.
     public let domain: Domain
-    /// The number that the code has in its domain.
+    /// The number of the code in its domain.
     public let rawValue: Int32
   }
 
+  /// The kind of error, for programs.
   public let code: Code
-  /// For people: one sentence with what is wrong and what to do.
+  /// The message for users: one sentence with the problem and its solution.
   public let message: String
-  /// For developers: numbers, names and places; may be empty.
+  /// Details for developers, such as numbers, names and places; may be empty.
   public let debug: String
   let file: String
   let function: String
   let line: Int
 
+  /// Creates an error that refers to the calling source line.
   public init(
     _ code: Code, _ message: String, debug: String = "", file: String = #fileID,
     function: String = #function, line: Int = #line
@@ -46,18 +49,21 @@ public struct ElementError: Error, Sendable, CustomStringConvertible {
     self.line = line
   }
 
+  /// The message, and the details in parentheses.
   public var description: String { debug.isEmpty ? message : "\(message) (\(debug))" }
 }
 
-/// An error of a lower target that knows its GStreamer domain and code.
+/// An error of another target that has a GStreamer domain and code.
 public protocol ElementErrorConvertible: Error {
+  /// The error to post.
   var elementError: ElementError { get }
 }
 
 extension ElementError: ElementErrorConvertible {
+  /// The error itself.
   public var elementError: ElementError { self }
 
-  /// `error` as it is posted: as it says itself, or as a failed stream.
+  /// Converts an error for posting: by its own conversion, or as a failed stream.
   init(_ error: any Error) {
     self =
       (error as? any ElementErrorConvertible)?.elementError
@@ -90,13 +96,13 @@ extension ElementError.Code {
   public static let encode = stream(GST_STREAM_ERROR_ENCODE)
   /// `GST_STREAM_ERROR_DECODE`
   public static let decode = stream(GST_STREAM_ERROR_DECODE)
-  /// `GST_STREAM_ERROR_FORMAT`: the data is not of the kind that was announced, or cannot be used.
+  /// `GST_STREAM_ERROR_FORMAT`: the data is not in the announced format, or cannot be used.
   public static let format = stream(GST_STREAM_ERROR_FORMAT)
   /// `GST_STREAM_ERROR_WRONG_TYPE`: the element does not handle such streams.
   public static let wrongType = stream(GST_STREAM_ERROR_WRONG_TYPE)
-  /// `GST_STREAM_ERROR_FAILED`: the stream is broken off for a reason of its own.
+  /// `GST_STREAM_ERROR_FAILED`: the stream cannot continue for some other reason.
   public static let failedStream = stream(GST_STREAM_ERROR_FAILED)
-  /// `GST_LIBRARY_ERROR_SETTINGS`: properties that cannot be met.
+  /// `GST_LIBRARY_ERROR_SETTINGS`: properties have values that cannot be used.
   public static let settings = library(GST_LIBRARY_ERROR_SETTINGS)
   /// `GST_RESOURCE_ERROR_NOT_FOUND`
   public static let notFound = resource(GST_RESOURCE_ERROR_NOT_FOUND)
@@ -114,7 +120,7 @@ extension ElementError.Code {
   public static let stateChange = core(GST_CORE_ERROR_STATE_CHANGE)
   /// `GST_CORE_ERROR_NEGOTIATION`: elements have no caps in common.
   public static let negotiation = core(GST_CORE_ERROR_NEGOTIATION)
-  /// `GST_CORE_ERROR_PAD`: a pad that cannot be made or linked.
+  /// `GST_CORE_ERROR_PAD`: a pad cannot be created or linked.
   public static let pad = core(GST_CORE_ERROR_PAD)
   /// `GST_CORE_ERROR_MISSING_PLUGIN`
   public static let missingPlugin = core(GST_CORE_ERROR_MISSING_PLUGIN)
@@ -131,10 +137,12 @@ extension ElementError.Code {
   }
 }
 
-/// What a pad says to data: `GstFlowReturn`. Anything but `ok` is thrown.
+/// The result of passing data through a pad: `GstFlowReturn`. Anything but `ok` is thrown.
 public struct FlowReturn: RawRepresentable, Error, Equatable, Sendable {
+  /// The value of `GstFlowReturn`.
   public let rawValue: Int32
 
+  /// Creates a result from its value.
   public init(rawValue: Int32) {
     self.rawValue = rawValue
   }
@@ -145,19 +153,19 @@ public struct FlowReturn: RawRepresentable, Error, Equatable, Sendable {
 
   var cValue: GstFlowReturn { GstFlowReturn(rawValue: rawValue) }
 
-  /// `GST_FLOW_OK`: data passing was all right.
+  /// `GST_FLOW_OK`: the data was accepted.
   public static let ok = FlowReturn(GST_FLOW_OK)
   /// `GST_FLOW_NOT_LINKED`: the pad has no peer.
   public static let notLinked = FlowReturn(GST_FLOW_NOT_LINKED)
   /// `GST_FLOW_FLUSHING`: the pad is flushing.
   public static let flushing = FlowReturn(GST_FLOW_FLUSHING)
-  /// `GST_FLOW_EOS`: the pad is at the end of its stream.
+  /// `GST_FLOW_EOS`: the pad has reached the end of its stream.
   public static let eos = FlowReturn(GST_FLOW_EOS)
   /// `GST_FLOW_NOT_NEGOTIATED`: the caps are missing or not acceptable.
   public static let notNegotiated = FlowReturn(GST_FLOW_NOT_NEGOTIATED)
   /// `GST_FLOW_ERROR`: an element has posted an error message.
   public static let error = FlowReturn(GST_FLOW_ERROR)
-  /// `GST_AGGREGATOR_FLOW_NEED_DATA`: the aggregator waits for more input.
+  /// `GST_AGGREGATOR_FLOW_NEED_DATA`: the aggregator needs more input.
   public static let needData = FlowReturn(rawValue: GST_FLOW_CUSTOM_ERROR.rawValue)
 
   /// Throws this value unless it is `ok`.
@@ -167,5 +175,6 @@ public struct FlowReturn: RawRepresentable, Error, Equatable, Sendable {
 }
 
 extension FlowReturn: CustomStringConvertible {
+  /// GStreamer's name of the result, such as `not-linked`.
   public var description: String { String(cString: gst_flow_get_name(cValue)) }
 }

@@ -2,13 +2,13 @@
 
 internal import CGStreamer
 
-/// Initialises the library once; later calls do nothing. Applications call it before anything
-/// else. A plugin does not: its host has done so.
+/// Initializes the library; further calls do nothing. Applications must call it first. Plugins need
+/// not: their host has done so.
 public func initialize() {
   gst_init(nil, nil)
 }
 
-/// The version of the library that is running, such as "1.22.0".
+/// The version of the library at run time, such as "1.22.0".
 public var libraryVersion: String {
   var major: UInt32 = 0
   var minor: UInt32 = 0
@@ -18,11 +18,11 @@ public var libraryVersion: String {
   return "\(major).\(minor).\(micro)"
 }
 
-/// The thread that calls this, as a number that no other living thread has.
+/// The calling thread, as a number that no other running thread has.
 public var currentThread: UInt { UInt(bitPattern: g_thread_self()) }
 
-/// The processors that this process may use.
+/// The processors available to this process.
 public enum Processors {
-  /// How many there are, at least 1.
+  /// Their number, at least 1.
   public static var count: Int { max(1, Int(g_get_num_processors())) }
 }

@@ -2,12 +2,13 @@
 
 import Synchronization
 
-/// A value that is reached only while its lock is held.
+/// A value that is accessible only while its lock is held.
 ///
 /// Never push, query, post or signal inside `withLock`: compute there what to do, and do it after.
 public final class Locked<Value>: Sendable {
   private let mutex: Mutex<Value>
 
+  /// Creates a lock for a value.
   public init(_ value: sending Value) {
     mutex = Mutex(value)
   }

@@ -2,11 +2,12 @@
 
 internal import CGStreamer
 
-/// A reference to a GstMiniObject: one count, taken at `init` and given back at `deinit`.
+/// A reference to a GstMiniObject, owned from `init` to `deinit`.
 ///
-/// Swift may release an object right behind its last use, which can be the reading of its pointer.
-/// So a C function gets the pointer of a parameter or of `self`, which the caller keeps alive, or
-/// from inside `withExtendedLifetime`; one that takes a reference over gets `retainedPointer()`.
+/// Swift may release an object right after its last use, which can be the access to its pointer. So
+/// a C function gets the pointer of a parameter or of `self`, which the caller keeps alive, or one
+/// from inside `withExtendedLifetime`; a function that takes over a reference gets
+/// `retainedPointer()`.
 public class MiniObject: @unchecked Sendable {
   private(set) var raw: UnsafeMutablePointer<GstMiniObject>
   private var isOwned = true
@@ -19,8 +20,9 @@ public class MiniObject: @unchecked Sendable {
     if isOwned { gst_mini_object_unref(raw) }
   }
 
-  /// The reference for a C function that takes it over. Where Swift has no other reference to the
-  /// object, it is the object's own, so that whoever gets it may write into what only he holds.
+  /// Returns a reference for a C function that takes it over. If Swift has no other reference to
+  /// the object, this is the object's own one, so that the receiver holds the only reference and
+  /// may write in place.
   static func handOver<Object: MiniObject>(
     _ object: consuming Object
   ) -> UnsafeMutablePointer<GstMiniObject> {
@@ -30,7 +32,7 @@ public class MiniObject: @unchecked Sendable {
     return object.raw
   }
 
-  /// Gives up the reference without releasing it: it belongs to somebody else now.
+  /// Gives up the reference without releasing it, after another owner has taken it over.
   func disown() { isOwned = false }
 
   /// Releases the reference.
@@ -46,18 +48,18 @@ public class MiniObject: @unchecked Sendable {
     isOwned = true
   }
 
-  /// Whether nobody else holds a reference, so that it may be changed in place.
+  /// Whether this is the only reference, so that the object may be modified in place.
   public var isWritable: Bool { gst_mini_object_is_writable(raw) != 0 }
 }
 
-/// A Swift object for one C object after the other, as they come to a function that one thread at a
-/// time calls, so that they do not cost an allocation each.
+/// A reusable Swift object for successive C objects, which saves an allocation for each. For
+/// functions that are called by one thread at a time.
 struct ReusedObject<Object: MiniObject> {
   private var spare: Object?
 
   init() {}
 
-  /// An object with the caller's reference.
+  /// Returns an object that has taken over the caller's reference.
   mutating func take(
     _ raw: UnsafeMutablePointer<GstMiniObject>,
     _ make: (UnsafeMutablePointer<GstMiniObject>) -> Object
@@ -76,19 +78,19 @@ struct ReusedObject<Object: MiniObject> {
   }
 }
 
-/// The same object under the type of one of its base classes or subclasses: GObject's cast macros.
+/// Casts to a base class or a subclass, like GObject's cast macros.
 func cast<From, To>(_ pointer: UnsafeMutablePointer<From>) -> UnsafeMutablePointer<To> {
   UnsafeMutableRawPointer(pointer).assumingMemoryBound(to: To.self)
 }
 
-/// A Swift string from a C string that GLib gave away.
+/// Converts a C string owned by the caller, and frees it.
 func adopt(_ string: UnsafeMutablePointer<CChar>?) -> String? {
   guard let string else { return nil }
   defer { g_free(string) }
   return String(cString: string)
 }
 
-/// A C string that lives as long as the process: type names, nicks, descriptions.
+/// Returns a C string that is never freed, for type names, nicks and descriptions.
 func permanent(_ string: String) -> UnsafePointer<CChar> {
   UnsafePointer(g_intern_string(string))
 }

@@ -2,7 +2,7 @@
 
 internal import CGStreamer
 
-/// Where an application takes bytes: a `GOutputStream`.
+/// A destination for bytes that an application provides: `GOutputStream`.
 public final class OutputByteStream {
   private let pointer: UnsafeMutablePointer<GOutputStream>
 
@@ -13,9 +13,9 @@ public final class OutputByteStream {
 
   deinit { g_object_unref(pointer) }
 
-  /// Writes all of the bytes, and waits for that.
+  /// Writes all bytes, blocking until done.
   ///
-  /// - Throws: an ``ElementError`` with what the stream says.
+  /// - Throws: An ``ElementError`` with the stream's error message.
   public func write(_ bytes: UnsafeRawBufferPointer) throws {
     var error: UnsafeMutablePointer<GError>?
     g_output_stream_write_all(
@@ -23,9 +23,9 @@ public final class OutputByteStream {
     try check(error)
   }
 
-  /// Ends the stream: what was written is whole.
+  /// Closes the stream after everything has been written.
   ///
-  /// - Throws: an ``ElementError`` with what the stream says.
+  /// - Throws: An ``ElementError`` with the stream's error message.
   public func close() throws {
     var error: UnsafeMutablePointer<GError>?
     g_output_stream_close(pointer, nil, &error)

@@ -2,15 +2,15 @@
 
 internal import CGStreamer
 
-/// Something that is done once, after a time, in a thread of GStreamer's clocks, unless the timer is
-/// released before.
+/// A closure that runs once, after a delay, in a thread of the system clock, unless the timer is
+/// released first.
 public final class Timer: @unchecked Sendable {
   private let id: GstClockID?
 
   /// - Parameters:
-  ///   - delay: in nanoseconds.
-  ///   - element: what `body` works on; it is kept for as long as the timer runs.
-  ///   - body: what is done.
+  ///   - delay: In nanoseconds.
+  ///   - element: An element that `body` uses, which is kept alive while the timer runs.
+  ///   - body: The closure.
   public init(
     after delay: ClockTime, for element: any ElementObject, _ body: @escaping @Sendable () -> Void
   ) {
@@ -30,7 +30,7 @@ public final class Timer: @unchecked Sendable {
   }
 
   deinit {
-    // Waits for nothing: a body that runs just now goes on.
+    // Does not wait: a body that is already running continues.
     gst_clock_id_unschedule(id)
     gst_clock_id_unref(id)
   }

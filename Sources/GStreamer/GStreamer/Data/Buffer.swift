@@ -2,9 +2,10 @@
 
 package import CGStreamer
 
-/// A part of a stream: memory, timestamps, flags and metas, which any number may hold. Only one that
-/// nobody else holds may be changed: see `isWritable`.
+/// A part of a stream: memory, timestamps, flags and metas, with any number of references
+/// (`GstBuffer`). It may be modified only if it has a single one: see `isWritable`.
 public final class Buffer: MiniObject, BufferAccess, @unchecked Sendable {
+  /// The address of the GstBuffer.
   public var reference: BufferReference { BufferReference(pointer: cast(raw)) }
 
   /// Takes over the caller's reference.
@@ -17,18 +18,18 @@ public final class Buffer: MiniObject, BufferAccess, @unchecked Sendable {
     self.init(adopting: gst_buffer_ref(pointer))
   }
 
-  /// A buffer with no memory yet.
+  /// Creates a buffer without memory.
   public convenience init() {
     self.init(UniqueBuffer())
   }
 
-  /// The same buffer, which others may hold from now on.
+  /// Turns a buffer with a single owner into one that can be shared.
   public convenience init(_ buffer: consuming UniqueBuffer) {
     self.init(adopting: buffer.take())
   }
 
-  /// A buffer of `size` bytes, which `fill` writes, or else of unset content; nil if there is no such
-  /// amount of memory.
+  /// Creates a buffer of `size` bytes, filled by `fill`, or uninitialized without it; nil if that
+  /// much memory is not available.
   public convenience init?(
     size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void = { _ in }
   ) {
@@ -36,23 +37,24 @@ public final class Buffer: MiniObject, BufferAccess, @unchecked Sendable {
     self.init(buffer)
   }
 
-  /// A buffer with a copy of these bytes.
+  /// Creates a buffer with a copy of these bytes.
   public convenience init(_ bytes: [UInt8]) {
     self.init(UniqueBuffer(bytes))
   }
 
-  /// This buffer if nobody else holds it, else a copy that shares its memory.
+  /// Returns this buffer if it has no other references, otherwise a copy that shares its memory.
   public func writable() -> Buffer {
     isWritable ? self : copied()
   }
 
-  /// A copy that shares the memory.
+  /// Returns a copy that shares the memory.
   public func copied() -> Buffer { Buffer(adopting: gst_buffer_copy(pointer)) }
 }
 
-/// A buffer that nobody else holds, so that it may be changed: one that has just been made, or that
-/// a base class lends for that. It is no object, and so costs nothing beside the buffer.
+/// A buffer with a single owner, which may therefore be modified: it was just created, or a base
+/// class lends it for that. It is no object and so adds no cost.
 public struct UniqueBuffer: ~Copyable, BufferAccess, @unchecked Sendable {
+  /// The address of the GstBuffer.
   public let reference: BufferReference
 
   /// Takes over the caller's reference, which is the only one.
@@ -62,33 +64,33 @@ public struct UniqueBuffer: ~Copyable, BufferAccess, @unchecked Sendable {
 
   deinit { gst_buffer_unref(reference.pointer) }
 
-  /// A buffer with no memory yet.
+  /// Creates a buffer without memory.
   public init() {
     self.init(adopting: gst_buffer_new())
   }
 
-  /// A buffer of `size` bytes, which `fill` writes, or else of unset content; nil if there is no such
-  /// amount of memory.
+  /// Creates a buffer of `size` bytes, filled by `fill`, or uninitialized without it; nil if that
+  /// much memory is not available.
   public init?(size: Int, _ fill: (UnsafeMutableRawBufferPointer) -> Void = { _ in }) {
     guard size >= 0 else { return nil }
     guard size > 0 else {
       self.init()
       return
     }
-    // GStreamer's own allocator ends the process where there is no memory.
+    // GStreamer's own allocator aborts when memory is exhausted.
     guard let memory = g_try_malloc(gsize(size)) else { return nil }
     fill(UnsafeMutableRawBufferPointer(start: memory, count: size))
     self.init(adopting: gst_buffer_new_wrapped(memory, gsize(size)))
   }
 
-  /// A buffer with a copy of these bytes.
+  /// Creates a buffer with a copy of these bytes.
   public init(_ bytes: [UInt8]) {
     self.init(
       adopting: bytes.isEmpty
         ? gst_buffer_new() : gst_buffer_new_memdup(bytes, gsize(bytes.count)))
   }
 
-  /// The reference, for a C function that takes it over.
+  /// Returns the reference, for a C function that takes it over.
   package consuming func take() -> UnsafeMutablePointer<GstBuffer> {
     let pointer = reference.pointer
     discard self
@@ -96,14 +98,18 @@ public struct UniqueBuffer: ~Copyable, BufferAccess, @unchecked Sendable {
   }
 }
 
-/// A buffer that is mapped for reading as long as this object lives, so that its bytes stay where
-/// they are.
+/// A buffer that is mapped for reading during the lifetime of this object, so that its bytes keep
+/// their address.
 public final class MappedBuffer: @unchecked Sendable {
+  /// The mapped buffer.
   public let buffer: Buffer
+  /// The bytes of the buffer.
   public let bytes: UnsafeRawBufferPointer
   private var map = GstMapInfo()
 
-  /// - Throws: an ``ElementError`` where the buffer cannot be mapped.
+  /// Maps a buffer.
+  ///
+  /// - Throws: An ``ElementError`` if the buffer cannot be mapped.
   public init(_ buffer: Buffer) throws {
     self.buffer = buffer
     guard gst_buffer_map(buffer.pointer, &map, GST_MAP_READ) != 0 else {
@@ -119,8 +125,8 @@ public final class MappedBuffer: @unchecked Sendable {
 }
 
 extension BufferAccess where Self: ~Copyable {
-  /// Adds bytes behind this one's memory without copying them. `owner` keeps them where and as they
-  /// are as long as it lives.
+  /// Appends bytes to the buffer's memory without copying them. `owner` must keep them valid and
+  /// unchanged during its lifetime.
   public func append(_ bytes: UnsafeRawBufferPointer, keptBy owner: AnyObject) {
     guard let start = bytes.baseAddress, bytes.count > 0 else { return }
     let memory = gst_memory_new_wrapped(
@@ -132,34 +138,36 @@ extension BufferAccess where Self: ~Copyable {
 
 /// `GstBufferFlags` and `GstVideoBufferFlags`.
 public struct BufferFlags: OptionSet, Sendable {
+  /// The bits, as in `GstBufferFlags`.
   public let rawValue: UInt32
 
+  /// Creates flags from their bits.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  /// Timestamps or data jump here.
+  /// Discontinuity in timestamps or data.
   public static let discont = BufferFlags(rawValue: GST_BUFFER_FLAG_DISCONT.rawValue)
-  /// Parameter sets or a file header.
+  /// Parameter sets, or the header of a file.
   public static let header = BufferFlags(rawValue: GST_BUFFER_FLAG_HEADER.rawValue)
-  /// Made up where data is missing.
+  /// Filler for missing data.
   public static let gap = BufferFlags(rawValue: GST_BUFFER_FLAG_GAP.rawValue)
-  /// Nothing else needs this buffer.
+  /// No other buffer depends on this one.
   public static let droppable = BufferFlags(rawValue: GST_BUFFER_FLAG_DROPPABLE.rawValue)
-  /// Not a sync point.
+  /// Not a keyframe.
   public static let deltaUnit = BufferFlags(rawValue: GST_BUFFER_FLAG_DELTA_UNIT.rawValue)
-  /// To be decoded for what follows, but not shown.
+  /// To be decoded as a reference, but not shown.
   public static let decodeOnly = BufferFlags(rawValue: GST_BUFFER_FLAG_DECODE_ONLY.rawValue)
   /// The last buffer of an access unit.
   public static let marker = BufferFlags(rawValue: GST_BUFFER_FLAG_MARKER.rawValue)
-  /// What writes it to a disk sees to it that it is there before anything follows.
+  /// The data must be synced to disk before any following data.
   public static let syncAfter = BufferFlags(rawValue: GST_BUFFER_FLAG_SYNC_AFTER.rawValue)
-  /// `GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW`: the frame holds, or is one of, several views.
+  /// `GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW`: the frame contains several views, or is one of several.
   public static let multipleView = BufferFlags(
     rawValue: GST_VIDEO_BUFFER_FLAG_MULTIPLE_VIEW.rawValue)
-  /// `GST_VIDEO_BUFFER_FLAG_FIRST_IN_BUNDLE`: the first frame of one instant.
+  /// `GST_VIDEO_BUFFER_FLAG_FIRST_IN_BUNDLE`: the first of the frames for one instant.
   public static let firstInBundle = BufferFlags(
     rawValue: GST_VIDEO_BUFFER_FLAG_FIRST_IN_BUNDLE.rawValue)
-  /// What says which views a frame holds.
+  /// The flags that describe the views in a frame.
   public static let views: BufferFlags = [.multipleView, .firstInBundle]
 }

@@ -2,14 +2,14 @@
 
 package import CGStreamer
 
-/// A buffer, whoever holds it: a ``Buffer`` or a ``UniqueBuffer``. What changes it is for those alone
-/// who know that nobody else holds it.
+/// A ``Buffer`` or a ``UniqueBuffer``. Functions that modify the buffer may be called only if it
+/// has no other owner.
 public protocol BufferAccess: ~Copyable {
-  /// Where it is.
+  /// The address of the GstBuffer.
   var reference: BufferReference { get }
 }
 
-/// Where a GstBuffer is in memory.
+/// The address of a GstBuffer.
 public struct BufferReference {
   package let pointer: UnsafeMutablePointer<GstBuffer>
 
@@ -21,42 +21,44 @@ public struct BufferReference {
 extension BufferAccess where Self: ~Copyable {
   package var pointer: UnsafeMutablePointer<GstBuffer> { reference.pointer }
 
-  /// The bytes of all memories together.
+  /// Total size of all memories, in bytes.
   public var size: Int { Int(clamping: gst_buffer_get_size(pointer)) }
 
+  /// Number of memories.
   public var memoryCount: Int { Int(gst_buffer_n_memory(pointer)) }
 
-  /// nil where the buffer has none.
+  /// Presentation timestamp; nil if there is none.
   public var pts: ClockTime? {
     get { ClockTime(cValue: pointer.pointee.pts) }
     nonmutating set { pointer.pointee.pts = newValue.cValue }
   }
 
-  /// nil where the buffer has none.
+  /// Decode timestamp; nil if there is none.
   public var dts: ClockTime? {
     get { ClockTime(cValue: pointer.pointee.dts) }
     nonmutating set { pointer.pointee.dts = newValue.cValue }
   }
 
-  /// nil where the buffer has none.
+  /// Duration in nanoseconds; nil if there is none.
   public var duration: ClockTime? {
     get { ClockTime(cValue: pointer.pointee.duration) }
     nonmutating set { pointer.pointee.duration = newValue.cValue }
   }
 
-  /// `GST_BUFFER_OFFSET`; `UInt64.max` where the buffer has none.
+  /// `GST_BUFFER_OFFSET`; `UInt64.max` if there is none.
   public var offset: UInt64 {
     get { UInt64(pointer.pointee.offset) }
     nonmutating set { pointer.pointee.offset = guint64(newValue) }
   }
 
+  /// The flags of the buffer.
   public var flags: BufferFlags {
     get { BufferFlags(rawValue: pointer.pointee.mini_object.flags) }
     nonmutating set { pointer.pointee.mini_object.flags = newValue.rawValue }
   }
 
-  /// A buffer that refers to the same memory from `offset` on, with metas and, from offset 0,
-  /// timestamps; nil outside the buffer.
+  /// Returns a buffer that refers to a range of the memory, with metas and, from offset 0, with
+  /// timestamps; nil if the range is invalid.
   public func region(offset: Int, size: Int) -> UniqueBuffer? {
     guard offset >= 0, size >= 0, offset <= self.size, size <= self.size - offset else {
       return nil
@@ -69,14 +71,14 @@ extension BufferAccess where Self: ~Copyable {
     }
   }
 
-  /// Takes flags, timestamps and, if asked, metas of another buffer.
+  /// Copies flags, timestamps and, optionally, metas of another buffer.
   public func copyHeader(from other: borrowing some BufferAccess & ~Copyable, metas: Bool) {
     var what = GST_BUFFER_COPY_FLAGS.rawValue | GST_BUFFER_COPY_TIMESTAMPS.rawValue
     if metas { what |= GST_BUFFER_COPY_META.rawValue }
     gst_buffer_copy_into(pointer, other.pointer, GstBufferCopyFlags(what), 0, .max)
   }
 
-  /// Removes metas that describe the picture's size or place, after it has been cut.
+  /// Removes metas that describe sizes or positions in the picture, after it has been cropped.
   public func removeMetasOfSize() {
     gst_buffer_foreach_meta(
       pointer,
@@ -90,33 +92,34 @@ extension BufferAccess where Self: ~Copyable {
       }, nil)
   }
 
-  /// Adds references to bytes of another buffer behind this one's memory, without copying them.
+  /// Appends a range of another buffer's memory without copying it.
   public func append(_ other: borrowing some BufferAccess & ~Copyable, offset: Int, size: Int) {
     guard offset >= 0, size > 0, offset <= other.size, size <= other.size - offset else { return }
     gst_buffer_copy_into(
       pointer, other.pointer, GST_BUFFER_COPY_MEMORY, gsize(offset), gsize(size))
   }
 
-  /// Adds a copy of these bytes behind this buffer's memory.
+  /// Appends a copy of these bytes.
   public func append(_ bytes: [UInt8]) {
     guard !bytes.isEmpty else { return }
     let copy = UniqueBuffer(bytes)
     append(copy, offset: 0, size: copy.size)
   }
 
-  /// A new buffer with all bytes of this one in one memory, without timestamps, flags and metas.
+  /// Returns a new buffer with all bytes in a single memory, without timestamps, flags and metas.
   public func merged() -> UniqueBuffer? {
     let what = GST_BUFFER_COPY_MEMORY.rawValue | GST_BUFFER_COPY_MERGE.rawValue
     return gst_buffer_copy_region(pointer, GstBufferCopyFlags(what), 0, .max)
       .map { UniqueBuffer(adopting: $0) }
   }
 
-  /// Keeps `parent` alive, and out of its pool, for as long as this buffer lives.
+  /// Keeps `parent` alive, and so out of its pool, during the lifetime of this buffer.
   public func keepAlive(_ parent: borrowing some BufferAccess & ~Copyable) {
     gst_buffer_add_parent_buffer_meta(pointer, parent.pointer)
   }
 
-  /// Calls `body` with the buffer's bytes, which must not be kept; throws if they cannot be mapped.
+  /// Calls `body` with the buffer's bytes, which are valid only during the call; throws if they
+  /// cannot be mapped.
   public func withBytes<Result>(_ body: (UnsafeRawBufferPointer) throws -> Result) throws -> Result
   {
     var map = GstMapInfo()
@@ -127,7 +130,7 @@ extension BufferAccess where Self: ~Copyable {
     return try body(UnsafeRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
   }
 
-  /// The same for writing. Only for buffers that nobody else holds.
+  /// Calls `body` with the buffer's bytes for writing. The buffer must have no other owner.
   public func withMutableBytes<Result>(
     _ body: (UnsafeMutableRawBufferPointer) throws -> Result
   ) throws -> Result {
@@ -140,7 +143,7 @@ extension BufferAccess where Self: ~Copyable {
     return try body(UnsafeMutableRawBufferPointer(start: map.data, count: Int(clamping: map.size)))
   }
 
-  /// Copies the buffer's bytes to the start of `target`, as far as they fit; returns how many.
+  /// Copies as many of the buffer's bytes as fit to the start of `target`; returns their number.
   public func copyBytes(to target: UnsafeMutableRawBufferPointer) -> Int {
     Int(clamping: gst_buffer_extract(pointer, 0, target.baseAddress, gsize(target.count)))
   }
@@ -154,13 +157,13 @@ extension BufferAccess where Self: ~Copyable {
 }
 
 extension BufferAccess where Self: ~Copyable {
-  /// Takes the metas of another buffer that hold for what was made of its picture, as GstVideoEncoder
-  /// and GstVideoDecoder do: time codes, captions, reference timestamps, custom metas, and whatever
-  /// else says nothing of the memory.
+  /// Copies those metas of another buffer that still apply to what was made from its picture, like
+  /// GstVideoEncoder and GstVideoDecoder: time codes, captions, reference timestamps, custom metas,
+  /// and all others that do not describe the memory.
   ///
   /// - Parameters:
-  ///   - other: the buffer that has them.
-  ///   - isResized: leaves out those that say something of sizes and places in the picture.
+  ///   - other: The buffer to copy from.
+  ///   - isResized: Whether to omit metas that describe sizes and positions in the picture.
   public func copyMetas(
     from other: borrowing some BufferAccess & ~Copyable, isResized: Bool = false
   ) {
@@ -176,7 +179,7 @@ extension BufferAccess where Self: ~Copyable {
   }
 }
 
-/// Whether metas of this kind say nothing but what still holds, by their tags.
+/// Whether all tags of a meta API still apply.
 private func holds(_ api: GType, isResized: Bool) -> Bool {
   guard var tag = gst_meta_api_type_get_tags(api) else { return true }
   while let name = tag.pointee {
@@ -190,18 +193,18 @@ private func holds(_ api: GType, isResized: Bool) -> Bool {
   return true
 }
 
-/// The number of a frame in hours, minutes, seconds and frames, as productions count them.
+/// A SMPTE time code, which numbers frames in hours, minutes, seconds and frames.
 public struct TimeCode: Equatable, Sendable {
-  /// Frames a second.
+  /// Frames per second.
   public let frameRate: Fraction
-  /// Numbers are left out so that time codes keep to the clock.
+  /// Whether some numbers are skipped to stay close to real time.
   public let isDropFrame: Bool
   /// Frames since midnight.
   public let frame: UInt64
 }
 
 extension BufferAccess where Self: ~Copyable {
-  /// The frame's time code, of its GstVideoTimeCodeMeta; nil where it has none that is valid.
+  /// The frame's time code, from its GstVideoTimeCodeMeta; nil if it has no valid one.
   public var timeCode: TimeCode? {
     guard let meta = gst_buffer_get_meta(pointer, gst_video_time_code_meta_api_get_type()) else {
       return nil

@@ -2,12 +2,13 @@
 
 internal import CGStreamer
 
-/// Buffers of raw video that are used again and again.
+/// A pool of raw video buffers.
 public final class VideoBufferPool: @unchecked Sendable {
   private let pool: UnsafeMutablePointer<GstBufferPool>
+  /// The format of the frames.
   public let info: VideoInfo
 
-  /// An active pool of frames laid out as `info` says.
+  /// Creates an active pool of frames with the layout of `info`.
   public init(_ info: VideoInfo) throws {
     self.info = info
     pool = gst_video_buffer_pool_new()
@@ -20,7 +21,7 @@ public final class VideoBufferPool: @unchecked Sendable {
     else {
       throw ElementError(
         .noSpaceLeft,
-        "No pool of \(info.width)x\(info.height) \(info.formatName) frames could be made.")
+        "No pool of \(info.width)x\(info.height) \(info.formatName) frames can be created.")
     }
   }
 
@@ -29,7 +30,7 @@ public final class VideoBufferPool: @unchecked Sendable {
     gst_object_unref(pool)
   }
 
-  /// A frame whose content is unset.
+  /// Returns an uninitialized frame.
   public func acquire() throws(FlowReturn) -> UniqueBuffer {
     var buffer: UnsafeMutablePointer<GstBuffer>?
     try FlowReturn(gst_buffer_pool_acquire_buffer(pool, &buffer, nil)).check()
@@ -38,18 +39,19 @@ public final class VideoBufferPool: @unchecked Sendable {
   }
 }
 
-/// One block of memory that is filled again as soon as nobody downstream holds it any more.
+/// A block of memory that is reused as soon as downstream has released it.
 ///
-/// For buffers so large that `malloc` would have each mapped anew, page by page.
+/// For buffers so large that `malloc` would map each one again, page by page.
 public final class RecycledMemory {
   private var block: UnsafeMutablePointer<GstMemory>?
 
+  /// Creates an object without memory.
   public init() {}
 
   deinit { release() }
 
-  /// A buffer of `size` bytes of unset content: of the block where that is free and large enough,
-  /// else of a new one, which takes its place. Nil if there is no such amount of memory.
+  /// Returns an uninitialized buffer of `size` bytes, in the block if that is free and large
+  /// enough, otherwise in a new block that replaces it. Nil if that much memory is not available.
   public func buffer(size: Int) -> Buffer? {
     guard size > 0 else { return nil }
     if let block, isFree, block.pointee.maxsize >= size {
@@ -65,7 +67,7 @@ public final class RecycledMemory {
     return buffer
   }
 
-  /// Only this object makes references of the block, so none can come up meanwhile.
+  /// Only this object creates references to the block, so none can be added in the meantime.
   private var isFree: Bool {
     block.map { g_atomic_int_get(&$0.pointee.mini_object.refcount) == 1 } ?? false
   }

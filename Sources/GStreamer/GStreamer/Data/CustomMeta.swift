@@ -2,32 +2,35 @@
 
 internal import CGStreamer
 
-/// A kind of meta of one's own: named fields on a buffer that video decoders and filters carry
-/// along (`gst_meta_register_custom`).
+/// An application-defined meta: named fields on a buffer that video decoders and filters preserve
+/// (`gst_meta_register_custom`).
 public struct CustomMeta: PluginFeature, @unchecked Sendable {
+  /// The name of the meta.
   public let name: String
-  /// As C wants it, for as long as the process lives.
+  /// The name as a C string that is never freed.
   private let cName: UnsafePointer<CChar>
 
-  /// A meta of this name. Call `register` once before the first use.
+  /// Declares a meta. Call `register` once before the first use.
   public init(_ name: String) {
     self.name = name
     cName = permanent(name)
   }
 
-  /// Registers the name with the process; without tags, so that every copy keeps it.
+  /// Registers the name in this process, without tags, so that every copy of a buffer keeps the
+  /// meta.
   public func register() {
     guard gst_meta_get_info(cName) == nil else { return }
     var tags: UnsafePointer<gchar>?
     gst_meta_register_custom(cName, &tags, nil, nil, nil)
   }
 
+  /// Registers the meta; always succeeds.
   public func register(with plugin: PluginReference) -> Bool {
     register()
     return true
   }
 
-  /// Sets fields on a buffer that nobody else holds; fields that are there already stay.
+  /// Sets fields on a buffer with no other owner; other fields of its meta stay.
   public func set(_ fields: Fields, on buffer: borrowing some BufferAccess & ~Copyable) {
     guard let structure = structure(on: buffer) else { return }
     for (field, value) in fields {
@@ -35,13 +38,13 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
     }
   }
 
-  /// Takes the meta off a buffer that nobody else holds.
+  /// Removes the meta from a buffer with no other owner.
   public func remove(from buffer: borrowing some BufferAccess & ~Copyable) {
     guard let meta = gst_buffer_get_custom_meta(buffer.pointer, cName) else { return }
     gst_buffer_remove_meta(buffer.pointer, cast(meta))
   }
 
-  /// The same for one field of text that the program has in it, which is not copied.
+  /// Sets a field to a string constant, which is not copied.
   public func set(
     _ field: StaticString, _ text: StaticString, on buffer: borrowing some BufferAccess & ~Copyable
   ) {
@@ -49,7 +52,7 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
     guard field.hasPointerRepresentation, text.hasPointerRepresentation else {
       return set([field.description: .string(text.description)], on: buffer)
     }
-    // The texts of a program end with a zero.
+    // String constants are null-terminated.
     var value = GValue()
     g_value_init(&value, cgst_type_string())
     g_value_set_interned_string(&value, g_intern_static_string(text.cString))
@@ -65,7 +68,7 @@ public struct CustomMeta: PluginFeature, @unchecked Sendable {
       .flatMap { gst_custom_meta_get_structure($0) }
   }
 
-  /// The fields on a buffer, or nil where it has no such meta.
+  /// Returns the fields on a buffer; nil if it has no such meta.
   public func fields(of buffer: Buffer) -> StructureView? {
     guard let meta = gst_buffer_get_custom_meta(buffer.pointer, cName),
       let structure = gst_custom_meta_get_structure(meta)

@@ -2,11 +2,13 @@
 
 internal import CGStreamer
 
-/// How the views of stereo video lie in its frames: `GstVideoMultiviewMode`, the caps field
+/// The arrangement of stereo views in frames: `GstVideoMultiviewMode`, the caps field
 /// `multiview-mode`.
 public struct MultiviewMode: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstVideoMultiviewMode`.
   public let rawValue: Int32
 
+  /// Creates a mode from its value.
   public init(rawValue: Int32) {
     self.rawValue = rawValue
   }
@@ -17,7 +19,7 @@ public struct MultiviewMode: RawRepresentable, Hashable, Sendable {
 
   var cValue: GstVideoMultiviewMode { GstVideoMultiviewMode(rawValue) }
 
-  /// `GST_VIDEO_MULTIVIEW_MODE_NONE`: not said.
+  /// `GST_VIDEO_MULTIVIEW_MODE_NONE`: unspecified.
   public static let none = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_NONE)
   /// `GST_VIDEO_MULTIVIEW_MODE_MONO`
   public static let mono = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_MONO)
@@ -34,25 +36,27 @@ public struct MultiviewMode: RawRepresentable, Hashable, Sendable {
   /// `GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME`
   public static let frameByFrame = MultiviewMode(GST_VIDEO_MULTIVIEW_MODE_FRAME_BY_FRAME)
 
-  /// As the caps field says it; nil for `none`.
+  /// The value of the caps field; nil for `none`.
   public var capsName: String? {
     gst_video_multiview_mode_to_caps_string(cValue).map { String(cString: $0) }
   }
 }
 
-/// What else is to be known of the views in a frame: `GstVideoMultiviewFlags`, the caps field
+/// Further properties of the views in a frame: `GstVideoMultiviewFlags`, the caps field
 /// `multiview-flags`.
 public struct MultiviewFlags: OptionSet, Sendable, FlagsType {
+  /// The bits, as in `GstVideoMultiviewFlags`.
   public let rawValue: UInt32
 
+  /// Creates flags from their bits.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  /// The right view comes left, above, or first.
+  /// The right view is on the left, at the top, or first.
   public static let rightViewFirst = MultiviewFlags(
     rawValue: GST_VIDEO_MULTIVIEW_FLAGS_RIGHT_VIEW_FIRST.rawValue)
-  /// Each view has half the size along which they are packed.
+  /// Each view is squeezed to half its size in the packing direction.
   public static let halfAspect = MultiviewFlags(
     rawValue: GST_VIDEO_MULTIVIEW_FLAGS_HALF_ASPECT.rawValue)
 }
@@ -61,7 +65,7 @@ extension MultiviewFlags: RegisteredType {
   static var registeredType: GType { gst_video_multiview_flags_get_type() }
 }
 
-/// The multiview modes that an application may say where the stream does not:
+/// The multiview modes that an application can specify if the stream does not:
 /// `GstVideoMultiviewFramePacking`.
 public enum MultiviewFramePacking: Int32, EnumType {
   case none = -1
@@ -75,12 +79,15 @@ public enum MultiviewFramePacking: Int32, EnumType {
   case topBottom = 7
   case checkerboard = 8
 
+  /// The name of the GType.
   public static let typeName = "GstVideoMultiviewFramePacking"
+  /// The name of the mode in caps, for both.
   public var names: (nick: String, description: String) {
     let name = mode.capsName ?? "none"
     return (name, name)
   }
 
+  /// The corresponding mode.
   public var mode: MultiviewMode { MultiviewMode(rawValue: rawValue) }
 }
 
@@ -89,8 +96,8 @@ extension MultiviewFramePacking: RegisteredType {
 }
 
 extension VideoInfo {
-  /// Whether frames of this shape, packed as `mode`, more likely hold squeezed views than whole
-  /// ones.
+  /// Whether frames of this aspect ratio, packed as `mode`, more likely contain squeezed views than
+  /// full-size ones.
   public func isLikelyHalfAspect(_ mode: MultiviewMode) -> Bool {
     gst_video_multiview_guess_half_aspect(
       mode.cValue, guint(clamping: info.width), guint(clamping: info.height),
@@ -99,7 +106,8 @@ extension VideoInfo {
 }
 
 extension Caps {
-  /// A copy that says how two views are in the frames; `mono` says that there is but one.
+  /// Returns a copy with the arrangement of two views in the frames; `mono` stands for a single
+  /// view.
   public func withMultiview(_ mode: MultiviewMode, _ flags: MultiviewFlags = []) -> Caps {
     guard mode != .mono, let name = mode.capsName else {
       return with(["multiview-mode": "mono"], removing: ["multiview-flags", "views"])

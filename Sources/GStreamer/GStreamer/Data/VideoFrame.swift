@@ -2,12 +2,12 @@
 
 internal import CGStreamer
 
-/// A raw video frame mapped into memory for as long as this value lives.
+/// A raw video frame that is mapped into memory during the lifetime of this value.
 public struct VideoFrame: ~Copyable, @unchecked Sendable {
   private let frame: GstVideoFrame
 
-  /// Maps `buffer` as `info` and the buffer's GstVideoMeta say; throws where they do not fit, or say
-  /// more than the buffer holds.
+  /// Maps a buffer according to `info` and its GstVideoMeta; throws if these contradict each other
+  /// or describe more than the buffer contains.
   public init(
     _ buffer: borrowing some BufferAccess & ~Copyable, _ info: VideoInfo, writing: Bool = false
   ) throws {
@@ -30,9 +30,10 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
     gst_video_frame_unmap(&frame)
   }
 
+  /// Number of planes.
   public var planeCount: Int { Int(frame.info.finfo?.pointee.n_planes ?? 0) }
 
-  /// The first byte of a plane.
+  /// Returns a pointer to the first byte of a plane; nil if there is no such plane.
   public func plane(_ index: Int) -> UnsafeMutableRawPointer? {
     withUnsafeBytes(of: frame.data) {
       let planes = $0.bindMemory(to: UnsafeMutableRawPointer?.self)
@@ -40,7 +41,7 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// The bytes from a row of a plane to the next.
+  /// Returns the stride of a plane, in bytes.
   public func stride(_ index: Int) -> Int {
     withUnsafeBytes(of: frame.info.stride) {
       let strides = $0.bindMemory(to: gint.self)
@@ -48,54 +49,63 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
     }
   }
 
-  /// Copies all pixels of another frame of the same format and size.
+  /// Copies all pixels of another frame of the same format and size; returns whether that
+  /// succeeded.
   public func copyPixels(from other: borrowing VideoFrame) -> Bool {
     var (target, source) = (frame, other.frame)
     return gst_video_frame_copy(&target, &source) != 0
   }
 
-  /// Lends the frame to C.
+  /// Calls `body` with the C structure, which is valid only during the call.
   func withFrame(_ body: (UnsafeMutablePointer<GstVideoFrame>) -> Void) {
     var frame = frame
     body(&frame)
   }
 }
 
-/// A number for each plane of a picture, of which there are at most four: no memory of its own.
+/// A number for each plane of a picture, at most four, stored inline.
 public struct PlaneValues: RandomAccessCollection, MutableCollection, Equatable, Sendable,
   ExpressibleByArrayLiteral
 {
   private var values = SIMD4<Int>()
+  /// Number of planes, 0 to 4.
   public let endIndex: Int
+  /// The first plane.
   public var startIndex: Int { 0 }
 
-  /// - Parameter count: 0 to 4; what is above 4 is left out.
+  /// - Parameter count: 0 to 4; more are ignored.
   init(count: Int, _ value: (Int) -> Int) {
     endIndex = Swift.min(Swift.max(count, 0), 4)
     for plane in 0..<endIndex { values[plane] = value(plane) }
   }
 
-  /// What is behind the fourth is left out.
+  /// Creates values from at most four elements; more are ignored.
   public init(arrayLiteral elements: Int...) {
     self.init(count: elements.count) { elements[$0] }
   }
 
+  /// The value of a plane.
   public subscript(plane: Int) -> Int {
     get { values[plane] }
     set { values[plane] = newValue }
   }
 
+  /// Whether both have the same values for the same planes.
   public static func == (a: PlaneValues, b: PlaneValues) -> Bool {
     a.count == b.count && a.elementsEqual(b)
   }
 }
 
-/// Converts pictures between formats and sizes: `GstVideoConverter`. For one thread at a time.
+/// Converts pictures between formats and sizes: `GstVideoConverter`. Not for simultaneous use by
+/// several threads.
 public final class VideoConverter: @unchecked Sendable {
   private let converter: OpaquePointer
+  /// The format and size of the output.
   public let output: VideoInfo
 
-  /// - Throws: an ``ElementError`` where there is no such conversion.
+  /// Creates a converter.
+  ///
+  /// - Throws: An ``ElementError`` if the conversion is not supported.
   public init(from input: VideoInfo, to output: VideoInfo) throws {
     var (from, to) = (input.info, output.info)
     guard let converter = gst_video_converter_new(&from, &to, nil) else {
@@ -109,7 +119,7 @@ public final class VideoConverter: @unchecked Sendable {
     gst_video_converter_free(converter)
   }
 
-  /// Converts all of a picture.
+  /// Converts a whole picture.
   public func convert(_ input: borrowing VideoFrame, to output: borrowing VideoFrame) {
     input.withFrame { from in
       output.withFrame { to in gst_video_converter_frame(converter, from, to) }
@@ -118,10 +128,10 @@ public final class VideoConverter: @unchecked Sendable {
 }
 
 extension VideoInfo {
-  /// The layout of the same pictures in another format and size; nil where there is no such size.
+  /// Returns the layout of the same pictures in another format and size; nil if the size is
+  /// invalid.
   ///
-  /// The colours stay those of this one, but for the matrix and the range where only one of the two
-  /// formats is RGB.
+  /// The colorimetry stays the same, but for matrix and range if only one of the formats is RGB.
   public func converted(to format: VideoFormat, width: Int, height: Int) -> VideoInfo? {
     guard var result = VideoInfo(format, width: width, height: height) else { return nil }
     result.info.fps_n = info.fps_n
@@ -138,7 +148,7 @@ extension VideoInfo {
     return result
   }
 
-  /// The same pictures as caps that say their colours and shape.
+  /// Returns the same layout with another colorimetry.
   public func with(_ colorimetry: Colorimetry) -> VideoInfo {
     guard let name = colorimetry.name else { return self }
     var result = self

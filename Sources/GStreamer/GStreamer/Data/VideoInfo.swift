@@ -2,17 +2,17 @@
 
 package import CGStreamer
 
-/// The layout of raw video: format, size, rate, colorimetry, planes; from caps.
+/// The layout of raw video: format, size, frame rate, colorimetry, planes (`GstVideoInfo`).
 public struct VideoInfo: @unchecked Sendable {
   package var info: GstVideoInfo
 
-  /// nil where the caps are not fixed raw video in system memory.
+  /// Reads the layout from caps; nil if they are not fixed raw video in system memory.
   public init?(_ caps: Caps) {
     info = GstVideoInfo()
     guard gst_video_info_from_caps(&info, caps.pointer) != 0 else { return nil }
   }
 
-  /// The layout of `format` at a size, tightly packed as GStreamer packs it; nil if too large.
+  /// Creates GStreamer's default layout of a format and size; nil if it is too large.
   public init?(_ format: VideoFormat, width: Int, height: Int) {
     info = GstVideoInfo()
     guard format.name != VideoFormat.unknown.name, let width = UInt32(exactly: width),
@@ -21,40 +21,51 @@ public struct VideoInfo: @unchecked Sendable {
     else { return nil }
   }
 
+  /// The caps that describe this layout.
   public var caps: Caps {
     var info = info
     return Caps(adopting: gst_video_info_to_caps(&info))
   }
 
+  /// The pixel format.
   public var format: VideoFormat { info.finfo.map { VideoFormat($0.pointee.format) } ?? .unknown }
+  /// The name of the pixel format, such as `I420`.
   public var formatName: String { format.name }
+  /// Width in pixels.
   public var width: Int { Int(info.width) }
+  /// Height in pixels.
   public var height: Int { Int(info.height) }
-  /// The bytes of one frame.
+  /// Size of a frame, in bytes.
   public var size: Int { Int(clamping: info.size) }
-  /// Frames a second; 0/1 where it varies.
+  /// Frames per second; 0/1 if variable.
   public var frameRate: Fraction { Fraction(info.fps_n, info.fps_d) }
+  /// Width of a pixel divided by its height.
   public var pixelAspectRatio: Fraction { Fraction(info.par_n, info.par_d) }
+  /// The meaning of the sample values as colours.
   public var colorimetry: Colorimetry { Colorimetry(info.colorimetry) }
-  /// Empty where it is not known.
+  /// Empty if unknown.
   public var chromaSiting: ChromaSiting { ChromaSiting(rawValue: info.chroma_site.rawValue) }
+  /// Whether the video is interlaced.
   public var isInterlaced: Bool { info.interlace_mode != GST_VIDEO_INTERLACE_MODE_PROGRESSIVE }
 
+  /// The arrangement of views in frames.
   public var multiviewMode: MultiviewMode { MultiviewMode(info.ABI.abi.multiview_mode) }
+  /// Further properties of the views.
   public var multiviewFlags: MultiviewFlags {
     MultiviewFlags(rawValue: info.ABI.abi.multiview_flags.rawValue)
   }
 
-  /// How the samples of one plane lie against the pixels of the picture.
+  /// The relation of a plane's samples to the pixels of the picture.
   public struct SampleGrid: Sendable {
-    /// Pixels a sample covers, as powers of two.
+    /// Width of a sample in pixels, as a power of two.
     public let widthShift: Int
+    /// Height of a sample in pixels, as a power of two.
     public let heightShift: Int
-    /// Bytes from a sample to the next of the same component.
+    /// Distance between samples of the same component, in bytes.
     public let step: Int
   }
 
-  /// The grid of the first component that lies in a plane.
+  /// Returns the grid of the first component in a plane.
   public func sampleGrid(_ plane: Int) -> SampleGrid {
     guard let format = formatInfo else { return SampleGrid(widthShift: 0, heightShift: 0, step: 0) }
     let component = withUnsafeBytes(of: format.plane) { planes in
@@ -71,8 +82,8 @@ public struct VideoInfo: @unchecked Sendable {
       step: Int(entry(format.pixel_stride, gint.self)))
   }
 
-  /// Whether a part of a picture can be named by an address: no tiles, no packed groups of pixels,
-  /// no palette.
+  /// Whether a part of a picture can be referred to by address: no tiles, no packed groups of
+  /// pixels, no palette.
   public var isAddressable: Bool {
     guard let format = formatInfo else { return false }
     let flags = UInt32(format.flags.rawValue)
@@ -82,7 +93,8 @@ public struct VideoInfo: @unchecked Sendable {
     return flags & groups == 0 && (0..<planeCount).allSatisfy { sampleGrid($0).step > 0 }
   }
 
-  /// How many pixels beside each other share bytes of one plane, as two do in YUY2; 1 where none do.
+  /// Number of horizontally adjacent pixels that share bytes of a plane, such as 2 in YUY2; 1 if
+  /// none do.
   public var pixelGroup: Int {
     guard let format = formatInfo else { return 1 }
     let shifts = withUnsafeBytes(of: format.w_sub) { Array($0.bindMemory(to: guint.self)) }
@@ -94,32 +106,35 @@ public struct VideoInfo: @unchecked Sendable {
     return 1 << Int(shared.max() ?? 0)
   }
 
+  /// Number of planes.
   public var planeCount: Int { Int(info.finfo?.pointee.n_planes ?? 0) }
-  /// Where each plane starts.
+  /// Offset of each plane, in bytes.
   public var offsets: PlaneValues {
     withUnsafeBytes(of: info.offset) { offsets in
       PlaneValues(count: planeCount) { Int(clamping: offsets.bindMemory(to: gsize.self)[$0]) }
     }
   }
-  /// The bytes from a row to the next, for each plane.
+  /// Stride of each plane, in bytes.
   public var strides: PlaneValues {
     withUnsafeBytes(of: info.stride) { strides in
       PlaneValues(count: planeCount) { Int(strides.bindMemory(to: gint.self)[$0]) }
     }
   }
-  /// What the format is made of: components, planes, bits, subsampling.
+  /// The definition of the format: components, planes, bits, subsampling.
   package var formatInfo: GstVideoFormatInfo? { info.finfo?.pointee }
 }
 
-/// How the samples of raw video are laid out: `GstVideoFormat`, the caps field `format`.
+/// A pixel format: `GstVideoFormat`, the caps field `format`.
 public struct VideoFormat: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstVideoFormat`.
   public let rawValue: UInt32
 
+  /// Creates a format from its value.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
 
-  /// The format of a name such as `I420`; ``unknown`` where there is none of that name.
+  /// Creates a format from its name, such as `I420`; ``unknown`` if there is none of that name.
   public init(name: String) {
     self.init(cgst_video_format_from_string(name))
   }
@@ -130,14 +145,14 @@ public struct VideoFormat: RawRepresentable, Hashable, Sendable {
 
   var cValue: GstVideoFormat { GstVideoFormat(rawValue) }
 
-  /// As the caps field says it; `UNKNOWN` where GStreamer has no such format.
+  /// The value of the caps field; `UNKNOWN` if GStreamer does not have the format.
   public var name: String {
-    // GStreamer has a critical for the format that is unknown.
+    // GStreamer logs a critical warning for the unknown format.
     guard self != .unknown, let name = gst_video_format_to_string(cValue) else { return "UNKNOWN" }
     return String(cString: name)
   }
 
-  /// Whether its pictures lie in planes: those of coded video and of an unknown format do not.
+  /// Whether pictures have planes; false for encoded video and the unknown format.
   public var hasPlanes: Bool {
     gst_video_format_get_info(cValue).map { $0.pointee.n_planes > 0 } ?? false
   }
@@ -146,22 +161,24 @@ public struct VideoFormat: RawRepresentable, Hashable, Sendable {
   public static let unknown = VideoFormat(GST_VIDEO_FORMAT_UNKNOWN)
 }
 
-/// What the numbers of a picture mean as colours: `GstVideoColorimetry`, in the code points of H.273
+/// The meaning of sample values as colours: `GstVideoColorimetry`, with the code points of H.273
 /// (ISO/IEC 23091-2), which H.265 and movie files use too.
 public struct Colorimetry: Equatable, Sendable {
-  /// Which numbers stand for black and white.
+  /// The values of black and white.
   public enum Range: Sendable {
     case unknown, full, limited
   }
 
-  /// `ColourPrimaries`; 2 where it is not known.
+  /// `ColourPrimaries`; 2 if unknown.
   public var primaries: UInt8
-  /// `TransferCharacteristics`; 2 where it is not known.
+  /// `TransferCharacteristics`; 2 if unknown.
   public var transferCharacteristics: UInt8
-  /// `MatrixCoefficients`; 0 for RGB, 2 where it is not known.
+  /// `MatrixCoefficients`; 0 for RGB, 2 if unknown.
   public var matrixCoefficients: UInt8
+  /// The values of black and white.
   public var range: Range
 
+  /// Creates a colorimetry from code points.
   public init(
     primaries: UInt8, transferCharacteristics: UInt8, matrixCoefficients: UInt8, range: Range
   ) {
@@ -171,8 +188,7 @@ public struct Colorimetry: Equatable, Sendable {
     self.range = range
   }
 
-  /// From the text of the caps field `colorimetry`, such as `bt709` or `2:3:5:1`; nil for one that is
-  /// none.
+  /// Parses the caps field `colorimetry`, such as `bt709` or `2:3:5:1`; nil if the text is invalid.
   public init?(_ text: String) {
     var colorimetry = GstVideoColorimetry()
     guard gst_video_colorimetry_from_string(&colorimetry, text) != 0 else { return nil }
@@ -189,7 +205,7 @@ public struct Colorimetry: Equatable, Sendable {
         ? .full : colorimetry.range == GST_VIDEO_COLOR_RANGE_16_235 ? .limited : .unknown)
   }
 
-  /// The text for the caps field `colorimetry`; nil where nothing of it is known.
+  /// The value of the caps field `colorimetry`; nil if nothing is known.
   public var name: String? {
     var colorimetry = GstVideoColorimetry()
     colorimetry.primaries = gst_video_color_primaries_from_iso(guint(primaries))
@@ -205,19 +221,21 @@ public struct Colorimetry: Equatable, Sendable {
   }
 }
 
-/// Where the chroma samples stand among the luma samples: `GstVideoChromaSite`.
+/// The position of chroma samples relative to luma samples: `GstVideoChromaSite`.
 public struct ChromaSiting: OptionSet, Sendable {
+  /// The bits, as in `GstVideoChromaSite`.
   public let rawValue: UInt32
 
+  /// Creates a position from its bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   private init(_ site: GstVideoChromaSite) { rawValue = site.rawValue }
 
   /// `GST_VIDEO_CHROMA_SITE_NONE`: between the luma samples.
   public static let centred = ChromaSiting(GST_VIDEO_CHROMA_SITE_NONE)
-  /// `GST_VIDEO_CHROMA_SITE_H_COSITED`: in the columns of luma samples.
+  /// `GST_VIDEO_CHROMA_SITE_H_COSITED`: horizontally aligned with luma samples.
   public static let horizontallyCosited = ChromaSiting(GST_VIDEO_CHROMA_SITE_H_COSITED)
-  /// `GST_VIDEO_CHROMA_SITE_V_COSITED`: in the rows of luma samples.
+  /// `GST_VIDEO_CHROMA_SITE_V_COSITED`: vertically aligned with luma samples.
   public static let verticallyCosited = ChromaSiting(GST_VIDEO_CHROMA_SITE_V_COSITED)
   /// `GST_VIDEO_CHROMA_SITE_MPEG2`
   public static let mpeg2 = ChromaSiting(GST_VIDEO_CHROMA_SITE_MPEG2)
@@ -228,11 +246,10 @@ public struct ChromaSiting: OptionSet, Sendable {
 }
 
 extension VideoInfo {
-  /// The samples of a picture of one colour, by the matrix and the range of these frames: of each plane, in
-  /// the order in which they lie there. Alpha is opaque, and what has no meaning 0.
+  /// Returns the sample values of a picture of one colour, converted with the matrix and range of
+  /// this layout: for each plane, the components in memory order. Alpha is opaque; padding is 0.
   ///
-  /// - Parameter colour: 0xAARRGGBB, as the properties of GStreamer's elements write it; its alpha is
-  ///   ignored.
+  /// - Parameter colour: 0xAARRGGBB, as in properties of GStreamer's elements; alpha is ignored.
   public func samples(ofColour colour: UInt32) -> [[UInt16]] {
     guard let format = info.finfo else { return [] }
     let isRGB = hasFlag(GST_VIDEO_FORMAT_FLAG_RGB)
@@ -254,21 +271,21 @@ extension VideoInfo {
       let plane = Int(entry(format.pointee.plane, component))
       let bits = entry(format.pointee.depth, component) + entry(format.pointee.shift, component)
       let bytes = bits > 8 ? 2 : 1
-      // Rounded up: of P010's second component of chroma, GStreamer 1.22 says 1 byte instead of 2.
+      // Rounded up: GStreamer 1.22 gives 1 byte instead of 2 for P010's second chroma component.
       let place = (Int(entry(format.pointee.poffset, component)) + bytes - 1) / bytes
       let count = Int(entry(format.pointee.pixel_stride, component)) / bytes
       guard samples.indices.contains(plane), place < count else { continue }
       samples[plane] += Array(repeating: 0, count: max(0, count - samples[plane].count))
       let value = Double(offsets[component]) + Double(scales[component]) * values[component]
-      // All of a chroma component of the full range is half a step more than there is.
+      // The maximum of a full-range chroma component exceeds the range of values by half a step.
       let most = Double(1 << UInt64(entry(format.pointee.depth, component))) - 1
       samples[plane][place] = UInt16(min(max(value.rounded(), 0), min(most, 65535)))
     }
     return samples
   }
 
-  /// How much of red and of blue there is in luma; where the colorimetry does not say it, what GStreamer
-  /// supposes for the size.
+  /// The weights of red and blue in luma; if the colorimetry does not give them, GStreamer's
+  /// default for the picture size.
   private var lumaWeights: (red: Double, blue: Double) {
     var (red, blue) = (0.0, 0.0)
     if gst_video_color_matrix_get_Kr_Kb(info.colorimetry.matrix, &red, &blue) == 0 {
@@ -284,12 +301,12 @@ extension VideoInfo {
   }
 }
 
-/// Eight bits of a colour, from 0 to 1.
+/// Returns eight bits of a colour as a value from 0 to 1.
 private func part(_ colour: UInt32, _ shift: UInt32) -> Double {
   Double(colour >> shift & 0xFF) / 255
 }
 
-/// One of a format's four figures of its components.
+/// Returns one of a format's four values per component.
 private func entry<Figure>(_ figures: (Figure, Figure, Figure, Figure), _ index: Int) -> Figure {
   [figures.0, figures.1, figures.2, figures.3][index]
 }

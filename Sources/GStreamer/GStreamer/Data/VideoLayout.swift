@@ -2,13 +2,18 @@
 
 internal import CGStreamer
 
-/// How the planes of one buffer lie in its memory: `GstVideoMeta`.
+/// The arrangement of a frame's planes in its buffer: `GstVideoMeta`.
 public struct VideoLayout: Sendable {
+  /// Width in pixels.
   public var width: Int
+  /// Height in pixels.
   public var height: Int
+  /// Offset of each plane, in bytes.
   public var offsets: PlaneValues
+  /// Stride of each plane, in bytes; negative for rows stored from bottom to top.
   public var strides: PlaneValues
 
+  /// Creates a layout.
   public init(width: Int, height: Int, offsets: PlaneValues, strides: PlaneValues) {
     self.width = width
     self.height = height
@@ -16,7 +21,7 @@ public struct VideoLayout: Sendable {
     self.strides = strides
   }
 
-  /// The layout that caps alone imply.
+  /// Creates the layout that caps imply.
   public init(_ info: VideoInfo) {
     self.init(
       width: info.width, height: info.height, offsets: info.offsets, strides: info.strides)
@@ -24,7 +29,7 @@ public struct VideoLayout: Sendable {
 }
 
 extension BufferAccess where Self: ~Copyable {
-  /// What the buffer's GstVideoMeta says, or nil where it has none.
+  /// The layout in the buffer's GstVideoMeta; nil if it has none.
   public var videoLayout: VideoLayout? {
     guard let meta = gst_buffer_get_video_meta(pointer) else { return nil }
     let count = min(Int(meta.pointee.n_planes), 4)
@@ -39,12 +44,12 @@ extension BufferAccess where Self: ~Copyable {
       strides: strides)
   }
 
-  /// The format that the buffer's GstVideoMeta says, or nil where it has none.
+  /// The format in the buffer's GstVideoMeta; nil if it has none.
   var videoFormat: VideoFormat? {
     gst_buffer_get_video_meta(pointer).map { VideoFormat($0.pointee.format) }
   }
 
-  /// Describes the planes by a GstVideoMeta, in place of one that is there.
+  /// Sets the buffer's GstVideoMeta, replacing an existing one.
   public func setVideoLayout(_ layout: VideoLayout, format: VideoFormat) {
     if let old = gst_buffer_get_video_meta(pointer) {
       gst_buffer_remove_meta(pointer, cast(old))
@@ -66,20 +71,20 @@ extension BufferAccess where Self: ~Copyable {
 }
 
 extension VideoInfo {
-  /// How a frame lies in a buffer: as its GstVideoMeta says, or else as the caps imply. Throws where
-  /// the buffer is smaller than that, or where the meta is of other video.
+  /// Returns the layout of a frame in its buffer: from its GstVideoMeta, or else implied by the
+  /// caps. Throws if the buffer is too small, or the meta contradicts the caps.
   public func layout(of buffer: borrowing some BufferAccess & ~Copyable) throws -> VideoLayout {
     let layout = buffer.videoLayout ?? VideoLayout(self)
     guard layout.offsets.count == planeCount else {
       throw ElementError(
         .format,
-        "A frame's GstVideoMeta has \(layout.offsets.count) planes; its caps say \(planeCount).")
+        "A frame's GstVideoMeta has \(layout.offsets.count) planes; its caps need \(planeCount).")
     }
     guard layout.width >= width, layout.height >= height,
       buffer.videoFormat.map({ $0 == format }) ?? true
     else {
       throw ElementError(
-        .format, "A frame's GstVideoMeta is of other video than its caps.",
+        .format, "A frame's GstVideoMeta does not match its caps.",
         debug: "\(layout.width)x\(layout.height), not \(width)x\(height) \(formatName)")
     }
     let size = buffer.size
@@ -91,11 +96,12 @@ extension VideoInfo {
     return layout
   }
 
-  /// Whether something holds for the bytes that each plane takes; false where one begins before its
-  /// buffer.
+  /// Whether a condition is true for the byte range of each plane; false if a plane starts before
+  /// the buffer.
   private func allExtents(of layout: VideoLayout, _ holds: (Range<Int>) -> Bool) -> Bool {
     guard isAddressable else {
-      // How the pixels lie in their rows is the format's secret: they lie as GStreamer packs them.
+      // The arrangement of pixels within rows is known only to GStreamer, so only its default
+      // layout is accepted.
       return layout.offsets == offsets && layout.strides == strides && holds(0..<size)
     }
     for (plane, (offset, stride)) in zip(layout.offsets, layout.strides).enumerated() {
@@ -109,7 +115,7 @@ extension VideoInfo {
     return true
   }
 
-  /// The bytes of one row of a plane without what fills it up, and how many rows there are.
+  /// Returns the size of a plane's row in bytes, without padding, and the number of rows.
   public func planeSize(_ plane: Int) -> (row: Int, rows: Int) {
     guard let format = formatInfo else { return (0, 0) }
     var (row, rows) = (0, 0)
@@ -130,8 +136,8 @@ extension VideoInfo {
     return (row, rows)
   }
 
-  /// A frame whose planes lie in one memory each, as whoever maps a frame with a GstVideoMeta takes for
-  /// granted: the buffer itself where they do, else a copy of its memory with the same layout.
+  /// Returns a frame each of whose planes lies in a single memory, as is required for mapping with
+  /// a GstVideoMeta: the buffer itself if that is so, otherwise a copy with the same layout.
   public func contiguous(_ buffer: Buffer, _ layout: VideoLayout) throws -> Buffer {
     guard !isContiguous(layout, in: buffer) else { return buffer }
     guard let merged = buffer.merged() else {
@@ -141,8 +147,8 @@ extension VideoInfo {
     return Buffer(merged)
   }
 
-  /// Whether each plane of a frame lies in one of the buffer's memories, as whoever maps a frame with
-  /// a GstVideoMeta takes for granted.
+  /// Whether each plane of a frame lies in a single memory of the buffer, as is required for
+  /// mapping with a GstVideoMeta.
   public func isContiguous(
     _ layout: VideoLayout, in buffer: borrowing some BufferAccess & ~Copyable
   ) -> Bool {

@@ -2,16 +2,16 @@
 
 package import CGStreamer
 
-/// A sink pad of an aggregator, in front of which buffers wait: one, or batches of them where the element asked
-/// for that (`setQueuedDuration`).
+/// A sink pad of an aggregator with its queue of buffers: a single one, or batches if the element
+/// has called `setQueuedDuration`.
 public final class AggregatorPad: Pad, @unchecked Sendable {
   var aggregatorPad: UnsafeMutablePointer<GstAggregatorPad> { cast(pointer) }
 
-  /// The segment that the next buffer lies in. It is the one of when the pad was listed: a flush in
-  /// another thread takes it away while `aggregate` still has a buffer of it in hands.
+  /// The segment of the next buffer, saved when the pad was listed: a flush in another thread
+  /// resets it while `aggregate` may still process the buffer.
   public let segment: Segment
 
-  /// Asked for once a handle: elements look at it for each sample.
+  /// Cached, since elements need the name for each sample.
   private let knownName: String
   public override var name: String { knownName }
 
@@ -25,10 +25,10 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
     super.init(adopting: pointer)
   }
 
-  /// What is being taken, if samples wait in batches.
+  /// The batch being taken, if samples are queued in batches.
   private var batch: SampleBatch?
 
-  /// The next buffer, left where it is.
+  /// Returns the next buffer without removing it.
   public func peek() -> Buffer? {
     if let sample = batch?.peek() { return sample }
     guard let first = gst_aggregator_pad_peek_buffer(aggregatorPad) else { return nil }
@@ -38,7 +38,7 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
     return batch.peek()
   }
 
-  /// Takes the next buffer.
+  /// Removes and returns the next buffer.
   public func pop() -> Buffer? {
     _ = peek()
     guard let batch else {
@@ -48,23 +48,23 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
     return batch.pop(from: aggregatorPad)
   }
 
-  /// Whether a buffer waits.
+  /// Whether a buffer is queued.
   public var hasBuffer: Bool {
     batch?.hasSamples ?? false || gst_aggregator_pad_has_buffer(aggregatorPad) != 0
   }
 
-  /// Takes what waits if it only stands for a GAP event: a time without data. Returns whether it
-  /// did.
+  /// Removes the next buffer if it represents a GAP event, a period without data; returns whether
+  /// it did.
   public func dropGap() -> Bool {
     guard let buffer = peek(), buffer.isGap else { return false }
     _ = pop()
     return true
   }
 
-  /// Whether all buffers have been taken and no more will come.
+  /// Whether all buffers have been taken and no more follow.
   public var isAtEnd: Bool { gst_aggregator_pad_is_eos(aggregatorPad) != 0 }
 
-  /// Ends the stream of a pad that nobody feeds.
+  /// Ends the stream of a pad without upstream.
   public func end() {
     if streamStart == nil {
       gst_pad_send_event(pointer, gst_event_new_stream_start("none"))
@@ -74,6 +74,6 @@ public final class AggregatorPad: Pad, @unchecked Sendable {
 }
 
 extension BufferAccess where Self: ~Copyable {
-  /// Whether an aggregator put the buffer in the place of a GAP event.
+  /// Whether an aggregator created the buffer for a GAP event.
   public var isGap: Bool { flags.contains(.gap) && size == 0 }
 }

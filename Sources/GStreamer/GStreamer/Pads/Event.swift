@@ -2,7 +2,8 @@
 
 package import CGStreamer
 
-/// Something that travels through pads between buffers: caps, segment, tags, EOS, flush, seek.
+/// A message that travels through pads, such as caps, segment, tags, EOS, flush or seek:
+/// `GstEvent`.
 public final class Event: MiniObject, @unchecked Sendable {
   package var pointer: UnsafeMutablePointer<GstEvent> { cast(raw) }
 
@@ -14,28 +15,29 @@ public final class Event: MiniObject, @unchecked Sendable {
     self.init(adopting: gst_event_ref(pointer))
   }
 
-  /// ``kind`` says it in Swift.
+  /// The C counterpart of ``kind``.
   package var type: GstEventType { pointer.pointee.type }
+  /// GStreamer's name for the type of the event, such as `segment`.
   public var name: String { String(cString: gst_event_type_get_name(type)) }
 
-  /// Whether the event stays in its place between the buffers; others overtake them.
+  /// Whether the event keeps its position between buffers; other events overtake them.
   public var isSerialized: Bool {
     gst_event_type_get_flags(type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0
   }
 
-  /// The number that ties an answer to its cause.
+  /// The number that links events, messages and their cause.
   public var sequenceNumber: UInt32 {
     get { gst_event_get_seqnum(pointer) }
     set { gst_event_set_seqnum(pointer, newValue) }
   }
 
-  /// This new event with the sequence number of the one that caused it.
+  /// Returns this new event with the sequence number of its cause.
   public func following(_ cause: Event) -> Event {
     sequenceNumber = cause.sequenceNumber
     return self
   }
 
-  /// This new STREAM_START event with the group of another one.
+  /// Returns this new STREAM_START event with the group ID of another one.
   public func takingGroup(of other: Event) -> Event {
     var group: guint = 0
     if gst_event_parse_group_id(other.pointer, &group) != 0 {
@@ -44,15 +46,16 @@ public final class Event: MiniObject, @unchecked Sendable {
     return self
   }
 
-  /// Whether the event asks for a keyframe (`GstForceKeyUnit`).
+  /// Whether the event requests a keyframe (`GstForceKeyUnit`).
   public var isForceKeyUnit: Bool { gst_video_event_is_force_key_unit(pointer) != 0 }
 
-  /// Asks upstream for a keyframe, with its parameter sets, at a running time.
+  /// Creates an upstream request for a keyframe with all headers at a running time.
   public static func forceKeyUnit(at time: ClockTime) -> Event {
     Event(adopting: gst_video_event_new_upstream_force_key_unit(GstClockTime(time), 1, 0))
   }
 
-  /// The running time at which an event asks for a keyframe; nil for at once, and for other events.
+  /// The running time at which the event requests a keyframe; nil for immediately, and for other
+  /// events.
   public var keyUnitTime: ClockTime? {
     guard isForceKeyUnit else { return nil }
     var time = GstClockTime.max
@@ -64,16 +67,17 @@ public final class Event: MiniObject, @unchecked Sendable {
     return ClockTime(cValue: time)
   }
 
-  /// The event's fields.
+  /// The event's fields; nil if it has none.
   public var structure: StructureView? {
     gst_event_get_structure(pointer).map { StructureView($0, in: self) }
   }
 
+  /// Creates a STREAM_START event.
   public static func streamStart(id: String) -> Event {
     Event(adopting: gst_event_new_stream_start(id))
   }
 
-  /// A STREAM_START event of a stream, with the number of the streams that it belongs to.
+  /// Creates a STREAM_START event for a stream in a group.
   public static func streamStart(_ stream: Stream, group: UInt32) -> Event {
     let event = Event.streamStart(id: stream.id)
     gst_event_set_group_id(event.pointer, group)
@@ -81,7 +85,7 @@ public final class Event: MiniObject, @unchecked Sendable {
     return event
   }
 
-  /// The id of a STREAM_START event.
+  /// The stream ID of a STREAM_START event.
   public var streamID: String? {
     guard type == GST_EVENT_STREAM_START else { return nil }
     var id: UnsafePointer<gchar>?
@@ -89,44 +93,49 @@ public final class Event: MiniObject, @unchecked Sendable {
     return id.map { String(cString: $0) }
   }
 
-  /// The flags of a STREAM_START event: whether its stream is sparse, or not to be played unasked.
+  /// The flags of a STREAM_START event, such as whether the stream is sparse or unselected.
   package var streamFlags: GstStreamFlags {
     var flags = GST_STREAM_FLAG_NONE
     if type == GST_EVENT_STREAM_START { gst_event_parse_stream_flags(pointer, &flags) }
     return flags
   }
 
-  /// Whether a STREAM_START event is of a stream that is not to be played unasked.
+  /// Whether a STREAM_START event is for a stream that should not be selected by default.
   public var isUnselected: Bool {
     streamFlags.rawValue & GST_STREAM_FLAG_UNSELECT.rawValue != 0
   }
 
-  /// The group of a STREAM_START event.
+  /// The group ID of a STREAM_START event.
   public var group: UInt32? {
     var group: guint = 0
     return gst_event_parse_group_id(pointer, &group) != 0 ? group : nil
   }
 
+  /// Creates a CAPS event.
   public static func caps(_ caps: Caps) -> Event {
     Event(adopting: gst_event_new_caps(caps.pointer))
   }
 
+  /// Creates a SEGMENT event.
   public static func segment(_ segment: Segment) -> Event {
     var segment = segment.segment
     return Event(adopting: gst_event_new_segment(&segment))
   }
 
+  /// Creates a TAG event.
   public static func tags(_ tags: TagList) -> Event {
     Event(adopting: gst_event_new_tag(gst_tag_list_ref(tags.pointer)))
   }
 
+  /// A new EOS event.
   public static var endOfStream: Event { Event(adopting: gst_event_new_eos()) }
 
+  /// Creates a GAP event from a timestamp and a duration in nanoseconds.
   public static func gap(at timestamp: ClockTime, duration: ClockTime?) -> Event {
     Event(adopting: gst_event_new_gap(GstClockTime(timestamp), duration.cValue))
   }
 
-  /// When the time without data ends that a GAP event is of; nil for other events.
+  /// End of the gap of a GAP event, as a timestamp; nil for other events.
   public var gapEnd: ClockTime? {
     guard type == GST_EVENT_GAP else { return nil }
     var (timestamp, duration): (GstClockTime, GstClockTime) = (.max, .max)
@@ -136,18 +145,22 @@ public final class Event: MiniObject, @unchecked Sendable {
     return end.overflow ? nil : end.partialValue
   }
 
+  /// A new FLUSH_START event.
   public static var flushStart: Event { Event(adopting: gst_event_new_flush_start()) }
 
+  /// Creates a FLUSH_STOP event, which by default also resets running time.
   public static func flushStop(resetTime: Bool = true) -> Event {
     Event(adopting: gst_event_new_flush_stop(resetTime ? 1 : 0))
   }
 
-  /// - Parameter position: where the segment ends, in time.
+  /// Creates a SEGMENT_DONE event.
+  ///
+  /// - Parameter position: End of the segment, in nanoseconds.
   public static func segmentDone(at position: Int64) -> Event {
     Event(adopting: gst_event_new_segment_done(GST_FORMAT_TIME, gint64(position)))
   }
 
-  /// The last picture stands still from now on, or no more: decoders give all that they have.
+  /// Creates an event that starts or ends a still frame; decoders output all pending frames.
   public static func stillFrame(_ begins: Bool) -> Event {
     Event(adopting: gst_video_event_new_still_frame(begins ? 1 : 0))
   }
@@ -176,15 +189,15 @@ public final class Event: MiniObject, @unchecked Sendable {
     return tags.map { TagList(retaining: $0) }
   }
 
-  /// One reference more, for a C function that takes it over.
+  /// Returns the pointer with an additional reference, for a C function that takes it over.
   func retainedPointer() -> UnsafeMutablePointer<GstEvent> { gst_event_ref(pointer) }
 }
 
-/// A number for streams that belong together, which no others in this process have.
+/// Returns a new group ID, unique in this process, for streams that belong together.
 public func nextStreamGroup() -> UInt32 { gst_util_group_id_next() }
 
 extension Event {
-  /// What an event says, and what it says it of.
+  /// The type of an event, with its contents.
   public enum Kind {
     case streamStart(id: String)
     case caps(Caps)
@@ -203,12 +216,13 @@ extension Event {
     case reconfigure
     /// A mouse, key or touch event, with its fields (`GstNavigation`).
     case navigation(StructureView)
-    /// An element's own, downstream and serialized, by its name.
+    /// An element-specific downstream serialized event, by name.
     case custom(name: String)
     /// Any other.
     case other
   }
 
+  /// The type of the event, with its contents.
   public var kind: Kind {
     switch type {
     case GST_EVENT_STREAM_START: streamID.map { .streamStart(id: $0) } ?? .other
@@ -233,11 +247,11 @@ extension Event {
   }
 }
 
-/// Events of an element's own that carry a segment past elements that make segments of their own.
+/// Element-specific events that carry a segment past elements that create segments of their own.
 extension Event {
   private static let field = "segment"
 
-  /// A serialized event of this name, for elements downstream that know it.
+  /// Creates a serialized downstream event of this name.
   public static func carrying(_ segment: Segment, name: String) -> Event {
     var value = GValue()
     var segment = segment.segment
@@ -248,7 +262,7 @@ extension Event {
     return Event(adopting: gst_event_new_custom(GST_EVENT_CUSTOM_DOWNSTREAM, structure))
   }
 
-  /// The segment of such an event; nil for any other.
+  /// Returns the segment of such an event; nil for any other.
   public func carriedSegment(name: String) -> Segment? {
     guard type == GST_EVENT_CUSTOM_DOWNSTREAM, gst_event_has_name(pointer, name) != 0,
       let structure = gst_event_get_structure(pointer),

@@ -2,19 +2,21 @@
 
 internal import CGStreamer
 
-/// A buffer that passes a pad, for an application that watches it. Lent for the call.
+/// A buffer that passes a pad, for an application that observes it. Valid only during the call.
 public struct PassingBuffer {
+  /// Presentation timestamp; nil if unknown.
   public let pts: ClockTime?
+  /// Duration in nanoseconds; nil if unknown.
   public let duration: ClockTime?
   fileprivate let pad: UnsafeMutablePointer<GstPad>
 
-  /// Those of the pad.
+  /// The current caps of the pad.
   public var caps: Caps? { gst_pad_get_current_caps(pad).map { Caps(adopting: $0) } }
 }
 
 extension Pad {
-  /// Calls `body` with each buffer before it passes the pad, in the thread that brings it, until
-  /// `body` returns false. A pad that nobody watches costs nothing.
+  /// Calls `body` with each buffer before it passes the pad, in the streaming thread, until `body`
+  /// returns false.
   public func watchBuffers(_ body: @escaping @Sendable (PassingBuffer) -> Bool) {
     let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     let probe: GstPadProbeCallback = { pad, info, data in
@@ -37,7 +39,7 @@ extension Pad {
 }
 
 extension Pad {
-  /// Lets no further buffer pass. Events still do.
+  /// Drops all further buffers. Events still pass.
   public func dropBuffers() {
     let what = GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue
     gst_pad_add_probe(
@@ -60,8 +62,8 @@ private final class Watcher {
     return goesOn
   }
 
-  /// Buffers are not wrapped: that would add a reference, and elements downstream would copy what
-  /// they could have changed in place.
+  /// Buffers are not wrapped: that would add a reference, and downstream elements would have to
+  /// copy buffers they could otherwise modify in place.
   func see(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ pad: UnsafeMutablePointer<GstPad>
   ) -> Bool {
@@ -73,7 +75,7 @@ private final class Watcher {
 }
 
 extension Pad {
-  /// Whether another thread is handing this pad data right now.
+  /// Whether another thread is passing data to this pad right now.
   public var isStreaming: Bool {
     guard cgst_pad_stream_trylock(pointer) != 0 else { return true }
     cgst_pad_stream_unlock(pointer)

@@ -21,17 +21,20 @@ public class Pad: @unchecked Sendable {
     gst_object_unref(pointer)
   }
 
+  /// The name, unique within the element.
   public var name: String { adopt(gst_object_get_name(cast(pointer))) ?? "" }
 
-  /// The name of the template that the pad was made from.
+  /// The name of the template the pad was created from.
   public var templateName: String? {
     guard let template = gst_pad_get_pad_template(pointer) else { return nil }
     defer { gst_object_unref(template) }
     return template.pointee.name_template.map { String(cString: $0) }
   }
 
+  /// Whether the pad has a peer.
   public var isLinked: Bool { gst_pad_is_linked(pointer) != 0 }
 
+  /// The pad this one is linked to.
   public var peer: Pad? { gst_pad_get_peer(pointer).map { Pad(adopting: $0) } }
 
   /// The caps of the last CAPS event.
@@ -39,41 +42,43 @@ public class Pad: @unchecked Sendable {
     gst_pad_get_current_caps(pointer).map { Caps(adopting: $0) }
   }
 
+  /// The caps of the pad's template.
   public var templateCaps: Caps { Caps(adopting: gst_pad_get_pad_template_caps(pointer)) }
 
-  /// What the peer can take or give; the filter itself where there is no peer.
+  /// Returns the caps that the peer supports; the filter if there is no peer.
   public func peerCaps(filter: Caps?) -> Caps {
     Caps(adopting: gst_pad_peer_query_caps(pointer, filter?.pointer))
   }
 
-  /// Whether the peer would take exactly these caps; true where there is none.
+  /// Whether the peer accepts exactly these caps; true if there is no peer.
   public func peerAccepts(_ caps: Caps) -> Bool {
     guard isLinked else { return true }
     return gst_pad_peer_query_accept_caps(pointer, caps.pointer) != 0
   }
 
-  /// Asks the peer; false where it does not answer.
+  /// Sends a query to the peer; returns false if it was not answered.
   public func queryPeer(_ query: borrowing Query) -> Bool {
     gst_pad_peer_query(pointer, query.pointer) != 0
   }
 
-  /// Pushes data to the peer, giving up this reference to it.
+  /// Pushes a buffer to the peer and gives up this reference to it.
   public func push(_ buffer: consuming Buffer) -> FlowReturn {
     FlowReturn(gst_pad_push(pointer, cast(MiniObject.handOver(buffer))))
   }
 
-  /// Pushes data to the peer.
+  /// Pushes a buffer to the peer.
   public func push(_ buffer: consuming UniqueBuffer) -> FlowReturn {
     FlowReturn(gst_pad_push(pointer, buffer.take()))
   }
 
-  /// Pushes an event to the peer; false where nobody handled it.
+  /// Pushes an event to the peer; returns false if it was not handled.
   @discardableResult
   public func push(_ event: Event) -> Bool {
     gst_pad_push_event(pointer, event.retainedPointer()) != 0
   }
 
-  /// Pulls bytes from the peer: into a buffer of that size, if one is given, else into a new one.
+  /// Pulls bytes from the peer, into a buffer of that size if one is given, otherwise into a new
+  /// one.
   public func pullRange(
     offset: UInt64, size: UInt32, into target: Buffer? = nil
   ) throws(FlowReturn) -> Buffer {
@@ -83,100 +88,104 @@ public class Pad: @unchecked Sendable {
     return target ?? Buffer(adopting: buffer)
   }
 
-  /// The sticky event of a type that the pad holds.
+  /// Returns the pad's sticky event of a type.
   package func stickyEvent(_ type: GstEventType) -> Event? {
     gst_pad_get_sticky_event(pointer, type, 0).map { Event(adopting: $0) }
   }
 
-  /// The STREAM_START event of the stream that the pad carries.
+  /// The STREAM_START event of the current stream.
   public var streamStart: Event? { stickyEvent(GST_EVENT_STREAM_START) }
 
   /// The segment of the last SEGMENT event.
   public var currentSegment: Segment? { stickyEvent(GST_EVENT_SEGMENT)?.segment }
 
-  /// Whether the EOS event has passed in this stream.
+  /// Whether the current stream has reached EOS.
   public var hasEnded: Bool { stickyEvent(GST_EVENT_EOS) != nil }
 
-  /// Whether a TAG event has passed in this stream.
+  /// Whether the current stream has had a TAG event.
   public var hasTags: Bool { stickyEvent(GST_EVENT_TAG) != nil }
 
+  /// Activates or deactivates the pad; returns whether that succeeded.
   @discardableResult
   public func setActive(_ active: Bool) -> Bool { gst_pad_set_active(pointer, active ? 1 : 0) != 0 }
 
-  /// Makes the pad say its current caps, or its template's, when it is asked what it can carry.
+  /// Makes the pad answer CAPS queries with its current caps, or with its template's if it has
+  /// none.
   public func useFixedCaps() { gst_pad_use_fixed_caps(pointer) }
 
-  /// Whether downstream asked for a new negotiation since the last call.
+  /// Whether downstream has requested renegotiation since the last call.
   public func checkReconfigure() -> Bool { gst_pad_check_reconfigure(pointer) != 0 }
 
-  /// The stream id for a stream of an element, tied to that of its upstream.
+  /// Returns a stream ID for an element, derived from the upstream stream ID.
   public func streamID(_ element: any ElementObject, suffix: String?) -> String {
     adopt(gst_pad_create_stream_id(pointer, element.gstElement, suffix)) ?? ""
   }
 
-  /// Handles an event as GStreamer does by itself.
+  /// Handles an event with GStreamer's default handler.
   public func forward(_ event: Event) -> Bool {
     gst_pad_event_default(pointer, pointer.pointee.object.parent, event.retainedPointer()) != 0
   }
 
-  /// Answers a query as GStreamer does by itself.
+  /// Answers a query with GStreamer's default handler.
   public func forward(_ query: borrowing Query) -> Bool {
     gst_pad_query_default(pointer, pointer.pointee.object.parent, query.pointer) != 0
   }
 }
 
 extension Pad: Equatable {
+  /// Whether both refer to the same pad.
   public static func == (a: Pad, b: Pad) -> Bool { a.pointer == b.pointer }
 }
 
-/// A pad of a bin that stands for a pad of one of its parts.
+/// A pad of a bin that represents a pad of one of its children.
 public final class GhostPad: Pad, @unchecked Sendable {
-  /// A ghost of nothing yet, made from a template of the bin's class.
+  /// Creates a ghost pad without a target from a template of the bin's class.
   public convenience init(_ instance: ElementInstance, template name: String) throws {
     guard
       let template = gst_element_class_get_pad_template(instance.pointer.elementClass, name),
       let pad = gst_ghost_pad_new_no_target_from_template(name, template)
     else {
-      throw ElementError(.pad, "The pad \(name) could not be made.")
+      throw ElementError(.pad, "The pad \(name) could not be created.")
     }
-    // A new pad's reference is floating.
+    // New pads have a floating reference.
     self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
   }
 
-  /// Stands for a pad from now on, or for none.
+  /// Sets the pad that this one represents; nil for none.
   public func setTarget(_ target: Pad?) throws {
     guard gst_ghost_pad_set_target(cast(pointer), target?.pointer) != 0 else {
       throw ElementError(
-        .pad, "\(name) cannot stand for \(target?.name ?? "no pad").")
+        .pad, "\(target?.name ?? "no pad") cannot be the target of the ghost pad \(name).")
     }
   }
 }
 
 extension Pad {
-  /// Hands the pad an event as if it came from its peer, which waits for the data that the pad is
-  /// being handed; false where the pad refuses it.
+  /// Sends an event to this pad as if it came from its peer, after waiting for data that is being
+  /// processed there; returns false if the pad refuses it.
   @discardableResult
   public func send(_ event: Event) -> Bool {
     gst_pad_send_event(pointer, event.retainedPointer()) != 0
   }
 }
 
-/// What an application does with the pads of its elements.
+/// Functions for applications.
 extension Pad {
+  /// Whether this is a source or a sink pad.
   public var direction: PadTemplate.Direction {
     gst_pad_get_direction(pointer) == GST_PAD_SRC ? .source : .sink
   }
 
-  /// What the pad can carry as things are.
+  /// The caps that the pad currently supports.
   public var possibleCaps: Caps { Caps(adopting: gst_pad_query_caps(pointer, nil)) }
 
-  /// Why two pads cannot be linked.
+  /// The reason why two pads cannot be linked.
   public enum LinkFailure: Error, Sendable {
-    /// Nothing can be carried by both.
+    /// The pads have no caps in common.
     case noFormat
-    /// One of them is linked already.
+    /// One of them is already linked.
     case wasLinked
-    /// Anything else, by GStreamer's name for it.
+    /// Any other reason, by GStreamer's name.
     case refused(String)
   }
 
@@ -190,8 +199,8 @@ extension Pad {
     }
   }
 
-  /// Whether data can come to this sink pad: some element without sink pads, or whose sink pads have
-  /// sources themselves, stands before it.
+  /// Whether data can arrive at this sink pad: upstream there is an element without sink pads, or
+  /// with a sink pad for which this is true.
   public var hasSource: Bool {
     guard let peer, let links = gst_pad_iterate_internal_links(peer.pointer) else {
       return isLinked
@@ -211,8 +220,8 @@ extension Pad {
     return sinks == 0 || fed > 0
   }
 
-  /// The factories of the elements that this source pad's data comes to; where they only pass it on,
-  /// as queues do, also those behind them.
+  /// The factory names of the elements that receive this source pad's data, including those after
+  /// elements that only forward data, such as queues.
   public var readers: [String] { readers(depth: 16) }
 
   private func readers(depth: Int) -> [String] {
@@ -240,7 +249,7 @@ extension Pad {
     return names
   }
 
-  /// How long the stream is that the pad carries, or nil where nobody upstream knows.
+  /// Duration of the pad's stream in nanoseconds; nil if no upstream element knows it.
   public var duration: ClockTime? {
     var duration: gint64 = 0
     guard gst_pad_query_duration(pointer, GST_FORMAT_TIME, &duration) != 0 else { return nil }
@@ -248,10 +257,10 @@ extension Pad {
   }
 }
 
-/// What a sink pad learns of the source of its bytes.
+/// Properties of the source of a sink pad's bytes.
 extension Pad {
-  /// The headers of the HTTP response that the bytes come from, with names in lower case; nil where
-  /// they come from elsewhere, or nobody has told.
+  /// The headers of the HTTP response that the bytes come from, with names in lower case; nil if
+  /// they come from elsewhere or the source does not report its headers.
   public var httpResponseHeaders: [String: String]? {
     var index: guint = 0
     while let pointer = gst_pad_get_sticky_event(
@@ -270,7 +279,7 @@ extension Pad {
     return nil
   }
 
-  /// Whether going elsewhere costs the peer much, or may fail, as over a network.
+  /// Whether seeking in the peer is expensive or may fail, as over a network.
   public var peerIsBandwidthLimited: Bool {
     let query = Query.scheduling()
     guard queryPeer(query) else { return false }
@@ -281,7 +290,7 @@ extension Pad {
 }
 
 extension StructureView {
-  /// A field that is a structure itself.
+  /// Returns a field that is a structure; nil if it is missing or of another type.
   fileprivate func structure(_ field: String) -> StructureView? {
     guard let value = gst_structure_get_value(pointer, field),
       gst_value_get_structure(value) != nil

@@ -2,12 +2,12 @@
 
 internal import CGStreamer
 
-/// What an element does with what arrives at one of its pads.
+/// The functions that an element provides for one of its pads.
 ///
 /// The functions are unapplied methods (`SBSSplit.receive`): the pad finds its element through its
 /// parent, so nothing here keeps the element alive.
 public struct PadFunctions<Owner: AnyObject> {
-  /// What GStreamer calls, with whichever Swift object is behind the pad's element.
+  /// Called by GStreamer with the Swift object of the pad's element.
   var chain: ((ElementBox, Pad, Buffer) throws -> Void)?
   var event: ((ElementBox, Pad, Event) throws -> Bool)?
   var query: ((ElementBox, Pad, borrowing Query) -> Bool)?
@@ -18,17 +18,17 @@ public struct PadFunctions<Owner: AnyObject> {
 }
 
 extension PadFunctions where Owner: ElementImplementation {
-  /// Of a sink pad.
+  /// Creates the functions of a sink pad.
   ///
   /// - Parameters:
-  ///   - chain: data. A thrown `FlowReturn` is returned; any other error is posted.
-  ///   - event: a serialized event, and FLUSH_STOP. Returns whether it was handled; `pad.forward`
-  ///     does the usual thing.
-  ///   - unserializedEvent: an event that overtakes data, as FLUSH_START does, from any thread.
-  ///   - query: a query from any thread. Returns whether it was answered; `pad.forward` does the
-  ///     usual thing.
-  ///   - serializedQuery: a query that stays between the buffers, such as ALLOCATION; without it,
-  ///     `query` gets these too.
+  ///   - chain: Receives data. A thrown `FlowReturn` is returned; any other error is posted.
+  ///   - event: Receives serialized events, and FLUSH_STOP. Returns whether the event was handled;
+  ///     `pad.forward` does the default handling.
+  ///   - unserializedEvent: Receives events that overtake data, such as FLUSH_START, in any thread.
+  ///   - query: Receives queries in any thread. Returns whether the query was answered;
+  ///     `pad.forward` does the default handling.
+  ///   - serializedQuery: Receives queries that keep their position between buffers, such as
+  ///     ALLOCATION; if nil, `query` receives these too.
   public static func sink(
     chain: @escaping (Owner) -> (Pad, Buffer, inout Owner.Streaming) throws -> Void,
     event: ((Owner) -> (Pad, Event, inout Owner.Streaming) throws -> Bool)? = nil,
@@ -54,7 +54,8 @@ extension PadFunctions where Owner: ElementImplementation {
     return functions
   }
 
-  /// Of a source pad; all that comes there overtakes data, from any thread.
+  /// Creates the functions of a source pad. All its events and queries overtake data and arrive in
+  /// any thread.
   public static func source(
     query: ((Owner) -> (Pad, borrowing Query) -> Bool)? = nil,
     event: ((Owner) -> (Pad, Event) throws -> Bool)? = nil
@@ -85,12 +86,13 @@ extension PadFunctions where Owner: ElementImplementation {
     }
   }
 
-  /// These functions of a sink pad that reads by itself where upstream can be read anywhere: by a
-  /// task, in a thread of the pad. Elsewhere data comes to `chain`.
+  /// Returns these functions for a sink pad that pulls data in a task of its own if upstream
+  /// supports random access. Otherwise `chain` receives the data.
   ///
   /// - Parameters:
-  ///   - step: called again and again. What it throws ends the task; an error is posted.
-  ///   - ended: called behind the last step with why there is no further one.
+  ///   - step: Called repeatedly. Any thrown error ends the task; one that is not a `FlowReturn` is
+  ///     posted.
+  ///   - ended: Called after the last step with the reason for the end.
   public func pulling(
     step: @escaping (Owner) -> (inout Owner.Streaming) throws -> Void,
     ended: @escaping (Owner) -> (FlowReturn, inout Owner.Streaming) -> Void
@@ -104,7 +106,7 @@ extension PadFunctions where Owner: ElementImplementation {
       guard mode == .pull else { return true }
       guard isActive else { return pad.stopTask() }
       guard let core = ElementCore<Owner>.of(element) else { return false }
-      // The task ends before its pad goes, and the pad before its element.
+      // The task ends before its pad is freed, and the pad before its element.
       let padPointer = pad.pointer
       return pad.startTask { [unowned element, unowned core] in
         var hasRunDeferred = false
@@ -122,12 +124,13 @@ extension PadFunctions where Owner: ElementImplementation {
     return functions
   }
 
-  /// These functions of a sink pad whose thread may have to wait before it brings data, while other pads
-  /// of the element go on.
+  /// Returns these functions for a sink pad whose thread may have to wait before it delivers data
+  /// while other pads of the element continue.
   ///
   /// - Parameters:
-  ///   - wait: called in front of `chain`. A thrown `FlowReturn` is returned; any other error is posted.
-  ///   - activated: the pad is switched on, or off: then nothing may wait there any more. From any thread.
+  ///   - wait: Called before `chain`. A thrown `FlowReturn` is returned; any other error is posted.
+  ///   - activated: Called in any thread when the pad is activated, or deactivated: then `wait`
+  ///     must return.
   public func waiting(
     _ wait: @escaping (Owner) -> (Pad, Buffer) throws -> Void,
     activated: @escaping (Owner) -> (Pad, Bool) -> Void
@@ -148,7 +151,8 @@ extension PadFunctions where Owner: ElementImplementation {
 }
 
 extension Pad {
-  /// A pad made from a template of an element's class; without a name, it gets the template's own.
+  /// Creates a pad from a template of an element's class; its name is that of the template by
+  /// default.
   public convenience init<Owner: ElementImplementation>(
     _ instance: ElementInstance, template templateName: String, name: String? = nil,
     _ functions: PadFunctions<Owner>
@@ -158,9 +162,9 @@ extension Pad {
         instance.pointer.elementClass, templateName),
       let pad = gst_pad_new_from_template(template, name ?? templateName)
     else {
-      throw ElementError(.pad, "The pad \(templateName) could not be made.")
+      throw ElementError(.pad, "The pad \(templateName) could not be created.")
     }
-    // A new pad's reference is floating.
+    // New pads have a floating reference.
     self.init(adopting: gst_object_ref_sink(pad).assumingMemoryBound(to: GstPad.self))
     install(functions)
   }
@@ -192,9 +196,9 @@ extension Pad {
 /// A closure that C code holds a reference to.
 final class Callback<Function> {
   let call: Function
-  /// The Swift object that the pad was made with, for as long as something has it.
+  /// The Swift object that the pad was created with, while it exists.
   private weak var pad: Pad?
-  /// For the buffers that come, with the stream lock held.
+  /// Reused for each buffer, with the stream lock held.
   var reused = ReusedObject<Buffer>()
 
   init(_ call: Function, of pad: Pad? = nil) {
@@ -202,7 +206,7 @@ final class Callback<Function> {
     self.pad = pad
   }
 
-  /// A Swift object for the pad that the function is of.
+  /// Returns a Swift object for the function's pad.
   func pad(_ pointer: UnsafeMutablePointer<GstPad>) -> Pad { pad ?? Pad(retaining: pointer) }
 
   func retained() -> UnsafeMutableRawPointer { Unmanaged.passRetained(self).toOpaque() }
@@ -212,8 +216,8 @@ final class Callback<Function> {
   }
 }
 
-// Functions and no constants: the compiler's documentation tool (Swift 6.3) cannot read back constants of
-// C function types.
+// Functions instead of constants: the compiler's documentation tool (Swift 6.3) cannot read back
+// constants of C function types.
 
 func releaseCallback(_ pointer: UnsafeMutableRawPointer?) {
   if let pointer { Unmanaged<AnyObject>.fromOpaque(pointer).release() }
@@ -285,10 +289,12 @@ private func padActivateMode(
   }
 }
 
-/// How data passes a pad: `GstPadMode`.
+/// The scheduling mode of a pad: `GstPadMode`.
 public struct PadMode: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstPadMode`.
   public let rawValue: UInt32
 
+  /// Creates a mode from its value.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -299,58 +305,58 @@ public struct PadMode: RawRepresentable, Hashable, Sendable {
 
   var cValue: GstPadMode { GstPadMode(rawValue) }
 
-  /// `GST_PAD_MODE_NONE`: no data passes.
+  /// `GST_PAD_MODE_NONE`: the pad is inactive.
   public static let none = PadMode(GST_PAD_MODE_NONE)
-  /// `GST_PAD_MODE_PUSH`: upstream brings data.
+  /// `GST_PAD_MODE_PUSH`: upstream pushes data.
   public static let push = PadMode(GST_PAD_MODE_PUSH)
-  /// `GST_PAD_MODE_PULL`: the pad's element fetches data.
+  /// `GST_PAD_MODE_PULL`: downstream pulls data.
   public static let pull = PadMode(GST_PAD_MODE_PULL)
 }
 
-/// What drives data: the modes of a pad, and the thread that a pad which pulls has of its own.
+/// Scheduling: the mode of a pad, and the task of a pad that pulls.
 extension Pad {
-  /// How data passes the pad now.
+  /// The current mode.
   public var mode: PadMode { PadMode(pointer.pointee.mode) }
 
-  /// Switches a mode on or off; false where the peer refuses it.
+  /// Activates or deactivates a mode; returns false if the peer refuses.
   public func activate(_ mode: PadMode, _ active: Bool = true) -> Bool {
     gst_pad_activate_mode(pointer, mode.cValue, active ? 1 : 0) != 0
   }
 
-  /// Calls `body` again and again in a thread of the pad, each time with the stream lock held,
-  /// until the task is paused or stopped. A task that is there goes on with the body it has.
+  /// Calls `body` repeatedly in a thread of the pad, each time with the stream lock held, until the
+  /// task is paused or stopped. An existing task resumes with the body it has.
   func startTask(_ body: @escaping () -> Void) -> Bool {
-    // GStreamer drops the context that it is given for a task that is there, but not its reference.
+    // For an existing task, GStreamer ignores the new context but does not release it.
     guard pointer.pointee.task == nil else { return resumeTask() }
     return gst_pad_start_task(
       pointer, runTask, Callback<() -> Void>(body).retained(), releaseCallback) != 0
   }
 
-  /// Lets a paused task go on; false where the pad has none.
+  /// Resumes a paused task; returns false if the pad has none.
   @discardableResult
   public func resumeTask() -> Bool {
     guard pointer.pointee.task != nil else { return false }
     return gst_pad_start_task(pointer, runTask, nil, nil) != 0
   }
 
-  /// Lets the task rest after the call of its body that runs now, for which it waits, unless it is
-  /// called from there.
+  /// Pauses the task after the current call of its body, and waits for that call unless called from
+  /// within it.
   @discardableResult
   public func pauseTask() -> Bool { gst_pad_pause_task(pointer) != 0 }
 
-  /// Ends the task and waits for its thread.
+  /// Stops the task and waits for its thread.
   @discardableResult
   public func stopTask() -> Bool { gst_pad_stop_task(pointer) != 0 }
 
-  /// Runs `body` with the lock that is held while data or serialised events pass the pad. A thread
-  /// may take it several times.
+  /// Calls `body` with the lock that is held while data or serialized events pass the pad. The lock
+  /// is recursive.
   public func withStreamLock<Result>(_ body: () throws -> Result) rethrows -> Result {
     cgst_pad_stream_lock(pointer)
     defer { cgst_pad_stream_unlock(pointer) }
     return try body()
   }
 
-  /// Whether the peer lets this pad pull bytes from any place.
+  /// Whether the peer supports pull mode with random access.
   public var peerAllowsRandomAccess: Bool {
     let query = Query.scheduling()
     return queryPeer(query) && query.allowsPulling

@@ -2,29 +2,36 @@
 
 internal import CGStreamer
 
-/// A pad that an element has, may get, or gives on request.
+/// The description of a pad that an element always has, sometimes has, or provides on request.
 public struct PadTemplate: Sendable {
+  /// Direction of a pad: out of the element or into it.
   public enum Direction: Sendable { case source, sink }
+  /// Existence of a pad: `GstPadPresence`.
   public enum Presence: Sendable { case always, sometimes, request }
 
+  /// Name of the pads, possibly with a placeholder such as `%u`.
   public let name: String
+  /// Direction of the pads.
   public let direction: Direction
+  /// Existence of the pads.
   public let presence: Presence
+  /// All caps that the pads may have.
   public let caps: Caps
 
-  /// A template of this name: `sink`, `left`, or with a place for a number: `audio_%u`.
+  /// Creates a template with a name such as `sink` or `left`, or with a placeholder for a number,
+  /// such as `audio_%u`.
   public init(_ name: String, _ direction: Direction, _ presence: Presence = .always, caps: Caps) {
     self.name = name
     self.direction = direction
     self.presence = presence
     self.caps = caps
-    // A declaration lives as long as the process, which is no leak.
+    // A declaration exists as long as the process, so the leaks tracer must ignore its caps.
     caps.raw.pointee.flags |= GST_MINI_OBJECT_FLAG_MAY_BE_LEAKED.rawValue
   }
 
-  /// A new GstPadTemplate with a floating reference.
+  /// Creates a GstPadTemplate with a floating reference.
   ///
-  /// - Parameter padType: the GType of the pads, where a base class demands one.
+  /// - Parameter padType: GType of the pads, if the base class requires one.
   func make(padType: GType?) -> UnsafeMutablePointer<GstPadTemplate>? {
     let direction = self.direction == .source ? GST_PAD_SRC : GST_PAD_SINK
     let presence =
@@ -40,24 +47,25 @@ public struct PadTemplate: Sendable {
   }
 }
 
-/// Combines what several source pads said to data into what the sink pad answers:
-/// `GstFlowCombiner`.
+/// Combines the flow returns of several source pads into that of the sink pad: `GstFlowCombiner`.
 public final class FlowCombiner: @unchecked Sendable {
   private let combiner = gst_flow_combiner_new()
 
+  /// Creates a combiner without pads.
   public init() {}
 
   deinit {
     gst_flow_combiner_free(combiner)
   }
 
+  /// Adds a source pad.
   public func add(_ pad: Pad) { gst_flow_combiner_add_pad(combiner, pad.pointer) }
 
-  /// What all pads together say, now that `pad` said `flow`.
+  /// Returns the combined result after `pad` has returned `flow`.
   public func update(_ pad: Pad, _ flow: FlowReturn) -> FlowReturn {
     FlowReturn(gst_flow_combiner_update_pad_flow(combiner, pad.pointer, flow.cValue))
   }
 
-  /// Forgets what the pads said.
+  /// Resets the flow returns of all pads.
   public func reset() { gst_flow_combiner_reset(combiner) }
 }

@@ -2,7 +2,7 @@
 
 package import CGStreamer
 
-/// A question that travels through pads. Valid only during the call it is handed to.
+/// A query that travels through pads: `GstQuery`. Valid only during the call that receives it.
 public struct Query: ~Copyable {
   package let pointer: UnsafeMutablePointer<GstQuery>
   private let owned: Bool
@@ -21,10 +21,10 @@ public struct Query: ~Copyable {
     if owned { gst_query_unref(pointer) }
   }
 
-  /// ``kind`` says it in Swift.
+  /// The C counterpart of ``kind``.
   package var type: GstQueryType { pointer.pointee.type }
 
-  /// Whether the query stays in its place between the buffers; others overtake them.
+  /// Whether the query keeps its position between buffers; other queries overtake them.
   public var isSerialized: Bool {
     gst_query_type_get_flags(type).rawValue & GST_QUERY_TYPE_SERIALIZED.rawValue != 0
   }
@@ -39,11 +39,12 @@ public struct Query: ~Copyable {
     return caps.map { Caps(retaining: $0) }
   }
 
+  /// Answers an ACCEPT_CAPS query.
   public func answerAcceptCaps(_ accepted: Bool) {
     gst_query_set_accept_caps_result(pointer, accepted ? 1 : 0)
   }
 
-  /// The filter of a CAPS query, where it has one.
+  /// The filter of a CAPS query; nil if it has none.
   public var capsFilter: Caps? {
     guard type == GST_QUERY_CAPS else { return nil }
     var filter: UnsafeMutablePointer<GstCaps>?
@@ -51,7 +52,7 @@ public struct Query: ~Copyable {
     return filter.map { Caps(retaining: $0) }
   }
 
-  /// Answers a CAPS query, applying its filter.
+  /// Answers a CAPS query; the filter is applied.
   public func answerCaps(_ caps: Caps) {
     withExtendedLifetime(capsFilter.map { $0.intersection(caps) } ?? caps) {
       gst_query_set_caps_result(pointer, $0.pointer)
@@ -60,13 +61,14 @@ public struct Query: ~Copyable {
 
   // MARK: CUSTOM
 
-  /// A question between elements that know its name.
+  /// Creates a query between elements that know its name.
   public static func custom(_ name: String) -> Query {
     Query(adopting: gst_query_new_custom(GST_QUERY_CUSTOM, gst_structure_new_empty(name)))
   }
 
   // MARK: ALLOCATION
 
+  /// Creates an ALLOCATION query.
   public static func allocation(_ caps: Caps, needsPool: Bool) -> Query {
     Query(adopting: gst_query_new_allocation(caps.pointer, needsPool ? 1 : 0))
   }
@@ -79,24 +81,25 @@ public struct Query: ~Copyable {
     return caps.map { Caps(retaining: $0) }
   }
 
-  /// Whether the answer says that buffers may describe their planes by a GstVideoMeta.
+  /// Whether the answer to an ALLOCATION query allows buffers with a GstVideoMeta.
   public var acceptsVideoMeta: Bool {
     gst_query_find_allocation_meta(pointer, gst_video_meta_api_get_type(), nil) != 0
   }
 
-  /// Asks for a pool that has so many raw frames beside what its owner needs itself. Of what is no raw
-  /// video it says nothing: sources make buffers of the size that an answer names.
+  /// Answers an ALLOCATION query with a minimum number of buffers in addition to the owner's own.
+  /// Does nothing for caps other than raw video, because sources allocate buffers of the size given
+  /// in the answer.
   ///
   /// - Parameters:
-  ///   - count: how many frames, at the least.
-  ///   - caps: of the frames.
+  ///   - count: Minimum number of frames.
+  ///   - caps: The caps of the frames.
   public func requireFrames(_ count: Int, _ caps: Caps) {
     guard count > 0, let size = VideoInfo(caps)?.size else { return }
     gst_query_add_allocation_pool(
       pointer, nil, guint(clamping: size), guint(clamping: count), 0)
   }
 
-  /// The most buffers that an answer asks for.
+  /// The largest minimum number of buffers in the answer to an ALLOCATION query.
   public var requiredBufferCount: Int {
     (0..<gst_query_get_n_allocation_pools(pointer)).map { index in
       var least: guint = 0
@@ -105,15 +108,17 @@ public struct Query: ~Copyable {
     }.max() ?? 0
   }
 
+  /// Allows buffers with a GstVideoMeta in the answer to an ALLOCATION query.
   public func offerVideoMeta() {
     gst_query_add_allocation_meta(pointer, gst_video_meta_api_get_type(), nil)
   }
 
   // MARK: SCHEDULING
 
+  /// Creates a SCHEDULING query.
   public static func scheduling() -> Query { Query(adopting: gst_query_new_scheduling()) }
 
-  /// Whether the answer to a SCHEDULING query offers pull mode with access to any place.
+  /// Whether the answer to a SCHEDULING query offers pull mode with random access.
   public var allowsPulling: Bool {
     gst_query_has_scheduling_mode_with_flags(
       pointer, GST_PAD_MODE_PULL, GST_SCHEDULING_FLAG_SEEKABLE) != 0
@@ -121,12 +126,12 @@ public struct Query: ~Copyable {
 
   // MARK: DURATION, POSITION, SEEKING, SEGMENT, CONVERT
 
+  /// Creates a DURATION query.
   public static func duration(_ format: Format) -> Query {
     Query(adopting: gst_query_new_duration(format.cValue))
   }
 
-  /// The format that a query of one of these types wants its answer in; for CONVERT the format to
-  /// convert to.
+  /// The format of the answer to a DURATION, POSITION, SEEKING, SEGMENT or CONVERT query.
   public var format: Format {
     var format = GST_FORMAT_UNDEFINED
     switch type {
@@ -140,28 +145,30 @@ public struct Query: ~Copyable {
     return Format(format)
   }
 
-  /// The answer to a DURATION query; nil where it is not known.
+  /// The answer to a DURATION query; nil if unknown.
   public var duration: UInt64? {
     var duration: gint64 = -1
     gst_query_parse_duration(pointer, nil, &duration)
     return UInt64(exactly: duration)
   }
 
+  /// Answers a DURATION query in nanoseconds.
   public func answerDuration(_ duration: ClockTime) {
     gst_query_set_duration(pointer, GST_FORMAT_TIME, gint64(clamping: duration))
   }
 
+  /// Answers a POSITION query in nanoseconds of stream time.
   public func answerPosition(_ position: ClockTime) {
     gst_query_set_position(pointer, GST_FORMAT_TIME, gint64(clamping: position))
   }
 
-  /// Answers a SEEKING query; `end` is nil where it is not known.
+  /// Answers a SEEKING query; `end` is nil if unknown.
   public func answerSeeking(_ format: Format, isSeekable: Bool, end: ClockTime?) {
     gst_query_set_seeking(
       pointer, format.cValue, isSeekable ? 1 : 0, 0, end.map { gint64(clamping: $0) } ?? -1)
   }
 
-  /// Answers a SEGMENT query with the part that is played, in stream time.
+  /// Answers a SEGMENT query with a segment's start and stop, in stream time.
   public func answerSegment(_ segment: Segment) {
     var copy = segment.segment
     let start = gst_segment_to_stream_time(&copy, copy.format, copy.start)
@@ -172,7 +179,7 @@ public struct Query: ~Copyable {
       stop == .max ? -1 : gint64(clamping: stop))
   }
 
-  /// What a CONVERT query wants converted, and into which format.
+  /// The source format, value and target format of a CONVERT query.
   public var conversion: (from: Format, value: Int64, to: Format) {
     var from = GST_FORMAT_UNDEFINED
     var to = GST_FORMAT_UNDEFINED
@@ -181,17 +188,19 @@ public struct Query: ~Copyable {
     return (Format(from), Int64(value), Format(to))
   }
 
+  /// Answers a CONVERT query in the target format.
   public func answerConversion(_ result: Int64) {
     let asked = conversion
     gst_query_set_convert(
       pointer, asked.from.cValue, gint64(asked.value), asked.to.cValue, gint64(result))
   }
 
+  /// Creates a SEEKING query.
   public static func seeking(_ format: Format) -> Query {
     Query(adopting: gst_query_new_seeking(format.cValue))
   }
 
-  /// Whether the answer to a SEEKING query is yes.
+  /// Whether the answer to a SEEKING query is positive.
   public var isSeekable: Bool {
     var seekable: gboolean = 0
     gst_query_parse_seeking(pointer, nil, &seekable, nil, nil)
@@ -200,12 +209,12 @@ public struct Query: ~Copyable {
 }
 
 extension Query {
-  /// What a query asks, and what of.
+  /// The type of a query, with its parameters.
   public enum Kind {
-    /// What the pad can carry; `answerCaps` applies the filter.
+    /// The caps that the pad supports; `answerCaps` applies the filter.
     case caps
     case acceptCaps(Caps)
-    /// Which memory to use for these caps; nil where the asker does not know them yet.
+    /// The memory to use for these caps; nil if they are not known yet.
     case allocation(Caps?)
     case latency
     case position(Format)
@@ -219,6 +228,7 @@ extension Query {
     case other
   }
 
+  /// The type of the query, with its parameters.
   public var kind: Kind {
     switch type {
     case GST_QUERY_CAPS: return .caps
@@ -239,18 +249,18 @@ extension Query {
   }
 }
 
-/// How late the data of a source come.
+/// The latency of a source.
 public struct Latency: Equatable, Sendable {
-  /// They come when they are made, and no faster.
+  /// Whether the source is live and delivers data in real time only.
   public let isLive: Bool
-  /// In nanoseconds.
+  /// Minimum latency in nanoseconds.
   public let least: ClockTime
-  /// In nanoseconds; nil where there is no limit.
+  /// Maximum latency in nanoseconds; nil if unlimited.
   public let most: ClockTime?
 }
 
 extension Pad {
-  /// What is in front of the peer of a sink pad; nil where nobody knows yet.
+  /// The latency upstream of a sink pad; nil if unknown so far.
   public var peerLatency: Latency? {
     let query = Query(adopting: gst_query_new_latency())
     guard queryPeer(query) else { return nil }
@@ -263,7 +273,7 @@ extension Pad {
 }
 
 extension Query {
-  /// Adds to the answer of a LATENCY query by how much an element holds data back.
+  /// Adds an element's own latency, in nanoseconds, to the answer to a LATENCY query.
   public func addLatency(_ latency: ClockTime) {
     guard type == GST_QUERY_LATENCY else { return }
     var isLive: gboolean = 0
@@ -278,7 +288,7 @@ extension Query {
 }
 
 extension ElementObject {
-  /// Has the application ask for the latency again.
+  /// Posts a LATENCY message, so that the application queries the latency again.
   public func postLatencyChanged() {
     gst_element_post_message(gstElement, gst_message_new_latency(cast(gstElement)))
   }

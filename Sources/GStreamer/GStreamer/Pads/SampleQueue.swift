@@ -4,29 +4,29 @@ internal import CGStreamer
 internal import StereoVideo
 import Synchronization
 
-/// What waits at one sink pad of an aggregator, taken in by a chain function of its own: many samples at a
-/// time change from the thread that brings them to the one that takes them, not each.
+/// The queue of one sink pad of an aggregator, filled by a chain function of its own: samples are
+/// passed between the two threads in batches instead of one by one.
 ///
-/// GstAggregator, which decides by its own queue when all pads have something, has one buffer there for a
-/// batch of samples, for exactly as long as the batch has any. A batch grows while it is there; a
-/// serialized event ends it, so that the event stays in its place.
+/// GstAggregator decides by its own queue when all pads have data. There, one buffer stands for a
+/// batch as long as the batch has any samples. A batch grows while it is queued; a serialized event
+/// ends it and so keeps its position.
 final class SampleQueue: @unchecked Sendable {
-  /// So many bytes wait at most, or samples, however short they say that they are.
+  /// Limits in bytes and samples, which apply whatever durations the samples have.
   private static let maximumSize = 64 << 20
   private static let maximumCount = 4096
 
-  /// Of all pads of the element.
+  /// Shared by all pads of the element.
   let monitor: SampleMonitor
   private let chain: GstPadChainFunction
   private let activateMode: GstPadActivateModeFunction
-  /// Changes where what waits is discarded.
+  /// Incremented when the queued samples are discarded.
   let epoch = Atomic(0)
-  // While the monitor is locked.
-  /// How much waits at most, in nanoseconds; 0 to leave all to GstAggregator.
+  // Accessed with the monitor locked.
+  /// Maximum duration of the queue in nanoseconds; 0 to leave queueing to GstAggregator.
   private var duration: ClockTime = 0
-  /// The batch that further samples go to.
+  /// The batch that further samples are added to.
   private var open: SampleBatch?
-  /// What whoever brings data is told.
+  /// Returned to upstream.
   private var flow = GST_FLOW_OK
 
   private init(
@@ -38,7 +38,7 @@ final class SampleQueue: @unchecked Sendable {
     self.monitor = monitor
   }
 
-  /// Puts a queue in front of a new pad of an aggregator.
+  /// Installs a queue on a new pad of an aggregator.
   static func install(at pad: UnsafeMutablePointer<GstPad>, _ monitor: SampleMonitor) {
     guard let chain = pad.pointee.chainfunc, let activateMode = pad.pointee.activatemodefunc else {
       return
@@ -59,12 +59,12 @@ final class SampleQueue: @unchecked Sendable {
       }, nil, nil)
   }
 
-  /// The queue of a pad, which owns it.
+  /// Returns the queue of a pad, which owns it.
   static func of(_ pad: UnsafeMutablePointer<GstPad>) -> SampleQueue? {
     pad.pointee.chaindata.map { Unmanaged<SampleQueue>.fromOpaque($0).takeUnretainedValue() }
   }
 
-  /// Takes samples in from now on, of this many nanoseconds at most; 0 to leave all to GstAggregator.
+  /// Queues samples from now on, up to this many nanoseconds; 0 leaves queueing to GstAggregator.
   func setDuration(_ duration: ClockTime) {
     monitor.locked { _ in self.duration = duration }
   }
@@ -85,8 +85,8 @@ final class SampleQueue: @unchecked Sendable {
     return taken
   }
 
-  /// Adds a sample to the batch that is open, as soon as there is room. Gives what GstAggregator is to
-  /// get, if anything.
+  /// Adds a sample to the open batch, after waiting for room. Returns the buffer that GstAggregator
+  /// must get, if any.
   private func add(
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ state: inout SampleMonitor.State
   ) -> (GstFlowReturn, UnsafeMutablePointer<GstBuffer>?) {
@@ -112,7 +112,7 @@ final class SampleQueue: @unchecked Sendable {
     return open.isAbove(duration: duration, size: Self.maximumSize, count: Self.maximumCount)
   }
 
-  /// An event comes to the pad.
+  /// Handles an event that arrives at the pad.
   func passes(_ event: UnsafeMutablePointer<GstEvent>) {
     switch event.pointee.type {
     case GST_EVENT_FLUSH_START: discard(GST_FLOW_FLUSHING)
@@ -129,13 +129,13 @@ final class SampleQueue: @unchecked Sendable {
     }
   }
 
-  /// Ends a batch that has nothing left.
+  /// Closes a batch that has no samples left.
   func close(_ batch: SampleBatch) {
     if open === batch { open = nil }
   }
 
-  /// Discards what waits, just before GstAggregator does so: for a flush, at an error, and where the pad
-  /// is switched off or on. Whoever brings more is told this.
+  /// Discards the queued samples just before GstAggregator does so: for a flush, after an error,
+  /// and when the pad is activated or deactivated. `flow` is returned to upstream from now on.
   func discard(_ flow: GstFlowReturn) {
     monitor.locked { state in
       epoch.wrappingAdd(1, ordering: .acquiringAndReleasing)
@@ -147,21 +147,21 @@ final class SampleQueue: @unchecked Sendable {
   }
 }
 
-/// Samples that wait at a pad and lie between the same serialized events.
+/// Queued samples between two serialized events.
 ///
-/// One thread brings them, one takes them.
+/// One thread adds them, another one takes them.
 final class SampleBatch: @unchecked Sendable {
   private static let quark = g_quark_from_string("gst-spatial-sample-batch")
 
   private unowned let queue: SampleQueue
-  /// Of the queue when the batch began.
+  /// Value of the queue's epoch when the batch was started.
   private let epoch: Int
-  // While the monitor is locked.
+  // Accessed with the monitor locked.
   private var waiting: [UnsafeMutablePointer<GstBuffer>] = []
   private var size = 0
   private var start: GstClockTime?
   private var end: GstClockTime?
-  // Of the thread that takes them.
+  // Accessed by the thread that takes samples.
   private var taken: [UnsafeMutablePointer<GstBuffer>] = []
   private var next = 0
   private var head: Buffer?
@@ -172,7 +172,7 @@ final class SampleBatch: @unchecked Sendable {
     epoch = queue.epoch.load(ordering: .acquiring)
   }
 
-  /// Whether what waited at the pad has been discarded.
+  /// Whether the queue has been discarded since the batch was started.
   private var isDiscarded: Bool { queue.epoch.load(ordering: .acquiring) != epoch }
 
   /// Whether there are samples to take.
@@ -183,7 +183,7 @@ final class SampleBatch: @unchecked Sendable {
     for sample in waiting { gst_buffer_unref(sample) }
   }
 
-  // MARK: The thread that brings them, while the monitor is locked
+  // MARK: The thread that adds samples, with the monitor locked
 
   func append(_ sample: UnsafeMutablePointer<GstBuffer>) {
     let time = sample.pointee.dts != .max ? sample.pointee.dts : sample.pointee.pts
@@ -195,12 +195,12 @@ final class SampleBatch: @unchecked Sendable {
     waiting.append(sample)
   }
 
-  /// Whether more waits than that.
+  /// Whether the queued samples reach any of these limits.
   func isAbove(duration: ClockTime, size: Int, count: Int) -> Bool {
     self.size >= size || waiting.count >= count || (end ?? 0) - (start ?? 0) >= duration
   }
 
-  /// The buffer that stands for the samples in GstAggregator's queue.
+  /// Creates the buffer that represents the batch in GstAggregator's queue.
   func makeCarrier() -> UnsafeMutablePointer<GstBuffer>? {
     guard let carrier = gst_buffer_new() else { return nil }
     carrier.pointee.dts = start ?? .max
@@ -210,16 +210,17 @@ final class SampleBatch: @unchecked Sendable {
     return carrier
   }
 
-  // MARK: The thread that takes them
+  // MARK: The thread that takes samples
 
-  /// What a buffer of GstAggregator's queue stands for; nil for one that is a sample itself.
+  /// Returns the batch that a buffer of GstAggregator's queue represents; nil if it is a sample
+  /// itself.
   static func of(_ carrier: UnsafeMutablePointer<GstBuffer>) -> SampleBatch? {
     gst_mini_object_get_qdata(cast(carrier), quark).map {
       Unmanaged<SampleBatch>.fromOpaque($0).takeUnretainedValue()
     }
   }
 
-  /// The next sample, left where it is; nil where all has been discarded.
+  /// Returns the next sample without removing it; nil if everything has been discarded.
   func peek() -> Buffer? {
     guard !isDiscarded else { return nil }
     if let head { return head }
@@ -230,7 +231,8 @@ final class SampleBatch: @unchecked Sendable {
     return head
   }
 
-  /// Takes the next sample, and with the last one the batch out of GstAggregator's queue.
+  /// Removes and returns the next sample; with the last one, removes the batch from GstAggregator's
+  /// queue.
   func pop(from pad: UnsafeMutablePointer<GstAggregatorPad>) -> Buffer? {
     guard let sample = peek() else { return nil }
     head = nil
@@ -239,7 +241,7 @@ final class SampleBatch: @unchecked Sendable {
       guard !takeWaiting(&state) else { return nil }
       isTaken = true
       queue.close(self)
-      // Where the samples are discarded, GstAggregator drops its buffer itself.
+      // If the samples were discarded, GstAggregator drops its buffer itself.
       return isDiscarded ? nil : gst_aggregator_pad_pop_buffer(pad)
     }
     if let carrier { gst_buffer_unref(carrier) }
@@ -282,7 +284,7 @@ final class SampleMonitor: Sendable {
     return result.unsafelyUnwrapped
   }
 
-  /// Waits a moment in which more samples may come, unless there are enough.
+  /// Waits a moment for further samples, unless there are enough.
   func waitForSamples() {
     monitor.withLock { $0.isWaitingForSamples = true }
     _ = monitor.wait(atMost: Self.patience) { $0.isUrgent ? true : nil }

@@ -2,10 +2,12 @@
 
 package import CGStreamer
 
-/// What a stream carries: `GstStreamType`.
+/// The media type of a stream: `GstStreamType`.
 public struct StreamType: OptionSet, Hashable, Sendable {
+  /// The bits, as in `GstStreamType`.
   public let rawValue: UInt32
 
+  /// Creates types from their bits.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -24,12 +26,12 @@ public struct StreamType: OptionSet, Hashable, Sendable {
   public static let video = StreamType(GST_STREAM_TYPE_VIDEO)
 }
 
-/// One of the streams that an element offers: `GstStream`.
+/// A stream that an element offers: `GstStream`.
 public final class Stream: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<GstStream>
 
-  /// A stream: one that is sparse has long times without data, one that is unselected is not to be
-  /// played unasked.
+  /// Creates a stream. A sparse stream has long periods without data; an unselected one should not
+  /// be selected by default.
   public init(
     id: String, caps: Caps, type: StreamType, isSparse: Bool = false, isUnselected: Bool = false
   ) {
@@ -43,22 +45,25 @@ public final class Stream: @unchecked Sendable {
     gst_object_unref(pointer)
   }
 
+  /// The stream ID.
   public var id: String { String(cString: gst_stream_get_stream_id(pointer)) }
 
+  /// Sets the tags of the stream.
   public func setTags(_ tags: TagList) { gst_stream_set_tags(pointer, tags.pointer) }
 
+  /// Sets the caps of the stream.
   public func setCaps(_ caps: Caps) { gst_stream_set_caps(pointer, caps.pointer) }
 }
 
-/// All the streams that an element offers: `GstStreamCollection`.
+/// All streams that an element offers: `GstStreamCollection`.
 public final class StreamCollection: @unchecked Sendable {
   package let pointer: UnsafeMutablePointer<GstStreamCollection>
 
-  /// The streams that an element takes from the stream of this id.
+  /// Creates a collection of streams derived from the upstream stream with this ID.
   public init(upstreamID: String?, _ streams: [Stream]) {
     pointer = gst_stream_collection_new(upstreamID)
     for stream in streams {
-      // Takes over a reference.
+      // The collection takes over a reference.
       gst_stream_collection_add_stream(
         pointer, gst_object_ref(stream.pointer).assumingMemoryBound(to: GstStream.self))
     }

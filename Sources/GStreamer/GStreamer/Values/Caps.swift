@@ -2,7 +2,7 @@
 
 package import CGStreamer
 
-/// What a pad can carry, or carries: media types with fields.
+/// The formats that a pad supports or carries: `GstCaps`.
 public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertible {
   package var pointer: UnsafeMutablePointer<GstCaps> { cast(raw) }
 
@@ -16,69 +16,76 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
     self.init(adopting: gst_caps_ref(pointer))
   }
 
-  /// One media type with these fields.
+  /// Creates caps with one structure.
   public convenience init(_ mediaType: String, _ fields: Fields = [:]) {
     self.init(mediaType, Array(fields))
   }
 
-  /// One media type with these fields.
+  /// Creates caps with one structure.
   public convenience init(_ mediaType: String, _ fields: [(key: String, value: Value)]) {
     self.init(adopting: gst_caps_new_empty())
     append(mediaType, fields)
   }
 
-  /// Caps as gst-launch writes them, or nil where that is no caps.
+  /// Parses caps in `gst-launch-1.0` syntax; nil if the text is invalid.
   public convenience init?(parsing description: String) {
     guard let pointer = gst_caps_from_string(description) else { return nil }
     self.init(adopting: pointer)
   }
 
-  /// Caps that nothing matches.
+  /// Caps that match nothing.
   public static var empty: Caps { Caps(adopting: gst_caps_new_empty()) }
-  /// Caps that everything matches.
+  /// Caps that match everything.
   public static var any: Caps { Caps(adopting: gst_caps_new_any()) }
 
+  /// Whether the caps match nothing.
   public var isEmpty: Bool { gst_caps_is_empty(pointer) != 0 }
+  /// Whether the caps match everything.
   public var isAny: Bool { gst_caps_is_any(pointer) != 0 }
+  /// Whether the caps have exactly one structure, all of whose fields have a single value.
   public var isFixed: Bool { gst_caps_is_fixed(pointer) != 0 }
 
-  /// The alternatives, best first.
+  /// The structures, in order of preference.
   public var structures: [StructureView] {
     (0..<gst_caps_get_size(pointer)).compactMap { index in
       gst_caps_get_structure(pointer, index).map { StructureView(UnsafePointer($0), in: self) }
     }
   }
 
-  /// The first alternative; fixed caps have just this one.
+  /// The first structure; fixed caps have only this one.
   public var first: StructureView? { structures.first }
 
-  /// The media type of the first alternative.
+  /// The media type of the first structure, such as `video/x-raw`.
   public var mediaType: String? { first?.name }
 
-  /// Adds an alternative behind the others. Only for caps that nobody else holds.
+  /// Appends a structure. The caps must be writable.
   public func append(_ mediaType: String, _ fields: [(key: String, value: Value)]) {
     guard let structure = makeStructure(mediaType, fields) else { return }
     gst_caps_append_structure(pointer, structure)
   }
 
-  /// Adds the alternatives of other caps behind these. Only for caps that nobody else holds.
+  /// Appends the structures of other caps. The caps must be writable.
   public func append(_ other: Caps) {
     gst_caps_append(pointer, other.retainedPointer())
   }
 
+  /// Returns the caps that match both, in the order of these caps.
   public func intersection(_ other: Caps) -> Caps {
     Caps(adopting: gst_caps_intersect_full(pointer, other.pointer, GST_CAPS_INTERSECT_FIRST))
   }
 
+  /// Whether some format matches both.
   public func canIntersect(_ other: Caps) -> Bool {
     gst_caps_can_intersect(pointer, other.pointer) != 0
   }
 
+  /// Whether all formats that match these caps match `other` too.
   public func isSubset(of other: Caps) -> Bool { gst_caps_is_subset(pointer, other.pointer) != 0 }
 
+  /// Whether both describe the same formats.
   public func isEqual(to other: Caps) -> Bool { gst_caps_is_equal(pointer, other.pointer) != 0 }
 
-  /// A copy in which every alternative has these fields, and none of `removed`.
+  /// Returns a copy with these fields set in every structure, and the fields `removed` removed.
   public func with(_ fields: Fields = [:], removing removed: [String] = []) -> Caps {
     let copy = Caps(adopting: gst_caps_copy(pointer))
     for index in 0..<gst_caps_get_size(copy.pointer) {
@@ -91,8 +98,8 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
     return copy
   }
 
-  /// The first alternative with one field narrowed to what is nearest to `value`; the field is set
-  /// where it is missing.
+  /// Returns the first structure with a field fixed to the possible value nearest to `value`; a
+  /// missing field is set to `value`.
   public func fixating(_ field: String, _ value: Value) -> Caps {
     guard !isEmpty, !isAny else { return self }
     let result = Caps(adopting: gst_caps_truncate(gst_caps_copy(pointer)))
@@ -109,22 +116,23 @@ public final class Caps: MiniObject, @unchecked Sendable, CustomStringConvertibl
     return result
   }
 
-  /// The first alternative, its ranges and lists narrowed to one value each.
+  /// Returns the first structure with every range and list fixed to a single value.
   public func fixated() -> Caps {
     guard !isEmpty, !isAny else { return self }
     return Caps(adopting: gst_caps_fixate(gst_caps_copy(pointer)))
   }
 
-  /// One reference more, for a C function that takes it over.
+  /// Returns the pointer with an additional reference, for a C function that takes it over.
   func retainedPointer() -> UnsafeMutablePointer<GstCaps> { gst_caps_ref(pointer) }
 
+  /// The caps in `gst-launch-1.0` syntax.
   public var description: String { adopt(gst_caps_to_string(pointer)) ?? "" }
 }
 
-/// What the configurations of codecs say: `gst_codec_utils`.
+/// Codec configurations: `gst_codec_utils`.
 extension Caps {
-  /// These caps with profile, tier and level of H.265 as a decoder configuration record (hvcC)
-  /// states them; the caps themselves where the record is too short, or they are of something else.
+  /// Returns the caps with the H.265 profile, tier and level of a decoder configuration record
+  /// (hvcC), or unchanged if the record is too short or the caps are not `video/x-h265`.
   public func withH265ProfileTierLevel(of record: [UInt8]) -> Caps {
     guard mediaType == "video/x-h265", record.count >= 13 else { return self }
     let result = with()
@@ -134,8 +142,8 @@ extension Caps {
     return result
   }
 
-  /// These caps with profile and level of AAC as an AudioSpecificConfig (ISO/IEC 14496-3) states
-  /// them; the caps themselves where that is too short.
+  /// Returns the caps with the AAC profile and level of an AudioSpecificConfig (ISO/IEC 14496-3),
+  /// or unchanged if the latter is too short.
   public func withAACProfileAndLevel(of configuration: [UInt8]) -> Caps {
     guard configuration.count >= 2 else { return self }
     let result = with()
@@ -144,7 +152,7 @@ extension Caps {
     return result
   }
 
-  /// The caps of Opus by the header that Ogg has (RFC 7845 5.1); nil where that is none.
+  /// Returns the caps for an Opus identification header (RFC 7845 5.1); nil if it is invalid.
   public static func opus(header: [UInt8]) -> Caps? {
     let header = Buffer(header)
     return withExtendedLifetime(header) {
@@ -152,7 +160,8 @@ extension Caps {
     }.map { Caps(adopting: $0) }
   }
 
-  /// The header that Ogg has for Opus of these caps (RFC 7845 5.1); nil where they are none.
+  /// The Opus identification header (RFC 7845 5.1) for these caps; nil if they are not valid Opus
+  /// caps.
   public var opusHeader: [UInt8]? {
     var (rate, channels, family, streams, coupled): (UInt32, UInt8, UInt8, UInt8, UInt8) =
       (0, 0, 0, 0, 0)
@@ -167,13 +176,14 @@ extension Caps {
   }
 }
 
-/// What an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1) says.
+/// The contents of an AudioSpecificConfig (ISO/IEC 14496-3 1.6.2.1).
 public struct AACConfiguration: Sendable {
-  /// In Hz; nil where it is not known.
+  /// In Hz; nil if unknown.
   public let sampleRate: UInt32?
-  /// nil where it is not known.
+  /// Number of channels; nil if unknown.
   public let channelCount: UInt32?
 
+  /// Parses an AudioSpecificConfig; what is invalid is unknown.
   public init(_ bytes: [UInt8]) {
     let length = guint(clamping: bytes.count)
     let rate = length >= 2 ? gst_codec_utils_aac_get_sample_rate(bytes, length) : 0
@@ -184,7 +194,7 @@ public struct AACConfiguration: Sendable {
 }
 
 extension Fraction {
-  /// The usual rate of frames that last so long on average; nil where there is none near to it.
+  /// Creates the standard frame rate nearest to an average frame duration; nil if none is close.
   public init?(guessedFromFrameDuration duration: ClockTime) {
     var (numerator, denominator): (Int32, Int32) = (0, 1)
     guard gst_video_guess_framerate(GstClockTime(duration), &numerator, &denominator) != 0 else {
@@ -194,13 +204,14 @@ extension Fraction {
   }
 }
 
-/// The display that a video was graded on: `GstVideoMasteringDisplayInfo`, the caps field
+/// The mastering display colour volume: `GstVideoMasteringDisplayInfo`, the caps field
 /// `mastering-display-info`. SMPTE ST 2086.
 public struct MasteringDisplayInfo: Equatable, Sendable {
   /// A CIE 1931 chromaticity, in units of 0.00002.
   public struct Coordinates: Equatable, Sendable {
     public var x, y: UInt16
 
+    /// Creates a chromaticity, in units of 0.00002.
     public init(x: UInt16, y: UInt16) {
       self.x = x
       self.y = y
@@ -213,10 +224,12 @@ public struct MasteringDisplayInfo: Equatable, Sendable {
     }
   }
 
+  /// Chromaticities of the primaries and the white point.
   public var red, green, blue, whitePoint: Coordinates
   /// In units of 0.0001 candela per square metre.
   public var maximumLuminance, minimumLuminance: UInt32
 
+  /// Creates a description; luminances are in units of 0.0001 candela per square metre.
   public init(
     red: Coordinates, green: Coordinates, blue: Coordinates, whitePoint: Coordinates,
     maximumLuminance: UInt32, minimumLuminance: UInt32
@@ -226,14 +239,15 @@ public struct MasteringDisplayInfo: Equatable, Sendable {
   }
 }
 
-/// How bright a video gets, in candela per square metre: `GstVideoContentLightLevel`, the caps field
+/// The content light level in candela per square metre: `GstVideoContentLightLevel`, the caps field
 /// `content-light-level`. CTA-861.3.
 public struct ContentLightLevelInfo: Equatable, Sendable {
-  /// Of any pixel (MaxCLL).
+  /// Light level of the brightest pixel (MaxCLL).
   public var maximumContent: UInt16
-  /// Of any frame on average (MaxFALL).
+  /// Highest average light level of a frame (MaxFALL).
   public var maximumFrameAverage: UInt16
 
+  /// Creates a light level in candela per square metre.
   public init(maximumContent: UInt16, maximumFrameAverage: UInt16) {
     self.maximumContent = maximumContent
     self.maximumFrameAverage = maximumFrameAverage
@@ -241,7 +255,7 @@ public struct ContentLightLevelInfo: Equatable, Sendable {
 }
 
 extension Caps {
-  /// The field `mastering-display-info`; nil where it is missing or no such thing.
+  /// The field `mastering-display-info`; nil if it is missing or invalid.
   public var masteringDisplayInfo: MasteringDisplayInfo? {
     var info = GstVideoMasteringDisplayInfo()
     guard gst_video_mastering_display_info_from_caps(&info, pointer) != 0 else { return nil }
@@ -252,7 +266,7 @@ extension Caps {
       minimumLuminance: info.min_display_mastering_luminance)
   }
 
-  /// The field `content-light-level`; nil where it is missing or no such thing.
+  /// The field `content-light-level`; nil if it is missing or invalid.
   public var contentLightLevel: ContentLightLevelInfo? {
     var level = GstVideoContentLightLevel()
     guard gst_video_content_light_level_from_caps(&level, pointer) != 0 else { return nil }
@@ -261,7 +275,7 @@ extension Caps {
       maximumFrameAverage: level.max_frame_average_light_level)
   }
 
-  /// A copy with the field `mastering-display-info`.
+  /// Returns a copy with the field `mastering-display-info`.
   public func with(_ display: MasteringDisplayInfo) -> Caps {
     var info = GstVideoMasteringDisplayInfo()
     info.display_primaries = (display.red.cValue, display.green.cValue, display.blue.cValue)
@@ -273,7 +287,7 @@ extension Caps {
     return copy
   }
 
-  /// A copy with the field `content-light-level`.
+  /// Returns a copy with the field `content-light-level`.
   public func with(_ lightLevel: ContentLightLevelInfo) -> Caps {
     var level = GstVideoContentLightLevel()
     level.max_content_light_level = lightLevel.maximumContent

@@ -21,38 +21,39 @@ extension ClockTime? {
   var cValue: GstClockTime { map { GstClockTime($0) } ?? .max }
 }
 
-/// `value * numerator / denominator` in 128 bits, saturated; 0 for a denominator of 0.
+/// Returns `value * numerator / denominator`, computed in 128 bits and saturated; 0 if the
+/// denominator is 0.
 public func scale(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
   denominator == 0
     ? 0 : UInt64(gst_util_uint64_scale(guint64(value), guint64(numerator), guint64(denominator)))
 }
 
-/// The same, rounded to the nearest.
+/// Returns the same as ``scale(_:_:_:)``, rounded to the nearest.
 public func scaleRounded(_ value: UInt64, _ numerator: UInt64, _ denominator: UInt64) -> UInt64 {
   denominator == 0
     ? 0
     : UInt64(gst_util_uint64_scale_round(guint64(value), guint64(numerator), guint64(denominator)))
 }
 
-/// The time of a clock that never jumps, from a start of its own.
+/// Returns the time of a monotonic clock, in nanoseconds since an arbitrary start.
 public func monotonicTime() -> ClockTime { ClockTime(gst_util_get_timestamp()) }
 
-/// The time of the wall clock, in nanoseconds since 1 January 1970.
+/// Returns the wall-clock time, in nanoseconds since 1970-01-01 00:00 UTC.
 public func nanosecondsSince1970() -> Int64 { Int64(g_get_real_time()) &* 1000 }
 
-/// The time of the wall clock, in seconds since 1 January 1970.
+/// Returns the wall-clock time, in seconds since 1970-01-01 00:00 UTC.
 public func secondsSince1970() -> Int64 { Int64(g_get_real_time() / 1_000_000) }
 
-/// A date, with a time and an offset from UTC where they are known: `GstDateTime`.
+/// A date, with the time and the offset from UTC if known: `GstDateTime`.
 public struct DateTime: Sendable {
-  /// As ISO 8601 writes it, such as `2026-01-31T09:30:00+0100`, or as much of it as is known.
+  /// In ISO 8601 format, such as `2026-01-31T09:30:00+0100`, up to the last known field.
   public let text: String
-  /// Nil where no time of the day is known.
+  /// Seconds since 1970-01-01 00:00 UTC; nil if the time of day is unknown.
   public let secondsSince1970: Int64?
 
-  /// Reads a text of ISO 8601; nil for one that is no date.
+  /// Parses ISO 8601; nil if the text is not a date.
   public init?(_ text: String) {
-    // GStreamer takes some numbers that are out of range for a mistake of the program's.
+    // For some numbers out of range, GStreamer logs a critical warning.
     guard Self.isDate(text), let date = gst_date_time_new_from_iso8601_string(text) else {
       return nil
     }
@@ -60,7 +61,7 @@ public struct DateTime: Sendable {
     self.init(date)
   }
 
-  /// A moment of the years 1 to 9999; nil for any other.
+  /// Creates a date in the years 1 to 9999; nil for any other.
   public init?(secondsSince1970 seconds: Int64) {
     guard (-62_135_596_800...253_402_300_799).contains(seconds),
       let date = gst_date_time_new_from_unix_epoch_utc(gint64(seconds))
@@ -80,7 +81,8 @@ public struct DateTime: Sendable {
     g_date_time_unref(moment)
   }
 
-  /// `YYYY-MM-DDThh:mm:ss.f+hh:mm`, or the beginning of it; the last colon may be missing.
+  /// Whether a text is `YYYY-MM-DDThh:mm:ss.f+hh:mm` or the beginning of it; the last colon is
+  /// optional.
   private static func isDate(_ text: String) -> Bool {
     var rest = Array(text.utf8)[...]
     func take(_ characters: String) -> Bool {
@@ -116,7 +118,7 @@ public struct DateTime: Sendable {
 }
 
 extension TagList {
-  /// Adds a date, replacing what the tag had.
+  /// Sets a tag to a date, replacing its previous values.
   public func set(_ tag: String, _ date: DateTime) {
     guard let date = gst_date_time_new_from_iso8601_string(date.text) else { return }
     var value = GValue()
@@ -126,7 +128,7 @@ extension TagList {
     g_value_unset(&value)
   }
 
-  /// The first date of a tag.
+  /// Returns the first date of a tag.
   public func dateTime(_ tag: String) -> DateTime? {
     var date: OpaquePointer?
     guard gst_tag_list_get_date_time_index(pointer, tag, 0, &date) != 0, let date else {

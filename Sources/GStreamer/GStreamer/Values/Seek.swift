@@ -2,50 +2,52 @@
 
 internal import CGStreamer
 
-/// How a seek is carried out: `GstSeekFlags`.
+/// The flags of a seek: `GstSeekFlags`.
 public struct SeekFlags: OptionSet, Sendable {
+  /// The bits, as in `GstSeekFlags`.
   public let rawValue: UInt32
 
+  /// Creates flags from their bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
   init(_ flags: GstSeekFlags) { rawValue = flags.rawValue }
 
   var cValue: GstSeekFlags { GstSeekFlags(rawValue) }
 
-  /// `GST_SEEK_FLAG_FLUSH`: drop what is under way.
+  /// `GST_SEEK_FLAG_FLUSH`: flush the pipeline.
   public static let flush = SeekFlags(GST_SEEK_FLAG_FLUSH)
-  /// `GST_SEEK_FLAG_ACCURATE`: exactly there, however long that takes.
+  /// `GST_SEEK_FLAG_ACCURATE`: go exactly to the position, even if that is slow.
   public static let accurate = SeekFlags(GST_SEEK_FLAG_ACCURATE)
-  /// `GST_SEEK_FLAG_KEY_UNIT`: to a keyframe, which is quicker.
+  /// `GST_SEEK_FLAG_KEY_UNIT`: go to a keyframe, which is faster.
   public static let keyUnit = SeekFlags(GST_SEEK_FLAG_KEY_UNIT)
-  /// `GST_SEEK_FLAG_SEGMENT`: end with SEGMENT_DONE in place of EOS.
+  /// `GST_SEEK_FLAG_SEGMENT`: end with SEGMENT_DONE instead of EOS.
   public static let segment = SeekFlags(GST_SEEK_FLAG_SEGMENT)
-  /// `GST_SEEK_FLAG_TRICKMODE`: quickly rather than completely.
+  /// `GST_SEEK_FLAG_TRICKMODE`: frames may be skipped.
   public static let trickMode = SeekFlags(GST_SEEK_FLAG_TRICKMODE)
-  /// `GST_SEEK_FLAG_TRICKMODE_KEY_UNITS`: show keyframes only.
+  /// `GST_SEEK_FLAG_TRICKMODE_KEY_UNITS`: decode keyframes only.
   public static let trickModeKeyUnits = SeekFlags(GST_SEEK_FLAG_TRICKMODE_KEY_UNITS)
-  /// `GST_SEEK_FLAG_TRICKMODE_FORWARD_PREDICTED`: leave bidirectionally predicted frames out.
+  /// `GST_SEEK_FLAG_TRICKMODE_FORWARD_PREDICTED`: skip bidirectionally predicted frames.
   public static let trickModeForwardPredicted = SeekFlags(
     GST_SEEK_FLAG_TRICKMODE_FORWARD_PREDICTED)
-  /// `GST_SEEK_FLAG_TRICKMODE_NO_AUDIO`: play no audio.
+  /// `GST_SEEK_FLAG_TRICKMODE_NO_AUDIO`: do not decode audio.
   public static let trickModeNoAudio = SeekFlags(GST_SEEK_FLAG_TRICKMODE_NO_AUDIO)
-  /// `GST_SEEK_FLAG_SNAP_AFTER`: to the keyframe behind the position.
+  /// `GST_SEEK_FLAG_SNAP_AFTER`: go to the keyframe at or after the position.
   public static let snapAfter = SeekFlags(GST_SEEK_FLAG_SNAP_AFTER)
-  /// `GST_SEEK_FLAG_SNAP_NEAREST`: to the nearest keyframe.
+  /// `GST_SEEK_FLAG_SNAP_NEAREST`: go to the nearest keyframe.
   public static let snapNearest = SeekFlags(GST_SEEK_FLAG_SNAP_NEAREST)
-  /// `GST_SEEK_FLAG_INSTANT_RATE_CHANGE`: only play faster or slower, from now on.
+  /// `GST_SEEK_FLAG_INSTANT_RATE_CHANGE`: change only the rate, immediately.
   public static let instantRateChange = SeekFlags(GST_SEEK_FLAG_INSTANT_RATE_CHANGE)
 }
 
-/// What a SEEK event asks for.
+/// The parameters of a SEEK event.
 public struct Seek: Sendable {
-  /// Where one end of the segment goes: `GstSeekType`, with its value in the seek's format.
+  /// The new value of one end of the segment: `GstSeekType`, with a position in the seek's format.
   public enum Bound: Equatable, Sendable {
-    /// `GST_SEEK_TYPE_NONE`: where it is.
+    /// `GST_SEEK_TYPE_NONE`: leave it unchanged.
     case unchanged
-    /// `GST_SEEK_TYPE_SET`: there; -1 for no such end.
+    /// `GST_SEEK_TYPE_SET`: an absolute position; -1 for none.
     case set(Int64)
-    /// `GST_SEEK_TYPE_END`: so far behind the end of the stream, usually below 0.
+    /// `GST_SEEK_TYPE_END`: relative to the end of the stream; usually negative.
     case end(Int64)
 
     init(_ type: GstSeekType, _ value: gint64) {
@@ -66,18 +68,23 @@ public struct Seek: Sendable {
     }
   }
 
-  /// How fast to play; below 0 backwards.
+  /// Playback rate; negative plays backwards.
   public var rate = 1.0
+  /// Unit of `start` and `stop`.
   public var format = Format.undefined
+  /// Options such as flushing and precision.
   public var flags: SeekFlags = []
+  /// Start of the segment to play.
   public var start = Bound.unchanged
+  /// End of the segment to play.
   public var stop = Bound.unchanged
 
+  /// Creates a seek that changes nothing.
   public init() {}
 }
 
 extension Event {
-  /// A SEEK event.
+  /// Creates a SEEK event.
   public static func seek(_ seek: Seek) -> Event {
     let (start, stop) = (seek.start.cValue, seek.stop.cValue)
     return Event(
@@ -86,7 +93,7 @@ extension Event {
         stop.value))
   }
 
-  /// A seek of an upstream element to a place in its bytes, dropping what is under way.
+  /// Creates a flushing seek of an upstream element to a byte offset.
   public static func byteSeek(to offset: UInt64) -> Event {
     var wanted = Seek()
     wanted.format = .bytes
@@ -95,7 +102,7 @@ extension Event {
     return seek(wanted)
   }
 
-  /// What a SEEK event asks for; nil for other events.
+  /// The parameters of a SEEK event; nil for other events.
   public var seek: Seek? {
     guard type == GST_EVENT_SEEK else { return nil }
     var seek = Seek()
@@ -111,10 +118,12 @@ extension Event {
   }
 }
 
-/// How far an element is from playing: `GstState`.
+/// The state of an element: `GstState`.
 public struct State: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstState`.
   public let rawValue: UInt32
 
+  /// Creates a state from its value.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -125,9 +134,10 @@ public struct State: RawRepresentable, Hashable, Sendable {
 
   var cValue: GstState { GstState(rawValue) }
 
-  /// `GST_STATE_NULL`: it holds nothing.
+  /// `GST_STATE_NULL`: no resources are allocated.
   public static let null = State(GST_STATE_NULL)
-  /// `GST_STATE_READY`: it has what it needs before data: devices, libraries.
+  /// `GST_STATE_READY`: resources that do not depend on the stream are allocated, such as devices
+  /// and libraries.
   public static let ready = State(GST_STATE_READY)
   /// `GST_STATE_PAUSED`: data flows up to the first buffer at each sink.
   public static let paused = State(GST_STATE_PAUSED)

@@ -2,10 +2,12 @@
 
 package import CGStreamer
 
-/// The part of a stream that is played, and how its timestamps become running time.
+/// The part of a stream to play and the mapping of its timestamps to running and stream time:
+/// `GstSegment`.
 public struct Segment: @unchecked Sendable {
   package var segment: GstSegment
 
+  /// Creates a segment of a whole stream at normal rate.
   public init(_ format: Format = .time) {
     segment = GstSegment()
     gst_segment_init(&segment, format.cValue)
@@ -15,74 +17,75 @@ public struct Segment: @unchecked Sendable {
     self.segment = segment
   }
 
+  /// The unit of positions.
   public var format: Format { Format(segment.format) }
-  /// Positions are times, in nanoseconds.
+  /// Whether positions are times, in nanoseconds.
   public var isInTime: Bool { segment.format == GST_FORMAT_TIME }
 
-  /// The position in nanoseconds; nil where there is none.
+  /// The current position in nanoseconds; nil if there is none.
   public var position: ClockTime? {
     get { ClockTime(cValue: segment.position) }
     set { segment.position = newValue.cValue }
   }
 
-  /// The timestamp that the segment begins with.
+  /// Timestamp of the start.
   public var start: ClockTime {
     get { ClockTime(segment.start) }
     set { segment.start = guint64(newValue) }
   }
 
-  /// The timestamp that the segment ends before; nil where it goes on to the end of the stream.
+  /// Timestamp of the end, exclusive; nil for the end of the stream.
   public var stop: ClockTime? {
     get { ClockTime(cValue: segment.stop) }
     set { segment.stop = newValue.cValue }
   }
 
-  /// The stream time of `start`.
+  /// Stream time of `start`.
   public var time: ClockTime {
     get { ClockTime(segment.time) }
     set { segment.time = guint64(newValue) }
   }
 
-  /// The running time that the segment begins with.
+  /// Running time of the start.
   public var base: ClockTime {
     get { ClockTime(segment.base) }
     set { segment.base = guint64(newValue) }
   }
 
-  /// The length of the whole stream; nil where it is not known.
+  /// Duration of the whole stream in nanoseconds; nil if unknown.
   public var duration: ClockTime? {
     get { ClockTime(cValue: segment.duration) }
     set { segment.duration = newValue.cValue }
   }
 
-  /// How fast the segment is played; below 0 backwards, never 0.
+  /// Playback rate; negative is backwards, never 0.
   public var rate: Double {
     get { segment.rate }
     set { segment.rate = newValue }
   }
 
-  /// How much of the segment's running time has been played already: `offset`.
+  /// Amount of the segment that has already been played: `offset`.
   public var offset: ClockTime {
     get { ClockTime(segment.offset) }
     set { segment.offset = guint64(newValue) }
   }
 
-  /// Whether timestamps have a stream time: `time` is set.
+  /// Whether timestamps have a stream time, that is, `time` is set.
   public var hasStreamTime: Bool { segment.time != .max }
 
+  /// Options such as trick modes.
   public var flags: SegmentFlags {
     get { SegmentFlags(rawValue: segment.flags.rawValue) }
     set { segment.flags = GstSegmentFlags(rawValue: newValue.rawValue) }
   }
 
-  /// How much faster than normal the stream was made before it came here.
+  /// Rate that has already been applied to the stream.
   public var appliedRate: Double {
     get { segment.applied_rate }
     set { segment.applied_rate = newValue }
   }
 
-  /// Whether anything of what begins at `timestamp` lies inside the segment; true where that is not
-  /// in time.
+  /// Whether any part of a buffer lies inside the segment; true if the segment is not in time.
   public func overlaps(_ timestamp: ClockTime, duration: ClockTime?) -> Bool {
     guard isInTime else { return true }
     var segment = segment
@@ -92,15 +95,14 @@ public struct Segment: @unchecked Sendable {
       &segment, GST_FORMAT_TIME, guint64(timestamp), stop.cValue, nil, nil) != 0
   }
 
-  /// Whether the other one says the same of every timestamp. How far playing has come is not
-  /// compared.
+  /// Whether both segments map timestamps in the same way. Current positions are ignored.
   public func covers(_ other: Segment) -> Bool {
     var (one, other) = (segment, other.segment)
     (one.position, other.position) = (0, 0)
     return gst_segment_is_equal(&one, &other) != 0
   }
 
-  /// The running time of a timestamp, or nil outside the segment and where it is not in time.
+  /// Returns the running time of a timestamp; nil outside the segment, or if it is not in time.
   public func runningTime(_ timestamp: ClockTime) -> ClockTime? {
     guard isInTime else { return nil }
     var segment = segment
@@ -108,8 +110,8 @@ public struct Segment: @unchecked Sendable {
       cValue: gst_segment_to_running_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
   }
 
-  /// The running time of a timestamp as a signed number, also outside the segment; nil if there
-  /// is none.
+  /// Returns the running time of a timestamp, which may be negative, also outside the segment; nil
+  /// if there is none.
   public func signedRunningTime(_ timestamp: ClockTime) -> Int64? {
     guard isInTime else { return nil }
     var segment = segment
@@ -120,7 +122,7 @@ public struct Segment: @unchecked Sendable {
     return sign > 0 ? value : -value
   }
 
-  /// The stream time of a timestamp, or nil outside the segment.
+  /// Returns the stream time of a timestamp; nil outside the segment.
   public func streamTime(_ timestamp: ClockTime) -> ClockTime? {
     guard isInTime else { return nil }
     var segment = segment
@@ -128,8 +130,8 @@ public struct Segment: @unchecked Sendable {
       cValue: gst_segment_to_stream_time(&segment, GST_FORMAT_TIME, guint64(timestamp)))
   }
 
-  /// The stream time of a timestamp also where that lies before or behind the segment; 0 for what
-  /// would be before the stream's beginning, nil if there is none.
+  /// Returns the stream time of a timestamp, also outside the segment; 0 if that would be negative,
+  /// nil if there is none.
   public func unclippedStreamTime(_ timestamp: ClockTime) -> ClockTime? {
     guard isInTime else { return nil }
     var segment = segment
@@ -141,14 +143,16 @@ public struct Segment: @unchecked Sendable {
   }
 }
 
-/// How a segment is played: `GstSegmentFlags`. Those that a seek asks for have the bits of
+/// The flags of a segment: `GstSegmentFlags`. Flags that come from a seek have the same bits as in
 /// ``SeekFlags``.
 public struct SegmentFlags: OptionSet, Sendable {
+  /// The bits, as in `GstSegmentFlags`.
   public let rawValue: UInt32
 
+  /// Creates flags from their bits.
   public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-  /// Those of a seek that the segment it makes has too.
+  /// Creates the flags of the segment that results from a seek.
   public init(_ flags: SeekFlags) {
     rawValue =
       flags.rawValue
@@ -160,11 +164,11 @@ public struct SegmentFlags: OptionSet, Sendable {
 
   private init(_ flags: GstSegmentFlags) { rawValue = flags.rawValue }
 
-  /// `GST_SEGMENT_FLAG_RESET`: running time begins anew.
+  /// `GST_SEGMENT_FLAG_RESET`: running time starts again at 0.
   public static let reset = SegmentFlags(GST_SEGMENT_FLAG_RESET)
-  /// `GST_SEGMENT_FLAG_TRICKMODE`: quickly rather than completely.
+  /// `GST_SEGMENT_FLAG_TRICKMODE`: frames may be skipped.
   public static let trickMode = SegmentFlags(GST_SEGMENT_FLAG_TRICKMODE)
-  /// `GST_SEGMENT_FLAG_SEGMENT`: it ends with SEGMENT_DONE in place of EOS.
+  /// `GST_SEGMENT_FLAG_SEGMENT`: it ends with SEGMENT_DONE instead of EOS.
   public static let segment = SegmentFlags(GST_SEGMENT_FLAG_SEGMENT)
   /// `GST_SEGMENT_FLAG_TRICKMODE_KEY_UNITS`: keyframes only.
   public static let trickModeKeyUnits = SegmentFlags(GST_SEGMENT_FLAG_TRICKMODE_KEY_UNITS)
@@ -175,10 +179,12 @@ public struct SegmentFlags: OptionSet, Sendable {
   public static let trickModeNoAudio = SegmentFlags(GST_SEGMENT_FLAG_TRICKMODE_NO_AUDIO)
 }
 
-/// What positions and durations are counted in: `GstFormat`.
+/// The unit of positions and durations: `GstFormat`.
 public struct Format: RawRepresentable, Hashable, Sendable {
+  /// The value of `GstFormat`.
   public let rawValue: UInt32
 
+  /// Creates a format from its value.
   public init(rawValue: UInt32) {
     self.rawValue = rawValue
   }
@@ -191,7 +197,7 @@ public struct Format: RawRepresentable, Hashable, Sendable {
 
   /// `GST_FORMAT_UNDEFINED`
   public static let undefined = Format(GST_FORMAT_UNDEFINED)
-  /// `GST_FORMAT_DEFAULT`: what the stream itself counts in, such as frames.
+  /// `GST_FORMAT_DEFAULT`: the stream's own unit, such as frames.
   public static let stream = Format(GST_FORMAT_DEFAULT)
   /// `GST_FORMAT_BYTES`
   public static let bytes = Format(GST_FORMAT_BYTES)

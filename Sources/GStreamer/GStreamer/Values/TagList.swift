@@ -2,7 +2,7 @@
 
 package import CGStreamer
 
-/// Facts about a stream or a file: title, codec, and the stereo tags of this plugin.
+/// Metadata of a stream or a file, such as title, codec and stereo tags: `GstTagList`.
 public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvertible {
   package var pointer: UnsafeMutablePointer<GstTagList> { cast(raw) }
 
@@ -14,13 +14,15 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
     self.init(adopting: gst_tag_list_ref(pointer))
   }
 
+  /// Creates an empty list of stream tags.
   public convenience init() {
     self.init(adopting: gst_tag_list_new_empty())
   }
 
+  /// Whether there are no tags.
   public var isEmpty: Bool { gst_tag_list_is_empty(pointer) != 0 }
 
-  /// Whether the tags are about the whole file rather than one stream.
+  /// Whether the tags describe the whole file rather than one stream.
   public var isGlobal: Bool {
     get { gst_tag_list_get_scope(pointer) == GST_TAG_SCOPE_GLOBAL }
     set {
@@ -28,73 +30,81 @@ public final class TagList: MiniObject, @unchecked Sendable, CustomStringConvert
     }
   }
 
-  /// Adds a value, replacing what the tag had. The value has the type the tag is registered with.
+  /// Sets a tag to one value, replacing its previous ones. The value must have the tag's registered
+  /// type.
   public func set(_ tag: String, _ value: Value) {
     value.withGValue { gst_tag_list_add_value(pointer, GST_TAG_MERGE_REPLACE, tag, $0) }
   }
 
-  /// The first value of a tag.
+  /// Returns the first value of a tag.
   public subscript(tag: String) -> Value? {
     gst_tag_list_get_value_index(pointer, tag, 0).flatMap { Value($0) }
   }
 
+  /// Returns the first string of a tag; nil if there is none.
   public func string(_ tag: String) -> String? {
     guard case .string(let value) = self[tag] else { return nil }
     return value
   }
 
+  /// Returns the first double of a tag; nil if there is none.
   public func double(_ tag: String) -> Double? {
     guard case .double(let value) = self[tag] else { return nil }
     return value
   }
 
-  /// These tags and those of `other`; where both have one, `other` wins.
+  /// Returns the tags of both lists; for tags in both, those of `other`.
   public func merging(_ other: TagList) -> TagList {
     TagList(
       adopting: gst_tag_list_merge(pointer, other.pointer, GST_TAG_MERGE_REPLACE)
         ?? gst_tag_list_new_empty())
   }
 
+  /// The tags in `gst-launch-1.0` syntax.
   public var description: String { adopt(gst_tag_list_to_string(pointer)) ?? "" }
 
-  /// The three-letter code of ISO 639-2/T for a language tag; nil for one that is no code.
+  /// Returns the ISO 639-2/T three-letter code for a language code; nil if the latter is unknown.
   public static func languageCode(_ tag: String) -> String? {
     gst_tag_get_language_code_iso_639_2T(tag).map { String(cString: $0) }
   }
 
-  /// The two-letter code of ISO 639-1 for a language tag; nil for one that has none.
+  /// Returns the ISO 639-1 two-letter code for a language code; nil if it has none.
   public static func shortLanguageCode(_ tag: String) -> String? {
     gst_tag_get_language_code_iso_639_1(tag).map { String(cString: $0) }
   }
 
-  /// Adds what people call the coding of a stream with these caps, under a tag such as
-  /// ``Tag/videoCodec``.
+  /// Sets a tag such as ``Tag/videoCodec`` to the codec's human-readable name according to these
+  /// caps.
   public func addCodecDescription(_ tag: String, of caps: Caps) {
     gst_pb_utils_add_codec_description_to_tag_list(pointer, tag, caps.pointer)
   }
 
-  /// The kinds of value a tag of one's own can have.
+  /// The value types of application-defined tags.
   public enum Kind: Sendable {
     case string, double
-    /// Bytes, and what they are.
+    /// Bytes with a description of their content.
     case sample
   }
 }
 
-/// A stream tag of one's own.
+/// An application-defined stream tag.
 public struct TagDeclaration: PluginFeature {
+  /// The name of the tag.
   public let name: String
+  /// The type of its values.
   public let kind: TagList.Kind
+  /// A short name for users.
   public let nick: String
+  /// A description for users.
   public let blurb: String
 
-  /// A tag of this name and kind.
+  /// Declares a tag.
   ///
   /// - Parameters:
-  ///   - name: as `gst-launch-1.0 -t` prints it.
-  ///   - kind: of its values.
-  ///   - nick: a short name for people, translated where possible.
-  ///   - blurb: one sentence with units and range.
+  ///   - name: The name, as `gst-launch-1.0 -t` prints it.
+  ///   - kind: Type of the values.
+  ///   - nick: A short name for users, translated if possible.
+  ///   - blurb: One sentence, with units and range.
   public init(_ name: String, _ kind: TagList.Kind, nick: String, blurb: String) {
     self.name = name
     self.kind = kind
@@ -102,7 +112,7 @@ public struct TagDeclaration: PluginFeature {
     self.blurb = blurb
   }
 
-  /// Registers the tag with the process; a second registration of the name does nothing.
+  /// Registers the tag in this process; does nothing if the name is already registered.
   public func register() {
     guard gst_tag_exists(name) == 0 else { return }
     let type =
@@ -115,13 +125,14 @@ public struct TagDeclaration: PluginFeature {
       permanent(name), GST_TAG_FLAG_META, type, permanent(nick), permanent(blurb), nil)
   }
 
+  /// Registers the tag; always succeeds.
   public func register(with plugin: PluginReference) -> Bool {
     register()
     return true
   }
 }
 
-/// GStreamer's own names of tags.
+/// Names of GStreamer's predefined tags.
 public enum Tag {
   /// `GST_TAG_ALBUM`
   public static let album = GST_TAG_ALBUM
@@ -176,7 +187,7 @@ public enum Tag {
 }
 
 extension TagList {
-  /// Adds bytes and what they are, behind the others that the tag has.
+  /// Appends bytes with a description of their content to a tag's values.
   public func append(
     _ tag: String, _ content: Buffer, name: String, _ fields: [(key: String, value: Value)]
   ) {
@@ -190,14 +201,14 @@ extension TagList {
     g_value_unset(&value)
   }
 
-  /// All bytes of a tag for which it says what they are.
+  /// Returns all values of a tag that are bytes with a description of their content.
   public func samples(_ tag: String) -> [(content: Buffer, information: StructureView)] {
     (0..<gst_tag_list_get_tag_size(pointer, tag)).compactMap { index in
       var sample: OpaquePointer?
       guard gst_tag_list_get_sample_index(pointer, tag, index, &sample) != 0, let sample else {
         return nil
       }
-      // The list has a reference of its own.
+      // The list keeps the contents alive with a reference of its own.
       defer { gst_sample_unref(sample) }
       guard let content = gst_sample_get_buffer(sample),
         let information = gst_sample_get_info(sample)
@@ -206,7 +217,7 @@ extension TagList {
     }
   }
 
-  /// These tags without some.
+  /// Returns a copy without some tags.
   public func removing(_ tags: [String]) -> TagList {
     guard let copy = gst_tag_list_copy(pointer) else { return TagList() }
     for tag in tags { gst_tag_list_remove_tag(copy, tag) }
@@ -214,17 +225,19 @@ extension TagList {
   }
 }
 
-/// A part of a stream that has a name.
+/// A named part of a stream.
 public struct Chapter: Equatable, Sendable {
+  /// The title; empty if there is none.
   public let title: String
+  /// Start in nanoseconds.
   public let start: ClockTime
-  /// nil where it goes on to the next chapter, or to the end.
+  /// End in nanoseconds; nil for the start of the next chapter or the end of the stream.
   public let stop: ClockTime?
 }
 
 extension Event {
-  /// The chapters of a TOC event, in its order: those of its first edition, where it has editions.
-  /// nil for other events.
+  /// The chapters of a TOC event, in order; those of its first edition if it has editions. Nil for
+  /// other events.
   public var chapters: [Chapter]? {
     guard type == GST_EVENT_TOC else { return nil }
     var toc: OpaquePointer?
@@ -236,10 +249,10 @@ extension Event {
 }
 
 extension Chapter {
-  /// No movie has more chapters.
+  /// Maximum number of chapters read; no real movie has more.
   private static let most = 10_000
 
-  /// Those of the first edition, where there are editions.
+  /// Returns the chapters of the first edition, if there are editions, else of the top level.
   static func chapters(of toc: OpaquePointer) -> [Chapter] {
     var entries = gst_toc_get_entries(toc)
     if let first = entries?.pointee.data.map({ OpaquePointer($0) }),
@@ -262,7 +275,7 @@ extension Chapter {
     return chapters
   }
 
-  /// Nil for another entry than a chapter, and for one without a start.
+  /// Nil if the entry is not a chapter or has no start.
   private init?(_ entry: OpaquePointer) {
     var (start, stop): (gint64, gint64) = (-1, -1)
     guard gst_toc_entry_get_entry_type(entry) == GST_TOC_ENTRY_TYPE_CHAPTER,

@@ -2,7 +2,7 @@
 
 internal import CGStreamer
 
-/// What a field of caps, a structure or a tag list holds.
+/// The value of a field of caps, a structure or a tag list.
 public indirect enum Value: Sendable {
   case bool(Bool)
   case int(Int32)
@@ -14,10 +14,10 @@ public indirect enum Value: Sendable {
   case fraction(Fraction)
   case intRange(ClosedRange<Int32>)
   case fractionRange(Fraction, Fraction)
-  /// Flags by number, such as the loudspeakers that channels are for.
+  /// Flags as a number, such as speaker positions.
   case bitmask(UInt64)
   case buffer(Buffer)
-  /// Alternatives, best first: `{ a, b }`.
+  /// Alternatives, in order of preference: `{ a, b }`.
   case list([Value])
   /// An ordered array: `< a, b >`.
   case array([Value])
@@ -26,19 +26,25 @@ public indirect enum Value: Sendable {
 extension Value: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral
 {
+  /// Creates a string value.
   public init(stringLiteral value: String) { self = .string(value) }
+  /// Creates an `int` value.
   public init(integerLiteral value: Int32) { self = .int(value) }
+  /// Creates a Boolean value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
 
-  /// Any of these strings.
+  /// Creates a list of alternative strings.
   public static func strings(_ values: [String]) -> Value { .list(values.map(Value.string)) }
 }
 
-/// A ratio of two integers, such as 30000/1001 frames a second.
+/// A ratio of two integers, such as 30000/1001 frames per second.
 public struct Fraction: Equatable, Sendable {
+  /// The upper number.
   public var numerator: Int32
+  /// The lower number; not 0.
   public var denominator: Int32
 
+  /// Creates a fraction, without reducing it.
   public init(_ numerator: Int32, _ denominator: Int32) {
     self.numerator = numerator
     self.denominator = denominator
@@ -46,7 +52,7 @@ public struct Fraction: Equatable, Sendable {
 }
 
 extension Value {
-  /// Calls `body` with this value as a GValue, and clears that afterwards.
+  /// Calls `body` with the value as a GValue that is valid only during the call.
   func withGValue<Result>(_ body: (UnsafeMutablePointer<GValue>) -> Result) -> Result {
     var value = GValue()
     return withUnsafeMutablePointer(to: &value) { pointer in
@@ -104,7 +110,7 @@ extension Value {
     }
   }
 
-  /// What a GValue holds, or nil for a type that no element here looks at.
+  /// Converts a GValue; nil for an unsupported type.
   init?(_ value: UnsafePointer<GValue>) {
     switch value.pointee.g_type {
     case cgst_type_boolean(): self = .bool(g_value_get_boolean(value) != 0)
@@ -142,7 +148,7 @@ extension Value {
 }
 
 extension Fraction {
-  /// The product in lowest terms; this fraction where it does not fit.
+  /// Returns the product in lowest terms; this fraction if it does not fit.
   public func multiplied(by other: Fraction) -> Fraction {
     var numerator: Int32 = 0
     var denominator: Int32 = 0
