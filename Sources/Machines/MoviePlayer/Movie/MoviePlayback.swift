@@ -63,7 +63,7 @@ struct MoviePlayback: Sendable {
     }
   }
 
-  // MARK: What comes next
+  // MARK: Stepping
 
   /// Returns the next sample of a track, after announcing its segment; nil at the end of the track,
   /// or while more of the index is needed.
