@@ -3,36 +3,37 @@
 import GStreamer
 import StereoVideo
 
-/// Which access unit and eye a coded buffer, and then the decoded picture, belongs to: the custom
+/// Access unit and eye that a coded buffer, and later its decoded frame, belongs to: the custom
 /// meta `GstStereoAccessUnitMeta`.
 ///
-/// With both eyes output, pictures leave the decoder in another order than they are shown in, and
-/// GstVideoDecoder gives them new timestamps; so the eyes are paired, and timed, by this meta. It
-/// has no tags, and so decoders copy it from the coded buffer to the picture.
+/// With both eyes output, frames leave the decoder out of presentation order, and GstVideoDecoder
+/// gives them new timestamps. This meta is therefore used to pair them and to restore their
+/// timestamps. It has no tags, so decoders copy it from the coded buffer to the frame.
 struct AccessUnitMeta {
   static let meta = CustomMeta("GstStereoAccessUnitMeta")
 
-  /// Counts access units from the start of the stream.
+  /// Index of the access unit, counted from the start of the stream.
   let number: UInt64
   let eye: Eye
   let pts: ClockTime?
   let duration: ClockTime?
-  /// The picture's place among those that are shown; of pairs only.
+  /// Position in output order; used only for ``Pairing/pair``.
   let order: UInt64
-  /// Counts the discontinuities in front of it: what is played backwards comes in parts that go
-  /// forwards, with a discontinuity in front of each.
+  /// Number of discontinuities before this picture. Reverse playback delivers runs of pictures in
+  /// forward order, each preceded by a discontinuity.
   let discontinuity: UInt64
   let pairing: Pairing
-  /// Whether the picture has been decoded before, and is again for the sake of those behind it.
+  /// Whether this picture is decoded a second time, only as a reference for later ones.
   let isRepeated: Bool
 
-  /// What there is of the other eye.
+  /// State of the other eye in the same access unit.
   enum Pairing: String, Sendable {
-    /// Its picture: the decoder gets both eyes, so they have to be paired and put in order.
+    /// The other eye has a picture: the decoder gets both eyes, so they have to be paired and
+    /// reordered.
     case pair
-    /// No picture, but there may be some again: a gap is in its place.
+    /// The other eye has no picture here but may have one later: a gap event takes its place.
     case gap
-    /// Nothing, since it is not wanted.
+    /// The other eye is not wanted.
     case none
   }
 
@@ -46,7 +47,7 @@ struct AccessUnitMeta {
       ], on: buffer)
   }
 
-  /// Says of a coded buffer that it has been decoded before.
+  /// Marks a coded buffer as one that has been decoded before.
   static func markRepeated(_ buffer: Buffer) {
     meta.set(["repeated": .bool(true)], on: buffer)
   }
@@ -65,7 +66,7 @@ struct AccessUnitMeta {
     isRepeated = false
   }
 
-  /// The meta of a picture; nil where the decoder has lost it.
+  /// Reads the meta of a decoded frame; nil if the decoder has dropped it.
   init?(_ buffer: Buffer) {
     guard let fields = Self.meta.fields(of: buffer),
       case .uint64(let number) = fields["access-unit"],
@@ -87,18 +88,19 @@ struct AccessUnitMeta {
   }
 }
 
-/// The playback segment, as it travels past the decoder.
+/// The playback segment, carried past the decoder in a custom event.
 ///
-/// The decoder itself gets a segment without bounds and forwards: it gives the pictures of both eyes
-/// timestamps of its own making (see `AccessUnitMeta`), and would drop by these what lies outside.
-/// It passes this event on between the same pictures.
+/// The decoder itself gets a forward segment without bounds: it sees the generated timestamps of
+/// both eyes' pictures (see `AccessUnitMeta`) and would clip the pictures by them. It forwards this
+/// event in order with the pictures.
 enum PlaybackSegmentEvent {
   private static let name = "GstMVHEVCPlaybackSegment"
 
-  /// What is to be sent to the decoder for a SEGMENT event: a segment, and this event.
+  /// Events to send to the decoder in place of a SEGMENT event: an unbounded segment and this
+  /// event.
   static func events(for event: Event) -> [Event] {
     guard let segment = event.segment else { return [] }
-    // In another format than time the timestamps cannot be placed: all is played.
+    // Timestamps have no place in a segment of another format than time: everything is played.
     let playback = segment.isInTime ? segment : Segment()
     return [
       Event.segment(Segment()).following(event),
@@ -106,6 +108,6 @@ enum PlaybackSegmentEvent {
     ]
   }
 
-  /// The segment of such an event; nil for any other.
+  /// Returns the segment that the event carries; nil for any other event.
   static func segment(of event: Event) -> Segment? { event.carriedSegment(name: name) }
 }

@@ -3,11 +3,12 @@
 import GStreamer
 import StereoVideo
 
-/// The last part of `mvhevcdec`: decoded pictures of both eyes in, one stream for each eye out.
+/// The last part of `mvhevcdec`: takes decoded frames of both eyes and outputs one stream for each
+/// eye.
 let eyePairing = ElementDeclaration<EyePairing>(
   name: "mvhevcpairing", typeName: "GstMVHEVCPairing",
   longName: "Eye pairing", klass: "Filter/Video",
-  description: "Sends decoded pictures to the pads of their eyes, in pairs", author: author,
+  description: "Routes decoded frames to their eyes' pads, in pairs", author: author,
   padTemplates: [
     PadTemplate("sink", .sink, caps: Caps("video/x-raw")),
     PadTemplate("left", .source, caps: Caps("video/x-raw")),
@@ -18,13 +19,13 @@ final class EyePairing: ElementImplementation {
   let instance: ElementInstance
   private let sink: Pad
   private let pads: EyePads
-  /// The eye that has no pictures in this stream, once its pad has been told so.
+  /// The eye without frames in this stream, once its pad has got EOS.
   private let absentEye = Locked<Eye?>(nil)
-  /// How many pictures may have to wait here; set by who feeds the decoder.
+  /// Number of frames that may wait here; set by the flattening part.
   let heldCount = Locked(2)
-  /// What is for whoever feeds the decoder, and not for that; set before the element starts.
+  /// Sends an event upstream of the decoder, bypassing it; set before the element starts.
   let sendUpstream = Locked<(@Sendable (Event) -> Bool)?>(nil)
-  /// By how much pictures come late that have waited in vain for the other eye's.
+  /// Longest delay of frames that waited in vain for the other eye's.
   private let latency = Locked<ClockTime>(0)
 
   init(_ instance: ElementInstance) throws {
@@ -50,7 +51,7 @@ final class EyePairing: ElementImplementation {
   private func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
     case .streamStart(let id):
-      // Another decoder says again what the one before it said.
+      // A replacement decoder repeats the STREAM_START of the previous one.
       if pad.streamStart?.streamID == id, pad.streamStart?.group == event.group, !pad.hasEnded {
         return true
       }
@@ -64,11 +65,11 @@ final class EyePairing: ElementImplementation {
       pads.sendCaps(following: event) { EyePads.caps(caps, of: $0) }
       return true
     case .segment:
-      // The decoder's own: the one that is played comes behind it.
+      // The decoder's own segment; the playback segment follows in a custom event.
       return true
     case .custom:
       guard let segment = PlaybackSegmentEvent.segment(of: event) else { return pad.forward(event) }
-      // Played forwards, pictures that wait are of the sequence that goes on.
+      // In forward playback, waiting frames belong to the sequence that continues.
       if streaming.playsBackwards { streaming.drain() }
       streaming.segment = segment
       return pad.forward(Event.segment(segment).following(event))
@@ -84,7 +85,7 @@ final class EyePairing: ElementImplementation {
   }
 
   private func handleUpstream(_ pad: Pad, _ event: Event) throws -> Bool {
-    // A decoder that skips late pictures would break up pairs; what is in front of it may do so.
+    // A decoder that skips late frames would break up pairs; elements upstream of it may skip.
     if case .qualityOfService = event.kind { return sendUpstream.current?(event) ?? true }
     return pad.forward(event)
   }
@@ -110,7 +111,7 @@ final class EyePairing: ElementImplementation {
     }
   }
 
-  /// What all that is linked takes, as the pictures of its eye.
+  /// Caps that all linked peers accept, each for the frames of its eye.
   private var possibleCaps: Caps {
     let absentEye = absentEye.current
     return pads.peerCaps(
@@ -119,12 +120,12 @@ final class EyePairing: ElementImplementation {
 
   private func answerDownstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
     guard pad.forward(query) else { return false }
-    // Of a query of another kind this does nothing.
+    // Does nothing for queries other than LATENCY.
     query.addLatency(latency.current)
     return true
   }
 
-  /// Says that pictures come this late; what was said once is not taken back.
+  /// Raises the reported latency; a lower value is ignored.
   fileprivate func reportLatency(_ latency: ClockTime) {
     let isLonger = self.latency.withLock { current in
       guard latency > current else { return false }
@@ -148,7 +149,7 @@ extension EyePairing {
     var segment = Segment()
     private var waiting = PairQueue<Buffer>()
     private var discontinuity: UInt64 = 0
-    /// The pictures since the last discontinuity, played backwards, first to last.
+    /// Frames since the last discontinuity in reverse playback, in presentation order.
     private var held: [StereoPicture<Buffer>] = []
 
     init(element: EyePairing) {
@@ -156,7 +157,7 @@ extension EyePairing {
       source = EyeSource(element.pads)
     }
 
-    /// Whether what lies between discontinuities comes last first.
+    /// Whether the runs of frames between discontinuities are output in reverse.
     var playsBackwards: Bool { segment.rate < 0 }
 
     mutating func forget() {
@@ -200,7 +201,7 @@ extension EyePairing {
       }
     }
 
-    /// Tells the pad of an eye without pictures that none will come.
+    /// Sends EOS to the pad of an eye without frames.
     private func end(_ eye: Eye) {
       let isNew = element.absentEye.withLock { absent in
         defer { absent = eye }
@@ -213,7 +214,7 @@ extension EyePairing {
       if playsBackwards { held += pictures } else { try push(pictures) }
     }
 
-    /// Sends what waits for more pictures before the next discontinuity.
+    /// Outputs all waiting frames before the next discontinuity.
     private mutating func sendWaiting() throws {
       try show(waiting.drain())
       let pictures = held
@@ -221,7 +222,7 @@ extension EyePairing {
       try push(pictures.reversed())
     }
 
-    /// The same in front of an event: that the next pad takes no pictures does not hold up the event.
+    /// Like `sendWaiting`, before an event: the event is forwarded even if the frames are refused.
     fileprivate mutating func drain() { try? sendWaiting() }
 
     private func push(_ pictures: [StereoPicture<Buffer>]) throws {
@@ -237,7 +238,7 @@ extension EyePairing {
       }
     }
 
-    /// What is decoded only for later pictures lies in front of the segment.
+    /// Whether the picture overlaps the segment; pictures decoded only as references lie before it.
     private func isInSegment(_ picture: StereoPicture<Buffer>) -> Bool {
       guard let buffer = picture.left ?? picture.right, let time = buffer.pts else { return true }
       return segment.overlaps(time, duration: buffer.duration)
@@ -246,12 +247,12 @@ extension EyePairing {
 }
 
 extension StereoPicture<Buffer> {
-  /// Whether the other eye's picture is missing.
+  /// Whether the other eye's frame is missing.
   fileprivate var isAlone: Bool { left == nil || right == nil }
   fileprivate var time: ClockTime? { (left ?? right)?.pts }
 }
 
-/// What is shown at one moment: the pictures of both eyes, or the one that is there.
+/// The frames of one presentation time: both eyes', or the only one available.
 struct StereoPicture<Content> {
   var left: Content?
   var right: Content?
@@ -264,11 +265,11 @@ struct StereoPicture<Content> {
   }
 }
 
-/// Puts the pictures of both eyes together again, in the order they are shown in.
+/// Pairs the frames of both eyes and restores presentation order.
 ///
-/// The base eye's pictures come in decoding order, those of the dependent eye in the order they are
-/// shown in: so a pair leaves when its second picture comes, and a picture of an earlier place that
-/// is still waiting then has lost its partner and goes alone.
+/// The base eye's frames arrive in decoding order, the dependent eye's in presentation order. A
+/// pair is therefore output when its second frame arrives; a frame with an earlier position that is
+/// still waiting then has lost its partner and is output alone.
 struct PairQueue<Content> {
   private struct Waiting {
     let accessUnit: UInt64
@@ -279,12 +280,12 @@ struct PairQueue<Content> {
 
   private var waiting: [Waiting] = []
 
-  /// How many pictures may wait: more than a decoder's buffer holds.
+  /// Maximum number of waiting frames; larger than any decoded picture buffer.
   private let limit = 32
 
-  /// Adds a picture; returns what is to be shown now.
+  /// Adds a frame; returns what is to be output now.
   ///
-  /// - Parameter order: the picture's place among those that are shown.
+  /// - Parameter order: position in presentation order.
   mutating func add(
     _ content: Content, accessUnit: UInt64, eye: Eye, order: UInt64
   ) -> [StereoPicture<Content>] {
@@ -298,10 +299,10 @@ struct PairQueue<Content> {
     return takeFirst(waiting.count { $0.order < order }) + [pair]
   }
 
-  /// What still waits, at the end of the stream.
+  /// Returns the frames still waiting at the end of the stream.
   mutating func drain() -> [StereoPicture<Content>] { takeFirst(waiting.count) }
 
-  /// The `count` earliest pictures.
+  /// Removes and returns the `count` earliest frames.
   private mutating func takeFirst(_ count: Int) -> [StereoPicture<Content>] {
     guard count > 0 else { return [] }
     waiting.sort { $0.order < $1.order }

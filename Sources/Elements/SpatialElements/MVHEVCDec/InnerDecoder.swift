@@ -3,19 +3,20 @@
 import GStreamer
 import HEVC
 
-/// The decoder for plain H.265 between the other two parts of `mvhevcdec`: chosen when the element
-/// starts, and another one where the stream turns out to need it.
+/// The plain H.265 decoder between the other two parts of `mvhevcdec`. It is chosen when the
+/// element starts and replaced if the stream needs another one.
 final class InnerDecoder: Sendable {
-  /// What a stream asks of a decoder beyond plain H.265.
+  /// Requirements of a stream on its decoder beyond plain H.265.
   struct Needs: Sendable {
-    /// The caps of the stream, where they are known.
+    /// The caps of the stream, if known.
     var caps: Caps?
-    /// The stream takes long-term reference pictures for short-term ones, see `FlattenWarning`.
+    /// Whether the stream uses long-term reference pictures as short-term ones, see
+    /// `FlattenWarning`.
     var remarksReferences = false
   }
 
-  /// The C class of decoders that are given one picture with its references at a time: va, nvcodec,
-  /// d3d11, v4l2. It does not find a reference again whose marking changes from long to short.
+  /// Base class of decoders whose API takes one picture with its references at a time: va, nvcodec,
+  /// d3d11, v4l2. It loses a reference whose marking changes from long-term to short-term.
   private static let strictClass = "GstH265Decoder"
 
   private static var media: Caps { Caps("video/x-h265", ["alignment": "au"]) }
@@ -37,13 +38,13 @@ final class InnerDecoder: Sendable {
     self.pairing = pairing
   }
 
-  /// Whether the decoder loses references of streams that remark them.
+  /// Whether the decoder loses references in streams that change their marking.
   var isStrict: Bool { state.current.isStrict }
 
-  /// Puts the highest-ranking decoder that starts in its place: a hardware decoder may be there
-  /// without its device.
+  /// Inserts the highest-ranking decoder that starts: a hardware decoder may be registered without
+  /// its device.
   ///
-  /// - Throws: an ``ElementError`` where there is none, for which the missing-plugin message has been
+  /// - Throws: an ``ElementError`` if there is none, after the missing-plugin message has been
   ///   posted.
   func choose() throws {
     guard change(for: Needs(), isRunning: false, drain: {}) else {
@@ -57,11 +58,10 @@ final class InnerDecoder: Sendable {
       .missingPlugin, "\(what); the Debian package gstreamer1.0-libav has one, avdec_h265.")
   }
 
-  /// Puts the highest-ranking decoder that has what the stream needs in the place of the one that is
-  /// there; false where there is none, and the old one stays. Only for the thread that feeds the
-  /// decoder.
+  /// Replaces the decoder by the highest-ranking one that meets the stream's needs. Returns false
+  /// if there is none; the old one then stays. Call it only in the thread that feeds the decoder.
   ///
-  /// - Parameter drain: has the old one give all pictures that it has, which ends its use.
+  /// - Parameter drain: makes the old decoder output all its pictures before it is removed.
   func change(for needs: Needs, drain: () -> Void) -> Bool {
     change(for: needs, isRunning: true, drain: drain)
   }
@@ -94,14 +94,14 @@ final class InnerDecoder: Sendable {
     return false
   }
 
-  /// A decoder that starts, and can stand between the other parts.
+  /// Returns a decoder that starts and can be linked between the other parts; nil if it cannot.
   private func candidate(_ factory: ElementFactory, _ needs: Needs) -> Element? {
     guard let decoder = factory.make(), let sink = decoder.staticPad("sink"),
       let source = decoder.staticPad("src")
     else { return nil }
     if factory.name == "avdec_h265" {
-      // FFmpeg decodes as many pictures at once as it has threads, of itself one more than there are
-      // processors; here two pictures are one access unit. It warns of more than 16.
+      // FFmpeg decodes as many pictures at once as it has threads, by default one more than there
+      // are processors; here an access unit is two pictures. It warns about more than 16 threads.
       decoder.set("max-threads", String(min(16, 2 * Processors.count + 1)))
     }
     defer { decoder.setState(.null) }
@@ -112,8 +112,8 @@ final class InnerDecoder: Sendable {
     return decoder
   }
 
-  /// Says what the flattened stream may keep waiting behind the decoder: as many pictures as its
-  /// picture buffer has.
+  /// Tells the pairing part how many frames may wait after the decoder: as many as the stream's
+  /// decoded picture buffer holds.
   func noteHeldPictures(_ sets: SingleLayerParameterSets) {
     guard let unit = sets.sequenceParameterSets.first,
       let ordering = try? SequenceParameterSet(nalUnit: unit).dpb

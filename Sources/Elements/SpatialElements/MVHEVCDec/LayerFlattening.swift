@@ -4,11 +4,11 @@ import GStreamer
 import HEVC
 import StereoVideo
 
-/// The first part of `mvhevcdec`: layered H.265 in, single-layer H.265 out.
+/// The first part of `mvhevcdec`: takes layered H.265 and outputs single-layer H.265.
 let layerFlattening = ElementDeclaration<LayerFlattening>(
   name: "mvhevcflattening", typeName: "GstMVHEVCFlattening",
   longName: "MV-HEVC flattening", klass: "Codec/Parser/Converter/Video",
-  description: "Makes layered H.265 single-layer for a plain decoder", author: author,
+  description: "Converts layered H.265 to a single layer for plain decoders", author: author,
   padTemplates: [
     PadTemplate("sink", .sink, caps: LayeredCaps.decodable),
     PadTemplate(
@@ -22,11 +22,11 @@ final class LayerFlattening: ElementImplementation {
   let instance: ElementInstance
   /// Set before the element starts.
   let view = Locked(ViewChoice.both)
-  /// What stands behind this element; set before that starts.
+  /// The decoder downstream of this element; set before the element starts.
   let decoder = Locked<InnerDecoder?>(nil)
   private let sink: Pad
   private let source: Pad
-  /// What the pictures come late by.
+  /// Delay added by pictures that wait for later access units.
   private let latency = Locked<ClockTime>(0)
 
   init(_ instance: ElementInstance) throws {
@@ -60,7 +60,7 @@ final class LayerFlattening: ElementImplementation {
     return true
   }
 
-  /// Sends an event to what is in front of the element.
+  /// Sends an event upstream from the sink pad.
   func sendUpstream(_ event: Event) -> Bool { sink.push(event) }
 
   private func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
@@ -73,7 +73,7 @@ final class LayerFlattening: ElementImplementation {
     return true
   }
 
-  /// Says that pictures come this late; what was said once is not taken back.
+  /// Raises the reported latency; a lower value is ignored.
   private func reportLatency(_ latency: ClockTime) {
     let isLonger = self.latency.withLock { current in
       guard latency > current else { return false }
@@ -92,22 +92,23 @@ extension LayerFlattening {
     private var input: LayeredInput?
     private var maker: LayerMaker?
     private var accessUnit = 0
-    /// The access units whose pictures have not all been sent.
+    /// Access units whose pictures have not all been sent.
     private var sources = AccessUnitSources<CodedAccessUnit>()
-    /// How long a frame is shown.
+    /// Duration of a frame.
     private var frameDuration: ClockTime = 0
-    /// Coded video sequences so far, in each of which the pictures are numbered anew.
+    /// Number of coded video sequences so far; picture order counts restart in each.
     private var sequence: UInt64 = 0
     private var discontinuity: UInt64 = 0
     private var sentSets: SingleLayerParameterSets?
     private var sentCaps: Caps?
     private var framing = NALUnitFraming.annexB
     private var warned: Set<Eye?> = []
-    /// What the decoder got of the sequence so far, where another one may have to get it again.
+    /// Pictures of the current sequence that the decoder got, to be repeated to a replacement
+    /// decoder.
     private var repeatable = RepeatableSequence()
-    /// The segment that is played.
+    /// The playback segment.
     private var segment: Event?
-    /// Events that have to come behind the caps, which need the first access unit.
+    /// Events to be sent after the caps, which are known only with the first access unit.
     private var heldEvents: [Event] = []
 
     init(element: LayerFlattening) {
@@ -116,7 +117,7 @@ extension LayerFlattening {
 
     fileprivate mutating func setCaps(_ caps: Caps) throws {
       let input = try LayeredInput(caps)
-      // Caps that are said again, or tell something new of the same stream, are no new stream.
+      // Caps that are repeated, or that add details to the same stream, do not start a new one.
       if input.parameterSets != self.input?.parameterSets || input.framing != self.input?.framing {
         drain()
         maker = nil
@@ -128,16 +129,16 @@ extension LayerFlattening {
       sentSets = nil
       if let problem = input.layeredRecordProblem {
         element.postWarning(
-          ElementError(.format, "The record of the second layer is damaged: \(problem)."))
+          ElementError(.format, "The dependent layer's record (lhvC) is damaged: \(problem)."))
       }
     }
 
-    /// Behind a flush.
+    /// Resets the state after a flush.
     fileprivate mutating func reset() {
       maker?.reset()
       repeatable.removeAll()
       sources.removeAll()
-      // Tags hold across a flush.
+      // Tags remain valid across a flush.
       heldEvents.removeAll { if case .tags = $0.kind { false } else { true } }
     }
 
@@ -162,7 +163,7 @@ extension LayerFlattening {
         else { return }
         (made, isRandomAccess) = output
       } catch let error as any ElementErrorConvertible where sentCaps != nil {
-        warnOnce(nil, "Access units are damaged and left out: \(error).")
+        warnOnce(nil, "Damaged access units are skipped: \(error).")
         return
       }
       guard let maker else { return }
@@ -182,7 +183,7 @@ extension LayerFlattening {
       element.reportLatency(ClockTime(maker.delay) * min(frameDuration, .second))
     }
 
-    /// The coded pictures of an access unit, and whether decoding can begin there.
+    /// Makes the coded pictures of an access unit, and tells whether decoding can begin there.
     private mutating func make(
       _ buffer: Buffer, _ bytes: RawSpan, _ input: LayeredInput
     ) throws -> (LayerMaker.Output, isRandomAccess: Bool)? {
@@ -195,7 +196,7 @@ extension LayerFlattening {
       }
       guard let maker else { return nil }
       let isRandomAccess = self.isRandomAccess(bytes, units)
-      // Where data was lost in mid-sequence, the numbering goes on.
+      // After data loss in the middle of a sequence, the numbering continues.
       if buffer.flags.contains(.discont), accessUnit > 0, isRandomAccess {
         drain()
         maker.reset()
@@ -206,8 +207,8 @@ extension LayerFlattening {
       return (made, isRandomAccess)
     }
 
-    /// Sends the pictures that wait, since nothing comes that goes on from them. That the next
-    /// element takes none does not hold up what comes instead.
+    /// Sends the waiting pictures, as no access unit continues their sequence. A refusal by the
+    /// next element is ignored, so that it does not block what follows.
     fileprivate mutating func drain() {
       guard let maker else { return }
       try? send(maker.drain(), maker)
@@ -247,7 +248,7 @@ extension LayerFlattening {
       _ source: CodedAccessUnit
     ) {
       output.copyHeader(from: source.buffer, metas: false)
-      // A picture that has waited is decoded when it comes, not when its access unit came.
+      // A delayed picture is decoded when it is sent, not when its access unit arrived.
       output.dts = sources.all.last?.buffer.dts
       if picture.layerID > 0 { output.flags.remove(.discont) }
       if picture.isRandomAccess {
@@ -256,7 +257,7 @@ extension LayerFlattening {
         output.flags.insert(.deltaUnit)
       }
       if !picture.isOutput { output.flags.insert(.decodeOnly) }
-      // Both pictures of an access unit have the base picture's place.
+      // Both pictures of an access unit get the base picture's position.
       let offset = picture.layerID == 0 ? 0 : Flattener.pictureOrderCountOffset
       let count = (picture.pictureOrderCount ?? 0) &- offset
       AccessUnitMeta(
@@ -267,11 +268,11 @@ extension LayerFlattening {
       ).set(on: output)
     }
 
-    /// Says what the decoder gets, where that is new.
+    /// Sends caps downstream if they have changed.
     ///
-    /// New caps make decoders start anew, and lose the pictures that later ones refer to. So where it
-    /// can be, the decoder gets a byte stream, which has its parameter sets inside, and new caps for
-    /// random access points alone.
+    /// New caps restart decoders, which then lose the pictures that later ones refer to. If
+    /// possible, the decoder therefore gets a byte stream with in-band parameter sets, and new caps
+    /// only at random access points.
     private mutating func sendCaps(
       _ sets: SingleLayerParameterSets, _ input: LayeredInput, isRandomAccess: Bool
     ) throws {
@@ -296,7 +297,7 @@ extension LayerFlattening {
 
     // MARK: Decoders
 
-    /// Puts a decoder for these caps in the place of the one that does not take them.
+    /// Replaces a decoder that does not accept these caps.
     private func change(for caps: Caps) -> Bool { change(for: .init(caps: caps)) }
 
     private func change(for needs: InnerDecoder.Needs) -> Bool {
@@ -311,8 +312,8 @@ extension LayerFlattening {
       return true
     }
 
-    /// Sees to it that the decoder takes long-term references for short-term ones; where none does,
-    /// the dependent eye is left out.
+    /// Ensures that the decoder supports changes of reference marking from long-term to short-term.
+    /// If no decoder does, the dependent eye is dropped.
     private mutating func changeDecoder(
       _ made: inout LayerMaker.Output, _ maker: LayerMaker
     ) throws {
@@ -339,17 +340,17 @@ extension LayerFlattening {
       if made.pairing == .gap {
         warnOnce(
           eye,
-          "The \(eye.rawValue) eye cannot be decoded, and has gaps in the place of pictures: "
+          "The \(eye.rawValue) eye cannot be decoded; gaps are sent instead: "
             + "\(made.failure.map { "\($0)" } ?? "the stream has no pictures of it").")
       } else if let failure = made.failure {
-        warnOnce(eye, "Pictures of the \(eye.rawValue) eye are damaged and left out: \(failure).")
+        warnOnce(eye, "Damaged pictures of the \(eye.rawValue) eye are skipped: \(failure).")
       }
       if let warning = made.warning {
         element.postWarning(ElementError(.decode, "\(warning)."))
       }
     }
 
-    /// - Parameter eye: whose pictures are affected; nil for both.
+    /// - Parameter eye: the affected eye; nil for both.
     private mutating func warnOnce(_ eye: Eye?, _ message: String) {
       guard warned.insert(eye).inserted else { return }
       element.postWarning(ElementError(.decode, message))
@@ -357,25 +358,25 @@ extension LayerFlattening {
   }
 }
 
-/// An access unit as it came.
+/// An access unit as received.
 private struct CodedAccessUnit {
   let buffer: Buffer
-  /// The coded video sequence that it is of.
+  /// Number of the coded video sequence that it belongs to.
   let sequence: UInt64
   let discontinuity: UInt64
-  /// What there is of the other eye.
+  /// State of the other eye.
   let pairing: AccessUnitMeta.Pairing
 }
 
-/// The coded pictures of a sequence so far, for a decoder that takes over in its midst.
+/// The coded pictures of the current sequence, for a decoder that takes over in its middle.
 struct RepeatableSequence {
-  /// References that live too long show themselves in the first pictures of a stream; a sequence
-  /// that is longer is not kept.
+  /// References that live too long show up in the first pictures of a stream; a longer sequence is
+  /// not kept.
   private static let maximumCount = 512
 
   private var buffers: [Buffer]? = []
 
-  /// Begins with the next sequence.
+  /// Begins a new sequence.
   mutating func begin() { buffers = [] }
 
   mutating func removeAll() { buffers = nil }
@@ -388,7 +389,7 @@ struct RepeatableSequence {
     buffers?.append(buffer)
   }
 
-  /// The pictures, marked as repeated; none where they have not all been kept.
+  /// Returns the pictures, marked as repeated; empty if they were not all kept.
   mutating func take() -> [Buffer] {
     defer { buffers = nil }
     return (buffers ?? []).map { buffer in

@@ -4,46 +4,47 @@ import GStreamer
 import HEVC
 import StereoVideo
 
-/// Takes of layered access units what a view needs: both layers, the dependent one, or the base.
+/// Extracts from layered access units what a view needs: both layers, the dependent one, or the
+/// base layer.
 ///
-/// Where both are wanted and a sequence begins without a dependent picture that can be decoded, the
-/// base layer is taken out alone, up to the next random access point that has one.
+/// If both are wanted and a sequence begins without a decodable dependent picture, only the base
+/// layer is extracted until the next random access point that has one.
 final class LayerMaker {
-  /// What comes of an access unit.
+  /// Result for one access unit.
   struct Output {
-    /// In decoding order; some are of access units before.
+    /// In decoding order; may include pictures of earlier access units.
     var pictures: [SingleLayerAccessUnit]
-    /// How many of them belong in front of the parameter sets.
+    /// Number of leading `pictures` to be sent before the parameter sets.
     var earlierCount = 0
     var parameterSets: SingleLayerParameterSets
-    /// Whether the numbering of the pictures begins anew.
+    /// Whether picture order counts restart.
     var beginsSequence = false
-    /// The oldest access unit whose bytes are still needed.
+    /// Index of the oldest access unit whose bytes are still needed.
     var oldestNeeded: Int
-    /// What there is of the other eye.
+    /// State of the other eye.
     var pairing: AccessUnitMeta.Pairing
-    /// Why the dependent picture was left out; nil where it was not.
+    /// Why the dependent picture was dropped; nil if it was not.
     var failure: FlattenError?
     var warning: FlattenWarning?
   }
 
   private var flattener: Flattener
   private var extractor = BaseLayerExtractor()
-  /// Whether the layers come together, as things are.
+  /// Whether the flattener is in use; false while only the base layer is extracted.
   private var isFlattening: Bool
-  /// Whether a picture has been made.
+  /// Whether any picture has been output.
   private var hasBegun = false
-  /// Whether the decoder does not decode the dependent layer.
+  /// Whether the dependent layer is dropped because no decoder supports it.
   private var hasGivenUp = false
   private let wantsDependent: Bool
   private let wantsBoth: Bool
   /// The eye in the base layer.
   let baseEye: Eye
-  /// What the stream leaves open, or what of it is left out; nil for nothing.
+  /// A warning about what the stream leaves unspecified or what is ignored; nil for none.
   let warning: String?
 
-  /// Reads the stream's description from its records and its first access unit; nil where there is
-  /// none yet.
+  /// Reads the stream's description from its records and its first access unit. Returns nil if the
+  /// description is not available yet.
   init?(_ input: LayeredInput, _ bytes: RawSpan, _ units: [Range<Int>], view: ViewChoice) throws {
     guard let information = try input.information(bytes, units) else { return nil }
     baseEye = information.baseEye ?? .left
@@ -63,19 +64,19 @@ final class LayerMaker {
     if wantsDependent { try flattener.add(parameterSets: input.parameterSets) }
   }
 
-  /// By how many access units a picture has come late, at the most so far.
+  /// Largest delay of a picture so far, in access units.
   var delay: Int { flattener.delay }
 
-  /// Forgets the pictures so far: the next access unit is a random access point.
+  /// Discards all state about earlier pictures: the next access unit is a random access point.
   func reset() { flattener.reset() }
 
-  /// The pictures that wait, where no access unit comes that goes on from these.
+  /// Returns the waiting pictures when no access unit continues their sequence.
   func drain() -> [SingleLayerAccessUnit] { isFlattening ? flattener.drain() : [] }
 
-  /// Leaves out the dependent layer from now on.
+  /// Drops the dependent layer from now on.
   func giveUpDependents() { hasGivenUp = true }
 
-  /// The pictures of the access unit `number`, and those that waited for it.
+  /// Returns the pictures of access unit `number` and those that waited for it.
   func make(
     _ bytes: RawSpan, _ units: [Range<Int>], number: Int, isRandomAccess: Bool
   ) throws -> Output {
@@ -106,7 +107,7 @@ final class LayerMaker {
       failure: made.dependentFailure, warning: made.warning)
   }
 
-  /// Both layers; the base layer alone where a sequence begins without the other.
+  /// Flattens both layers, or extracts only the base layer if a sequence begins without the other.
   private func flattenOrFallBack(
     _ bytes: RawSpan, _ units: [Range<Int>], _ number: Int
   ) throws -> Output {
@@ -136,7 +137,7 @@ final class LayerMaker {
     return output
   }
 
-  /// Both layers again, from a random access point on; throws where that does not go.
+  /// Resumes flattening at a random access point. Throws if the dependent layer is unusable there.
   private func returnToFlattening(
     _ bytes: RawSpan, _ units: [Range<Int>], _ number: Int
   ) throws -> Output {
@@ -177,7 +178,7 @@ final class LayerMaker {
     }
   }
 
-  /// What an access unit says of later ones, for the way that is not taken now.
+  /// Returns the parameter sets of an access unit, to keep the unused extraction method up to date.
   private func parameterSets(_ bytes: RawSpan, _ units: [Range<Int>]) -> [[UInt8]] {
     units.compactMap { range in
       let unit = bytes.extracting(range)

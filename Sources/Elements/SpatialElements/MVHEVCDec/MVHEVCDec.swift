@@ -4,7 +4,7 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// `mvhevcdec`: decodes layered H.265 to both eyes, with whichever H.265 decoder there is.
+/// `mvhevcdec`: decodes layered H.265 to both eyes, using any available H.265 decoder.
 let mvhevcDec = ElementDeclaration<MVHEVCDec>(
   name: "mvhevcdec",
   typeName: "GstMVHEVCDec",
@@ -20,18 +20,19 @@ let mvhevcDec = ElementDeclaration<MVHEVCDec>(
   properties: [
     .choice(
       "view", nick: "View",
-      blurb: "What to decode; with anything but both, the pad of the other eye ends at once",
+      blurb: "Eyes to decode; unless both, the other eye's pad gets EOS at once",
       default: .both, at: \.view)
   ])
 
-/// A bin of three: the layered stream is flattened into one of single layer, a plain decoder decodes
-/// it, and its pictures are paired again. That costs two pictures for each stereo frame.
+/// A bin of three elements: the layered stream is flattened to a single layer, decoded by a plain
+/// decoder, and the frames are paired again. The decoder handles two pictures for each stereo
+/// frame.
 final class MVHEVCDec: BinImplementation {
   struct Settings {
     var view = ViewChoice.both
   }
 
-  /// What stands in the bin from `start` to `stop`.
+  /// Parts of the bin between `start` and `stop`.
   struct Streaming {
     let flattening: Element
     let decoder: InnerDecoder
@@ -88,7 +89,7 @@ final class MVHEVCDec: BinImplementation {
   }
 }
 
-/// Which eyes to decode, as a property.
+/// Eyes to decode, as a property.
 enum ViewChoice: Int32, EnumType {
   case both = 0
   case left = 1
@@ -102,28 +103,28 @@ enum ViewChoice: Int32, EnumType {
     case .both: ("both", "Both eyes")
     case .left: ("left", "The left eye")
     case .right: ("right", "The right eye")
-    case .base: ("base", "The eye in the base layer; the other layer is not touched")
+    case .base: ("base", "The eye in the base layer; the dependent layer is ignored")
     }
   }
 }
 
-/// `mvhevcautodemux`: what autopluggers (`playbin3`, `decodebin3`, `uridecodebin3`) take for movies
-/// with two layers, and for no others. It is `mvhevcdemux` without the layered streams, which
-/// nothing that an autoplugger knows decodes: the eyes are two video streams to choose from.
+/// `mvhevcautodemux`: the demuxer that autopluggers (`playbin3`, `decodebin3`, `uridecodebin3`)
+/// choose for movies with two layers, and only for those. It is `mvhevcdemux` without the layered
+/// streams, which autopluggers cannot decode: each eye is a selectable video stream.
 let mvhevcAutoDemux = ElementDeclaration<MVHEVCDemux>(
   name: "mvhevcautodemux",
   typeName: MVHEVCDemux.autoplugged,
   longName: "MV-HEVC movie demuxer for autopluggers",
   klass: "Codec/Demuxer/Video",
-  description: "Gives each eye of MV-HEVC (spatial) movies as a video stream to choose",
+  description: "Exposes each eye of MV-HEVC (spatial) movies as a selectable video stream",
   author: author,
-  // One more than qtdemux has, which takes all other movies.
+  // One above qtdemux, which handles all other movies.
   rank: .primary.above,
   padTemplates: [PadTemplate("sink", .sink, caps: layeredMovie.caps)]
     + mvhevcDemux.padTemplates.filter { $0.direction == .source },
   properties: mvhevcDemux.properties)
 
-/// Tells movies with two layers from others, which `mvhevcautodemux` takes.
+/// Recognizes movies with two layers, so that `mvhevcautodemux` is chosen for them.
 let layeredMovie = TypeFinder(
   "mv-hevc-movie", rank: .primary.above,
   extensions: ["mov", "mp4", "m4v", "qt"],

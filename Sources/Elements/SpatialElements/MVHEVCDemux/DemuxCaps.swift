@@ -6,14 +6,14 @@ import ISOBMFF
 import MoviePlayer
 import StereoVideo
 
-/// The caps of video tracks and of their eyes.
+/// Caps of video tracks and of their eyes.
 enum DemuxVideoCaps {
-  /// More of them, in bytes, is nothing to carry along in caps.
+  /// Maximum size in bytes of sample entry boxes that are carried in caps.
   private static let maximumBoxesSize = 1 << 20
 
-  /// The caps of a track's samples as they are; opaque ones for a codec that has no caps here.
+  /// Returns the caps of a track's samples as stored; opaque caps for a codec unknown to GStreamer.
   ///
-  /// - Parameter viewCount: how many views the samples hold in layers.
+  /// - Parameter viewCount: number of views in the samples' layers.
   static func samples(
     _ entry: VisualSampleEntry, _ description: VideoDescription, viewCount: Int
   ) -> Caps {
@@ -55,9 +55,9 @@ enum DemuxVideoCaps {
     ]
   }
 
-  /// The caps of H.265 without a container as it is.
+  /// Returns the caps of H.265 without a container.
   ///
-  /// - Parameter upstream: what upstream says of it, if it does.
+  /// - Parameter upstream: the upstream caps, if any.
   static func elementary(_ format: ElementaryFormat, upstream: Caps?) -> Caps {
     var caps = (upstream ?? Caps("video/x-h265")).with([
       "stream-format": format.framing == .annexB ? "byte-stream" : "hvc1", "alignment": "au",
@@ -70,7 +70,8 @@ enum DemuxVideoCaps {
     return count > 1 ? layered.with(views(count, bitDepth: format.bitDepth)) : layered
   }
 
-  /// Which eye alone the samples show, or that they are for both, where the sample entry says that.
+  /// Returns the `multiview-mode` of samples that show one eye (`left`, `right`) or are monoscopic
+  /// (`mono`); nil if the sample entry does not say.
   private static func singleView(_ entry: VisualSampleEntry) -> String? {
     switch entry.extendedUsage?.views?.intersection([.leftEye, .rightEye]) {
     case .some(.leftEye): return "left"
@@ -79,7 +80,7 @@ enum DemuxVideoCaps {
     }
   }
 
-  /// The caps of one eye as a stream of its own.
+  /// Returns the caps of one eye as a separate stream.
   static func eye(_ eye: Eye, _ format: EyeFormat) throws -> Caps {
     let sets = format.parameterSets
     let record = try HEVCDecoderConfigurationRecord(sets)
@@ -106,7 +107,7 @@ enum DemuxVideoCaps {
 }
 
 extension VideoDescription {
-  /// The caps with what is said of the pictures.
+  /// Returns the caps with the fields that describe the pictures.
   func adding(to caps: Caps) -> Caps {
     var caps = caps
     if let rate = rate { caps = caps.with(["framerate": .fraction(rate)]) }
@@ -122,17 +123,17 @@ extension VideoDescription {
     return caps
   }
 
-  /// Of frames that are not equally long, the usual rate that theirs is near to on average.
+  /// The frame rate; for variable frame durations, the common rate nearest to their average.
   private var rate: Fraction? {
     if let frameRate { return Fraction(frameRate.numerator, frameRate.denominator) }
     return averageFrameDuration.flatMap { Fraction(guessedFromFrameDuration: $0) }
   }
 }
 
-/// The caps of audio tracks.
+/// Caps of audio tracks.
 enum DemuxAudioCaps {
-  /// The caps of a track's samples; opaque ones for a coding that has no caps here, so that it
-  /// never fails the file.
+  /// Returns the caps of a track's samples; opaque caps for an unknown format, so that it never
+  /// makes the file fail.
   static func caps(_ entry: AudioSampleEntry) -> Caps {
     switch entry.coding {
     case .aac(let config): return aac(entry, config)
@@ -145,7 +146,7 @@ enum DemuxAudioCaps {
         ])
     case .pcm(let format): return pcm(entry, format)
     case .ac3(let record), .eac3(let record):
-      // Not for decoders: what a frame's header does not say, a muxer finds here.
+      // For muxers, not decoders: the record has what the frame headers lack.
       let data: [(key: String, value: Value)] =
         record.isEmpty ? [] : [("codec_data", .buffer(Buffer(record)))]
       let isEnhanced = if case .eac3 = entry.coding { true } else { false }
@@ -163,7 +164,7 @@ enum DemuxAudioCaps {
       }
       return common("audio/x-alac", entry, fields)
     case .other(let type):
-      // What no decoder asks for, a muxer finds here.
+      // For muxers: no decoder asks for these boxes.
       let boxes = entry.otherBoxes.flatMap(\.bytes)
       let data: [(key: String, value: Value)] =
         boxes.isEmpty ? [] : [("codec_data", .buffer(Buffer(boxes)))]
@@ -189,7 +190,7 @@ enum DemuxAudioCaps {
 
   private static func aac(_ entry: AudioSampleEntry, _ config: [UInt8]) -> Caps {
     var entry = entry
-    // The configuration knows better than the box, which cannot say more than 65535 Hz.
+    // The AudioSpecificConfig takes precedence over the box, whose field ends at 65535 Hz.
     let said = AACConfiguration(config)
     if let rate = said.sampleRate { entry.sampleRate = rate }
     if let channels = said.channelCount { entry.channelCount = channels }
@@ -212,7 +213,7 @@ enum DemuxAudioCaps {
     return Caps(parsing: text) ?? common("audio/x-raw", entry, [])
   }
 
-  /// GStreamer's bits for the loudspeakers; 0 (no positions) where the file does not say them.
+  /// Returns GStreamer's channel mask; 0 (no positions) if the file does not specify one.
   private static func channelMask(_ entry: AudioSampleEntry) -> UInt64 {
     guard let bitmap = entry.channelBitmap, bitmap.nonzeroBitCount == Int(entry.channelCount) else {
       return 0

@@ -5,27 +5,27 @@ import ISOBMFF
 public import MoviePlayer
 import StereoVideo
 
-/// One source pad, and what it says of its stream.
+/// One source pad and its stream's description.
 final class DemuxOutput {
   let role: PlayerStream.Role
-  /// The samples have several views.
+  /// Whether the samples have several views.
   let isLayered: Bool
   let pad: Pad
   let stream: GStreamer.Stream
   private(set) var caps: Caps
-  /// Told once, behind the first segment.
+  /// Tags sent once, after the first segment.
   private let tags: [TagList]
-  /// EOS has been pushed.
+  /// Whether EOS has been pushed.
   var hasEnded = false
-  /// Whether the pad was linked when that was looked at last.
+  /// Whether the pad was linked at the last check.
   private(set) var isTaken = true
 
-  /// A pad that has said what it is, not yet shown to anyone.
+  /// Makes an active pad with stream-start and caps, not yet added to the element.
   ///
   /// - Parameters:
-  ///   - upstream: the caps of an elementary stream.
-  ///   - movieTags: those of the whole movie; nil where there is none.
-  ///   - group: what ties the streams of an input together.
+  ///   - upstream: upstream caps, for an elementary stream.
+  ///   - movieTags: tags of the whole movie; nil if there is no movie.
+  ///   - group: the group id shared by all streams of the input.
   init(
     _ stream: PlayerStream, of element: MVHEVCDemux, upstream: Caps?, movieTags: TagList?,
     group: UInt32
@@ -72,7 +72,7 @@ final class DemuxOutput {
     }
   }
 
-  /// Says what the stream consists of from now on.
+  /// Changes the stream's format from here on.
   func setFormat(_ format: StreamFormat) throws {
     let caps = try Self.caps(role, format, upstream: nil)
     guard !caps.isEqual(to: self.caps) else { return }
@@ -81,11 +81,9 @@ final class DemuxOutput {
     pad.push(.caps(caps))
   }
 
-  /// Tells what part of the stream comes, and once what the stream is.
-  ///
-  /// - Parameter event: the SEGMENT event.
+  /// Pushes the SEGMENT event and, the first time, the tags.
   func begin(_ start: SegmentStart, _ event: Event) {
-    // Decoders would show in the new segment what they hold back of the old one (GStreamer 1.22).
+    // Decoders would output their pending frames in the new segment (GStreamer 1.22).
     if start.followsAnother { pad.push(.stillFrame(true)) }
     pad.push(event)
     if start.followsAnother, !start.isEmpty { pad.push(.stillFrame(false)) }
@@ -93,7 +91,7 @@ final class DemuxOutput {
     for tags in tags { pad.push(.tags(tags)) }
   }
 
-  /// Looks whether the pad is linked; true where that is other than before.
+  /// Updates `isTaken`; returns whether it has changed.
   func looksAround() -> Bool {
     guard pad.isLinked != isTaken else { return false }
     isTaken.toggle()
@@ -134,7 +132,7 @@ extension PlayerStream {
     }
   }
 
-  /// What makes the stream's id another than those beside it.
+  /// Suffix that makes the stream id unique within the input.
   fileprivate var idSuffix: String {
     let own = role.eye?.rawValue
     guard let track else { return own ?? "0" }
@@ -168,16 +166,16 @@ extension StreamFormat {
   }
 }
 
-// Samples refer to what was read: what the player takes and gives is memory of buffers.
+// Samples refer to the input: the player receives and returns the memory of buffers.
 extension MappedBuffer: ByteChunk {}
 
 extension Sample {
-  /// A buffer holds so many blocks of memory; more are merged by copying them.
+  /// Maximum number of memory blocks in a buffer; GStreamer merges more by copying them.
   private static let maximumPartCount = 16
-  /// Copying less than this is cheaper than keeping references.
+  /// Below this size in bytes, copying is cheaper than keeping references.
   private static let smallSize = 4096
 
-  /// The sample as a buffer that refers to the same memory.
+  /// Makes a buffer that refers to the same memory.
   func makeBuffer() -> UniqueBuffer {
     let buffer = makeData()
     (buffer.pts, buffer.dts, buffer.duration) = (presentationTime, decodeTime, duration)
@@ -189,7 +187,7 @@ extension Sample {
     if data.partCount == 1, data.first.isWhole, let chunk = data.first.chunk as? MappedBuffer,
       let whole = chunk.buffer.region(offset: 0, size: data.first.count)
     {
-      // What else the buffer carries, such as a time code, belongs to its only sample.
+      // Metas of the input buffer, such as a time code, belong to its only sample.
       whole.flags.subtract([.discont, .deltaUnit, .droppable, .decodeOnly])
       return whole
     }
@@ -227,7 +225,7 @@ extension BufferFlags {
 }
 
 extension ChunkTimes {
-  /// What upstream says of a buffer.
+  /// Reads the times and flags of an upstream buffer.
   init(_ buffer: Buffer) {
     self.init()
     presentationTime = buffer.pts

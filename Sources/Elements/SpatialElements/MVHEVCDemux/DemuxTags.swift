@@ -4,9 +4,9 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// What a movie says of itself and of its tracks, as tags.
+/// Metadata of a movie and its tracks as tags.
 enum DemuxTags {
-  /// The tags of the whole file.
+  /// Returns the tags of the whole file.
   static func movie(_ movie: Movie, fileType: FileType?) -> TagList {
     let tags = TagList()
     tags.isGlobal = true
@@ -16,9 +16,9 @@ enum DemuxTags {
     return tags
   }
 
-  /// The tags of one stream of a track.
+  /// Returns the tags of one stream of a track.
   ///
-  /// - Parameter spatial: how the pair was shot, for streams that show it.
+  /// - Parameter spatial: spatial metadata, for streams that show the pair.
   static func stream(_ track: Track, caps: Caps, spatial: SpatialMetadata?) -> TagList {
     let tags = TagList()
     if let tag = codecTag(track.handlerType) {
@@ -60,7 +60,7 @@ extension Track {
     return entry.extendedUsage?.lensCollection
   }
 
-  /// The name that somebody gave the track: `name` in its user data.
+  /// The user-given name of the track: `name` in its user data.
   fileprivate var name: String? {
     guard let box = description.userData.first(where: { $0.type == "name" }) else { return nil }
     let name = String(decoding: box.payload.prefix { $0 != 0 }, as: UTF8.self)

@@ -4,16 +4,15 @@ import GStreamer
 import MoviePlayer
 import StereoVideo
 
-/// The streaming thread: has the player take its steps, and does what comes of them.
+/// The streaming thread: runs the player step by step and carries out its requests.
 extension MVHEVCDemux.Streaming {
-  /// Samples of so many bytes, which are key frames mostly, are read into memory that is used
-  /// again.
+  /// Samples from this size in bytes, mostly sync samples, are read into recycled memory.
   private static let recycledSize: UInt32 = 1 << 20
 
-  /// Looking at all pads costs as much as a small sample, so it is done once in so many steps.
+  /// Checking all links costs as much as a small sample, so it is done once per this many steps.
   private static let lookInterval = 16
 
-  /// Takes the next step; false where more bytes have to come first.
+  /// Runs the next step; returns false if more bytes are needed first.
   mutating func step() throws -> Bool {
     stepCount &+= 1
     if stepCount % Self.lookInterval == 0 { noteLinks() }
@@ -28,7 +27,7 @@ extension MVHEVCDemux.Streaming {
     return true
   }
 
-  /// Tells the player which streams somebody takes.
+  /// Tells the player which streams are linked.
   private mutating func noteLinks() {
     for (number, output) in outputs.enumerated() where output.looksAround() {
       player?.select(StreamID(rawValue: number), output.isTaken)
@@ -90,21 +89,21 @@ extension MVHEVCDemux.Streaming {
     try all.check()
   }
 
-  /// An event of this element's, as an answer to the seek that is followed.
+  /// Sets the sequence number of the current seek on an event.
   private func following(_ event: Event) -> Event {
     cause.map { event.following($0) } ?? event
   }
 
   // MARK: Streams
 
-  /// Shows the application what streams there are.
+  /// Adds the pads and posts the stream collection.
   private mutating func show(_ streams: [PlayerStream]) throws {
     let caps = element.sink.currentCaps
     let upstream = caps?.mediaType == "video/x-h265" ? caps : nil
     let fileType = player?.fileType
     let tags = player?.movie.map { DemuxTags.movie($0, fileType: fileType) }
     let group = streamGroup()
-    // Only streams that are all there are shown, and taken away in the end.
+    // Pads are added, and later removed, only if all of them could be made.
     let outputs = try streams.map {
       try DemuxOutput($0, of: element, upstream: upstream, movieTags: tags, group: group)
     }
@@ -115,7 +114,8 @@ extension MVHEVCDemux.Streaming {
       if isElementary, element.sink.mode == .push { $0.isSoughtUpstream = true }
     }
     noteStatus()
-    // The pads do not say it: decodebin3 behind one of them would wait for the others' streams.
+    // Not sent as an event on the pads: `decodebin3` after one of them would wait for the others'
+    // streams.
     element.post(
       StreamCollection(
         upstreamID: element.sink.streamStart?.streamID, outputs.map(\.stream)))
@@ -130,7 +130,7 @@ extension MVHEVCDemux.Streaming {
     }
   }
 
-  /// What ties the streams of this input together: upstream's, or one of our own.
+  /// Returns the group id of the input's streams: upstream's, or a new one.
   private mutating func streamGroup() -> UInt32 {
     if let group = element.sink.streamStart?.group { return group }
     if let group = ownGroup { return group }
@@ -139,7 +139,7 @@ extension MVHEVCDemux.Streaming {
     return group
   }
 
-  /// Keeps what other threads ask about.
+  /// Publishes the state that other threads ask for.
   private mutating func noteStatus() {
     let (seekMap, duration) = (player?.seekMap, player?.duration)
     let latencies = outputs.indices.map { player?.latency(of: StreamID(rawValue: $0)) ?? 0 }
@@ -156,7 +156,7 @@ extension MVHEVCDemux.Streaming {
 
   // MARK: The end
 
-  /// Tells downstream and the application why no more data comes.
+  /// Tells downstream and the application why the stream ends.
   mutating func finish(_ flow: FlowReturn) {
     MVHEVCDemux.log.info(element, "stopping: \(flow)")
     switch flow {
@@ -187,11 +187,11 @@ extension MVHEVCDemux.Streaming {
     output.pad.push(following(.endOfStream))
   }
 
-  /// What to tell somebody who has linked nothing, or eyes that a movie does not have.
+  /// Error text for an application that has linked no pad, or eyes that the movie does not have.
   private var whatCanBeLinked: String {
     let names = element.facts.current.pads.map(\.name)
     let hasEye = Eye.allCases.contains { names.contains($0.rawValue) }
-    return "None of the pads that there are is linked: \(names.joined(separator: ", "))."
-      + (hasEye ? "" : " There is no video with two layers, which left and right come from.")
+    return "None of the available pads is linked: \(names.joined(separator: ", "))."
+      + (hasEye ? "" : " There is no video with two layers, so there are no pads left and right.")
   }
 }

@@ -3,12 +3,12 @@
 import GStreamer
 import MoviePlayer
 
-/// Going elsewhere, as threads of applications and sinks ask for it.
+/// Seeks and queries, from threads of the application and of sinks.
 extension MVHEVCDemux {
   func handleFromDownstream(_ pad: Pad, _ event: Event) throws -> Bool {
     switch event.kind {
     case .seek: return facts.current.isSoughtUpstream ? pad.forward(event) : seek(event)
-    // Which pads are linked is looked at again and again.
+    // Links are polled regularly instead.
     case .reconfigure: return true
     default: return pad.forward(event)
     }
@@ -16,9 +16,9 @@ extension MVHEVCDemux {
 
   private func seek(_ event: Event) -> Bool {
     guard let request = event.seek.flatMap({ SeekRequest($0) }) else { return false }
-    // A pipeline sends one seek to each of its sinks, and all of them come here.
+    // A pipeline sends one seek to each of its sinks; all of them arrive here.
     guard seeks.current.followed != event.sequenceNumber else { return true }
-    // What cannot be done is refused before anything is dropped for it.
+    // An impossible seek is refused before anything is flushed for it.
     guard let plan = plan(request) else { return false }
     let isDone =
       sink.mode == .pull ? pullSeek(request, plan, event) : pushSeek(plan, event)
@@ -27,7 +27,7 @@ extension MVHEVCDemux {
     return true
   }
 
-  /// What a seek comes to as things are; nil where it makes no sense.
+  /// Plans a seek from the current state; nil if it is not possible.
   private func plan(_ request: SeekRequest) -> SeekPlan? {
     let now = facts.current
     var segment = now.segment
@@ -36,7 +36,7 @@ extension MVHEVCDemux {
     return now.seekMap?.plan(request, from: segment, selected: Set(taken))
   }
 
-  /// - Parameter plan: what the seek came to when it was asked for.
+  /// - Parameter plan: the plan made when the seek arrived.
   private func pullSeek(_ request: SeekRequest, _ plan: SeekPlan, _ event: Event) -> Bool {
     let isFlushing = request.flags.contains(.reset)
     if isFlushing {
@@ -51,7 +51,7 @@ extension MVHEVCDemux {
         sink.push(Event.flushStop().following(event))
         pushToAll(Event.flushStop().following(event))
       }
-      // Without a flush, the new part follows all that has been played up to here.
+      // Without a flush, the new segment follows everything played so far.
       let plan = isFlushing ? plan : self.plan(request) ?? plan
       streaming.begin(plan, event)
       if request.flags.contains(.endsWithSegmentDone) {
@@ -69,14 +69,14 @@ extension MVHEVCDemux {
     return isDone
   }
 
-  /// What all streams are told.
+  /// Pushes an event to all source pads.
   private func pushToAll(_ event: Event) {
     for pad in facts.current.pads { pad.push(event) }
   }
 }
 
 extension MVHEVCDemux.Streaming {
-  /// Plays what a seek came to from now on.
+  /// Continues with the planned segment.
   mutating func begin(_ plan: SeekPlan, _ event: Event) {
     combiner.reset()
     for output in outputs { output.hasEnded = false }
@@ -91,11 +91,11 @@ extension MVHEVCDemux.Streaming {
 }
 
 extension MVHEVCDemux {
-  /// What a demuxer asks upstream to know whether the stream comes from one already.
+  /// Name of the custom query by which a demuxer finds out whether its input comes from another
+  /// one.
   private static let outputQuestion = "GstMVHEVCDemuxOutput"
 
-  /// Answers what may be linked. Autopluggers would give this element its own streams again, and
-  /// plain H.265, for which it has no use.
+  /// Refuses input that autopluggers should not link: this element's own output, and plain H.265.
   func answerUpstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
     guard let caps = query.acceptCaps, caps.mediaType == "video/x-h265" else {
       return pad.forward(query)
@@ -105,7 +105,7 @@ extension MVHEVCDemux {
     return true
   }
 
-  /// Answers what applications and sinks ask of a stream.
+  /// Answers queries of applications and sinks about a stream.
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let now = facts.current
     switch query.kind {
@@ -114,7 +114,7 @@ extension MVHEVCDemux {
       query.answerPosition(now.position)
       return true
     case .duration(.time):
-      // Where upstream says what plays when, it knows better.
+      // Upstream's answer takes precedence if upstream handles seeks.
       if now.isSoughtUpstream, pad.forward(query) { return true }
       guard let duration = now.duration else { return pad.forward(query) }
       query.answerDuration(duration)
@@ -145,8 +145,7 @@ extension MVHEVCDemux {
     }
   }
 
-  /// Between time on the stream and the number of a frame (video) or of an audio frame, which is
-  /// what the default format means.
+  /// Converts between time and GStreamer's default format, the number of a video or audio frame.
   private func converted(
     _ conversion: (from: Format, value: Int64, to: Format), for pad: Pad
   ) -> Int64? {
@@ -181,7 +180,7 @@ extension [ClockTime] {
 }
 
 extension Caps {
-  /// Whether they alone say that a stream has one layer only.
+  /// Whether the caps prove that the stream has only one layer.
   fileprivate var isSingleLayerH265: Bool {
     guard first?.buffer(LayeredCaps.layeredCodecData) == nil,
       let source = try? ElementaryStreamSource(self)
@@ -190,7 +189,7 @@ extension Caps {
   }
 }
 
-// A segment and a seek, in GStreamer's words and in the player's.
+// Conversion of segments and seeks between GStreamer and the player.
 
 extension PlaybackSegment {
   init(_ segment: Segment) {
@@ -198,7 +197,7 @@ extension PlaybackSegment {
     flags = Flags(segment.flags)
     (rate, appliedRate) = (segment.rate, segment.appliedRate)
     (start, stop) = (segment.start, segment.stop)
-    // What has no stream time begins with it.
+    // Without a stream time, the segment's start is used.
     time = segment.hasStreamTime ? segment.time : segment.start
     (base, offset) = (segment.base, segment.offset)
     (position, duration) = (segment.position ?? segment.start, segment.duration)
@@ -234,7 +233,7 @@ extension PlaybackSegment.Flags {
 }
 
 extension SeekRequest {
-  /// Nil for a seek of another kind than to a time.
+  /// Returns nil for seeks in other formats than time.
   init?(_ seek: Seek) {
     guard seek.format == .time, !seek.flags.contains(.instantRateChange) else { return nil }
     self.init(rate: seek.rate, start: Bound(seek.start), stop: Bound(seek.stop))

@@ -3,9 +3,9 @@
 import GStreamer
 import MoviePlayer
 
-/// What comes from upstream.
+/// Input from upstream.
 extension MVHEVCDemux {
-  /// The body of the sink pad's task, where upstream can be read anywhere.
+  /// The body of the sink pad's task in pull mode.
   func pull(_ streaming: inout Streaming) throws {
     if !streaming.hasPlayer {
       streaming.player = MoviePlayer(.file(size: sink.peerSizeInBytes), options: options)
@@ -38,7 +38,7 @@ extension MVHEVCDemux {
     return true
   }
 
-  /// Passes on the start of upstream's flush, but for one that this element alone asked for.
+  /// Forwards FLUSH_START from upstream, except for a flush that this element itself requested.
   func handleAtOnce(_ pad: Pad, _ event: Event) throws -> Bool {
     guard case .flushStart = event.kind else { return pad.forward(event) }
     guard seeks.current.own != event.sequenceNumber else { return true }
@@ -48,19 +48,19 @@ extension MVHEVCDemux {
 }
 
 extension MVHEVCDemux.Streaming {
-  /// Bytes of which nobody knows yet what they are: more are not kept in memory.
+  /// Maximum number of bytes kept in memory before their use is known.
   private static let maximumHeldByteCount: UInt64 = 1 << 25
 
   fileprivate mutating func receive(_ buffer: Buffer) throws {
     try beginIfNew()
-    // The first bytes of a file are at time 0 to sources that know no times.
+    // Sources without timestamps put time 0 on the first bytes of a file.
     let times = isInTime ? ChunkTimes(buffer) : ChunkTimes()
     let slice = try kept(ByteSlice(try MappedBuffer(buffer)))
     try player?.append(slice, times)
     while try step() {}
   }
 
-  /// Bytes where they can be kept: in a file, where the index of a movie has not come for long.
+  /// Moves the bytes to a temporary file if too many have come before the movie's index.
   private func kept(_ slice: ByteSlice) throws -> ByteSlice {
     guard player?.heldByteCount ?? 0 > Self.maximumHeldByteCount else {
       spool = nil
@@ -71,8 +71,8 @@ extension MVHEVCDemux.Streaming {
       element.postWarning(
         ElementError(
           .demux,
-          "The movie's index comes behind its media, and the input cannot be sought: playing begins "
-            + "when all of it has come, which is kept in a temporary file until then."))
+          "The movie's index comes after its media data, and the input is not seekable: playback "
+            + "starts when everything has arrived, which is kept in a temporary file until then."))
     }
     return try spool?.append(slice) ?? slice
   }
@@ -99,7 +99,7 @@ extension MVHEVCDemux.Streaming {
     }
   }
 
-  /// Goes on as a segment of upstream's says.
+  /// Continues at the position that an upstream segment gives.
   private mutating func follow(_ segment: Segment) {
     if segment.format == .bytes {
       player?.continueSource(at: segment.start)
@@ -109,14 +109,14 @@ extension MVHEVCDemux.Streaming {
     }
   }
 
-  /// Makes upstream go on somewhere else, unseen by downstream; false where somebody else's seek
-  /// will do that.
+  /// Seeks upstream to a byte offset, unseen by downstream. Returns false if a seek from downstream
+  /// is pending, which will do so.
   mutating func moveUpstream(to place: UInt64) -> Bool {
     let event = Event.byteSeek(to: place)
     let number = event.sequenceNumber
     let isFree = element.seeks.withLock { seeks in
       guard seeks.pending == nil else { return false }
-      // Until the end of the flush, which may come back in this thread and then waits for this step.
+      // Until the end of the flush, which may arrive in this thread and then waits for this step.
       seeks.own = number
       return true
     }
@@ -127,7 +127,7 @@ extension MVHEVCDemux.Streaming {
 
   // MARK: Events
 
-  /// Takes what new caps say of an elementary stream that has begun.
+  /// Adds the parameter sets from new caps of an elementary stream that has begun.
   fileprivate mutating func takeCaps(_ caps: Caps) throws {
     guard caps.mediaType == "video/x-h265", let old = element.sink.currentCaps,
       !old.isEqual(to: caps)
@@ -146,7 +146,7 @@ extension MVHEVCDemux.Streaming {
     follow(segment)
   }
 
-  /// Passes on the end of upstream's flush, but for one that this element alone asked for.
+  /// Forwards FLUSH_STOP from upstream, except for a flush that this element itself requested.
   fileprivate mutating func endFlush(_ event: Event) {
     let isOwn = element.seeks.withLock { seeks in
       defer { if seeks.own == event.sequenceNumber { seeks.own = nil } }
@@ -165,14 +165,14 @@ extension MVHEVCDemux.Streaming {
       player?.endSource()
       while try step() {}
     }
-    // The player may have gone elsewhere in the input instead.
+    // The player may have moved to another position of the input instead.
     if flow != .ok { finish(flow) }
   }
 }
 
 extension Pad {
-  /// Whether upstream goes to the byte that it is asked for. `souphttpsrc` says so of every file
-  /// whose length it knows, but fails where the server does not give parts of it.
+  /// Whether upstream can seek to byte offsets. `souphttpsrc` claims so for every file of known
+  /// length, but fails if the server does not support range requests.
   fileprivate var canSeekPeer: Bool {
     if let headers = httpResponseHeaders {
       guard headers["accept-ranges"]?.lowercased().contains("bytes") == true else { return false }
@@ -181,7 +181,7 @@ extension Pad {
     return queryPeer(query) && query.isSeekable
   }
 
-  /// How many bytes upstream says that it has.
+  /// Size in bytes that upstream reports; nil if unknown.
   fileprivate var peerSizeInBytes: UInt64? {
     let query = Query.duration(.bytes)
     return queryPeer(query) ? query.duration : nil
@@ -189,7 +189,7 @@ extension Pad {
 }
 
 extension ElementaryStreamSource {
-  /// A stream as its caps describe it.
+  /// Makes the description of an elementary stream from its caps.
   init(_ caps: Caps) throws(MoviePlayerError) {
     let structure = caps.first
     let rate = structure?.fraction("framerate").flatMap { Ratio($0.numerator, $0.denominator) }

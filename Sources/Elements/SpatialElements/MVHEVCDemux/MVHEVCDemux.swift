@@ -3,14 +3,14 @@
 import GStreamer
 import MoviePlayer
 
-/// `mvhevcdemux`: reads movies, and gives each eye of layered H.265 as a stream of its own.
+/// `mvhevcdemux`: reads movies and outputs each eye of layered H.265 as a separate stream.
 let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
   name: "mvhevcdemux",
   typeName: "GstMVHEVCDemux",
   longName: "MV-HEVC movie demuxer",
   klass: "Codec/Demuxer/Video",
   description: "Reads MV-HEVC (spatial) and other movies and layered H.265 streams, "
-    + "and gives each eye as plain H.265",
+    + "and outputs each eye as plain H.265",
   author: author,
   padTemplates: [
     PadTemplate("sink", .sink, caps: MVHEVCDemux.sinkCaps),
@@ -23,27 +23,26 @@ let mvhevcDemux = ElementDeclaration<MVHEVCDemux>(
   properties: [
     .fraction(
       "framerate", nick: "Frame rate",
-      blurb: "Frames a second of H.265 without a container and without timestamps, whatever it "
-        + "says itself; 0/1 for what it says",
+      blurb: "Frames per second of H.265 without container and timestamps, overriding the rate in "
+        + "the stream; 0/1 to use the stream's",
       at: \.frameRate)
   ])
 
-/// One sink, and sources for what the input turns out to hold: `left` and `right` for the first
-/// layered stereo track, and for every track its samples as they are.
+/// One sink pad, and source pads for the content of the input: `left` and `right` for the first
+/// layered stereo track, and one for each track with its samples as stored.
 ///
-/// A `MoviePlayer` does the work. This element is what stands between it and GStreamer: it gets the
-/// bytes that the player asks for, and makes pads, events and buffers of what the player gives.
-/// Where upstream can be read anywhere (pull mode), a task of the sink pad does that; else whoever
-/// pushes.
+/// A `MoviePlayer` does the work. This element connects it to GStreamer: it gets the bytes that the
+/// player asks for, and turns the player's output into pads, events and buffers. In pull mode, a
+/// task of the sink pad drives it; in push mode, the upstream thread does.
 final class MVHEVCDemux: ElementImplementation {
   struct Settings: Sendable {
-    /// Nil for what the stream says.
+    /// In frames per second; nil to use the stream's rate.
     var frameRate: Fraction?
   }
 
   static let log = DebugCategory("mvhevcdemux", "MV-HEVC movie demuxer")
 
-  /// The type that gives the eyes alone.
+  /// Type name of the element that exposes only the eyes as video streams.
   static let autoplugged = "GstMVHEVCAutoDemux"
 
   static let sinkCaps: Caps = {
@@ -59,71 +58,71 @@ final class MVHEVCDemux: ElementImplementation {
   struct Streaming {
     let element: MVHEVCDemux
     private let owned = Owned()
-    /// By the player's numbers of their streams.
+    /// Indexed by the player's stream ids.
     var outputs: [DemuxOutput] = []
     let combiner = FlowCombiner()
-    /// The seek that is followed, for sequence numbers.
+    /// The seek event being served; its sequence number is used for the events pushed.
     var cause: Event?
-    /// What ties the streams together, where upstream does not.
+    /// Group id of the streams if upstream provides none.
     var ownGroup: UInt32?
     var stepCount = 0
-    /// What large samples are read into.
+    /// Memory that large samples are read into.
     let memory = RecycledMemory()
 
     init(element: MVHEVCDemux) {
       self.element = element
     }
 
-    /// Nil before anything of the input has come.
+    /// Nil until the first input.
     var player: MoviePlayer? {
       _read { yield owned.player }
       nonmutating _modify { yield &owned.player }
     }
 
-    // The accessors above make memory for what they yield: no matter, but not for each sample.
+    // The accessors above allocate memory for what they yield: acceptable, but not for each sample.
 
     var hasPlayer: Bool { owned.player != nil }
-    /// How far the movie has been played, on its own time line.
+    /// Position in stream time.
     var position: ClockTime { owned.player?.position ?? 0 }
 
-    /// Where bytes lie of which nobody knows yet what they are, if there are too many for memory.
+    /// Temporary file for bytes whose use is not known yet, if there are too many for memory.
     var spool: ByteSpool? {
       _read { yield owned.spool }
       nonmutating _modify { yield &owned.spool }
     }
 
-    /// What cannot be copied, as the state of a streaming thread has to be.
+    /// Noncopyable state, boxed because the streaming state has to be copyable.
     private final class Owned {
       var player: MoviePlayer?
       var spool: ByteSpool?
     }
   }
 
-  /// What other threads ask about, as it is now.
+  /// State that other threads ask for.
   struct Facts: Sendable {
     /// In the order of the player's streams.
     var pads: [Pad] = []
-    /// How far the movie has been played, on its own time line.
+    /// Position in stream time.
     var position: ClockTime = 0
-    /// Nil where it is not known.
+    /// Nil if unknown.
     var duration: ClockTime?
-    /// The part of the movie that is played, on its own time line.
+    /// The segment being played.
     var segment = PlaybackSegment()
-    /// Nil where nothing can be sought.
+    /// Nil if the input is not seekable.
     var seekMap: SeekMap?
-    /// By how much data comes late on each of the pads.
+    /// Latency of each pad.
     var latencies: [ClockTime] = []
-    /// Whoever wants to go elsewhere has to ask upstream.
+    /// Whether seeks have to be done by upstream elements.
     var isSoughtUpstream = false
   }
 
-  /// Seeks that are under way, and the last.
+  /// Seeks in progress, and the last one.
   struct Seeks: Sendable {
-    /// The one whose flush events upstream sends this element alone.
+    /// Sequence number of a seek made by this element; its flush events stay inside it.
     var own: UInt32?
-    /// The one that was done last, for all of the application's.
+    /// Sequence number of the last seek done; the same seek arrives on every pad.
     var followed: UInt32?
-    /// The one for which upstream has been asked to go to the right byte.
+    /// A seek for which upstream has been asked to go to a byte offset.
     var pending: (plan: SeekPlan, event: Event)?
   }
 
