@@ -232,7 +232,7 @@ struct SphericalViewTests {
   @Test(
     "a path that cannot be followed is the error",
     arguments: [
-      ("none.csv", "There is no file"), (".", "it is no file"), ("bad.csv", "line 2"),
+      ("none.csv", "There is no file"), (".", "it is not a regular file"), ("bad.csv", "line 2"),
     ])
   func badPath(name: String, words: String) async throws {
     let folder = try TemporaryFolder()

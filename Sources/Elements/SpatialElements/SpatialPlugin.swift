@@ -3,12 +3,12 @@
 public import GStreamer
 import StereoVideo
 
-/// The plugin: what of it GStreamer is told, and all that it brings along.
+/// The plugin's description and its features.
 public let spatialPlugin = PluginDeclaration(
   name: "spatial",
-  description: "Stereo (spatial) video: MV-HEVC reading and writing, splitting, tagging",
+  description: "Stereo (spatial) video: reading and writing MV-HEVC, splitting, tagging",
   version: ProjectVersion.current,
-  // libx265 is under the GPL, and so is what is linked with it.
+  // libx265 is under the GPL, and so is everything linked with it.
   license: "GPL",
   source: "gst-spatial",
   package: "gst-spatial",
@@ -36,19 +36,19 @@ public let spatialPlugin = PluginDeclaration(
     eyePairing.part,
   ])
 
-/// The elements, for a program that has them linked in.
+/// Registration of the elements in a program that links them statically.
 public enum SpatialElements {
-  /// Makes the elements available to this process, whether or not `libgstspatial.so` is installed;
-  /// needs neither a path nor an environment variable. Initialises GStreamer, which may take a
-  /// while. Later calls do nothing.
+  /// Makes the elements available in this process, whether or not `libgstspatial.so` is installed;
+  /// needs neither a path nor an environment variable. Initialises GStreamer, which may take some
+  /// time. Later calls do nothing.
   ///
-  /// - Throws: a ``PluginConflict`` where a `libgstspatial.so` of another version is loaded already;
-  ///   an ``ElementError`` where GStreamer refuses the elements.
+  /// - Throws: a ``PluginConflict`` if a `libgstspatial.so` of another version is already loaded;
+  ///   an ``ElementError`` if GStreamer rejects the elements.
   public static func register() throws {
     initialize()
     try spatialPlugin.registerInProcess()
   }
 }
 
-/// Who answers for the elements.
+/// Author entry of all element declarations.
 let author = "gst-spatial developers <gst-spatial@users.noreply.github.com>"

@@ -3,7 +3,7 @@
 import GStreamer
 import StereoVideo
 
-/// Which eye a stream shows, as a property.
+/// The eye that a stream shows, as a property.
 enum EyeChoice: Int32, EnumType {
   case none = 0
   case left = 1
@@ -13,7 +13,7 @@ enum EyeChoice: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .none: ("none", "Not said")
+    case .none: ("none", "Not specified")
     case .left: ("left", "The left eye")
     case .right: ("right", "The right eye")
     }
@@ -41,7 +41,7 @@ enum ProjectionChoice: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .none: ("none", "Not said")
+    case .none: ("none", "Not specified")
     case .rectilinear: ("rectilinear", "An ordinary flat picture")
     case .equirectangular: ("equirectangular", "360 degrees, equirectangular")
     case .halfEquirectangular: ("half-equirectangular", "The front 180 degrees, equirectangular")

@@ -3,14 +3,14 @@
 import GStreamer
 import ISOBMFF
 
-/// The codings that movies hold and their caps, for both ways: from a sample entry's type to caps, and
-/// from caps to a sample entry's type.
+/// Formats found in movies and their caps, in both directions: from a sample entry type to caps,
+/// and from caps to a sample entry type.
 ///
-/// A coding that has a row is told by its type alone. Those of audio that have a configuration of their
-/// own (AAC, AC-3, Opus, FLAC, ALAC, PCM) are translated where their configuration is.
+/// A format with a row is identified by its type alone. Audio formats with a configuration record
+/// (AAC, AC-3, Opus, FLAC, ALAC, PCM) are handled where that is parsed.
 struct CodecTable: Sendable {
   struct Row: Sendable {
-    /// The types of the sample entries; movies that are written get the first.
+    /// Sample entry types; the muxer writes the first.
     let types: [FourCC]
     let media: String
     let fields: [(key: String, value: Value)]
@@ -22,10 +22,10 @@ struct CodecTable: Sendable {
     }
   }
 
-  /// What stands in the names of caps that have no name in GStreamer: `video`, `audio` or `meta`.
+  /// Prefix of caps names for formats without a name in GStreamer: `video`, `audio` or `meta`.
   let kind: String
   let rows: [Row]
-  /// Types without a name in GStreamer that `mvhevcmux` takes as it is given them.
+  /// Types without a name in GStreamer that `mvhevcmux` stores unchanged.
   let opaque: [FourCC]
 
   static let video = CodecTable(
@@ -61,7 +61,7 @@ struct CodecTable: Sendable {
       "enca",
     ])
 
-  /// Metadata that belongs to moments, time codes, texts: Apple's and ISO's own, and cameras'.
+  /// Timed metadata, time codes and texts: Apple's, ISO's and camera makers'.
   static let meta = CodecTable(
     kind: "meta", rows: [],
     opaque: [
@@ -69,18 +69,18 @@ struct CodecTable: Sendable {
       "tmcd", "text", "tx3g", "sbtt", "stxt", "stpp", "wvtt", "c608", "c708", "dfxp",
     ])
 
-  /// The row of a sample entry's type; one with a name of its own where GStreamer has none.
+  /// Returns the row for a sample entry type; one with an opaque caps name if GStreamer has none.
   func row(_ type: FourCC) -> Row {
     rows.first { $0.types.contains(type) } ?? Row(type, media: opaqueName(type))
   }
 
-  /// The type of the sample entry for caps that a muxer takes; nil for any other.
+  /// Returns the sample entry type for caps that the muxer accepts; nil for any others.
   func type(of caps: StructureView) -> FourCC? {
     rows.first { $0.media == caps.name }?.types.first
       ?? opaque.first { opaqueName($0) == caps.name }
   }
 
-  /// The caps of what a muxer takes by its type alone, in the order of their names.
+  /// Caps of all formats that the muxer accepts by type alone, in the order of their names.
   var caps: Caps {
     let caps = Caps.empty
     for row in rows { caps.append(row.media, row.fields) }
@@ -88,7 +88,7 @@ struct CodecTable: Sendable {
     return caps
   }
 
-  /// The media type of something that GStreamer has no name for.
+  /// Caps name for a type that has no name in GStreamer.
   private func opaqueName(_ type: FourCC) -> String {
     let name = type.description.utf8.map { byte -> String in
       let isPlain = (0x30...0x39).contains(byte) || (0x61...0x7A).contains(byte | 0x20)
@@ -99,14 +99,14 @@ struct CodecTable: Sendable {
 }
 
 extension PCMFormat {
-  /// GStreamer's name, such as `S16LE`.
+  /// GStreamer's name of the sample format, such as `S16LE`.
   var capsName: String {
     let letter = isFloat ? "F" : isSigned ? "S" : "U"
     let order = bitsPerSample == 8 ? "" : isBigEndian ? "BE" : "LE"
     return "\(letter)\(bitsPerSample)\(order)"
   }
 
-  /// Those that go into movies.
+  /// Formats that the muxer writes.
   static let written: [PCMFormat] = {
     let kinds: [(isFloat: Bool, bits: [UInt16])] = [(false, [16, 24, 32]), (true, [32, 64])]
     let wide = kinds.flatMap { kind in
@@ -120,15 +120,15 @@ extension PCMFormat {
   }()
 }
 
-/// Which loudspeakers channels are for: bits of QuickTime's `chan`, and GStreamer's `channel-mask`,
-/// which has a second low-frequency channel at bit 9, in front of the sides.
+/// Loudspeaker positions: the bits of QuickTime's `chan` and of GStreamer's `channel-mask`, which
+/// has a second low-frequency channel at bit 9, before the side channels.
 enum LoudspeakerBits {
-  /// GStreamer's mask for QuickTime's bitmap.
+  /// Returns GStreamer's mask for QuickTime's bitmap.
   static func mask(bitmap: UInt32) -> UInt64 {
     UInt64(bitmap & 0x1FF) | UInt64(bitmap >> 9 & 3) << 10
   }
 
-  /// QuickTime's bitmap for GStreamer's mask; nil where a loudspeaker has no bit there.
+  /// Returns QuickTime's bitmap for GStreamer's mask; nil if a loudspeaker has no bit there.
   static func bitmap(mask: UInt64) -> UInt32? {
     guard mask & ~0xDFF == 0 else { return nil }
     return UInt32(truncatingIfNeeded: mask & 0x1FF | (mask >> 10 & 3) << 9)

@@ -4,9 +4,9 @@ package import GStreamer
 package import StereoVideo
 
 extension Colorimetry {
-  /// What a movie or a program says.
+  /// Converts a movie's or application's colour description.
   ///
-  /// - Parameter unsaid: what the range is where that is not said.
+  /// - Parameter unsaid: the range to use if it is not specified.
   package init(_ colour: ColourInformation, unsaid: Range) {
     self.init(
       primaries: UInt8(clamping: colour.primaries),
@@ -17,7 +17,7 @@ extension Colorimetry {
 }
 
 extension ColourInformation {
-  /// What GStreamer says.
+  /// Converts GStreamer's colorimetry.
   package init(_ colour: Colorimetry) {
     self.init(
       primaries: UInt16(colour.primaries),
@@ -26,21 +26,21 @@ extension ColourInformation {
       fullRange: colour.range == .unknown ? nil : colour.range == .full)
   }
 
-  /// The caps field `colorimetry`; nil where it is missing or no such thing.
+  /// Reads the caps field `colorimetry`; nil if it is missing or invalid.
   init?(_ caps: Caps) {
     guard let colour = caps.first?.string("colorimetry").flatMap({ Colorimetry($0) }) else {
       return nil
     }
     self.init(colour)
-    // Caps that say anything of colours mean the usual range where they do not say which.
+    // Caps with a colorimetry but no range mean the limited range.
     fullRange = fullRange ?? false
   }
 }
 
-// What is known of high dynamic range, in the caps' words and in the model's.
+// High dynamic range metadata: conversion between caps and the model.
 
 extension MasteringDisplayColourVolume {
-  /// The caps field `mastering-display-info`; nil where it is missing or no such thing.
+  /// Reads the caps field `mastering-display-info`; nil if it is missing or invalid.
   init?(_ caps: Caps) {
     guard let info = caps.masteringDisplayInfo else { return nil }
     func point(_ point: MasteringDisplayInfo.Coordinates) -> Chromaticity {
@@ -52,7 +52,7 @@ extension MasteringDisplayColourVolume {
       minimumLuminance: info.minimumLuminance)
   }
 
-  /// The caps with it.
+  /// Returns the caps with this field.
   func adding(to caps: Caps) -> Caps {
     func point(_ point: Chromaticity) -> MasteringDisplayInfo.Coordinates {
       .init(x: point.x, y: point.y)
@@ -65,13 +65,13 @@ extension MasteringDisplayColourVolume {
 }
 
 extension ContentLightLevel {
-  /// The caps field `content-light-level`; nil where it is missing or no such thing.
+  /// Reads the caps field `content-light-level`; nil if it is missing or invalid.
   init?(_ caps: Caps) {
     guard let info = caps.contentLightLevel else { return nil }
     self.init(maximum: info.maximumContent, maximumFrameAverage: info.maximumFrameAverage)
   }
 
-  /// The caps with it.
+  /// Returns the caps with this field.
   func adding(to caps: Caps) -> Caps {
     caps.with(
       ContentLightLevelInfo(maximumContent: maximum, maximumFrameAverage: maximumFrameAverage))

@@ -7,21 +7,21 @@ public import MoviePlayer
 public import StereoEncoder
 public import StereoVideo
 
-// Where the errors of the lower targets belong among GStreamer's.
+// Maps the errors of lower targets to GStreamer's error domains and codes.
 
 extension WeaveError: ElementErrorConvertible {
   public var elementError: ElementError {
     ElementError(.mux, "The two eyes cannot be woven: \(self)." + (advice.map { " \($0)." } ?? ""))
   }
 
-  /// What to set so that they can.
+  /// Settings that avoid the error.
   private var advice: String? {
     switch self {
     case .unpairedRandomAccess, .differentFrameTypes, .differentPictureOrderCounts:
-      "x265enc gives both eyes one pattern with option-string=b-adapt=0:scenecut=0:open-gop=0 and "
-        + "one key-int-max; mvhevcenc does so by itself"
+      "Set option-string=b-adapt=0:scenecut=0:open-gop=0 and the same key-int-max on both x265enc, "
+        + "or use mvhevcenc"
     case .differentTemporalSubLayers, .differentPictureOrderCountSizes:
-      "Give both encoders the same options; mvhevcenc does so by itself"
+      "Give both encoders the same options, or use mvhevcenc"
     default: nil
     }
   }
@@ -57,7 +57,7 @@ extension ISOBMFFError: ElementErrorConvertible {
 
 extension FlattenError: ElementErrorConvertible {
   public var elementError: ElementError {
-    ElementError(.decode, "The two layers cannot be made single-layer: \(self).")
+    ElementError(.decode, "The two layers cannot be flattened: \(self).")
   }
 }
 
@@ -83,6 +83,6 @@ extension ByteSpool.Failure: ElementErrorConvertible {
   public var elementError: ElementError {
     ElementError(
       .noSpaceLeft,
-      "What has come of the movie cannot be kept until its index comes: \(self).")
+      "The part of the movie before its index cannot be stored: \(self).")
   }
 }

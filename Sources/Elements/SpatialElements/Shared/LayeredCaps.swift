@@ -4,16 +4,16 @@ import GStreamer
 import HEVC
 import StereoVideo
 
-/// The caps of layered H.265: both eyes in each buffer.
+/// Caps of layered H.265: both eyes in each buffer.
 ///
-/// `codec_data` is the base layer's record (hvcC), so that an element that knows no layers handles
-/// the base eye; the dependent layer's record (lhvC) has a field of its own. The profile says that
-/// this is not ordinary H.265, and keeps plain decoders and parsers from taking it by accident.
+/// `codec_data` is the base layer's record (hvcC), so that an element without layer support handles
+/// the base eye; the dependent layer's record (lhvC) has its own field. The profile marks the
+/// stream as extended H.265 and keeps plain decoders and parsers from accepting it by accident.
 enum LayeredCaps {
   static let layeredCodecData = "layered_codec_data"
-  /// The boxes of a movie's sample entry, one behind the other, but for the records: what it says
-  /// of the pair of eyes (vexu, st3d), of shape and colour and whatever else, of which caps and tags
-  /// carry what they can. So nothing is lost on the way into another movie.
+  /// The boxes of a movie's sample entry except for the records, concatenated: stereo description
+  /// (vexu, st3d), pixel aspect ratio, colour and anything else. Caps and tags carry only part of
+  /// it, so this keeps remuxing lossless.
   static let sampleEntryBoxes = "sample_entry_boxes"
   static let profiles = ["multiview-main", "multiview-extended", "multiview-extended-10"]
 
@@ -24,7 +24,7 @@ enum LayeredCaps {
       "profile": .strings(profiles), "views": 2,
     ])
 
-  /// Layered streams as any source gives them: with records or as a byte stream.
+  /// Layered streams from any source: with records, or as a byte stream.
   static let decodable: Caps = {
     let caps = Caps(
       "video/x-h265",
@@ -32,11 +32,11 @@ enum LayeredCaps {
     return caps
   }()
 
-  /// The caps of a stream that is coded as `configuration` says.
+  /// Makes the caps of a stream encoded with `configuration`.
   ///
   /// - Parameters:
-  ///   - raw: the caps of the base eye's pictures, which say colour and shape.
-  ///   - isByteStream: the parameter sets are inside, and there are no records.
+  ///   - raw: caps of the base eye's raw frames, for colour and pixel aspect ratio.
+  ///   - isByteStream: whether parameter sets are in-band, without records.
   static func caps(
     _ configuration: LayeredConfiguration, like raw: Caps?, frameRate: Fraction?,
     isByteStream: Bool = false
@@ -64,17 +64,19 @@ enum LayeredCaps {
   }
 }
 
-/// A layered H.265 stream as its caps describe it.
+/// A layered H.265 stream as described by its caps.
 struct LayeredInput {
   let caps: Caps
   private let configuration: StreamConfiguration
   var framing: NALUnitFraming { configuration.framing }
-  /// NAL units of the records of both layers; empty for a byte stream, which has them inside.
+  /// Parameter sets of both layers' records, as NAL units; empty for a byte stream, where they are
+  /// in-band.
   var parameterSets: [[UInt8]] { configuration.parameterSets }
-  /// Why the record of the dependent layer cannot be read; nil where it can, or where there is none.
+  /// Why the dependent layer's record is unreadable; nil if it is readable or absent.
   var layeredRecordProblem: String? { configuration.layeredRecordError.map { "\($0)" } }
 
-  /// - Parameter recordIsOptional: a stream with lengths and no record has lengths of four bytes.
+  /// - Parameter recordIsOptional: whether a length-prefixed stream may lack a record, in which
+  ///   case lengths have four bytes.
   init(_ caps: Caps, recordIsOptional: Bool = false) throws {
     self.caps = caps
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
@@ -94,7 +96,7 @@ struct LayeredInput {
     }
   }
 
-  /// Which layer is for which eye; nil where no VPS has come yet.
+  /// Finds which layer shows which eye; nil before the first VPS.
   func information(
     _ bytes: RawSpan, _ units: [Range<Int>]
   ) throws -> LayeredStreamInformation? {
@@ -116,7 +118,7 @@ struct LayeredInput {
       displays: ThreeDReferenceDisplaysInformation(nalUnits: known))
   }
 
-  /// The caps of a single-layer stream that is made of this one.
+  /// Makes the caps of a single-layer stream extracted from this one.
   func singleLayerCaps(_ sets: SingleLayerParameterSets) throws -> Caps {
     let record = try HEVCDecoderConfigurationRecord(sets)
     let single = caps.with(
@@ -132,24 +134,25 @@ struct LayeredInput {
   }
 }
 
-/// Elements that take layered H.265 for plain H.265, and lose an eye without a word.
+/// Elements that treat layered H.265 as plain H.265 and silently lose an eye.
 enum LayerBlindness {
-  /// What they do with it.
+  /// Consequence and remedy, by element factory name.
   private static let harm: [String: String] = [
     "h265parse":
-      "it takes the second eye's parameter sets away; leave it out, nothing needs it",
+      "it removes the second eye's parameter sets; leave it out, it is not needed",
     "mp4mux": muxer, "qtmux": muxer, "isofmp4mux": muxer, "cmafmux": muxer, "mp4mux2": muxer,
-    "matroskamux": "it has no place for the second one; write it with mvhevcmux",
+    "matroskamux": "it cannot store the second eye; use mvhevcmux instead",
   ]
   private static let muxer =
-    "it writes no record of the second eye, which no player finds then; write it with mvhevcmux"
+    "it writes no record of the second eye, so no player finds it; use mvhevcmux instead"
 
-  /// What to say of the first element behind a pad that loses an eye; nil where there is none.
+  /// Returns a warning about the first element downstream of a pad that loses an eye; nil if none
+  /// does.
   static func warning(behind pad: Pad) -> ElementError? {
     for reader in pad.readers {
       guard let harm = harm[reader] else { continue }
       return ElementError(
-        .failedStream, "Behind \(reader) there is one eye: \(harm).")
+        .failedStream, "Only one eye is left after \(reader): \(harm).")
     }
     return nil
   }

@@ -3,9 +3,9 @@
 import GStreamer
 import ISOBMFF
 
-/// What movies say of themselves and GStreamer has tags for, in both directions.
+/// Movie metadata that has a GStreamer tag, in both directions.
 enum MetadataTags {
-  /// QuickTime's key, then the names of the same in `ilst` and in user data.
+  /// QuickTime metadata key, followed by the equivalent names in `ilst` and in user data.
   private static let texts: [(names: [String], tag: String)] = [
     (["com.apple.quicktime.title", "\u{A9}nam"], Tag.title),
     (["com.apple.quicktime.artist", "\u{A9}ART"], Tag.artist),
@@ -25,8 +25,7 @@ enum MetadataTags {
   private static let locations = ["com.apple.quicktime.location.ISO6709", "\u{A9}xyz"]
   private static let accuracies = ["com.apple.quicktime.location.accuracy.horizontal"]
 
-  /// Adds what a movie says to its tags: as tags of their own where there are such, and as it is
-  /// where there are none.
+  /// Adds a movie's metadata to its tags: as standard tags if they exist, else as private data.
   static func add(_ movie: Movie, to tags: TagList) {
     var told: Set<String> = []
     func tell(_ names: [String], _ set: (String) -> Bool) {
@@ -71,9 +70,9 @@ enum MetadataTags {
     PrivateMetadata(movie.metadata, userData: movie.userData, without: told).write(to: tags)
   }
 
-  /// What tags say of a whole movie.
+  /// Makes a movie's metadata from tags.
   ///
-  /// - Parameter defaultSoftware: what made the movie, where nobody says that.
+  /// - Parameter defaultSoftware: the writing software, if no tag names one.
   static func metadata(_ tags: TagList, defaultSoftware: String) -> MovieMetadata {
     var items: [MetadataItem] = []
     func add(_ names: [String], _ text: String?) {
@@ -103,7 +102,7 @@ enum MetadataTags {
 }
 
 extension PictureOrientation {
-  /// A value of `image-orientation`; nil for any other text.
+  /// Parses a value of `image-orientation`; nil for any other text.
   init?(tag: String) {
     let flip = "flip-"
     let isFlipped = tag.hasPrefix(flip)
@@ -118,8 +117,8 @@ extension PictureOrientation {
 }
 
 extension TagList {
-  /// These tags less what they say of the coding and the container that the stream had before it was
-  /// decoded: none of it holds any more once it is encoded again.
+  /// These tags without those about the encoding and container, which no longer apply once the
+  /// stream is encoded again.
   var withoutCoding: TagList {
     removing([
       "codec", "video-codec", "audio-codec", "subtitle-codec", "container-format", "encoder",

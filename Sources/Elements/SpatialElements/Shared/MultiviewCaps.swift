@@ -4,8 +4,8 @@ import GStreamer
 import StereoVideo
 
 extension PackingLayout {
-  /// The layout that the caps fields `multiview-mode` and `multiview-flags` name; nil where they
-  /// name none that holds two eyes in a frame.
+  /// Reads the layout from the caps fields `multiview-mode` and `multiview-flags`; nil if they
+  /// specify no frame packing of two eyes.
   init?(multiviewCaps caps: Caps) {
     guard let structure = caps.first else { return nil }
     let flags = structure.flagNames("multiview-flags")
@@ -22,7 +22,7 @@ extension PackingLayout {
 }
 
 extension PackingLayout {
-  /// The caps with `multiview-mode` and `multiview-flags` that say this layout.
+  /// Returns the caps with this layout's `multiview-mode` and `multiview-flags`.
   func adding(to caps: Caps) -> Caps {
     var flags = MultiviewFlags()
     if rightViewFirst { flags.insert(.rightViewFirst) }
@@ -38,21 +38,20 @@ extension PackingLayout {
 }
 
 extension Caps {
-  /// What caps say of a stream for information: the samples are decoded the same whatever it is.
+  /// Informative fields: the samples are decoded in the same way whatever they say.
   private static let informative: Set<String> = [
     "framerate", "max-framerate", "multiview-mode", "multiview-flags", "views", "profile", "tier",
     "level", "base-profile", "chroma-format", "bit-depth-luma", "bit-depth-chroma", "lcevc",
     "parsed", "framed", "rfc6381-codec", "bitrate",
   ]
-  /// What coded video says of itself, too.
+  /// Fields that repeat properties found in a coded video stream itself.
   private static let saidByCodedVideo: Set<String> = [
     "colorimetry", "chroma-site", "pixel-aspect-ratio", "interlace-mode", "field-order",
     "mastering-display-info", "content-light-level",
   ]
 
-  /// Whether what comes under these caps goes on with what came under `old`: nothing that a movie
-  /// says of its samples changes. Fields that come anew or go change nothing, as a parser's caps
-  /// get more exact with what it has seen.
+  /// Whether a stream with these caps can continue one with `old` without a new sample entry. Added
+  /// or removed fields do not matter, as a parser refines its caps with what it has parsed.
   func continues(_ old: Caps) -> Bool {
     guard let before = old.first, let after = first, before.name == after.name else { return false }
     let uncompared = Self.uncompared(before, after)
@@ -67,7 +66,7 @@ extension Caps {
     }
   }
 
-  /// What of caps that do not continue `old` is other than there, for people: "width from 640 to
+  /// Describes how caps that do not continue `old` differ from it, for messages: "width from 640 to
   /// 320".
   func changes(since old: Caps) -> String {
     guard let before = old.first, let after = first else { return "from \(old) to \(self)" }
@@ -83,8 +82,8 @@ extension Caps {
 }
 
 extension Fraction {
-  /// How long a frame lasts at this many frames a second, in nanoseconds; nil for a rate that varies
-  /// or makes no sense.
+  /// Duration in nanoseconds of a frame at this rate in frames per second; nil for a variable or
+  /// invalid rate.
   var frameDuration: ClockTime? {
     guard numerator > 0, denominator > 0 else { return nil }
     return scale(.second, UInt64(denominator), UInt64(numerator))

@@ -3,27 +3,27 @@
 import GStreamer
 import ISOBMFF
 
-/// What a movie or a track says that GStreamer has no tags for: it travels as it is in the tag
-/// `private-data`, which is for just this, and so gets into another movie.
+/// Metadata of a movie or track that has no GStreamer tag. It travels unchanged in the tag
+/// `private-data`, which is meant for this, and so survives remuxing.
 struct PrivateMetadata {
   private static let itemName = "QuickTimeMetadataItem"
   private static let boxName = "QuickTimeUserData"
-  /// More than this is nothing to carry along in tags: items, and bytes of all of them together.
+  /// Maximum number of items carried in tags, and maximum size of all items in bytes.
   private static let (maximumCount, maximumSize) = (256, 4 << 20)
 
   var items: [MetadataItem] = []
   var userData: [OpaqueBox] = []
 
-  /// - Parameter told: keys of what tags say already.
+  /// - Parameter told: keys already covered by other tags.
   init(_ items: [MetadataItem], userData: [OpaqueBox], without told: Set<String> = []) {
-    // Texts of user data are among its boxes, in all their languages; `meta` is where items are.
+    // Texts of user data are among its boxes, in all languages; `meta` contains the items.
     self.items = items.filter { $0.keySpace != "udta" && !told.contains($0.key) }
     self.userData = userData.filter {
       $0.type != "meta" && !told.contains($0.type.description)
     }
   }
 
-  /// What tags of another movie's stream carry.
+  /// Reads the private metadata from tags.
   init(_ tags: TagList) {
     for (content, information) in tags.samples(Tag.privateData) {
       func code(_ field: String) -> FourCC? {
@@ -67,19 +67,19 @@ struct PrivateMetadata {
   }
 }
 
-/// What a track of a movie is beside its samples and GStreamer has no words for. It travels in the
-/// tag `private-data`, and so gets into another movie.
+/// Properties of a movie track that have no equivalent in GStreamer. They travel in the tag
+/// `private-data` and so survive remuxing.
 struct PrivateTrack: Equatable {
   private static let name = "QuickTimeTrack"
 
-  /// The track's number in the movie that it comes from.
+  /// Track ID in the source movie.
   var id: TrackID
   var handlerType: FourCC
   var timescale: UInt32
   var alternateGroup: UInt16
-  /// The box that says what kind of media it is, for kinds that have no usual one.
+  /// The media header box, for media types without a standard one.
   var mediaHeader: OpaqueBox?
-  /// Numbers of tracks of the same movie.
+  /// References to tracks of the source movie, by track ID.
   var references: [TrackReference]
 
   init(_ track: Track) {
@@ -91,7 +91,7 @@ struct PrivateTrack: Equatable {
     references = track.references
   }
 
-  /// Nil where the tags are not those of a movie's track.
+  /// Returns nil if the tags are not those of a movie's track.
   init?(_ tags: TagList) {
     guard
       let (content, information) = tags.samples(Tag.privateData).first(where: {

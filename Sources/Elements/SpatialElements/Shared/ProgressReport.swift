@@ -4,8 +4,8 @@ import GStreamer
 import StereoEncoder
 import StereoVideo
 
-/// Tells the application, once a second, how far long work has come: an element message with
-/// `running-time` (ns), `frames`, `bytes` and `frames-per-second` (of the work, not the video).
+/// Reports the progress of long work once per second in an element message with `running-time`
+/// (ns), `frames`, `bytes` and `frames-per-second` (of the work, not the video).
 struct ProgressReport {
   private let messageName: String
   private var started: ClockTime?
@@ -37,8 +37,8 @@ struct ProgressReport {
 }
 
 extension ElementObject {
-  /// Says at the end what each eye cost: an element message `stereo-encoder-statistics` an eye,
-  /// and a line in the log.
+  /// Reports at the end what each eye cost: one element message `stereo-encoder-statistics` per
+  /// eye, and a line in the log.
   func postStatistics(_ stereo: StereoInput, log: DebugCategory) {
     let baseBytes = stereo.statistics(of: stereo.baseEye)?.bytes ?? 0
     for eye in Eye.allCases {

@@ -3,14 +3,14 @@
 import GStreamer
 
 extension Query {
-  /// Answers what a sink pad answers by itself whose element reads frames where they lie: CAPS,
-  /// ACCEPT_CAPS and ALLOCATION. False for any other query.
+  /// Answers the CAPS, ACCEPT_CAPS and ALLOCATION queries on a sink pad of an element that reads
+  /// frames in place. Returns false for any other query.
   ///
   /// - Parameters:
-  ///   - all: every caps that the pad takes.
-  ///   - possible: those that it takes as things are.
-  ///   - held: how many frames may be kept while the next ones come. A source with few buffers, such
-  ///     as a camera, starves unless its pool has as many more.
+  ///   - all: all caps that the pad accepts.
+  ///   - possible: the caps that it accepts in its current state.
+  ///   - held: number of frames kept while the next ones arrive. A source with few buffers, such as
+  ///     a camera, starves unless its pool has that many more.
   borrowing func answerAsReader(
     of all: Caps, possible: @autoclosure () -> Caps, keeping held: @autoclosure () -> Int = 0
   ) -> Bool {

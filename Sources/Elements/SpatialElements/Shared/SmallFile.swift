@@ -8,14 +8,14 @@ import GStreamer
   import Glibc
 #endif
 
-/// A file that is read whole.
+/// A file that is read into memory as a whole.
 enum SmallFile {
-  /// What is in a file; nil where there is none.
+  /// Reads a file; nil if there is none.
   ///
-  /// - Throws: an ``ElementError`` where it cannot be read, is no file, or is longer than `limit`
-  ///   bytes.
+  /// - Throws: an ``ElementError`` if it cannot be read, is not a regular file, or is longer than
+  ///   `limit` bytes.
   static func bytes(of path: String, limit: Int) throws(ElementError) -> [UInt8]? {
-    // A pipe without a writer is not waited for.
+    // Do not wait for the writer of a pipe.
     let file = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
     guard file >= 0 else {
       guard errno == ENOENT else { throw failure(path) }
@@ -25,10 +25,10 @@ enum SmallFile {
     var facts = stat()
     guard fstat(file, &facts) == 0 else { throw failure(path) }
     guard facts.st_mode & S_IFMT == S_IFREG else {
-      throw ElementError(.read, "'\(path)' could not be read: it is no file.")
+      throw ElementError(.read, "'\(path)' could not be read: it is not a regular file.")
     }
     guard facts.st_size <= limit else {
-      throw ElementError(.read, "'\(path)' is larger than such files are, \(limit) bytes.")
+      throw ElementError(.read, "'\(path)' is too large: the limit is \(limit) bytes.")
     }
     var bytes = [UInt8](repeating: 0, count: Int(facts.st_size))
     var count = 0

@@ -3,17 +3,17 @@
 import GStreamer
 import StereoVideo
 
-/// What properties say of how a pair was shot; 0, `none` and nil stand for not said.
+/// Spatial metadata set by properties; 0, `none` and nil mean unspecified.
 struct SpatialSettings {
   var heroEye = EyeChoice.none
   /// In degrees.
   var horizontalFieldOfView = 0.0
   /// In millimetres.
   var baseline = 0.0
-  /// In picture widths; nil until it is set, since 0 says something.
+  /// In picture widths; nil until set, since 0 is a valid value.
   var disparityAdjustment: Double?
   var projection = ProjectionChoice.none
-  /// As tags say them.
+  /// In the text format of the tags.
   var bounds, pose, initialView: String?
 
   var metadata: SpatialMetadata {
@@ -29,22 +29,22 @@ struct SpatialSettings {
 }
 
 extension SpatialSettings {
-  /// What is said of how the pair was shot; all else as `tags` say. What these say of the field of
-  /// view holds for their own projection.
+  /// The metadata set by properties, completed from `tags`. The tags' field of view applies only to
+  /// their own projection.
   func metadata(after tags: SpatialMetadata) -> SpatialMetadata {
     var tags = tags
     if contradicts(tags) { tags.horizontalFieldOfView = nil }
     return metadata.fillingGaps(from: tags)
   }
 
-  /// Whether the projection is another one than that of tags.
+  /// Whether the projection differs from that of the tags.
   func contradicts(_ tags: SpatialMetadata) -> Bool {
     projection.projection.map { $0 != tags.projection ?? .rectilinear } ?? false
   }
 
-  /// What is said of how the pictures surround the viewer; all else as `tags` say.
+  /// The spherical metadata set by properties, completed from `tags`.
   ///
-  /// - Throws: an ``ElementError`` for a property that says nothing that can be.
+  /// - Throws: an ``ElementError`` for a property with an invalid value.
   func sphereTags(after tags: SphereTags = SphereTags()) throws -> SphereTags {
     var own = tags
     own.bounds = try Self.read("bounds", bounds, SphereBounds.init(text:)) ?? tags.bounds
@@ -59,37 +59,37 @@ extension SpatialSettings {
   ) throws -> Value? {
     guard let text, !text.isEmpty else { return nil }
     guard let value = value(text) else {
-      throw ElementError(.settings, "The property \(name) is '\(text)', which cannot be.")
+      throw ElementError(.settings, "The property \(name) has the invalid value '\(text)'.")
     }
     return value
   }
 
-  /// How pictures surround the viewer, for elements that write it down.
+  /// Properties for spherical metadata, for elements that write it.
   static func sphereProperties<Owner: HasSettings>(
     at path: WritableKeyPath<Owner.Settings, SpatialSettings>
   ) -> [Property<Owner>] {
     [
       .string(
         "bounds", nick: "Bounds",
-        blurb: "What an equirectangular picture lacks of the whole map at the top, the bottom, the "
-          + "left and the right, as parts with commas between (NULL = by tag spherical-bounds)",
+        blurb: "Parts of the full equirectangular map missing at the top, bottom, left and right, "
+          + "as comma-separated fractions (NULL = from tag spherical-bounds)",
         at: path.appending(path: \.bounds)),
       .string(
         "pose", nick: "Pose",
-        blurb: "How the picture is turned: yaw (counter-clockwise), pitch and roll in degrees with "
-          + "commas between (NULL = by tag spherical-pose)",
+        blurb: "Rotation of the picture: yaw (counter-clockwise), pitch and roll, "
+          + "comma-separated, in degrees (NULL = from tag spherical-pose)",
         at: path.appending(path: \.pose)),
       .string(
         "initial-view", nick: "Initial view",
-        blurb: "Where a viewer is to look first: yaw (to the right), pitch and roll in degrees "
-          + "with commas between (NULL = by tag spherical-initial-view)",
+        blurb: "Direction to look at first: yaw (to the right), pitch and roll, comma-separated, "
+          + "in degrees (NULL = from tag spherical-initial-view)",
         at: path.appending(path: \.initialView)),
     ]
   }
 }
 
-/// The stream tags in which the spatial metadata travels: they are sticky, pass encoders, parsers
-/// and queues, and are set by applications through GstTagSetter or `taginject`.
+/// Stream tags for spatial metadata: they are sticky, pass through encoders, parsers and queues,
+/// and can be set by applications with GstTagSetter or `taginject`.
 enum StereoTags {
   static let heroEye = "stereo-hero-eye"
   static let horizontalFieldOfView = "stereo-horizontal-field-of-view"
@@ -100,16 +100,16 @@ enum StereoTags {
   static let declarations = [
     TagDeclaration(
       heroEye, .string, nick: "stereo hero eye",
-      blurb: "the eye to show where only one can be shown: left or right"),
+      blurb: "the eye to show if only one can be shown: left or right"),
     TagDeclaration(
       horizontalFieldOfView, .double, nick: "stereo horizontal field of view",
-      blurb: "what one eye's picture covers horizontally, in degrees, above 0 and up to 360"),
+      blurb: "horizontal angle covered by one eye's picture, in degrees, above 0 and up to 360"),
     TagDeclaration(
       baseline, .double, nick: "stereo baseline",
-      blurb: "the distance between the two lenses' centres, in millimetres"),
+      blurb: "distance between the centres of the two lenses, in millimetres"),
     TagDeclaration(
       disparityAdjustment, .double, nick: "stereo disparity adjustment",
-      blurb: "the shift of the two pictures against each other, in picture widths, -1 to 1"),
+      blurb: "horizontal shift of the two pictures against each other, in picture widths, -1 to 1"),
     TagDeclaration(
       projection, .string, nick: "stereo projection",
       blurb: "how the picture maps onto the viewer's surroundings: rectilinear, "
@@ -119,7 +119,7 @@ enum StereoTags {
 }
 
 extension SpatialMetadata {
-  /// What the tags say; values out of range count as not said.
+  /// Reads the tags; values out of range are ignored.
   init(_ tags: TagList) {
     self.init(
       heroEye: tags.string(StereoTags.heroEye).flatMap(Eye.init(rawValue:)),
@@ -131,7 +131,7 @@ extension SpatialMetadata {
       projection: tags.string(StereoTags.projection).flatMap(ProjectionKind.init(rawValue:)))
   }
 
-  /// Adds what is known to a tag list.
+  /// Adds the known values to a tag list.
   func write(to tags: TagList) {
     if let heroEye { tags.set(StereoTags.heroEye, .string(heroEye.rawValue)) }
     if let horizontalFieldOfView {
@@ -145,12 +145,12 @@ extension SpatialMetadata {
   }
 }
 
-/// Which eye a buffer shows: the custom meta `GstStereoViewMeta`. It has no tags, so that encoders,
-/// decoders and filters carry it along.
+/// The eye that a buffer shows: the custom meta `GstStereoViewMeta`. It has no tags, so encoders,
+/// decoders and filters copy it.
 enum StereoViewMeta {
   static let meta = CustomMeta("GstStereoViewMeta")
 
-  /// Describes a buffer that nobody else holds.
+  /// Sets the meta on a buffer without other references.
   ///
   /// - Parameters:
   ///   - viewID: the ViewId of Annex F.

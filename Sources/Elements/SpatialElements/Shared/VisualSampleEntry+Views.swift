@@ -6,8 +6,8 @@ import MoviePlayer
 import StereoVideo
 
 extension SpatialMetadata {
-  /// What is written where nothing is said. Of flat pictures it is a phone's camera, and eyes as far
-  /// apart as a person's: what makes a movie spatial for Apple's players.
+  /// Default metadata for anything unspecified. For flat pictures it is the field of view of a
+  /// phone's camera and the distance of human eyes, which make a movie spatial for Apple's players.
   static func usual(for projection: ProjectionKind?) -> SpatialMetadata {
     let degrees: Double? =
       switch projection {
@@ -30,13 +30,14 @@ extension SpatialMetadata {
 }
 
 extension VisualSampleEntry {
-  /// Adds what says how a track that is taken as it is holds the eyes: the boxes that it came with,
-  /// as far as nobody says otherwise, or new ones if it holds both eyes or surrounds the viewer.
+  /// Adds the boxes that describe the eyes in a track whose samples are stored as received: the
+  /// original boxes, unless properties or tags override them, or new ones if the track holds both
+  /// eyes or is immersive.
   ///
   /// - Parameters:
-  ///   - metadata: what properties and tags say of the pair.
-  ///   - sphere: what they say of how it surrounds the viewer.
-  /// - Returns: what is lost of that, in sentences.
+  ///   - metadata: spatial metadata of the pair, from properties and tags.
+  ///   - sphere: spherical metadata, from properties and tags.
+  /// - Returns: descriptions of the metadata that is lost.
   mutating func addSpatialBoxes(
     _ caps: Caps, _ metadata: SpatialMetadata, _ sphere: SphereTags
   ) -> [String] {
@@ -49,13 +50,13 @@ extension VisualSampleEntry {
     }
     var metadata = metadata
     if metadata.projection == .rectilinear, immersiveMetadata?.projection.kind != nil {
-      // Somebody knows better than the boxes.
+      // Properties or tags override the boxes.
       sphericalVideo = nil
       horizontalFieldOfView = SpatialMetadata.usual(for: .rectilinear).horizontalFieldOfView
     }
-    // Where that says the same, it is said already.
+    // Nothing to add if the box says the same.
     if let kind = sphericalVideo?.kind, kind == metadata.projection { metadata.projection = nil }
-    // What the boxes' maker left out, nobody here knows better.
+    // A value that the original boxes leave out is not made up here.
     horizontalFieldOfView = metadata.horizontalFieldOfView ?? horizontalFieldOfView
     let isPackedByBoxes = stereoscopicMode?.packing != nil
     if isPackedByBoxes, let packing { stereoscopicMode = StereoscopicMode(packing) }
@@ -66,7 +67,7 @@ extension VisualSampleEntry {
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
     } else if packing != nil || hasLayeredViews {
       let metadata = metadata.fillingGapsAsUsual()
-      // Players outside of Apple's systems look for this one.
+      // Players outside Apple's systems look for this box.
       stereoscopicMode = packing.flatMap { StereoscopicMode($0) }
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
       horizontalFieldOfView = metadata.horizontalFieldOfView
@@ -74,10 +75,10 @@ extension VisualSampleEntry {
     return []
   }
 
-  /// Whether the boxes have it already.
+  /// Whether the existing boxes already contain this metadata.
   private func says(_ immersive: ImmersiveMetadata, _ lenses: LensCollection?) -> Bool {
     guard let own = immersiveMetadata, own.pose == immersive.pose else { return false }
-    // Tags have bounds as decimal numbers.
+    // Tags have bounds as decimal numbers, so they are compared with a tolerance.
     if let kind = own.projection.kind {
       let hasLenses = lenses == nil || lenses == extendedUsage?.lensCollection
       return kind == immersive.projection.kind && (kind != .parametric || hasLenses)
@@ -88,13 +89,13 @@ extension VisualSampleEntry {
     return bounds.isNear(wanted)
   }
 
-  /// Says how the pictures surround the viewer, to Apple's players (`vexu`, `hfov`) and to others
-  /// (`sv3d`, `st3d`); of layered pictures, the latter show one eye.
+  /// Describes how the pictures surround the viewer, for Apple's players (`vexu`, `hfov`) and for
+  /// others (`sv3d`, `st3d`), which show one eye of layered pictures.
   ///
   /// - Parameters:
-  ///   - metadata: how a pair was shot.
-  ///   - lenses: what a parametric picture was shot with.
-  /// - Returns: what is lost, in sentences.
+  ///   - metadata: spatial metadata of the pair.
+  ///   - lenses: lens calibration of a parametric picture.
+  /// - Returns: descriptions of the metadata that is lost.
   mutating func surround(
     _ immersive: ImmersiveMetadata, _ metadata: SpatialMetadata, _ lenses: LensCollection?
   ) -> [String] {
@@ -111,7 +112,7 @@ extension VisualSampleEntry {
       extendedUsage = usage.updated(with: said, packing: immersive.packing, lenses: lenses)
     } else {
       if let usage = extendedUsage {
-        // It has a projection that no longer holds.
+        // The box contains a projection that no longer applies.
         metadata = metadata.fillingGaps(from: usage.metadata)
         metadata.projection = nil
       }
@@ -121,11 +122,11 @@ extension VisualSampleEntry {
     horizontalFieldOfView = metadata.horizontalFieldOfView
     sphericalVideo = others.video
     stereoscopicMode = isLayered ? nil : others.stereo
-    // The initial view has a place in the track.
+    // The initial view is stored in the track instead.
     let hasPlace = SphericalVideoV1(around: immersive) != nil
     let losses: [String] = apple.losses.compactMap { loss in
       if case .initialView = loss, hasPlace { return nil }
-      return others.losses.contains(loss) ? "\(loss)" : "players of Apple's vexu: \(loss)"
+      return others.losses.contains(loss) ? "\(loss)" : "for readers of Apple's vexu, \(loss)"
     }
     let lacksLenses =
       immersive.projection == .parametric && extendedUsage?.lensCollection == nil
@@ -134,7 +135,8 @@ extension VisualSampleEntry {
 }
 
 extension SphericalVideoV1 {
-  /// What programs that know nothing newer read; nil unless the picture is the whole sphere.
+  /// Makes the box for programs that read nothing newer; nil unless the picture covers the whole
+  /// sphere.
   init?(around immersive: ImmersiveMetadata) {
     guard immersive.projection.kind == .equirectangular,
       let box = Self.make(immersive, width: 1, height: 1, software: ProjectVersion.name).box
@@ -144,11 +146,11 @@ extension SphericalVideoV1 {
 }
 
 extension ElementImplementation {
-  /// Says what boxes have no place for of how pictures surround the viewer.
+  /// Posts a warning about spherical metadata that the boxes cannot store.
   func warn(of losses: [String]) {
     guard !losses.isEmpty else { return }
     postWarning(
       ElementError(
-        .mux, "How the pictures surround the viewer: \(losses.joined(separator: "; "))."))
+        .mux, "The movie cannot store all spherical metadata: \(losses.joined(separator: "; "))."))
   }
 }
