@@ -99,6 +99,6 @@ struct EncoderSequenceTests {
     let told = try await failure(
       of: changing("format=I420,width=384,height=96")
         + "pass=pass1 multipass-cache-file=\(folder.path("pass")) ! fakesink")
-    #expect(told.message.contains("changed in mid stream"), "\(told)")
+    #expect(told.message.contains("changed mid-stream"), "\(told)")
   }
 }

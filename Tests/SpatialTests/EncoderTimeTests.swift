@@ -107,7 +107,7 @@ struct EncoderTimeTests {
         0, 2, 3, 4,
       ])
     let warnings = harness.messages().warnings
-    #expect(warnings.last?.contains("do not come after those of the pair before") == true)
+    #expect(warnings.last?.contains("are not after those of the previous pair") == true)
     #expect(warnings.last?.contains("3 so far") == true, "\(warnings)")
   }
 

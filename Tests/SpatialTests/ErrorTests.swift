@@ -89,7 +89,7 @@ struct ErrorTests {
   func capsChange(second: String) async throws {
     let failure = try await failure(
       of: changing(second) + mux("option-string=rc-lookahead=15:bframes=3"))
-    #expect(failure.message.contains("changed in mid stream"), "\(failure)")
+    #expect(failure.message.contains("changed mid-stream"), "\(failure)")
     #expect(try MovieFile(path).video().samples.count == 10)
   }
 

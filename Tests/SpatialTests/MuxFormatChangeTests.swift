@@ -189,7 +189,7 @@ struct MuxFormatChangeTests {
         let path = folder.path("movie.mov")
         let failure = try await failure(
           of: "\(streams) \(properties) ! filesink location=\(path)")
-        #expect(failure.message.contains("changed in mid stream"), "\(failure)")
+        #expect(failure.message.contains("changed mid-stream"), "\(failure)")
         #expect(try MovieFile(path).video().samples.count == 10)
       }
     }

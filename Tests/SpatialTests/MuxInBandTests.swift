@@ -117,7 +117,7 @@ struct MuxInBandTests {
     await #expect {
       _ = try await movie("changed.mov", of: stream.caps, units)
     } throws: { error in
-      (error as? PipelineFailure)?.message.contains("changed in mid stream") == true
+      (error as? PipelineFailure)?.message.contains("changed mid-stream") == true
     }
   }
 

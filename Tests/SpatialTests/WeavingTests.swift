@@ -104,11 +104,11 @@ struct WeavingTests {
         "depth"
       ),
       (
-        "width=320,height=180", "b-adapt=0:scenecut=0:open-gop=0:keyint=4", "", "do not go together"
+        "width=320,height=180", "b-adapt=0:scenecut=0:open-gop=0:keyint=4", "", "do not match"
       ),
       (
         "width=320,height=180", "b-adapt=0:scenecut=0:open-gop=0:keyint=6:bframes=0", "",
-        "do not go together"
+        "do not match"
       ),
       (
         "width=320,height=180", "b-adapt=0:scenecut=0:open-gop=0:keyint=6",

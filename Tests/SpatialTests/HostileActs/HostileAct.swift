@@ -85,7 +85,7 @@ extension HostileAct {
         Self.all,
         [
           "stereotestsrc": nil,
-          "mvhevcmux": .failure("changed in mid stream"),
+          "mvhevcmux": .failure("changed mid-stream"),
         ])
     case .endWithoutData:
       .every(

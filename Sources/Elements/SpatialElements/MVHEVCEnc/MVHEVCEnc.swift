@@ -19,13 +19,13 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   properties: [
     .choice(
       "hero-eye", nick: "Hero eye",
-      blurb: "The eye in the base layer, which players for one eye show "
-        + "(none = by tag stereo-hero-eye, else left)",
+      blurb: "Eye in the base layer, shown by players for one eye "
+        + "(none = from tag stereo-hero-eye, else left)",
       default: .none, at: \.heroEye)
   ] + EncoderSettings.properties(at: \.encoder) + PairingSettings.properties(at: \.pairing),
   interfaces: [.preset])
 
-/// Two sinks and one source that are always there.
+/// An encoder with two always sink pads and one source pad.
 final class MVHEVCEnc: PairsEyes {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
@@ -38,14 +38,14 @@ final class MVHEVCEnc: PairsEyes {
     private var stereo: StereoInput?
     fileprivate var unlinkedPads = UnlinkedPads()
     private var streamTime = StreamTime()
-    /// Whether a seek came since the start: the streams may then end without a frame.
+    /// Whether there was a flush since the start: the streams may then end without a frame.
     private var hasBeenFlushed = false
     private var padCaps: [Eye: Caps] = [:]
     private var tags = TagList()
     private var hasSentCaps = false
-    /// What downstream takes has its parameter sets inside.
+    /// Whether downstream takes parameter sets in-band.
     private var isByteStream = false
-    /// How long frames stay inside, once downstream has been told.
+    /// The latency reported downstream.
     private var latency: ClockTime?
     private var progress = ProgressReport("mvhevcenc-progress")
     private var frameCount = 0
@@ -124,7 +124,7 @@ extension MVHEVCEnc.Streaming {
     stereo = nil
     streamTime = StreamTime()
     hasBeenFlushed = true
-    // What follows may be of another size.
+    // Later frames may have another size.
     hasSentCaps = false
     latency = nil
   }
@@ -134,7 +134,7 @@ extension MVHEVCEnc.Streaming {
     padCaps[eye] = caps
   }
 
-  /// Ends what is coded so far: the frames that come are of another size or format.
+  /// Ends the current coded video sequence: the next frames have another size or format.
   private mutating func endSequence() throws {
     guard let old = stereo else { return }
     while let frames = try old.drain() {
@@ -162,7 +162,7 @@ extension MVHEVCEnc.Streaming {
     element.followSettings(stereo)
     enterSegment(of: stereo.baseEye == .left ? left : right)
     try push(try stereo.take(left: left, right: right))
-    // It rises where a constant quality becomes a bitrate.
+    // It rises when constant quality changes to a bitrate.
     if let latency = stereo.latency, latency != self.latency {
       self.latency = latency
       element.setLatency(min: latency, max: nil)
@@ -188,7 +188,7 @@ extension MVHEVCEnc.Streaming {
     return input
   }
 
-  /// Where stream time jumps, the frames before and behind may not need each other.
+  /// After a jump in stream time, frames may not refer to frames before it.
   private mutating func enterSegment(of base: AggregatorPad) {
     guard let time = base.peek().flatMap({ base.runningTime($0) }) else { return }
     if streamTime.enter(base.segment, at: time) { element.keyframes.add(time) }

@@ -118,7 +118,7 @@ struct InBandVideo {
       guard isRecorded(unit) else {
         throw ElementError(
           .format,
-          "The parameter sets of the video on \(pad) changed in mid stream; a movie's "
+          "The parameter sets of the video on \(pad) changed mid-stream; a movie's "
             + "track has one set of them.")
       }
       return false

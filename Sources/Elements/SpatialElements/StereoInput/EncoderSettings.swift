@@ -8,7 +8,7 @@ protocol HasEncoderSettings {
   var encoder: EncoderSettings { get }
 }
 
-/// What the encoder's properties set, in every element that encodes.
+/// Encoder properties, common to all elements that encode.
 struct EncoderSettings {
   var quality = 22.0
   var bitrate: Int32 = 0
@@ -28,58 +28,57 @@ struct EncoderSettings {
 
   private static let usualPassFile = "mvhevc.log"
 
-  /// The properties of an element that keeps these settings at `path`.
+  /// Returns the properties of an element that stores these settings at `path`.
   static func properties<Owner: HasSettings>(
     at path: WritableKeyPath<Owner.Settings, EncoderSettings>
   ) -> [Property<Owner>] {
     [
       .double(
         "quality", nick: "Quality",
-        blurb: "Constant quality (x265's CRF): 0 is the best, 51 the smallest; "
-          + "not used where bitrate is set; a change while playing holds from a keyframe on",
+        blurb: "Constant quality (x265's CRF): 0 is the best, 51 the smallest; ignored if "
+          + "bitrate is set; a change while playing takes effect with a keyframe",
         in: 0...51, default: 22, mutable: .playing, at: path.appending(path: \.quality)),
       .int(
         "bitrate", nick: "Bitrate",
         blurb: "Average rate of both eyes together, in kbit/s (0 = constant quality); a "
-          + "change while playing holds from a keyframe on",
+          + "change while playing takes effect with a keyframe",
         in: 0...1_600_000, default: 0, mutable: .playing, at: path.appending(path: \.bitrate)),
       .int(
         "max-bitrate", nick: "Maximum bitrate",
-        blurb: "Peak rate of both eyes together, in kbit/s, which quality keeps to as well "
-          + "(0 = one and a half times bitrate; with quality, vbv-buffer-size a second)",
+        blurb: "Peak rate of both eyes together, in kbit/s, which also limits constant quality "
+          + "(0 = one and a half times bitrate; with quality, vbv-buffer-size per second)",
         in: 0...3_200_000, default: 0, mutable: .playing, at: path.appending(path: \.maximumBitrate)
       ),
       .int(
         "vbv-buffer-size", nick: "VBV buffer size",
-        blurb: "The decoder's buffer for both eyes together, in kbit (0 = one second of the peak)",
+        blurb: "Decoder buffer for both eyes together, in kbit (0 = one second of the peak rate)",
         in: 0...160_000_000, default: 0, mutable: .playing, at: path.appending(path: \.bufferSize)),
       .choice(
         "speed-preset", nick: "Speed preset",
-        blurb: "x265's preset: how much time to spend on compression", default: .medium,
+        blurb: "x265's preset: trade-off between speed and compression", default: .medium,
         at: path.appending(path: \.preset)),
       .choice(
-        "tune", nick: "Tune", blurb: "x265's tuning: what the pictures or the use are like",
+        "tune", nick: "Tune", blurb: "x265's tuning for the kind of content or use",
         default: .none, at: path.appending(path: \.tune)),
       .int(
         "key-int-max", nick: "Maximum keyframe distance",
-        blurb: "The distance between two keyframes, in frames, at most", in: 1...1_000_000,
+        blurb: "Maximum distance between two keyframes, in frames", in: 1...1_000_000,
         default: 60, at: path.appending(path: \.keyframeDistance)),
       .int(
         "key-int-min", nick: "Minimum keyframe distance",
-        blurb: "The distance, in frames, at which a scene cut or a change of quality or bitrate "
-          + "becomes a keyframe at the earliest; "
-          + "with key-int-max's value, all groups of pictures have this length "
-          + "(0 = a tenth of key-int-max, but 2 to 25)",
+        blurb: "Minimum distance, in frames, from the previous keyframe to one for a scene cut or "
+          + "a change of quality or bitrate; if equal to key-int-max, all groups of pictures have "
+          + "this length (0 = a tenth of key-int-max, but 2 to 25)",
         in: 0...1_000_000, default: 0, at: path.appending(path: \.minimumKeyframeDistance)),
       .double(
         "dependent-eye-quality-offset", nick: "Dependent eye's quality offset",
-        blurb: "Added to the QPs of the eye that is not the base; above 0 saves bits",
+        blurb: "Offset added to the QPs of the eye that is not the base; above 0 saves bits",
         in: -24...24, default: 0, at: path.appending(path: \.dependentEyeQualityOffset)),
       .choice(
         "inter-view-prediction", nick: "Inter-view prediction",
         blurb: "Whether keyframes of the eye that is not the base are predicted from those of the "
-          + "base, where that costs less; with a bitrate, a limited peak or two passes, with libx265 3.5 "
-          + "only",
+          + "base if that costs less; with a bitrate, a limited peak or two passes, only with "
+          + "libx265 3.5",
         default: .automatic, at: path.appending(path: \.interViewPrediction)),
       .int(
         "inter-view-qp-offset", nick: "Inter-view QP offset",
@@ -87,26 +86,26 @@ struct EncoderSettings {
         in: -20...20, default: 2, at: path.appending(path: \.interViewQPOffset)),
       .bool(
         "scene-cuts", nick: "Scene cuts",
-        blurb: "Start a new scene, seen in the base eye, with a keyframe in both eyes",
+        blurb: "Start each new scene, detected in the base eye, with a keyframe in both eyes",
         default: true, at: path.appending(path: \.detectsSceneCuts)),
       .choice(
         "pass", nick: "Pass",
-        blurb: "One of two passes over the same pictures: pass1 measures at quality, pass2 spends "
-          + "bitrate by that", default: .single, at: path.appending(path: \.pass)),
+        blurb: "One of two passes over the same pictures: pass1 measures at quality, pass2 uses "
+          + "that to meet bitrate", default: .single, at: path.appending(path: \.pass)),
       .string(
         "multipass-cache-file", nick: "Multipass cache file",
         blurb:
-          "Where pass1 writes what it has measured, for pass2, with .left and .right behind the "
+          "File for the measurements of pass1, read by pass2; .left and .right are appended to the "
           + "name (NULL = \(Self.usualPassFile))",
         at: path.appending(path: \.passFile)),
       .string(
         "option-string", nick: "Option string",
-        blurb: "Further options of x265, as name=value:name=value",
+        blurb: "Further x265 options, as name=value:name=value",
         at: path.appending(path: \.optionString)),
     ]
   }
 
-  /// How much both eyes may cost.
+  /// Rate control for both eyes together.
   var rateControl: RateControl {
     if pass == .first { return .quality(quality) }
     let given = maximumBitrate > 0 || bufferSize > 0
@@ -120,7 +119,7 @@ struct EncoderSettings {
       : .quality(quality, buffer: given ? buffer : nil)
   }
 
-  /// Puts the settings into an encoder's configuration.
+  /// Copies the settings to an encoder's configuration.
   func apply(to configuration: inout StereoEncoderConfiguration) {
     configuration.rateControl = rateControl
     configuration.preset = preset.preset
@@ -194,7 +193,7 @@ enum TuneChoice: Int32, EnumType {
   }
 }
 
-/// How far one eye is predicted from the other, as a property.
+/// Prediction of one eye from the other, as a property.
 enum InterViewChoice: Int32, EnumType {
   case none, keyframes, automatic
 
@@ -210,19 +209,19 @@ enum InterViewChoice: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .none: ("none", "The eyes are coded by themselves")
+    case .none: ("none", "The eyes are encoded independently")
     case .keyframes: ("keyframes", "Keyframes are predicted")
     case .automatic:
       (
         "auto",
-        "As keyframes, but for tune=zerolatency, presets from slower on, and where this libx265 cannot "
-          + "do it"
+        "As keyframes, except with tune=zerolatency, with presets from slower on, and if this "
+          + "libx265 does not support it"
       )
     }
   }
 }
 
-/// Which of two passes over the same pictures, as a property.
+/// Pass over the pictures, as a property.
 enum PassChoice: Int32, EnumType {
   case single, first, second
 

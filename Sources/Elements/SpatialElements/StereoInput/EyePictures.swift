@@ -4,9 +4,9 @@ import GStreamer
 import StereoEncoder
 import StereoVideo
 
-/// The raw frames of one eye as the encoder takes them: with a plane for each component.
+/// Raw frames of one eye in the form that the encoder needs: one plane for each component.
 final class EyePictures {
-  /// A frame that is mapped for as long as the encoder reads it.
+  /// A frame that stays mapped while the encoder reads it.
   private final class MappedFrame: Sendable {
     let frame: VideoFrame
 
@@ -27,10 +27,10 @@ final class EyePictures {
 
   let format: RawFormat
   private let info: VideoInfo
-  /// Where components are taken apart; nil where frames are read where they lie.
+  /// Pool for separated components; nil if frames are read in place.
   private let pool: VideoBufferPool?
 
-  /// Throws where the encoder does not take the format.
+  /// Throws if the encoder does not support the format.
   init(_ info: VideoInfo) throws {
     guard let format = RawFormat(info) else { throw FlowReturn.notNegotiated }
     self.info = info
@@ -46,7 +46,7 @@ final class EyePictures {
     pool = try VideoBufferPool(planar)
   }
 
-  /// The picture of a frame, which stays mapped while the encoder reads it.
+  /// Returns a frame as a picture, which stays mapped while the encoder reads it.
   func picture(_ buffer: Buffer) throws -> Picture {
     let frame = try MappedFrame(buffer, info)
     guard case .planes(let cb, let cr) = format.chroma else { return try separated(frame) }
@@ -81,15 +81,15 @@ final class EyePictures {
   }
 }
 
-/// A raw format that the encoder takes: where its components are.
+/// A raw format supported by the encoder: location of its components.
 struct RawFormat {
-  /// As the template's caps list them: first those that are read where they lie.
+  /// In the order of the template caps: formats that are read in place come first.
   static let names = ["I420", "YV12", "I420_10LE", "NV12", "P010_10LE"]
 
   enum Chroma {
-    /// A plane of each component.
+    /// One plane for each component.
     case planes(cb: Int, cr: Int)
-    /// One plane of pairs.
+    /// One plane of interleaved pairs.
     case pairs
   }
 
@@ -108,7 +108,7 @@ struct RawFormat {
 }
 
 extension VideoSignal {
-  /// What the caps say of colour, chroma siting and HDR10.
+  /// Reads colour, chroma siting and HDR10 metadata from caps.
   init(_ info: VideoInfo, _ caps: Caps) {
     self.init()
     let colour = info.colorimetry
@@ -125,7 +125,7 @@ extension VideoSignal {
     contentLightLevel = ContentLightLevel(caps)
   }
 
-  /// nil for "unspecified" and for what H.273 reserves.
+  /// Returns nil for "unspecified" and for values that H.273 reserves.
   private static func known(_ number: UInt8) -> Int? {
     [0, 2, 3].contains(number) ? nil : Int(number)
   }

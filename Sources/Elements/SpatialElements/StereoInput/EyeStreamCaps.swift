@@ -4,7 +4,7 @@ import GStreamer
 import HEVC
 import StereoVideo
 
-/// What arrives at the pad of one eye.
+/// The stream on the pad of one eye.
 enum EyeStreamCaps {
   case raw(VideoInfo, Caps)
   case coded(CodedVideo)
@@ -13,7 +13,7 @@ enum EyeStreamCaps {
   struct CodedVideo {
     let caps: Caps
     let framing: NALUnitFraming
-    /// NAL units of the decoder configuration record.
+    /// Parameter sets of the decoder configuration record, as NAL units.
     let parameterSets: [[UInt8]]
     let frameRate: Fraction?
     let pixelAspectRatio: Fraction?
@@ -83,15 +83,15 @@ enum EyeStreamCaps {
     }
   }
 
-  /// In nanoseconds; nil where the rate is not known.
+  /// In nanoseconds; nil if the rate is unknown.
   var frameDuration: ClockTime? {
     frameRate.flatMap(\.frameDuration)
   }
 }
 
-/// What the pad of one eye takes.
+/// Caps of the pad of one eye.
 enum StereoEyeCaps {
-  /// Raw video, encoded here.
+  /// Raw video, to be encoded by the element.
   static let raw = Caps(
     "video/x-raw",
     [
@@ -99,14 +99,14 @@ enum StereoEyeCaps {
       "height": .intRange(1...16384),
     ])
 
-  /// Raw video, or H.265 of one layer to be woven: what a pad of an eye is linked for.
+  /// Raw video, or single-layer H.265 to be woven: the template of an eye's pad.
   static let template: Caps = {
     let caps = raw.with()
     caps.append("video/x-h265", coded + [("views", 1)])
     return caps
   }()
 
-  /// The same, where a stream need not say that it has one view: few do.
+  /// The same without the field `views`, which few streams have.
   static let any: Caps = {
     let caps = raw.with()
     caps.append("video/x-h265", coded)

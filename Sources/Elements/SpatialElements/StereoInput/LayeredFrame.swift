@@ -4,35 +4,35 @@ import GStreamer
 import HEVC
 import StereoVideo
 
-/// One access unit of both eyes, ready for a pad or a movie.
+/// One access unit of both eyes, ready for output.
 struct LayeredFrame {
-  /// NAL units with four-byte lengths, parameter sets left out.
+  /// NAL units with four-byte lengths, without parameter sets.
   let buffer: Buffer
   /// Running times in nanoseconds; the decode time may be negative.
   let presentationTime: Int64
   let decodeTime: Int64
-  /// 0 where it is not known.
+  /// In nanoseconds; 0 if unknown.
   let duration: ClockTime
-  /// How long a picture is shown that is the only one and does not say how long it lasts.
+  /// Duration of a single picture without a duration.
   static let stillDuration = ClockTime.second
   let isSync: Bool
-  /// Whether other pictures need this one.
+  /// Whether other pictures refer to this one.
   let isReference: Bool
 }
 
-/// What a decoder or a container has to know of a layered stream before its first access unit.
+/// Description of a layered stream that a decoder or container needs before its first access unit.
 struct LayeredConfiguration: Equatable {
   /// The records of ISO/IEC 14496-15: the base layer's and the dependent layer's.
   let hvcC: [UInt8]
   let lhvC: [UInt8]
-  /// What a byte stream has in front of its keyframes, in this order.
+  /// Parameter sets before each keyframe of a byte stream, in this order, as NAL units.
   let parameterSets: [[UInt8]]
-  /// Of one eye.
+  /// Size of one eye, in luma samples.
   let width: Int
   let height: Int
   let bitDepth: Int
 
-  /// What these parameter sets say.
+  /// Makes the description from parameter sets.
   init(_ sets: LayeredParameterSets) throws {
     let record = try HEVCDecoderConfigurationRecord(sets)
     hvcC = record.bytes
@@ -53,10 +53,10 @@ extension LayeredFrame {
   /// An access unit delimiter for pictures of any kind (H.265 7.3.2.5).
   private static let delimiter: [UInt8] = [0x46, 0x01, 0x50]
 
-  /// The access unit as a byte stream (H.265 annex B), which begins with a delimiter and, where
-  /// decoding can start, has the parameter sets of both layers in it.
+  /// Returns the access unit as a byte stream (H.265 annex B) that begins with a delimiter and, at
+  /// random access points, contains the parameter sets of both layers.
   ///
-  /// - Throws: where the access unit is damaged, or memory is short.
+  /// - Throws: an error if the access unit is damaged or memory is short.
   func byteStream(_ configuration: LayeredConfiguration) throws -> Buffer {
     let sets = isSync ? configuration.parameterSets : []
     let stream = try buffer.withBytes { bytes -> Buffer? in
@@ -137,26 +137,24 @@ final class LayeredFrameWeaver: LayeredFrameMaker {
     let made = try LayeredConfiguration(sets)
     if let configuration, configuration != made {
       throw ElementError(
-        .format, "The eyes' parameter sets changed in mid stream; a movie has one set of them.")
+        .format, "The eyes' parameter sets changed mid-stream; a movie has only one set.")
     }
     configuration = made
   }
 }
 
-/// Carries the input's stream time, the position in the movie that it is of, over to an output whose
-/// timestamps are running times.
+/// Maps the input's stream time (the position in the movie) to an output whose timestamps are
+/// running times.
 struct StreamTime {
-  /// Where the output's segments start: with B frames, the first decode times lie before the first
-  /// presentation times, and a timestamp cannot be negative. GstVideoEncoder's elements leave
-  /// themselves the same room.
+  /// Start of the output's segments: with B frames, the first decode times are before the first
+  /// presentation times, and timestamps cannot be negative. GstVideoEncoder uses the same offset.
   private static let room = ClockTime.second * 3600 * 1000
 
-  /// The input's segments that frames not yet given lie in, and the running times that they hold
-  /// from.
+  /// Input segments of frames not output yet, with the running times at which they begin.
   private var segments: [(start: Int64, segment: Segment)] = []
   private var latest: Segment?
 
-  /// Looks at the segment of the frame that comes next. Returns whether it is another than before.
+  /// Notes the segment of the next frame. Returns whether it differs from the previous one.
   mutating func enter(_ segment: Segment, at runningTime: Int64) -> Bool {
     if let latest, latest.covers(segment) { return false }
     latest = segment
@@ -164,8 +162,8 @@ struct StreamTime {
     return true
   }
 
-  /// The segment of the output that begins with the frame of this running time, which is given next;
-  /// nil where the one before goes on.
+  /// Returns the output segment that begins with the frame of this running time, which is output
+  /// next; nil if the previous segment continues.
   mutating func segment(at runningTime: Int64) -> Segment? {
     guard let index = segments.lastIndex(where: { $0.start <= runningTime }) else { return nil }
     let input = segments[index].segment
@@ -180,12 +178,12 @@ struct StreamTime {
     output.position = output.start
     let first = input.rate > 0 ? input.start : input.stop ?? input.start
     output.time = input.streamTime(first) ?? input.time
-    // Frames come at the speed at which they are to be shown, so that it is applied already.
+    // Frames arrive at the speed at which they are to be shown, so the rate has been applied.
     output.appliedRate = input.rate * input.appliedRate
     return output
   }
 
-  /// The timestamp of a running time.
+  /// Converts a running time to a timestamp.
   static func timestamp(_ runningTime: Int64) -> ClockTime {
     let (sum, overflow) = Int64(room).addingReportingOverflow(runningTime)
     return overflow || sum < 0 ? 0 : ClockTime(sum)

@@ -7,28 +7,28 @@ import StereoVideo
 
 /// Encodes pairs of raw frames with two encoders in step.
 final class LayeredFrameEncoder: LayeredFrameMaker {
-  /// How many frames of an eye are kept, at most: those that wait for the other eye's, and those that
-  /// the encoder reads.
+  /// Maximum number of frames kept per eye: those that wait for the other eye's, and those that the
+  /// encoder reads.
   static let keptCount = EyePairs.waitingCount + StereoEncoder.keptPictureCount
 
   private(set) var configuration: LayeredConfiguration?
   private let encoder: StereoEncoder
   private let left: EyePictures
   private let right: EyePictures
-  /// nil where the rate varies.
+  /// Nil for a variable frame rate.
   private let frameDuration: ClockTime?
-  /// Where the rate varies: how long the frames inside the encoder last, by their times.
+  /// For a variable frame rate: durations of the frames inside the encoder, by presentation time.
   private var durations: [Int64: ClockTime] = [:]
   private let baseEye: Eye
-  /// What carries the metas of the base eye's frames inside the encoder, by their times.
+  /// Carriers of the metas of the base eye's frames inside the encoder, by presentation time.
   private var metas: [Int64: Buffer] = [:]
   private var previousTime: Int64?
   private var pairCount = 0
   private var isDraining = false
 
-  /// Throws where the eyes differ, or where there is no such encoder.
+  /// Throws if the eyes differ or the encoder is not available.
   ///
-  /// - Parameter baseCaps: of the eye in the base layer, whose colour the stream states.
+  /// - Parameter baseCaps: caps of the base eye, whose colour the stream signals.
   init(
     left: VideoInfo, right: VideoInfo, baseEye: Eye, baseCaps: Caps, settings: EncoderSettings
   ) throws {
@@ -76,14 +76,14 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
       try left.picture(pair.left), try right.picture(pair.right)
     )
     if frameDuration == nil {
-      // Without a duration it lasts, as far as anybody knows, as long as the frame before it.
+      // A frame without a duration is assumed to last as long as the previous one.
       durations[pair.presentationTime] =
         pair.duration ?? previousTime.map { ClockTime(clamping: pair.presentationTime - $0) }
       previousTime = pair.presentationTime
     }
     let carrier = Buffer()
     carrier.copyMetas(from: baseEye == .left ? pair.left : pair.right)
-    // The layers say which eye is which.
+    // The layers themselves identify the eyes.
     StereoViewMeta.meta.remove(from: carrier)
     metas[pair.presentationTime] = carrier
     pairCount += 1
@@ -98,12 +98,12 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
     return try encoder.drain().map(frames)
   }
 
-  /// Sets the rate control anew, from the next pair on.
+  /// Changes the rate control from the next pair on.
   func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try encoder.change(to: rateControl)
   }
 
-  /// How long a frame stays inside at most; nil where the rate is not known.
+  /// Maximum time that a frame stays inside the encoder; nil if the frame rate is unknown.
   var latency: ClockTime? {
     frameDuration.flatMap { duration in
       let (product, overflow) = duration.multipliedReportingOverflow(
@@ -136,28 +136,28 @@ final class LayeredFrameEncoder: LayeredFrameMaker {
   }
 }
 
-/// The keyframes that peers and the application have asked for (`GstForceKeyUnit`): each is due with
-/// the first frame at or after its time that is really encoded.
+/// Keyframes requested by other elements and the application (`GstForceKeyUnit`): each is due with
+/// the first encoded frame at or after its time.
 final class KeyframeRequests: Sendable {
-  /// Running times in nanoseconds; `.min` for at once.
+  /// Running times in nanoseconds; `.min` for immediately.
   private let times = Locked(Set<Int64>())
-  /// Nobody waits for more keyframes than this; further requests are left out.
+  /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
-  /// Takes in what an event asks for; false where it asks for no keyframe.
+  /// Adds the request of an event; returns false if it requests no keyframe.
   func add(_ event: Event) -> Bool {
     guard event.isForceKeyUnit else { return false }
     add(event.keyUnitTime.map { Int64(clamping: $0) } ?? .min)
     return true
   }
 
-  /// Asks for a keyframe at a running time.
+  /// Requests a keyframe at a running time.
   func add(_ time: Int64) {
     times.withLock { if $0.count < Self.most { $0.insert(time) } }
   }
 
-  /// Whether the frame of this running time, which is about to be encoded, has to be a keyframe. It
-  /// answers all requests that are due.
+  /// Whether the frame of this running time, which is about to be encoded, has to be a keyframe.
+  /// Removes all requests that are due.
   func answer(at time: Int64) -> Bool {
     times.withLock { times in
       let waiting = times.filter { $0 > time }
@@ -166,7 +166,6 @@ final class KeyframeRequests: Sendable {
     }
   }
 
-  /// Forgets all requests.
   func forget() {
     times.withLock { $0 = [] }
   }

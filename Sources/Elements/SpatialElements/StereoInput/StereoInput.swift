@@ -5,26 +5,26 @@ import HEVC
 import StereoEncoder
 import StereoVideo
 
-/// The two eyes as they arrive at the pads `left` and `right`, made into layered access units:
-/// raw video through two encoders in step, coded video by weaving.
+/// Turns the two eyes on the pads `left` and `right` into layered access units: raw video with two
+/// encoders in step, coded video by weaving.
 final class StereoInput {
   private var settings: EncoderSettings
   private let keyframes: KeyframeRequests
   /// The eye in the base layer.
   let baseEye: Eye
   private var streams: [Eye: EyeStreamCaps] = [:]
-  /// What makes access units of the eyes; nil until the caps of both are known.
+  /// Makes access units from the eyes; nil until the caps of both are known.
   private var maker: (any LayeredFrameMaker)?
   var pairs: EyePairs
-  /// The running time of the pair that was encoded last.
+  /// Running time of the last pair encoded.
   private var lastTime: Int64?
-  /// How many pairs of frames that differ may yet be left out.
+  /// Number of pairs with different formats that may still be dropped.
   private var tolerance: Int
 
   /// - Parameters:
-  ///   - keyframes: the requests for keyframes that frames to be encoded answer.
-  ///   - baseEye: the eye in the base layer, the one that players for one eye show.
-  ///   - earlier: what the eyes were until their format changed. One may change later than the other.
+  ///   - keyframes: pending keyframe requests.
+  ///   - baseEye: the eye in the base layer, shown by players for one eye.
+  ///   - earlier: the input before the format changed. One eye may change later than the other.
   init(
     settings: EncoderSettings, pairs: EyePairs, keyframes: KeyframeRequests, baseEye: Eye,
     following earlier: StereoInput? = nil
@@ -37,29 +37,30 @@ final class StereoInput {
     tolerance = earlier == nil ? 0 : Self.mostDiffering
   }
 
-  /// Two seconds of sixty frames.
+  /// Two seconds at 60 frames per second.
   private static let mostDiffering = 120
 
-  /// Whether these caps are of other video than what is being made.
+  /// Whether these caps are of different video than what is being encoded.
   private func isChange(_ caps: Caps, of eye: Eye) -> Bool {
     maker != nil && streams[eye].map { !caps.continues($0.caps) } ?? false
   }
 
-  /// Whether the next frames are of other video: what is inside is to be drained, and another coded video
-  /// sequence goes on, one `following` this.
+  /// Whether the next frames are of different video: this input has to be drained, and a new one
+  /// `following` it begins another coded video sequence.
   private(set) var isOver = false
 
-  /// Takes in what the settings say of rate control now. Throws where that cannot be, and goes on
-  /// as before.
+  /// Applies the current rate control settings. Throws if that is not possible; encoding continues
+  /// with the previous ones.
   func change(to new: EncoderSettings) throws(StereoEncoderError) {
     guard new.rateControl != settings.rateControl else { return }
     defer { settings = new }
     try (maker as? LayeredFrameEncoder)?.change(to: new.rateControl)
   }
 
-  /// Takes the caps of one eye. Throws where they cannot be used, or change what is being made.
+  /// Sets the caps of one eye. Throws if they are unusable or the format may not change.
   ///
-  /// - Parameter mayEnd: whether what is made may end, and something else begin, where the video changes.
+  /// - Parameter mayEnd: whether a change of format may end this sequence, to be followed by
+  ///   another.
   func setCaps(_ caps: Caps, of eye: Eye, mayEnd: Bool = false) throws {
     guard !isOver else { return }
     let stream = try EyeStreamCaps(caps, eye)
@@ -67,37 +68,37 @@ final class StereoInput {
       streams[eye] = stream
       return
     }
-    // The measurements of a pass are of one encoder.
+    // The measurements of a pass belong to one encoder.
     guard mayEnd, settings.pass == .single else {
       throw ElementError(
         .format,
-        "The \(eye) eye's format changed in mid stream, \(caps.changes(since: old.caps)); "
+        "The \(eye) eye's format changed mid-stream, \(caps.changes(since: old.caps)); "
           + (mayEnd
-            ? "what is encoded in two passes has one size and format."
-            : "a movie has one size and format, unless it is in fragments with "
+            ? "two-pass encoding needs a constant size and format."
+            : "a movie has a constant size and format, unless it is fragmented with "
               + "header-update-mode=caps."),
         debug: "\(old.caps) became \(caps)")
     }
     isOver = true
   }
 
-  /// The caps of an eye's stream, once they are known.
+  /// The stream of an eye; nil until its caps are known.
   func stream(_ eye: Eye) -> EyeStreamCaps? { streams[eye] }
 
-  /// What the access units made so far are coded with; nil before the first.
+  /// Configuration of the access units made so far; nil before the first.
   var configuration: LayeredConfiguration? { maker?.configuration }
 
-  /// How long a frame stays inside at most; nil where that is not known, or nothing is encoded.
+  /// Maximum time that a frame stays inside; nil if unknown or nothing is encoded.
   var latency: ClockTime? { (maker as? LayeredFrameEncoder)?.latency }
 
-  /// The encoder's figures of an eye; nil where nothing is encoded.
+  /// Encoder statistics of an eye; nil if nothing is encoded.
   func statistics(of eye: Eye) -> EyeStatistics? {
     (maker as? LayeredFrameEncoder)?.statistics(of: eye)
   }
 
   // MARK: Frames
 
-  /// Takes the next frames of the two pads, which have one each, or are at their end or silent.
+  /// Takes the next frames from the two pads, each of which has one, is at EOS, or is silent.
   func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
     var isCoded = false
     if case .coded = streams[baseEye] { isCoded = true }
@@ -124,11 +125,10 @@ final class StereoInput {
         forceKeyframe: keyframes.answer(at: time)))
   }
 
-  /// At the end of the stream: the next access units of those that are still inside, for which it
-  /// may take long; nil when that was all.
+  /// Returns the next access units still in the encoder, or nil when drained. May take long.
   func drain() throws -> [LayeredFrame]? { try maker?.drain() }
 
-  /// Whether a pair is left out because only one of its frames has the new format.
+  /// Whether a pair is dropped because only one of its frames has the new format.
   private func leavesOut(_ pair: EyePairs.Pair) -> Bool {
     guard maker == nil, tolerance > 0, case .raw(let left, _)? = streams[.left],
       case .raw(let right, _)? = streams[.right],
@@ -155,37 +155,37 @@ final class StereoInput {
         try LayeredFrameWeaver(left: left, right: right, baseEye: baseEye)
       default:
         throw ElementError(
-          .format, "One eye is raw video and the other is coded; both must be of one kind.")
+          .format, "One eye is raw video and the other is encoded; both must be the same kind.")
       }
     maker = made
     return try made.make(pair)
   }
 }
 
-/// Frames of both eyes that show one instant.
+/// Frames of both eyes that show the same instant.
 struct FramePair {
   let left: Buffer
   let right: Buffer
   /// Running times of the base eye's frame, in nanoseconds.
   let presentationTime: Int64
   let decodeTime: Int64
-  /// nil where it is not known.
+  /// In nanoseconds; nil if unknown.
   let duration: ClockTime?
   let forceKeyframe: Bool
 }
 
-/// Makes layered access units of pairs of frames.
+/// Makes layered access units from pairs of frames.
 protocol LayeredFrameMaker: AnyObject {
-  /// What the access units made so far are coded with.
+  /// Configuration of the access units made so far; nil before the first.
   var configuration: LayeredConfiguration? { get }
   func make(_ pair: FramePair) throws -> [LayeredFrame]
-  /// Gives what comes next of what is still inside; nil when that was all.
+  /// Returns the next access units still in the encoder, or nil when drained.
   func drain() throws -> [LayeredFrame]?
 }
 
 extension PairsEyes where Settings: HasEncoderSettings {
-  /// Hands on what properties say of pairing and of rate control now. What cannot be is a warning,
-  /// once.
+  /// Applies the current pairing and rate control properties. An unusable setting is reported once,
+  /// as a warning.
   func followSettings(_ stereo: StereoInput) {
     stereo.pairs.settings = settings.current.pairing
     do throws(StereoEncoderError) {

@@ -3,27 +3,27 @@
 import GStreamer
 import StereoVideo
 
-/// The frames that wait at the pads of two eyes, taken in pairs.
+/// Takes the frames waiting on the pads of two eyes in pairs.
 ///
-/// GstAggregator calls its element when each pad has a frame, is at its end, or has been waited for
-/// long enough: a frame whose partner is not there then has none, and is dropped and counted, so
-/// that the eyes never slip against each other.
+/// GstAggregator calls its element when each pad has a frame, is at EOS, or has been waited for
+/// long enough. A frame whose partner is missing by then is dropped and counted, so that the eyes
+/// never get out of step.
 struct EyePairs {
-  /// How many frames wait at a pad, at most: below a live source, GstAggregator takes a second one
-  /// while the first waits for its partner.
+  /// Maximum number of frames waiting on a pad: downstream of a live source, GstAggregator accepts
+  /// a second one while the first waits for its partner.
   static let waitingCount = 2
 
-  /// A frame that has been taken from its pad.
+  /// A frame taken from its pad.
   struct Frame {
     let buffer: Buffer
-    /// The segment that the frame lies in.
+    /// The segment of the frame.
     let segment: Segment
 
-    /// In nanoseconds; nil where the frame has no timestamp.
+    /// In nanoseconds; nil if the frame has no timestamp.
     var runningTime: Int64? { buffer.pts.flatMap { segment.signedRunningTime($0) } }
   }
 
-  /// Frames of both eyes that show one instant.
+  /// Frames of both eyes that show the same instant.
   struct Pair {
     let left: Frame
     let right: Frame
@@ -31,12 +31,12 @@ struct EyePairs {
     subscript(eye: Eye) -> Frame { eye == .left ? left : right }
   }
 
-  /// What became of the frames that were next.
+  /// Result of examining the next frames.
   enum Step {
     case pair(Pair)
-    /// Nothing came, or what came had no partner.
+    /// No frame was available, or it had no partner.
     case nothing
-    /// The eyes have ended: both, or one while the other is not waited for any more.
+    /// EOS on both pads, or on one while the other is no longer waited for.
     case end
 
     var isEnd: Bool { if case .end = self { true } else { false } }
@@ -45,23 +45,23 @@ struct EyePairs {
   var settings: PairingSettings
   private let counts: Locked<PairingCounts>
   private var pairing = FramePairing()
-  /// How many dropped frames the application need not be told of any more.
+  /// Number of dropped frames already reported to the application.
   private var reported: UInt64
   private var hasWarned = false
 
-  /// - Parameter counts: where an element's properties find what has been counted.
+  /// - Parameter counts: the counts shown by the element's properties.
   init(_ settings: PairingSettings, counts: Locked<PairingCounts>) {
     self.settings = settings
     self.counts = counts
     reported = counts.current.dropped
   }
 
-  /// Takes what is next at the two pads.
+  /// Takes the next frames from the two pads.
   ///
   /// - Parameters:
-  ///   - frameDuration: in nanoseconds; nil where it is not known.
-  ///   - isExact: throws in place of dropping a frame that the other eye has no partner for, because
-  ///     others may refer to it.
+  ///   - frameDuration: in nanoseconds; nil if unknown.
+  ///   - isExact: whether to throw instead of dropping a frame without a partner, because other
+  ///     frames may refer to it.
   mutating func next(
     _ left: AggregatorPad, _ right: AggregatorPad, frameDuration: ClockTime?, isExact: Bool = false
   ) throws -> Step {
@@ -97,7 +97,7 @@ struct EyePairs {
     counts.withLock { if eye == .left { $0.left &+= 1 } else { $0.right &+= 1 } }
   }
 
-  /// Counts the last pair as one that comes too late.
+  /// Recounts the last pair as dropped for coming too late.
   func dropLate() {
     counts.withLock {
       $0.pairs &-= 1
@@ -105,7 +105,7 @@ struct EyePairs {
     }
   }
 
-  /// Counts the frames of the last pair as ones without a partner.
+  /// Recounts the frames of the last pair as dropped for want of a partner.
   func dropPair() {
     counts.withLock {
       $0.pairs &-= 1
@@ -114,8 +114,8 @@ struct EyePairs {
     }
   }
 
-  /// What the application is to be told of frames that were dropped: when the first one is, and at
-  /// the end if there were more; else nil.
+  /// Returns a warning about dropped frames: when the first is dropped, and at the end if there
+  /// were more; else nil.
   mutating func warning(isFinal: Bool = false) -> ElementError? {
     let counted = counts.current
     guard counted.dropped > reported, !hasWarned || isFinal else { return nil }
@@ -128,46 +128,45 @@ struct EyePairs {
     func seconds(_ time: Int64?) -> Double { Double(time ?? 0) / 1e9 }
     return ElementError(
       .mux,
-      "The coded pictures of the two eyes do not go together: the left eye has one of "
-        + "\(seconds(times.left)) s where the right eye has one of \(seconds(times.right)) s. Either "
-        + "a picture is missing, or the eyes are coded in different orders; streams are woven only "
-        + "picture by picture. x265enc gives both eyes one order with "
-        + "option-string=b-adapt=0:scenecut=0:open-gop=0 and one key-int-max.")
+      "The coded pictures of the two eyes do not match: the left eye has one at "
+        + "\(seconds(times.left)) s where the right eye has one at \(seconds(times.right)) s. "
+        + "Either a picture is missing, or the eyes are encoded in different orders; streams are woven "
+        + "picture by picture. With x265enc, both eyes have the same order with "
+        + "option-string=b-adapt=0:scenecut=0:open-gop=0 and the same key-int-max.")
   }
 }
 
 extension AggregatorPad {
-  /// The running time of a buffer in nanoseconds; nil where it has no timestamp.
+  /// The running time of a buffer in nanoseconds; nil if it has no timestamp.
   func runningTime(_ buffer: Buffer) -> Int64? {
     (buffer.pts ?? buffer.dts).flatMap { segment.signedRunningTime($0) }
   }
 }
 
-/// Decides which frames of two eyes belong together, by their running times.
+/// Decides by running time which frames of two eyes form a pair.
 ///
-/// Cameras that are not locked to each other drift and jitter, so that the frames of a pair may lie
-/// half a frame apart, now a little less and now a little more. A limit at half a frame would tear
-/// such pairs apart again and again. So pairs that have been found may lie up to three quarters of a
-/// frame apart; once a frame has been left out, the next pair has to lie within half a frame, which
-/// one of two neighbours always does.
+/// Cameras without genlock drift and jitter, so the frames of a pair may be about half a frame
+/// apart, sometimes less and sometimes more. A limit of half a frame would keep breaking such
+/// pairs. Established pairs may therefore be up to three quarters of a frame apart; after a dropped
+/// frame, the next pair has to lie within half a frame, which one of two neighbours always does.
 struct FramePairing {
   enum Decision: Equatable {
     case pair
-    /// The frame of this eye comes before any that the other one still has.
+    /// The frame of this eye is earlier than any that the other eye still has.
     case drop(Eye)
   }
 
-  /// Without a rate, frames of a pair lie at most this far apart.
+  /// Tolerance when the frame rate is unknown.
   private static let usualTolerance = ClockTime.second / 1000
 
-  /// Whether the frames before these were a pair, or these are the first.
+  /// Whether the previous frames formed a pair; true at the start.
   private var isPaired = true
 
   /// - Parameters:
-  ///   - left: a running time in nanoseconds; nil where a frame has none, which then goes with
-  ///     whatever the other eye has.
-  ///   - right: the same of the right eye.
-  ///   - frameDuration: in nanoseconds; nil where it is not known.
+  ///   - left: running time in nanoseconds; a frame without one is paired with any frame of the
+  ///     other eye.
+  ///   - right: the same for the right eye.
+  ///   - frameDuration: in nanoseconds; nil if unknown.
   mutating func decide(
     left: Int64?, right: Int64?, frameDuration: ClockTime?, _ settings: PairingSettings
   ) -> Decision {

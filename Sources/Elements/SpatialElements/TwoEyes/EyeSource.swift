@@ -3,12 +3,12 @@
 import GStreamer
 import StereoVideo
 
-/// The source pads `left` and `right` of an element that gives each eye a stream of its own.
+/// The source pads `left` and `right` of an element that outputs a separate stream for each eye.
 struct EyePads: Sendable {
   private let left: Pad
   private let right: Pad
 
-  /// Makes the pads. The element adds them.
+  /// Creates the pads; the element has to add them.
   init<Owner: ElementImplementation>(
     _ instance: ElementInstance, _ functions: PadFunctions<Owner>
   ) throws {
@@ -19,17 +19,17 @@ struct EyePads: Sendable {
 
   subscript(eye: Eye) -> Pad { eye == .left ? left : right }
 
-  /// The caps of a stream that shows one eye alone, of those of a stream of any pictures.
+  /// Returns the caps changed for a stream that shows only one eye.
   static func caps(_ caps: Caps, of eye: Eye) -> Caps {
     caps.with(["multiview-mode": .string(eye.rawValue)], removing: ["views", "multiview-flags"])
   }
 
-  /// Which of these caps the peers take as the pictures of their eyes: all of them, where nothing is
-  /// linked.
+  /// Returns the part of `caps` that the peers accept for the frames of their eyes; all of it if
+  /// nothing is linked.
   ///
   /// - Parameters:
-  ///   - eyes: whose peers are asked.
-  ///   - unsaid: fields besides that are not the same for what is asked for.
+  ///   - eyes: the eyes whose peers are asked.
+  ///   - unsaid: further fields to be ignored because they differ between input and output.
   func peerCaps(
     among caps: Caps, of eyes: some Sequence<Eye> = Eye.allCases, without unsaid: [String] = []
   ) -> Caps {
@@ -42,12 +42,12 @@ struct EyePads: Sendable {
     }
   }
 
-  /// What the peers say of the memory of their eyes' frames: whether all of them take frames that lie
-  /// as a GstVideoMeta says, and how many buffers the neediest one asks for.
+  /// Queries the peers about memory for their eyes' frames: whether all of them accept any layout
+  /// described by a GstVideoMeta, and the largest number of buffers that one of them needs.
   ///
   /// - Parameters:
-  ///   - eyes: whose peers are asked.
-  ///   - caps: of an eye's frames.
+  ///   - eyes: the eyes whose peers are asked.
+  ///   - caps: returns the caps of an eye's frames.
   func peerMemory(
     of eyes: some Sequence<Eye> = Eye.allCases, caps: (Eye) -> Caps
   ) -> (takesAnyLayout: Bool, bufferCount: Int) {
@@ -61,7 +61,7 @@ struct EyePads: Sendable {
     }
   }
 
-  /// Begins a stream at each pad, for the one that begins at the sink pad.
+  /// Pushes STREAM_START on each pad for a stream that starts on the sink pad.
   func startStreams(of element: any ElementObject, following start: Event) {
     for eye in Eye.allCases {
       let event = Event.streamStart(id: self[eye].streamID(element, suffix: eye.rawValue))
@@ -69,14 +69,14 @@ struct EyePads: Sendable {
     }
   }
 
-  /// Says at each pad what its stream is from now on.
+  /// Pushes new caps on each pad.
   func sendCaps(following event: Event, _ caps: (Eye) -> Caps) {
     for eye in Eye.allCases { self[eye].push(Event.caps(caps(eye)).following(event)) }
   }
 }
 
-/// The two streams of an element that gives each eye one, in the hands of the thread that data flows
-/// in: how frames lie in memory, and what the peers said.
+/// The two output streams of an element with one stream per eye, for use in the streaming thread:
+/// memory layout of the frames, and the peers' flow returns.
 struct EyeSource {
   private let pads: EyePads
   private let combiner = FlowCombiner()
@@ -88,23 +88,23 @@ struct EyeSource {
     for eye in Eye.allCases { combiner.add(pads[eye]) }
   }
 
-  /// Forgets what the peers said, after a flush.
+  /// Forgets the peers' flow returns after a flush.
   func reset() { combiner.reset() }
 
   // MARK: Memory
 
-  /// How an eye's frames lie; nil before `askPeers`.
+  /// Memory layout of an eye's frames; nil before `askPeers`.
   private(set) subscript(memory eye: Eye) -> FrameMemory? {
     get { eye == .left ? left : right }
     set { if eye == .left { left = newValue } else { right = newValue } }
   }
 
-  /// Asks both peers how raw frames of these caps may lie.
+  /// Queries both peers about the layout of raw frames with these caps.
   mutating func askPeers(_ info: (Eye) throws -> VideoInfo) throws {
     for eye in Eye.allCases { self[memory: eye] = try FrameMemory(pads[eye], info(eye)) }
   }
 
-  /// Asks those peers again that want to negotiate anew.
+  /// Repeats the query for peers that have requested renegotiation.
   mutating func askReconfiguredPeers() throws {
     for eye in Eye.allCases where pads[eye].checkReconfigure() {
       if let info = self[memory: eye]?.info {
@@ -115,32 +115,31 @@ struct EyeSource {
 
   // MARK: Data
 
-  /// Pushes a frame, giving up this reference to it. Returns what both peers together have said: what
-  /// they say to one eye's frame holds up neither the other's nor the stream, unless it is an error.
+  /// Pushes a frame, consuming this reference. Returns the combined flow of both peers: a refusal
+  /// of one eye's frame stops neither the other eye nor the stream, unless it is an error.
   func push(_ frame: consuming Buffer, to eye: Eye) -> FlowReturn {
     combiner.update(pads[eye], pads[eye].push(frame))
   }
 
-  /// The same for a frame that was just made.
+  /// Like the other overload, for a frame that was just made.
   func push(_ frame: consuming UniqueBuffer, to eye: Eye) -> FlowReturn {
     combiner.update(pads[eye], pads[eye].push(frame))
   }
 
-  /// Tells the pad of an eye without frames that none will come, so that what is said of the other eye
-  /// counts alone.
+  /// Sends EOS to the pad of an eye without frames, so that only the other eye's flow counts.
   func end(_ eye: Eye) {
     pads[eye].push(.endOfStream)
     _ = combiner.update(pads[eye], .eos)
   }
 }
 
-/// How the raw frames that leave a source pad lie in memory, as its peer wants it.
+/// Memory layout of the raw frames that leave a source pad, as required by its peer.
 struct FrameMemory {
   let info: VideoInfo
-  /// Where frames are copied to; nil while the peer takes any layout.
+  /// Pool for copies; nil if the peer accepts any layout.
   private let pool: VideoBufferPool?
 
-  /// Asks the peer whether it takes GstVideoMeta, by which frames may lie in any way.
+  /// Queries whether the peer supports GstVideoMeta and so accepts any layout.
   init(_ pad: Pad, _ info: VideoInfo) throws {
     self.info = info
     let query = Query.allocation(info.caps, needsPool: false)
@@ -148,14 +147,14 @@ struct FrameMemory {
     pool = takesAnyLayout ? nil : try VideoBufferPool(info)
   }
 
-  /// Whether frames may lie as their GstVideoMeta says; else they lie as their caps alone say.
+  /// Whether the peer accepts any layout described by a GstVideoMeta; if not, it needs the default
+  /// layout of the caps.
   var takesAnyLayout: Bool { pool == nil }
 
-  /// A frame whose pixels are unset, for a peer that takes frames as their caps say alone; nil for any
-  /// other.
+  /// Returns an uninitialized frame for a peer that needs the default layout; nil for other peers.
   func acquire() throws -> UniqueBuffer? { try pool?.acquire() }
 
-  /// The frame if the peer takes it as it lies, else a copy with its times, flags and metas.
+  /// Returns the frame if the peer accepts its layout, else a copy with its times, flags and metas.
   func fit(_ frame: consuming Buffer) throws -> Buffer {
     guard let pool, !isPlain(frame, try info.layout(of: frame)) else { return frame }
     let copy = try pool.acquire()
@@ -167,7 +166,7 @@ struct FrameMemory {
     return Buffer(copy)
   }
 
-  /// Whether a frame lies in its buffer as the caps alone say.
+  /// Whether a frame has the default layout of its caps.
   private func isPlain(_ frame: Buffer, _ layout: VideoLayout) -> Bool {
     frame.size == info.size && layout.width == info.width && layout.height == info.height
       && layout.offsets == info.offsets && layout.strides == info.strides
@@ -175,8 +174,8 @@ struct FrameMemory {
 }
 
 extension VideoFrame {
-  /// A plane of the mapped frame, which has to live for as long as the view is used; nil where the
-  /// frame has no such plane.
+  /// Returns a plane of the mapped frame, which has to outlive the view; nil if the frame has no
+  /// such plane.
   func view(_ plane: Int, _ info: VideoInfo) -> PlaneView? {
     guard let base = self.plane(plane) else { return nil }
     let grid = info.sampleGrid(plane)
@@ -189,7 +188,7 @@ extension VideoFrame {
 }
 
 extension VideoInfo {
-  /// How the samples of a plane lie in its rows.
+  /// Layout of the samples in the rows of a plane.
   func sampleFormat(_ plane: Int) -> SampleFormat {
     switch (formatName, plane, sampleGrid(plane).step) {
     case ("NV12", 1, _): .bytePairs

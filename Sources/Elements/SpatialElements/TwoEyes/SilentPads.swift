@@ -3,12 +3,12 @@
 import GStreamer
 import StereoVideo
 
-/// The sink pads that are not waited for any more: in a live pipeline, those that have given nothing
-/// for a while. Such a pad is waited for again once it gives something.
+/// Sink pads that are no longer waited for: in a live pipeline, those that have received nothing
+/// for a while. A pad is waited for again once it receives data.
 final class SilentPads: Sendable {
   private struct State {
     var names: Set<String> = []
-    /// The running time of the data that was there last.
+    /// Running time of the latest data seen.
     var latest: Int64 = 0
   }
 
@@ -16,14 +16,14 @@ final class SilentPads: Sendable {
 
   func forget() { state.withLock { $0 = State() } }
 
-  /// Whether a pad is not waited for.
+  /// Whether a pad is no longer waited for.
   func contains(_ pad: AggregatorPad) -> Bool { state.withLock { $0.names.contains(pad.name) } }
 
-  /// The running time at which the pads without data have been waited for long enough; nil where
-  /// nothing waits for them.
+  /// Returns the running time until which pads without data are waited for; nil if no other pad is
+  /// waiting for them.
   fileprivate func deadline(_ pads: [AggregatorPad], patience: ClockTime) -> ClockTime? {
     let times = pads.compactMap { pad in pad.peek().flatMap { pad.runningTime($0) } }
-    // An end waits for the others, too.
+    // A pad at EOS also waits for the others.
     guard !times.isEmpty || pads.contains(where: \.isAtEnd) else { return nil }
     let missing = pads.filter(\.isMissing).map(\.name)
     return state.withLock { state in
@@ -33,7 +33,7 @@ final class SilentPads: Sendable {
     }
   }
 
-  /// Takes down which pads have nothing; returns those that had something before.
+  /// Records which pads have no data; returns those that had some before.
   fileprivate func replace(with missing: Set<String>) -> Set<String> {
     state.withLock { state in
       defer { state.names = missing }
@@ -48,13 +48,13 @@ extension PairsEyes {
     guard patience > 0, let due = pairing.silentPads.deadline(sinkPads, patience: patience) else {
       return nil
     }
-    // While nothing flows, pads have nothing to give.
+    // Live sources produce nothing unless the pipeline is playing.
     guard !isPlaying else { return due }
     return currentRunningTime.map { max(due, saturatingSum($0, patience)) }
   }
 
-  /// Decides what becomes of pads without data when `aggregate` is called. Throws `.needData` where
-  /// there is more time to wait.
+  /// Decides what to do about pads without data when `aggregate` is called. Throws `.needData` if
+  /// there is still time to wait.
   func passOverSilentPads(timeout: Bool) throws {
     let pads = sinkPads
     let missing = timeout ? Set(pads.filter(\.isMissing).map(\.name)) : []
@@ -68,8 +68,8 @@ extension PairsEyes {
       postWarning(
         ElementError(
           .failedStream,
-          "Nothing came to the pad \(name) for \(Double(patience) / 1e9) s, so it is not waited "
-            + "for until it gives something again (property pad-timeout)."))
+          "The pad \(name) received nothing for \(Double(patience) / 1e9) s; it is not waited "
+            + "for until it receives data again (property pad-timeout)."))
     }
   }
 }
@@ -79,16 +79,16 @@ extension AggregatorPad {
   fileprivate var isMissing: Bool { !hasBuffer && !isAtEnd }
 }
 
-/// Looks after sink pads that nobody feeds: those that are not linked, or that have only elements
-/// before them which are not. GstAggregator would wait for them for ever.
+/// Watches sink pads without a source: those that are not linked, or only to elements that are not
+/// linked themselves. GstAggregator would wait for them forever.
 struct UnlinkedPads {
-  /// How long links may take that are made while data flows, as those behind a demuxer are.
+  /// Time allowed for links that are made while data flows, as after a demuxer.
   private static let patience = ClockTime.second * 5
 
   private var timer: Timer?
 
-  /// Call it when a stream begins at a pad of the element. Some seconds later, an eye that nobody feeds
-  /// is an error, and any other pad is taken for one that has ended.
+  /// Call it when a stream begins on a pad of the element. A few seconds later, an eye without a
+  /// source is an error; any other pad without one gets EOS.
   mutating func watch(_ element: some AggregatorImplementation) {
     guard timer == nil, !element.unlinkedPads.isEmpty else { return }
     timer = Timer(after: Self.patience, for: element) {
@@ -96,22 +96,22 @@ struct UnlinkedPads {
         guard let eye = Eye(rawValue: pad.name) else {
           element.postWarning(
             ElementError(
-              .pad, "Nothing is linked to the pad \(pad.name), so it is taken for ended."))
+              .pad, "Nothing is linked to the pad \(pad.name), so it is treated as ended."))
           pad.end()
           continue
         }
         element.post(
           ElementError(
             .pad,
-            "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a source "
-              + "of video to the pad \(pad.name)."))
+            "Nothing is linked to the pad of the \(eye) eye; both eyes are needed. Link a video "
+              + "source to the pad \(pad.name)."))
       }
     }
   }
 }
 
 extension AggregatorImplementation {
-  /// The sink pads that nothing has come to, and nothing can come to.
+  /// Sink pads that have received no stream and have no source.
   fileprivate var unlinkedPads: [AggregatorPad] {
     sinkPads.filter { $0.streamStart == nil && !$0.hasSource }
   }
