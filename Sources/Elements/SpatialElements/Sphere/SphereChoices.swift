@@ -19,20 +19,20 @@ enum SphereChoice: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .auto: ("auto", "What the stream's tags say")
-    case .rectilinear: ("rectilinear", "An ordinary flat picture of 90 degrees")
+    case .auto: ("auto", "From the stream's tags")
+    case .rectilinear: ("rectilinear", "An ordinary flat picture, 90 degrees wide")
     case .equirectangular: ("equirectangular", "360 degrees, equirectangular")
     case .halfEquirectangular: ("half-equirectangular", "The front 180 degrees, equirectangular")
     case .fisheye: ("fisheye", "A circular fisheye picture, equidistant")
-    case .parametric: ("parametric", "Described by the lenses of tag lens-calibration")
-    case .cubemap: ("cubemap", "Six faces in three columns, as Google's cbmp has them")
+    case .parametric: ("parametric", "Described by the tag lens-calibration")
+    case .cubemap: ("cubemap", "Six faces in three columns, as in Google's cbmp")
     case .equiAngularCubemap:
-      ("equi-angular-cubemap", "Six faces with equal angles, as YouTube has them")
+      ("equi-angular-cubemap", "Six faces with equal angles, as on YouTube")
     }
   }
 }
 
-/// A projection to be drawn, as a property.
+/// The projection of the output, as a property.
 enum SphereOutputChoice: Int32, EnumType {
   case equirectangular = 2
   case halfEquirectangular = 3
@@ -44,7 +44,7 @@ enum SphereOutputChoice: Int32, EnumType {
 
   var names: (nick: String, description: String) { choice.names }
 
-  /// The same as that of an input.
+  /// The same projection as a choice for inputs.
   var choice: SphereChoice {
     switch self {
     case .equirectangular: .equirectangular
@@ -56,12 +56,12 @@ enum SphereOutputChoice: Int32, EnumType {
   }
 }
 
-/// How pictures map onto the viewer's surroundings, where nothing but the kind is known.
+/// Projections for which only the kind is known.
 package enum SphereProjection {
-  /// What a fisheye picture's circle covers, in degrees, where nothing says it.
+  /// Default angle covered by a fisheye picture's circle, in degrees.
   package static let fisheyeFieldOfView = 180.0
 
-  /// Nil for a projection that is described by lenses.
+  /// Returns nil for a projection that is described by lenses.
   package static func projection(
     _ kind: ProjectionKind, fisheyeFieldOfView: Double = fisheyeFieldOfView
   ) -> Projection? {
@@ -76,7 +76,7 @@ package enum SphereProjection {
 }
 
 extension SphereChoice {
-  /// Nil for ``auto``, and for lenses, which have to be known.
+  /// Returns nil for ``auto``, and for ``parametric``, which needs lens data.
   func projection(fisheyeFieldOfView: Double) -> Projection? {
     func known(_ kind: ProjectionKind) -> Projection? {
       SphereProjection.projection(kind, fisheyeFieldOfView: fisheyeFieldOfView)
@@ -94,7 +94,7 @@ extension SphereChoice {
   }
 }
 
-/// Which eyes are drawn, as a property.
+/// Eyes to draw, as a property.
 enum OutputEyes: Int32, EnumType {
   case both = 0
   case left = 1
@@ -104,13 +104,13 @@ enum OutputEyes: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .both: ("both", "Those of the input, packed as they are there")
-    case .left: ("left", "The left eye alone")
-    case .right: ("right", "The right eye alone")
+    case .both: ("both", "The eyes of the input, in the same packing")
+    case .left: ("left", "Only the left eye")
+    case .right: ("right", "Only the right eye")
     }
   }
 
-  /// nil for both.
+  /// Nil for both.
   var eye: Eye? {
     switch self {
     case .both: nil
@@ -120,7 +120,7 @@ enum OutputEyes: Int32, EnumType {
   }
 }
 
-/// Reprojection's interpolation, as a property.
+/// Interpolation for reprojection, as a property.
 enum InterpolationChoice: Int32, EnumType {
   case nearest = 0
   case linear = 1
@@ -133,7 +133,7 @@ enum InterpolationChoice: Int32, EnumType {
     switch self {
     case .nearest: ("nearest", "The nearest pixel")
     case .linear: ("linear", "The mean of 2 by 2 pixels")
-    case .cubic: ("cubic", "Catmull and Rom's cubic over 4 by 4 pixels")
+    case .cubic: ("cubic", "Catmull-Rom cubic over 4 by 4 pixels")
     case .lanczos: ("lanczos", "Lanczos over 6 by 6 pixels")
     }
   }

@@ -4,9 +4,9 @@ import GStreamer
 import Reprojection
 import StereoVideo
 
-/// An element with one sink and one source that draws each frame anew, of another projection: what
-/// its pads do is in extensions. Caps depend on the projection of the input, so that they wait for
-/// tags; those behind the element say what is true there.
+/// An element with one sink pad and one source pad that redraws each frame in another projection.
+/// Extensions implement the pads. The output caps depend on the input's projection, so they wait
+/// for tags; the output tags describe the output.
 protocol SphereFilter: ElementImplementation
 where Streaming == SphereStreaming, Settings: SphereFilterSettings {
   var sink: Pad { get }
@@ -15,20 +15,21 @@ where Streaming == SphereStreaming, Settings: SphereFilterSettings {
   /// Called with the stream time of each frame, before it is drawn.
   func follow(_ time: UInt64)
 
-  /// Called when the size of one eye's output is known.
+  /// Called when the size of one eye's output has been negotiated.
   func sizeChanged(width: Int, height: Int)
 
-  /// Called when a frame has been drawn otherwise than the last one.
+  /// Called when a frame has been drawn with another orientation or field of view than the previous
+  /// one.
   func hasDrawn(_ settings: Settings)
 }
 
 protocol SphereFilterSettings: Sendable {
   var sphere: SphereSettings { get set }
-  /// What is drawn, and what tags call it.
+  /// The output's projection, and its name in tags.
   var target: (name: SphereChoice, projection: Projection) { get }
-  /// How far each eye's output is turned towards the other's, in degrees.
+  /// Angle by which each eye's output is turned towards the other's, in degrees.
   var convergence: Double { get }
-  /// Whether the target may become another one of the same kind between two frames.
+  /// Whether the target's parameters, but not its kind, may change from frame to frame.
   static var targetMoves: Bool { get }
 }
 
@@ -36,39 +37,39 @@ extension SphereFilterSettings {
   var convergence: Double { 0 }
 }
 
-/// What the streaming thread knows.
+/// State of the streaming thread.
 struct SphereStreaming {
   var segment = Segment()
-  /// The first SEGMENT, which has to wait for the first caps.
+  /// The first SEGMENT event, held until the first caps.
   var waitingSegment: Event?
-  /// nil until the first caps.
+  /// Nil until the first caps.
   var input: SphereInput?
-  /// nil until the first frame behind caps, tags or a reconfiguration.
+  /// Nil until the next frame after new caps, new tags or a renegotiation.
   var output: SphereOutput?
-  /// What the stream's tags say.
+  /// Spherical metadata from the stream's tags.
   var tags = SphereTags()
-  /// Whether the stream had tags, with which those of the output went on.
+  /// Whether the stream's tags have been forwarded with the output's own merged in.
   var hasSentTags = false
-  /// How the last frame was drawn.
+  /// View of the last frame drawn; nil before the first.
   var drawn: SphereLook?
 }
 
-/// Where the middle of a picture looks, and what it shows around it.
+/// Viewing direction of a picture's centre, and its projection.
 struct SphereLook: Equatable {
   var orientation: SphereOrientation
   var target: Projection
 }
 
-/// What is drawn, and how.
+/// Output format and the means to draw it.
 struct SphereOutput {
   let info: VideoInfo
   let pool: VideoBufferPool
-  /// One for both eyes, or for each one where their lenses differ.
+  /// One for both eyes, or one for each eye if they differ in lens or convergence.
   var drawings: [SphereDrawing]
-  /// How the drawn eyes share a frame; nil for one.
+  /// Packing of the eyes in the output frame; nil for one eye.
   let layout: PackingLayout?
   var target: PictureGeometry
-  /// What is drawn where the input shows nothing; nil until the first frame.
+  /// Colour where the input shows nothing; nil until the first frame.
   private var fillColour: UInt32?
 
   init(
@@ -86,17 +87,18 @@ struct SphereOutput {
   }
 }
 
-/// Eyes that are drawn alike.
+/// Eyes drawn with the same reprojection.
 struct SphereDrawing {
   let reprojector: Reprojector
-  /// How their output is turned, beside how the view is.
+  /// Rotation for convergence, applied in addition to the view's.
   let turn: Rotation
-  /// Nil for the one of a frame that has one.
+  /// A nil element stands for the only eye of an unpacked frame.
   let eyes: [Eye?]
-  /// The planes of the last frame; kept for their memory.
+  /// Planes of the last frame; kept to reuse the arrays.
   var pictures: [Reprojector.Picture]
 
-  /// - Parameter convergence: how far each eye's output is turned towards the other's, in degrees.
+  /// - Parameter convergence: angle by which each eye's output is turned towards the other's, in
+  ///   degrees.
   init(_ reprojector: Reprojector, _ eyes: [Eye?], convergence: Double) {
     (self.reprojector, self.eyes) = (reprojector, eyes)
     let sign =
@@ -137,7 +139,7 @@ extension SphereFilter {
     case .caps(let caps):
       let input = try SphereInput(caps)
       (streaming.input, streaming.output) = (input, nil)
-      // What is not in the caps may be in the tags, which come later.
+      // Tags, which come later, may provide what the caps lack.
       if (try? settings.current.sphere.source(streaming.tags, input, nil)) != nil {
         try negotiate(&streaming, following: event)
       }
@@ -171,7 +173,7 @@ extension SphereFilter {
     }
   }
 
-  /// Draws what a sink pad receives, and pushes it.
+  /// Draws a received buffer in the output projection and pushes it.
   func drawAndPush(_ buffer: Buffer, _ streaming: inout SphereStreaming) throws {
     guard let input = streaming.input else {
       throw ElementError(.negotiation, "Data came before its caps.")
@@ -182,7 +184,7 @@ extension SphereFilter {
     if let pts = buffer.pts, let time = streaming.segment.streamTime(pts) {
       follow(time)
     }
-    // One look for the whole frame, and for both eyes.
+    // One snapshot of the settings for the whole frame and both eyes.
     let settings = settings.current
     guard var output = streaming.output.take() else { throw FlowReturn.notNegotiated }
     defer { streaming.output = output }
@@ -241,7 +243,7 @@ extension SphereFilter {
 }
 
 extension SphereFilter {
-  /// Says the output's caps and prepares for drawing.
+  /// Negotiates the output caps and prepares for drawing.
   func negotiate(_ streaming: inout SphereStreaming, following cause: Event?) throws {
     guard let input = streaming.input else { throw FlowReturn.notNegotiated }
     let settings = settings.current
@@ -267,9 +269,9 @@ extension SphereFilter {
         },
         layout: layout, target: try PictureGeometry(target, width: width, height: height))
     } catch let error as GeometryError {
-      throw ElementError(.format, "The picture cannot be drawn: \(error).")
+      throw ElementError(.format, "The picture cannot be reprojected: \(error).")
     } catch let error as ReprojectionError {
-      throw ElementError(.format, "The picture cannot be drawn: \(error).")
+      throw ElementError(.format, "The picture cannot be reprojected: \(error).")
     }
     sizeChanged(width: width, height: height)
     if source.currentCaps?.isEqual(to: caps) != true {
@@ -283,20 +285,20 @@ extension SphereFilter {
     }
   }
 
-  /// Sends the segment that has waited for caps.
+  /// Pushes the held SEGMENT event.
   func sendWaitingSegment(_ streaming: inout SphereStreaming) {
     guard let event = streaming.waitingSegment.take() else { return }
     source.push(event)
   }
 
-  /// The stream's tags with what is true of the output.
+  /// Returns the stream's tags, changed to describe the output.
   func rewritten(_ tags: TagList) -> TagList {
     let target = settings.current.target
     return SphereTags.rewritten(tags, target.name, target.projection)
   }
 
-  /// The caps of the output: of the size that downstream wants, or else with as many pixels for a
-  /// degree as the input has.
+  /// Returns the output caps: with the size that downstream asks for, else with the input's number
+  /// of pixels per degree.
   private func outputCaps(
     _ input: SphereInput, _ eyes: OutputEyes, from origin: Projection, to target: Projection
   ) throws -> (Caps, PackingLayout?) {
@@ -330,7 +332,7 @@ extension SphereFilter {
       across == 1 || w.isMultiple(of: 4), down == 1 || h.isMultiple(of: 4)
     else {
       throw ElementError(
-        .format, "Two eyes share the output's frame, so its size has to be a multiple of 4.",
+        .format, "The output frame holds two eyes, so its size has to be a multiple of 4.",
         debug: "\(fixed)")
     }
     return (fixed, layout)
@@ -358,7 +360,7 @@ extension SphereFilter {
     }
   }
 
-  /// Caps of one side as they limit the other: any size and packing.
+  /// Caps of one side as a constraint on the other: any size and packing.
   private func unsized(_ caps: Caps) -> Caps {
     caps.isAny ? caps : caps.with(removing: sphereFieldsOfSize + ["pixel-aspect-ratio"])
   }

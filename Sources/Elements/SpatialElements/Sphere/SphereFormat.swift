@@ -4,7 +4,7 @@ package import GStreamer
 package import Reprojection
 package import StereoVideo
 
-/// Raw formats that Reprojection draws.
+/// Raw formats that can be reprojected.
 package enum SphereFormat {
   static let caps: Caps = {
     let names = [
@@ -14,7 +14,7 @@ package enum SphereFormat {
     return Caps("video/x-raw", ["format": .list(names.map { .string($0) })])
   }()
 
-  /// The planes of a format; nil for one that is none of the caps'.
+  /// Returns the layout of a format's planes; nil for a format that is not in `caps`.
   package static func format(_ info: VideoInfo) -> PictureFormat? {
     let isFullRange = info.colorimetry.range == .full
     var format: PictureFormat
@@ -33,7 +33,7 @@ package enum SphereFormat {
     return format
   }
 
-  /// Where the chroma of the frames stands.
+  /// Position of the chroma samples.
   package static func chromaSite(_ info: VideoInfo) -> ChromaSite {
     let siting = info.chromaSiting
     guard !siting.contains(.centred), !siting.isEmpty else { return .left }
@@ -43,10 +43,11 @@ package enum SphereFormat {
 }
 
 extension VideoFrame {
-  /// The planes of one eye, or of the whole frame.
+  /// Returns the planes of one eye, or of the whole frame.
   ///
   /// - Parameters:
-  ///   - width: of the eye.
+  ///   - width: width of the eye, in pixels.
+  ///   - height: height of the eye, in pixels.
   ///   - place: 0 for the first eye in the frame, 1 for the second.
   package func planes(
     _ format: PictureFormat, width: Int, height: Int, place: Int = 0,
@@ -58,7 +59,7 @@ extension VideoFrame {
     return planes
   }
 
-  /// The same, in an array that there is already.
+  /// Writes the same planes to an existing array.
   func locate(
     _ planes: inout [PlaneView], _ format: PictureFormat, width: Int, height: Int, place: Int,
     _ arrangement: PackingLayout.Arrangement?
@@ -83,21 +84,22 @@ extension VideoFrame {
   }
 }
 
-/// Frames that surround the viewer, as their caps say.
+/// Spherical input described by its caps.
 struct SphereInput {
   let caps: Caps
   let info: VideoInfo
   let format: PictureFormat
-  /// nil for frames of one eye.
+  /// Nil for frames of one eye.
   let layout: PackingLayout?
 
   init(_ caps: Caps) throws {
     guard let info = VideoInfo(caps), let format = SphereFormat.format(info) else {
       throw ElementError(
-        .format, "Only raw video of some formats can be drawn from.", debug: "\(caps)")
+        .format, "This raw video format is not supported; put videoconvert before.",
+        debug: "\(caps)")
     }
     guard !info.isInterlaced else {
-      throw ElementError(.format, "Interlaced video cannot be drawn from; deinterlace it first.")
+      throw ElementError(.format, "Interlaced video cannot be reprojected; deinterlace it first.")
     }
     (self.caps, self.info, self.format) = (caps, info, format)
     layout = PackingLayout(multiviewCaps: caps)
@@ -110,18 +112,18 @@ struct SphereInput {
     guard !isOdd else {
       throw ElementError(
         .format,
-        "A packed frame of \(info.width)x\(info.height) has no two eyes of an even size.")
+        "A packed frame of \(info.width)x\(info.height) cannot be cut into two eyes of even size.")
     }
   }
 
-  /// The eye that frames of one eye show, where their caps say it.
+  /// The eye shown by frames of one eye, if their caps say.
   var eye: Eye? { caps.first?.string("multiview-mode").flatMap(Eye.init(rawValue:)) }
 
-  /// One eye's.
+  /// Size of one eye, in pixels.
   var width: Int { layout?.arrangement == .sideBySide ? info.width / 2 : info.width }
   var height: Int { layout?.arrangement == .topBottom ? info.height / 2 : info.height }
 
-  /// Of one eye's picture, when it is not squeezed any more.
+  /// Pixel aspect ratio of one eye's picture, with half-size packing undone.
   private var pixelAspectRatio: Double {
     let ratio = info.pixelAspectRatio
     var value = Double(max(1, ratio.numerator)) / Double(max(1, ratio.denominator))
@@ -130,7 +132,7 @@ struct SphereInput {
     return value
   }
 
-  /// Where the pixels of one eye's picture look.
+  /// Geometry of one eye's picture.
   func geometry(_ projection: Projection) throws(GeometryError) -> PictureGeometry {
     try PictureGeometry(
       projection, width: width, height: height,
@@ -142,9 +144,10 @@ struct SphereInput {
   import Glibc
 #endif
 
-/// The sizes that pictures of a projection have where nobody asks for another.
+/// Default picture sizes of projections.
 extension Projection {
-  /// Whether the shape of its pixels matters, because it is not given by the picture's edges.
+  /// Whether the pixel aspect ratio matters, because the projection is not scaled to the picture's
+  /// edges.
   package var isMeasuredInPixels: Bool {
     switch self {
     case .rectilinear, .fisheye: true
@@ -152,14 +155,14 @@ extension Projection {
     }
   }
 
-  /// What the picture's width covers, in degrees.
+  /// Angle covered by the picture's width, in degrees.
   var horizontalDegrees: Double {
     switch self {
     case .rectilinear(let degrees): degrees
     case .equirectangular(let bounds): 360 * (1 - bounds.leftPart - bounds.rightPart)
     case .fisheye(let lens): lens.fieldOfView
     case .parametric(let lens):
-      // As many as its width would cover if it were everywhere as in its middle.
+      // The angle that its width would cover with the scale of its centre.
       min(
         360,
         max(
@@ -169,8 +172,8 @@ extension Projection {
     }
   }
 
-  /// The width, in pixels, of a picture with so many pixels for a degree: in the middle of a flat
-  /// one, along the equator of all others.
+  /// Returns the width in pixels of a picture with this many pixels per degree: at the centre of a
+  /// flat picture, along the equator of all others.
   func width(pixelsPerDegree: Double) -> Double {
     switch self {
     case .rectilinear(let degrees): 2 * tan(degrees * .pi / 360) * pixelsPerDegree * 180 / .pi
@@ -181,8 +184,8 @@ extension Projection {
     }
   }
 
-  /// The height, in pixels, that goes with a width: 16:9 for a flat picture, a circle's diameter,
-  /// square faces of a cube, and as many pixels for a degree down as along the equator.
+  /// Returns the height in pixels for a width: 16:9 for a flat picture, the circle's diameter,
+  /// square cube faces, else the same number of pixels per degree as along the equator.
   func height(width: Double) -> Double {
     switch self {
     case .rectilinear: width * 9 / 16

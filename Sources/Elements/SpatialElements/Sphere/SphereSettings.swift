@@ -5,25 +5,26 @@ import ISOBMFF
 import Reprojection
 import StereoVideo
 
-/// What every element has set that draws from pictures around the viewer.
+/// Properties common to all elements that draw from spherical pictures.
 struct SphereSettings: Sendable {
-  /// Where the middle of the output looks.
+  /// Viewing direction of the output's centre.
   var orientation = SphereOrientation()
   var projection = SphereChoice.auto
-  /// In degrees; nil until it is set.
+  /// In degrees; nil until set.
   var fisheyeFieldOfView: Double?
   var outputEyes = OutputEyes.both
   var interpolation = InterpolationChoice.linear
   var antialias = true
-  /// What is drawn where the input shows nothing: 0xAARRGGBB.
+  /// Colour where the input shows nothing, as 0xAARRGGBB.
   var fillColour = black
   var threads: Int32 = 0
 
   static let black: UInt32 = 0xFF00_0000
 
-  /// The projection of an eye of the input, with what tags say of it.
+  /// Returns the projection of one eye of the input, from the properties and tags.
   ///
-  /// - Parameter eye: nil for pictures of one eye.
+  /// - Parameter eye: nil for unpacked frames.
+  /// - Throws: an ``ElementError`` if the projection is unknown.
   func source(_ tags: SphereTags, _ input: SphereInput, _ eye: Eye?) throws -> Projection {
     let fisheye =
       fisheyeFieldOfView ?? tags.fisheyeFieldOfView ?? SphereProjection.fisheyeFieldOfView
@@ -36,8 +37,8 @@ struct SphereSettings: Sendable {
       throw ElementError(
         .format,
         choice == .parametric
-          ? "The stream's projection is parametric, and its lenses are not known here."
-          : "Nothing says how the picture surrounds the viewer; set the property projection.")
+          ? "The projection is parametric, but there is no valid tag lens-calibration."
+          : "The stream does not specify its projection; set the property projection.")
     }
     return found
   }
@@ -57,7 +58,7 @@ struct SphereSettings: Sendable {
 }
 
 extension SphereTags {
-  /// How the lens of an eye bends its picture; nil where that is not known.
+  /// Returns the calibration of an eye's lens; nil if unknown.
   fileprivate func lens(_ eye: Eye?, _ input: SphereInput) -> LensCalibration? {
     let role: FourCC =
       switch eye {
@@ -71,19 +72,19 @@ extension SphereTags {
 }
 
 extension SphereFilter {
-  /// The properties that all these elements have.
+  /// Properties common to all these elements.
   static var commonProperties: [Property<Self>] {
     [
       .double(
-        "yaw", nick: "Yaw", blurb: "Where the output's middle looks, in degrees to the right",
+        "yaw", nick: "Yaw", blurb: "Direction of the output's centre, in degrees to the right",
         in: CameraView.turns, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.yaw),
       .double(
-        "pitch", nick: "Pitch", blurb: "Where the output's middle looks, in degrees upwards",
+        "pitch", nick: "Pitch", blurb: "Direction of the output's centre, in degrees upwards",
         in: CameraView.pitches, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.pitch),
       .double(
-        "roll", nick: "Roll", blurb: "How the look is turned, in degrees clockwise",
+        "roll", nick: "Roll", blurb: "Rotation of the view, in degrees clockwise",
         in: CameraView.turns, default: 0, mutable: .playing, isControllable: true,
         at: \.sphere.orientation.roll),
       .choice(
@@ -92,28 +93,28 @@ extension SphereFilter {
         at: \.sphere.projection),
       .double(
         "fisheye-field-of-view", nick: "Fisheye field of view",
-        blurb: "What the circle of a fisheye input covers, in degrees "
-          + "(unless set, by tag spherical-fisheye-field-of-view, else 180)",
+        blurb: "Angle covered by the circle of a fisheye input, in degrees "
+          + "(unless set, from tag spherical-fisheye-field-of-view, else 180)",
         in: 1...360, default: SphereProjection.fisheyeFieldOfView,
         at: \.sphere.fisheyeFieldOfView),
       .choice(
-        "output-eyes", nick: "Output eyes", blurb: "Which eyes of packed frames to draw",
+        "output-eyes", nick: "Output eyes", blurb: "Eyes of packed frames to draw",
         default: .both, at: \.sphere.outputEyes),
       .choice(
-        "interpolation", nick: "Interpolation", blurb: "How values between pixels are found",
+        "interpolation", nick: "Interpolation", blurb: "How values between pixels are interpolated",
         default: .linear, at: \.sphere.interpolation),
       .bool(
         "antialias", nick: "Antialias",
-        blurb: "Average first where the output has fewer pixels than the input", default: true,
+        blurb: "Average the input where the output has a lower resolution", default: true,
         at: \.sphere.antialias),
       .uint(
         "fill-color", nick: "Fill color",
-        blurb: "What is drawn where the input shows nothing (big-endian ARGB; alpha is ignored)",
+        blurb: "Color where the input shows nothing (big-endian ARGB; alpha is ignored)",
         in: 0...UInt32.max, default: SphereSettings.black, mutable: .playing,
         at: \.sphere.fillColour),
       .int(
         "n-threads", nick: "Threads",
-        blurb: "How many threads draw (0 = as many as processors)", in: 0...64, default: 0,
+        blurb: "Number of drawing threads (0 = number of processors)", in: 0...64, default: 0,
         at: \.sphere.threads),
     ]
   }

@@ -4,19 +4,19 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// What stream tags say of how pictures surround the viewer.
+/// Spherical metadata in stream tags.
 struct SphereTags: Equatable {
   /// Never ``SphereChoice/auto``.
   var projection: SphereChoice?
-  /// The part of the sphere that an equirectangular picture shows.
+  /// Part of the sphere shown by an equirectangular picture.
   var bounds: SphereBounds?
-  /// How the picture is turned: yaw counts counter-clockwise (`prhd` of Spherical Video V2).
+  /// Rotation of the picture, with yaw counter-clockwise (`prhd` of Spherical Video V2).
   var pose: SphereOrientation?
-  /// Where a viewer is to look first: yaw counts to the right (Spherical Video V1).
+  /// Direction that a viewer should look at first, with yaw to the right (Spherical Video V1).
   var initialView: SphereOrientation?
-  /// In degrees, 1 to 360.
+  /// Angle covered by a fisheye picture's circle, in degrees, 1 to 360.
   var fisheyeFieldOfView: Double?
-  /// What a parametric picture was shot with (`lnsc`).
+  /// Lens calibration of a parametric picture (`lnsc`).
   var lenses: LensCollection?
 
   static let boundsTag = "spherical-bounds"
@@ -24,33 +24,33 @@ struct SphereTags: Equatable {
   static let initialViewTag = "spherical-initial-view"
   static let fisheyeFieldOfViewTag = "spherical-fisheye-field-of-view"
   static let lensesTag = "lens-calibration"
-  /// More than this is no box of lenses, in bytes: each takes some two hundred.
+  /// Maximum size in bytes of a lens calibration: each lens takes about two hundred.
   private static let largestLenses = 64 << 10
 
   static let declarations = [
     TagDeclaration(
       boundsTag, .string, nick: "spherical bounds",
-      blurb: "what an equirectangular picture lacks of the whole map at the top, the bottom, the "
-        + "left and the right, as parts from 0 to 1 with commas between"),
+      blurb: "missing parts of the full equirectangular map at the top, bottom, left and right, as "
+        + "comma-separated fractions from 0 to 1"),
     TagDeclaration(
       poseTag, .string, nick: "spherical pose",
-      blurb: "how the picture is turned: yaw (counter-clockwise), pitch and roll in degrees with "
-        + "commas between"),
+      blurb: "rotation of the picture: yaw (counter-clockwise), pitch and roll, comma-separated, "
+        + "in degrees"),
     TagDeclaration(
       initialViewTag, .string, nick: "spherical initial view",
-      blurb: "where a viewer is to look first: yaw (to the right), pitch and roll in degrees with "
-        + "commas between"),
+      blurb: "direction to look at first: yaw (to the right), pitch and roll, comma-separated, in "
+        + "degrees"),
     TagDeclaration(
       fisheyeFieldOfViewTag, .double, nick: "spherical fisheye field of view",
-      blurb: "what the circle of a fisheye picture covers, in degrees, 1 to 360"),
+      blurb: "angle covered by the circle of a fisheye picture, in degrees, 1 to 360"),
     TagDeclaration(
       lensesTag, .sample, nick: "lens calibration",
-      blurb: "the lenses of a parametric picture: what is in a box lnsc of Apple's projected media"),
+      blurb: "lenses of a parametric picture: payload of the box lnsc of Apple's projected media"),
   ]
 
   init() {}
 
-  /// What `tags` say; all else as `earlier` ones said. Values out of range count as not said.
+  /// Reads `tags`, keeping earlier values for anything they lack. Values out of range are ignored.
   init(_ tags: TagList, after earlier: SphereTags = SphereTags()) {
     self = earlier
     if let name = tags.string(StereoTags.projection) {
@@ -74,10 +74,10 @@ struct SphereTags: Equatable {
     return try? LensCollection(payload: payload.bytes)
   }
 
-  /// What a movie says of a picture that surrounds the viewer. A part of the sphere has no kind with
-  /// a name: its bounds say what it is.
+  /// Converts a movie's immersive metadata. A part of the sphere has no named projection and is
+  /// described by its bounds.
   ///
-  /// - Parameter lenses: what a parametric picture was shot with.
+  /// - Parameter lenses: lens calibration of a parametric picture.
   init(_ immersive: ImmersiveMetadata, lenses: LensCollection? = nil) {
     if immersive.pose != .front { pose = immersive.pose }
     if immersive.initialView != .front { initialView = immersive.initialView }
@@ -105,9 +105,9 @@ struct SphereTags: Equatable {
     if let lenses { tags.append(Self.lensesTag, Buffer(lenses.payload), name: "lnsc", []) }
   }
 
-  /// How the picture surrounds the viewer; nil where nothing says that it does.
+  /// Converts the tags to immersive metadata; nil if they describe none.
   ///
-  /// - Parameter kind: what properties or tags call the projection.
+  /// - Parameter kind: the projection set by properties or tags.
   func immersiveMetadata(_ kind: ProjectionKind?) -> ImmersiveMetadata? {
     let found: ImmersiveProjection
     switch kind {
@@ -127,9 +127,9 @@ struct SphereTags: Equatable {
     return ImmersiveMetadata(found, pose: pose ?? .front, initialView: initialView ?? .front)
   }
 
-  /// The stream's tags with what is true of a picture of another projection, seen upright.
+  /// Returns a stream's tags, changed to describe an upright picture in another projection.
   ///
-  /// - Parameter name: what the projection is called.
+  /// - Parameter name: the name of that projection.
   static func rewritten(_ tags: TagList, _ name: SphereChoice, _ projection: Projection) -> TagList
   {
     let own = TagList()

@@ -4,14 +4,14 @@ import GStreamer
 import Reprojection
 import StereoVideo
 
-/// `sphericalconvert`: pictures that surround the viewer, in another projection.
+/// `sphericalconvert`: converts spherical pictures to another projection.
 let sphericalConvert = ElementDeclaration<SphericalConvert>(
   name: "sphericalconvert",
   typeName: "GstSphericalConvert",
   longName: "Spherical converter",
   klass: "Filter/Converter/Video",
-  description: "Draws 180 and 360 degrees video, fisheye and cube maps in another projection, of "
-    + "one eye or both, turned upright",
+  description: "Converts 180 and 360 degree video, fisheye and cube maps to another projection, of "
+    + "one eye or both, and turns it upright",
   author: author,
   padTemplates: SphericalConvert.padTemplates,
   properties: SphericalConvert.commonProperties + [
@@ -21,12 +21,12 @@ let sphericalConvert = ElementDeclaration<SphericalConvert>(
       at: \.outputProjection),
     .double(
       "output-fisheye-field-of-view", nick: "Output fisheye field of view",
-      blurb: "What the circle of a fisheye output covers, in degrees", in: 1...360,
+      blurb: "Angle covered by the circle of a fisheye output, in degrees", in: 1...360,
       default: SphereProjection.fisheyeFieldOfView, at: \.outputFisheyeFieldOfView),
   ])
 
-/// What comes out shows the same surroundings, as far as its projection reaches; what the input does
-/// not show has the colour of `fill-color`.
+/// The output shows the same surroundings within the range of its projection; parts missing in the
+/// input have the colour of `fill-color`.
 final class SphericalConvert: SphereFilter {
   struct Settings: SphereFilterSettings {
     var sphere = SphereSettings()
@@ -60,7 +60,8 @@ final class SphericalConvert: SphereFilter {
     for pad in [sink, source] { add(pad) }
   }
 
-  /// A method of the class: one of the protocol would cost the pad an allocation a buffer.
+  /// Implemented in the class: a protocol extension's method would cost the pad an allocation per
+  /// buffer.
   func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try drawAndPush(buffer, &streaming)
   }

@@ -4,37 +4,37 @@ import GStreamer
 import Reprojection
 import StereoVideo
 
-/// `sphericalview`: a window into pictures that surround the viewer.
+/// `sphericalview`: a window into spherical pictures.
 let sphericalView = ElementDeclaration<SphericalView>(
   name: "sphericalview",
   typeName: "GstSphericalView",
   longName: "Spherical view",
   klass: "Filter/Converter/Video",
-  description: "Shows a flat part of 180 and 360 degrees video, fisheye and cube maps, of one eye "
+  description: "Shows a flat view of 180 and 360 degree video, fisheye and cube maps, of one eye "
     + "or both",
   author: author,
   padTemplates: SphericalView.padTemplates,
   properties: SphericalView.commonProperties + [
     .double(
-      "field-of-view", nick: "Field of view", blurb: "What the view's width covers, in degrees",
+      "field-of-view", nick: "Field of view", blurb: "Horizontal angle of the view, in degrees",
       in: CameraView.fieldsOfView, default: 90, mutable: .playing, isControllable: true,
       at: \.fieldOfView),
     .double(
       "convergence", nick: "Convergence",
-      blurb: "How far each eye's view is turned towards the other's, in degrees: more moves "
-        + "everything away from the viewer",
+      blurb: "Angle by which each eye's view is turned towards the other's, in degrees: a larger "
+        + "one moves everything away from the viewer",
       in: -10...10, default: 0, at: \.convergence),
     .bool(
       "navigation", nick: "Navigation",
-      blurb: "Turn the view as mouse, fingers and keys in the window say", default: true,
+      blurb: "Control the view by mouse, touch and keys in the window", default: true,
       mutable: .playing, at: \.navigates),
     .string(
       "path", nick: "Path",
-      blurb: "A file of times and views, which the view follows in place of the properties",
+      blurb: "File of times and views that the view follows instead of the properties",
       at: \.path),
   ])
 
-/// The output's size never depends on where one looks, so that looking around renegotiates nothing.
+/// The output size does not depend on the view, so that looking around never renegotiates.
 final class SphericalView: SphereFilter {
   struct Settings: SphereFilterSettings {
     var sphere = SphereSettings()
@@ -57,9 +57,9 @@ final class SphericalView: SphereFilter {
 
   let instance: ElementInstance
   let settings = Locked(Settings())
-  /// The hand that holds the picture, and the width and height of one eye's view.
+  /// Navigation state, and the size of one eye's view.
   let navigation = Locked(ViewNavigation())
-  /// What the file at `path` says.
+  /// The camera path read from the file at `path`.
   private let path = Locked<CameraPath?>(nil)
   let sink: Pad
   let source: Pad
@@ -89,14 +89,14 @@ final class SphericalView: SphereFilter {
     do {
       return try CameraPath(parsing: String(decoding: bytes, as: UTF8.self))
     } catch {
-      throw ElementError(.settings, "'\(path)' is no path of views: \(error).")
+      throw ElementError(.settings, "'\(path)' is not a valid camera path: \(error).")
     }
   }
 
-  /// In bytes: a view a frame for two hours.
+  /// Maximum file size in bytes: one view per frame for two hours.
   private static let longestPath = 16 << 20
 
-  /// A camera that follows a path is not turned by hand.
+  /// A camera that follows a path ignores navigation.
   var canNavigate: Bool { settings.current.navigates && path.current == nil }
 
   func follow(_ time: UInt64) {
@@ -105,7 +105,8 @@ final class SphericalView: SphereFilter {
     settings.withLock { $0.view = path.view(at: Int64(clamping: time), otherwise: $0.view) }
   }
 
-  /// A method of the class: one of the protocol would cost the pad an allocation a buffer.
+  /// Implemented in the class: a protocol extension's method would cost the pad an allocation per
+  /// buffer.
   func receive(_ pad: Pad, _ buffer: Buffer, _ streaming: inout Streaming) throws {
     try drawAndPush(buffer, &streaming)
   }
@@ -114,7 +115,7 @@ final class SphericalView: SphereFilter {
     navigation.withLock { $0.size = (width, height) }
   }
 
-  /// Tells each new view to the application, so that sound can follow.
+  /// Posts each new view to the application, so that audio can follow.
   func hasDrawn(_ settings: Settings) {
     let orientation = settings.sphere.orientation
     postMessage(

@@ -7,33 +7,33 @@ import StereoVideo
   import Glibc
 #endif
 
-/// What a viewer does in the window, in pixels of the frame that is shown there.
+/// User input in the window, in pixels of the frame shown there.
 enum NavigationInput {
   case grab(x: Double, y: Double)
   case move(x: Double, y: Double)
   case release
-  /// A finger is put down; a screen tells its fingers apart by numbers.
+  /// A finger touches the screen, which identifies fingers by number.
   case touch(finger: Int, x: Double, y: Double)
   case touchMove(finger: Int, x: Double, y: Double)
   case touchRelease(finger: Int)
-  /// All fingers are gone.
+  /// All fingers are lifted.
   case touchCancel
-  /// Steps of the wheel, upwards.
+  /// Scroll wheel steps, positive upwards.
   case scroll(Double)
   /// A key, by its X11 name.
   case key(String)
 }
 
-/// Turns the view so that what was grabbed stays under the pointer, or under one finger or between two,
-/// which also pinch the field of view.
+/// Rotates the view so that the point grabbed stays under the pointer, under one finger, or between
+/// two fingers, which also change the field of view by pinching.
 struct ViewNavigation {
-  /// Of one eye's view.
+  /// Size of one eye's view, in pixels.
   var size = (width: 0, height: 0)
-  /// What the pointer holds.
+  /// Direction grabbed by the pointer.
   private var grabbed: Direction?
   private var fingers = TouchingFingers()
 
-  /// The view after the input; nil for input that is none of a view's.
+  /// Returns the view after the input; nil for input that does not concern the view.
   mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
     guard let input, size.width > 0, size.height > 0 else { return nil }
     var next = view
@@ -106,10 +106,10 @@ struct ViewNavigation {
     return min(range.upperBound, max(range.lowerBound, degrees * factor))
   }
 
-  /// Whether a window could be so large.
+  /// Whether the coordinates are plausible for a window.
   static func isPlace(_ x: Double, _ y: Double) -> Bool { abs(x) < 1e6 && abs(y) < 1e6 }
 
-  /// The view's own direction at a pixel, of whichever eye is there.
+  /// Direction at a pixel of either eye, relative to the view.
   private func ray(_ x: Double, _ y: Double, _ view: CameraView) -> Direction? {
     guard Self.isPlace(x, y),
       let geometry = try? PictureGeometry(
@@ -117,7 +117,7 @@ struct ViewNavigation {
         height: size.height)
     else { return nil }
     let (width, height) = (Double(size.width), Double(size.height))
-    // The second eye's view lies beside or below the first one's.
+    // The second eye's view is beside or below the first one's.
     let place = PicturePosition(
       x: x - (x / width).rounded(.down) * width - 0.5,
       y: y - (y / height).rounded(.down) * height - 0.5)
@@ -136,20 +136,21 @@ struct TouchingFingers {
     var x, y: Double
   }
 
-  /// What two fingers hold: pixels from one to the other, times the tangent of half the field of view
-  /// when the second was put down. What is between them keeps its size on the fingers' scale.
+  /// Value kept constant while pinching: the distance of the two fingers in pixels, times the
+  /// tangent of half the field of view when the second finger was put down. Objects between the
+  /// fingers then scale with their distance.
   private var pinch: Double?
   private var fingers: [Finger] = []
 
   var isEmpty: Bool { fingers.isEmpty }
 
-  /// Between the fingers, in pixels; (0, 0) without any.
+  /// Midpoint of the fingers, in pixels; (0, 0) without any.
   var middle: (x: Double, y: Double) {
     let count = Double(max(1, fingers.count))
     return (fingers.reduce(0) { $0 + $1.x } / count, fingers.reduce(0) { $0 + $1.y } / count)
   }
 
-  /// False where the finger has no effect.
+  /// Returns false if the finger has no effect.
   mutating func add(_ number: Int, x: Double, y: Double, _ view: CameraView) -> Bool {
     guard fingers.count < 2, !fingers.contains(where: { $0.number == number }),
       ViewNavigation.isPlace(x, y)
@@ -159,7 +160,7 @@ struct TouchingFingers {
     return true
   }
 
-  /// False where the finger has no effect.
+  /// Returns false if the finger has no effect.
   mutating func move(_ number: Int, x: Double, y: Double) -> Bool {
     guard let index = fingers.firstIndex(where: { $0.number == number }),
       ViewNavigation.isPlace(x, y)
@@ -168,7 +169,7 @@ struct TouchingFingers {
     return true
   }
 
-  /// False where the finger had no effect.
+  /// Returns false if the finger had no effect.
   mutating func remove(_ number: Int, _ view: CameraView) -> Bool {
     guard let index = fingers.firstIndex(where: { $0.number == number }) else { return false }
     fingers.remove(at: index)
@@ -176,7 +177,7 @@ struct TouchingFingers {
     return true
   }
 
-  /// What the fingers make of a field of view, in degrees.
+  /// Returns the field of view after pinching, in degrees.
   func fieldOfView(_ degrees: Double) -> Double {
     guard let pinch else { return degrees }
     let range = CameraView.fieldsOfView
