@@ -233,7 +233,7 @@ struct RunCommandTests {
     let result = try Command.run(
       ["run", "sbs-to-mvhevc", "input=a.mp4", "preset=ultrafast"], in: folder)
     #expect(result.status == 0)
-    #expect(result.errors.contains("Nothing says how the eyes are packed"), "\(result.errors)")
+    #expect(result.errors.contains("does not specify how the eyes are packed"), "\(result.errors)")
     #expect(result.errors.contains("side by side, left eye first"), "\(result.errors)")
   }
 

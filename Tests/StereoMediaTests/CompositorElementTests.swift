@@ -167,7 +167,7 @@ struct CompositorElementTests {
       try await TestMovie.play(
         "filesrc location=\(path) ! decodebin ! queue ! c.left_2 \(name) name=c ! fakesink")
     }
-    #expect("\(try #require(error))".contains("Source 2 has one eye"))
+    #expect("\(try #require(error))".contains("Source 2 has only one eye"))
   }
 
   @Test("a stop ends a compositor that never returns")

@@ -3,36 +3,36 @@
 import GStreamer
 import StereoVideo
 
-/// One source of a `StereoMixer`: what it shows now, and what it shows next.
+/// One source of a `StereoMixer`: its current and its next frame.
 struct MixerSource {
-  /// What a source shows from one running time on.
+  /// A source's frame, shown from its running time on.
   struct Shown {
     let left: RawEye
     let right: RawEye
-    /// Of the left frame, or of the one picture for both eyes.
+    /// Caps of the left frame, or of the mono frame.
     let caps: Caps
-    /// In the segment.
+    /// Timestamp within `segment`.
     let time: ClockTime
     let segment: Segment
     let runningTime: Int64
-    /// In nanoseconds; nil where it is not known.
+    /// In nanoseconds; nil if unknown.
     let duration: ClockTime?
   }
 
   private var pairs: EyePairs
-  /// What is shown now; nil before the first frame.
+  /// The frame shown now; nil before the first.
   private var current: Shown?
-  /// What was taken from the pads and is not shown yet.
+  /// A frame taken from the pads but not shown yet.
   private(set) var next: Shown?
   private(set) var isAtEnd = false
 
   init(_ pairs: EyePairs) { self.pairs = pairs }
 
-  /// Takes the next frame from the pads unless one has been taken, or one is still to come: several may
-  /// be taken where GstAggregator has waited for one.
+  /// Takes the next frame from the pads, unless one has been taken or has yet to arrive: several
+  /// frames may be taken while GstAggregator waits for one.
   ///
   /// - Parameters:
-  ///   - caps: by the names of pads.
+  ///   - caps: caps by pad name.
   ///   - silent: the pads that are not waited for.
   mutating func take(_ pads: MixerPads, _ caps: [String: Caps], silent: SilentPads) throws {
     guard next == nil, !isAtEnd,
@@ -58,21 +58,22 @@ struct MixerSource {
     }
   }
 
-  /// Shows what is next.
+  /// Makes the next frame the current one.
   mutating func advance() {
     guard let next else { return }
     (current, self.next) = (next, nil)
   }
 
-  /// What is shown at a running time; nil before the first frame, and behind the end of the last one.
+  /// Returns the frame shown at a running time; nil before the first frame and after the end of the
+  /// last one.
   func shown(at time: Int64) -> Shown? {
     guard let current, current.runningTime <= time else { return nil }
-    // A frame is shown until the next one, or for as long as it says where there is none.
+    // A frame is shown until the next one, or for its duration if there is none.
     guard next == nil, isAtEnd, let duration = current.duration else { return current }
     return time < saturatingSum(current.runningTime, Int64(clamping: duration)) ? current : nil
   }
 
-  /// What is to be told of frames that were dropped.
+  /// Returns a warning about dropped frames; nil for none.
   mutating func warning() -> ElementError? { pairs.warning(isFinal: isAtEnd) }
 }
 
@@ -93,7 +94,7 @@ extension MixerSource.Shown {
     duration = frame.buffer.duration ?? leftInfo.frameRate.frameDuration
   }
 
-  /// What a program's function is given of it.
+  /// Converts the frame for the application's function.
   func eyes(_ tags: TagList) -> RawEyes {
     RawEyes(
       left: left, right: right, streamTime: segment.unclippedStreamTime(time), duration: duration,
@@ -104,10 +105,10 @@ extension MixerSource.Shown {
 /// The pads of one source of a `StereoMixer`.
 enum MixerPads {
   case eyes(left: AggregatorPad, right: AggregatorPad)
-  /// One picture for both eyes.
+  /// One frame for both eyes.
   case mono(AggregatorPad)
 
-  /// What a pad is for, by what its name begins with; the number of its source is behind.
+  /// Role of a pad, by the prefix of its name; the number of its source follows.
   enum Kind: String, CaseIterable {
     case left = "left_"
     case right = "right_"
@@ -121,7 +122,7 @@ enum MixerPads {
     }
   }
 
-  /// What a pad is for, and the number of its source; nil for a name of no template.
+  /// Parses a pad name into its role and source number; nil if it matches no template.
   static func parse(_ name: String) -> (kind: Kind, number: Int)? {
     for kind in Kind.allCases where name.hasPrefix(kind.rawValue) {
       return UInt32(name.dropFirst(kind.rawValue.count)).map { (kind, Int($0)) }
@@ -129,7 +130,7 @@ enum MixerPads {
     return nil
   }
 
-  /// The sources that pads are of, in the order of their numbers. Throws where a source lacks an eye.
+  /// Groups pads into sources, in the order of their numbers. Throws if a source lacks an eye.
   static func sources(_ pads: [AggregatorPad]) throws -> [(number: Int, pads: MixerPads)] {
     var known: [Int: [Kind: AggregatorPad]] = [:]
     for pad in pads {
@@ -141,7 +142,7 @@ enum MixerPads {
       guard let left = pads[.left], let right = pads[.right] else {
         throw ElementError(
           .pad,
-          "Source \(number) has one eye; link both, left_\(number) and right_\(number), or "
+          "Source \(number) has only one eye; link both, left_\(number) and right_\(number), or "
             + "mono_\(number).")
       }
       return (number, .eyes(left: left, right: right))

@@ -3,7 +3,7 @@
 package import GStreamer
 package import StereoVideo
 
-/// A frame of one eye and how it lies in memory.
+/// A frame of one eye and its format.
 package struct RawEye: Sendable {
   package let buffer: Buffer
   package let info: VideoInfo
@@ -13,41 +13,40 @@ package struct RawEye: Sendable {
   }
 }
 
-/// Frames of both eyes that show one instant, and what is known of them.
+/// Frames of both eyes that show the same instant, with their metadata.
 package struct RawEyes: Sendable {
   package let left: RawEye
   package let right: RawEye
-  /// On the stream's time line; nil where there is none.
+  /// In stream time; nil if unknown.
   package let streamTime: ClockTime?
   package let duration: ClockTime?
   package let metadata: SpatialMetadata
 }
 
-/// What several sources show at one instant.
+/// Frames that several sources show at the same time.
 package struct RawSources: Sendable {
-  /// By the numbers in the names of their pads.
+  /// By the numbers in the pad names.
   package let eyes: [Int: RawEyes]
-  /// Of the source with the lowest number: on the stream's time line; nil where there is none.
+  /// Stream time of the source with the lowest number; nil if unknown.
   package let streamTime: ClockTime?
   package let duration: ClockTime?
 }
 
-/// What a program's function makes of frames, in a thread of its own.
+/// A call of the application's function, which runs in a thread of its own.
 package protocol ProgramFrameCall: Sendable {
-  /// Waits for what becomes of them, which is nil where nothing is to be shown; throws what the
-  /// function throws.
+  /// Waits for the result of the function; nil to show nothing. Throws what the function throws.
   func wait() throws -> (left: RawEye, right: RawEye)?
 
-  /// Has who waits wait no longer.
+  /// Makes `wait` return early.
   func giveUp()
 }
 
-/// Elements that have a function of the program make their frames.
+/// Elements whose frames are made by a function of the application.
 package enum ProgramElements {
-  /// Begins to make a frame.
+  /// Starts the function on one input.
   package typealias Begin<Input> = @Sendable (Input) -> any ProgramFrameCall
 
-  /// What an element of a type does.
+  /// Function of an element type.
   private enum Function: Sendable {
     case filter(Begin<RawEyes>)
     case compositor(Begin<RawSources>, isStereo: Bool)
@@ -55,34 +54,35 @@ package enum ProgramElements {
 
   private static let functions = Locked<[String: Function]>([:])
 
-  /// Makes an element with the pads of `stereopack` available to the process: it has the function work
-  /// on each pair, and gives its frames, the left and the right eye's in turn. Call it behind
+  /// Registers an element with the pads of `stereopack` in the process: it calls the function for
+  /// each pair and outputs the resulting frames, alternating left and right. Call it after
   /// `SpatialElements.register`.
   ///
-  /// - Parameter name: a letter and letters, digits, `-` or `_`.
-  /// - Returns: false where there is an element of this name.
+  /// - Parameter name: a letter, followed by letters, digits, `-` or `_`.
+  /// - Returns: false if an element of this name already exists.
   package static func registerFilter(_ name: String, _ begin: @escaping Begin<RawEyes>) -> Bool {
     register(name, .filter(begin)) { typeName in
       ElementDeclaration<StereoPack>(
-        name: name, typeName: typeName, longName: "Stereo filter of the program",
+        name: name, typeName: typeName, longName: "Application stereo filter",
         klass: "Filter/Effect/Video",
-        description: "Has a function of the program work on both eyes; gives their frames in turn",
+        description: "Applies a function of the application to both eyes; outputs alternate frames",
         author: author, padTemplates: StereoPack.padTemplates,
         properties: PairingSettings.properties(at: \.pairing))
     }
   }
 
-  /// The same for an element with pads on request for any number of sources, ``StereoMixer``.
+  /// Registers an element with request pads for any number of sources, see ``StereoMixer``.
   ///
-  /// - Parameter isStereo: whether it gives both eyes' frames in turn, and not the left one's alone.
+  /// - Parameter isStereo: whether both eyes' frames are output alternately; only the left eye's if
+  ///   not.
   package static func registerCompositor(
     _ name: String, isStereo: Bool, _ begin: @escaping Begin<RawSources>
   ) -> Bool {
     register(name, .compositor(begin, isStereo: isStereo)) { typeName in
       ElementDeclaration<StereoMixer>(
-        name: name, typeName: typeName, longName: "Stereo compositor of the program",
+        name: name, typeName: typeName, longName: "Application stereo compositor",
         klass: "Filter/Editor/Video/Compositor",
-        description: "Has a function of the program make each frame of those that its sources show",
+        description: "Makes frames from those of its sources with a function of the application",
         author: author, padTemplates: StereoMixer.padTemplates,
         properties: PairingSettings.properties(at: \.pairing))
     }
@@ -100,13 +100,13 @@ package enum ProgramElements {
     }
   }
 
-  /// What an element of a type does with each pair; nil for `stereopack` itself.
+  /// Returns the function for each pair of an element type; nil for `stereopack` itself.
   static func filter(_ typeName: String) -> Begin<RawEyes>? {
     guard case .filter(let begin) = functions.withLock({ $0[typeName] }) else { return nil }
     return begin
   }
 
-  /// What an element of a type makes of its sources; nil for a type that is none of a compositor.
+  /// Returns the function of a compositor type; nil for any other type.
   static func compositor(_ typeName: String) -> (begin: Begin<RawSources>, isStereo: Bool)? {
     guard case .compositor(let begin, let isStereo) = functions.withLock({ $0[typeName] }) else {
       return nil
@@ -115,14 +115,14 @@ package enum ProgramElements {
   }
 }
 
-/// The calls of one element: one at a time, for which the streaming thread waits.
+/// Calls of one element: one at a time, while the streaming thread waits.
 final class ProgramFrameCalls<Input>: Sendable {
-  /// What became of the input of a call.
+  /// Result of a call.
   enum Outcome {
     case frame(left: RawEye, right: RawEye)
-    /// The function shows nothing.
+    /// The function shows nothing for this input.
     case skipped
-    /// Nobody waits for it any more.
+    /// The call was cancelled.
     case unlocked
   }
 
@@ -156,7 +156,7 @@ final class ProgramFrameCalls<Input>: Sendable {
     }
   }
 
-  /// Gives up the call under way, and those to come until `unlockStop`.
+  /// Cancels the current call and all later ones until `unlockStop`.
   func unlock() {
     let call = state.withLock { state in
       state.isUnlocked = true

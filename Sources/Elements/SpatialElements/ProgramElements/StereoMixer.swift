@@ -3,21 +3,22 @@
 import GStreamer
 import StereoVideo
 
-/// Has a function of the program make each frame of those that several sources show at its time.
+/// Has a function of the application make each frame from the frames that several sources show at
+/// the same time.
 ///
-/// There are pads on request for each source: `left_%u` and `right_%u` of one number, or `mono_%u` for
-/// one picture for both eyes. The source with the lowest number says when there are frames; each other
-/// source shows the frame whose time has come, as in a `StereoComposition`.
+/// Each source has request pads: `left_%u` and `right_%u` with the same number, or `mono_%u` for
+/// one picture for both eyes. The source with the lowest number sets the output times; each other
+/// source shows its latest frame at that time, as in a `StereoComposition`.
 final class StereoMixer: PairsEyes {
   struct Settings: HasPairingSettings {
     var pairing = PairingSettings()
   }
 
   struct Streaming {
-    /// By their numbers, as all that follows.
+    /// By source number, like the members below.
     var sources: [Int: MixerSource] = [:]
     var tags: [Int: TagList] = [:]
-    /// By the names of pads.
+    /// By pad name.
     var caps: [String: Caps] = [:]
     var output = PackedOutput()
     var unlinkedPads = UnlinkedPads()
@@ -38,7 +39,7 @@ final class StereoMixer: PairsEyes {
   init(_ instance: ElementInstance) throws {
     self.instance = instance
     guard let function = ProgramElements.compositor(instance.typeName) else {
-      throw ElementError(.failedStream, "There is no function for \(instance.typeName).")
+      throw ElementError(.failedStream, "No function is registered for \(instance.typeName).")
     }
     calls = ProgramFrameCalls(function.begin)
     packing = StereoPack.Settings(mode: function.isStereo ? .frameByFrame : .left)
@@ -59,7 +60,7 @@ final class StereoMixer: PairsEyes {
 
   func unlockStop() { calls.unlockStop() }
 
-  /// A number is of both eyes, or of one picture for both.
+  /// A number may be used for both eyes, or for one picture for both.
   func padName(template: String, requested: String?) throws -> String {
     let taken = sinkPads.map(\.name)
     let name = try PadTemplate.name(for: template, requested: requested, taken: Set(taken))
@@ -68,7 +69,7 @@ final class StereoMixer: PairsEyes {
         $0.number == pad.number && ($0.kind == .mono || pad.kind == .mono)
       })
     else {
-      throw ElementError(.pad, "There can be no pad \(name): its number is another source's.")
+      throw ElementError(.pad, "Pad \(name) cannot be added: its number is used by another source.")
     }
     return name
   }
@@ -111,7 +112,7 @@ final class StereoMixer: PairsEyes {
     try passOverSilentPads(timeout: timeout)
     let sources = try MixerPads.sources(sinkPads)
     guard let (first, pads) = sources.first else { throw FlowReturn.eos }
-    // What a released pad gave is not that of another one of its name.
+    // The frames of a released pad do not belong to a new pad of the same name.
     let numbers = Set(sources.map(\.number))
     streaming.sources = streaming.sources.filter { numbers.contains($0.key) }
     let grid = try take(first, pads, &streaming)
@@ -123,7 +124,7 @@ final class StereoMixer: PairsEyes {
     try compose(frame, sources.map(\.number), &streaming)
   }
 
-  /// Has a source take its next frame, unless it has one.
+  /// Takes the source's next frame, unless it already has one.
   private func take(
     _ number: Int, _ pads: MixerPads, _ streaming: inout Streaming
   ) throws -> MixerSource {
@@ -134,8 +135,8 @@ final class StereoMixer: PairsEyes {
     return source
   }
 
-  /// Goes on to the last frame of a source that does not come behind a running time. Throws `.needData`
-  /// where it is not known yet which one that is.
+  /// Advances a source to its last frame at or before a running time. Throws `.needData` if that
+  /// frame cannot be determined yet.
   private func advance(
     _ number: Int, _ pads: MixerPads, to time: Int64, _ streaming: inout Streaming
   ) throws {

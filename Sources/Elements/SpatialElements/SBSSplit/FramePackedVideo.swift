@@ -3,20 +3,20 @@
 import GStreamer
 import StereoVideo
 
-/// Raw video that holds two eyes: its layout, and what each eye of it looks like.
+/// Raw video with two eyes in each frame: its layout, and the format of each eye.
 struct FramePackedVideo {
   let caps: Caps
   let info: VideoInfo
   let layout: PackingLayout
-  /// How the layout was found, for the log.
+  /// Origin of the layout, for the log.
   let source: Source
 
   enum Source {
     case caps, property, guess
   }
 
-  /// Reads the layout from the property where that is set, else from the caps, else guesses it
-  /// from the shape of the frame. Throws where the frame cannot be cut in two.
+  /// Takes the layout from the property if set, else from the caps, else guesses it from the
+  /// frame's shape. Throws if the frame cannot be split.
   init(_ caps: Caps, settings: SBSSplit.Settings) throws {
     guard let info = VideoInfo(caps) else {
       throw ElementError(
@@ -37,7 +37,7 @@ struct FramePackedVideo {
       if info.isLikelyHalfAspect(mode) { layout.halfAspect = true }
       return (layout, .property)
     }
-    // Decoders write "mono" where the stream says nothing.
+    // Decoders write "mono" if the stream does not specify the mode.
     let saysNothing = [MultiviewMode.none, .mono]
     if !saysNothing.contains(info.multiviewMode) {
       return (try layout(info.multiviewMode, info.multiviewFlags), .caps)
@@ -64,8 +64,9 @@ struct FramePackedVideo {
       halfAspect: flags.contains(.halfAspect))
   }
 
-  /// A frame much wider than a cinema's is two pictures beside each other; one that is nearly
-  /// square or high, two above each other; any other, two that were squeezed to fit.
+  /// Guesses from the display aspect ratio: a frame much wider than cinema formats holds two
+  /// pictures side by side; one that is nearly square or taller, two above each other; any other,
+  /// two that were squeezed side by side.
   private static func guess(_ info: VideoInfo) -> PackingLayout {
     let par = info.pixelAspectRatio
     let shape =
@@ -85,28 +86,29 @@ struct FramePackedVideo {
       layout.arrangement == .topBottom ? (info.height, "height") : (info.width, "width")
     guard layout.arrangement == .frameByFrame || length.isMultiple(of: 2) else {
       throw ElementError(
-        .format, "A frame whose \(side) is \(length) cannot be cut into two equal eyes.")
+        .format, "A frame with odd \(side) \(length) cannot be split into two equal eyes.")
     }
     guard length >= 2 else {
-      throw ElementError(.format, "A frame of \(info.width)x\(info.height) holds no two eyes.")
+      throw ElementError(
+        .format, "A frame of \(info.width)x\(info.height) is too small for two eyes.")
     }
     guard layout.arrangement == .frameByFrame || info.isAddressable else {
       throw ElementError(
         .format,
-        "The pixels of \(info.formatName) lie in groups that cannot be cut; "
+        "Pixels of \(info.formatName) are stored in groups that cannot be cut; "
           + "put videoconvert before sbssplit.")
     }
     guard layout.arrangement != .sideBySide || eyeSize.width.isMultiple(of: info.pixelGroup) else {
       throw ElementError(
         .format,
-        "Pixels of \(info.formatName) share their colour in groups of \(info.pixelGroup), so an eye "
-          + "of \(eyeSize.width) pixels cannot be cut; put videoconvert before sbssplit.")
+        "Pixels of \(info.formatName) share chroma in groups of \(info.pixelGroup), so an eye "
+          + "\(eyeSize.width) pixels wide cannot be cut out; put videoconvert before sbssplit.")
     }
   }
 
   // MARK: One eye
 
-  /// The size of one eye's picture.
+  /// Size of one eye's picture, in pixels.
   var eyeSize: (width: Int, height: Int) {
     switch layout.arrangement {
     case .sideBySide: (info.width / 2, info.height)
@@ -115,7 +117,8 @@ struct FramePackedVideo {
     }
   }
 
-  /// The caps of one eye's stream: those of the packed one, but for size, shape, rate and mode.
+  /// Returns the caps of one eye's stream: those of the packed one except for size, pixel aspect
+  /// ratio, frame rate and multiview mode.
   func caps(for eye: Eye) -> Caps {
     var par = info.pixelAspectRatio
     if layout.halfAspect {
@@ -136,7 +139,7 @@ struct FramePackedVideo {
       ], removing: ["multiview-flags", "views"])
   }
 
-  /// Where one eye lies in a packed frame that lies as `frame` says.
+  /// Returns the layout of one eye within a packed frame of layout `frame`.
   ///
   /// With 4:2:0 and an odd width, the second eye's chroma starts half a chroma sample early.
   func region(of eye: Eye, in frame: VideoLayout) -> VideoLayout {

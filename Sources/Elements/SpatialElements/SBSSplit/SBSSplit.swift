@@ -3,13 +3,13 @@
 import GStreamer
 import StereoVideo
 
-/// `sbssplit`: cuts frames that hold two eyes into one stream an eye.
+/// `sbssplit`: splits frames with two eyes into one stream per eye.
 let sbsSplit = ElementDeclaration<SBSSplit>(
   name: "sbssplit",
   typeName: "GstSBSSplit",
   longName: "Stereo frame splitter",
   klass: "Filter/Converter/Video",
-  description: "Cuts side-by-side, top-bottom or frame-by-frame stereo video into its two eyes "
+  description: "Splits side-by-side, top-bottom or frame-by-frame stereo video into its two eyes "
     + "without copying pixels",
   author: author,
   padTemplates: [
@@ -20,20 +20,19 @@ let sbsSplit = ElementDeclaration<SBSSplit>(
   properties: [
     .choice(
       "input-mode-override", nick: "Input mode override",
-      blurb: "How the two eyes are packed, where the caps do not say it or are wrong",
+      blurb: "How the two eyes are packed, if the caps do not specify it or are wrong",
       default: .none, at: \.inputMode),
     .flags(
       "input-flags-override", nick: "Input flags override",
-      blurb: "What else is to be known of the packing that input-mode-override names: "
-        + "right-view-first, half-aspect",
+      blurb: "Flags that complete input-mode-override: right-view-first, half-aspect",
       at: \.inputFlags),
   ])
 
-/// One sink, two sources that are always there; either may stay unlinked.
+/// An element with one sink pad and two always source pads; either may stay unlinked.
 ///
-/// Where the peer of an eye's pad takes GstVideoMeta, the eye's buffers refer to the packed
-/// frame's memory by offsets and strides; a filter that works in place then copies before it
-/// writes. Where it does not, the eye is copied into a pool of its own.
+/// If the peer of an eye's pad supports GstVideoMeta, the eye's buffers refer to the packed frame's
+/// memory by offsets and strides; an in-place filter then copies before it writes. If not, the eye
+/// is copied to a separate pool.
 final class SBSSplit: ElementImplementation {
   struct Settings {
     var inputMode = MultiviewFramePacking.none
@@ -42,9 +41,9 @@ final class SBSSplit: ElementImplementation {
 
   struct Streaming {
     var source: EyeSource
-    /// nil until the first caps.
+    /// Nil until the first caps.
     var input: FramePackedVideo?
-    /// Frame by frame: which eye comes next, and when the pair started.
+    /// For frame-by-frame video: which eye is next, and the timestamp of the pair.
     var sequence = FrameSequence()
   }
 
@@ -97,13 +96,13 @@ extension SBSSplit {
     case .guess:
       Self.log.info(
         self,
-        "nothing says how the eyes are packed; guessed \(found) "
+        "the packing of the eyes is not specified; guessed \(found) "
           + "(set input-mode-override if that is wrong)")
       postWarning(
         ElementError(
           .format,
-          "Nothing says how the eyes are packed: by the frame's shape, it is taken for "
-            + "\(packed.layout). Set input-mode-override if that is wrong."))
+          "The stream does not specify how the eyes are packed; \(packed.layout) is assumed from "
+            + "the frame's shape. Set input-mode-override if that is wrong."))
     }
     streaming.input = packed
     pads.sendCaps(following: event) { packed.caps(for: $0) }
@@ -115,7 +114,7 @@ extension SBSSplit {
       let isReferred = streaming.source[memory: eye]?.takesAnyLayout ?? false
       Self.log.info(
         self,
-        "\(eye): \(isReferred ? "references" : "copies, for the peer takes no GstVideoMeta")")
+        "\(eye): \(isReferred ? "references" : "copies (no GstVideoMeta at the peer)")")
     }
     return true
   }
@@ -129,7 +128,7 @@ extension SBSSplit {
       || pad.forward(query)
   }
 
-  /// How many packed frames the peers may keep as pictures of their eyes.
+  /// Returns how many packed frames the peers may keep by reference as frames of their eyes.
   private func keptCount(_ query: borrowing Query) -> Int {
     guard let caps = query.allocationCaps,
       let packed = try? FramePackedVideo(caps, settings: settings.current)
@@ -142,7 +141,7 @@ extension SBSSplit {
     return false
   }
 
-  /// The packed video whose eyes both peers take.
+  /// Returns the packed video caps for which both peers accept their eyes' caps.
   private func acceptableCaps() -> Caps {
     let all = sink.templateCaps
     let common = pads.peerCaps(among: all, without: ["pixel-aspect-ratio", "framerate"])
@@ -151,7 +150,7 @@ extension SBSSplit {
 }
 
 extension Caps {
-  /// For caps of one eye, those of frames that hold two in any of the layouts.
+  /// Turns caps of one eye into those of packed frames in any of the layouts.
   fileprivate func packings() -> Caps {
     let result = Caps.empty
     for structure in structures where structure.name == "video/x-raw" {
@@ -169,7 +168,7 @@ extension Caps {
 }
 
 extension Value {
-  /// Integers, ranges and lists of them times a factor; anything else as it is.
+  /// Multiplies integers, ranges and lists of them, saturating; returns other values unchanged.
   fileprivate func multiplied(by factor: Int32) -> Value {
     func product(_ number: Int32) -> Int32 {
       let (product, overflow) = number.multipliedReportingOverflow(by: factor)
@@ -213,16 +212,16 @@ extension SBSSplit {
     try flow.check()
   }
 
-  /// A frame of both eyes.
+  /// A packed frame with both eyes.
   private struct PackedFrame {
-    /// What has its times, flags and metas.
+    /// Source of times, flags and metas.
     let header: Buffer
-    /// What has its pixels.
+    /// The pixels, in contiguous memory.
     let memory: Buffer
     let layout: VideoLayout
   }
 
-  /// One eye of a packed frame as a reference to it.
+  /// Makes a buffer for one eye that refers to the packed frame's memory.
   private func refer(
     to region: VideoLayout, of frame: PackedFrame, _ info: VideoInfo
   ) -> UniqueBuffer {
@@ -234,7 +233,7 @@ extension SBSSplit {
     return view
   }
 
-  /// One eye of a packed frame as a copy.
+  /// Copies one eye of a packed frame.
   private func copy(
     _ region: VideoLayout, of frame: PackedFrame, _ input: FramePackedVideo,
     into copy: consuming UniqueBuffer, _ info: VideoInfo
@@ -256,7 +255,7 @@ extension SBSSplit {
     return copy
   }
 
-  /// Gives one eye's buffer the times, flags and metas of the packed frame that hold for it too.
+  /// Copies the packed frame's times, flags and size-independent metas to one eye's buffer.
   private func takeHeader(_ view: borrowing UniqueBuffer, from packed: Buffer) {
     view.copyHeader(from: packed, metas: true)
     view.removeMetasOfSize()
@@ -276,7 +275,7 @@ extension SBSSplit {
   }
 }
 
-/// Frame by frame: tells the eyes apart, and gives both the time of the first.
+/// Tells the eyes of frame-by-frame video apart and gives both the timestamp of the first.
 struct FrameSequence {
   struct Place {
     let eye: Eye
@@ -287,8 +286,8 @@ struct FrameSequence {
   private var isSecond = false
   private var pairPTS: ClockTime?
 
-  /// Which eye a frame shows. Where frames are flagged, the flags say it, whatever came before, so
-  /// that a lost frame does not make the eyes change places; without flags the eyes alternate.
+  /// Determines which eye a frame shows. Buffer flags, if present, override the sequence, so that a
+  /// lost frame does not swap the eyes; without flags the eyes alternate.
   mutating func eye(of frame: Buffer, in layout: PackingLayout) -> Place {
     let isFlagged = !frame.flags.isDisjoint(with: .views)
     let isFirst = frame.flags.contains(.firstInBundle) || !isFlagged && !isSecond

@@ -126,7 +126,7 @@ extension VisualSampleEntry {
     let hasPlace = SphericalVideoV1(around: immersive) != nil
     let losses: [String] = apple.losses.compactMap { loss in
       if case .initialView = loss, hasPlace { return nil }
-      return others.losses.contains(loss) ? "\(loss)" : "for readers of Apple's vexu, \(loss)"
+      return others.losses.contains(loss) ? "\(loss)" : "for readers of Apple's vexu: \(loss)"
     }
     let lacksLenses =
       immersive.projection == .parametric && extendedUsage?.lensCollection == nil

@@ -3,29 +3,29 @@
 import GStreamer
 import StereoVideo
 
-/// Makes frames of both eyes' frames.
+/// Makes packed frames from the frames of both eyes.
 final class FramePacker {
-  /// Of the output.
+  /// Caps of the output.
   let caps: Caps
-  /// Of the input, in nanoseconds; nil where the rate is not known.
+  /// Duration of an input frame in nanoseconds; nil if the rate is unknown.
   private let frameDuration: ClockTime?
   private let eye: VideoInfo
   private let output: VideoInfo
   private let settings: StereoPack.Settings
   private let pool: VideoBufferPool
-  /// How eyes' own frames are handed on; nil before `askPeer`.
+  /// Output layout for frames of one eye; nil before `askPeer`.
   private var memory: FrameMemory?
   private let anaglyph: Anaglyph?
 
-  /// An output frame without its time.
+  /// An output frame without a timestamp.
   struct Frame {
     let buffer: Buffer
-    /// Behind the time of the pair.
+    /// Offset from the pair's timestamp, in nanoseconds.
     let delay: ClockTime
     let duration: ClockTime?
   }
 
-  /// What can be packed: with planes whose samples are bytes, words, pairs of them or RGB pixels.
+  /// Formats that can be packed: planes of bytes, words, pairs of these, or four-byte RGB pixels.
   static func caps(_ mode: PackMode) -> Caps {
     let rgb = ["BGRx", "RGBx", "xRGB", "xBGR", "BGRA", "RGBA"]
     let others = ["I420", "YV12", "NV12", "I420_10LE", "P010_10LE", "Y444", "Y42B", "GRAY8"]
@@ -92,14 +92,14 @@ final class FramePacker {
     case "RGBx", "RGBA": (0, 1, 2)
     case "xRGB": (1, 2, 3)
     case "xBGR": (3, 2, 1)
-    default: throw ElementError(.format, "An anaglyph is made of RGB; put videoconvert before.")
+    default: throw ElementError(.format, "An anaglyph needs RGB; put videoconvert before.")
     }
   }
 
-  /// Asks the peer how frames may lie, which knows the caps by now.
+  /// Queries the peer's required frame layout; the caps must have been sent.
   func askPeer(of source: Pad) throws { memory = try FrameMemory(source, output) }
 
-  /// The frames that a pair becomes.
+  /// Makes the output frames of a pair.
   func frames(_ left: Buffer, _ right: Buffer) throws -> [Frame] {
     let duration = left.duration ?? frameDuration
     switch settings.mode {
@@ -116,7 +116,7 @@ final class FramePacker {
     }
   }
 
-  /// An eye's own frame, in its memory where the peer takes it as it lies.
+  /// Returns one eye's frame, without a copy if the peer accepts its layout.
   private func plain(_ eye: Buffer, _ delay: ClockTime, _ duration: ClockTime?) throws -> Frame {
     _ = try self.eye.layout(of: eye)
     guard let buffer = try memory?.fit(eye).writable() else { throw FlowReturn.notNegotiated }

@@ -3,7 +3,7 @@
 import GStreamer
 import StereoVideo
 
-/// How `stereopack` puts two eyes together, as a property.
+/// How `stereopack` combines two eyes, as a property.
 enum PackMode: Int32, EnumType {
   case sideBySide = 0
   case topBottom = 1
@@ -17,17 +17,17 @@ enum PackMode: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .sideBySide: ("side-by-side", "The eyes beside each other")
-    case .topBottom: ("top-bottom", "The eyes above each other")
-    case .rowInterleaved: ("row-interleaved", "The eyes' rows in turn")
-    case .frameByFrame: ("frame-by-frame", "The eyes' frames in turn, at twice the rate")
-    case .left: ("left", "The left eye alone")
-    case .right: ("right", "The right eye alone")
-    case .anaglyph: ("anaglyph", "Both eyes in one picture, for glasses with two colours")
+    case .sideBySide: ("side-by-side", "The eyes side by side")
+    case .topBottom: ("top-bottom", "The eyes one above the other")
+    case .rowInterleaved: ("row-interleaved", "Alternating rows of the eyes")
+    case .frameByFrame: ("frame-by-frame", "Alternating frames of the eyes, at twice the rate")
+    case .left: ("left", "Only the left eye")
+    case .right: ("right", "Only the right eye")
+    case .anaglyph: ("anaglyph", "Both eyes in one picture, for two-colour glasses")
     }
   }
 
-  /// nil for modes that do not put both eyes' pixels into one frame as they are.
+  /// Nil for modes that do not place both eyes' unchanged pixels in one frame.
   func packing(half: Bool) -> PlanePacking? {
     switch self {
     case .sideBySide: .sideBySide(half: half)
@@ -77,33 +77,33 @@ enum AnaglyphChoice: Int32, EnumType {
       case .redCyanDubois: "Red and cyan, least squares (Dubois)"
       case .greenMagentaDubois: "Green and magenta, least squares (Dubois)"
       case .amberBlueDubois: "Amber and blue, least squares (Dubois)"
-      case .redCyanColor: "Red of the left eye, green and blue of the right one"
-      case .redCyanHalfColor: "The left eye in grey, the right one in its colours"
+      case .redCyanColor: "Red from the left eye, green and blue from the right one"
+      case .redCyanHalfColor: "The left eye in grey, the right eye in colour"
       case .redCyanGray: "Both eyes in grey"
       }
     return (method.rawValue, description)
   }
 }
 
-/// What an element that packs eyes has told those behind it, and how it packs.
+/// Output state of an element that packs eyes: the packer, and what has been sent downstream.
 struct PackedOutput {
-  /// An eye's frame to be packed, and its caps.
+  /// One eye's frame and its caps.
   typealias Eye = (buffer: Buffer, caps: Caps)
 
-  /// Of the output; set them with `merge`.
+  /// Tags of the output; change them with `merge`.
   private(set) var tags = TagList()
   private var packer: FramePacker?
-  /// Of the eyes that the packer takes.
+  /// Input caps of the current packer.
   private var packedCaps: (left: Caps, right: Caps)?
   private var sentSegment: Segment?
 
-  /// Has what comes next make itself known anew: the caps have changed.
+  /// Forces renegotiation: the caps have changed.
   mutating func forgetCaps() { packer = nil }
 
-  /// The same behind a flush, where the segment is not known any more, either.
+  /// The same after a flush, which also clears the segment.
   mutating func flush() { (packer, sentSegment) = (nil, nil) }
 
-  /// Adds tags, and hands them on where those behind know of the stream.
+  /// Merges tags, and pushes them if the output has begun.
   mutating func merge(_ more: TagList, at source: Pad) {
     tags = tags.merging(more)
     if packer != nil { source.push(.tags(tags)) }
@@ -112,15 +112,15 @@ struct PackedOutput {
   /// Packs a pair and pushes the frames.
   ///
   /// - Parameters:
-  ///   - time: of the pair, in `segment`.
-  ///   - isReconfigured: whether those behind want to be asked anew how frames may lie.
+  ///   - time: timestamp of the pair, in `segment`.
+  ///   - isReconfigured: whether downstream has requested renegotiation.
   mutating func push(
     left: Eye, right: Eye, time: ClockTime, in segment: Segment, isReconfigured: Bool,
     settings: StereoPack.Settings, by element: some AggregatorImplementation
   ) throws {
     let packer = try packer(left, right, settings, element)
     if isReconfigured { try packer.askPeer(of: element.sourcePad) }
-    // The output has the times of the input, behind a seek too.
+    // The output keeps the input's timestamps and segments, also after a seek.
     if sentSegment?.covers(segment) != true {
       sentSegment = segment
       element.updateSegment(segment)
@@ -152,7 +152,7 @@ struct PackedOutput {
 }
 
 extension VideoInfo {
-  /// The caps of frames that were made of others: all that is said of those, where they lie alike.
+  /// Caps for processed frames: those of the original frames, if size and format are unchanged.
   func caps(following other: Caps, _ otherInfo: VideoInfo) -> Caps {
     func plain(_ info: VideoInfo) -> Caps {
       info.caps.with(

@@ -3,19 +3,19 @@
 import GStreamer
 import StereoVideo
 
-/// `stereopack`: puts two eyes into one stream of frames.
+/// `stereopack`: packs two eyes into one stream of frames.
 let stereoPack = ElementDeclaration<StereoPack>(
   name: "stereopack",
   typeName: "GstStereoPack",
   longName: "Stereo frame packer",
   klass: "Filter/Converter/Video",
-  description: "Puts two eyes into frames: side by side, top-bottom, row-interleaved, "
+  description: "Packs two eyes into frames: side by side, top-bottom, row-interleaved, "
     + "frame by frame, one eye, anaglyph",
   author: author,
   padTemplates: StereoPack.padTemplates,
   properties: [
     .choice(
-      "mode", nick: "Mode", blurb: "How the eyes are put together; an anaglyph needs RGB",
+      "mode", nick: "Mode", blurb: "How the eyes are combined; an anaglyph needs RGB",
       default: .sideBySide, at: \.mode),
     .bool(
       "half", nick: "Half",
@@ -24,14 +24,15 @@ let stereoPack = ElementDeclaration<StereoPack>(
       default: false, at: \.half),
     .bool(
       "right-view-first", nick: "Right view first",
-      blurb: "The right eye comes left, above, or first", default: false, at: \.rightViewFirst),
+      blurb: "Put the right eye left, on top, or first", default: false, at: \.rightViewFirst),
     .choice(
-      "anaglyph", nick: "Anaglyph", blurb: "The colours of the glasses, with mode=anaglyph",
+      "anaglyph", nick: "Anaglyph", blurb: "Colours of the glasses, for mode=anaglyph",
       default: .redCyanDubois, at: \.anaglyph),
   ] + PairingSettings.properties(at: \.pairing))
 
-/// Two sinks and one source that are always there. Frames are paired by running time; one without
-/// a partner is dropped. ``ProgramElements`` makes elements of it that change the eyes before.
+/// An element with two always sink pads and one source pad. Frames are paired by running time; a
+/// frame without a partner is dropped. ``ProgramElements`` derives elements that change the eyes
+/// first.
 final class StereoPack: PairsEyes {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
@@ -45,7 +46,7 @@ final class StereoPack: PairsEyes {
     var pairs: EyePairs
     var unlinkedPads = UnlinkedPads()
     var output = PackedOutput()
-    /// In nanoseconds; nil where the rate is not known.
+    /// In nanoseconds; nil if the rate is unknown.
     var frameDuration: ClockTime?
   }
 
@@ -59,10 +60,10 @@ final class StereoPack: PairsEyes {
   let instance: ElementInstance
   let settings = Locked(Settings())
   let pairing = PairingState()
-  /// The caps that have come, for the answer to the other eye's caps query.
+  /// Caps received so far, used to answer the other eye's caps query.
   private let padCaps = Locked<[Eye: Caps]>([:])
   private let reconfiguration = Reconfiguration()
-  /// What changes the eyes before they are packed; nil for `stereopack` itself.
+  /// The application's function applied to the eyes before packing; nil for `stereopack` itself.
   private let filter: ProgramFrameCalls<RawEyes>?
 
   init(_ instance: ElementInstance) throws {
@@ -97,8 +98,8 @@ final class StereoPack: PairsEyes {
       || forwardSinkQuery(pad, query)
   }
 
-  /// Both eyes are of one format and size: the second one follows the first. Once both have theirs,
-  /// they may change together.
+  /// Both eyes need the same format and size: the second one has to follow the first. Once both
+  /// have caps, they may change together.
   private func possibleCaps(_ pad: AggregatorPad) -> Caps {
     let all = FramePacker.caps(settings.current.mode)
     let known = padCaps.current
@@ -164,7 +165,7 @@ final class StereoPack: PairsEyes {
       isReconfigured: reconfiguration.take(), settings: settings.current, by: self)
   }
 
-  /// What is packed of a pair; nil for nothing.
+  /// Returns the eyes to pack; nil to skip the pair.
   private func eyes(
     of pair: EyePairs.Pair, _ streamTime: ClockTime?, _ streaming: Streaming
   ) throws -> (left: PackedOutput.Eye, right: PackedOutput.Eye)? {
@@ -191,16 +192,16 @@ final class StereoPack: PairsEyes {
   }
 }
 
-/// Whether those behind an element want to negotiate anew.
+/// Records renegotiation requests from downstream.
 final class Reconfiguration: Sendable {
   private let isAsked = Locked(false)
 
-  /// Call it with each event that comes to the source pad.
+  /// Call it with each event that arrives on the source pad.
   func note(_ event: Event) {
     if case .reconfigure = event.kind { isAsked.withLock { $0 = true } }
   }
 
-  /// Whether they have wanted to since the last call.
+  /// Whether there was a request since the last call.
   func take() -> Bool {
     isAsked.withLock { isAsked in
       defer { isAsked = false }

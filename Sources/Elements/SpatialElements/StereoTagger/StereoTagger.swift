@@ -3,13 +3,13 @@
 import GStreamer
 import StereoVideo
 
-/// `stereotagger`: says which eye a stream shows and how the pair was shot.
+/// `stereotagger`: marks which eye a stream shows and how the pair was shot.
 let stereoTagger = ElementDeclaration<StereoTagger>(
   name: "stereotagger",
   typeName: "GstStereoTagger",
   longName: "Stereo tagger",
   klass: "Formatter/Metadata/Video",
-  description: "Says which eye a video stream shows and how the stereo pair was shot",
+  description: "Marks which eye a video stream shows and how the stereo pair was shot",
   author: author,
   padTemplates: [
     PadTemplate("sink", .sink, caps: .any),
@@ -20,20 +20,20 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
       "eye", nick: "Eye", blurb: "The eye that the stream shows (caps field multiview-mode)",
       default: .none, at: \.eye),
     .choice(
-      "hero-eye", nick: "Hero eye", blurb: "The eye to show where only one can be shown",
+      "hero-eye", nick: "Hero eye", blurb: "The eye to show if only one can be shown",
       default: .none, at: \.spatial.heroEye),
     .double(
       "horizontal-field-of-view", nick: "Horizontal field of view",
-      blurb: "What one eye's picture covers horizontally, in degrees (0 = not said)",
+      blurb: "Horizontal angle covered by one eye's picture, in degrees (0 = unknown)",
       in: 0...360, default: 0, at: \.spatial.horizontalFieldOfView),
     .double(
       "baseline", nick: "Baseline",
-      blurb: "The distance between the two lenses' centres, in millimetres (0 = not said)",
+      blurb: "Distance between the centres of the two lenses, in millimetres (0 = unknown)",
       in: 0...100_000, default: 0, at: \.spatial.baseline),
     .double(
       "disparity-adjustment", nick: "Disparity adjustment",
-      blurb: "The shift of the two pictures against each other, in picture widths "
-        + "(written only where it is set, 0 too)",
+      blurb: "Horizontal shift of the two pictures against each other, in picture widths "
+        + "(written only if set, even to 0)",
       in: -1...1, default: 0, at: \.spatial.disparityAdjustment),
     .choice(
       "projection", nick: "Projection",
@@ -41,15 +41,15 @@ let stereoTagger = ElementDeclaration<StereoTagger>(
       at: \.spatial.projection),
   ] + SpatialSettings.sphereProperties(at: \.spatial) + [
     .int(
-      "view-id", nick: "View id", blurb: "The ViewId of the stream's pictures (-1 = not said)",
+      "view-id", nick: "View id", blurb: "ViewId of the stream's pictures (-1 = not set)",
       in: -1...65535, default: -1, at: \.viewID),
     .int(
       "layer-id", nick: "Layer id",
-      blurb: "The nuh_layer_id of the stream's pictures (-1 = not said)", in: -1...63,
+      blurb: "nuh_layer_id of the stream's pictures (-1 = not set)", in: -1...63,
       default: -1, at: \.layerID),
   ])
 
-/// Changes caps, tags and metas only: no pixel or sample is read, and no memory is copied.
+/// Changes only caps, tags and metas: no pixel or sample is read, and no memory is copied.
 final class StereoTagger: TransformImplementation {
   struct Settings {
     var eye = EyeChoice.none
@@ -61,7 +61,7 @@ final class StereoTagger: TransformImplementation {
   }
 
   struct Streaming {
-    /// What data in flight is marked with; fixed when the caps are.
+    /// Settings for the data in flight; fixed when the caps are set.
     var marking = Settings()
     var hasSentTags = false
   }
@@ -115,7 +115,7 @@ final class StereoTagger: TransformImplementation {
     return forwardSinkEvent(event, &streaming)
   }
 
-  /// The tags of the stream with this element's own, which win.
+  /// Returns the stream's tags merged with this element's own, which take precedence.
   private func adding(to tags: TagList) throws -> TagList {
     let own = TagList()
     let spatial = settings.current.spatial

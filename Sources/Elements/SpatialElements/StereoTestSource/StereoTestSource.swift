@@ -6,8 +6,8 @@ import Reprojection
 import StereoTestScene
 import StereoVideo
 
-/// `stereotestsrc`: a moving scene whose disparities are known (`StereoTestScene`), or a world around
-/// the viewer whose every direction is (`SphereWorld`).
+/// `stereotestsrc`: a moving scene with known disparities (`StereoTestScene`), or a spherical world
+/// in which the content of each direction is known (`SphereWorld`).
 let stereoTestSource = ElementDeclaration<StereoTestSource>(
   name: "stereotestsrc",
   typeName: "GstStereoTestSrc",
@@ -29,16 +29,16 @@ let stereoTestSource = ElementDeclaration<StereoTestSource>(
   ],
   properties: [
     .bool(
-      "is-live", nick: "Is live", blurb: "Make frames by the clock, as a camera does",
+      "is-live", nick: "Is live", blurb: "Produce frames in real time, like a camera",
       default: false, at: \.isLive),
     .choice(
       "projection", nick: "Projection",
-      blurb: "How the picture maps onto the viewer's surroundings: a flat scene, or a world all "
-        + "around in which each direction is known",
+      blurb: "How the picture maps onto the viewer's surroundings: a flat scene, or a spherical "
+        + "world with known content in each direction",
       default: .rectilinear, at: \.projection),
     .double(
       "fisheye-field-of-view", nick: "Fisheye field of view",
-      blurb: "What the circle of a fisheye picture covers, in degrees", in: 1...360,
+      blurb: "Angle covered by the circle of a fisheye picture, in degrees", in: 1...360,
       default: SphereProjection.fisheyeFieldOfView, at: \.fisheyeFieldOfView),
   ])
 
@@ -50,7 +50,7 @@ final class StereoTestSource: PushSourceImplementation {
   }
 
   struct Streaming {
-    /// What the caps ask for; nil before them.
+    /// Output for the negotiated caps; nil before them.
     var output: Output?
     var frameNumber = 0
     var hasSentTags = false
@@ -73,7 +73,7 @@ final class StereoTestSource: PushSourceImplementation {
     self.instance = instance
   }
 
-  // The base class looks at this before it starts.
+  // The base class reads this before it starts.
   func settingsChanged() {
     setLive(settings.current.isLive)
   }
@@ -88,7 +88,7 @@ final class StereoTestSource: PushSourceImplementation {
     guard let info = VideoInfo(caps), let name = caps.first?.string("multiview-mode"),
       let mode = Self.modes.first(where: { $0.name == name })
     else {
-      throw ElementError(.negotiation, "Frames cannot be made as \(caps).")
+      throw ElementError(.negotiation, "Frames with these caps cannot be produced: \(caps).")
     }
     let packed = "\(info.width)x\(info.height)"
     guard info.width.isMultiple(of: mode.columns), info.height.isMultiple(of: mode.rows),
@@ -174,7 +174,7 @@ final class StereoTestSource: PushSourceImplementation {
   var isSeekable: Bool { !settings.current.isLive }
 
   func seek(to segment: Segment, _ streaming: inout Streaming) throws {
-    // Not backwards.
+    // Reverse playback is not supported.
     guard segment.rate > 0 else { throw FlowReturn.error }
     guard let output = streaming.output else {
       streaming.frameNumber = 0
@@ -185,22 +185,22 @@ final class StereoTestSource: PushSourceImplementation {
     let frame = Int(
       clamping: scale(
         position, UInt64(clamping: rate.numerator), UInt64(clamping: rate.denominator) * .second))
-    // Times are rounded down, so that of the next frame may be this position.
+    // Times are rounded down, so the next frame may start at this position.
     streaming.frameNumber = time(of: frame &+ 1, output) <= position ? frame &+ 1 : frame
   }
 }
 
 extension StereoTestSource {
-  /// What the frames hold, by the caps field `multiview-mode`.
+  /// Arrangement of eyes in frames, named by the caps field `multiview-mode`.
   struct Mode: Sendable {
     let name: String
     let columns: Int
     let rows: Int
-    /// The eyes of one frame, or of the frames of one instant.
+    /// The eyes in one frame, or in successive frames that show the same instant.
     let eyes: [Eye]
     let isFrameByFrame: Bool
 
-    /// One eye's picture in a frame.
+    /// Picture of one eye in a frame.
     struct View {
       let eye: Eye
       let frame: Int
@@ -208,7 +208,7 @@ extension StereoTestSource {
       let row: Int
     }
 
-    /// The pictures that frame `number` holds.
+    /// Returns the pictures in frame `number`.
     func views(_ number: Int) -> [View] {
       if isFrameByFrame {
         return [
@@ -222,7 +222,7 @@ extension StereoTestSource {
     }
   }
 
-  /// The default first.
+  /// The first is the default.
   static let modes = [
     Mode(name: "side-by-side", columns: 2, rows: 1, eyes: [.left, .right], isFrameByFrame: false),
     Mode(name: "top-bottom", columns: 1, rows: 2, eyes: [.left, .right], isFrameByFrame: false),
@@ -231,9 +231,9 @@ extension StereoTestSource {
     Mode(name: "right", columns: 1, rows: 1, eyes: [.right], isFrameByFrame: false),
   ]
 
-  /// The caps with defaults for what is still open.
+  /// Returns fixed caps, with defaults for all open fields.
   ///
-  /// - Parameter surroundings: how a picture surrounds the viewer; nil for a flat one.
+  /// - Parameter surroundings: projection of a spherical picture; nil for a flat one.
   static func complete(_ caps: Caps, _ surroundings: Projection?) -> Caps {
     let chosen = caps.fixating("multiview-mode", .string(Self.modes[0].name))
       .fixating("format", .string(Self.formats[0]))
@@ -255,7 +255,7 @@ extension StereoTestSource {
 }
 
 extension StereoTestScene.Destination {
-  /// The planes of a frame under the name of its GStreamer format.
+  /// Makes a destination from the planes of a frame in a GStreamer format; nil if unsupported.
   init?(_ format: String, _ planes: [StereoTestScene.Plane]) {
     let packed: [String: StereoTestScene.PackedOrder] = [
       "RGB": .rgb, "BGR": .bgr, "RGBx": .rgbx, "BGRx": .bgrx, "xRGB": .xrgb, "xBGR": .xbgr,
@@ -273,12 +273,12 @@ extension StereoTestScene.Destination {
 }
 
 extension StereoTestSource {
-  /// What is drawn.
+  /// The scene that is drawn.
   enum Scene {
     case flat(StereoTestScene)
     case around(SphereScene)
 
-    /// Nil for a size that there is no scene of.
+    /// Returns nil for a size that the scene does not support.
     init?(_ surroundings: Projection?, width: Int, height: Int) {
       if let surroundings {
         guard let scene = SphereScene(surroundings, width: width, height: height) else {
@@ -291,7 +291,7 @@ extension StereoTestSource {
       }
     }
 
-    /// Of one eye, in pixels.
+    /// Size of one eye, in pixels.
     var size: (width: Int, height: Int) {
       switch self {
       case .flat(let scene): (scene.width, scene.height)
@@ -307,14 +307,14 @@ extension StereoTestSource {
     }
   }
 
-  /// How pictures surround the viewer; nil for flat ones.
+  /// Projection of spherical pictures; nil for flat ones.
   func surroundings(_ settings: Settings) -> Projection? {
     guard let kind = settings.projection.projection, kind != .rectilinear else { return nil }
     return SphereProjection.projection(kind, fisheyeFieldOfView: settings.fisheyeFieldOfView)
       ?? Self.lens.calibration(width: 1, height: 1).map { .parametric($0) }
   }
 
-  /// Nearly an equidistant fisheye of 180 degrees, as wide as the picture, for both eyes.
+  /// Approximates an equidistant fisheye of 180 degrees, as wide as the picture, for both eyes.
   private static let lens: Lens = {
     var lens = LensCalibration(
       referenceWidth: 4096, referenceHeight: 4096, focalLengthX: 1.57536 * 2048,
@@ -324,7 +324,7 @@ extension StereoTestSource {
     return Lens(lens, role: "mono") ?? Lens()
   }()
 
-  /// What is true of pictures that surround the viewer; nil for flat ones, which nobody shot.
+  /// Tags of spherical pictures; nil for the flat scene, which has no camera.
   func tags(_ settings: Settings) -> TagList? {
     guard let kind = settings.projection.projection,
       let projection = surroundings(settings)
