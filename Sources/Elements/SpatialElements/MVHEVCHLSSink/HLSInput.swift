@@ -7,7 +7,7 @@ import MoviePlayer
 import Packager
 import StereoVideo
 
-/// One pad of the sink: the renditions that are made of its stream.
+/// One pad of the sink, and the renditions made from its stream.
 struct HLSInput {
   let stream: MuxInput
   var segment = Segment()
@@ -93,7 +93,7 @@ struct HLSInput {
     let entry = try stream.audioEntry(container: .mp4, first: first)
     guard let codecs = entry.coding.codecParameter else {
       throw ElementError(
-        .format, "The sound on \(name) has no name in playlists; encode it as AAC.",
+        .format, "The audio on \(name) has no codecs parameter for playlists; encode it as AAC.",
         debug: "\(caps)")
     }
     let language = tags.string(Tag.languageCode)
@@ -158,7 +158,7 @@ struct HLSInput {
     case "prim": return .parametricImmersive
     case let kind?:
       throw ElementError(
-        .format, "HLS has no name for the projection \(kind) of \(pad); convert it first.")
+        .format, "HLS cannot signal the projection \(kind) of \(pad); convert it first.")
     }
   }
 
@@ -195,7 +195,7 @@ struct HLSInput {
   }
 }
 
-/// The base eye of a layered stream, taken out as it is: a rendition that costs no encoding.
+/// Extracts the base eye of a layered stream unchanged: a rendition that needs no encoding.
 struct BaseEyeInput {
   /// Without what is said of a second eye.
   let sampleEntry: VisualSampleEntry

@@ -3,8 +3,7 @@
 import GStreamer
 import Packager
 
-/// What becomes of segments that are listed, as a property: names and numbers are those of
-/// `hlscmafsink`.
+/// How playlists change over time, as a property: names and values are those of `hlscmafsink`.
 enum PlaylistType: Int32, EnumType {
   case unspecified = 0
   case event = 1
@@ -14,9 +13,9 @@ enum PlaylistType: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .unspecified: ("unspecified", "Live: old segments leave the playlists")
-    case .event: ("event", "Nothing leaves the playlists")
-    case .vod: ("vod", "Nothing leaves the playlists, and they do not change any more at the end")
+    case .unspecified: ("unspecified", "Live: old segments are removed from the playlists")
+    case .event: ("event", "Segments are never removed")
+    case .vod: ("vod", "Segments are never removed, and the playlists are final at the end")
     }
   }
 
@@ -29,7 +28,7 @@ enum PlaylistType: Int32, EnumType {
   }
 }
 
-/// What the properties of `mvhevchlssink` say.
+/// Properties of `mvhevchlssink`.
 struct HLSSettings: Sendable {
   var segmentNames: String? = FileNames().segment
   var initializationNames: String? = FileNames().initialization
@@ -82,63 +81,62 @@ struct HLSSettings: Sendable {
   static let properties: [Property<MVHEVCHLSSink>] = [
     .string(
       "location", nick: "Location",
-      blurb: "The files of segments: %s is the rendition, %05d the number",
+      blurb: "Segment files: %s is the rendition, %05d the number",
       default: FileNames().segment, at: \.segmentNames),
     .string(
       "init-location", nick: "Init location",
-      blurb: "The files of initialization sections: %s is the rendition, %05d the number",
+      blurb: "Initialization section files: %s is the rendition, %05d the number",
       default: FileNames().initialization, at: \.initializationNames),
     .string(
       "playlist-location", nick: "Playlist location",
-      blurb: "The playlists of renditions: %s is the rendition", default: FileNames().playlist,
+      blurb: "Media playlists: %s is the rendition", default: FileNames().playlist,
       at: \.playlistNames),
     .string(
       "multivariant-playlist-location", nick: "Multivariant playlist location",
-      blurb: "The playlist of all renditions", default: FileNames().multivariantPlaylist,
+      blurb: "Playlist that lists all renditions", default: FileNames().multivariantPlaylist,
       at: \.multivariantPlaylist),
     .string(
       "mpd-location", nick: "MPD location",
-      blurb: "A DASH manifest over the same segments; none where it is empty", at: \.manifest),
+      blurb: "DASH manifest for the same segments (empty = none)", at: \.manifest),
     .int(
       "target-duration", nick: "Target duration",
-      blurb: "How long segments are, in seconds: to the first keyframe behind that",
+      blurb: "Segment duration, in seconds; a segment ends at the first keyframe after it",
       in: 1...3600, default: 6, at: \.targetDuration),
     .time(
       "part-duration", nick: "Part duration",
-      blurb: "How long the parts of segments are, in nanoseconds, for low latency (0 = no parts)",
+      blurb: "Duration of partial segments, in nanoseconds, for low latency (0 = none)",
       at: \.partDuration),
     .choice(
-      "playlist-type", nick: "Playlist type", blurb: "What becomes of segments that are listed",
+      "playlist-type", nick: "Playlist type", blurb: "How playlists change over time",
       default: .unspecified, at: \.type),
     .int(
       "playlist-length", nick: "Playlist length",
-      blurb: "How many segments a live playlist has (0 = all)", in: 0...100_000, default: 5,
+      blurb: "Number of segments in a live playlist (0 = all)", in: 0...100_000, default: 5,
       at: \.playlistLength),
     .bool(
       "enable-endlist", nick: "Enable endlist",
-      blurb: "Whether playlists say when nothing follows", default: true, at: \.hasEnd),
+      blurb: "Whether playlists are marked as complete at the end", default: true, at: \.hasEnd),
     .bool(
       "enable-program-date-time", nick: "Enable program date-time",
       blurb:
-        "Whether playlists but for those of playlist-type=vod have the wall-clock time of segments",
+        "Whether playlists, except with playlist-type=vod, contain the wall-clock time of segments",
       default: true,
       at: \.hasDates),
     .bool(
       "mono-rendition", nick: "Mono rendition",
-      blurb: "Whether layered video has a rendition of its base eye beside it, without encoding",
+      blurb: "Whether to add a rendition of the base eye to layered video, without encoding",
       default: true, at: \.hasMonoRendition),
     .bool(
       "iframe-playlist", nick: "I-frame playlist",
-      blurb: "Whether keyframes have a playlist, for moving through the movie fast",
+      blurb: "Whether to write a playlist of keyframes, for trick play",
       default: true, at: \.hasIFramePlaylist),
     .bool(
       "send-keyframe-requests", nick: "Send keyframe requests",
-      blurb: "Whether encoders are asked for keyframes where segments are to begin",
+      blurb: "Whether to request keyframes from encoders where segments should begin",
       default: true, at: \.sendsKeyframeRequests),
     .bool(
       "append", nick: "Append",
-      blurb:
-        "Whether playlists that are there already are gone on with, behind a discontinuity, in "
-        + "place of being written anew", default: false, at: \.continues),
+      blurb: "Whether to append to existing playlists, after a discontinuity, instead of "
+        + "overwriting them", default: false, at: \.continues),
   ]
 }

@@ -3,12 +3,12 @@
 import GStreamer
 import StereoVideo
 
-/// Holds those back whose stream runs ahead of the others, so that what waits in memory for these has an end,
-/// whatever upstream is: a file may have an hour of sound in front of its first picture.
+/// Blocks streams that run ahead of the others, to bound the data held in memory until the others
+/// catch up, whatever upstream is: a file may have an hour of audio before its first picture.
 ///
-/// The thread of a pad that is too far ahead waits. Where that may be why the others do not come on, as
-/// behind a demuxer whose other queue is full, it may go further ahead after a while; and where the same
-/// thread brings the other stream, it does not wait. Neither goes on without an end.
+/// The streaming thread of a pad that is too far ahead waits. If its waiting may be what stops the
+/// others, as after a demuxer whose other queue is full, it may go further ahead after a while; if
+/// the same thread also delivers the other stream, it does not wait. Both are limited.
 final class InputPacing: Sendable {
   /// How far a stream may be ahead, in nanoseconds.
   private static let usualLead: Int64 = 10_000_000_000
@@ -158,9 +158,9 @@ final class InputPacing: Sendable {
         warn(
           ElementError(
             .failedStream,
-            "Nothing comes to \(awaited.name) while \(name) is \(Self.usualLead / 1_000_000_000) s "
-              + "ahead and waits for it, so \(name) goes on, and its data stays in memory until then; "
-              + "give the queues behind the demuxer more room."))
+            "\(awaited.name) receives nothing while \(name) is \(Self.usualLead / 1_000_000_000) s "
+              + "ahead and waits for it, so \(name) continues and its data stays in memory until "
+              + "then; use larger queues after the demuxer."))
       }
     }
   }
@@ -168,8 +168,8 @@ final class InputPacing: Sendable {
   private func refusal(of name: String) -> ElementError {
     ElementError(
       .failedStream,
-      "The stream on \(name) is so far ahead of the others that \(Self.maximumExcess >> 20) MiB of it "
-        + "wait in memory for them; interleave the file more finely, or put a large queue behind each "
+      "The stream on \(name) is so far ahead of the others that \(Self.maximumExcess >> 20) MiB "
+        + "of it wait in memory; interleave the file more finely, or put a large queue after each "
         + "pad of the demuxer.")
   }
 }

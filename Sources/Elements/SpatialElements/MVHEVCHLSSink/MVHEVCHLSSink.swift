@@ -12,7 +12,7 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
   longName: "MV-HEVC HLS sink",
   klass: "Sink/Muxer/Video",
   description: "Writes spatial video as HLS and DASH over the same CMAF segments, "
-    + "with a rendition for one eye beside it",
+    + "with an additional rendition for one eye",
   author: author,
   padTemplates: [
     PadTemplate("video_%u", .sink, .request, caps: MuxVideoCaps.h265),
@@ -20,11 +20,11 @@ let mvhevcHLSSink = ElementDeclaration<MVHEVCHLSSink>(
   ],
   properties: HLSSettings.properties, signals: PresentationOutput.signals)
 
-/// Sink pads on request; each is a rendition, and layered video two: both eyes, and the base eye
-/// for players of one.
+/// A sink with request pads. Each pad is one rendition, or two for layered video: both eyes, and
+/// the base eye for players that show one.
 ///
-/// A `Packager` says what is to be written. Nothing waits for the clock here, so that this sink adds
-/// nothing to a pipeline's latency: what comes is written.
+/// A `Packager` decides what to write. The sink does not wait for the clock and so adds no latency:
+/// data is written as it arrives.
 final class MVHEVCHLSSink: RequestPadImplementation {
   typealias Settings = HLSSettings
 
@@ -135,7 +135,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     case .caps(let caps): try streaming.setCaps(caps, of: name)
     case .segment(let segment):
       guard segment.isInTime else {
-        throw ElementError(.format, "What comes to \(name) is not counted in time.")
+        throw ElementError(.format, "The stream on \(name) has no time segment.")
       }
       streaming.inputs[name, default: HLSInput(name)].segment = segment
     case .tags(let tags):

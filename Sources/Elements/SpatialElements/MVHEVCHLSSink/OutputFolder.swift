@@ -9,11 +9,11 @@ import Packager
   import Glibc
 #endif
 
-/// Where the files of a presentation go. A file appears under its name when it is whole: players
-/// may ask for it at any moment.
+/// Writes the files of a presentation. A file gets its name only when it is complete, as players
+/// may request it at any moment.
 ///
-/// Folders are made when the first file goes into them, once: where one is gone later, what the
-/// playlists list is gone with it.
+/// A folder is created when the first file is written to it, and only once: if it is removed later,
+/// the files listed in the playlists are lost as well.
 struct OutputFolder {
   private var made: Set<Substring> = []
 
@@ -57,7 +57,7 @@ struct OutputFolder {
     } catch {
       throw ElementError(
         .read,
-        "'\(path)' cannot be gone on with: \(error). Remove it, or set append=false to replace it.")
+        "'\(path)' cannot be appended to: \(error). Remove it, or set append=false to replace it.")
     }
   }
 
@@ -98,7 +98,7 @@ struct OutputFolder {
   }
 }
 
-/// Where a presentation goes: to files, or where the application has it go, which is asked by the
+/// Output of a presentation: to files, or to streams that the application provides through the
 /// signals of `hlssink3` and `hlsmultivariantsink`.
 struct PresentationOutput {
   private static let removal = "delete-fragment"

@@ -5,10 +5,10 @@ import HEVC
 import ISOBMFF
 import StereoVideo
 
-/// Coded video that has its parameter sets inside, as a byte stream has: they are taken out, since
-/// a movie has them in its sample entry, and NAL units get lengths in front.
+/// Coded video with in-band parameter sets, as in a byte stream. They are removed, since a movie
+/// has them in its sample entry, and NAL units get length prefixes.
 ///
-/// Both layers of layered video come in the same buffer.
+/// Both layers of layered video arrive in the same buffer.
 struct InBandVideo {
   let caps: Caps
   private let pad: String
@@ -27,7 +27,7 @@ struct InBandVideo {
   init(_ caps: Caps, first: Buffer?, pad: String) throws {
     let input = try LayeredInput(caps, recordIsOptional: true)
     if let problem = input.layeredRecordProblem {
-      throw ElementError(.format, "The record of the second layer is damaged: \(problem).")
+      throw ElementError(.format, "The dependent layer's record (lhvC) is damaged: \(problem).")
     }
     self.caps = caps
     self.pad = pad
@@ -45,8 +45,8 @@ struct InBandVideo {
     else {
       throw ElementError(
         .format,
-        "The video on \(pad) does not begin with its parameter sets, so that nothing can decode "
-          + "it from there; let it begin at a key frame, or repeat them in front of each.")
+        "The video on \(pad) does not begin with its parameter sets and cannot be decoded from "
+          + "there; start at a keyframe, or repeat the parameter sets before each keyframe.")
     }
     recorded = Set(sets.nalUnits.filter { !$0.isEmpty })
   }
@@ -118,8 +118,8 @@ struct InBandVideo {
       guard isRecorded(unit) else {
         throw ElementError(
           .format,
-          "The parameter sets of the video on \(pad) changed mid-stream; a movie's "
-            + "track has one set of them.")
+          "The parameter sets of the video on \(pad) changed mid-stream; a movie track has only "
+            + "one set.")
       }
       return false
     default: return true

@@ -126,8 +126,8 @@ extension MVHEVCMux.Streaming {
         element.postWarning(
           ElementError(
             .mux,
-            "The stream on \(pad.name) came when the movie had begun, whose tracks are fixed; the "
-              + "movie goes without it."))
+            "The stream on \(pad.name) started after the movie had begun with a fixed set of "
+              + "tracks; it is not written."))
       }
       return
     }

@@ -46,8 +46,8 @@ extension MVHEVCMux.Streaming {
         element.postWarning(
           ElementError(
             .mux,
-            "The stream on \(pad.name) \(pad.isAtEnd ? "ended" : "was given up") before it said "
-              + "what it is; the movie goes without it."))
+            "The stream on \(pad.name) \(pad.isAtEnd ? "ended" : "was given up") before its "
+              + "format was known; it is not written."))
         continue
       }
       muxInput(pad).track = tracks.count
@@ -61,7 +61,7 @@ extension MVHEVCMux.Streaming {
       if let pad = element.sinkPads.first(where: \.hasBuffer) {
         throw ElementError(
           .mux,
-          "What comes to \(pad.name) has no timestamps; put a parser in front that gives it some.")
+          "The stream on \(pad.name) has no timestamps; put a parser before the pad to add them.")
       }
       throw ElementError(
         .mux, "The streams ended before the first frame, so there is nothing to write.")
@@ -84,8 +84,8 @@ extension MVHEVCMux.Streaming {
     guard element.sourcePad.queryPeer(query), query.isSeekable else {
       throw ElementError(
         .seek,
-        "mvhevcmux needs a sink that can be seeked in, such as filesink to a regular file: "
-          + "it completes the start of the file when it knows the end. With fragment-duration "
+        "mvhevcmux needs a seekable sink, such as filesink with a regular file: it completes the "
+          + "start of the file at the end. With fragment-duration "
           + "it writes to any sink.")
     }
   }

@@ -11,7 +11,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   longName: "MV-HEVC movie muxer",
   klass: "Codec/Muxer",
   description: "Writes an MV-HEVC (spatial) movie: encodes two raw eyes, weaves two H.265 eyes, "
-    + "or takes layered video as it is",
+    + "or takes layered video unchanged",
   author: author,
   padTemplates: [
     PadTemplate("left", .sink, .request, caps: StereoEyeCaps.template),
@@ -31,11 +31,11 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
   ],
   interfaces: [.tagSetter, .tocSetter, .preset])
 
-/// Sink pads on request, one source of a file's bytes.
+/// A muxer with request sink pads and one source pad for the bytes of the file.
 ///
-/// The index of the movie comes at its end, so that memory does not grow with what the file
-/// holds; the source pad's peer has to be seekable, as filesink is. In fragments, a movie goes to
-/// any peer.
+/// The index of a movie is written at its end, so that it need not be estimated in advance; the
+/// peer of the source pad has to be seekable, like filesink. A fragmented movie can be sent to any
+/// peer.
 final class MVHEVCMux: PairsEyes {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
@@ -133,8 +133,8 @@ final class MVHEVCMux: PairsEyes {
 
   func padName(template: String, requested: String?) throws -> String {
     guard !hasBegun.current else {
-      Self.log.warning(self, "no further pad: the movie's tracks are fixed since it began")
-      throw ElementError(.pad, "The movie's tracks are fixed.")
+      Self.log.warning(self, "no further pad: the movie has begun and its tracks are fixed")
+      throw ElementError(.pad, "The movie has begun, so its tracks are fixed.")
     }
     return try PadTemplate.name(
       for: template, requested: requested, taken: Set(sinkPads.map(\.name)))
@@ -150,7 +150,7 @@ final class MVHEVCMux: PairsEyes {
   /// Nobody seeks in a movie that is being written: the sink would begin the file anew.
   func sourceEvent(_ event: Event) -> Bool {
     if case .seek = event.kind {
-      Self.log.info(self, "refusing a seek: what has been written stays")
+      Self.log.info(self, "refusing a seek: written data cannot be changed")
       return false
     }
     return keyframes.add(event) || forwardSourceEvent(event)
@@ -214,7 +214,7 @@ extension MVHEVCMux.Streaming {
   }
 }
 
-/// Which kind of file is written, as a property.
+/// The file format, as a property.
 enum ContainerChoice: Int32, EnumType {
   case quickTime = 0
   case mp4 = 1
@@ -245,32 +245,32 @@ extension MVHEVCMux {
   static var movieProperties: [Property<MVHEVCMux>] {
     [
       .choice(
-        "container", nick: "Container", blurb: "The kind of file to write", default: .quickTime,
+        "container", nick: "Container", blurb: "File format", default: .quickTime,
         at: \.container),
       .choice(
         "hero-eye", nick: "Hero eye",
-        blurb: "The eye in the base layer, which players for one eye show "
-          + "(none = by tag stereo-hero-eye, else left)",
+        blurb: "Eye in the base layer, shown by players for one eye "
+          + "(none = from tag stereo-hero-eye, else left)",
         default: .none, at: \.spatial.heroEye),
       .double(
         "horizontal-field-of-view", nick: "Horizontal field of view",
-        blurb: "What one eye's picture covers horizontally, in degrees "
-          + "(0 = by tag stereo-horizontal-field-of-view, else what the projection has, or 63.4)",
+        blurb: "Horizontal angle covered by one eye's picture, in degrees "
+          + "(0 = from tag stereo-horizontal-field-of-view, else the projection's, or 63.4)",
         in: 0...360, default: 0, at: \.spatial.horizontalFieldOfView),
       .double(
         "baseline", nick: "Baseline",
-        blurb: "The distance between the two lenses' centres, in millimetres "
-          + "(0 = by tag stereo-baseline, else 63.5 for flat pictures)",
+        blurb: "Distance between the centres of the two lenses, in millimetres "
+          + "(0 = from tag stereo-baseline, else 63.5 for flat pictures)",
         in: 0...100_000, default: 0, at: \.spatial.baseline),
       .double(
         "disparity-adjustment", nick: "Disparity adjustment",
-        blurb: "The shift of the two pictures against each other, in picture widths "
-          + "(not set = by tag stereo-disparity-adjustment, else 0 for flat pictures)",
+        blurb: "Horizontal shift of the two pictures against each other, in picture widths "
+          + "(not set = from tag stereo-disparity-adjustment, else 0 for flat pictures)",
         in: -1...1, default: 0, at: \.spatial.disparityAdjustment),
       .choice(
         "projection", nick: "Projection",
         blurb: "How the picture maps onto the viewer's surroundings "
-          + "(none = by tag stereo-projection, else rectilinear)",
+          + "(none = from tag stereo-projection, else rectilinear)",
         default: .none, at: \.spatial.projection),
     ]
   }

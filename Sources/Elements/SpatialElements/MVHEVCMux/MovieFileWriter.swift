@@ -92,7 +92,7 @@ class MovieFileWriter {
     guard tracks.indices.contains(index), timing.count > 0,
       let size = UInt32(exactly: buffer.size / Int(timing.count))
     else {
-      throw ElementError(.mux, "A sample of 4 GiB or more cannot go into a movie.")
+      throw ElementError(.mux, "A sample of 4 GiB or more cannot be written to a movie.")
     }
     let clock = tracks[index].clock
     let presentation = clock.units(saturatingDifference(timing.presentationTime, origin))

@@ -7,7 +7,7 @@ import MoviePlayer
 import StereoEncoder
 import StereoVideo
 
-/// The video tracks of a movie: their sample entries, by caps.
+/// Sample entries of video tracks, from caps.
 enum MuxVideoCaps {
   /// H.265 that goes into a track as it is: layered, frame-packed or plain.
   static let h265 = Caps(
@@ -67,7 +67,7 @@ enum MuxVideoCaps {
       let height = UInt16(exactly: height)
     else {
       throw ElementError(
-        .format, "The video on \(pad) has no size, or one above 65535, which no movie can hold.")
+        .format, "The video on \(pad) has no size, or one above 65535, the maximum in movies.")
     }
     return (width, height)
   }
@@ -112,7 +112,7 @@ enum MuxVideoCaps {
   }
 }
 
-/// The audio that goes into a movie, and its sample entry.
+/// Audio formats that a movie can hold, and their sample entries.
 enum MuxAudioCaps {
   /// Encoders do not say that each of their buffers is one frame, as parsers do, so that caps do
   /// not ask for it.
@@ -143,7 +143,7 @@ enum MuxAudioCaps {
     guard let structure = caps.first else { throw FlowReturn.notNegotiated }
     guard structure.bool("framed") != false, structure.bool("parsed") != false else {
       throw ElementError(
-        .format, "The audio on \(pad) is not cut into frames; put a parser before the pad.",
+        .format, "The audio on \(pad) is not split into frames; put a parser before the pad.",
         debug: "\(caps)")
     }
     let coding = try coding(structure, pad: pad, container: container, first: first)
@@ -229,7 +229,7 @@ enum MuxAudioCaps {
     case "audio/x-alac":
       guard let cookie = data.flatMap(ALACBox.magicCookie) else {
         throw ElementError(
-          .format, "The ALAC on \(pad) has no codec_data that says how it is coded.")
+          .format, "The ALAC on \(pad) has no codec_data with its decoder configuration.")
       }
       return .alac(magicCookie: cookie)
     case "audio/x-raw":
@@ -237,18 +237,18 @@ enum MuxAudioCaps {
         let format = PCMFormat.written.first(where: { $0.capsName == name })
       else {
         throw ElementError(
-          .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
+          .format, "The audio on \(pad) cannot be stored in a movie.", debug: caps.name)
       }
       guard container == .quickTime || format.bitsPerSample > 8 else {
         throw ElementError(
           .format,
-          "MP4 holds no audio of 8 bits, as comes on \(pad); let audioconvert make 16 of them.")
+          "MP4 does not support 8-bit audio, as on \(pad); convert to 16 bits with audioconvert.")
       }
       return .pcm(format)
     default:
       guard let type = CodecTable.audio.type(of: caps) else {
         throw ElementError(
-          .format, "The audio on \(pad) cannot go into a movie.", debug: caps.name)
+          .format, "The audio on \(pad) cannot be stored in a movie.", debug: caps.name)
       }
       return .other(type)
     }
@@ -275,8 +275,8 @@ extension OpaqueBox {
     "damr", payload: [0, 0, 0, 0, 0, 0x81, 0xFF, 0, 1])
 }
 
-/// Tracks that are neither video nor audio, as `mvhevcdemux` gives them: metadata that belongs to
-/// moments, time codes, texts. Their samples go into a movie as they are.
+/// Tracks that are neither video nor audio, as output by `mvhevcdemux`: timed metadata, time codes
+/// and texts. Their samples are written unchanged.
 enum MuxMetaCaps {
   static let template = CodecTable.meta.caps
 
@@ -290,14 +290,14 @@ enum MuxMetaCaps {
       let payload = structure.buffer("codec_data")
     else {
       throw ElementError(
-        .format, "The stream on \(pad) does not say how a movie describes it.", debug: "\(caps)")
+        .format, "The stream on \(pad) has no codec_data with its sample entry.", debug: "\(caps)")
     }
     return OtherSampleEntry(
       handlerType: track?.handlerType ?? "meta", type: type, payload: payload.bytes)
   }
 }
 
-/// Texts that are shown for a while, as a track.
+/// Subtitle tracks.
 enum MuxSubtitles {
   static let template = Caps("text/x-raw", ["format": "utf8"])
   /// Units a second.

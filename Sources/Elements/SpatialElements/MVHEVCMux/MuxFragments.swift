@@ -4,8 +4,7 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// What becomes of the fragments at the end, as a property: names and numbers are those of
-/// `mp4mux`.
+/// Handling of the fragments at the end, as a property: names and values are those of `mp4mux`.
 enum FragmentMode: Int32, EnumType {
   case dashOrMSS = 0
   case firstMoovThenFinalise = 1
@@ -18,13 +17,13 @@ enum FragmentMode: Int32, EnumType {
     case .firstMoovThenFinalise:
       (
         "first-moov-then-finalise",
-        "Fragments while recording, one index at the end: a crash costs the last fragment at most"
+        "Fragments while recording, one index at the end: a crash loses at most the last fragment"
       )
     }
   }
 }
 
-/// Whether tracks of fragments get edit lists, as a property: names and numbers are those of
+/// Whether tracks of fragmented files have edit lists, as a property: names and values are those of
 /// `isofmp4mux`.
 enum EditListMode: Int32, EnumType {
   case auto = 0
@@ -35,9 +34,9 @@ enum EditListMode: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .auto: ("auto", "Where a track needs one, but not in CMAF")
-    case .always: ("always", "Where a track needs one")
-    case .never: ("never", "None: signed composition offsets take their place")
+    case .auto: ("auto", "If a track needs one, except in CMAF")
+    case .always: ("always", "If a track needs one")
+    case .never: ("never", "None: signed composition offsets are used instead")
     }
   }
 
@@ -45,8 +44,8 @@ enum EditListMode: Int32, EnumType {
   var hasEditLists: Bool? { self == .auto ? nil : self == .always }
 }
 
-/// What becomes of the initialization segment at the end, as a property: names and numbers are those
-/// of `isofmp4mux`.
+/// Handling of the initialization segment at the end, as a property: names and values are those of
+/// `isofmp4mux`.
 enum HeaderUpdateMode: Int32, EnumType {
   case none = 0
   case rewrite = 1
@@ -57,20 +56,20 @@ enum HeaderUpdateMode: Int32, EnumType {
 
   var names: (nick: String, description: String) {
     switch self {
-    case .none: ("none", "It stays as it was written")
-    case .rewrite: ("rewrite", "It is written over with what is known then")
-    case .update: ("update", "What is known then comes behind the last fragment")
+    case .none: ("none", "Keep it as first written")
+    case .rewrite: ("rewrite", "Overwrite it with the final values")
+    case .update: ("update", "Write it again, with the final values, after the last fragment")
     case .caps:
       (
         "caps",
-        "The source pad's caps say what is known then; where a stream changes its format, another "
-          + "initialization segment follows, in the caps and in the file"
+        "Put the final values in the source pad's caps; if a stream changes its format, write "
+          + "another initialization segment to the caps and the file"
       )
     }
   }
 }
 
-/// What applications ask of the fragments to come, by signals.
+/// Requests by the application about coming fragments, made by signals.
 struct FragmentDemands {
   /// The initialization segment is wanted again.
   var header = false
@@ -90,7 +89,7 @@ struct FragmentDemands {
   mutating func begin(at time: Int64) { splits = splits.filter { $0 > time } }
 }
 
-/// How a movie is cut into fragments, if it is.
+/// Settings for fragmented movies.
 struct FragmentSettings {
   /// In nanoseconds; 0 for none.
   var duration: UInt64 = 0
@@ -120,42 +119,42 @@ struct FragmentSettings {
     [
       .time(
         "fragment-duration", nick: "Fragment duration",
-        blurb: "How long fragments are at least, which begin with a keyframe each, "
-          + "in nanoseconds (0 = one index at the end of the file)",
+        blurb: "Minimum duration of fragments, which all begin with a keyframe, in nanoseconds "
+          + "(0 = not fragmented: one index at the end of the file)",
         at: path.appending(path: \.duration)),
       .time(
         "chunk-duration", nick: "Chunk duration",
-        blurb: "How long the chunks are in which fragments leave, before they are whole, "
+        blurb: "Duration of the chunks in which fragments are sent before they are complete, "
           + "in nanoseconds (0 = in one piece)",
         at: path.appending(path: \.chunkDuration)),
       .choice(
         "fragment-mode", nick: "Fragment mode",
-        blurb: "What becomes of the fragments at the end of the file",
+        blurb: "What happens to the fragments at the end of the file",
         default: .dashOrMSS, at: path.appending(path: \.mode)),
       .bool(
         "write-mfra", nick: "Write mfra",
-        blurb: "Whether a list of the places where decoding can start ends a file of fragments",
+        blurb: "Whether a fragmented file ends with a table of random access points",
         default: false, at: path.appending(path: \.hasRandomAccessIndex)),
       .bool(
         "send-force-keyunit", nick: "Send force-keyunit events",
-        blurb: "Whether encoders are asked for keyframes where fragments are to begin",
+        blurb: "Whether to request keyframes from encoders where fragments should begin",
         default: true, at: path.appending(path: \.sendsKeyframeRequests)),
       .choice(
         "header-update-mode", nick: "Header update mode",
-        blurb: "What becomes of the initialization segment at the end of a file of fragments",
+        blurb: "What happens to the initialization segment at the end of a fragmented file",
         default: HeaderUpdateMode.none, at: path.appending(path: \.headerUpdate)),
       .bool(
         "write-mehd", nick: "Write mehd",
-        blurb: "Whether the initialization segment says how long the movie is, "
-          + "which is known at the end, so that it needs a header-update-mode",
+        blurb: "Whether the initialization segment contains the movie's duration, which is known "
+          + "only at the end, so that it needs a header-update-mode",
         default: false, at: path.appending(path: \.hasDuration)),
       .choice(
         "write-edts-mode", nick: "Write edts mode",
-        blurb: "Whether tracks of fragments have edit lists (edts)",
+        blurb: "Whether tracks of fragmented files have edit lists (edts)",
         default: EditListMode.auto, at: path.appending(path: \.editLists)),
       .uint(
         "start-fragment-sequence-number", nick: "Start fragment sequence number",
-        blurb: "The sequence number of the first fragment", in: 0...UInt32.max, default: 1,
+        blurb: "Sequence number of the first fragment", in: 0...UInt32.max, default: 1,
         at: path.appending(path: \.firstSequenceNumber)),
     ]
   }
@@ -172,7 +171,7 @@ extension MVHEVCMux {
     guard settings.fragments.duration > 0 else {
       guard settings.container != .cmaf else {
         throw ElementError(
-          .mux, "CMAF is written in fragments; set fragment-duration, such as to 2000000000.")
+          .mux, "CMAF needs fragments; set fragment-duration, for example to 2000000000.")
       }
       return try ProgressiveMovieFile(
         container: settings.container.container, metadata: metadata, tracks: tracks,
@@ -180,7 +179,7 @@ extension MVHEVCMux {
     }
     guard settings.container != .cmaf || tracks.count == 1 else {
       throw ElementError(
-        .mux, "A CMAF file has one track, but there are \(tracks.count); write a file for each.")
+        .mux, "A CMAF file has one track, but there are \(tracks.count); write one file for each.")
     }
     return try FragmentedMovieFile(
       FragmentedMovieFile.Options(

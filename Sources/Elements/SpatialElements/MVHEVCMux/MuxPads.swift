@@ -3,7 +3,7 @@
 import GStreamer
 import StereoVideo
 
-/// The sink pads of the muxer by what they carry: the eyes, if any, are the first track.
+/// Sink pads of the muxer by content: the eyes, if any, form the first track.
 struct MuxPads {
   static let eyesTrack = 0
 
@@ -35,7 +35,7 @@ struct MuxPads {
       throw ElementError(
         .mux,
         "Only the \(missing.other) eye is linked; link the pad \(missing) too, "
-          + "or give the movie's video to video_%u.")
+          + "or link the movie's video to video_%u.")
     }
     streams =
       named.filter { Eye(rawValue: $0.name) == nil }.sorted { a, b in

@@ -4,8 +4,8 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// A track that the muxer makes of what streams say beside their data: its samples are written when
-/// the length of the movie is known.
+/// A track made from metadata of the streams, such as chapters and time codes. Its samples are
+/// written when the movie's duration is known.
 struct SideTrack {
   enum Content {
     case timeCode(TimeCodeTrack)
