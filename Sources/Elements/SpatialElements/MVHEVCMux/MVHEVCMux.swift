@@ -33,9 +33,9 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 
 /// A muxer with request sink pads and one source pad for the bytes of the file.
 ///
-/// The index of a movie is written at its end, so that it need not be estimated in advance; the
-/// peer of the source pad has to be seekable, like filesink. A fragmented movie can be sent to any
-/// peer.
+/// The index of a movie is written at its end, so that memory does not grow with the size of
+/// the file; the peer of the source pad has to be seekable, like filesink. A fragmented movie can
+/// be sent to any peer.
 final class MVHEVCMux: PairsEyes {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()

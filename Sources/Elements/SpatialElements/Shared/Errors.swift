@@ -10,6 +10,7 @@ public import StereoVideo
 // Maps the errors of lower targets to GStreamer's error domains and codes.
 
 extension WeaveError: ElementErrorConvertible {
+  /// The error as `.mux`, with the encoder settings that avoid it.
   public var elementError: ElementError {
     ElementError(.mux, "The two eyes cannot be woven: \(self)." + (advice.map { " \($0)." } ?? ""))
   }
@@ -28,6 +29,7 @@ extension WeaveError: ElementErrorConvertible {
 }
 
 extension StereoEncoderError: ElementErrorConvertible {
+  /// The error as `.settings` if the configuration is at fault, else as `.encode`.
   public var elementError: ElementError {
     switch self {
     case .library, .setting, .unknownOption, .optionValue, .refusedOption, .notOpened:
@@ -38,36 +40,42 @@ extension StereoEncoderError: ElementErrorConvertible {
 }
 
 extension MovieWriterError: ElementErrorConvertible {
+  /// The error as `.mux`: input that cannot be stored in a movie.
   public var elementError: ElementError {
     ElementError(.mux, "The movie cannot hold this: \(self).")
   }
 }
 
 extension SyntaxError: ElementErrorConvertible {
+  /// The error as `.format`: damaged H.265 syntax.
   public var elementError: ElementError {
     ElementError(.format, "The H.265 stream is damaged: \(self).")
   }
 }
 
 extension ISOBMFFError: ElementErrorConvertible {
+  /// The error as `.demux`: a damaged or unsupported movie file.
   public var elementError: ElementError {
     ElementError(.demux, "The movie cannot be read: \(self).")
   }
 }
 
 extension FlattenError: ElementErrorConvertible {
+  /// The error as `.decode`: layers that cannot be flattened.
   public var elementError: ElementError {
     ElementError(.decode, "The two layers cannot be flattened: \(self).")
   }
 }
 
 extension LengthPrefixed.Malformed: ElementErrorConvertible {
+  /// The error as `.format`: damaged NAL unit lengths.
   public var elementError: ElementError {
     ElementError(.format, "The H.265 stream is damaged: \(self).")
   }
 }
 
 extension MoviePlayerError: ElementErrorConvertible {
+  /// The error as `.wrongType`, `.format`, `.seek` or `.demux`, depending on its cause.
   public var elementError: ElementError {
     switch self {
     case .empty: ElementError(.wrongType, "\(self)")
@@ -80,6 +88,7 @@ extension MoviePlayerError: ElementErrorConvertible {
 }
 
 extension ByteSpool.Failure: ElementErrorConvertible {
+  /// The error as `.noSpaceLeft`: the temporary file cannot be written.
   public var elementError: ElementError {
     ElementError(
       .noSpaceLeft,

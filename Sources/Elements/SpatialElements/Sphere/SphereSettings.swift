@@ -109,7 +109,7 @@ extension SphereFilter {
         at: \.sphere.antialias),
       .uint(
         "fill-color", nick: "Fill color",
-        blurb: "Color where the input shows nothing (big-endian ARGB; alpha is ignored)",
+        blurb: "Colour where the input shows nothing (big-endian ARGB; alpha is ignored)",
         in: 0...UInt32.max, default: SphereSettings.black, mutable: .playing,
         at: \.sphere.fillColour),
       .int(
