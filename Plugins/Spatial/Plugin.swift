@@ -3,6 +3,6 @@
 import GStreamer
 import SpatialElements
 
-/// What GStreamer looks for in `libgstspatial.so`.
+/// The entry point that GStreamer looks up in `libgstspatial.so`.
 @c(gst_plugin_spatial_get_desc)
 public func pluginDescriptor() -> UnsafeRawPointer { spatialPlugin.makeDescriptor() }
