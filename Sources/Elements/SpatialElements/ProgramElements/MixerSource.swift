@@ -28,8 +28,8 @@ struct MixerSource {
 
   init(_ pairs: EyePairs) { self.pairs = pairs }
 
-  /// Takes the next frame from the pads, unless one has been taken or has yet to arrive: several
-  /// frames may be taken while GstAggregator waits for one.
+  /// Takes the next frame from the pads, unless one has already been taken or none has arrived yet:
+  /// GstAggregator waits for one frame per pad, but several may be taken in one call.
   ///
   /// - Parameters:
   ///   - caps: caps by pad name.

@@ -37,7 +37,7 @@ package protocol ProgramFrameCall: Sendable {
   /// Waits for the result of the function; nil to show nothing. Throws what the function throws.
   func wait() throws -> (left: RawEye, right: RawEye)?
 
-  /// Makes `wait` return early.
+  /// Makes `wait` end early.
   func giveUp()
 }
 

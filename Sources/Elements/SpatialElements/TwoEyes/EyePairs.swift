@@ -130,8 +130,8 @@ struct EyePairs {
       .mux,
       "The coded pictures of the two eyes do not match: the left eye has one at "
         + "\(seconds(times.left)) s where the right eye has one at \(seconds(times.right)) s. "
-        + "Either a picture is missing, or the eyes are encoded in different orders; streams are woven "
-        + "picture by picture. With x265enc, both eyes have the same order with "
+        + "Either a picture is missing, or the eyes are encoded in different orders; streams are "
+        + "woven picture by picture. With x265enc, both eyes have the same order with "
         + "option-string=b-adapt=0:scenecut=0:open-gop=0 and the same key-int-max.")
   }
 }
