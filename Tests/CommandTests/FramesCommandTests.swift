@@ -144,10 +144,10 @@ struct FramesCommandTests {
   func otherMovies() async throws {
     try await TestMovie.sideBySide(folder.path("flat.mp4"), frames: 6, width: 320, height: 180)
     let flat = try Command.run(["frames", "flat.mp4", "--at", "0s", "--show", "left"], in: folder)
-    #expect(flat.status == 0 && flat.errors == "note: 'flat.mp4' shows one eye only\n")
+    #expect(flat.status == 0 && flat.errors == "note: 'flat.mp4' has only one eye\n")
     let anaglyph = try Command.run(
       ["frames", "flat.mp4", "--at", "0s", "--show", "anaglyph", "-o", "anaglyph.png"], in: folder)
-    #expect(anaglyph.status == 1 && anaglyph.errors.contains("shows one eye only"))
+    #expect(anaglyph.status == 1 && anaglyph.errors.contains("has only one eye"))
     // Half side by side, tagged in the stream and by the muxer.
     let movie = try await makeSpatial(frames: 6)
     let packed = try Command.run(["run", "mvhevc-to-sbs", "input=\(movie)"], in: folder)

@@ -117,7 +117,7 @@ struct PlayCommandTests {
     try FileHandle(forWritingTo: URL(filePath: path("a.mov"))).truncate(atOffset: 0)
     let result = command.result()
     #expect(
-      result.status == 1 && result.errors.contains("no frames any more"),
+      result.status == 1 && result.errors.contains("no more frames"),
       "\(result.errors.prefix(500))")
     #expect(result.errors.split(separator: "\n").count < 10)
   }

@@ -154,7 +154,7 @@ struct CompositionPlayerTests {
   func refused() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     for (grid, word) in [
-      (FrameGrid.of("b"), "no source 'b'"), (.every(.zero), "no frame every"),
+      (FrameGrid.of("b"), "no source 'b'"), (.every(.zero), "interval has to be above 0"),
       (.every(.nanoseconds(1)), "too many frames"),
     ] {
       let failure = await #expect(throws: StereoMediaError.self) {

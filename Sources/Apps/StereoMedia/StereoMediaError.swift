@@ -2,57 +2,59 @@
 
 internal import GStreamer
 
-/// What went wrong, in a sentence for people, and what can be done about it.
+/// An error of the library: a code for programs, a message for the user and, if possible, a hint.
 public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConvertible {
-  /// What kind of thing went wrong, for a program to decide by.
+  /// The kind of error, for programs to act on.
   public enum Code: Equatable, Sendable {
-    /// The file cannot be opened, or is no movie that can be read.
+    /// The file cannot be opened or is not a readable movie.
     case unreadable
-    /// The movie has no video, or not the eye that is asked for.
+    /// The movie has no video track or lacks the requested eye.
     case missingVideo
-    /// No decoder for the movie's coding is installed; ``StereoMediaError/hint`` says what has one.
+    /// No decoder for the movie's codec is installed; ``StereoMediaError/hint`` names the package.
     case missingDecoder
-    /// An element of GStreamer is not installed; ``StereoMediaError/hint`` says what has it.
+    /// A GStreamer element is not installed; ``StereoMediaError/hint`` names the package.
     case missingElement
-    /// A `libgstspatial.so` of another version is loaded into the process.
+    /// A `libgstspatial.so` of another version is already loaded into the process.
     case elementConflict
-    /// The movie's data are damaged, or a decoder gave up.
+    /// The movie's data is damaged, or a decoder failed.
     case decodingFailed
-    /// The two eyes of a frame did not come together.
+    /// A frame has only one of its two eyes.
     case unpairedEyes
-    /// There is no such frame, plane or time.
+    /// The frame, plane, time or other number is out of range.
     case outOfRange
-    /// A pixel format that GStreamer does not know, or a size that no picture has.
+    /// The pixel format is unknown to GStreamer, or the picture size is not possible.
     case unsupportedFormat
-    /// There is no memory for a picture.
+    /// The memory for a picture cannot be allocated.
     case outOfMemory
-    /// The movie's sound is not heard: there is no device for it, or no decoder.
+    /// The movie's audio cannot be played: no output device or no decoder is available.
     case soundless
-    /// Nothing moved for as long as is allowed.
+    /// There was no progress within the time limit.
     case stalled
-    /// The file that is to be written is there already, or somebody else is writing it.
+    /// The output file already exists, or another writer has it open.
     case outputExists
-    /// The file cannot be written: there is no such folder, no permission, or no space left.
+    /// The file cannot be written: the folder does not exist, permission is denied or the disk is
+    /// full.
     case unwritable
-    /// What was given does not go together: frames with those that a writer has, or that has ended;
-    /// sources, times and pictures of a composition; a name that no element can have.
+    /// The input is inconsistent or not allowed: a frame that does not fit the writer's earlier
+    /// frames, a call after the writer has finished, contradictory sources, times or pictures of a
+    /// composition, an element name that is not valid.
     case invalidInput
-    /// There is an element of this name.
+    /// An element of this name is already registered.
     case nameTaken
-    /// The encoder or the muxer gave up.
+    /// The encoder or the muxer failed.
     case encodingFailed
-    /// The compositor of a composition that is played threw an error of its own.
+    /// The compositor of a composition that is being played threw an error of its own.
     case compositionFailed
   }
 
-  /// What kind of thing went wrong.
+  /// The kind of error.
   public let code: Code
-  /// What went wrong: one sentence without a full stop.
+  /// The cause: one sentence without a full stop.
   public let message: String
-  /// What can be done about it; nil where nothing obvious can.
+  /// A way to fix it, such as a package to install; nil if there is no obvious one.
   public let hint: String?
 
-  /// An error as ``StereoMovie`` and its kin throw it.
+  /// Creates an error.
   public init(_ code: Code, _ message: String, hint: String? = nil) {
     (self.code, self.message, self.hint) = (code, message, hint)
   }
@@ -62,18 +64,18 @@ public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConverti
 }
 
 extension StereoMediaError {
-  /// Why a file cannot be looked at.
+  /// Returns the error for a file that is not a readable movie.
   package static func unreadable(_ path: String, _ reason: String) -> StereoMediaError {
     StereoMediaError(.unreadable, "'\(path)' cannot be read as a movie: \(reason)")
   }
 
-  /// Why frames cannot be had of a movie.
+  /// Returns the error for a movie whose frames cannot be decoded.
   package static func decoding(_ path: String, _ reason: String) -> StereoMediaError {
     StereoMediaError(.decodingFailed, "'\(path)' cannot be read as a movie: \(reason)")
   }
 }
 
-/// What a pipeline has said against going on, kept until somebody asks.
+/// The first error that a pipeline posted on its bus, and whether it reached its end.
 final class PipelineProblem: Sendable {
   private struct State {
     var missing: String?
@@ -81,7 +83,7 @@ final class PipelineProblem: Sendable {
     var hasEnded = false
   }
 
-  /// What is being done when something goes wrong.
+  /// The pipeline's purpose, which determines the error code.
   enum Work: Sendable {
     case reading, writing
   }
@@ -90,30 +92,30 @@ final class PipelineProblem: Sendable {
   private let work: Work
   private let state = Locked(State())
 
-  /// - Parameter path: of the file that is worked on.
+  /// - Parameter path: the movie's path, for messages.
   init(_ path: String, _ work: Work = .reading) {
     (self.path, self.work) = (path, work)
   }
 
-  /// Whether all sinks have got all there is.
+  /// Whether all sinks have received EOS.
   var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
-  /// The first error; nil while all is well.
+  /// The first error; nil if there is none.
   var error: StereoMediaError? { state.withLock { $0.error } }
 
-  /// Keeps an error of what feeds the pipeline.
+  /// Records an error of the pipeline's data source, unless there is an earlier one.
   func fail(_ error: StereoMediaError) {
     state.withLock { $0.error = $0.error ?? error }
   }
 
-  /// Listens to a pipeline's bus.
+  /// Watches a pipeline's bus and calls `waker` on an error and at the end.
   func listen(to pipeline: Pipeline, _ waker: Waker) {
     pipeline.bus.watch { [self] message in
       if see(message) { waker.wake() }
     }
   }
 
-  /// Takes note of a message. Whether it is an error, or the end.
+  /// Records an error or the end. Returns whether the message is one of these.
   func see(_ message: Message) -> Bool {
     if case .endOfStream = message.content {
       state.withLock { $0.hasEnded = true }
@@ -147,10 +149,10 @@ final class PipelineProblem: Sendable {
 }
 
 extension StereoMediaError {
-  /// Why a pipeline could not be built.
+  /// The error for a pipeline that could not be built.
   init(building error: any Error) {
     let message = (error as? ElementError)?.message ?? "\(error)"
-    // GStreamer says: no element "x264enc"
+    // GStreamer's message is: no element "x264enc"
     let words = message.split(separator: "\"")
     guard message.contains("no element \""), words.count > 1 else {
       self.init(.missingElement, message)

@@ -3,7 +3,8 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// Goes through a composition: reads its sources, has each frame composed, and checks it.
+/// Composes the frames of a composition: reads its sources, calls the compositor and checks the
+/// results.
 struct Composer<Compositor: StereoCompositor> {
   private let composition: StereoComposition<Compositor>
   private let plan: CompositionPlan
@@ -14,7 +15,7 @@ struct Composer<Compositor: StereoCompositor> {
   private var lastTime: Duration?
   private var format: PictureFormat?
 
-  /// - Parameter position: of the first frame that is composed, by the plan.
+  /// - Parameter position: the first frame to compose, as a position in the plan.
   init(_ composition: StereoComposition<Compositor>, from position: Int = 0) throws {
     self.composition = composition
     self.position = position
@@ -26,11 +27,11 @@ struct Composer<Compositor: StereoCompositor> {
     feeds = composition.sources.map { [options] in SourceFeed($0, options) }
   }
 
-  /// The next frame that the compositor does not skip; nil behind the last one.
+  /// Returns the next frame that the compositor does not skip; nil after the last one.
   mutating func next() async throws -> StereoFrame? {
     while let (time, duration) = plan.place(of: position) {
       position += 1
-      // Movies may have several frames at one time, of which one can be shown.
+      // A movie may have several frames at the same time; only one of them can be shown.
       if let lastTime, time <= lastTime { continue }
       lastTime = time
       try Task.checkCancellation()
@@ -61,7 +62,7 @@ struct Composer<Compositor: StereoCompositor> {
       pictures: pictures)
   }
 
-  /// All pictures are of one kind.
+  /// Checks that all pictures have the same format.
   private mutating func check(_ picture: Picture, _ time: Duration) throws(StereoMediaError) {
     let own = PictureFormat(picture)
     guard let format else {
@@ -70,27 +71,29 @@ struct Composer<Compositor: StereoCompositor> {
     }
     guard own == format else {
       throw StereoMediaError(
-        .invalidInput, "the composed picture at \(time) is \(own), those before it are \(format)",
+        .invalidInput, "the composed picture at \(time) is \(own), earlier ones are \(format)",
         hint:
-          "'format', 'size' and 'colour' of the composition make the pictures of all sources alike")
+          "set 'format', 'size' and 'colour' of the composition to convert all sources alike")
     }
   }
 }
 
-/// Reads a source of a composition, whose frames are asked for in the order of their times. The movie
-/// is decoded while its part is shown, and at no other time.
+/// Reads a source of a composition; frames are requested in the order of their times. The movie is
+/// decoded only during its part of the composition.
 struct SourceFeed {
   let source: CompositionSource
   private let options: StereoReader.Options
   private var frames: StereoReader.Iterator?
   private var held: StereoFrame?
 
-  /// - Parameter options: as what the frames are read.
+  /// - Parameters:
+  ///   - source: the source to read.
+  ///   - options: the format of the frames.
   init(_ source: CompositionSource, _ options: StereoReader.Options) {
     (self.source, self.options) = (source, options)
   }
 
-  /// The frame that is shown at a time of the composition; nil where there is none.
+  /// Returns the frame that is shown at a time of the composition; nil if there is none.
   mutating func frame(at time: Duration) async throws -> StereoFrame? {
     guard time < source.part.end else {
       (frames, held) = (nil, nil)
@@ -107,7 +110,7 @@ struct SourceFeed {
   }
 }
 
-/// Pictures that are like others, out of a pool for the format that was asked for last.
+/// Creates pictures in the format of others, from a pool for the format of the last request.
 final class RecycledPictures: Sendable {
   private let pool = Locked<(format: PictureFormat, buffers: VideoBufferPool)?>(nil)
 
@@ -122,7 +125,7 @@ final class RecycledPictures: Sendable {
       }
       return MutablePicture(Buffer(try buffers.acquire()), buffers.info)
     } catch {
-      throw StereoMediaError(.outOfMemory, "there is no memory for a picture of \(format)")
+      throw StereoMediaError(.outOfMemory, "not enough memory for a picture of \(format)")
     }
   }
 }

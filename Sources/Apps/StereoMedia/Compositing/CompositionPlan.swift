@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// When a composition has frames.
+/// The times at which a composition has frames.
 public enum FrameGrid: Equatable, Sendable {
-  /// When this source has them, for as long as it lasts.
+  /// The times of this source's frames, as long as it lasts.
   case of(String)
-  /// Once in this time, above 0, from the composition's beginning to the end of its last source.
+  /// A constant interval, above 0, from the composition's start to the end of its last source.
   case every(Duration)
 }
 
@@ -23,11 +23,11 @@ struct CompositionSource: Sendable {
   }
 }
 
-/// The times of a composition's frames, checked.
+/// The validated times of a composition's frames.
 struct CompositionPlan: Sendable {
-  /// From the first frame's time to the end of the last one.
+  /// From the first frame's time to the end of the last frame.
   let span: Range<Duration>
-  /// Frames a second; nil where that is not known.
+  /// Frame rate in frames per second; nil if it is unknown.
   let frameRate: Double?
   private let grid: Grid
 
@@ -36,9 +36,9 @@ struct CompositionPlan: Sendable {
     case every(Duration, until: Duration)
   }
 
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where sources
-  ///   or times do not go together, and ``StereoMediaError/Code/missingVideo`` where a source has no
-  ///   video.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if
+  ///   sources or times are inconsistent, and with ``StereoMediaError/Code/missingVideo`` if a
+  ///   source has no video.
   init(
     _ sources: [CompositionSource], _ grid: FrameGrid, sound: String?
   ) throws(StereoMediaError) {
@@ -54,7 +54,7 @@ struct CompositionPlan: Sendable {
       self.grid = .frames(of: source.part)
     case .every(let step):
       guard step > .zero else {
-        throw StereoMediaError(.invalidInput, "there can be no frame every \(step)")
+        throw StereoMediaError(.invalidInput, "the frame interval has to be above 0, not \(step)")
       }
       let end = sources.map(\.part.end).max() ?? .zero
       span = .zero..<max(.zero, end)
@@ -63,7 +63,7 @@ struct CompositionPlan: Sendable {
     }
   }
 
-  /// When a frame is shown, and for how long; nil behind the last one.
+  /// Returns the time and duration of a frame; nil after the last one.
   func place(of position: Int) -> (time: Duration, duration: Duration)? {
     switch grid {
     case .frames(let part):
@@ -75,12 +75,13 @@ struct CompositionPlan: Sendable {
     }
   }
 
-  /// Nobody plays more frames than in days.
+  /// Maximum number of frames of a composition that is played: more than three days at 60 frames
+  /// per second.
   private static let mostFrames = 1 << 24
 
-  /// All of its frames.
+  /// Returns the index of all frames.
   ///
-  /// - Throws: a ``StereoMediaError`` where they are too many to be listed.
+  /// - Throws: a ``StereoMediaError`` if there are too many.
   func frames() throws(StereoMediaError) -> FrameIndex {
     var places: [(time: Duration, duration: Duration)] = []
     while let place = place(of: places.count) {
@@ -102,7 +103,7 @@ struct CompositionPlan: Sendable {
       }
       guard source.start >= .zero else {
         throw StereoMediaError(
-          .invalidInput, "the source '\(source.id)' is before the composition's beginning")
+          .invalidInput, "source '\(source.id)' begins before the composition")
       }
       guard source.movie.video != nil else {
         throw StereoMediaError(.missingVideo, "'\(source.movie.path)' has no video")
@@ -117,8 +118,8 @@ struct CompositionPlan: Sendable {
     guard source.isWhole, source.start == .zero else {
       throw StereoMediaError(
         .invalidInput,
-        "the sound of the source '\(id)' is not where its pictures are: it is copied as a whole",
-        hint: "add the source without a range and at zero, or leave the sound out")
+        "the audio of source '\(id)' would be out of sync: it is copied as a whole",
+        hint: "add the source without a range and at zero, or compose without audio")
     }
   }
 
@@ -132,12 +133,12 @@ struct CompositionPlan: Sendable {
   }
 }
 
-/// A part of a movie on the time line of a composition: which frame is shown when.
+/// A part of a movie on the timeline of a composition, with the times of its frames.
 ///
-/// A frame is shown from its time until the next frame's. Times may be a microsecond off, as those
-/// are that are computed from rates.
+/// A frame is shown until the next one begins. Times may be off by a microsecond if they are
+/// computed from a frame rate.
 package struct SourcePart: Sendable {
-  /// When the part ends, on the composition's time line.
+  /// The end of the part on the composition's timeline.
   package let end: Duration
   /// The frames that begin in the part.
   package let indexes: Range<Int>
@@ -145,16 +146,16 @@ package struct SourcePart: Sendable {
   private let start: Duration
   private let range: Range<Duration>
 
-  /// By how much times may differ that are meant to be the same.
+  /// Maximum rounding error of times.
   static let rounding = Duration.microseconds(1)
 
   /// - Parameters:
-  ///   - frames: those of the movie.
-  ///   - range: the part of the movie; nil for all of it.
-  ///   - start: where the part begins on the composition's time line.
+  ///   - frames: the frames of the movie.
+  ///   - range: the part of the movie; nil for the whole movie.
+  ///   - start: the time at which the part begins on the composition's timeline.
   package init(_ frames: FrameIndex, range: Range<Duration>?, at start: Duration) {
     (self.frames, self.start) = (frames, start)
-    // A last frame that says no duration is shown for a moment.
+    // A last frame without a duration is shown for a moment.
     let movieEnd =
       frames.last.map { $0.time + max($0.duration, Self.rounding * 2) } ?? .zero
     let lower = max(range?.lowerBound ?? .zero, .zero)
@@ -163,8 +164,8 @@ package struct SourcePart: Sendable {
     end = start + (self.range.upperBound - lower)
   }
 
-  /// The index of the frame that is shown at a time of the composition; nil before the first frame and
-  /// behind the last one.
+  /// Returns the index of the frame that is shown at a time of the composition; nil before the
+  /// first frame and after the last one.
   package func frame(at time: Duration) -> Int? {
     let time = time - start + range.lowerBound + Self.rounding
     guard time >= range.lowerBound, time < range.upperBound + Self.rounding,
@@ -174,7 +175,8 @@ package struct SourcePart: Sendable {
     return time < frame.time + max(frame.duration, Self.rounding * 2) ? index : nil
   }
 
-  /// When a frame begins on the composition's time line, and for how long it is shown there.
+  /// Returns the time of a frame on the composition's timeline, and the duration for which it is
+  /// shown there.
   package func place(of index: Int) -> (time: Duration, duration: Duration) {
     let frame = frames[index]
     return (
@@ -183,7 +185,7 @@ package struct SourcePart: Sendable {
     )
   }
 
-  /// What is to be read of the movie for a frame of the part and all behind it.
+  /// Returns the range of the movie from a frame to the end of the part.
   func rest(from index: Int) -> Range<Duration> {
     min(frames[index].time, range.upperBound)..<range.upperBound
   }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Makes one movie of several: at each time, a ``StereoCompositor`` gets the frames that they show and
-/// gives the one that is to be shown.
+/// A movie that is composed of several others: for each time, a ``StereoCompositor`` receives the
+/// frames that they show and returns the composed frame.
 ///
-/// It is a recipe, as ``StereoReader`` is: ``frames()`` and ``export(to:_:)`` compose the same frames,
-/// anew for each loop. A source is decoded while it is shown, a few frames ahead.
+/// ``frames()`` and ``export(to:_:)`` compose the same frames, and each iteration starts from the
+/// beginning. A source is decoded only while it is shown, a few frames ahead.
 ///
 /// ```swift
 /// var composition = StereoComposition(Swap(), frames: .of("a"))
@@ -17,25 +17,25 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
   private(set) var sources: [CompositionSource] = []
   private var instructions: [(range: Range<Duration>, instruction: Compositor.Instruction)] = []
 
-  /// How the pair was shot; nil for what the source says that was added first. Of no meaning where the
-  /// output is ``CompositionOutput/mono``.
+  /// The stereo geometry of the result; nil for that of the source that was added first. Ignored if
+  /// the output is ``CompositionOutput/mono``.
   public var spatial: SpatialMetadata?
-  /// The source whose sound an exported movie gets, and its title, dates and places: all of its tracks,
-  /// without being encoded again. It has to be whole and begin with the composition.
+  /// The source whose audio tracks an exported movie copies without re-encoding, along with its
+  /// title, dates and places; nil for none. The source has to be added as a whole and at the start.
   public var sound: String?
-  /// The format of the pictures that the compositor gets; nil for what each decoder gives.
+  /// The pixel format of the pictures that the compositor receives; nil for that of each decoder.
   public var format: PixelFormat?
-  /// The size of the pictures that the compositor gets; nil for that of each movie.
+  /// The size of the pictures that the compositor receives; nil for that of each movie.
   public var size: PictureSize?
-  /// The colours of the pictures that the compositor gets, whose range has to be said, and ``format``
-  /// with them; nil for those of each movie.
+  /// The colour space of the pictures that the compositor receives; nil for that of each movie.
+  /// Otherwise, its range and ``format`` have to be set, too.
   public var colour: ColourInformation?
 
-  /// A composition without sources.
+  /// Creates a composition without sources.
   ///
   /// - Parameters:
-  ///   - compositor: what makes the frames.
-  ///   - frames: when there are any.
+  ///   - compositor: makes the frames.
+  ///   - frames: the times at which there are frames.
   public init(_ compositor: Compositor, frames: FrameGrid) {
     (self.compositor, grid) = (compositor, frames)
   }
@@ -43,32 +43,32 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
   /// Adds a source.
   ///
   /// - Parameters:
-  ///   - id: what the compositor calls it, unlike that of any other source.
-  ///   - movie: of any layout; a movie of one eye shows it to both.
-  ///   - range: the frames of the movie that begin in this part of it; nil for all.
-  ///   - start: when that part begins on the composition's time line, from 0 on.
+  ///   - id: the unique name of the source for the compositor.
+  ///   - movie: a movie of any layout; a mono movie shows the same picture to both eyes.
+  ///   - range: the part of the movie in which the frames begin; nil for the whole movie.
+  ///   - start: the time at which that part begins on the composition's timeline, 0 or later.
   public mutating func add(
     _ id: String, _ movie: StereoMovie, range: Range<Duration>? = nil, at start: Duration = .zero
   ) {
     sources.append(CompositionSource(id, movie, range: range, at: start))
   }
 
-  /// Says something to the compositor of all frames that begin in a part of the composition. Of
-  /// instructions for the same time, the last one counts.
+  /// Passes an instruction to the compositor for all frames that begin in a part of the
+  /// composition. If several apply, the last one is used.
   public mutating func during(_ range: Range<Duration>, _ instruction: Compositor.Instruction) {
     instructions.append((range, instruction))
   }
 
-  /// The composed frames, one after the other, as they are asked for.
+  /// Returns the composed frames, which are composed on demand.
   public func frames() -> Frames { Frames(composition: self) }
 
-  /// Writes the composed frames into a movie. It begins when it is looped over, or its report is asked
-  /// for.
+  /// Writes the composed frames into a movie. It starts when the result is iterated or its report
+  /// is requested.
   ///
   /// - Parameters:
-  ///   - path: the file to write. Its ending says what it is to be: `.mov`, `.mp4` or `.m4v`.
-  ///   - settings: how it is written. Fields of ``StereoWriter/Settings/spatial`` that are nil are the
-  ///     composition's, and so is ``StereoWriter/Settings/sound`` where it is nil.
+  ///   - path: the file to write. Its extension determines the container: `.mov`, `.mp4` or `.m4v`.
+  ///   - settings: the settings of the movie. Nil fields of ``StereoWriter/Settings/spatial``, and
+  ///     ``StereoWriter/Settings/sound`` if it is nil, are taken from the composition.
   public func export(
     to path: String, _ settings: StereoWriter.Settings = StereoWriter.Settings()
   ) -> Conversion {
@@ -88,20 +88,21 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
     }
   }
 
-  /// The movie whose sound is that of the composition.
+  /// The movie that provides the composition's audio.
   var soundMovie: StereoMovie? { sources.first { $0.id == sound }?.movie }
 
   func plan() throws(StereoMediaError) -> CompositionPlan {
     try CompositionPlan(sources, grid, sound: sound)
   }
 
-  /// How the composed pair is said to be shot.
+  /// The stereo geometry of the composed frames.
   var metadata: SpatialMetadata {
     guard compositor.output == .stereo else { return SpatialMetadata() }
     return spatial ?? sources.first?.movie.facts.metadata.writable ?? SpatialMetadata()
   }
 
-  /// What was said of a time, and how much of that part is over; of the whole, where nothing was said.
+  /// Returns the instruction for a time, and the completed fraction of its part; that of the whole
+  /// if there is none.
   func instruction(
     at time: Duration, in whole: Range<Duration>
   ) -> (Compositor.Instruction?, progress: Double) {
@@ -114,16 +115,18 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
 }
 
 extension StereoComposition {
-  /// The frames of a composition: each loop over it composes anew, as fast as they are taken and never
-  /// faster. Leaving the loop, or cancelling its task, stops the decoding of the sources.
+  /// A sequence of a composition's frames, composed on demand and from the start for each
+  /// iteration. Leaving the loop, or cancelling its task, stops the decoding of the sources.
   public struct Frames: AsyncSequence, Sendable {
+    /// A composed frame.
     public typealias Element = StereoFrame
 
     let composition: StereoComposition
 
+    /// Starts a new iteration, which composes nothing until its first frame is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(composition: composition) }
 
-    /// Composes as it is asked.
+    /// Composes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       private let composition: StereoComposition
       private var composer: Composer<Compositor>?
@@ -133,16 +136,15 @@ extension StereoComposition {
         self.composition = composition
       }
 
-      /// The next frame, with its time on the composition's time line; nil behind the last one, and
-      /// behind an error.
+      /// Returns the next frame, with its time on the composition's timeline; nil after the last
+      /// one and after an error.
       ///
-      /// - Throws: what the compositor throws; a ``StereoMediaError`` where the sources and times of
-      ///   the composition do not go together, where a source cannot be read, and where the pictures of
-      ///   the compositor differ in format, size or colours; `CancellationError` where the task is
-      ///   cancelled.
+      /// - Throws: any error of the compositor; a ``StereoMediaError`` if the sources and times of
+      ///   the composition are inconsistent, a source cannot be read, or the composed pictures
+      ///   differ in format, size or colour space; `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> StereoFrame? {
         guard !isOver else { return nil }
-        // What is not put back is over.
+        // If an error is thrown below, this remains true.
         isOver = true
         var current = try composer.take() ?? Composer(composition)
         guard let frame = try await current.next() else { return nil }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Makes each frame of a ``StereoComposition`` of the frames that its sources show at that time.
+/// A type that makes each frame of a ``StereoComposition`` from the frames that its sources show at
+/// that time.
 ///
 /// ```swift
 /// struct Swap: StereoCompositor {
@@ -13,70 +14,73 @@
 /// }
 /// ```
 public protocol StereoCompositor: Sendable {
-  /// What a program says of parts of the composition, such as which effect there is.
+  /// An instruction for a part of the composition, such as the effect to apply.
   associatedtype Instruction: Sendable = Void
 
-  /// How many eyes the composed movie has.
+  /// Whether the composed movie is stereo or mono.
   var output: CompositionOutput { get }
 
-  /// Makes one frame. Requests come one after the other, in the order of their times.
+  /// Makes one frame. The calls are serialized, in the order of the frames' times.
   ///
-  /// A task that is cancelled does not wait for it any longer; its own task is cancelled, too.
+  /// If the task that iterates is cancelled, this call is cancelled, too, and its result is not
+  /// awaited.
   ///
-  /// - Throws: whatever ends the composition; the sequence of frames, or of progress, throws it.
+  /// - Throws: any error; it ends the composition and is thrown by the sequence of frames or
+  ///   progress.
   func compose(_ request: CompositionRequest<Instruction>) async throws -> ComposedFrame
 }
 
-/// How many eyes a composed movie has.
+/// The number of pictures in a composed frame.
 public enum CompositionOutput: Equatable, Sendable {
-  /// Two: a spatial movie.
+  /// A picture for each eye: a spatial movie.
   case stereo
-  /// One picture for both: a plain movie.
+  /// One picture for both eyes: a plain movie.
   case mono
 }
 
-/// What a compositor makes of a request. All pictures of a composition have one format, size and
-/// colours.
+/// The result of a compositor. All pictures of a composition must have the same format, size and
+/// colour space.
 public enum ComposedFrame: Sendable {
-  /// A picture for each eye; of no use where the output is ``CompositionOutput/mono``.
+  /// A picture for each eye; not allowed if the output is ``CompositionOutput/mono``.
   case stereo(_ left: Picture, _ right: Picture)
   /// One picture for both eyes.
   case mono(Picture)
-  /// The frame of a source as it is. Where the output is ``CompositionOutput/mono``, that of its hero
-  /// eye, or of the left one.
+  /// The unchanged frame of a source. If the output is ``CompositionOutput/mono``, its hero eye or
+  /// else its left eye.
   case source(String)
-  /// No frame at this time: the one before is shown for longer.
+  /// No frame at this time; the previous one is shown for longer.
   case skip
 }
 
-/// What is to be composed: a time, and what each source shows then.
+/// A request for one frame, with the frames that the sources show at its time.
 public struct CompositionRequest<Instruction: Sendable>: Sendable {
-  /// When the frame is shown, on the composition's time line.
+  /// Presentation time on the composition's timeline.
   public let time: Duration
-  /// For how long it is shown.
+  /// Duration for which the frame is shown.
   public let duration: Duration
-  /// What the program said of this part of the composition; nil where it said nothing.
+  /// The instruction for this part of the composition; nil if there is none.
   public let instruction: Instruction?
-  /// How much of that part is over, or of the whole composition where nothing was said: from 0 to 1.
+  /// Completed fraction of that part, or of the whole composition if there is no instruction: from
+  /// 0 to 1.
   public let progress: Double
   let frames: [String: StereoFrame]
   let pictures: RecycledPictures
 
-  /// The frame that a source shows now, with its own time, duration, index and metadata; nil where the
-  /// source shows nothing now, and where there is no such source.
+  /// The frame that a source shows at this time, with its own time, duration, index and metadata;
+  /// nil if it shows none or there is no such source.
   public subscript(id: String) -> StereoFrame? { frames[id] }
 
-  /// A picture of the format, size and colours of another one, to be drawn. Its content is unset, and
-  /// its memory is used again when nobody holds it any more.
+  /// Returns a picture to draw, in the format, size and colour space of another one. Its content is
+  /// undefined, and its memory is reused after the last reference to the picture is released.
   ///
-  /// - Throws: a ``StereoMediaError`` where there is no memory for it.
+  /// - Throws: a ``StereoMediaError`` if there is not enough memory.
   public func picture(like other: Picture) throws -> MutablePicture {
     try pictures.picture(like: other)
   }
 }
 
 extension ComposedFrame {
-  /// The pictures that are to be shown; nil for a frame that is skipped.
+  /// Returns the pictures to show; nil for a skipped frame.
   func eyes<Instruction>(
     of request: CompositionRequest<Instruction>, as output: CompositionOutput
   ) throws(StereoMediaError) -> (left: Picture, right: Picture)? {
@@ -86,7 +90,7 @@ extension ComposedFrame {
     case .stereo(let left, let right):
       guard output == .stereo else {
         throw StereoMediaError(
-          .invalidInput, "the compositor gave two pictures at \(request.time) for a mono output")
+          .invalidInput, "the compositor returned two pictures at \(request.time) for mono output")
       }
       let formats = (PictureFormat(left), PictureFormat(right))
       guard formats.0 == formats.1 else {
@@ -99,7 +103,7 @@ extension ComposedFrame {
     case .source(let id):
       guard let frame = request[id] else {
         throw StereoMediaError(
-          .invalidInput, "the source '\(id)' shows nothing at \(request.time)")
+          .invalidInput, "source '\(id)' has no frame at \(request.time)")
       }
       guard output == .mono else { return (frame.left, frame.right) }
       let picture = frame[frame.metadata.heroEye ?? .left]

@@ -3,12 +3,12 @@
 internal import GStreamer
 internal import SpatialElements
 
-/// Elements of GStreamer that are functions of the program, by name: for pipeline files that run in
-/// the same process (`PipelineHost`), and for lines as gst-launch takes them.
+/// GStreamer elements that run functions of the program, for pipeline files in the same process
+/// (`PipelineHost`) and for gst-launch lines.
 public enum StereoElements {
-  /// Makes a function an element, with the sink pads `left` and `right` and one source pad, whose frames
-  /// are the left and the right eye's in turn (`multiview-mode=frame-by-frame`): `sbssplit` makes two
-  /// streams of them again.
+  /// Registers a function as an element with the sink pads `left` and `right` and one source pad,
+  /// which outputs the left and the right eye alternately (`multiview-mode=frame-by-frame`).
+  /// `sbssplit` separates these into two streams again.
   ///
   /// ```swift
   /// try await StereoElements.filter("swap") { frame in
@@ -20,20 +20,20 @@ public enum StereoElements {
   /// links:
   ///   - decode.left -> swap.left
   ///   - decode.right -> swap.right
-  ///   - swap -> sbssplit ...
-  /// ```
+  ///   - swap -> sbssplit ... ```
   ///
-  /// Frames come one at a time, in pairs, and the stream waits for the function. Its pictures are shown
-  /// at the time and for as long as those it was given. Where the stream is stopped or flushed
-  /// meanwhile, the function's task is cancelled, and what it gives is of no use. What it throws is the
-  /// element's error.
+  /// The function is called with one frame at a time, and the stream waits for it. The returned
+  /// pictures keep the time and duration of the input. If the stream is stopped or flushed in the
+  /// meantime, the function's task is cancelled and its result is discarded. An error that it
+  /// throws is posted by the element.
   ///
   /// - Parameters:
-  ///   - name: of the element: a letter and up to 99 letters, digits, `-` or `_`, all of them ASCII. It
-  ///     stays the process's whole life.
-  ///   - body: gives the pictures that are to be shown, both of one format and size.
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/nameTaken`` where there is
-  ///   such an element, and ``StereoMediaError/Code/invalidInput`` where it cannot be called so.
+  ///   - name: the element name: an ASCII letter and up to 99 ASCII letters, digits, `-` or `_`. It
+  ///     is registered until the process ends.
+  ///   - body: returns the pictures to show, both of the same format and size.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/nameTaken`` if there is
+  ///   already such an element, and with ``StereoMediaError/Code/invalidInput`` if the name is not
+  ///   valid.
   public static func filter(
     _ name: String, _ body: @escaping @Sendable (StereoFrame) async throws -> StereoFrame
   ) async throws {
@@ -48,9 +48,10 @@ public enum StereoElements {
     }
   }
 
-  /// Makes a compositor an element that takes any number of sources and has one source pad: for a stereo
-  /// output, its frames are the left and the right eye's in turn (`multiview-mode=frame-by-frame`), of
-  /// which `sbssplit` makes two streams again; for a mono output, they are plain frames.
+  /// Registers a compositor as an element with any number of sources and one source pad. If the
+  /// output is stereo, it outputs the left and the right eye alternately
+  /// (`multiview-mode=frame-by-frame`), which `sbssplit` separates into two streams again; if it is
+  /// mono, it outputs plain frames.
   ///
   /// ```swift
   /// try await StereoElements.compositor("beside", Beside())
@@ -61,22 +62,22 @@ public enum StereoElements {
   ///   - a.left -> beside.left_0
   ///   - a.right -> beside.right_0
   ///   - b.src -> beside.mono_1
-  ///   - beside -> sbssplit ...
-  /// ```
+  ///   - beside -> sbssplit ... ```
   ///
-  /// The sources are called by the numbers of their pads: `"0"` is what comes to `left_0` and
-  /// `right_0`, or to `mono_0`, one picture for both eyes. The source with the lowest number says when
-  /// there are frames, by their running times, and how they are tagged; each other source shows the
-  /// frame whose time has come, and nothing behind the end of its last one. The rest is as with
-  /// ``filter(_:_:)``.
+  /// The sources are named after the numbers of their pads: `"0"` has the frames from `left_0` and
+  /// `right_0`, or from `mono_0` if one picture is for both eyes. The source with the lowest number
+  /// determines the times of the output frames, by running time, and their tags. Each of the other
+  /// sources provides the frame that is current at that time, and none after its last frame has
+  /// ended. Otherwise, the element behaves as that of ``filter(_:_:)``.
   ///
-  /// Nothing is said of parts of a stream: requests have no instruction, and their progress is 0.
+  /// Requests have no instruction, and their progress is 0, as a stream has no defined parts.
   ///
   /// - Parameters:
-  ///   - name: of the element, as with ``filter(_:_:)``.
-  ///   - compositor: makes the frames, each time that the element is used.
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/nameTaken`` where there is
-  ///   such an element, and ``StereoMediaError/Code/invalidInput`` where it cannot be called so.
+  ///   - name: the element name, as with ``filter(_:_:)``.
+  ///   - compositor: makes the frames in each instance of the element.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/nameTaken`` if there is
+  ///   already such an element, and with ``StereoMediaError/Code/invalidInput`` if the name is not
+  ///   valid.
   public static func compositor(_ name: String, _ compositor: some StereoCompositor) async throws {
     let pictures = RecycledPictures()
     try await register(name) {
@@ -91,12 +92,12 @@ public enum StereoElements {
   ) async throws {
     guard isName(name) else {
       throw StereoMediaError(
-        .invalidInput, "no element can be called '\(name)'",
-        hint: "a letter and letters, digits, '-' or '_' can be a name")
+        .invalidInput, "'\(name)' is not a valid element name",
+        hint: "use a letter, followed by letters, digits, '-' or '_'")
     }
     try await Engine.start()
     guard register(name) else {
-      throw StereoMediaError(.nameTaken, "there is an element '\(name)' already")
+      throw StereoMediaError(.nameTaken, "there is already an element '\(name)'")
     }
   }
 
@@ -110,7 +111,7 @@ public enum StereoElements {
   }
 }
 
-/// A function of the program at work on a frame.
+/// A call of the program's function for one frame.
 private struct FrameCall: ProgramFrameCall {
   private let call: ProgramCall<(left: Picture, right: Picture)?>
 
@@ -118,7 +119,7 @@ private struct FrameCall: ProgramFrameCall {
     call = ProgramCall(body)
   }
 
-  /// Has a compositor make a frame of what an element's sources show.
+  /// Calls a compositor with the frames of an element's sources.
   init<Compositor: StereoCompositor>(
     _ sources: RawSources, _ compositor: Compositor, _ pictures: RecycledPictures
   ) {
@@ -134,7 +135,7 @@ private struct FrameCall: ProgramFrameCall {
 
   func wait() throws -> (left: RawEye, right: RawEye)? {
     guard let eyes = try call.wait() else { return nil }
-    // The program may hold its pictures: what goes on shares their memory alone.
+    // Copies that share the memory, as the program may keep its own pictures.
     return (
       .init(eyes.left.buffer.copied(), eyes.left.info),
       .init(eyes.right.buffer.copied(), eyes.right.info)
@@ -145,10 +146,10 @@ private struct FrameCall: ProgramFrameCall {
 }
 
 extension StereoFrame {
-  /// What an element is given.
+  /// Creates a frame from an element's input.
   fileprivate init(_ pair: RawEyes) {
     let left = Picture(pair.left.buffer, pair.left.info)
-    // One picture for both eyes is one object.
+    // For mono, both eyes have to be the same object.
     let right =
       pair.right.buffer === pair.left.buffer
       ? left : Picture(pair.right.buffer, pair.right.info)

@@ -4,20 +4,20 @@ internal import GStreamer
 internal import ISOBMFF
 internal import MoviePlayer
 
-/// The frames of a movie in the order in which they are shown: when, for how long, and how large.
+/// The frames of a movie in presentation order, with their times, durations and sizes.
 ///
-/// It is read from the movie's index when it is asked for first; nothing is decoded. A frame's
-/// position in it is what ``StereoFrame/index`` and ``StereoImageGenerator/frame(_:)`` mean.
+/// It is built from the movie's index on first use; nothing is decoded. A position in it is the
+/// frame number of ``StereoFrame/index`` and ``StereoImageGenerator/frame(_:)``.
 public struct FrameIndex: RandomAccessCollection, Sendable {
-  /// One frame.
+  /// An entry for one frame.
   public struct Element: Equatable, Sendable {
-    /// On the movie's time line, from its beginning.
+    /// Presentation time, from the movie's start.
     public let time: Duration
-    /// Until the next frame is shown; above or equal to 0.
+    /// Time until the next frame; 0 or more.
     public let duration: Duration
-    /// Decoding can start here.
+    /// Whether the frame is a sync sample, at which decoding can start.
     public let isSync: Bool
-    /// The size of the coded frame, both eyes together.
+    /// Size of the coded frame in bytes, both eyes together.
     public let byteCount: Int
   }
 
@@ -27,7 +27,8 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     table = Table(track, movieTimescale: movieTimescale, limit: limit)
   }
 
-  /// Frames that are made when they are asked for, in the order of their times: any can come first.
+  /// Creates the index of frames that are generated on demand, in the order of their times;
+  /// decoding can start at each.
   init(_ places: [(time: Duration, duration: Duration)]) {
     table = Table(
       places.enumerated().map { index, place in
@@ -37,10 +38,12 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
       })
   }
 
+  /// Always 0.
   public var startIndex: Int { 0 }
+  /// The number of frames.
   public var endIndex: Int { table.samples.count }
 
-  /// The frame of an index from 0 to `count` - 1.
+  /// The entry of the frame at `index`, from 0 to `count` - 1.
   public subscript(index: Int) -> Element {
     let samples = table.samples
     let sample = samples[index]
@@ -51,47 +54,49 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
       isSync: sample.isSync, byteCount: Int(sample.size))
   }
 
-  /// The index of the frame that is shown at a time: the last one that has begun by then, which
-  /// behind the movie's end is its last one; nil before the first frame, and in a movie without
-  /// frames.
+  /// Returns the index of the frame that is shown at a time, which after the movie's end is the
+  /// last one; nil before the first frame or if the movie has none.
   public func playing(at time: Duration) -> Int? {
     let samples = table.samples
     let index = samples.firstIndex(from: time.clockTime &+ 1) - 1
     return time >= .zero && index >= 0 ? index : nil
   }
 
-  /// The frames that begin in a part of the movie.
+  /// Returns the frames whose time is in `range`.
   func beginning(in range: Range<Duration>) -> Range<Int> {
     let samples = table.samples
     let first = samples.firstIndex(from: range.lowerBound.clockTime)
     return first..<Swift.max(first, samples.firstIndex(from: range.upperBound.clockTime))
   }
 
-  /// The frame that a decoded picture of this time is; nil where it is none.
+  /// Returns the frame to which a decoded picture with this timestamp belongs; nil before the first
+  /// frame.
   ///
-  /// Times were rounded on the way, and the first picture behind a jump has the time of the jump.
+  /// The timestamp may be rounded, and that of the first picture after a seek is the seek position.
   func index(ofPictureAt time: ClockTime) -> Int? {
     let samples = table.samples
     let index = samples.firstIndex(from: time &+ Self.rounding &+ 1) - 1
     return index >= 0 ? index : nil
   }
 
-  /// By how much times may differ that are meant to be the same, in nanoseconds.
+  /// Maximum rounding error of timestamps, in nanoseconds.
   private static let rounding: ClockTime = 1000
 
-  /// Which sample of the track a frame is, in decoding order.
+  /// Returns the number of the track's sample that holds a frame, in decoding order.
   func sample(of index: Int) -> Int { table.samples[index].sample }
 
-  /// A time at which exactly one frame is shown, whatever rounding does to it.
+  /// Returns a time within a frame's duration, which rounding does not move into another frame.
   func middle(of index: Int) -> ClockTime {
     let frame = self[index]
     return frame.time.clockTime &+ frame.duration.clockTime / 3
   }
 
-  /// The frame before the one that decoding starts at for a frame; nil where it starts at the first one.
+  /// Returns the frame before the sync sample at which decoding of a frame starts; nil if that is
+  /// the first frame.
   ///
-  /// From there on, a frame is had that a decoder lost. The libav decoders of GStreamer 1.26 do that soon
-  /// behind a flush: a thread of theirs asks for memory after its frame was taken for one without pictures.
+  /// Seeking to it recovers a frame that the decoder dropped. The libav decoders of GStreamer 1.26
+  /// may do so just after a flush: one of their threads requests a buffer after its frame has been
+  /// taken for one without output.
   func earlierStart(of index: Int) -> Int? {
     guard let start = self[...index].lastIndex(where: \.isSync), start > startIndex else {
       return nil
@@ -99,7 +104,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
     return start - 1
   }
 
-  /// Made when it is needed: most programs that look at a movie do not ask for its frames.
+  /// The entries, built on first use, as most programs do not need them.
   private final class Table: Sendable {
     private let track: Track?
     private let movieTimescale: UInt32
@@ -131,7 +136,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
 }
 
 extension [ShownSample] {
-  /// The position of the first one that begins at a time or later.
+  /// Returns the position of the first sample at `time` or later.
   fileprivate func firstIndex(from time: ClockTime) -> Int {
     var (low, high) = (0, count)
     while low < high {
@@ -143,7 +148,7 @@ extension [ShownSample] {
 }
 
 extension Duration {
-  /// In nanoseconds; 0 for what is below that.
+  /// The duration in nanoseconds; 0 if it is negative.
   var clockTime: ClockTime {
     let (seconds, attoseconds) = components
     guard seconds >= 0, attoseconds >= 0 else { return 0 }

@@ -10,22 +10,22 @@ internal import ISOBMFF
   internal import Glibc
 #endif
 
-/// Which pictures of a layered movie's dependent eye are predicted from the base eye's.
+/// The pictures of a movie's dependent layer that use inter-layer prediction.
 package enum InterLayerUse: String, Sendable {
   case none
   case keyframes
-  /// Others as well, as most encoders of MV-HEVC do it.
+  /// Other pictures as well, which is what most MV-HEVC encoders produce.
   case any = "any picture"
 
-  /// How many keyframes are looked at from the start, and how many pictures behind the first.
+  /// Number of keyframes that are examined, and of pictures after the first keyframe.
   private static let pictureLimit = 16
-  /// More bytes than any picture has that a decoder takes.
+  /// Maximum size of a picture that is examined, in bytes; decoders accept no larger ones.
   private static let sizeLimit: UInt64 = 1 << 26
 
-  /// Reads the slice headers of the first keyframes, and of the pictures behind the first.
+  /// Reads the slice headers of the first keyframes and of the pictures that follow the first one.
   ///
-  /// - Returns: nil where the movie is not layered, or none of these pictures can be read.
-  /// - Throws: a ``StereoMediaError`` where the file cannot be read.
+  /// - Returns: nil if the movie is not layered or none of these pictures can be read.
+  /// - Throws: a ``StereoMediaError`` if the file cannot be read.
   package static func read(_ movie: StereoMovie) async throws -> InterLayerUse? {
     try await Blocking.run { try InterLayerUse(movie) }
   }
@@ -46,7 +46,7 @@ package enum InterLayerUse: String, Sendable {
         NALUnitHeader($0.span.bytes)?.type.isParameterSet ?? false
       })
 
-    /// Nil where the picture cannot be read.
+    /// Returns nil if the picture cannot be read.
     func isPredicted(_ sample: SampleRecord) -> Bool? {
       guard UInt64(sample.size) <= min(Self.sizeLimit, facts.reader.size) else { return nil }
       var bytes = [UInt8](repeating: 0, count: Int(sample.size))
@@ -65,7 +65,7 @@ package enum InterLayerUse: String, Sendable {
     }
 
     var (keyframes, others): ([Bool], [Bool]) = ([], [])
-    // Damaged keyframes count, too: tables of hostile movies name the same bytes many times.
+    // Unreadable keyframes count too: a hostile sample table may list the same bytes many times.
     var keyframesLeft = Self.pictureLimit
     for index in 0..<min(track.samples.count, LayerSizes.frameLimit) {
       guard keyframesLeft > 0, let sample = track.samples.sample(at: index) else { break }
@@ -85,18 +85,18 @@ package enum InterLayerUse: String, Sendable {
   internal import Glibc
 #endif
 
-/// How the bytes of a layered movie's frames divide between its layers.
+/// The sizes of a layered movie's layers, frame by frame.
 package struct LayerSizes: Sendable {
-  /// The bytes of the base layer in each frame, in the order of the movie's ``FrameIndex``.
+  /// The bytes of the base layer in each frame, in presentation order, as in ``FrameIndex``.
   package let base: [Int]
 
-  /// Of longer movies it is not said: each frame has some places in the file looked at.
+  /// Maximum number of frames; longer movies are not analysed, as each frame takes several reads.
   package static let frameLimit = 50_000
 
   /// Reads the headers of all NAL units.
   ///
-  /// - Returns: nil where the movie is not layered, or too long.
-  /// - Throws: a ``StereoMediaError`` where the file cannot be read.
+  /// - Returns: nil if the movie is not layered or has too many frames or NAL units.
+  /// - Throws: a ``StereoMediaError`` if the file cannot be read.
   package static func read(_ movie: StereoMovie) async throws -> LayerSizes? {
     try await Blocking.run { try LayerSizes(movie) }
   }
@@ -121,12 +121,13 @@ package struct LayerSizes: Sendable {
     guard budget > 0 else { return nil }
   }
 
-  /// Tables of hostile movies name the same bytes many times.
+  /// Maximum number of NAL units: a hostile sample table may list the same bytes many times.
   private static let unitLimit = 2_000_000
 
-  /// The bytes of the NAL units of an access unit whose `nuh_layer_id` is 0, their lengths included.
+  /// Returns the bytes that an access unit's NAL units with `nuh_layer_id` 0 take, including their
+  /// length fields.
   ///
-  /// - Parameter prefix: the bytes of such a length.
+  /// - Parameter prefix: the size of a length field in bytes.
   private static func baseSize(
     _ file: Int32, _ offset: UInt64, _ size: Int, prefix: Int, _ budget: inout Int
   ) -> Int {
@@ -138,7 +139,7 @@ package struct LayerSizes: Sendable {
       guard count == head.count else { break }
       let length = head.prefix(prefix).reduce(0) { $0 << 8 | Int($1) }
       guard length >= 2, length <= size - place - prefix else { break }
-      // nuh_layer_id is behind a bit and the six of the type (H.265 7.3.1.2).
+      // nuh_layer_id follows forbidden_zero_bit and the 6 bits of nal_unit_type (H.265 7.3.1.2).
       if head[prefix] & 1 == 0, head[prefix + 1] >> 3 == 0 { sum += prefix + length }
       place += prefix + length
     }

@@ -4,12 +4,12 @@ package import HEVC
 package import ISOBMFF
 package import StereoVideo
 
-/// What a movie's index and its first parameter sets say.
+/// The content of a movie's index and of its first parameter sets.
 package struct MovieFacts: Sendable {
   package enum Stereo: Equatable, Sendable {
-    /// A layer for each eye: MV-HEVC.
+    /// Each eye has a layer of its own: MV-HEVC.
     case layered
-    /// Both eyes in each frame.
+    /// Both eyes share each frame.
     case packed(PackingLayout)
     case no
   }
@@ -19,17 +19,17 @@ package struct MovieFacts: Sendable {
   package let video: Track?
   package let entry: VisualSampleEntry?
   package let layers: LayeredStreamInformation?
-  /// The stream says which view is for which eye.
+  /// Whether the stream assigns the views to eyes (3D reference displays information SEI message).
   package let hasReferenceDisplays: Bool
-  /// The file without a container that the movie was copied from; nil for an ordinary movie.
+  /// The path of the raw H.265 file that was copied into a movie; nil for an ordinary movie.
   package var byteStream: String?
-  /// Those of the first video track.
+  /// The frames of the first video track.
   package let frames: FrameIndex
 
   package init(_ reader: MovieReader) {
     self.reader = reader
     video = reader.movie.tracks.first { $0.handlerType == "vide" }
-    // There are no more frames than bytes, whatever the tables say.
+    // The file size bounds the number of frames, whatever the sample tables claim.
     frames = FrameIndex(
       video, movieTimescale: reader.movie.timescale, limit: Int(clamping: reader.size))
     entry =
@@ -57,10 +57,10 @@ package struct MovieFacts: Sendable {
     return metadata
   }
 
-  /// The eye that the base layer shows; nil where the movie is not layered.
+  /// The eye that the base layer shows; nil if the movie is not layered.
   package var baseEye: Eye? { stereo == .layered ? layers?.baseEye : nil }
 
-  /// Frames a second, on average; nil where the movie does not say.
+  /// Average frame rate in frames per second; nil if it is unknown.
   package var frameRate: Double? {
     guard let video, let seconds = video.seconds, seconds > 0 else { return nil }
     return Double(video.samples.count) / seconds
@@ -68,7 +68,7 @@ package struct MovieFacts: Sendable {
 }
 
 extension Track {
-  /// Of its media; nil where it is not known.
+  /// Duration of the media, in seconds; nil if it is unknown.
   package var seconds: Double? {
     let timescale = description.timescale
     guard timescale > 0 else { return nil }
@@ -87,27 +87,26 @@ extension Movie {
 }
 
 extension MovieFacts {
-  /// What is wrong with the file or has to be guessed, for people.
+  /// Defects of the file and assumptions that had to be made, one line each.
   package var warnings: [String] {
     (layers?.warning.map { [$0] } ?? []) + reader.movie.issues.map { "\($0)" }
   }
 }
 
-/// Whether Apple's devices show a movie as spatial: as a stereo movie whose geometry they know.
+/// Whether Apple devices show a movie as spatial, that is, as stereo with known geometry.
 ///
-/// They want one track of MV-HEVC with a field of view, a baseline and a disparity adjustment,
-/// even one of 0; of pictures that surround the viewer, a projection in the place of the latter two.
-/// What is only advisable is told, too.
+/// They require an MV-HEVC track with a field of view, a baseline and a disparity adjustment, which
+/// may be 0. Immersive movies need a projection in place of the baseline and the disparity
+/// adjustment. Recommended fields are listed as ``advice``.
 public struct SpatialVerdict: Equatable, Sendable {
-  /// Boxes and fields that are missing, and what they are for: a line each, for people.
+  /// The required boxes and fields that are missing, with their purpose, one line each.
   public private(set) var missing: [String] = []
-  /// What newer systems may want: a line each, for people.
+  /// Recommended fields that are missing, one line each.
   public private(set) var advice: [String] = []
-  /// Whether they show it around the viewer, with one eye or two: what they know as the Apple
-  /// Projected Media Profile.
+  /// Whether the movie is immersive, mono or stereo: the Apple Projected Media Profile.
   public private(set) var isImmersive = false
 
-  /// Whether nothing is missing.
+  /// Whether all required fields are present.
   public var isSpatial: Bool { missing.isEmpty }
 
   package init(_ facts: MovieFacts) {
@@ -116,38 +115,38 @@ public struct SpatialVerdict: Equatable, Sendable {
     isImmersive = ["equi", "hequ"].contains(projection) || projection == "prim" && hasLenses
     if !isImmersive, facts.video?.immersiveMetadata != nil {
       advice.append(
-        "'vexu/proj/prji', the projection, for which there are 180 and 360 degrees and lenses")
+        "'vexu/proj/prji': the projection (180 or 360 degrees, or measured lenses)")
     }
     guard facts.stereo == .layered, let entry = facts.entry else {
       missing.append(Self.reasonAgainst(facts))
       return
     }
     if facts.byteStream != nil {
-      missing.append("a movie around the stream (QuickTime), which says how the pair was shot")
+      missing.append("a QuickTime container, which stores the stereo geometry")
       return
     }
     if entry.codec != "hvc1" {
-      missing.append("the sample entry 'hvc1' (it is '\(entry.codec)')")
+      missing.append("sample entry 'hvc1' (the movie has '\(entry.codec)')")
     }
     if !facts.hasReferenceDisplays {
-      missing.append("the SEI message that says which view is for which eye, in 'hvcC'")
+      missing.append("the SEI message in 'hvcC' that assigns the views to eyes")
     }
     let usage = entry.extendedUsage
     if usage?.views?.isSuperset(of: [.leftEye, .rightEye]) != true {
       missing.append("'vexu/eyes/stri' with both eyes")
     }
     if entry.horizontalFieldOfView == nil { missing.append("'hfov': the horizontal field of view") }
-    let baseline = "'vexu/eyes/cams/blin': the distance of the lenses"
+    let baseline = "'vexu/eyes/cams/blin': the distance between the lenses"
     if isImmersive {
       if usage?.baseline == nil { advice.append(baseline) }
       return
     }
     if usage?.baseline == nil { missing.append(baseline) }
     if usage?.disparityAdjustment == nil {
-      missing.append("'vexu/eyes/cmfy/dadj': the disparity adjustment, even if it is 0")
+      missing.append("'vexu/eyes/cmfy/dadj': the disparity adjustment, which may be 0")
     }
     if usage?.projectionKind == nil, advice.isEmpty {
-      advice.append("'vexu/proj/prji', the projection: newer systems look for it")
+      advice.append("'vexu/proj/prji': the projection, which newer systems expect")
     }
   }
 

@@ -9,16 +9,16 @@ package import ISOBMFF
   internal import Glibc
 #endif
 
-/// The index of a movie file, fragments included.
+/// The index of a movie file, including its movie fragments.
 package struct MovieReader: Sendable {
   package let fileType: FileType?
   package let movie: Movie
-  /// In bytes.
+  /// Size of the file in bytes.
   package let size: UInt64
 
-  /// Reads what the parser asks for, and no more. Throws a ``StereoMediaError``.
+  /// Reads only the byte ranges that the parser requests. Throws a ``StereoMediaError``.
   package init(path: String) throws {
-    // A pipe without a writer would keep it waiting.
+    // Opening a FIFO that has no writer would block.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else {
       throw StereoMediaError.unreadable(path, String(cString: strerror(errno)))
@@ -47,11 +47,11 @@ package struct MovieReader: Sendable {
     } catch let error as ISOBMFFError where movie == nil {
       throw StereoMediaError.unreadable(path, "\(error)")
     } catch is ISOBMFFError {
-      // What the index says still holds where what is behind it is broken.
+      // Damage after the index does not invalidate the index.
     }
     guard let movie else {
       throw StereoMediaError.unreadable(
-        path, "it is no QuickTime or MP4 movie: it has no 'moov' box")
+        path, "it is not a QuickTime or MP4 movie: there is no 'moov' box")
     }
     (self.fileType, self.movie) = (fileType, movie)
   }
@@ -71,17 +71,17 @@ package struct MovieReader: Sendable {
   internal import Glibc
 #endif
 
-/// The file that a movie is decoded from. Layered H.265 without a container is copied into a movie
-/// first, in a folder of its own, so that it can be looked at as one.
+/// The file from which a movie is decoded. Layered H.265 without a container is first copied into a
+/// movie in a temporary folder.
 package final class MovieSource: Sendable {
-  /// The movie's file.
+  /// The path of the movie file.
   package let path: String
-  /// What messages call it.
+  /// The movie's path in messages.
   let name: String
   package let facts: MovieFacts
   private let folder: ScratchFolder?
 
-  /// Throws a ``StereoMediaError`` where the file is no movie.
+  /// Throws a ``StereoMediaError`` if the file is not a movie.
   package init(_ path: String) async throws {
     name = path
     guard try await Blocking.run({ Self.isByteStream(path) }) else {
@@ -106,7 +106,7 @@ package final class MovieSource: Sendable {
 
   deinit { folder?.remove() }
 
-  /// Whether a file begins with a start code.
+  /// Returns whether a file begins with a start code.
   private static func isByteStream(_ path: String) -> Bool {
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return false }
@@ -137,7 +137,7 @@ package final class MovieSource: Sendable {
   internal import Glibc
 #endif
 
-/// A folder for files in between.
+/// A folder for temporary files.
 package struct ScratchFolder: Sendable {
   package let path: String
 
@@ -150,7 +150,7 @@ package struct ScratchFolder: Sendable {
     path = template.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? base }
   }
 
-  /// Removes it with the files in it.
+  /// Removes the folder and the files in it.
   package func remove() {
     if let folder = opendir(path) {
       while let entry = readdir(folder) {

@@ -3,24 +3,24 @@
 internal import GStreamer
 package import StereoVideo
 
-/// Finds out from a movie's pictures whether they hold two eyes: two halves that show the same
-/// scene, but for the shifts of a stereo pair.
+/// Detects from a movie's pictures whether each holds two eyes: two halves that show the same scene
+/// apart from disparity.
 package enum PackingProbe {
   package enum Finding: Equatable, Sendable {
     case packed(PackingLayout.Arrangement)
-    /// Each picture shows one scene.
+    /// Each picture shows a single scene.
     case onePicture
-    /// The pictures show too little to tell.
+    /// The pictures have too little detail to decide.
     case unclear
   }
 
   private static let size = 256
   private static let block = 16
   private static let patience = Duration.seconds(20)
-  /// Parts of the movie's length.
+  /// Positions that are examined, as fractions of the movie's duration.
   private static let places = [0.5, 0.25, 0.75, 0.1]
 
-  /// Throws where the movie cannot be decoded.
+  /// Examines pictures of a movie. Throws if the movie cannot be decoded.
   package static func look(at path: String) async throws -> Finding {
     let pipeline = try Pipeline(
       parsing: "filesrc name=source ! decodebin caps=video/x-raw ! videoconvert "
@@ -53,14 +53,15 @@ package enum PackingProbe {
     let sideBySide = scores.map(\.sideBySide).reduce(0, +) / Double(scores.count)
     let topBottom = scores.map(\.topBottom).reduce(0, +) / Double(scores.count)
     let (best, other) = (max(sideBySide, topBottom), min(sideBySide, topBottom))
-    // Measured: the halves of stereo pairs have 0.8 and more, those of single pictures 0.6 and less.
+    // Measured: the halves of stereo pairs score at least 0.8, those of single pictures at most
+    // 0.6.
     if best < 0.65 { return .onePicture }
     guard best >= 0.75, best > other + 0.1 else { return .unclear }
     return .packed(sideBySide > topBottom ? .sideBySide : .topBottom)
   }
 
-  /// How well the blocks of one half are found in the other half, at about the same place: from 0
-  /// to 1; nil where too few blocks show anything.
+  /// Returns how well the blocks of one half match the other half near the same position, from 0 to
+  /// 1; nil if too few blocks have detail.
   private static func likeness(
     _ picture: [UInt8], _ arrangement: PackingLayout.Arrangement
   ) -> Double? {

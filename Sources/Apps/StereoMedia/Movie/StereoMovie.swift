@@ -4,9 +4,9 @@ internal import HEVC
 internal import ISOBMFF
 @_exported public import StereoVideo
 
-/// What a movie is: its tracks, its eyes, how they were shot, and when each frame is shown.
+/// A movie's properties: tracks, layers and eyes, stereo geometry, and the time of each frame.
 ///
-/// Only the movie's index is read, and nothing is decoded.
+/// Only the movie's index is read; nothing is decoded.
 ///
 /// ```swift
 /// let movie = try await StereoMovie("movie.mov")
@@ -16,43 +16,43 @@ internal import ISOBMFF
 /// }
 /// ```
 public struct StereoMovie: Sendable {
-  /// What kind of file the movie is in.
+  /// The file format of a movie.
   public enum Container: Equatable, Sendable {
     /// A QuickTime movie, `.mov`.
     case quickTime
-    /// An MP4 file (ISO/IEC 14496-14), or another kin of ISO/IEC 14496-12.
+    /// An MP4 file (ISO/IEC 14496-14) or another format based on ISO/IEC 14496-12.
     case mp4
     /// H.265 without a container (H.265 Annex B).
     case byteStream
   }
 
-  /// The path that was given.
+  /// The path that was passed in.
   public let path: String
-  /// What kind of file it is.
+  /// The file format.
   public let container: Container
-  /// The index comes in parts throughout the file.
+  /// Whether the movie is fragmented, with parts of its index throughout the file.
   public let isFragmented: Bool
-  /// The size of the file.
+  /// Size of the file in bytes.
   public let byteCount: Int
-  /// How long the movie plays; nil where it does not say.
+  /// Duration of the movie; nil if it is unknown.
   public let duration: Duration?
-  /// All tracks, in the file's order.
+  /// All tracks, in file order.
   public let tracks: [Track]
-  /// The first video track; nil where there is none.
+  /// The first video track; nil if there is none.
   public let video: VideoTrack?
-  /// What is wrong with the file or has to be guessed: a line each, for people.
+  /// Defects of the file and assumptions that had to be made, one line each.
   public let warnings: [String]
-  /// Whether Apple's devices show the movie as spatial, and what is missing where they do not.
+  /// Whether Apple devices show the movie as spatial, and the reasons if they do not.
   public let verdict: SpatialVerdict
-  /// Whether Apple's devices show the movie as spatial.
+  /// Whether Apple devices show the movie as spatial.
   public var isSpatial: Bool { verdict.isSpatial }
 
   package let source: MovieSource
   package var facts: MovieFacts { source.facts }
 
-  /// Reads the index of a QuickTime or MP4 movie, or looks into H.265 without a container.
+  /// Reads the index of a QuickTime or MP4 movie, or the headers of H.265 without a container.
   ///
-  /// - Throws: a ``StereoMediaError`` where the file cannot be opened or is no movie.
+  /// - Throws: a ``StereoMediaError`` if the file cannot be opened or is not a movie.
   public init(_ path: String) async throws {
     source = try await MovieSource(path)
     let facts = source.facts
@@ -72,26 +72,27 @@ public struct StereoMovie: Sendable {
 }
 
 extension StereoMovie {
-  /// One track of a movie.
+  /// A track of a movie.
   public struct Track: Equatable, Sendable {
-    /// What a track is for.
+    /// The media type of a track.
     public enum Kind: Equatable, Sendable {
+      /// Pictures, or audio.
       case video, sound
-      /// Something else, by the four characters of its handler, such as `meta` or `text`.
+      /// Another type, by its handler type, such as `meta` or `text`.
       case other(String)
     }
 
-    /// Above 0, and unlike that of any other track, in a proper file.
+    /// The track ID: in a valid file, unique and greater than 0.
     public let id: Int
-    /// What the track is for.
+    /// The media type.
     public let kind: Kind
-    /// The four characters of its sample entry, such as `hvc1`; nil where it has none.
+    /// The four-character code of the sample entry, such as `hvc1`; nil if there is none.
     public let codec: String?
-    /// How many samples it has: frames, or packets of sound.
+    /// Number of samples: frames, or audio packets.
     public let sampleCount: Int
-    /// How long its media is; nil where that is not known.
+    /// Duration of the track's media; nil if it is unknown.
     public let duration: Duration?
-    /// ISO 639-2, or a BCP 47 tag; `und` where it is not known.
+    /// ISO 639-2 code or BCP 47 tag; `und` if it is unknown.
     public let language: String
 
     init(_ track: ISOBMFF.Track) {
@@ -115,13 +116,13 @@ extension StereoMovie {
     }
   }
 
-  /// How a track holds its eyes.
+  /// The arrangement of the eyes in a track.
   public enum Layout: Equatable, Sendable {
-    /// A layer for each eye: MV-HEVC.
+    /// Each eye has a layer of its own: MV-HEVC.
     case multiview
-    /// Both eyes in each frame, or in alternate frames.
+    /// Both eyes share each frame, or alternate from frame to frame.
     case packed(PackingLayout)
-    /// One picture for both eyes, as far as the movie says.
+    /// One picture for both eyes, according to the movie.
     case mono
   }
 
@@ -131,29 +132,29 @@ extension StereoMovie {
     public let nuhLayerID: Int
     /// `ViewId` (H.265 F.7.4.3.1.1)
     public let viewID: Int
-    /// The eye that the layer shows; nil where it shows none.
+    /// The eye that the layer shows; nil if it is not assigned to one.
     public let eye: Eye?
-    /// The layer that plain decoders show.
+    /// Whether this is the base layer, which decoders without MV-HEVC support show.
     public let isBase: Bool
   }
 
-  /// The video of a movie.
+  /// The video track of a movie.
   public struct VideoTrack: Sendable {
-    /// That of the track among ``StereoMovie/tracks``.
+    /// The ID of its entry in ``StereoMovie/tracks``.
     public let id: Int
-    /// How it holds its eyes.
+    /// The arrangement of the eyes.
     public let layout: Layout
-    /// The base layer first; empty where the video is no layered H.265.
+    /// The layers, base layer first; empty if the video is not layered H.265.
     public let layers: [Layer]
-    /// The width of one eye's picture as it is stored, in pixels.
+    /// Stored width of one eye's picture, in pixels.
     public let eyeWidth: Int
-    /// The height of one eye's picture as it is stored, in pixels.
+    /// Stored height of one eye's picture, in pixels.
     public let eyeHeight: Int
-    /// Frames a second, on average; nil where the movie does not say.
+    /// Average frame rate in frames per second; nil if it is unknown.
     public let frameRate: Double?
-    /// How the pair was shot; a nil field is not in the movie.
+    /// The stereo geometry; fields that are missing in the movie are nil.
     public let spatial: SpatialMetadata
-    /// The frames, in the order in which they are shown.
+    /// The frames, in presentation order.
     public let frames: FrameIndex
 
     init?(_ facts: MovieFacts) {
@@ -181,6 +182,6 @@ extension StereoMovie {
 }
 
 extension Duration {
-  /// What a file says may be beyond what a duration holds.
+  /// Clamps to a range that `Duration` can hold, as a file may contain any number.
   fileprivate init(clampedSeconds seconds: Double) { self = .seconds(min(max(seconds, 0), 1e12)) }
 }

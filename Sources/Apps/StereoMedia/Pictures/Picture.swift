@@ -4,11 +4,11 @@ internal import GStreamer
 internal import SpatialElements
 public import StereoVideo
 
-/// One picture: it never changes, can be shared between tasks, and is not copied on the way from the
+/// An immutable picture. It can be shared between tasks and is not copied on its way from the
 /// decoder.
 ///
-/// A picture that a decoder made holds memory of the decoder's own. Decoders in hardware have little
-/// of that and stop when a program holds all of it: keep ``copied()`` pictures there.
+/// A decoded picture holds a buffer of the decoder's. Hardware decoders have few of these and stall
+/// when the program holds them all: keep ``copied()`` pictures with such decoders.
 ///
 /// ```swift
 /// try picture.withPlane(0) { bytes, layout in
@@ -25,40 +25,41 @@ public final class Picture: Sendable {
     (self.buffer, self.info) = (buffer, info)
   }
 
-  /// A picture of what was drawn, which cannot be changed any more.
+  /// Makes a drawn picture immutable.
   public init(_ drawn: consuming MutablePicture) {
     (buffer, info) = (drawn.buffer, drawn.info)
   }
 
-  /// How its pixels lie in memory.
+  /// The pixel format.
   public var format: PixelFormat { PixelFormat(rawValue: info.formatName) }
-  /// In pixels.
+  /// Width in pixels.
   public var width: Int { info.width }
-  /// In pixels.
+  /// Height in pixels.
   public var height: Int { info.height }
-  /// How many planes its pixels lie in: 1 to 4.
+  /// Number of planes: 1 to 4.
   public var planeCount: Int { info.planeCount }
-  /// How many times as wide as high its pixels are to be shown: 2 for eyes that were squeezed to half
-  /// their width.
+  /// Pixel aspect ratio, width divided by height: 2 for eyes that were squeezed to half their
+  /// width.
   public var pixelShape: Double {
     let ratio = info.pixelAspectRatio
     guard ratio.numerator > 0, ratio.denominator > 0 else { return 1 }
     return Double(ratio.numerator) / Double(ratio.denominator)
   }
 
-  /// What the numbers stand for. A picture shown by other colours than these looks wrong.
+  /// The colour space of the pixel values.
   public var colour: ColourInformation {
     ColourInformation(info.colorimetry)
   }
 
-  /// Calls `body` with the bytes of a plane, which must not outlive the call, and where the rows lie
-  /// in them. Rows are often longer than what they show.
+  /// Calls `body` with the bytes of a plane, which must not outlive the call, and with their
+  /// layout. The stride may be larger than the pixels of a row.
   ///
   /// - Parameters:
-  ///   - index: from 0 to `planeCount` - 1.
-  ///   - body: looks at them.
-  /// - Throws: a ``StereoMediaError`` where there is no such plane or the memory cannot be read; what
-  ///   `body` throws.
+  /// - Parameters:
+  ///   - index: the plane, from 0 to `planeCount` - 1.
+  ///   - body: reads the bytes.
+  /// - Throws: a ``StereoMediaError`` if there is no such plane or the memory cannot be read; any
+  ///   error that `body` throws.
   public func withPlane<Result, Failure: Error>(
     _ index: Int, _ body: (RawSpan, PlaneLayout) throws(Failure) -> Result
   ) throws -> Result {
@@ -70,9 +71,9 @@ public final class Picture: Sendable {
     }
   }
 
-  /// A picture with memory of its own, rows one behind the other without much between them.
+  /// Returns a copy in memory of its own, with its rows close together.
   ///
-  /// - Throws: a ``StereoMediaError`` where there is no memory for it.
+  /// - Throws: a ``StereoMediaError`` if there is not enough memory.
   public func copied() throws -> Picture {
     let copy = try MutablePicture(info)
     guard try VideoFrame(copy.buffer, info, writing: true).copyPixels(from: try mapped()) else {
@@ -81,10 +82,10 @@ public final class Picture: Sendable {
     return Picture(copy)
   }
 
-  /// The picture in another format, another size, or both. Its colours are converted as its
-  /// ``colour`` says.
+  /// Returns the picture in another format, another size or both. Colours are converted according
+  /// to ``colour``.
   ///
-  /// - Throws: a ``StereoMediaError`` where there is no such format or size.
+  /// - Throws: a ``StereoMediaError`` if the format is unknown or the size is not possible.
   public func converted(to format: PixelFormat, size: PictureSize? = nil) throws -> Picture {
     try format.check()
     let (width, height) =
@@ -93,7 +94,7 @@ public final class Picture: Sendable {
     let wanted = VideoFormat(name: format.rawValue)
     guard let output = info.converted(to: wanted, width: width, height: height)
     else {
-      throw StereoMediaError(.unsupportedFormat, "there is no picture of \(width)x\(height) pixels")
+      throw StereoMediaError(.unsupportedFormat, "a picture cannot have \(width)x\(height) pixels")
     }
     do {
       let converter = try VideoConverter(from: info, to: output)
@@ -115,41 +116,41 @@ public final class Picture: Sendable {
   }
 }
 
-/// Where the rows of a plane lie in its bytes.
+/// The layout of a plane's rows in its bytes.
 public struct PlaneLayout: Equatable, Sendable {
-  /// Bytes from the beginning of a row to that of the next.
+  /// Distance between the starts of two rows, in bytes.
   public let stride: Int
-  /// Bytes of a row that are pixels.
+  /// Bytes of a row that are pixels, at most ``stride``.
   public let rowBytes: Int
-  /// How many rows there are.
+  /// Number of rows.
   public let rows: Int
 
-  /// From the first byte to behind the last one that is a pixel.
+  /// Size in bytes, up to the last pixel of the last row.
   var byteCount: Int { rows > 0 ? stride * (rows - 1) + rowBytes : 0 }
 }
 
 extension VideoFrame {
-  /// The first byte of a plane, and its rows.
+  /// Returns the address of a plane's first byte, and the layout of its rows.
   func plane(
     _ index: Int, of info: VideoInfo
   ) throws(StereoMediaError) -> (start: UnsafeMutableRawPointer, PlaneLayout) {
     guard index >= 0, index < planeCount, let start = plane(index) else {
       throw StereoMediaError(
-        .outOfRange, "\(info.formatName) has the planes 0 to \(planeCount - 1), not \(index)")
+        .outOfRange, "\(info.formatName) has planes 0 to \(planeCount - 1), not \(index)")
     }
     let size = info.planeSize(index)
     let stride = stride(index)
-    // The pixels of some formats share bytes in ways of their own, but fill their rows.
+    // The pixels of some formats are packed in groups of several, which fill their rows.
     let row = info.isAddressable ? size.row : stride
     guard stride >= row, row > 0 else {
       throw StereoMediaError(
-        .unsupportedFormat, "the rows of the picture lie upside down in memory")
+        .unsupportedFormat, "the rows of the picture are stored bottom up")
     }
     return (start, PlaneLayout(stride: stride, rowBytes: row, rows: size.rows))
   }
 }
 
-/// A picture that is being drawn. It has one owner, and becomes a ``Picture`` when it is done.
+/// A picture that is being drawn. It has a single owner, which turns it into a ``Picture``.
 ///
 /// ```swift
 /// var picture = try pool.take()
@@ -164,31 +165,31 @@ public struct MutablePicture: ~Copyable, Sendable {
     (self.buffer, self.info) = (buffer, info)
   }
 
-  /// Its content is unset.
+  /// Creates a picture with undefined content.
   init(_ info: VideoInfo) throws(StereoMediaError) {
     guard let buffer = Buffer(size: info.size) else {
       throw StereoMediaError(
-        .outOfMemory, "there is no memory for a picture of \(info.width)x\(info.height) pixels")
+        .outOfMemory, "not enough memory for a picture of \(info.width)x\(info.height) pixels")
     }
     self.init(buffer, info)
   }
 
-  /// How its pixels lie in memory.
+  /// The pixel format.
   public var format: PixelFormat { PixelFormat(rawValue: info.formatName) }
-  /// In pixels.
+  /// Width in pixels.
   public var width: Int { info.width }
-  /// In pixels.
+  /// Height in pixels.
   public var height: Int { info.height }
-  /// How many planes its pixels lie in: 1 to 4.
+  /// Number of planes: 1 to 4.
   public var planeCount: Int { info.planeCount }
 
-  /// Calls `body` with the bytes of a plane, which must not outlive the call, and where the rows lie
-  /// in them.
+  /// Calls `body` with the bytes of a plane, which must not outlive the call, and with their
+  /// layout.
   ///
   /// - Parameters:
-  ///   - index: from 0 to `planeCount` - 1.
-  ///   - body: draws.
-  /// - Throws: a ``StereoMediaError`` where there is no such plane; what `body` throws.
+  ///   - index: the plane, from 0 to `planeCount` - 1.
+  ///   - body: draws into the bytes.
+  /// - Throws: a ``StereoMediaError`` if there is no such plane; any error that `body` throws.
   public mutating func withPlane<Result, Failure: Error>(
     _ index: Int, _ body: (inout MutableRawSpan, PlaneLayout) throws(Failure) -> Result
   ) throws -> Result {
@@ -201,13 +202,15 @@ public struct MutablePicture: ~Copyable, Sendable {
   }
 }
 
-/// Pictures of one format and size whose memory is used again when nobody holds them any more.
+/// A pool of pictures of one format and size, whose memory is reused after the last reference to a
+/// picture is released.
 public final class PicturePool: Sendable {
   private let pool: VideoBufferPool
 
-  /// A pool of pictures.
+  /// Creates a pool.
   ///
-  /// - Throws: a ``StereoMediaError`` where there is no such format or size.
+  /// - Parameter colour: the colour space of the pictures; nil if it is unknown.
+  /// - Throws: a ``StereoMediaError`` if the format is unknown or the size is not possible.
   public init(
     format: PixelFormat, width: Int, height: Int, colour: ColourInformation? = nil
   ) throws {
@@ -217,19 +220,19 @@ public final class PicturePool: Sendable {
       toWidth: 1, height: 1, shape: 1)
     guard let info = VideoInfo(VideoFormat(name: format.rawValue), width: width, height: height)
     else {
-      throw StereoMediaError(.unsupportedFormat, "there is no picture of \(width)x\(height) pixels")
+      throw StereoMediaError(.unsupportedFormat, "a picture cannot have \(width)x\(height) pixels")
     }
     pool = try VideoBufferPool(colour.map { info.with(Colorimetry($0, unsaid: .unknown)) } ?? info)
   }
 
-  /// A picture whose content is unset.
+  /// Returns a picture with undefined content.
   ///
-  /// - Throws: a ``StereoMediaError`` where there is no memory for it.
+  /// - Throws: a ``StereoMediaError`` if there is not enough memory.
   public func take() throws -> MutablePicture {
     do {
       return MutablePicture(Buffer(try pool.acquire()), pool.info)
     } catch {
-      throw StereoMediaError(.outOfMemory, "there is no memory for a picture")
+      throw StereoMediaError(.outOfMemory, "not enough memory for a picture")
     }
   }
 }

@@ -3,34 +3,36 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// How the pixels of a picture lie in memory, by the name that GStreamer gives it: any of
-/// `gst-inspect-1.0 videoconvert`.
+/// The memory layout of a picture's pixels, by its GStreamer name: any format that `gst-inspect-1.0
+/// videoconvert` lists.
 public struct PixelFormat: RawRepresentable, Hashable, Sendable, ExpressibleByStringLiteral {
+  /// The GStreamer name, such as `I420`.
   public let rawValue: String
 
+  /// Creates a format from its GStreamer name, which is not checked.
   public init(rawValue: String) { self.rawValue = rawValue }
 
+  /// Creates a format from its GStreamer name, which is not checked.
   public init(stringLiteral name: String) { rawValue = name }
 
-  /// Three planes, Y, Cb and Cr, chroma of half the width and height; 8 bits. What decoders of most
-  /// movies give.
+  /// Three planes, Y, Cb and Cr, 4:2:0, 8 bits: the output of most decoders.
   public static let i420: PixelFormat = "I420"
-  /// The same with 10 bits in 16, least significant byte first.
+  /// The same with 10 bits in 16-bit little-endian words.
   public static let i420With10Bits: PixelFormat = "I420_10LE"
-  /// Two planes, Y and Cb with Cr between; 8 bits.
+  /// Two planes, Y and interleaved Cb and Cr, 4:2:0, 8 bits.
   public static let nv12: PixelFormat = "NV12"
-  /// One plane; red, green, blue, alpha; 8 bits each.
+  /// One plane: red, green, blue, alpha, 8 bits each.
   public static let rgba: PixelFormat = "RGBA"
-  /// One plane; blue, green, red, alpha; 8 bits each.
+  /// One plane: blue, green, red, alpha, 8 bits each.
   public static let bgra: PixelFormat = "BGRA"
-  /// One plane; red, green, blue; 8 bits each.
+  /// One plane: red, green, blue, 8 bits each.
   public static let rgb: PixelFormat = "RGB"
-  /// One plane of brightness; 8 bits.
+  /// One plane of luma, 8 bits.
   public static let gray8: PixelFormat = "GRAY8"
 }
 
 extension PixelFormat {
-  /// Throws where GStreamer knows no such format.
+  /// Throws if GStreamer does not know the format.
   func check() throws(StereoMediaError) {
     guard VideoFormat(name: rawValue).hasPlanes else {
       throw StereoMediaError(
@@ -40,25 +42,28 @@ extension PixelFormat {
   }
 }
 
-/// How large pictures are to be, in pixels.
+/// A requested picture size, in pixels.
 public struct PictureSize: Hashable, Sendable {
   let width: Int?
   let height: Int?
   let keepsShape: Bool
 
-  /// Exactly so large, in square pixels, whatever that does to the picture's shape.
+  /// Returns a size of exactly `width` x `height` square pixels, regardless of the picture's aspect
+  /// ratio.
   public static func exact(width: Int, height: Int) -> PictureSize {
     PictureSize(width: width, height: height, keepsShape: false)
   }
 
-  /// As large as fits, in the shape that the picture has; never larger than it is stored.
+  /// Returns the largest size that fits, with the aspect ratio of the picture; never larger than
+  /// the stored picture.
   public static func fit(width: Int? = nil, height: Int? = nil) -> PictureSize {
     PictureSize(width: width, height: height, keepsShape: true)
   }
 
-  /// For a picture of a size, in pixels that are `shape` times as wide as high.
+  /// Returns the size of a picture that is stored in another one.
   ///
-  /// - Throws: ``StereoMediaError/Code/unsupportedFormat`` for sizes that no picture has.
+  /// - Parameter shape: pixel aspect ratio of the stored picture, width divided by height.
+  /// - Throws: ``StereoMediaError/Code/unsupportedFormat`` for a size that is not possible.
   func applied(
     toWidth stored: Int, height storedHeight: Int, shape: Double
   ) throws(StereoMediaError) -> (width: Int, height: Int) {
@@ -67,11 +72,11 @@ public struct PictureSize: Hashable, Sendable {
       guard (1...Self.limit).contains(side) else {
         throw StereoMediaError(
           .unsupportedFormat,
-          "a picture is from 1 to \(Self.limit) pixels wide and high, not \(side)")
+          "a picture is 1 to \(Self.limit) pixels wide and high, not \(side)")
       }
     }
     guard keepsShape else { return (width ?? stored, height ?? storedHeight) }
-    // In square pixels, the smaller side as stored.
+    // In square pixels; one side is as stored, the other is reduced.
     let shown =
       shape >= 1
       ? (Double(stored), Double(storedHeight) / shape)
@@ -84,7 +89,7 @@ public struct PictureSize: Hashable, Sendable {
   private static let limit = 32_767
 }
 
-/// What all pictures of a movie have in common.
+/// The properties that all pictures of a movie share.
 struct PictureFormat: Equatable, CustomStringConvertible {
   let pixels: PixelFormat
   let width: Int
@@ -97,10 +102,10 @@ struct PictureFormat: Equatable, CustomStringConvertible {
     (pixelShape, colour) = (picture.pixelShape, picture.colour)
   }
 
-  /// For messages.
+  /// A description for messages.
   var description: String {
-    "\(width)x\(height) \(pixels.rawValue) of colours \(colour.primaries)"
+    "\(width)x\(height) \(pixels.rawValue) with colour code points \(colour.primaries)"
       + "/\(colour.transferCharacteristics)/\(colour.matrixCoefficients)"
-      + (pixelShape == 1 ? "" : " in pixels \(pixelShape) times as wide as high")
+      + (pixelShape == 1 ? "" : " and pixel aspect ratio \(pixelShape)")
   }
 }

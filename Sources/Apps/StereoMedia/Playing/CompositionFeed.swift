@@ -3,16 +3,16 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// Gives the frames of a composition to a player's pipeline, from where it was searched last, as fast
-/// as they are taken and never faster.
+/// Feeds the frames of a composition to a player's pipeline, from the last seek position and on
+/// demand.
 final class CompositionFeed: Sendable {
   private struct State {
-    /// Counts the searches: what an earlier one asked for is no longer wanted.
+    /// Number of the last seek: frames for earlier ones are dropped.
     var search = 0
-    /// Where frames are wanted from, until the source asks for the first one.
+    /// The seek position; nil after the source has requested the first frame from there.
     var start: ClockTime? = 0
     var work: Task<Void, Never>?
-    /// What the caps say.
+    /// The format in the current caps.
     var format: PictureFormat?
     var isOver = false
     var failed: (@Sendable (any Error) -> Void)?
@@ -24,12 +24,13 @@ final class CompositionFeed: Sendable {
   private let waker: Waker
   private let state: Locked<State>
 
-  /// How many buffers wait: both eyes of two frames.
+  /// Number of queued buffers: both eyes of two frames.
   private static let depth = 4
 
   /// - Parameters:
-  ///   - element: an `appsrc` of a pipeline that does not run yet.
-  ///   - frames: when the composition has frames.
+  ///   - element: an `appsrc` of a pipeline that is not running yet.
+  ///   - composed: composes the frames.
+  ///   - frames: the times of the composition's frames.
   init(_ element: Element, _ composed: ComposedFrames, _ frames: FrameIndex) throws {
     (self.composed, self.frames) = (composed, frames)
     let (waker, state) = (Waker(), Locked(State()))
@@ -52,13 +53,13 @@ final class CompositionFeed: Sendable {
     needData.withLock { $0 = { [weak self] in self?.begin() } }
   }
 
-  /// Told once why nothing more comes.
+  /// Called once with the error that ended the feed.
   var failed: (@Sendable (any Error) -> Void)? {
     get { state.current.failed }
     set { state.withLock { $0.failed = newValue } }
   }
 
-  /// Nothing more is wanted.
+  /// Ends the feed.
   func stop() {
     state.withLock { state in
       state.isOver = true
@@ -66,7 +67,7 @@ final class CompositionFeed: Sendable {
     }
   }
 
-  /// Composes from the place that was searched last, unless that has begun.
+  /// Composes from the last seek position, unless that has begun.
   private func begin() {
     state.withLock { state in
       guard !state.isOver, let start = state.start.take() else { return }
@@ -87,7 +88,7 @@ final class CompositionFeed: Sendable {
         if state.search == search { source.end() }
       }
     } catch is NotTaken {
-      // It is being searched or ends, or the pipeline says itself what is wrong.
+      // There is a new seek, the feed is stopped, or the pipeline posts the error itself.
     } catch {
       let failed = state.withLock { state in
         state.isOver || state.search != search ? nil : state.failed
@@ -96,10 +97,10 @@ final class CompositionFeed: Sendable {
     }
   }
 
-  /// The pipeline takes nothing.
+  /// The pipeline does not accept the frame.
   private struct NotTaken: Error {}
 
-  /// Gives a frame when there is room for it.
+  /// Waits for room and passes on a frame.
   private func give(_ frame: StereoFrame, from start: ClockTime, _ search: Int) async throws {
     while !source.wantsMore {
       let count = waker.count
@@ -123,7 +124,7 @@ final class CompositionFeed: Sendable {
     }
   }
 
-  /// One picture for both eyes, or the two eyes' in turn.
+  /// Returns the caps for one picture for both eyes, or for those of the two eyes alternately.
   private func caps(of picture: Picture) -> Caps {
     let rate = (composed.rate ?? 0) * (composed.isMono ? 1 : 2)
     let caps = picture.info.caps.with(
@@ -132,7 +133,8 @@ final class CompositionFeed: Sendable {
     return composed.isMono ? caps : caps.withMultiview(.frameByFrame)
   }
 
-  /// The pictures of a frame. The program may hold them: what is given shares their memory alone.
+  /// Returns the buffers of a frame. They are copies that share the memory, as the program may keep
+  /// its own.
   private func buffers(of frame: StereoFrame, from start: ClockTime) -> [Buffer] {
     let time = max(frame.time.clockTime, start)
     let duration = frame.duration.map {
@@ -153,34 +155,33 @@ final class CompositionFeed: Sendable {
   }
 }
 
-/// What a player plays: the frames of a movie or of a composition, and the graph that they come from.
+/// The content of a player: the frames of a movie or a composition, and their pipeline as text.
 struct PlaybackProgram: Sendable {
-  /// What messages call it.
+  /// The name in messages.
   let name: String
   let frames: FrameIndex
   let metadata: SpatialMetadata
-  /// As gst-launch writes it.
+  /// The pipeline in gst-launch syntax.
   let line: String
-  /// The names of the sinks: that of the left eye and that of the right one, or one for the only
-  /// picture.
+  /// The names of the sinks: those of the left and the right eye, or a single one.
   let sinks: [String]
-  /// The file for the element `source`; nil where there is none.
+  /// The file for the element `source`; nil if there is none.
   let moviePath: String?
-  /// What composes the frames; nil for those of a movie.
+  /// Composes the frames; nil for those of a movie.
   let composed: ComposedFrames?
 
-  /// The `appsrc` that takes composed frames.
+  /// The name of the `appsrc` for composed frames.
   static let composedSource = "composed"
 
-  /// A movie.
+  /// Creates the content from a movie.
   init(_ source: MovieSource, _ graph: DecodeGraph) {
     (name, frames, metadata) = (source.name, source.facts.frames, source.facts.metadata)
     (line, sinks, moviePath, composed) = (graph.line, graph.sinks, source.path, nil)
   }
 
-  /// A composition.
+  /// Creates the content from a composition.
   ///
-  /// - Throws: a ``StereoMediaError`` where it has too many frames.
+  /// - Throws: a ``StereoMediaError`` if it has too many frames.
   init<Compositor: StereoCompositor>(
     _ composition: StereoComposition<Compositor>, _ plan: CompositionPlan, withSound: Bool
   ) throws {
@@ -202,13 +203,13 @@ struct PlaybackProgram: Sendable {
   }
 }
 
-/// The frames of a composition, whatever composes them.
+/// The frames of a composition, regardless of the type of its compositor.
 struct ComposedFrames: Sendable {
-  /// One picture is for both eyes.
+  /// Whether one picture is for both eyes.
   let isMono: Bool
-  /// Frames a second; nil where that is not known.
+  /// Frame rate in frames per second; nil if it is unknown.
   let rate: Double?
-  /// Composes the frames from an index on, one after the other, and waits for each to be taken.
+  /// Composes the frames from an index onwards, one by one, and waits until each has been taken.
   let compose:
     @Sendable (_ index: Int, _ take: (StereoFrame) async throws -> Void) async throws -> Void
 }

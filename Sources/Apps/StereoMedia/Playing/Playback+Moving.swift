@@ -2,9 +2,9 @@
 
 internal import GStreamer
 
-/// What is done in the line: a thing at a time, in threads that may block.
+/// Operations on the playback queue: serialized, on threads that may block.
 extension Playback {
-  /// Shows the first frame.
+  /// Prerolls and shows the first frame.
   func open(_ cancellation: Cancellation) throws {
     pipeline.setState(.paused)
     try waitForPictures(cancellation)
@@ -14,7 +14,7 @@ extension Playback {
     states.send(.paused)
   }
 
-  /// Plays on, from the beginning where the movie has ended.
+  /// Starts playing; from the first frame if the movie has ended.
   func play(rate: Double) throws {
     let before = control.withLock { control in
       defer { (control.rate, control.isPlaying) = (rate, true) }
@@ -30,25 +30,26 @@ extension Playback {
     states.send(.playing)
   }
 
-  /// The frame that is shown stays.
+  /// Pauses at the current frame.
   func pause() {
     hold()
     if !control.current.hasEnded { states.send(.paused) }
   }
 
-  /// From now on, no pictures are given out.
+  /// Pauses the pipeline; from then on, no frames are delivered.
   private func hold() {
     control.withLock { $0.isPlaying = false }
     pipeline.setState(.paused)
   }
 
-  /// Whether the end of the movie is a loop's is said when it is searched.
+  /// Seeks to the current frame if looping has been switched, as the seek's flags determine how the
+  /// movie ends.
   func followLoops() throws {
     let control = control.current
     if control.loops != control.endsInLoop, !control.hasEnded { try stay() }
   }
 
-  /// Goes so many frames forth or back, but not beyond the first and the last one, and holds there.
+  /// Moves by a number of frames, limited to the first and the last frame, and pauses there.
   func step(by count: Int, _ cancellation: Cancellation) throws {
     hold()
     let last = program.frames.count - 1
@@ -56,9 +57,9 @@ extension Playback {
     try jump(to: isFar ? (count < 0 ? 0 : last) : min(max(index, 0), last), cancellation)
   }
 
-  /// Goes to a frame and shows it, whether or not it was shown.
+  /// Seeks to a frame and shows it, even if it is the current one.
   ///
-  /// - Throws: a ``StereoMediaError`` where another frame came in its place.
+  /// - Throws: a ``StereoMediaError`` if another frame arrived instead.
   func jump(to index: Int, _ cancellation: Cancellation) throws {
     var shown = try go(to: index, cancellation)
     if shown != index, let start = program.frames.earlierStart(of: index) {
@@ -73,17 +74,21 @@ extension Playback {
 
   private var shownIndex: Int { frames.latest?.element.index ?? 0 }
 
-  /// Starts anew with the frame that is shown, as it is now wanted.
+  /// Seeks to the current frame with the current rate and flags.
   private func stay() throws {
-    // What is shown does not change any more.
+    // In PAUSED, the current frame does not change any more.
     pipeline.setState(.paused)
     try go(to: shownIndex, again: false)
   }
 
-  /// Goes to a frame, and on from there where the movie is played. Gives the index of the frame that
-  /// came; nil where none did.
+  /// Seeks to a frame, and resumes if the movie is playing. Returns the index of the frame that
+  /// arrived; nil if none did.
   ///
-  /// - Parameter start: an earlier frame to search in its place.
+  /// - Parameters:
+  ///   - index: the frame.
+  ///   - start: an earlier frame to seek to instead.
+  ///   - again: whether the frame is delivered even if it is the current one.
+  ///   - cancellation: cancels waiting for the frame.
   @discardableResult
   private func go(
     to index: Int, from start: Int? = nil, again: Bool = true,
@@ -95,14 +100,14 @@ extension Playback {
       return control
     }
     guard send(seek(to: program.frames.middle(of: start ?? index), control)) else {
-      throw problem.error ?? .decoding(program.name, "it cannot be searched")
+      throw problem.error ?? .decoding(program.name, "seeking is not possible")
     }
     defer {
       if control.isPlaying { pipeline.setState(.playing) }
     }
     try waitForPictures(cancellation)
     var samples = try prerolled()
-    // Where a movie says of less than it has, searching stops short of its last frames, too.
+    // Seeks cannot reach the last frames of a movie whose stated duration is too short.
     if let came = samples.first.flatMap({ place(of: $0).index }), came < index {
       skip(index - came)
       try waitForPictures(cancellation)
@@ -119,15 +124,15 @@ extension Playback {
     return seek
   }
 
-  /// Behind the last picture of a movie that loops, the first one comes, without a break.
+  /// Continues with the first frame after the last one, without a gap.
   ///
-  /// - Parameter number: of the seek whose part of the movie has been read.
+  /// - Parameter number: the sequence number of the seek whose segment is done.
   func loop(behind number: UInt32) throws {
     let control = control.withLock { control in
       control.emptyLoops += 1
       return control
     }
-    // It may have been searched since.
+    // There may have been another seek since.
     guard control.loops, number == control.seekNumber else { return }
     guard control.emptyLoops <= Self.mostEmptyLoops else {
       throw StereoMediaError.decoding(program.name, "it has no frames")
@@ -135,23 +140,24 @@ extension Playback {
     var seek = seek(to: 0, control)
     seek.flags = [.accurate, .segment]
     guard send(seek) else {
-      throw problem.error ?? .decoding(program.name, "it cannot be searched")
+      throw problem.error ?? .decoding(program.name, "seeking is not possible")
     }
   }
 
-  /// The queues hold so many samples at most: of movies of one frame, so many loops.
+  /// Maximum number of loops without a frame: the queues hold fewer samples, so a movie with a
+  /// single frame does not reach it.
   private static let mostEmptyLoops = 1000
 
-  /// The last frame stays.
+  /// Stops at the end, where the last frame stays.
   func end() {
-    // It may have been searched since the end was told.
+    // There may have been a seek since EOS was posted.
     guard isAtEnd, !control.current.hasEnded else { return }
     control.withLock { ($0.hasEnded, $0.isPlaying) = (true, false) }
     pipeline.setState(.paused)
     states.send(.ended)
   }
 
-  /// Waits until each sink has something to show, but no longer than is reasonable.
+  /// Waits until each sink has prerolled, up to a time limit.
   private func waitForPictures(_ cancellation: Cancellation) throws {
     let start = ContinuousClock.now
     while true {
@@ -167,7 +173,7 @@ extension Playback {
       guard ContinuousClock.now - start < Decode.patience else {
         throw StereoMediaError(
           .stalled,
-          "'\(program.name)' cannot be read as a movie: no frame came within \(Decode.patience)")
+          "'\(program.name)' cannot be read as a movie: no frame arrived within \(Decode.patience)")
       }
     }
   }

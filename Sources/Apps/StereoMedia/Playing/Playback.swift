@@ -3,16 +3,15 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// The pipeline of a player, and what comes out of it.
+/// The pipeline of a player, and its output.
 ///
-/// Whatever changes the pipeline's state or position happens in one line, a thing at a time; the
-/// streaming threads bring pictures and never wait for that. With the last reference to it, the
-/// pipeline goes.
+/// All changes of the pipeline's state or position are serialized on a queue, for which the
+/// streaming threads never wait. Releasing the last reference stops the pipeline.
 final class Playback: Sendable {
   let program: PlaybackProgram
   let pipeline: Pipeline
   let problem: PipelineProblem
-  /// What came last is what is shown.
+  /// The latest element is the current frame.
   let frames = Broadcast<StereoFrame>(depth: 1)
   let states = Broadcast<StereoPlayer.State>(depth: 64)
   let control = Locked(Control())
@@ -21,29 +20,29 @@ final class Playback: Sendable {
   private let queue = Blocking.Queue()
   private let pairs: Locked<PairMatcher<AppSink.Sample>>
 
-  /// What is wanted, and how far it is.
+  /// The requested and the actual state.
   struct Control {
     var rate = 1.0
     var loops = false
     var isPlaying = false
     var hasEnded = false
-    /// Of the seek whose part of the movie is played.
+    /// The sequence number of the seek whose segment is being played.
     var seekNumber: UInt32?
-    /// Whether that part ends in a loop.
+    /// Whether that segment ends in a loop.
     var endsInLoop = false
-    /// Loops since the last pair of pictures.
+    /// Number of loops since the last frame.
     var emptyLoops = 0
-    /// Why the sound is not heard.
+    /// The reason that the audio is not played.
     var warning: StereoMediaError?
-    /// Why it cannot go on.
+    /// The error that ended the playback.
     var failure: StereoMediaError?
-    /// No longer wanted, or beyond use.
+    /// Whether the playback is closed or has failed.
     var isOver = false
   }
 
   /// Builds the pipeline.
   ///
-  /// - Throws: a ``StereoMediaError`` where it cannot be built.
+  /// - Throws: a ``StereoMediaError`` if it cannot be built.
   init(_ program: PlaybackProgram) throws {
     self.program = program
     problem = PipelineProblem(program.name)
@@ -74,14 +73,14 @@ final class Playback: Sendable {
     feed?.failed = { [problem, weak self] error in
       let failure =
         error as? StereoMediaError
-        ?? StereoMediaError(.compositionFailed, "the compositor gave up: \(error)")
-      // Who waits for pictures in the line looks there.
+        ?? StereoMediaError(.compositionFailed, "the compositor failed: \(error)")
+      // Operations on the queue that wait for frames check it there.
       problem.fail(failure)
       self?.start { _ in throw failure }
     }
   }
 
-  /// Builds it and waits for the first frame.
+  /// Builds the pipeline and waits for the first frame.
   static func open(_ program: PlaybackProgram) async throws -> Playback {
     let playback = try await Blocking.run { try Playback(program) }
     do {
@@ -96,11 +95,11 @@ final class Playback: Sendable {
   deinit {
     feed?.stop()
     let (pipeline, sinks, feed) = (pipeline, sinks, feed)
-    // Waits for the streaming threads. What they call lives as long.
+    // Waits for the streaming threads, so the objects that they call have to live until then.
     queue.start { withExtendedLifetime((sinks, feed)) { pipeline.end() } }
   }
 
-  /// Nobody wants it any more: what is waited for ends.
+  /// Ends the playback and all pending calls.
   func close() {
     control.withLock { $0.isOver = true }
     frames.end()
@@ -110,12 +109,12 @@ final class Playback: Sendable {
     Blocking.start { pipeline.end() }
   }
 
-  // MARK: The line
+  // MARK: The playback queue
 
-  /// Does something when all that was asked for before is done.
+  /// Runs `body` after all earlier operations.
   ///
-  /// - Parameter body: gets nothing where the playback is over. An error that it throws ends the
-  ///   playback.
+  /// - Parameter body: the operation. It is skipped if the playback has ended, and ends the
+  ///   playback if it throws.
   func start(_ body: @escaping @Sendable (Playback) throws -> Void) {
     queue.start { [weak self] in
       guard let self, !control.current.isOver else { return }
@@ -127,8 +126,8 @@ final class Playback: Sendable {
     }
   }
 
-  /// The same, for a task that waits for it. An error of the movie's is thrown and ends nothing; one
-  /// of the pipeline's does both.
+  /// Runs `body` after all earlier operations and waits for its result. An error of the pipeline
+  /// ends the playback; other errors are only thrown.
   func run<Result: Sendable>(
     _ body: @escaping @Sendable (Playback, Cancellation) throws -> Result
   ) async throws -> Result {
@@ -158,7 +157,7 @@ final class Playback: Sendable {
     }
   }
 
-  /// Whether the task that waits is cancelled.
+  /// Whether the waiting task has been cancelled.
   final class Cancellation: Sendable {
     private let isCancelled = Locked(false)
 
@@ -169,7 +168,7 @@ final class Playback: Sendable {
     }
   }
 
-  /// Ends the playback for an error. In the line.
+  /// Ends the playback with an error. Called on the queue.
   private func fail(_ error: any Error) {
     let failure = error as? StereoMediaError ?? .decoding(program.name, "\(error)")
     let isFirst = control.withLock { control in
@@ -199,9 +198,9 @@ final class Playback: Sendable {
     }
   }
 
-  /// Gives out the pictures of a frame.
+  /// Delivers the pictures of a frame.
   ///
-  /// - Parameter again: even if it is the frame that is shown already.
+  /// - Parameter again: whether to deliver it even if it is the current frame.
   @discardableResult
   func show(_ samples: [AppSink.Sample], again: Bool) throws -> StereoFrame? {
     guard let first = samples.first else { return nil }
@@ -216,50 +215,50 @@ final class Playback: Sendable {
     return frame
   }
 
-  /// When it is shown, and the index of its frame.
+  /// Returns the time and the frame index of a sample.
   func place(of sample: AppSink.Sample) -> (time: ClockTime, index: Int?) {
     let time = sample.streamTime ?? 0
     return (time, program.frames.index(ofPictureAt: time))
   }
 
-  /// The pictures that the sinks wait with in PAUSED.
+  /// Returns the samples with which the sinks have prerolled.
   func prerolled() throws -> [AppSink.Sample] {
-    // No streaming thread is under way here.
+    // The streaming threads are blocked in PAUSED, so they do not add samples.
     pairs.withLock { $0.clear() }
     let samples = sinks.compactMap { $0.pullPreroll() }
     guard samples.count == sinks.count else { return [] }
     guard samples.allSatisfy({ $0.streamTime == samples[0].streamTime }) else {
       throw StereoMediaError(
         .unpairedEyes,
-        "the frame at \(Duration(samples[0].streamTime ?? 0)) of '\(program.name)' has one eye only"
+        "the frame at \(Duration(samples[0].streamTime ?? 0)) of '\(program.name)' has only one eye"
       )
     }
     return samples
   }
 
-  /// Has the sinks wait with pictures that are so many further on.
+  /// Makes the sinks drop a number of samples and preroll with the one after them.
   func skip(_ count: Int) {
     for sink in sinks { sink.skip(count) }
   }
 
-  /// Whether all pictures up to the end have been given out.
+  /// Whether all frames up to the end have been delivered.
   var isAtEnd: Bool { sinks.allSatisfy(\.hasEnded) }
 
-  /// Has the movie searched. False where it cannot be.
+  /// Sends a seek. Returns false if the movie is not seekable.
   func send(_ seek: Seek) -> Bool {
     let event = Event.seek(seek)
     control.withLock { control in
       control.seekNumber = event.sequenceNumber
       control.endsInLoop = seek.flags.contains(.segment)
     }
-    // Composed pictures and their sound come from elements of their own.
+    // The audio of a composition has a source of its own, separate from that of the frames.
     if program.composed != nil, let sound = pipeline.element(named: DecodeGraph.soundSink) {
       guard sound.send(event) else { return false }
     }
     return sinks.first?.push(event) ?? false
   }
 
-  /// Says why the sound is not heard.
+  /// Reports that the audio is not played.
   func warn(_ reason: StereoMediaError) {
     control.withLock { $0.warning = reason }
     states.send(.warning(reason), isPassing: true)
@@ -289,8 +288,8 @@ final class Playback: Sendable {
 }
 
 extension StereoMediaError {
-  /// Why a movie's sound is not heard.
+  /// Returns the error for audio that cannot be played.
   static func silent(_ path: String, _ reason: String, hint: String? = nil) -> StereoMediaError {
-    StereoMediaError(.soundless, "the sound of '\(path)' cannot be heard: \(reason)", hint: hint)
+    StereoMediaError(.soundless, "the audio of '\(path)' cannot be played: \(reason)", hint: hint)
   }
 }

@@ -5,10 +5,10 @@ internal import ISOBMFF
 internal import Reprojection
 internal import StereoVideo
 
-/// Plays a movie in a window, with its sound: both eyes as glasses and screens want them, and of a
-/// movie that surrounds the viewer the part that is looked at.
+/// Plays a movie in a window, with audio: both eyes in the form that a screen or glasses need, or a
+/// view of an immersive movie.
 package final class ScreenPlayback: Sendable {
-  /// What the window shows.
+  /// The presentation of the eyes.
   package enum Mode: String, CaseIterable, Sendable {
     case anaglyph
     case sideBySide = "side-by-side"
@@ -18,23 +18,23 @@ package final class ScreenPlayback: Sendable {
   }
 
   package struct Options: Sendable {
-    /// Nil for an anaglyph, or one eye of a movie that surrounds the viewer.
+    /// Nil for an anaglyph, or for one eye of an immersive movie.
     package var mode: Mode?
     package var loops = false
-    /// Where somebody looks first in a movie that surrounds the viewer, in degrees; see
-    /// `sphericalview`. Nil for where the movie says.
+    /// The initial view of an immersive movie, in degrees, as in `sphericalview`; nil for that of
+    /// the movie.
     package var yaw: Double?
     package var pitch: Double?
     package var roll: Double?
     package var fieldOfView = 90.0
-    /// A file of times and views, which the view follows; see ``CameraPath``.
+    /// A file of times and views for a moving view; see ``CameraPath``.
     package var path: String?
-    /// How the pictures show the sphere, by the nicks of `sphericalview projection`; nil for what the
-    /// movie says.
+    /// The projection of the pictures, as a nick of `sphericalview projection`; nil for that of the
+    /// movie.
     package var projection: String?
-    /// Elements, as gst-launch writes them.
+    /// Elements in gst-launch syntax.
     package var videoSink = "autovideosink"
-    /// Nil for no sound.
+    /// Nil for no audio.
     package var audioSink: String? = "autoaudiosink"
 
     package init() {}
@@ -43,9 +43,9 @@ package final class ScreenPlayback: Sendable {
   private static let screenSink = "screen"
   private static let view = "view"
 
-  /// What the window shows.
+  /// The presentation of the eyes; nil for a mono movie.
   package let mode: Mode?
-  /// The movie surrounds the viewer.
+  /// Whether the movie is immersive.
   package let isImmersive: Bool
   private let movie: StereoMovie
   private let loops: Bool
@@ -55,8 +55,9 @@ package final class ScreenPlayback: Sendable {
   private let messages: AsyncStream<Message>
   private let told: AsyncStream<Message>.Continuation
 
-  /// - Parameter warned: told what is not as it should be, in a sentence.
-  /// - Throws: a ``StereoMediaError`` where the movie cannot be shown so, or an element is missing.
+  /// - Parameter warned: called with a warning in a sentence.
+  /// - Throws: a ``StereoMediaError`` if the movie cannot be shown as requested or an element is
+  ///   missing.
   package init(
     _ movie: StereoMovie, _ options: Options, warned: @escaping @Sendable (String) -> Void
   ) async throws {
@@ -83,7 +84,7 @@ package final class ScreenPlayback: Sendable {
     pipeline.bus.watch { [told] in told.yield($0) }
   }
 
-  /// What is shown of a movie where nobody says; nil where it has one picture for both eyes.
+  /// Returns the requested or the default presentation; nil for a mono movie.
   private static func mode(
     _ facts: MovieFacts, _ wanted: Mode?, isImmersive: Bool
   ) throws(StereoMediaError) -> Mode? {
@@ -92,8 +93,8 @@ package final class ScreenPlayback: Sendable {
     let mode = wanted ?? (isImmersive ? own : .anaglyph)
     guard !isImmersive || ![.anaglyph, .rowInterleaved].contains(mode) else {
       throw StereoMediaError(
-        .invalidInput, "a movie that surrounds the viewer is not shown as \(mode.rawValue)",
-        hint: "left, right, side-by-side and top-bottom are possible")
+        .invalidInput, "an immersive movie cannot be shown as \(mode.rawValue)",
+        hint: "use left, right, side-by-side or top-bottom")
     }
     return mode
   }
@@ -119,7 +120,7 @@ package final class ScreenPlayback: Sendable {
       case .right: .eye(.right)
       default: .eyes
       }
-    // Sinks that wait for the time of their pictures need a thread of their own.
+    // Sinks that synchronise to the clock need a thread of their own.
     let queue = "queue max-size-buffers=3 max-size-bytes=0 max-size-time=0 ! "
     let ends = DecodeGraph.Ends(
       left: "queue ! videoconvert ! pack.left", right: "queue ! videoconvert ! pack.right",
@@ -134,13 +135,14 @@ package final class ScreenPlayback: Sendable {
     return line
   }
 
-  /// How long ``run()`` waits for the window to close.
+  /// Maximum time that ``run()`` waits for the window to close.
   private static let closing = Duration.seconds(5)
 
-  /// Plays to the end, or until somebody wants no more of it. The window is closed when it returns: a
-  /// process that ended before would take away the display and the drivers below the window's threads.
+  /// Plays to the end or until the user closes the window. The window is closed when it returns; if
+  /// the process ended earlier, the display and drivers would disappear while the window's threads
+  /// use them.
   ///
-  /// - Throws: a ``StereoMediaError`` where the movie cannot be played.
+  /// - Throws: a ``StereoMediaError`` if the movie cannot be played.
   package func run() async throws {
     let result: Result<Void, any Error>
     do {
@@ -174,8 +176,8 @@ package final class ScreenPlayback: Sendable {
     var loopCount = 0
     var loopStart = ContinuousClock.now
 
-    /// Counts a loop. False where there have been more than pictures can be shown in: the queues hold
-    /// fewer, and then a loop lasts as long as the movie.
+    /// Counts a loop. Returns false after 2000 loops within a second, in which no frames can have
+    /// been shown: the queues hold fewer, and otherwise a loop lasts as long as the movie.
     mutating func loop() -> Bool {
       loopCount += 1
       guard loopCount == 2000 else { return true }
@@ -188,13 +190,13 @@ package final class ScreenPlayback: Sendable {
   /// Ends ``run()``.
   package func stop() { told.finish() }
 
-  // MARK: In threads that may block, one behind the other
+  // MARK: Serialized, on threads that may block
 
   private func see(_ message: Message, _ state: inout RunState) throws {
     if let key = message.pressedKey { return try press(key, &state) }
     if problem.see(message) {
       if let error = problem.error {
-        // X11's sinks say so where somebody closes their window.
+        // The X11 sinks post this error when the user closes their window.
         state.isOver = error.message.contains("window was closed")
         if !state.isOver { throw error }
       } else {
@@ -208,21 +210,21 @@ package final class ScreenPlayback: Sendable {
       pipeline.setState(.playing)
     case .other("segment-done"):
       guard state.loop() else {
-        throw StereoMediaError.decoding(movie.path, "it has no frames any more")
+        throw StereoMediaError.decoding(movie.path, "it has no more frames")
       }
       try seek(to: 0, [.accurate, .segment])
     case .warning(let failure):
-      // Where there is no window, the pictures would go nowhere.
+      // Without a window, the pictures would be discarded.
       let child = pipeline.child(sending: message)
       guard child != Self.screenSink else {
         throw StereoMediaError(
-          .missingElement, "there is no screen to show '\(movie.path)' on: \(failure.message)",
+          .missingElement, "there is no display to show '\(movie.path)' on: \(failure.message)",
           hint: "'gst-spatial view' shows it in a browser; windows need DISPLAY or WAYLAND_DISPLAY "
             + "and 'apt install gstreamer1.0-x'")
       }
       let isSound = child == DecodeGraph.soundSink
-      // A loop would say it again and again.
-      let warning = (isSound ? "its sound cannot be heard: " : "") + failure.message
+      // Each loop would repeat it.
+      let warning = (isSound ? "its audio cannot be played: " : "") + failure.message
       if state.warnings.insert(warning).inserted { warned(warning) }
     case .other("latency"), .other("clock-lost"): pipeline.answer(message)
     default: break
@@ -241,7 +243,7 @@ package final class ScreenPlayback: Sendable {
     }
   }
 
-  /// How far a key goes, in nanoseconds.
+  /// Distance that a key seeks, in nanoseconds.
   private static let jump: Int64 = 5_000_000_000
 
   private func move(by distance: Int64) throws {
@@ -256,7 +258,7 @@ package final class ScreenPlayback: Sendable {
     (seek.format, seek.flags) = (.time, flags)
     (seek.start, seek.stop) = (.set(time), .set(-1))
     guard pipeline.send(.seek(seek)) else {
-      throw problem.error ?? .decoding(movie.path, "it cannot be searched")
+      throw problem.error ?? .decoding(movie.path, "seeking is not possible")
     }
   }
 }

@@ -5,37 +5,38 @@ internal import Reprojection
 internal import SpatialElements
 public import StereoVideo
 
-/// A flat window into pictures that surround the viewer: where it looks, and how much it shows.
+/// A flat view into immersive pictures: its direction and field of view.
 ///
-/// It is drawn by the processor, which takes longer than a graphics card does.
+/// It is rendered by the CPU, which is slower than a GPU.
 ///
 /// ```swift
 /// let view = SphereView(yaw: 90, fieldOfView: 75)
 /// let window = try view.render(frame.left, .equirectangular, width: 1280, height: 720)
 /// ```
 public struct SphereView: Hashable, Sendable {
-  /// To the right, in degrees.
+  /// Rotation to the right, in degrees.
   public var yaw: Double
-  /// Upwards, in degrees.
+  /// Rotation upwards, in degrees.
   public var pitch: Double
-  /// What the window's width covers, in degrees: more than 0 and less than 180.
+  /// Horizontal field of view in degrees: more than 0 and less than 180.
   public var fieldOfView: Double
 
+  /// Creates a view; angles are in degrees.
   public init(yaw: Double = 0, pitch: Double = 0, fieldOfView: Double = 90) {
     (self.yaw, self.pitch, self.fieldOfView) = (yaw, pitch, fieldOfView)
   }
 
-  /// What is seen of one eye's picture through the window, in the format of the picture.
+  /// Renders the view of one eye's picture, in the format of the picture.
   ///
   /// - Parameters:
-  ///   - picture: one eye's, in a format of one plane a component, of 4 bytes a pixel, or with
-  ///     chroma in pairs: what decoders give, and RGBA.
-  ///   - projection: how the picture surrounds the viewer, such as ``StereoFrame/metadata`` says. A
-  ///     fisheye picture is taken to cover 180 degrees, a rectilinear one 90.
-  ///   - width: of the window, in pixels, 1 to 32,767.
-  ///   - height: of the window, in pixels, 1 to 32,767.
-  /// - Throws: a ``StereoMediaError`` for a view, a size, a format or a projection that cannot be
-  ///   drawn, and where there is no memory.
+  ///   - picture: one eye's picture, in a format with one plane per component, with 4 bytes per
+  ///     pixel or with interleaved chroma, such as the output of decoders, or RGBA.
+  ///   - projection: the projection of the picture, such as that in ``StereoFrame/metadata``. A
+  ///     fisheye picture is assumed to cover 180 degrees, a rectilinear one 90.
+  ///   - width: the width of the result, in pixels, 1 to 32,767.
+  ///   - height: the height of the result, in pixels, 1 to 32,767.
+  /// - Throws: a ``StereoMediaError`` if the view, size, format or projection is not supported, or
+  ///   if there is not enough memory.
   public func render(
     _ picture: Picture, _ projection: ProjectionKind, width: Int, height: Int
   ) throws -> Picture {
@@ -44,18 +45,18 @@ public struct SphereView: Hashable, Sendable {
     let input = picture.info
     guard let format = SphereFormat.format(input), !input.isInterlaced else {
       throw StereoMediaError(
-        .unsupportedFormat, "a picture of \(input.formatName) cannot be looked at from inside",
+        .unsupportedFormat, "a picture in \(input.formatName) cannot be rendered as a view",
         hint: "convert it to RGBA first")
     }
     guard let projection = SphereProjection.projection(projection) else {
       throw StereoMediaError(
-        .unsupportedFormat, "a parametric projection cannot be drawn without its lenses")
+        .unsupportedFormat, "a parametric projection cannot be rendered without its lens data")
     }
     let orientation = SphereOrientation(yaw: yaw, pitch: pitch)
     guard orientation.isFinite,
       let output = input.converted(to: input.format, width: size.width, height: size.height)
     else {
-      throw StereoMediaError(.outOfRange, "there is no view of \(self)")
+      throw StereoMediaError(.outOfRange, "invalid view \(self)")
     }
     let window = try MutablePicture(output)
     do {
@@ -76,9 +77,9 @@ public struct SphereView: Hashable, Sendable {
         try withExtendedLifetime(into) { try reprojector.draw(target, orientation, [planes]) }
       }
     } catch let error as GeometryError {
-      throw StereoMediaError(.outOfRange, "there is no view of \(self): \(error)")
+      throw StereoMediaError(.outOfRange, "invalid view \(self): \(error)")
     } catch let error as ReprojectionError {
-      throw StereoMediaError(.unsupportedFormat, "the picture cannot be drawn: \(error)")
+      throw StereoMediaError(.unsupportedFormat, "the view cannot be rendered: \(error)")
     }
     return Picture(window)
   }

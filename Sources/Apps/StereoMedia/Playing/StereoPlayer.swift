@@ -3,11 +3,11 @@
 internal import GStreamer
 public import StereoVideo
 
-/// Plays a stereo movie, or a ``StereoComposition``, in real time, with its sound, and gives each frame
-/// when it is due.
+/// Plays a stereo movie or a ``StereoComposition`` in real time, with audio, and provides each
+/// frame when it is due.
 ///
-/// A program that draws asks for ``frame()`` as often as its screen is drawn; another one loops over
-/// ``frames``. What is not asked for in time is left out. A player that is let go of stops.
+/// A program that draws calls ``frame()`` each time it redraws its screen; others iterate over
+/// ``frames``. Frames that are not requested in time are skipped. Releasing the player stops it.
 ///
 /// ```swift
 /// let player = try await StereoPlayer(movie)
@@ -19,34 +19,34 @@ public import StereoVideo
 /// }
 /// ```
 public final class StereoPlayer: Sendable {
-  /// Where the sound goes.
+  /// The output of the audio.
   public enum SoundOutput: Sendable {
-    /// To the device that the system prefers. Without one, the movie plays silently, and
+    /// The system's default device. Without one, the movie plays silently, and
     /// ``StereoPlayer/states`` has a warning.
     case automatic
-    /// Nowhere.
+    /// No audio.
     case none
   }
 
-  /// How exactly a place is searched.
+  /// The precision of a seek.
   public enum Tolerance: Sendable {
-    /// The frame that is shown at that time.
+    /// Seek to the frame that is shown at that time.
     case exact
-    /// The last frame up to it that decoding can start with, which is quicker.
+    /// Seek to the last keyframe up to it, which is faster.
     case keyframe
   }
 
-  /// What a player does.
+  /// The state of a player.
   public enum State: Equatable, Sendable {
-    /// It holds a frame, at the beginning the first one.
+    /// Paused at a frame; initially the first one.
     case paused
-    /// It plays.
+    /// Playing.
     case playing
-    /// It holds the last frame; playing on begins with the first one.
+    /// Ended, with the last frame shown; playing starts again at the first one.
     case ended
-    /// It plays on, but not as it should: the sound is not heard.
+    /// The audio cannot be played; playback continues without it.
     case warning(StereoMediaError)
-    /// It cannot go on. Nothing comes behind this.
+    /// Playback has failed. No state follows.
     case failed(StereoMediaError)
   }
 
@@ -56,13 +56,13 @@ public final class StereoPlayer: Sendable {
   /// Opens a movie and shows its first frame, paused.
   ///
   /// - Parameters:
-  ///   - movie: what is played.
-  ///   - sound: where its first track of sound goes.
-  ///   - format: the format of the pictures; nil for what the decoder gives.
-  ///   - size: the size of the pictures; nil for that of the movie.
-  ///   - packing: how the eyes share a frame of a movie that does not say so; of no meaning for any
-  ///     other.
-  /// - Throws: a ``StereoMediaError`` where the movie cannot be decoded; `CancellationError` where the
+  ///   - movie: the movie to play.
+  ///   - sound: the output of its first audio track.
+  ///   - format: the pixel format; nil for that of the decoder.
+  ///   - size: the picture size; nil for that of the movie.
+  ///   - packing: the arrangement of the eyes, for a packed movie that does not signal it; ignored
+  ///     for others.
+  /// - Throws: a ``StereoMediaError`` if the movie cannot be decoded; `CancellationError` if the
   ///   task is cancelled.
   public init(
     _ movie: StereoMovie, sound: SoundOutput = .automatic, format: PixelFormat? = nil,
@@ -77,17 +77,17 @@ public final class StereoPlayer: Sendable {
     }
   }
 
-  /// Opens a composition and shows its first frame, paused: the same frames as those of
-  /// ``StereoComposition/frames()``, each composed a little before it is due. Where the compositor is
-  /// slower than that, frames come late, and are left out.
+  /// Opens a composition and shows its first frame, paused. The frames are those of
+  /// ``StereoComposition/frames()``, each composed shortly before it is due. If the compositor is
+  /// slower than real time, late frames are skipped.
   ///
-  /// A jump to a frame that the compositor skips shows the next one that it does not.
+  /// A seek to a frame that the compositor skips shows the next one that it does not skip.
   ///
   /// - Parameters:
-  ///   - composition: what is played, as it is now.
-  ///   - sound: where the sound of ``StereoComposition/sound`` goes.
-  /// - Throws: a ``StereoMediaError`` where the sources and times do not go together, a source cannot be
-  ///   decoded, or the compositor throws at the first frame; `CancellationError` where the task is
+  ///   - composition: the composition to play, in its current state.
+  ///   - sound: the output of the audio that ``StereoComposition/sound`` selects.
+  /// - Throws: a ``StereoMediaError`` if the sources and times are inconsistent, a source cannot be
+  ///   decoded or the compositor throws at the first frame; `CancellationError` if the task is
   ///   cancelled.
   public init<Compositor: StereoCompositor>(
     _ composition: StereoComposition<Compositor>, sound: SoundOutput = .automatic
@@ -100,9 +100,9 @@ public final class StereoPlayer: Sendable {
     }
   }
 
-  /// Opens what is to be played with its sound, or without it where that cannot be heard.
+  /// Opens the content with its audio, or without it if the audio cannot be played.
   ///
-  /// - Parameter movie: whose sound is wanted; nil for none.
+  /// - Parameter movie: the movie that has the audio; nil for none.
   private static func open(
     _ movie: StereoMovie?, _ program: (_ withSound: Bool) throws -> PlaybackProgram
   ) async throws -> Playback {
@@ -112,7 +112,7 @@ public final class StereoPlayer: Sendable {
     do {
       return try await Playback.open(program(true))
     } catch let error as StereoMediaError {
-      // What is wrong may be the sound.
+      // The audio may be the cause.
       let playback = try await Playback.open(program(false))
       playback.warn(.silent(movie.path, error.message, hint: error.hint))
       return playback
@@ -121,25 +121,25 @@ public final class StereoPlayer: Sendable {
 
   deinit { playback.close() }
 
-  /// Plays on from the frame that is shown, or from the first one where the movie has ended.
+  /// Plays from the current frame, or from the first one if the movie has ended.
   ///
-  /// - Parameter rate: how fast, from 0.1 to 16; other numbers count as the nearest of these. Sound
-  ///   is as much higher as it is faster.
+  /// - Parameter rate: the speed, from 0.1 to 16; other values are clamped. The pitch of the audio
+  ///   changes with it.
   public func play(rate: Double = 1) {
     let rate = rate.isNaN ? 1 : min(max(rate, 0.1), 16)
     playback.start { try $0.play(rate: rate) }
   }
 
-  /// Holds the frame that is shown.
+  /// Pauses at the current frame.
   public func pause() {
     playback.start { $0.pause() }
   }
 
-  /// Goes to a time of the movie and shows the frame there: before the first frame that, behind the
-  /// last one that. What was played plays on from there.
+  /// Seeks to a time and shows the frame there, which is limited to the first and the last one. A
+  /// playing movie continues from there.
   ///
-  /// - Throws: a ``StereoMediaError`` where that frame cannot be decoded or the playback has failed;
-  ///   `CancellationError` where the task is cancelled, which may be before or behind the jump.
+  /// - Throws: a ``StereoMediaError`` if that frame cannot be decoded or the playback has failed;
+  ///   `CancellationError` if the task is cancelled, which may happen before or after the seek.
   public func seek(to time: Duration, _ tolerance: Tolerance = .exact) async throws {
     try await playback.run { playback, cancellation in
       let frames = playback.program.frames
@@ -150,18 +150,18 @@ public final class StereoPlayer: Sendable {
     }
   }
 
-  /// Goes so many frames on, or back where the count is below 0, but not beyond the first and the
-  /// last one; shows the frame there and pauses.
+  /// Moves by a number of frames, backwards if it is negative and limited to the first and the last
+  /// frame, and pauses there.
   ///
-  /// - Throws: as ``seek(to:_:)`` does.
+  /// - Throws: the errors of ``seek(to:_:)``.
   public func step(by count: Int) async throws {
     try await playback.run { try $0.step(by: count, $1) }
   }
 
-  /// That of the frame that is shown.
+  /// Presentation time of the current frame, on the movie's timeline.
   public var time: Duration { playback.frames.latest?.element.time ?? .zero }
 
-  /// Whether the first frame follows the last one, without a break.
+  /// Whether the movie loops, without a gap.
   public var loops: Bool {
     get { playback.control.current.loops }
     set {
@@ -170,8 +170,8 @@ public final class StereoPlayer: Sendable {
     }
   }
 
-  /// The newest frame that is due, both eyes of the same time; nil where it was given already. A
-  /// place that was searched is shown anew.
+  /// Returns the newest frame that is due, with both eyes of the same time; nil if it has been
+  /// returned before. After a seek, a frame is returned again.
   ///
   /// It never waits.
   public func frame() -> StereoFrame? {
@@ -182,11 +182,11 @@ public final class StereoPlayer: Sendable {
     }
   }
 
-  /// The frame that is shown, and then each one when it is due. A loop that is too slow for all gets
-  /// the newest one. It ends with the player, and where the playback fails.
+  /// The current frame, and then each one when it is due. A slow loop skips frames. The sequence
+  /// ends with the player and if the playback fails.
   public var frames: AsyncStream<StereoFrame> { playback.frames.stream() }
 
-  /// What the player does, and then each change. It ends with the player, and where the playback
+  /// The current state, and then each change. The sequence ends with the player and if the playback
   /// fails.
   public var states: AsyncStream<State> {
     playback.states.stream(behind: playback.control.current.warning.map { .warning($0) })

@@ -3,16 +3,16 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// A movie that is being decoded: gives its frames, or its sound, one after the other as it is asked.
+/// A pipeline that decodes a movie's frames or audio on demand.
 ///
-/// One task at a time asks. The sinks of the pipeline are the queue, and block what is upstream. With
-/// the last reference to it, the pipeline goes.
+/// It serves one task at a time. The sinks act as its queue and block the upstream elements when
+/// they are full. Releasing the last reference stops the pipeline.
 final class Decode: Sendable {
-  /// A frame's pictures.
+  /// The pictures of a frame.
   struct Frame: Sendable {
-    /// That of the left and that of the right eye, or the only one.
+    /// Those of the left and the right eye, or a single one.
     let pictures: [Picture]
-    /// On the movie's time line.
+    /// Presentation time on the movie's timeline.
     let time: ClockTime
     let duration: ClockTime?
   }
@@ -25,9 +25,9 @@ final class Decode: Sendable {
   private let skipsUnpaired: Bool
   private let pairs: Locked<PairMatcher<AppSink.Sample>>
 
-  /// Builds the pipeline and starts it.
+  /// Builds and starts the pipeline.
   ///
-  /// - Throws: a ``StereoMediaError`` where it cannot be built.
+  /// - Throws: a ``StereoMediaError`` if it cannot be built.
   init(
     _ source: MovieSource, _ graph: DecodeGraph, depth: Int, skipsUnpaired: Bool
   ) throws {
@@ -51,7 +51,7 @@ final class Decode: Sendable {
     pipeline.setState(.playing)
   }
 
-  /// The same, off the threads that tasks share.
+  /// Builds and starts the pipeline outside the concurrency pool.
   static func start(
     _ source: MovieSource, _ content: DecodeGraph.Content, _ conversion: DecodeGraph.Conversion,
     packing: PackingLayout? = nil, depth: Int, skipsUnpaired: Bool = false
@@ -65,19 +65,19 @@ final class Decode: Sendable {
 
   deinit {
     let (pipeline, sinks) = (pipeline, sinks)
-    // Waits for the streaming threads. What they call lives as long.
+    // Waits for the streaming threads, so the objects that they call have to live until then.
     Blocking.start { withExtendedLifetime(sinks) { pipeline.end() } }
   }
 
-  /// Stops everything, and waits for that.
+  /// Stops the pipeline and waits until it has stopped.
   func close() async {
     let pipeline = pipeline
     try? await Blocking.run { pipeline.end() }
   }
 
-  /// The next frame; nil behind the last one.
+  /// Returns the next frame; nil after the last one.
   ///
-  /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+  /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
   func next() async throws -> Frame? {
     guard let samples = try await nextSamples(), let first = samples.first else { return nil }
     return Frame(
@@ -85,7 +85,7 @@ final class Decode: Sendable {
       duration: first.buffer.duration)
   }
 
-  /// What the sinks give next, one of each.
+  /// Returns the next samples, one from each sink; nil at the end.
   func nextSamples() async throws -> [AppSink.Sample]? {
     let start = ContinuousClock.now
     while true {
@@ -98,20 +98,19 @@ final class Decode: Sendable {
     }
   }
 
-  /// Waits until something happens, but no longer than is reasonable: damaged movies may have
-  /// elements wait for what never comes.
+  /// Waits for the next event, up to a time limit: a damaged movie may make elements wait for ever.
   private func wait(since count: Int, _ start: ContinuousClock.Instant) async throws {
     let left = Self.patience - (ContinuousClock.now - start)
     guard left > .zero else {
       throw StereoMediaError(
-        .stalled, "'\(path)' cannot be read as a movie: nothing came within \(Self.patience)")
+        .stalled, "'\(path)' cannot be read as a movie: no frame arrived within \(Self.patience)")
     }
     await waker.wait(since: count, atMost: left)
   }
 
   static let patience = Duration.seconds(20)
 
-  /// What belongs to one time, where all of it is there.
+  /// Returns samples of the same time, one from each sink; nil if some have not arrived.
   private func take() throws -> [AppSink.Sample]? {
     try pairs.withLock { pairs in
       while true {
@@ -122,8 +121,8 @@ final class Decode: Sendable {
     }
   }
 
-  /// Takes what the sinks have, a picture each at the most. An eye whose next pictures are there while the
-  /// other one has none has lost that partner: the sinks would wait for each other for ever.
+  /// Pulls at most one sample from each sink. If one eye runs ahead while the other sink is empty,
+  /// the missing partner is lost: waiting for it would block both sinks for ever.
   private func pull(
     _ pairs: inout PairMatcher<AppSink.Sample>
   ) throws -> (pair: [AppSink.Sample]?, isNew: Bool) {
@@ -135,23 +134,23 @@ final class Decode: Sendable {
       let pair = pairs.add(sample, at: time, of: eye)
       if pairs.unpairedCount > lost, !skipsUnpaired {
         throw StereoMediaError(
-          .unpairedEyes, "a frame before \(Duration(time)) of '\(path)' has one eye only")
+          .unpairedEyes, "a frame before \(Duration(time)) of '\(path)' has only one eye")
       }
       if let pair { return (pair, true) }
     }
     return (nil, isNew)
   }
 
-  /// Whether a sink that has nothing gets nothing more.
+  /// Whether a sink without waiting samples has reached its end.
   private var isOver: Bool {
     pairs.withLock { pairs in
       sinks.enumerated().contains { eye, sink in !pairs.isWaiting(eye) && sink.hasEnded }
     }
   }
 
-  /// Goes to a time of the movie: the next frame is the one that is shown there.
+  /// Seeks to the frame that is shown at a time of the movie.
   ///
-  /// - Parameter end: no frame that begins later comes.
+  /// - Parameter end: the stop position; no later frame is returned.
   func seek(to time: ClockTime, end: ClockTime? = nil) async throws {
     var seek = Seek()
     seek.format = .time
@@ -163,17 +162,17 @@ final class Decode: Sendable {
     let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.push(event) }
     pairs.withLock { $0.clear() }
     if let error = problem.error { throw error }
-    guard hasGone else { throw StereoMediaError.decoding(path, "it cannot be searched") }
+    guard hasGone else { throw StereoMediaError.decoding(path, "seeking is not possible") }
   }
 
-  /// Elements can be told to go somewhere once data have come through them.
+  /// Waits for the first samples, as the elements accept seeks only after that.
   private func waitForData() async throws {
     if pairs.withLock({ pairs in sinks.indices.contains { pairs.isWaiting($0) } }) { return }
     let start = ContinuousClock.now
     while true {
       let count = waker.count
       try Task.checkCancellation()
-      // What is taken here is flushed anyway.
+      // The seek flushes the samples that are dropped here.
       let isThere = sinks.contains { $0.pull() != nil }
       if isThere || isOver { return }
       if let error = problem.error { throw error }
@@ -183,27 +182,27 @@ final class Decode: Sendable {
 }
 
 extension Picture {
-  /// What a decoder gave.
+  /// Creates a picture from a decoder's output.
   ///
-  /// - Parameter path: what messages call the movie.
+  /// - Parameter path: the movie's path, for messages.
   convenience init(_ sample: AppSink.Sample, of path: String) throws {
     guard let info = sample.info else {
-      throw StereoMediaError.decoding(path, "its decoder gives no pictures in memory")
+      throw StereoMediaError.decoding(path, "its decoder does not output pictures in system memory")
     }
     self.init(sample.buffer, info)
   }
 }
 
-/// A decode that is started when something is asked of it, and stopped behind its end or an error.
+/// A decode that starts on first use and stops at its end or after an error.
 struct Decoding {
   private var decode: Decode?
   private var isOver = false
 
-  /// What is next; nil behind the end, and behind an error.
+  /// Returns the next value; nil at the end and after an error.
   ///
   /// - Parameters:
-  ///   - start: gives the decode; nil where there is nothing to decode.
-  ///   - body: takes what is next; nil where nothing more is wanted.
+  ///   - start: creates the decode; returns nil if there is nothing to decode.
+  ///   - body: reads the next value; returns nil if no more are wanted.
   mutating func next<Value>(
     start: () async throws -> Decode?, _ body: (Decode) async throws -> Value?
   ) async throws -> Value? {

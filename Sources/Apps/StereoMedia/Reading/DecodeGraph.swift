@@ -4,48 +4,47 @@ internal import GStreamer
 internal import SpatialElements
 internal import StereoVideo
 
-/// The graph that decodes a movie.
+/// The pipeline that decodes a movie, as text.
 struct DecodeGraph {
-  /// What is wanted of each frame.
+  /// The part of each frame to decode.
   enum Content: Equatable {
-    /// The first track of sound.
+    /// The first audio track.
     case sound(SoundFormat)
-    /// Both eyes; of a movie with one picture for both, that.
+    /// Both eyes, or the single picture of a mono movie.
     case eyes
-    /// One of them, with as little work as that takes.
+    /// One eye, decoded with as little work as possible.
     case eye(Eye)
   }
 
-  /// What the pictures are to be.
+  /// The conversion of the pictures.
   struct Conversion: Equatable {
-    /// Nil: as decoded.
+    /// The pixel format; nil for that of the decoder.
     var format: PixelFormat?
-    /// Nil: as stored.
+    /// The size; nil for that of the movie.
     var size: PictureSize?
-    /// Nil: as the movie says.
+    /// The colour space; nil for that of the movie.
     var colour: ColourInformation?
   }
 
-  /// When the pictures come.
+  /// The timing of the output.
   enum Pace: Equatable {
-    /// As fast as they are taken.
+    /// As fast as the frames are consumed.
     case asTaken
-    /// When they are due, with the movie's sound or without.
+    /// In real time, with the movie's audio or without it.
     case realTime(withSound: Bool)
   }
 
-  /// As gst-launch writes it. The file's name is to be set on `source`.
+  /// The pipeline in gst-launch syntax. The file's path has to be set on the element `source`.
   let line: String
-  /// The names of the sinks: that of the left eye and that of the right one, or one for the only
-  /// picture.
+  /// The names of the sinks: those of the left and the right eye, or a single one.
   let sinks: [String]
 
-  /// The element that plays the sound.
+  /// The name of the audio sink.
   static let soundSink = "sound"
 
-  /// Throws where the movie has no such content.
+  /// Throws if the movie does not have the content.
   ///
-  /// - Parameter packing: how the eyes share a frame of a movie that does not say so.
+  /// - Parameter packing: the arrangement of the eyes, for a packed movie that does not signal it.
   init(
     _ source: MovieSource, _ content: Content, _ conversion: Conversion,
     packing: PackingLayout? = nil, pace: Pace = .asTaken
@@ -57,16 +56,17 @@ struct DecodeGraph {
     line = pictures + (pace == .realTime(withSound: true) ? Self.sound : "")
   }
 
-  /// What is behind the pictures of each eye, or behind the only ones.
+  /// The downstream part of the pipeline for each eye, or for a single picture.
   struct Ends {
     let left: String
     let right: String
     let only: String
   }
 
-  /// The decoded pictures of a movie, as gst-launch writes it. The element `demux` has its other tracks.
+  /// Returns the part that decodes the pictures, in gst-launch syntax. Other tracks are available
+  /// from its element `demux`.
   ///
-  /// Throws where the movie has no such content.
+  /// Throws if the movie does not have the content.
   static func pictures(
     of source: MovieSource, _ content: Content, packing: PackingLayout?, to ends: Ends
   ) throws -> String {
@@ -99,15 +99,15 @@ struct DecodeGraph {
     }
   }
 
-  /// Sinks that wait for the time of their pictures need a thread each.
+  /// Sinks that synchronise to the clock need a thread each.
   private static func queue(_ pace: Pace) -> String {
     pace == .asTaken ? "" : "queue max-size-buffers=3 max-size-bytes=0 max-size-time=0 ! "
   }
 
-  /// What plays the first track of sound of the element `demux`.
+  /// The part that plays the first audio track of the element `demux`.
   static let sound = sound(to: "autoaudiosink")
 
-  /// The same, to any sink.
+  /// Returns the part that sends the first audio track to a sink.
   static func sound(to sink: String) -> String {
     " demux.audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
       + "! \(sink) name=\(soundSink)"
@@ -124,7 +124,7 @@ struct DecodeGraph {
       + "input-flags-override=\(layout.rightViewFirst ? "right-view-first" : "none")"
   }
 
-  /// What is behind each eye, up to the name of its sink.
+  /// Returns the part after each eye, up to the name of its sink.
   private static func tail(_ facts: MovieFacts, _ conversion: Conversion) throws -> String {
     guard conversion != Conversion() else { return "video/x-raw ! appsink name=" }
     var caps = "video/x-raw"
@@ -137,10 +137,10 @@ struct DecodeGraph {
       guard let name = Colorimetry(colour, unsaid: .unknown).name, colour.fullRange != nil else {
         throw StereoMediaError(.unsupportedFormat, "pictures cannot be converted to \(colour)")
       }
-      // videoconvert would take any format, RGB among them.
+      // Otherwise videoconvert may choose any format, even RGB.
       guard conversion.format != nil else {
         throw StereoMediaError(
-          .unsupportedFormat, "pictures are converted to colours in a format that is said")
+          .unsupportedFormat, "a conversion to a colour space also needs a pixel format")
       }
       caps += ",colorimetry=\(name)"
       converter = "videoconvert primaries-mode=fast ! "
@@ -148,7 +148,7 @@ struct DecodeGraph {
     guard let size = conversion.size else { return converter + "\(caps) ! appsink name=" }
     _ = try size.applied(toWidth: 1, height: 1, shape: 1)
     if size.keepsShape {
-      // The scaler keeps the shape by itself within what it is allowed.
+      // Within ranges of width and height, the scaler keeps the aspect ratio.
       caps += ",width=\(size.width.map { "[1,\($0)]" } ?? "[1,32767]")"
       caps += ",height=\(size.height.map { "[1,\($0)]" } ?? "[1,32767]")"
     } else {
@@ -160,7 +160,7 @@ struct DecodeGraph {
 }
 
 extension MovieFacts.Stereo {
-  /// The same, but packed in a way that somebody knows where the movie says of one eye only.
+  /// Returns the layout, or the given packing if the movie does not signal two eyes.
   fileprivate func assuming(_ packing: PackingLayout?) -> MovieFacts.Stereo {
     self == .no ? packing.map { .packed($0) } ?? self : self
   }

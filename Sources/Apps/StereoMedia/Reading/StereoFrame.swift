@@ -2,22 +2,24 @@
 
 public import StereoVideo
 
-/// Both eyes of a frame.
+/// A frame with a picture for each eye.
 public struct StereoFrame: Sendable {
+  /// The left eye's picture.
   public let left: Picture
+  /// The right eye's picture; the same object as ``left`` if ``isMono`` is true.
   public let right: Picture
-  /// When it is shown, on the movie's time line.
+  /// Presentation time on the movie's timeline.
   public let time: Duration
-  /// Until the next frame is shown; nil where that is not known.
+  /// Time until the next frame; nil if it is unknown.
   public let duration: Duration?
-  /// Its position in the movie's ``FrameIndex``; nil for a frame that is of no movie.
+  /// Position in the movie's ``FrameIndex``; nil for a frame that comes from no movie.
   public let index: Int?
-  /// Both eyes are the same picture: the movie has one for both.
+  /// Whether both eyes are the same picture.
   public let isMono: Bool
-  /// How the pair was shot.
+  /// The stereo geometry.
   public let metadata: SpatialMetadata
 
-  /// A frame of a program's own.
+  /// Creates a frame from pictures of the program's own.
   public init(
     left: Picture, right: Picture, time: Duration, duration: Duration? = nil, index: Int? = nil,
     metadata: SpatialMetadata = SpatialMetadata()
@@ -28,7 +30,7 @@ public struct StereoFrame: Sendable {
     self.metadata = metadata
   }
 
-  /// A decoded frame; nil for one without pictures.
+  /// Creates a decoded frame; nil if it has no pictures.
   init?(
     _ frame: Decode.Frame, _ index: Int?, of frames: FrameIndex, metadata: SpatialMetadata
   ) {
@@ -40,19 +42,20 @@ public struct StereoFrame: Sendable {
       metadata: metadata)
   }
 
-  /// The picture of an eye.
+  /// The picture of one eye.
   public subscript(eye: Eye) -> Picture { eye == .left ? left : right }
 }
 
-/// A frame's picture for one eye.
+/// One eye's picture of a frame.
 public struct EyeFrame: Sendable {
+  /// The picture.
   public let picture: Picture
-  /// The eye that was asked for.
+  /// The requested eye.
   public let eye: Eye
-  /// When it is shown, on the movie's time line.
+  /// Presentation time on the movie's timeline.
   public let time: Duration
-  /// Until the next frame is shown; nil where that is not known.
+  /// Time until the next frame; nil if it is unknown.
   public let duration: Duration?
-  /// Its position in the movie's ``FrameIndex``.
+  /// Position in the movie's ``FrameIndex``.
   public let index: Int?
 }

@@ -2,12 +2,12 @@
 
 public import StereoVideo
 
-/// Reads the frames of a movie, both eyes of each, as fast as they can be decoded and never faster
-/// than they are taken.
+/// A sequence of a movie's frames, both eyes of each, decoded faster than real time but only on
+/// demand.
 ///
-/// It is a recipe: each loop over it decodes anew. At most ``Options/depth`` frames wait for the
-/// loop, besides those that the decoder holds. Leaving the loop, or cancelling its task, stops the
-/// decoding.
+/// It can be iterated any number of times; each iteration decodes from the start. At most
+/// ``Options/depth`` frames are buffered, in addition to those in the decoder. Leaving the loop, or
+/// cancelling its task, stops decoding.
 ///
 /// ```swift
 /// let movie = try await StereoMovie("movie.mov")
@@ -16,61 +16,67 @@ public import StereoVideo
 /// }
 /// ```
 public struct StereoReader: AsyncSequence, Sendable {
+  /// A frame with a picture for each eye.
   public typealias Element = StereoFrame
 
-  /// What to read, and as what.
+  /// The part of the movie to read, and the output format.
   public struct Options: Sendable {
-    /// What to do with a frame of which only one eye can be had.
+    /// The treatment of a frame of which only one eye is available.
     public enum Unpaired: Sendable {
       /// Throw ``StereoMediaError/Code/unpairedEyes``.
       case error
-      /// Leave it out.
+      /// Skip the frame.
       case skip
     }
 
-    /// The frames that begin in this part of the movie; nil for all.
+    /// The part of the movie in which the frames begin; nil for the whole movie.
     public var range: Range<Duration>?
-    /// The format of the pictures; nil for what the decoder gives.
+    /// The pixel format; nil for that of the decoder.
     public var format: PixelFormat?
-    /// The size of the pictures; nil for that of the movie.
+    /// The picture size; nil for that of the movie.
     public var size: PictureSize?
-    /// The colours of the pictures, whose range has to be said, and ``format`` with them; nil for those
-    /// of the movie.
+    /// The colour space; nil for that of the movie. Otherwise, its range and ``format`` have to be
+    /// set, too.
     public var colour: ColourInformation?
-    /// How many decoded frames wait for the program, 1 to 64.
+    /// Number of decoded frames that are buffered, 1 to 64.
     public var depth = 2
-    /// What to do with a frame of which only one eye can be had.
+    /// The treatment of a frame of which only one eye is available.
     public var unpaired = Unpaired.error
-    /// How the eyes share a frame of a movie that does not say so; of no meaning for any other.
+    /// The arrangement of the eyes, for a packed movie that does not signal it; ignored for others.
     public var packing: PackingLayout?
 
+    /// Creates options to read the whole movie as it is.
     public init() {}
   }
 
   let movie: StereoMovie
   let options: Options
 
+  /// Creates a sequence of frames.
+  ///
   /// - Parameters:
-  ///   - movie: what to read.
-  ///   - options: which part of it, and as what.
+  ///   - movie: the movie to read.
+  ///   - options: the part to read, and the output format.
   public init(_ movie: StereoMovie, _ options: Options = Options()) {
     (self.movie, self.options) = (movie, options)
   }
 
+  /// Starts a new iteration, which decodes nothing until its first frame is requested.
   public func makeAsyncIterator() -> Iterator {
     Iterator(frames: FrameIterator(movie, .eyes, options))
   }
 
-  /// The pictures of one eye. The eye of the base layer takes half the work of both.
+  /// Returns the pictures of one eye. Decoding only the base layer's eye takes half the work of
+  /// both.
   public func pictures(of eye: Eye) -> Pictures { Pictures(reader: self, eye: eye) }
 
-  /// Decodes as it is asked.
+  /// Decodes on demand.
   public struct Iterator: AsyncIteratorProtocol {
     var frames: FrameIterator
 
-    /// The next frame; nil behind the last one, and behind an error.
+    /// Returns the next frame; nil after the last one and after an error.
     ///
-    /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+    /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
     public mutating func next() async throws -> StereoFrame? {
       guard let (frame, index) = try await frames.next() else { return nil }
       return StereoFrame(
@@ -78,25 +84,27 @@ public struct StereoReader: AsyncSequence, Sendable {
     }
   }
 
-  /// The pictures of one eye, one frame after the other.
+  /// A sequence of one eye's pictures.
   public struct Pictures: AsyncSequence, Sendable {
+    /// One eye's picture of a frame.
     public typealias Element = EyeFrame
 
     let reader: StereoReader
     let eye: Eye
 
+    /// Starts a new iteration, which decodes nothing until its first picture is requested.
     public func makeAsyncIterator() -> Iterator {
       Iterator(frames: FrameIterator(reader.movie, .eye(eye), reader.options), eye: eye)
     }
 
-    /// Decodes as it is asked.
+    /// Decodes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       var frames: FrameIterator
       let eye: Eye
 
-      /// The next picture; nil behind the last one, and behind an error.
+      /// Returns the next picture; nil after the last one and after an error.
       ///
-      /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+      /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> EyeFrame? {
         guard let (frame, index) = try await frames.next(), let picture = frame.pictures.first
         else { return nil }
@@ -109,7 +117,7 @@ public struct StereoReader: AsyncSequence, Sendable {
   }
 }
 
-/// Goes through the frames of a movie, or of a part of it.
+/// Iterates over the frames of a movie or of a part of it.
 struct FrameIterator {
   let movie: StereoMovie
   private let content: DecodeGraph.Content
@@ -121,7 +129,7 @@ struct FrameIterator {
     (self.movie, self.content, self.options) = (movie, content, options)
   }
 
-  /// The next frame and its index; nil behind the last one.
+  /// Returns the next frame and its index; nil after the last one.
   mutating func next() async throws -> (Decode.Frame, index: Int?)? {
     let (movie, content, options) = (movie, content, options)
     let frames = movie.facts.frames

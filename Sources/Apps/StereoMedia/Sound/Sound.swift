@@ -2,77 +2,84 @@
 
 internal import GStreamer
 
-/// How sound is sampled.
+/// The format of audio samples.
 public struct SoundFormat: Equatable, Sendable, CustomStringConvertible {
-  /// In hertz: 8000 to 192,000.
+  /// Sample rate in hertz: 8000 to 192,000.
   public let sampleRate: Int
-  /// 1, 2 for left and right, or 6 for 5.1: front left, front right, front centre, low frequencies,
-  /// rear left, rear right.
+  /// Number of channels: 1, 2 (left, right) or 6 (5.1: front left, front right, front centre, LFE,
+  /// rear left, rear right).
   public let channelCount: Int
 
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/outOfRange``.
+  /// Creates a format.
+  ///
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/outOfRange``.
   public init(sampleRate: Int = 48_000, channelCount: Int = 2) throws {
     guard (8000...192_000).contains(sampleRate) else {
       throw StereoMediaError(
-        .outOfRange, "a sample rate is from 8000 to 192000 hertz, not \(sampleRate)")
+        .outOfRange, "a sample rate is from 8000 to 192000 Hz, not \(sampleRate)")
     }
     guard [1, 2, 6].contains(channelCount) else {
-      throw StereoMediaError(.outOfRange, "sound has 1, 2 or 6 channels, not \(channelCount)")
+      throw StereoMediaError(.outOfRange, "audio has 1, 2 or 6 channels, not \(channelCount)")
     }
     (self.sampleRate, self.channelCount) = (sampleRate, channelCount)
   }
 
-  /// Such as `2 channels of 48000 Hz`.
+  /// A description such as `2 channels of 48000 Hz`.
   public var description: String {
     "\(channelCount) channel\(channelCount == 1 ? "" : "s") of \(sampleRate) Hz"
   }
 
-  /// As gst-launch writes it, of 32-bit floats one channel after the other.
+  /// The caps in gst-launch syntax: interleaved 32-bit floats.
   var caps: String {
     let mask = channelCount == 6 ? ",channel-mask=(bitmask)0x3f" : ""
     return "audio/x-raw,format=F32LE,layout=interleaved,rate=\(sampleRate),"
       + "channels=\(channelCount)" + mask
   }
 
-  /// How long so many samples of each channel last.
+  /// Returns the duration of `count` samples per channel.
   func duration(of count: Int) -> Duration {
     let (seconds, rest) = count.quotientAndRemainder(dividingBy: sampleRate)
     return .seconds(seconds) + .nanoseconds(rest * 1_000_000_000 / sampleRate)
   }
 }
 
-/// A part of a movie's sound, as samples.
+/// A section of a movie's audio, as samples.
 public struct Sound: Sendable {
+  /// The format of the samples.
   public let format: SoundFormat
-  /// When the first sample is heard, on the movie's time line.
+  /// Time of the first sample, on the movie's timeline.
   public let time: Duration
-  /// Those of one moment one channel after the other, and so on: from -1 to 1.
+  /// Interleaved samples, nominally from -1 to 1.
   public let samples: [Float]
 
+  /// Creates a section of audio.
+  ///
   /// - Parameters:
-  ///   - samples: a multiple of the format's channels.
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where some
-  ///   channels have a sample more than others.
+  ///   - samples: interleaved samples, the same number for each channel.
+  ///   - format: their format.
+  ///   - time: the time of the first sample, on the movie's timeline.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if the
+  ///   number of samples is not a multiple of the number of channels.
   public init(_ samples: [Float], format: SoundFormat, at time: Duration) throws {
     guard samples.count.isMultiple(of: format.channelCount) else {
       throw StereoMediaError(
         .invalidInput,
-        "\(samples.count) samples are not as many of each of \(format.channelCount) channels")
+        "\(samples.count) samples cannot be divided among \(format.channelCount) channels")
     }
     self.init(whole: samples, format, time)
   }
 
-  /// The same of as many samples of each channel.
+  /// Creates a section from a whole number of samples per channel.
   init(whole samples: [Float], _ format: SoundFormat, _ time: Duration) {
     (self.samples, self.format, self.time) = (samples, format, time)
   }
 
-  /// How many samples each channel has.
+  /// Number of samples per channel.
   public var count: Int { samples.count / format.channelCount }
-  /// How long it is heard.
+  /// Duration of the section.
   public var duration: Duration { format.duration(of: count) }
 
-  /// Samples of each channel, by their positions: what lies outside of those that there are is left out.
+  /// The section from one sample position to another, limited to the existing samples.
   subscript(positions: Range<Int>) -> Sound {
     let range = positions.clamped(to: 0..<count)
     let channels = format.channelCount
@@ -82,33 +89,36 @@ public struct Sound: Sendable {
   }
 }
 
-/// A track of sound that a ``StereoWriter`` is given as samples, and codes as AAC.
+/// An audio track of a ``StereoWriter`` that the program supplies as samples and the writer encodes
+/// as AAC.
 public struct SoundInput: Equatable, Identifiable, Sendable {
-  /// What the track is called where sound is given, and in messages.
+  /// The name of the track, for ``StereoWriter/append(_:to:)`` and messages.
   public let id: String
-  /// How its samples come.
+  /// The format of its samples.
   public let format: SoundFormat
-  /// How many bits a second of it takes: 8000 to 1,000,000.
+  /// Bit rate in bits per second: 8000 to 1,000,000.
   public let bitsPerSecond: Int
 
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/outOfRange``.
+  /// Creates a track.
+  ///
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/outOfRange``.
   public init(_ id: String, _ format: SoundFormat, bitsPerSecond: Int = 192_000) throws {
     guard (8000...1_000_000).contains(bitsPerSecond) else {
       throw StereoMediaError(
-        .outOfRange, "sound takes 8000 to 1000000 bits a second, not \(bitsPerSecond)")
+        .outOfRange, "a bit rate of audio is from 8000 to 1000000 bit/s, not \(bitsPerSecond)")
     }
     (self.id, self.format, self.bitsPerSecond) = (id, format, bitsPerSecond)
   }
 }
 
 extension StereoReader {
-  /// The first track of the movie's sound as samples: nothing where it has none. It is decoded for itself,
-  /// beside the frames that another loop takes. Of ``Options``, ``Options/range`` counts.
+  /// Returns the movie's first audio track as samples; empty if there is none. It is decoded
+  /// separately from the frames. Of ``Options``, only ``Options/range`` applies.
   public func sound(as format: SoundFormat) -> SoundParts {
     SoundParts(reader: self, format: format)
   }
 
-  /// Frames and sound, in the order of their times.
+  /// Returns the frames and audio in the order of their times.
   ///
   /// ```swift
   /// for try await sample in StereoReader(movie).samples(sound: try SoundFormat()) {
@@ -122,9 +132,11 @@ extension StereoReader {
     Samples(reader: self, format: format)
   }
 
-  /// A frame, or a part of the sound.
+  /// A frame or a section of audio.
   public enum Sample: Sendable {
+    /// A frame with a picture for each eye.
     case frame(StereoFrame)
+    /// A section of audio.
     case sound(Sound)
 
     fileprivate var time: Duration {
@@ -135,16 +147,18 @@ extension StereoReader {
     }
   }
 
-  /// A movie's sound, part by part.
+  /// A sequence of sections of a movie's audio.
   public struct SoundParts: AsyncSequence, Sendable {
+    /// A section of audio.
     public typealias Element = Sound
 
     let reader: StereoReader
     let format: SoundFormat
 
+    /// Starts a new iteration, which decodes nothing until its first section is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, format: format) }
 
-    /// Decodes as it is asked.
+    /// Decodes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       let reader: StereoReader
       let format: SoundFormat
@@ -154,10 +168,10 @@ extension StereoReader {
         (self.reader, self.format) = (reader, format)
       }
 
-      /// The next part, at most about a tenth of a second of it; nil behind the last one, and behind an
-      /// error.
+      /// Returns the next section, of at most about a tenth of a second; nil after the last one and
+      /// after an error.
       ///
-      /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+      /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> Sound? {
         let (movie, range, format) = (reader.movie, reader.options.range, format)
         return try await decoding.next {
@@ -180,20 +194,22 @@ extension StereoReader {
     }
   }
 
-  /// A movie's frames and sound.
+  /// A sequence of a movie's frames and audio.
   public struct Samples: AsyncSequence, Sendable {
+    /// A frame or a section of audio.
     public typealias Element = Sample
 
     let reader: StereoReader
     let format: SoundFormat
 
+    /// Starts a new iteration, which decodes nothing until its first element is requested.
     public func makeAsyncIterator() -> Iterator {
       Iterator(
         frames: reader.makeAsyncIterator(),
         parts: reader.sound(as: format).makeAsyncIterator())
     }
 
-    /// Decodes as it is asked.
+    /// Decodes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate var frames: StereoReader.Iterator
       fileprivate var parts: SoundParts.Iterator
@@ -204,9 +220,9 @@ extension StereoReader {
         (self.frames, self.parts) = (frames, parts)
       }
 
-      /// What is next; nil behind all frames and sound, and behind an error.
+      /// Returns the next frame or section of audio; nil after the last one and after an error.
       ///
-      /// - Throws: a ``StereoMediaError``; `CancellationError` where the task is cancelled.
+      /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> Sample? {
         if frame == nil { frame = try await frames.next().map { .frame($0) } }
         if part == nil { part = try await parts.next().map { .sound($0) } }
@@ -218,7 +234,7 @@ extension StereoReader {
 }
 
 extension Sound {
-  /// What a decoder gave; nil where none of it is in the part that is played.
+  /// Creates a section from a decoder's output; nil if it lies outside the segment.
   fileprivate init?(_ sample: AppSink.Sample, _ format: SoundFormat) {
     guard let segment = sample.segment, let pts = sample.buffer.pts,
       let time = segment.unclippedStreamTime(Swift.max(pts, segment.start))
@@ -226,13 +242,13 @@ extension Sound {
     let bytes = sample.buffer.bytes
     let size = MemoryLayout<Float>.size * format.channelCount
     let count = bytes.count / size
-    // The position of the first sample that is not before a timestamp.
+    // The position of the first sample at or after a timestamp.
     func position(of timestamp: ClockTime) -> Int {
       guard timestamp > pts else { return 0 }
       let position = Double(timestamp - pts) / 1e9 * Double(format.sampleRate)
       return Int(Swift.min(position.rounded(), Double(count)))
     }
-    // Decoders give what comes before, too.
+    // Decoders also output samples from before the segment's start.
     let (first, last) = (position(of: segment.start), segment.stop.map(position) ?? count)
     guard first < last else { return nil }
     self.init(

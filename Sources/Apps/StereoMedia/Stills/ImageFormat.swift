@@ -2,14 +2,14 @@
 
 internal import GStreamer
 
-/// A kind of picture file.
+/// The file format of a still image.
 public enum ImageFormat: Hashable, Sendable {
-  /// Without loss.
+  /// PNG, which is lossless.
   case png
-  /// With a quality from 0 to 100; other numbers count as the nearest of these.
+  /// JPEG, with a quality from 0 to 100; other values are clamped.
   case jpeg(Int = 90)
 
-  /// The element that makes such files.
+  /// The encoder in gst-launch syntax.
   var encoder: String {
     switch self {
     case .png: "pngenc"
@@ -19,33 +19,33 @@ public enum ImageFormat: Hashable, Sendable {
 }
 
 extension Picture {
-  /// The picture as a picture file.
+  /// Returns the picture as an image file.
   ///
-  /// - Throws: a ``StereoMediaError`` where it cannot be encoded; `CancellationError` where the task
-  ///   is cancelled.
+  /// - Throws: a ``StereoMediaError`` if it cannot be encoded; `CancellationError` if the task is
+  ///   cancelled.
   public func encoded(as format: ImageFormat = .png) async throws -> [UInt8] {
     try await PictureEncoder(format, packing: "side-by-side").encode([self])
   }
 }
 
-/// A picture file in memory, and what it shows.
+/// An image file in memory, and the frame that it shows.
 public struct EncodedImage: Sendable {
-  /// The file.
+  /// The content of the file.
   public let bytes: [UInt8]
-  /// What kind of file it is.
+  /// The file format.
   public let format: ImageFormat
-  /// The time that was asked for; nil where a frame was asked for by its index.
+  /// The requested time; nil if the frame was requested by its index.
   public let requestedTime: Duration?
-  /// When the frame begins that it shows.
+  /// Presentation time of the frame that it shows.
   public let actualTime: Duration
-  /// The position of that frame in the movie's ``FrameIndex``.
+  /// Position of that frame in the movie's ``FrameIndex``.
   public let index: Int
 }
 
-/// Makes picture files of pictures, one after the other.
+/// Encodes pictures as image files, one after the other.
 final class PictureEncoder: Sendable {
   private let format: ImageFormat
-  /// How two pictures become one, in the words of `stereopack`.
+  /// The way in which two pictures become one, as a mode of `stereopack`.
   private let packing: String
   private let run = Locked<Run?>(nil)
 
@@ -53,7 +53,7 @@ final class PictureEncoder: Sendable {
     (self.format, self.packing) = (format, packing)
   }
 
-  /// A file with one picture, or with two packed into one. One task at a time.
+  /// Returns a file with one picture, or with two pictures combined. Used by one task at a time.
   func encode(_ pictures: [Picture]) async throws -> [UInt8] {
     let caps = pictures.map(\.info.caps)
     let current = run.withLock { $0 }
@@ -69,7 +69,7 @@ final class PictureEncoder: Sendable {
     do {
       return try await encoder.encode(pictures)
     } catch {
-      // What is under way would come out at the next turn.
+      // The pipeline may still output this picture at the next call.
       run.withLock { $0 = nil }
       throw error
     }
@@ -111,7 +111,7 @@ final class PictureEncoder: Sendable {
     }
 
     func encode(_ pictures: [Picture]) async throws -> [UInt8] {
-      // A second each, so that times rise and the two of a pair have the same one.
+      // One second apart, so that times increase and both pictures of a pair have the same one.
       let time = count.withLock { count in
         count += 1
         return count * .second

@@ -3,10 +3,10 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// Gives single frames of a movie, exactly, in any order: as pictures, or as picture files.
+/// Provides single frames of a movie, exactly and in any order, as pictures or as image files.
 ///
-/// Any number of tasks may ask; they are served one after the other by one decoder, which goes on
-/// where the next frame is near and searches where it is not.
+/// Any number of tasks may use it; a single decoder serves them one after the other. It decodes
+/// onwards if the next frame is near, else it seeks.
 ///
 /// ```swift
 /// let generator = StereoImageGenerator(movie)
@@ -14,16 +14,16 @@ internal import StereoVideo
 /// let file = try await generator.image(at: .seconds(1.5), as: .png).bytes
 /// ```
 public final class StereoImageGenerator: Sendable {
-  /// What a picture file shows.
+  /// The content of an image file.
   public enum Show: String, CaseIterable, Sendable {
     case left, right
-    /// Both eyes beside each other, or as a packed movie has them, the left one first.
+    /// Both eyes in the arrangement of a packed movie, else side by side; the left one first.
     case both
-    /// Both in one, for glasses with a red and a cyan side.
+    /// Both eyes in one picture for red-cyan glasses.
     case anaglyph
   }
 
-  /// How many bytes of decoded frames are kept at the most.
+  /// Maximum size of the cache of decoded frames, in bytes.
   public static let cacheLimit = 128 << 20
 
   private let movie: StereoMovie
@@ -35,7 +35,7 @@ public final class StereoImageGenerator: Sendable {
 
   private struct State {
     var decode: Decode?
-    /// The frame that came last out of it; nil behind a jump.
+    /// The last frame that was decoded; nil after a seek.
     var position: Int?
     var cache = FrameCache(limit: StereoImageGenerator.cacheLimit)
   }
@@ -45,56 +45,59 @@ public final class StereoImageGenerator: Sendable {
     let isPair: Bool
   }
 
-  /// A jump costs about as much as decoding so many frames.
+  /// Number of frames whose decoding takes about as long as a seek.
   private static let reach = 20
   private static let patience = Duration.seconds(20)
 
+  /// Creates a generator.
+  ///
   /// - Parameters:
-  ///   - movie: what to take frames of.
-  ///   - show: what is decoded, and what picture files show. For the eye of the base layer alone, the
-  ///     other one is neither decoded nor needed.
-  ///   - maximumSize: what each eye's picture is scaled down to; nil for the size of the movie.
+  ///   - movie: the movie that has the frames.
+  ///   - show: the eyes to decode and show in image files. If only the eye of the base layer is
+  ///     shown, the other one is neither decoded nor needed.
+  ///   - maximumSize: the size to which each eye's picture is scaled down; nil for the size of the
+  ///     movie.
   public init(_ movie: StereoMovie, show: Show = .both, maximumSize: PictureSize? = nil) {
     (self.movie, self.show) = (movie, show)
     conversion = DecodeGraph.Conversion(size: maximumSize)
   }
 
-  /// A frame of the movie. Where one eye is shown, or the movie has one picture for both, it is that
-  /// picture twice, and ``StereoFrame/isMono``.
+  /// Returns a frame of the movie. If only one eye is shown or the movie is mono, both of its
+  /// pictures are the same, and ``StereoFrame/isMono`` is true.
   ///
-  /// - Parameter index: into the movie's ``FrameIndex``.
-  /// - Throws: a ``StereoMediaError`` where there is no such frame, or it cannot be decoded;
-  ///   `CancellationError` where the task is cancelled.
+  /// - Parameter index: the position in the movie's ``FrameIndex``.
+  /// - Throws: a ``StereoMediaError`` if there is no such frame or it cannot be decoded;
+  ///   `CancellationError` if the task is cancelled.
   public func frame(_ index: Int) async throws -> StereoFrame {
     guard movie.facts.frames.indices.contains(index) else {
       throw StereoMediaError(
-        .outOfRange, "'\(movie.path)' has \(movie.facts.frames.count) frames, and no frame \(index)"
+        .outOfRange, "'\(movie.path)' has \(movie.facts.frames.count) frames, but no frame \(index)"
       )
     }
     if let frame = state.withLock({ $0.cache[index] }) { return frame }
     let late = StereoMediaError(
-      .stalled, "the frame \(index) of '\(movie.path)' does not come")
+      .stalled, "frame \(index) of '\(movie.path)' was not decoded in time")
     return try await queue.run {
       try await limited(to: Self.patience, late: late) { try await self.find(index) }
     }
   }
 
-  /// The frame that is shown at a time: before the first one that, behind the last one that.
+  /// Returns the frame that is shown at a time, which is limited to the first and the last frame.
   ///
-  /// - Throws: as ``frame(_:)`` does.
+  /// - Throws: the errors of ``frame(_:)``.
   public func frame(at time: Duration) async throws -> StereoFrame {
     try await frame(movie.facts.frames.playing(at: time) ?? 0)
   }
 
-  /// A frame as a picture file.
+  /// Returns a frame as an image file.
   ///
   /// - Parameters:
-  ///   - index: into the movie's ``FrameIndex``.
-  ///   - eye: the one whose picture alone the file shows; nil for what the generator shows.
-  ///   - format: what kind of file it is.
-  ///   - maximumSize: what that picture is scaled down to; nil for the size that frames have.
-  /// - Throws: as ``frame(_:)`` does; a ``StereoMediaError`` where a movie of one eye is to be shown
-  ///   as two.
+  ///   - index: the position in the movie's ``FrameIndex``.
+  ///   - eye: the single eye to show; nil for the content that the generator shows.
+  ///   - format: the file format.
+  ///   - maximumSize: the size to which the image is scaled down; nil for the size of the frames.
+  /// - Throws: the errors of ``frame(_:)``; a ``StereoMediaError`` if an anaglyph of a mono movie
+  ///   is requested.
   public func image(
     _ index: Int, of eye: Eye? = nil, as format: ImageFormat = .jpeg(),
     maximumSize: PictureSize? = nil
@@ -102,9 +105,9 @@ public final class StereoImageGenerator: Sendable {
     try await image(index, of: eye, as: format, maximumSize: maximumSize, for: nil)
   }
 
-  /// The frame that is shown at a time as a picture file.
+  /// Returns the frame that is shown at a time as an image file.
   ///
-  /// - Throws: as ``image(_:of:as:maximumSize:)`` does.
+  /// - Throws: the errors of ``image(_:of:as:maximumSize:)``.
   public func image(
     at time: Duration, as format: ImageFormat = .jpeg()
   ) async throws -> EncodedImage {
@@ -112,14 +115,15 @@ public final class StereoImageGenerator: Sendable {
       movie.facts.frames.playing(at: time) ?? 0, of: nil, as: format, maximumSize: nil, for: time)
   }
 
-  /// Picture files of the frames that are shown at these times, in their order. One that fails does
-  /// not end the sequence; the end of the task does.
+  /// Returns image files of the frames that are shown at these times, in the given order. A failed
+  /// frame does not end the sequence, but cancelling the task does.
   public func images(at times: [Duration], as format: ImageFormat = .jpeg()) -> Images {
     Images(generator: self, times: times, format: format)
   }
 
-  /// Picture files, as they are asked for.
+  /// A sequence of image files, encoded on demand.
   public struct Images: AsyncSequence, AsyncIteratorProtocol, Sendable {
+    /// An image file, or the error of one frame.
     public typealias Element = Result<EncodedImage, StereoMediaError>
 
     let generator: StereoImageGenerator
@@ -131,9 +135,10 @@ public final class StereoImageGenerator: Sendable {
       (self.generator, self.times, self.format) = (generator, times, format)
     }
 
+    /// Returns the sequence itself.
     public func makeAsyncIterator() -> Images { self }
 
-    /// The next one; nil behind the last one, and where the task is cancelled.
+    /// Returns the next result; nil after the last one and if the task is cancelled.
     public mutating func next() async -> Result<EncodedImage, StereoMediaError>? {
       guard done < times.count else { return nil }
       defer { done += 1 }
@@ -154,7 +159,7 @@ public final class StereoImageGenerator: Sendable {
   ) async throws -> EncodedImage {
     if movie.facts.stereo == .no, show == .anaglyph {
       throw StereoMediaError(
-        .missingVideo, "'\(movie.path)' cannot be read as a movie: it shows one eye only")
+        .missingVideo, "'\(movie.path)' cannot be read as a movie: it has only one eye")
     }
     let frame = try await frame(index)
     let pictures = try await Blocking.run {
@@ -164,7 +169,7 @@ public final class StereoImageGenerator: Sendable {
       }
     }
     let encoder = encoder(EncoderKey(format: format, isPair: pictures.count > 1))
-    let late = StereoMediaError(.stalled, "the frame \(index) cannot be encoded")
+    let late = StereoMediaError(.stalled, "frame \(index) was not encoded in time")
     let bytes = try await queue.run {
       try await limited(to: Self.patience, late: late) { try await encoder.encode(pictures) }
     }
@@ -190,7 +195,7 @@ public final class StereoImageGenerator: Sendable {
     }
   }
 
-  /// How two eyes become one picture, in the words of `stereopack`.
+  /// The way in which two eyes become one picture, as a mode of `stereopack`.
   private var packing: String {
     if show == .anaglyph { return "anaglyph" }
     if case .packed(let layout) = movie.facts.stereo, layout.arrangement == .topBottom {
@@ -199,7 +204,7 @@ public final class StereoImageGenerator: Sendable {
     return "side-by-side"
   }
 
-  /// Decodes a frame. One task at a time.
+  /// Decodes a frame. Used by one task at a time.
   private func find(_ index: Int) async throws -> StereoFrame {
     if let frame = state.withLock({ $0.cache[index] }) { return frame }
     do {
@@ -210,16 +215,18 @@ public final class StereoImageGenerator: Sendable {
     }
   }
 
-  /// Decodes a frame and keeps it.
+  /// Decodes a frame and caches it.
   ///
-  /// - Parameter start: it, or an earlier one to search in its place.
+  /// - Parameters:
+  ///   - index: the frame.
+  ///   - start: the same frame or an earlier one, to which it seeks.
   private func found(_ index: Int, from start: Int) async throws -> StereoFrame {
     do {
       let frame = try await decoded(index, from: start)
       state.withLock { $0.cache.insert(frame, at: index) }
       return frame
     } catch let error as StereoMediaError {
-      // Whatever state the decoder is in, the next frame gets another one.
+      // The decoder may be in any state, so the next frame gets a new one.
       let failed = state.withLock { state in
         state.position = nil
         return state.decode.take()
@@ -254,7 +261,7 @@ public final class StereoImageGenerator: Sendable {
       movie.path, "the frame at \(seconds) s cannot be decoded")
   }
 
-  /// What is kept is no memory of the decoder's.
+  /// Copies a decoded frame, so that the cache does not hold buffers of the decoder.
   private func stereoFrame(_ frame: Decode.Frame, _ index: Int) throws -> StereoFrame {
     let known = movie.facts.frames[index]
     let pictures = try frame.pictures.map { try $0.copied() }
@@ -268,14 +275,14 @@ public final class StereoImageGenerator: Sendable {
 }
 
 extension StereoFrame {
-  /// That of an eye, or all that differ.
+  /// Returns the picture of one eye, or all pictures that differ.
   fileprivate func pictures(of eye: Eye?) -> [Picture] {
     if let eye { return [self[eye]] }
     return isMono ? [left] : [left, right]
   }
 }
 
-/// Frames that were decoded lately, as many as fit into a number of bytes.
+/// A cache of recently used frames with a maximum size in bytes.
 struct FrameCache {
   private let limit: Int
   private var size = 0
@@ -295,7 +302,7 @@ struct FrameCache {
     }
   }
 
-  /// Keeps a frame, and drops those that were not asked for longest.
+  /// Adds a frame, and removes the least recently used ones if the cache is full.
   mutating func insert(_ frame: StereoFrame, at index: Int) {
     let bytes =
       frame.left.buffer.size + (frame.isMono ? 0 : frame.right.buffer.size)

@@ -2,8 +2,8 @@
 
 internal import GStreamer
 
-/// Gives what comes to any number of listeners. One that is slow misses the oldest of what it was
-/// given, and holds up nobody.
+/// Distributes elements to any number of listeners. A slow listener misses the oldest elements and
+/// blocks no one.
 final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var latest: (element: Element, number: Int)?
@@ -16,17 +16,17 @@ final class Broadcast<Element: Sendable>: Sendable {
   private let state = Locked(State())
   private let depth: Int
 
-  /// - Parameter depth: how many elements wait for a listener.
+  /// - Parameter depth: the number of elements that are buffered for each listener.
   init(depth: Int) {
     self.depth = depth
   }
 
-  /// What came last, and a number that no other has.
+  /// The last element that was sent, and its unique number.
   var latest: (element: Element, number: Int)? { state.withLock { $0.latest } }
 
-  /// Gives an element to all who listen, in the order of the calls.
+  /// Sends an element to all current listeners, in the order of the calls.
   ///
-  /// - Parameter isPassing: who listens later does not begin with it.
+  /// - Parameter isPassing: whether it is withheld from later listeners.
   func send(_ element: Element, isPassing: Bool = false) {
     state.withLock { state in
       state.count += 1
@@ -35,9 +35,9 @@ final class Broadcast<Element: Sendable>: Sendable {
     }
   }
 
-  /// Nothing more comes.
+  /// Ends all streams.
   func end() {
-    // What they do when they end takes the lock.
+    // Outside the lock, which the listeners' `onTermination` takes.
     let listeners = state.withLock { state in
       state.hasEnded = true
       return state.listeners
@@ -45,9 +45,9 @@ final class Broadcast<Element: Sendable>: Sendable {
     for listener in listeners.values { listener.finish() }
   }
 
-  /// What came last, where something did, and all that comes from now on.
+  /// Returns a stream of the latest element, if there is one, and all later ones.
   ///
-  /// - Parameter first: comes before that.
+  /// - Parameter first: an element that precedes these.
   func stream(behind first: Element? = nil) -> AsyncStream<Element> {
     let (stream, listener) = AsyncStream<Element>.makeStream(
       bufferingPolicy: .bufferingNewest(depth))

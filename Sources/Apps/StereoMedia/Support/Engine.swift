@@ -3,7 +3,7 @@
 internal import GStreamer
 internal import SpatialElements
 
-/// GStreamer and the project's elements, ready once in a process and not before something needs them.
+/// Initializes GStreamer and registers the project's elements, once in a process and on first use.
 package enum Engine {
   private static let readiness: Result<Void, StereoMediaError> = {
     do {
@@ -13,17 +13,17 @@ package enum Engine {
       return .failure(
         StereoMediaError(
           .elementConflict, "\(conflict)",
-          hint: "take GST_PLUGIN_PATH away, or install the version that the program was built with")
+          hint: "unset GST_PLUGIN_PATH, or install the version that the program was built with")
       )
     } catch {
       return .failure(StereoMediaError(.missingElement, "\(error)"))
     }
   }()
 
-  /// Waits until they are ready, which takes a while the first time: for threads that may block.
+  /// Initializes them, which takes a while the first time; for threads that may block.
   static func require() throws(StereoMediaError) { try readiness.get() }
 
-  /// The same for tasks.
+  /// Initializes them without blocking a thread of the concurrency pool.
   package static func start() async throws {
     try await Blocking.run { try require() }
   }

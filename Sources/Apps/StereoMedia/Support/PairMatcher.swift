@@ -2,21 +2,21 @@
 
 internal import GStreamer
 
-/// Brings together what belongs to the same time, of eyes that come one behind the other or in threads of
-/// their own.
+/// Pairs samples of the eyes by their times. The eyes may arrive one after the other or from
+/// different threads.
 package struct PairMatcher<Sample> {
   private var waiting: [[(time: ClockTime, sample: Sample)]]
-  /// How many found no partner.
+  /// Number of samples that were dropped without a partner.
   package private(set) var unpairedCount = 0
 
-  /// An eye that is so many ahead of the other one waits no longer.
+  /// Maximum number of samples that wait for each eye; older ones are dropped.
   private static var limit: Int { 3 }
 
   package init(eyeCount: Int) {
     waiting = Array(repeating: [], count: eyeCount)
   }
 
-  /// Takes the next sample of an eye; gives one of each eye where this one makes them complete.
+  /// Adds the next sample of an eye; returns one sample of each eye if this one completes a pair.
   package mutating func add(_ sample: Sample, at time: UInt64, of eye: Int) -> [Sample]? {
     waiting[eye].append((time, sample))
     let places = waiting.map { samples in samples.firstIndex { $0.time == time } }
@@ -31,10 +31,10 @@ package struct PairMatcher<Sample> {
     }
   }
 
-  /// Whether samples of an eye wait for their partners.
+  /// Returns whether samples of an eye wait for their partners.
   func isWaiting(_ eye: Int) -> Bool { !waiting[eye].isEmpty }
 
-  /// Forgets all that waits.
+  /// Drops all waiting samples.
   package mutating func clear() {
     for eye in waiting.indices { waiting[eye] = [] }
   }

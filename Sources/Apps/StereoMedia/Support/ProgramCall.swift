@@ -3,8 +3,8 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// A call of a function of the program's own, in a task of its own: who waits for it can give it up,
-/// also where it never returns.
+/// A call of one of the program's functions in a task of its own. Waiting for it can be given up
+/// even if it never returns.
 final class ProgramCall<Value: Sendable>: Sendable {
   private struct State {
     var task: Task<Void, Never>?
@@ -14,7 +14,7 @@ final class ProgramCall<Value: Sendable>: Sendable {
 
   private let state = Locked(State())
 
-  /// Begins the call.
+  /// Starts the call.
   init(_ body: @escaping @Sendable () async throws -> Value) {
     let task = Task { [self] in
       do {
@@ -26,13 +26,13 @@ final class ProgramCall<Value: Sendable>: Sendable {
     state.withLock { $0.task = task }
   }
 
-  /// Cancels the call's task. Who waits for it gets a `CancellationError` at once.
+  /// Cancels the call's task. The waiting caller gets a `CancellationError` at once.
   func giveUp() {
     state.withLock { $0.task }?.cancel()
     finish(.failure(CancellationError()))
   }
 
-  /// What the function returns or throws. Giving up and cancelling the task that asks are one.
+  /// The function's result or error. Cancelling the awaiting task gives up the call.
   var value: Value {
     get async throws {
       try await withTaskCancellationHandler {
@@ -45,7 +45,7 @@ final class ProgramCall<Value: Sendable>: Sendable {
     }
   }
 
-  /// The same, for threads that may block.
+  /// Waits for the result, for threads that may block.
   func wait() throws -> Value {
     let outcome = Monitor<Result<Value, any Error>?>(nil)
     whenDone { result in outcome.change { $0 = result } }

@@ -2,8 +2,8 @@
 
 internal import GStreamer
 
-/// Does one thing after the other, in the order in which they are asked for. An actor does not: while
-/// one of its functions waits, others of it run.
+/// Runs functions one after the other, in the order of the calls. An actor would run others while
+/// one of them is suspended.
 final class TaskQueue: Sendable {
   private struct State {
     var isBusy = false
@@ -12,9 +12,10 @@ final class TaskQueue: Sendable {
 
   private let state = Locked(State())
 
-  /// Runs `body` when it is its turn.
+  /// Runs `body` after all earlier calls have finished.
   ///
-  /// - Throws: what `body` throws; `CancellationError` where the task is cancelled by then.
+  /// - Throws: any error that `body` throws; `CancellationError` if the task has been cancelled by
+  ///   then.
   func run<Result: Sendable>(
     _ body: @Sendable () async throws -> Result
   ) async throws -> Result {
@@ -46,7 +47,7 @@ final class TaskQueue: Sendable {
   }
 }
 
-/// Runs `body`, but no longer than `limit`: then it is cancelled, and `late` is thrown.
+/// Runs `body` for at most `limit`; after that, cancels it and throws `late`.
 func limited<Result: Sendable>(
   to limit: Duration, late: StereoMediaError,
   _ body: @escaping @Sendable () async throws -> Result

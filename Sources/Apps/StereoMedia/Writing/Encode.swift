@@ -2,15 +2,16 @@
 
 internal import GStreamer
 
-/// A movie that is being encoded and written: takes frames and sound as fast as they are worked off.
+/// The pipeline that encodes and writes a movie, and takes frames and audio as fast as it can
+/// process them.
 ///
-/// One task at a time gives to each input. With the last reference to it, the pipeline goes.
+/// Each input is used by one task at a time. Releasing the last reference stops the pipeline.
 final class Encode: Sendable {
-  /// What comes from the program as one: the pictures of all eyes, or a track of sound.
+  /// An input of the movie: the pictures of all eyes, or an audio track.
   private struct Input: Sendable {
     let name: String
     let sources: FedPipeline.Input
-    /// How far the movie has got by what was given; nil before anything was.
+    /// The time up to which the input has data; nil before the first.
     var reach: Duration?
     var hasEnded = false
   }
@@ -23,17 +24,19 @@ final class Encode: Sendable {
   private let pipeline: FedPipeline
   private let state: Locked<State>
 
-  /// How many buffers wait in each source.
+  /// Maximum number of buffers in each source.
   private static let depth = 2
 
-  /// How long one input may wait for another.
+  /// Maximum time that one input waits for another.
   static let patience = Duration.seconds(10)
 
-  /// Builds the pipeline and starts it, for threads that may block.
+  /// Builds and starts the pipeline, for threads that may block.
   ///
   /// - Parameters:
-  ///   - path: what messages call the file.
-  ///   - file: where it is written.
+  ///   - path: the movie's path, for messages.
+  ///   - graph: the pipeline as text.
+  ///   - file: the file to write.
+  ///   - sound: the movie whose audio is copied; nil for none.
   init(_ path: String, _ graph: WriterGraph, file: String, sound: String?) throws {
     do {
       let pipeline = try Pipeline(parsing: graph.line)
@@ -57,33 +60,34 @@ final class Encode: Sendable {
     state = Locked(State(inputs: inputs))
   }
 
-  /// Stops everything, and waits for that. Who waits in another function gets an error.
+  /// Stops the pipeline and waits until it has stopped. Pending calls of other functions throw.
   func close() async {
     state.withLock { $0.isClosed = true }
     pipeline.waker.wake()
     await pipeline.close()
   }
 
-  /// Says what buffers an input gives.
+  /// Sets the caps of an input's buffers, source by source.
   func setCaps(_ caps: [Caps], of input: Int) {
     state.current.inputs[input].sources.setCaps(caps)
   }
 
-  /// Gives a buffer to each source of an input, once there is room for them.
+  /// Waits for room and passes a buffer to each source of an input.
   ///
   /// - Parameters:
-  ///   - input: by its position in the graph.
-  ///   - reach: the time up to which the movie is known then, by this input.
-  /// - Throws: a ``StereoMediaError``; `CancellationError`, before anything is given, where the task
-  ///   is cancelled.
+  ///   - buffers: one for each source.
+  ///   - input: the position of the input in the graph.
+  ///   - reach: the time up to which the input then has data.
+  /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled before a buffer
+  ///   has been passed on.
   func append(_ buffers: [Buffer], to input: Int, until reach: Duration) async throws {
     try await wait(in: input) { $0.sources.wantsMore }
     try state.current.inputs[input].sources.push(
-      buffers, failure: StereoMediaError(.encodingFailed, "what was given cannot be encoded"))
+      buffers, failure: StereoMediaError(.encodingFailed, "the frame or audio cannot be encoded"))
     state.withLock { $0.inputs[input].reach = reach }
   }
 
-  /// Says that an input gives nothing more.
+  /// Ends an input.
   func end(_ input: Int) {
     let ended = state.withLock { state -> FedPipeline.Input? in
       guard !state.inputs[input].hasEnded else { return nil }
@@ -91,11 +95,11 @@ final class Encode: Sendable {
       return state.inputs[input].sources
     }
     ended?.end()
-    // Who waits for it waits no more.
+    // Wakes tasks that wait for this input.
     pipeline.waker.wake()
   }
 
-  /// Ends the movie: what was given is worked off and the file is finished.
+  /// Ends all inputs and waits until the file is complete.
   func finish() async throws {
     for input in state.current.inputs.indices { end(input) }
     while !pipeline.problem.hasEnded {
@@ -106,7 +110,7 @@ final class Encode: Sendable {
     }
   }
 
-  /// Waits until an input can be given something.
+  /// Waits until an input can take more data.
   private func wait(in input: Int, until isReady: (Input) -> Bool) async throws {
     let start = ContinuousClock.now
     while true {
@@ -115,7 +119,7 @@ final class Encode: Sendable {
       let inputs = state.current.inputs
       if inputs[input].hasEnded {
         throw StereoMediaError(
-          .invalidInput, "nothing can follow behind the end of \(inputs[input].name)")
+          .invalidInput, "cannot append to \(inputs[input].name) after its end")
       }
       if isReady(inputs[input]) { return }
       if ContinuousClock.now - start >= Self.patience,
@@ -127,17 +131,17 @@ final class Encode: Sendable {
     }
   }
 
-  /// Throws where the pipeline gives up, or nobody wants it any more.
+  /// Throws if the pipeline has failed or has been closed.
   private func check() throws {
     try Task.checkCancellation()
     if let error = pipeline.problem.error { throw error }
     guard !state.current.isClosed else {
-      throw StereoMediaError(.invalidInput, "the movie has ended")
+      throw StereoMediaError(.invalidInput, "writing has already ended")
     }
   }
 
-  /// What keeps an input waiting: another one that has nothing, and is behind. Nil where the encoders are
-  /// at work.
+  /// Returns the error for an input that waits because another one is empty and lags; nil if the
+  /// encoders are merely busy.
   private static func starved(_ inputs: [Input], by waiting: Int) -> StereoMediaError? {
     let reach = inputs[waiting].reach ?? .zero
     let starved = inputs.enumerated().first { position, input in
@@ -147,14 +151,14 @@ final class Encode: Sendable {
     return starved.map { _, input in
       StereoMediaError(
         .stalled,
-        "\(inputs[waiting].name) has waited for \(patience) at \(reach) for \(input.name), which "
-          + "has come up to \(input.reach ?? .zero)",
-        hint: "append what belongs to one time together, or from two tasks, and end what is over")
+        "\(inputs[waiting].name) waited at \(reach) for \(patience) for \(input.name), which so far "
+          + "ends at \(input.reach ?? .zero)",
+        hint: "append data of the same time together or from two tasks; end finished inputs")
     }
   }
 }
 
-/// A pipeline that takes what a program gives by some `appsrc`s. It goes with the last reference to it.
+/// A pipeline that is fed through `appsrc` elements. Releasing the last reference stops it.
 final class FedPipeline: Sendable {
   let waker: Waker
   let problem: PipelineProblem
@@ -164,9 +168,10 @@ final class FedPipeline: Sendable {
   /// Starts a pipeline, for threads that may block.
   ///
   /// - Parameters:
-  ///   - sources: the names of the `appsrc`s.
-  ///   - depth: how many buffers may wait in each.
-  ///   - waker: wakes who waits for room, or for what happens in the pipeline.
+  ///   - sources: the names of the `appsrc` elements.
+  ///   - depth: maximum number of buffers in each of them.
+  ///   - problem: records the errors of the pipeline.
+  ///   - waker: wakes tasks that wait for room or for a message of the pipeline.
   init(
     _ pipeline: Pipeline, sources: [String], depth: Int, problem: PipelineProblem,
     waker: Waker = Waker()
@@ -184,11 +189,11 @@ final class FedPipeline: Sendable {
 
   deinit {
     let (pipeline, sources) = (pipeline, sources)
-    // Waits for the streaming threads. What they call lives as long.
+    // Waits for the streaming threads, so the objects that they call have to live until then.
     Blocking.start { withExtendedLifetime(sources) { pipeline.end() } }
   }
 
-  /// Some of the sources, by their positions.
+  /// Returns the sources at some positions.
   func input(_ positions: Range<Int>) -> Input {
     Input(sources: sources[positions.clamped(to: sources.indices)], problem: problem)
   }
@@ -196,25 +201,25 @@ final class FedPipeline: Sendable {
   /// All sources.
   var input: Input { input(sources.indices) }
 
-  /// Sources that are given a buffer each.
+  /// Sources that each take a buffer at the same time.
   struct Input: Sendable {
     fileprivate let sources: ArraySlice<AppSource>
     fileprivate let problem: PipelineProblem
 
-    /// Says what the buffers from now on are, source by source.
+    /// Sets the caps of the next buffers, source by source.
     func setCaps(_ caps: [Caps]) {
       for (source, caps) in zip(sources, caps) { source.setCaps(caps) }
     }
 
-    /// Whether there is room for one buffer more of each.
+    /// Whether each source has room for another buffer.
     var wantsMore: Bool { sources.allSatisfy(\.wantsMore) }
 
-    /// Whether what was given has been taken.
+    /// Whether all buffers have been taken.
     var isEmpty: Bool { sources.allSatisfy(\.isEmpty) }
 
-    /// Gives a buffer to each.
+    /// Passes a buffer to each source.
     ///
-    /// - Throws: what the pipeline has reported, or else an error that says `failure`.
+    /// - Throws: the error that the pipeline has posted, else `failure`.
     func push(_ buffers: [Buffer], failure: StereoMediaError) throws {
       for (source, buffer) in zip(sources, buffers) {
         do {
@@ -225,13 +230,13 @@ final class FedPipeline: Sendable {
       }
     }
 
-    /// Says that nothing more comes.
+    /// Ends the stream of each source.
     func end() {
       for source in sources { source.end() }
     }
   }
 
-  /// Stops everything, and waits for that.
+  /// Stops the pipeline and waits until it has stopped.
   func close() async {
     let pipeline = pipeline
     try? await Blocking.run { pipeline.end() }

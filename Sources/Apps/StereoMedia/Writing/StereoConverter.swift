@@ -2,8 +2,8 @@
 
 public import StereoVideo
 
-/// Makes spatial movies of stereo movies of any layout: side by side, top and bottom, frame by frame,
-/// MV-HEVC with other settings; or movies of another layout of them.
+/// Converts stereo movies from one layout to another: side by side, top and bottom, frame by frame
+/// or MV-HEVC, by default to MV-HEVC.
 ///
 /// ```swift
 /// for try await progress in StereoConverter.convert("sbs.mp4", to: "spatial.mov") {
@@ -11,19 +11,19 @@ public import StereoVideo
 /// }
 /// ```
 public enum StereoConverter {
-  /// A conversion, which begins when it is looped over, or its report is asked for.
+  /// Returns a conversion, which starts when it is iterated or when its report is requested.
   ///
-  /// All sound comes along, and how the pair was shot, as far as it is possible and the settings say
-  /// nothing else.
+  /// All audio tracks are copied, and so is the stereo geometry, as far as possible and unless the
+  /// settings override it.
   ///
   /// - Parameters:
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
-  ///   - output: the movie to write; nil for one beside the input, with its layout in its name:
+  ///   - output: the movie to write; nil for one beside the input, with a suffix for its layout:
   ///     `_MVHEVC.mov`, `_SBS.mp4`, `_TB.mp4` or `_2D.mp4`.
-  ///   - packing: how the eyes share a frame of an input that does not say so; nil to find out from
-  ///     its pictures.
-  ///   - settings: how it is written. Fields of ``StereoWriter/Settings/spatial`` that are nil, and
-  ///     ``StereoWriter/Settings/sound`` where it is nil, are the input's.
+  ///   - packing: the arrangement of the eyes, if the input does not signal it; nil to detect it
+  ///     from the pictures.
+  ///   - settings: the settings of the movie. Nil fields of ``StereoWriter/Settings/spatial``, and
+  ///     ``StereoWriter/Settings/sound`` if it is nil, are taken from the input.
   public static func convert(
     _ input: String, to output: String? = nil, packing: PackingLayout? = nil,
     _ settings: StereoWriter.Settings = StereoWriter.Settings()
@@ -34,7 +34,7 @@ public enum StereoConverter {
     }
   }
 
-  /// `movie.mp4` becomes `movie_MVHEVC.mov`.
+  /// Returns the default name of the output: `movie.mp4` becomes `movie_MVHEVC.mov`.
   static func name(
     beside input: String, _ layout: StereoWriter.Settings.Layout
   ) -> String {
@@ -69,80 +69,82 @@ public enum StereoConverter {
       span: .zero..<last.time + last.duration)
   }
 
-  /// How two eyes share each frame, as the pictures show.
+  /// Detects the arrangement of the eyes from the pictures.
   private static func seenPacking(_ input: String) async throws -> PackingLayout {
     try await Engine.start()
     guard case .packed(let arrangement)? = try? await PackingProbe.look(at: input) else {
       throw StereoMediaError(
-        .missingVideo, "'\(input)' shows one eye only, as far as it says and can be seen",
-        hint: "where it has two in each frame, 'packing' says how")
+        .missingVideo, "'\(input)' signals only one eye, and its pictures do not show two",
+        hint: "if it has two eyes in each frame, set 'packing'")
     }
     return PackingLayout(arrangement)
   }
 }
 
-/// A movie that is written out of others, by ``StereoConverter`` or a ``StereoComposition``: loop over
-/// it, or ask for its ``report``. When the loop has ended, the file is there;
-/// leaving the loop, or cancelling its task, removes what was written.
+/// The writing of a movie by ``StereoConverter`` or a ``StereoComposition``. Iterate over it, or
+/// request its ``report``. When the loop has ended, the file is complete; leaving the loop, or
+/// cancelling its task, removes the incomplete file.
 public struct Conversion: AsyncSequence, Sendable {
+  /// The progress so far.
   public typealias Element = Progress
 
-  /// How far a conversion is.
+  /// The progress of a conversion.
   public struct Progress: Equatable, Sendable {
-    /// Frames that were given to the encoder.
+    /// Number of frames that were passed to the encoder.
     public let frameCount: Int
-    /// Of the whole, from 0 to 1.
+    /// Completed fraction, from 0 to 1.
     public let fraction: Double
-    /// From the beginning until now.
+    /// Time since the start.
     public let elapsed: Duration
 
-    /// How long the rest may take; nil where nothing can be said yet.
+    /// Estimated remaining time; nil if it cannot be estimated yet.
     public var timeLeft: Duration? {
       fraction > 0.01 ? elapsed * ((1 - fraction) / fraction) : nil
     }
   }
 
-  /// What is written.
+  /// The path of the movie to write.
   public let output: String
   let begin: @Sendable () async throws -> Work
 
+  /// Starts a new conversion, which does nothing until its first progress is requested.
   public func makeAsyncIterator() -> Iterator { Iterator(conversion: self) }
 
-  /// Writes to the end.
+  /// Writes the whole movie.
   ///
-  /// - Throws: as ``Iterator/next()`` does.
+  /// - Throws: the errors of ``Iterator/next()``.
   public var report: StereoWriter.Report {
     get async throws {
       var iterator = makeAsyncIterator()
       while try await iterator.next() != nil {}
       guard let report = iterator.report else {
-        throw StereoMediaError(.invalidInput, "the writing of '\(output)' is over")
+        throw StereoMediaError(.invalidInput, "writing '\(output)' has already ended")
       }
       return report
     }
   }
 
-  /// Works as it is asked: from one piece of progress to the next.
+  /// Converts on demand, from one progress report to the next.
   public struct Iterator: AsyncIteratorProtocol {
     private let conversion: Conversion
     private var work: Work?
     private var isOver = false
-    /// What was written; nil before the end.
+    /// The result; nil before the end.
     public private(set) var report: StereoWriter.Report?
 
-    /// How often there is progress.
+    /// Minimum interval between progress reports.
     private static let interval = Duration.milliseconds(200)
 
     init(conversion: Conversion) {
       self.conversion = conversion
     }
 
-    /// Goes on for a fifth of a second. The last progress has a fraction of 1: then the file is there. Nil
-    /// behind that.
+    /// Continues for a fifth of a second. The last progress has a fraction of 1, and the file is
+    /// then complete; nil after that.
     ///
-    /// - Throws: a ``StereoMediaError`` where what is read cannot be, or does not show what is needed,
-    ///   and where the output cannot be written, or is being written by somebody else; what a
-    ///   compositor throws; `CancellationError` where the task is cancelled.
+    /// - Throws: a ``StereoMediaError`` if the input cannot be read or has only one eye, or if the
+    ///   output cannot be written or another writer has it open; any error of a compositor;
+    ///   `CancellationError` if the task is cancelled.
     public mutating func next() async throws -> Progress? {
       guard !isOver else { return nil }
       do {
@@ -181,12 +183,12 @@ public struct Conversion: AsyncSequence, Sendable {
     }
   }
 
-  /// A movie under way. Where it is let go of before its end, what was written goes, too.
+  /// A movie that is being written. Releasing it before its end removes the incomplete file.
   final class Work {
     let writer: StereoWriter
-    /// Whether what was written has its end.
+    /// Whether the file is kept.
     var isKept = false
-    /// Gives the next frame to write; nil behind the last one.
+    /// Returns the next frame to write; nil after the last one.
     let next: () async throws -> StereoFrame?
     private let span: Range<Duration>
     private var position: Duration
@@ -194,8 +196,9 @@ public struct Conversion: AsyncSequence, Sendable {
     private let start = ContinuousClock.now
 
     /// - Parameters:
-    ///   - frames: what is written.
-    ///   - span: from the first frame's time to the end of the last one.
+    ///   - writer: writes the frames.
+    ///   - frames: the frames to write.
+    ///   - span: from the first frame's time to the end of the last frame.
     init<Frames: AsyncIteratorProtocol>(
       _ writer: StereoWriter, _ frames: Frames, span: Range<Duration>
     ) where Frames.Element == StereoFrame {
@@ -209,7 +212,7 @@ public struct Conversion: AsyncSequence, Sendable {
       Task { [writer] in await writer.cancel() }
     }
 
-    /// Takes down that a frame was given to the encoder.
+    /// Counts a frame that was passed to the encoder.
     func count(_ frame: StereoFrame) {
       frameCount += 1
       position = frame.time + (frame.duration ?? .zero)
@@ -221,7 +224,7 @@ public struct Conversion: AsyncSequence, Sendable {
       return progress(Swift.min(Swift.max(fraction, 0), 1))
     }
 
-    /// What is told when the file is there.
+    /// The progress that is reported when the file is complete.
     var completion: Progress { progress(1) }
 
     private func progress(_ fraction: Double) -> Progress {

@@ -3,22 +3,24 @@
 internal import GStreamer
 
 extension StereoWriter {
-  /// Adds samples to a track of sound.
+  /// Adds samples to an audio track.
   ///
-  /// Frames and each track wait for room of their own, so that one task may give frames and another one
-  /// sound. Where one task gives both, what belongs to about one time comes together.
+  /// Frames and each track are buffered separately, so frames and audio can be added from different
+  /// tasks. A single task has to add frames and audio of about the same time together.
   ///
-  /// Times that nothing is given for are silent; of what overlaps, the first is heard. Samples beyond -1
-  /// and 1 are clipped, and those that are no number are silent.
+  /// Gaps become silence. Where sections overlap, the earlier one is kept. Samples are clipped to
+  /// -1 to 1; NaN becomes silence.
   ///
   /// - Parameters:
-  ///   - sound: of the track's format, and not before what was given last.
+  ///   - sound: a section of audio in the track's format, which does not begin before the previous
+  ///     one.
   ///   - input: the track's ``SoundInput/id``.
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where there is
-  ///   no such track, where the sound does not go on from what was given, and behind the track's end; of
-  ///   the code ``StereoMediaError/Code/stalled`` where the movie has waited ten seconds for frames or
-  ///   another track, and waits on; any other where the movie cannot be written; `CancellationError`
-  ///   where the task is cancelled, when a part of long sound may have been taken.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there
+  ///   is no such track, the audio does not fit the earlier sections or the track has ended; with
+  ///   the code ``StereoMediaError/Code/stalled`` after waiting ten seconds for frames or for
+  ///   another track, after which the writer can still be used; with any other code if the movie
+  ///   cannot be written. `CancellationError` if the task is cancelled, in which case the beginning
+  ///   of a long section may have been added.
   public func append(_ sound: Sound, to input: SoundInput.ID) async throws {
     let track = try track(input)
     try await keeping {
@@ -26,11 +28,11 @@ extension StereoWriter {
     }
   }
 
-  /// Says that a track of sound ends where it has come to, though frames go on; does nothing where that
-  /// was said.
+  /// Ends an audio track at its current time, while frames may still follow. Does nothing if it has
+  /// ended before.
   ///
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where there is
-  ///   no such track, or the writer has ended.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there
+  ///   is no such track or the writer has finished.
   public func end(_ input: SoundInput.ID) async throws {
     let track = try track(input)
     try await track.end { try await self.started() }
@@ -38,16 +40,16 @@ extension StereoWriter {
 
   private func track(_ input: SoundInput.ID) throws -> SoundTrack {
     guard let track = sounds.first(where: { $0.input.id == input }) else {
-      throw StereoMediaError(.invalidInput, "there is no track of sound '\(input)'")
+      throw StereoMediaError(.invalidInput, "there is no audio track '\(input)'")
     }
     return track
   }
 }
 
-/// A track of sound of a writer: hands on what is given, one thing after the other.
+/// An audio track of a writer: passes on samples in order.
 final class SoundTrack: Sendable {
   let input: SoundInput
-  /// Among the inputs of the graph.
+  /// The position among the inputs of the graph.
   private let position: Int
   private let queue = TaskQueue()
   private let lastTime = Locked<Duration>(.zero)
@@ -63,19 +65,19 @@ final class SoundTrack: Sendable {
       guard sound.format == self.input.format else {
         throw StereoMediaError(
           .invalidInput,
-          "the sound '\(self.input.id)' is \(self.input.format), what is given is \(sound.format)")
+          "audio track '\(self.input.id)' takes \(self.input.format), not \(sound.format)")
       }
       if sound.time < .zero {
         throw StereoMediaError(
-          .invalidInput, "sound at \(sound.time) is before the movie's beginning")
+          .invalidInput, "audio at \(sound.time) is before the movie's start")
       }
       let lastTime = self.lastTime.current
       guard sound.time >= lastTime else {
         throw StereoMediaError(
-          .invalidInput, "sound at \(sound.time) comes behind some at \(lastTime)")
+          .invalidInput, "audio times must not decrease: \(sound.time) after \(lastTime)")
       }
       let encode = try await started()
-      // Half a second at a time, so that long sound waits here and not in memory.
+      // Half a second at a time, so that long sections wait here and not in the pipeline.
       let step = max(sound.format.sampleRate / 2, 1)
       for start in stride(from: 0, to: sound.count, by: step) {
         let part = sound[start..<start + step]
@@ -92,7 +94,7 @@ final class SoundTrack: Sendable {
 }
 
 extension Sound {
-  /// As GStreamer takes it.
+  /// The samples as a GStreamer buffer.
   fileprivate var buffer: Buffer {
     get throws {
       let memory = UniqueBuffer(size: samples.count * MemoryLayout<Float>.size) { bytes in
@@ -103,7 +105,7 @@ extension Sound {
         }
       }
       guard let memory else {
-        throw StereoMediaError(.outOfMemory, "there is no memory for sound")
+        throw StereoMediaError(.outOfMemory, "not enough memory for audio")
       }
       (memory.pts, memory.duration) = (time.clockTime, duration.clockTime)
       return Buffer(memory)

@@ -10,13 +10,13 @@ internal import StereoVideo
   internal import Glibc
 #endif
 
-/// Writes a spatial movie, MV-HEVC in QuickTime or MP4, out of pairs of pictures; or one with both eyes
-/// in each frame, where ``Settings/layout`` says so.
+/// Writes pairs of pictures into a spatial movie (MV-HEVC in QuickTime or MP4) or, depending on
+/// ``Settings/layout``, into one with both eyes in each frame.
 ///
-/// ``append(left:right:at:duration:)`` waits until the encoder has room, so that no more than a few
-/// frames pile up before it. Until ``finish()``, `movie.mov` is called `movie.incomplete.mov`: it
-/// plays up to about its last two seconds whatever happens to the program, and stays where the writer
-/// is given up without ``cancel()``.
+/// ``append(left:right:at:duration:)`` waits until the encoder has room, so only a few frames are
+/// buffered. Until ``finish()``, `movie.mov` is called `movie.incomplete.mov`. This file is
+/// playable up to about its last two seconds even if the program crashes, and it remains if the
+/// writer is released without ``cancel()``.
 ///
 /// ```swift
 /// let writer = try StereoWriter("copy.mov")
@@ -24,22 +24,22 @@ internal import StereoVideo
 /// print(try await writer.finish().byteCount)
 /// ```
 ///
-/// Encoding loads libx265 or libx264, which are under the GPL: a program that writes movies is bound
-/// by it.
+/// Encoding loads libx265 or libx264, which are licensed under the GPL: it then applies to the
+/// program, too.
 public final class StereoWriter: Sendable {
-  /// What was written.
+  /// The result of writing a movie.
   public struct Report: Equatable, Sendable {
-    /// The file's name: that which was asked for, or one with a number where a file of that name has
-    /// appeared meanwhile.
+    /// Path of the file: the requested one, or one with a number added if a file of that name has
+    /// been created in the meantime.
     public let path: String
-    /// How many frames there are, of both eyes each.
+    /// Number of frames; a frame contains both eyes.
     public let frameCount: Int
-    /// The size of the file.
+    /// Size of the file in bytes.
     public let byteCount: Int
   }
 
   private enum Phase {
-    /// Nothing has come yet.
+    /// No input yet.
     case waiting
     case writing(Encode)
     case over
@@ -47,7 +47,7 @@ public final class StereoWriter: Sendable {
 
   private struct State {
     var phase = Phase.waiting
-    /// Of all frames; nil before the first one.
+    /// The format of all frames; nil before the first one.
     var format: PictureFormat?
     var lastTime: Duration?
     var frameCount = 0
@@ -62,27 +62,27 @@ public final class StereoWriter: Sendable {
   private let starting = TaskQueue()
   private let state = Locked(State())
 
-  /// Checks the settings and takes hold of the file; nothing is started.
+  /// Checks the settings and creates the incomplete file; starts nothing.
   ///
   /// - Parameters:
-  ///   - path: the file to write. Its ending says what it is to be: `.mov`, `.mp4` or `.m4v`.
-  ///   - settings: how it is written.
-  ///   - sound: tracks of sound that come as samples, by ``append(_:to:)``, behind those of
-  ///     ``Settings/sound``.
-  /// - Throws: a ``StereoMediaError`` where there is such a file that must not be replaced, where
-  ///   somebody else is writing it, where it cannot be written, where a setting has no such value, and
-  ///   where two tracks of sound have one name.
+  ///   - path: the file to write. Its extension determines the container: `.mov`, `.mp4` or `.m4v`.
+  ///   - settings: the settings of the movie.
+  ///   - sound: audio tracks whose samples are added with ``append(_:to:)``. They follow the tracks
+  ///     of ``Settings/sound``.
+  /// - Throws: a ``StereoMediaError`` if the file exists and must not be replaced, another writer
+  ///   has it open, it cannot be written, a setting is out of range, or two audio tracks have the
+  ///   same name.
   public init(_ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = []) throws {
     try settings.check()
     guard Set(sound.map(\.id)).count == sound.count else {
-      throw StereoMediaError(.invalidInput, "two tracks of sound have one name")
+      throw StereoMediaError(.invalidInput, "two audio tracks have the same name")
     }
     graph = try WriterGraph(path, settings, sound: sound)
     sounds = sound.enumerated().map { SoundTrack($1, position: WriterGraph.frames + 1 + $0) }
     (self.path, self.settings) = (path, settings)
     guard settings.replaces || !FileName.isTaken(path) else {
       throw StereoMediaError(
-        .outputExists, "'\(path)' is there already", hint: "Settings.replaces has it replaced")
+        .outputExists, "'\(path)' already exists", hint: "set Settings.replaces to replace it")
     }
     do {
       file = try PartialFile(path)
@@ -92,7 +92,7 @@ public final class StereoWriter: Sendable {
   }
 
   deinit {
-    // Without frames, there is nothing to be kept.
+    // A file without frames is not worth keeping.
     if state.withLock({ $0.frameCount }) == 0 { file.remove() }
   }
 
@@ -100,16 +100,15 @@ public final class StereoWriter: Sendable {
   ///
   /// - Parameters:
   ///   - left: the left eye's picture.
-  ///   - right: the right eye's, of the same format, size and colours; those of all frames are the
-  ///     same.
-  ///   - time: when the frame is shown, from the movie's beginning; later than the one before.
-  ///   - duration: until the next frame is shown; nil where that is not known. It counts for the last
-  ///     frame, and where ``Settings/frameRate`` is nil, for the first.
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where the
-  ///   frame does not go on from those before, or the writer has ended, behind which all is as it was;
-  ///   any other where the movie cannot be written, whose hint names what there is of it;
-  ///   `CancellationError` where the task is cancelled
-  ///   before the frame is taken.
+  ///   - right: the right eye's picture. It has the same format, size and colour space as the left
+  ///     one and as all earlier pictures.
+  ///   - time: presentation time from the movie's start, later than that of the previous frame.
+  ///   - duration: time until the next frame; nil if it is unknown. Only that of the last frame is
+  ///     used and, if ``Settings/frameRate`` is nil, that of the first.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if the
+  ///   frame does not fit the earlier ones or the writer has finished; the movie is then unchanged.
+  ///   With any other code if the movie cannot be written; the hint then names the incomplete file.
+  ///   `CancellationError` if the task is cancelled before the frame has been added.
   public func append(
     left: Picture, right: Picture, at time: Duration, duration: Duration? = nil
   ) async throws {
@@ -129,25 +128,26 @@ public final class StereoWriter: Sendable {
 
   /// Adds a frame of a movie at its own time.
   ///
-  /// - Throws: as ``append(left:right:at:duration:)`` does.
+  /// - Throws: the errors of ``append(left:right:at:duration:)``.
   public func append(_ frame: StereoFrame) async throws {
     try await append(
       left: frame.left, right: frame.right, at: frame.time, duration: frame.duration)
   }
 
-  /// Says that no more frames come, though sound goes on; does nothing where that was said.
+  /// Declares that no more frames follow, while audio may still follow. Does nothing if it has been
+  /// called before.
   ///
-  /// - Throws: a ``StereoMediaError`` of the code ``StereoMediaError/Code/invalidInput`` where there
-  ///   are no frames, or the writer has ended.
+  /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there
+  ///   are no frames or the writer has finished.
   public func endFrames() async throws {
     try await queue.run { try self.withFrames().end(WriterGraph.frames) }
   }
 
-  /// Ends the movie: what was given is encoded, and the file gets its name.
+  /// Encodes the remaining input, completes the movie and renames the file.
   ///
-  /// - Throws: a ``StereoMediaError`` where there are no frames, and where the movie cannot be written;
-  ///   what there is of it stays as an incomplete file, which the hint names. `CancellationError` where
-  ///   the task is cancelled; then the movie can be finished yet, or cancelled.
+  /// - Throws: a ``StereoMediaError`` if there are no frames or the movie cannot be written; the
+  ///   incomplete file then remains, and the hint names it. `CancellationError` if the task is
+  ///   cancelled; the movie can then still be finished or cancelled.
   public func finish() async throws -> Report {
     try await queue.run {
       try await self.end()
@@ -158,7 +158,7 @@ public final class StereoWriter: Sendable {
     }
   }
 
-  /// Stops, and removes what was written; does nothing behind the end.
+  /// Stops and removes the incomplete file. Does nothing after the end.
   public func cancel() async {
     let phase = state.withLock { state in
       defer { state.phase = .over }
@@ -172,14 +172,14 @@ public final class StereoWriter: Sendable {
     file.remove()
   }
 
-  /// Ends what was written, which stays as an incomplete file.
+  /// Completes the incomplete file, which keeps its name.
   func keep() async { try? await queue.run { try await self.end() } }
 
-  /// Writes a movie, and finishes it. Where `body` throws, what was written is finished, too, and stays
-  /// as an incomplete file; where it throws `CancellationError`, nothing stays. `body` runs where the
-  /// caller does.
+  /// Writes a movie and finishes it. If `body` throws, the incomplete file is completed and kept
+  /// under its name; if it throws `CancellationError`, the file is removed. `body` runs in the
+  /// caller's isolation.
   ///
-  /// - Throws: as ``init(_:_:sound:)`` and ``finish()`` do; what `body` throws.
+  /// - Throws: the errors of ``init(_:_:sound:)`` and ``finish()``; any error that `body` throws.
   public static func write(
     _ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = [],
     isolation: isolated (any Actor)? = #isolation,
@@ -199,18 +199,18 @@ public final class StereoWriter: Sendable {
     }
   }
 
-  // MARK: One at a time
+  // MARK: Serialized
 
-  /// The encoder, for a frame that goes on from those before.
+  /// Returns the encoder after checking that a frame fits the earlier ones.
   private func encode(
     _ left: Picture, _ right: Picture, _ time: Duration, _ duration: Duration?
   ) async throws -> Encode {
     let (first, lastTime) = state.withLock { ($0.format, $0.lastTime) }
     if time < .zero {
-      throw StereoMediaError(.invalidInput, "a frame at \(time) is before the movie's beginning")
+      throw StereoMediaError(.invalidInput, "a frame at \(time) is before the movie's start")
     }
     if let lastTime, time <= lastTime {
-      throw StereoMediaError(.invalidInput, "a frame at \(time) comes behind one at \(lastTime)")
+      throw StereoMediaError(.invalidInput, "frame times must increase: \(time) after \(lastTime)")
     }
     let (format, other) = (PictureFormat(left), PictureFormat(right))
     guard format == other else {
@@ -219,7 +219,7 @@ public final class StereoWriter: Sendable {
     }
     if let first, first != format {
       throw StereoMediaError(
-        .invalidInput, "the picture at \(time) is \(format), those before it are \(first)")
+        .invalidInput, "the picture at \(time) is \(format), earlier pictures are \(first)")
     }
     let encode = try await started()
     if first == nil {
@@ -234,11 +234,11 @@ public final class StereoWriter: Sendable {
     return encode
   }
 
-  /// The encoder, which the first who needs it starts.
+  /// Returns the encoder, which the first call starts.
   func started() async throws -> Encode {
     try await starting.run {
       switch self.state.withLock({ $0.phase }) {
-      case .over: throw StereoMediaError(.invalidInput, "the movie '\(self.path)' has ended")
+      case .over: throw StereoMediaError(.invalidInput, "writing '\(self.path)' has already ended")
       case .writing(let encode): return encode
       case .waiting: break
       }
@@ -253,23 +253,23 @@ public final class StereoWriter: Sendable {
         return false
       }
       guard !isOver else {
-        throw StereoMediaError(.invalidInput, "the movie '\(self.path)' has ended")
+        throw StereoMediaError(.invalidInput, "writing '\(self.path)' has already ended")
       }
       return encode
     }
   }
 
-  /// The encoder of a movie that has frames.
+  /// Returns the encoder of a movie that has frames.
   private func withFrames() throws -> Encode {
     let (phase, count) = state.withLock { ($0.phase, $0.frameCount) }
     guard case .writing(let encode) = phase, count > 0 else {
       throw StereoMediaError(
-        .invalidInput, "the movie '\(path)' has no frames to be finished, or has ended")
+        .invalidInput, "'\(path)' has no frames, or writing has already ended")
     }
     return encode
   }
 
-  /// Ends the stream, and waits for the end of the file.
+  /// Ends the stream and waits until the file is complete.
   private func end() async throws {
     let encode = try withFrames()
     do {
@@ -283,7 +283,7 @@ public final class StereoWriter: Sendable {
     await encode.close()
   }
 
-  /// Gives the file its name.
+  /// Renames the file.
   private func named() throws(StereoMediaError) -> String {
     do {
       return try file.finish(as: path, replaces: settings.replaces)
@@ -292,7 +292,7 @@ public final class StereoWriter: Sendable {
     }
   }
 
-  /// Does what writes; where that ends the movie, what is thrown names what there is of it.
+  /// Runs `body`; adds the name of the incomplete file to an error that ends the movie.
   func keeping(_ body: () async throws -> Void) async throws {
     do {
       try await body()
@@ -301,14 +301,15 @@ public final class StereoWriter: Sendable {
     }
   }
 
-  /// The same error, with the name of what is there.
+  /// Returns the error with a hint that names the incomplete file, or removes the file if it is
+  /// empty.
   private func kept(_ error: StereoMediaError) -> StereoMediaError {
     guard file.size > 0 else {
       file.remove()
       return error
     }
     return StereoMediaError(
-      error.code, error.message, hint: "what there is of it is '\(file.path)'")
+      error.code, error.message, hint: "the incomplete movie is '\(file.path)'")
   }
 
   private static func buffer(
@@ -325,7 +326,7 @@ public final class StereoWriter: Sendable {
     switch failure {
     case .busy:
       StereoMediaError(
-        .outputExists, "'\(path)' is being written already", hint: "choose another name")
+        .outputExists, "'\(path)' is already being written", hint: "choose another name")
     case .system(let name, let code):
       StereoMediaError(
         .unwritable, "'\(name)' cannot be written: \(String(cString: strerror(code)))")
@@ -334,7 +335,8 @@ public final class StereoWriter: Sendable {
 }
 
 extension Fraction {
-  /// A rate of frames a second, of the NTSC family where it is near; 0/1 for none.
+  /// Converts a frame rate, rounded to a whole number or an NTSC rate if it is close to one; 0/1 if
+  /// it is out of range.
   init(rate: Double) {
     guard rate >= 0.001, rate <= 1_000_000 else {
       self.init(0, 1)

@@ -3,37 +3,39 @@
 internal import GStreamer
 internal import StereoVideo
 
-/// The graph that writes a movie.
+/// The pipeline that writes a movie, as text.
 struct WriterGraph {
-  /// As gst-launch writes it. The files' names are to be set on ``sink`` and `sound`.
+  /// The pipeline in gst-launch syntax. The file paths have to be set on ``sink`` and the element
+  /// `sound`.
   let line: String
-  /// What comes from the program: frames first, and then each track of sound.
+  /// The inputs: frames first, then each audio track.
   let inputs: [Input]
   /// Properties of the elements, and their values.
   let properties: [(element: String, name: String, value: String)]
 
-  /// What comes from the program as one.
+  /// An input: the frames, or an audio track.
   struct Input {
-    /// In messages.
+    /// The name in messages.
     let name: String
-    /// The names of its sources: that of the left eye and that of the right one, or the only one.
+    /// The names of its sources: those of the left and the right eye, or a single one.
     let sources: [String]
   }
 
   /// The position of the frames among the inputs.
   static let frames = 0
 
-  /// The element that writes the file.
+  /// The name of the element that writes the file.
   static let sink = "sink"
   private static let muxer = "mux"
 
-  /// How long the part is, in nanoseconds, that a crash costs at the most.
+  /// Duration of a fragment in nanoseconds: the most that a crash can lose.
   private static let fragmentDuration = 2 * ClockTime.second
 
-  /// How many bytes of coded sound wait for pictures, whose encoders look far ahead: minutes of it.
+  /// Size of the queue for encoded audio in bytes, enough for minutes: video encoders have a long
+  /// look-ahead.
   private static let waitingSound = 16_000_000
 
-  /// Throws where a movie of this name cannot be written.
+  /// Throws if the file extension is unknown.
   init(
     _ path: String, _ settings: StereoWriter.Settings, sound: [SoundInput]
   ) throws(StereoMediaError) {
@@ -41,7 +43,7 @@ struct WriterGraph {
     inputs =
       [Input(name: "the frames", sources: settings.layout == .mono ? ["only"] : ["left", "right"])]
       + sound.indices.map {
-        Input(name: "the sound '\(sound[$0].id)'", sources: [Self.source($0)])
+        Input(name: "audio track '\(sound[$0].id)'", sources: [Self.source($0)])
       }
     line =
       Self.video(settings.layout)
@@ -49,13 +51,13 @@ struct WriterGraph {
       + (copied > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
       + sound.enumerated().map { Self.encode($1, Self.source($0), track: copied + $0) }.joined()
       + "mvhevcmux name=\(Self.muxer) ! filesink name=\(Self.sink)"
-    // It plays while it grows and wherever it ends, and becomes an ordinary movie at its end.
+    // A fragmented movie stays playable if writing is interrupted; it is finalized at the end.
     var properties = [
       ("container", try Self.container(path)),
       ("fragment-duration", "\(Self.fragmentDuration)"),
       ("fragment-mode", "first-moov-then-finalise"),
     ].map { (Self.muxer, $0.0, $0.1) }
-    // Of two layers, the muxer makes a stream itself.
+    // For MV-HEVC, the muxer encodes the pictures itself.
     let encoder = settings.layout == .multiview ? Self.muxer : "encoder"
     properties += [
       (encoder, "speed-preset", settings.speed.rawValue),
@@ -84,10 +86,11 @@ struct WriterGraph {
     self.properties = properties
   }
 
-  /// The source of a track of sound.
+  /// Returns the name of an audio track's source.
   private static func source(_ position: Int) -> String { "samples\(position)" }
 
-  /// From a source of samples to the muxer. Times that nothing was given for are silent.
+  /// Returns the part from an audio track's source to the muxer. `audiorate` fills gaps with
+  /// silence.
   private static func encode(_ input: SoundInput, _ source: String, track: Int) -> String {
     "appsrc name=\(source) caps=\(input.format.caps) ! audioconvert ! audioresample ! audiorate "
       + "! avenc_aac bitrate=\(input.bitsPerSecond) "
@@ -95,7 +98,8 @@ struct WriterGraph {
       + "! mux.audio_\(track) "
   }
 
-  /// From the sources to the muxer. What an encoder takes passes through videoconvert as it is.
+  /// Returns the part from the sources of pictures to the muxer. `videoconvert` passes through the
+  /// formats that the encoder accepts.
   private static func video(_ layout: StereoWriter.Settings.Layout) -> String {
     func source(_ name: String) -> String { "appsrc name=\(name) ! videoconvert ! " }
     switch layout {
@@ -110,25 +114,25 @@ struct WriterGraph {
     }
   }
 
-  /// What sets the encoder's constant quality.
+  /// Returns the encoder's properties for constant quality.
   private static func quality(
     _ quality: Double, _ layout: StereoWriter.Settings.Layout
   ) -> [(name: String, value: String)] {
     switch layout {
     case .multiview: [("quality", "\(quality)")]
     case .mono: [("option-string", "crf=\(quality)")]
-    // x264enc knows whole numbers alone.
+    // The property of x264enc is an integer.
     case .packed: [("pass", "qual"), ("quantizer", "\(Int(min(quality, 50).rounded()))")]
     }
   }
 
-  /// By the ending of the file's name.
+  /// Returns the container for the extension of a path.
   private static func container(_ path: String) throws(StereoMediaError) -> String {
     let name = path.lowercased()
     if name.hasSuffix(".mov") { return "mov" }
     if name.hasSuffix(".mp4") || name.hasSuffix(".m4v") { return "mp4" }
     throw StereoMediaError(
-      .unwritable, "'\(path)' does not say what kind of movie it is to be",
-      hint: "a name that ends in .mov, .mp4 or .m4v does")
+      .unwritable, "'\(path)' has an unknown extension",
+      hint: "use .mov, .mp4 or .m4v")
   }
 }

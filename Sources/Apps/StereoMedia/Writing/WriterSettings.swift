@@ -3,74 +3,76 @@
 public import StereoVideo
 
 extension StereoWriter {
-  /// How a movie is written.
+  /// The settings of a movie to write.
   public struct Settings: Sendable {
-    /// How a movie holds the eyes.
+    /// The arrangement of the eyes in a movie.
     public enum Layout: Equatable, Sendable {
-      /// MV-HEVC: each eye in a layer of its own. Players that know one layer show one eye.
+      /// MV-HEVC: each eye has its own layer. Players without MV-HEVC support show one eye.
       case multiview
-      /// H.264 with both eyes in each frame, beside or above each other, as television sets and web
-      /// players take it. Without ``/StereoVideo/PackingLayout/halfAspect``, a frame is as large as
-      /// both eyes together; with it, as one eye, which no movie says of itself.
+      /// H.264 with both eyes in each frame, side by side or top and bottom, for television sets
+      /// and web players. Without ``/StereoVideo/PackingLayout/halfAspect``, a frame has the size
+      /// of both eyes together; with it, the size of one eye, which the file does not signal.
       case packed(PackingLayout)
-      /// H.265 of the left eye alone.
+      /// H.265 with only the left eye.
       case mono
     }
 
-    /// How many bits the pictures of both eyes may take.
+    /// Rate control, for both eyes together.
     public enum Rate: Equatable, Sendable {
-      /// As many as a constant quality takes (CRF of x265 and x264): 0 is the best and 51 the smallest.
-      /// In H.264 it is rounded to a whole number up to 50, and 0 loses nothing.
+      /// Constant quality (CRF of x265 and x264), from 0, the best, to 51. For H.264 it is rounded
+      /// to a whole number up to 50, and 0 is lossless.
       case quality(Double)
-      /// So many bits a second on average, 1000 to 1,600,000,000.
+      /// Average bit rate in bits per second, 1000 to 1,600,000,000.
       case bitsPerSecond(Int)
     }
 
-    /// How much time is spent on compression: the presets of x265 and x264.
+    /// The encoder preset of x265 and x264: slower ones compress better.
     public enum Speed: String, CaseIterable, Sendable {
       case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
     }
 
-    /// How the movie holds the eyes.
+    /// The arrangement of the eyes.
     public var layout = Layout.multiview
-    /// How many bits the pictures take.
+    /// The rate control.
     public var rate = Rate.quality(22)
-    /// How much time is spent on compression.
+    /// The encoder preset.
     public var speed = Speed.medium
-    /// How the pair was shot. What is nil becomes what `mvhevcmux` takes it for: the field of view of
-    /// a phone, a person's eye distance, the left eye in the base layer. A field of view is up to 360
-    /// degrees, a baseline above 0 and up to 100 metres, a disparity up to one width of the picture.
+    /// The stereo geometry. For nil fields, `mvhevcmux` chooses the defaults: the field of view of
+    /// a phone, the distance between human eyes, the left eye in the base layer. The field of view
+    /// is at most 360 degrees, the baseline above 0 and at most 100 metres, the disparity
+    /// adjustment at most one picture width.
     public var spatial = SpatialMetadata()
-    /// Frames a second, above 0 and up to 1000, which rates of bits go by; nil for what the first
-    /// frame's duration says. Frames are shown at their own times, whatever this is.
+    /// Frame rate in frames per second, above 0 and at most 1000, for rate control; nil for the one
+    /// that the first frame's duration implies. It does not change the times of the frames.
     public var frameRate: Double?
-    /// From one keyframe to the next, in frames, at the most: 1 to 1,000,000.
+    /// Maximum distance between keyframes in frames: 1 to 1,000,000.
     public var keyframeDistance = 60
-    /// All tracks of sound of this movie are copied, without being encoded again; with them come its
-    /// title, dates and places.
+    /// The movie whose audio tracks are copied without re-encoding, along with its title, dates and
+    /// places; nil for none.
     public var sound: StereoMovie?
-    /// A file of the same name may be replaced.
+    /// Whether an existing file of the same name is replaced.
     public var replaces = false
 
+    /// Creates the default settings: MV-HEVC, quality 22, preset `medium`, no audio.
     public init() {}
   }
 }
 
 extension StereoWriter.Settings {
-  /// Throws where a number is outside its range.
+  /// Throws if a number is out of range.
   func check() throws(StereoMediaError) {
     if case .packed(let packing) = layout, packing.arrangement == .frameByFrame {
       throw StereoMediaError(
-        .outOfRange, "no movie says that its eyes are in alternate frames",
-        hint: "pack them beside or above each other")
+        .outOfRange, "a movie file cannot signal that the eyes alternate from frame to frame",
+        hint: "pack them side by side or top and bottom")
     }
     switch rate {
     case .quality(let quality): try Self.check(quality, in: 0...51, "a quality")
     case .bitsPerSecond(let rate):
-      try Self.check(Double(rate), in: 1000...1_600_000_000, "a rate in bits a second")
+      try Self.check(Double(rate), in: 1000...1_600_000_000, "a bit rate in bit/s")
     }
     try Self.check(frameRate ?? 1, in: 0.001...1000, "a frame rate")
-    try Self.check(Double(keyframeDistance), in: 1...1_000_000, "a distance of keyframes")
+    try Self.check(Double(keyframeDistance), in: 1...1_000_000, "a keyframe distance")
     if let view = spatial.horizontalFieldOfView?.degrees {
       try Self.check(view, in: SpatialMetadata.writableFieldsOfView, "a field of view in degrees")
     }
@@ -78,7 +80,7 @@ extension StereoWriter.Settings {
       try Self.check(baseline, in: SpatialMetadata.writableBaselines, "a baseline in millimetres")
     }
     if let shift = spatial.disparityAdjustment?.pictureWidths {
-      try Self.check(shift, in: SpatialMetadata.writableDisparities, "a disparity in widths")
+      try Self.check(shift, in: SpatialMetadata.writableDisparities, "a disparity adjustment")
     }
   }
 
@@ -96,7 +98,7 @@ extension SpatialMetadata {
   static let writableBaselines = 0.001...100_000.0
   static let writableDisparities = -1.0...1.0
 
-  /// Those fields that a movie can be written with: files may say anything.
+  /// The fields whose values can be written; files may contain any values.
   var writable: SpatialMetadata {
     var result = self
     if let view = horizontalFieldOfView, !Self.writableFieldsOfView.contains(view.degrees) {

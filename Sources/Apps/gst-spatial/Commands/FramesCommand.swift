@@ -90,7 +90,7 @@ struct FramesCommand: AsyncParsableCommand {
         .missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")
     }
     if video.layout == .mono, show != .anaglyph {
-      Terminal.error.line("note: '\(movie)' shows one eye only")
+      Terminal.error.line("note: '\(movie)' has only one eye")
     }
     let wanted = indexes(video.frames)
     try refuseExisting(wanted)
