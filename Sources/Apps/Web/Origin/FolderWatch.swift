@@ -4,10 +4,10 @@ internal import Dispatch
 internal import Glibc
 internal import Synchronization
 
-/// Tells when files of some folders have got new content.
+/// Notifies waiting tasks of changed files in a set of folders (inotify).
 final class FolderWatch: Sendable {
   private struct State {
-    /// How many times something has changed.
+    /// Number of changes so far.
     var generation: UInt64 = 0
     var waiting: [UInt64: CheckedContinuation<Void, Never>] = [:]
     var nextID: UInt64 = 0
@@ -17,7 +17,7 @@ final class FolderWatch: Sendable {
   private let descriptor: Int32
   nonisolated(unsafe) private let source: (any DispatchSourceRead)?
 
-  /// The longest wait for news, since not all file systems tell any.
+  /// Maximum wait before files are checked again, as some file systems do not report changes.
   private static let pause = Duration.milliseconds(250)
 
   init() {
@@ -34,7 +34,7 @@ final class FolderWatch: Sendable {
 
   deinit { source?.cancel() }
 
-  /// Watches a folder from now on, if it is not watched already.
+  /// Starts watching a folder, unless it is already watched.
   func watch(_ folder: String) {
     guard descriptor >= 0 else { return }
     _ = inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO | IN_CLOSE_WRITE))
@@ -42,9 +42,10 @@ final class FolderWatch: Sendable {
 
   var generation: UInt64 { state.withLock { $0.generation } }
 
-  /// Waits until something has changed since `generation` was that, or may have.
+  /// Waits for a change since `generation`, or for a time after which the files should be checked
+  /// again.
   ///
-  /// - Returns: false when the time is over.
+  /// - Returns: false if the deadline has passed or the task is cancelled.
   func change(since generation: UInt64, until deadline: ContinuousClock.Instant) async -> Bool {
     guard ContinuousClock.now < deadline, !Task.isCancelled else { return false }
     let limit = min(deadline, .now + Self.pause)
@@ -85,7 +86,7 @@ final class FolderWatch: Sendable {
     for continuation in waiting.values { continuation.resume() }
   }
 
-  /// What happened where is of no interest: who waits, looks.
+  /// Discards the events: waiting tasks check their files themselves.
   private static func drain(_ descriptor: Int32) {
     withUnsafeTemporaryAllocation(byteCount: 8192, alignment: 8) {
       while read(descriptor, $0.baseAddress, $0.count) > 0 {}

@@ -3,27 +3,31 @@
 internal import Glibc
 internal import Packager
 
-/// Serves HLS and DASH from a folder in which a live stream grows, with low latency: requests for what
-/// comes next are held until it has come (draft-pantos-hls-rfc8216bis 6.2.5).
+/// Serves HLS and DASH from a folder to which a live stream is being written, with low latency:
+/// requests for the next segment or part are held until it is available
+/// (draft-pantos-hls-rfc8216bis 6.2.5).
 ///
 /// ```swift
 /// let origin = try HLSOrigin(folder: "live")
 /// let server = try await WebServer.start(on: ["127.0.0.1"], port: 8080, origin)
 /// ```
 ///
-/// Only files of streams and of web pages are served, none whose name begins with a dot, and none
-/// outside of the folder.
+/// Only media files and files of web pages are served, but none whose name begins with a dot and
+/// none outside the folder.
 public struct HLSOrigin: WebResponder {
-  /// An absolute path without symbolic links.
+  /// The absolute path of the folder, with symbolic links resolved.
   public let folder: String
   private let allowedOrigin: String?
   private let playlists: PlaylistCache
   private let watch = FolderWatch()
 
+  /// Creates a responder.
+  ///
   /// - Parameters:
   ///   - folder: the path of a folder.
-  ///   - allowedOrigin: whose pages may read what is served; `*` for all, nil for none but its own.
-  /// - Throws: a ``FileError`` where there is no such folder.
+  ///   - allowedOrigin: the origin whose pages may read the files; `*` for all, nil for none but
+  ///     the server's own.
+  /// - Throws: a ``FileError`` if there is no such folder.
   public init(folder: String, allowedOrigin: String? = "*") throws(FileError) {
     guard let path = realpath(folder, nil) else { throw FileError(code: errno) }
     defer { free(path) }
@@ -36,6 +40,7 @@ public struct HLSOrigin: WebResponder {
     playlists = PlaylistCache(folder: self.folder)
   }
 
+  /// Answers a request, and waits up to three target durations for the next segment or part.
   public func respond(to request: WebRequest) async -> WebResponse {
     var response =
       request.method == .options ? WebResponse(.noContent, headers: preflight) : await get(request)
@@ -77,7 +82,8 @@ public struct HLSOrigin: WebResponder {
     }
   }
 
-  /// - Parameter age: for how long an answer that has what was waited for may be kept, in seconds.
+  /// - Parameter age: how long the response may be cached, in seconds; nil if it must be
+  ///   revalidated.
   private func response(
     _ playlist: ServedPlaylist, _ directives: PlaylistDirectives, _ request: WebRequest,
     keeping age: Int?
@@ -99,7 +105,7 @@ public struct HLSOrigin: WebResponder {
   ) async -> WebResponse {
     var generation = watch.generation
     if let file = OpenFile(path, in: folder) { return file.response(type, request) }
-    // What a playlist has announced comes soon, and is held until then.
+    // A file that a playlist announces is expected soon, so the request is held.
     guard let playlist = playlists.playlist(hinting: path), let now = playlists.playlist(playlist)
     else { return Self.missing }
     let deadline = Self.deadline(now)
@@ -123,7 +129,7 @@ public struct HLSOrigin: WebResponder {
     watch.watch(([folder] + path.dropLast()).joined(separator: "/"))
   }
 
-  /// Nobody waits longer than three target durations.
+  /// Returns the time at which held requests end: after three target durations.
   private static func deadline(_ playlist: ServedPlaylist) -> ContinuousClock.Instant {
     .now + .seconds(3 * playlist.targetDuration)
   }
@@ -132,7 +138,7 @@ public struct HLSOrigin: WebResponder {
 
   private static let missing = WebResponse(.notFound, headers: [("Cache-Control", "no-cache")])
 
-  /// Those of all answers.
+  /// The headers of all responses.
   private var common: [(name: String, value: String)] {
     let own = [("X-Content-Type-Options", "nosniff")]
     guard let allowedOrigin else { return own }
@@ -162,15 +168,15 @@ extension OpenFile {
   }
 }
 
-/// The kinds of files that are served, by the ends of their names.
+/// The media type of a served file, by its extension.
 enum MediaType: Equatable {
   case playlist
-  /// What is listed elsewhere, and has a name of its own.
+  /// A file whose name changes with its content.
   case media(String)
-  /// What keeps its name when it changes.
+  /// A file that keeps its name when its content changes.
   case page(String)
 
-  /// - Returns: nil for a file that is not to be served.
+  /// - Returns: nil for a file that must not be served.
   init?(_ name: String) {
     guard let dot = name.lastIndex(of: ".") else { return nil }
     switch name[dot...].dropFirst().lowercased() {
@@ -190,7 +196,7 @@ enum MediaType: Equatable {
     }
   }
 
-  /// RFC 6838.
+  /// The media type (RFC 6838).
   var name: String {
     switch self {
     case .playlist: "application/vnd.apple.mpegurl"
@@ -198,8 +204,8 @@ enum MediaType: Equatable {
     }
   }
 
-  /// A stream that begins anew takes the names of the one before, so nothing is kept for long without
-  /// asking.
+  /// The `Cache-Control` header. A restarted stream reuses file names, so responses may be cached
+  /// only briefly without revalidation.
   var cacheControl: String {
     if case .media = self { "public, max-age=60" } else { "no-cache" }
   }

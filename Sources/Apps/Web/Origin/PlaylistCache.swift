@@ -3,11 +3,11 @@
 internal import Packager
 internal import Synchronization
 
-/// The playlists that were asked for, each read once until it changes.
+/// A cache of requested playlists; each is read again only if its file has changed.
 final class PlaylistCache: Sendable {
   fileprivate struct Entry {
     let content: ServedPlaylist
-    /// When it was asked for last.
+    /// The sequence number of the last use.
     var use: UInt64
   }
 
@@ -19,13 +19,13 @@ final class PlaylistCache: Sendable {
   private let state = Mutex(State())
   private let folder: String
 
-  /// So many are kept; those that are asked for again soon.
+  /// Maximum number of cached playlists; the least recently used one is removed.
   fileprivate static let capacity = 64
 
   /// - Parameter folder: an absolute path without symbolic links.
   init(folder: String) { self.folder = folder }
 
-  /// - Returns: nil where there is no media playlist now.
+  /// - Returns: nil if there is currently no media playlist at the path.
   func playlist(_ path: [String]) -> ServedPlaylist? {
     guard let file = OpenFile(path, in: folder) else {
       state.withLock { $0.entries[path] = nil }
@@ -37,14 +37,14 @@ final class PlaylistCache: Sendable {
     return content
   }
 
-  /// The playlist that says that a file comes next, if one that was asked for does.
+  /// Returns the cached playlist that announces a file as the next one; nil if there is none.
   func playlist(hinting file: [String]) -> [String]? {
     let entries = state.withLock { $0.entries }
     return entries.first { path, entry in hints(entry.content, at: path, file) }?.key
   }
 
-  /// Whether a playlist says now that a file comes next: a part, or the segment that it is one of,
-  /// which players of DASH ask for while it grows.
+  /// Returns whether a playlist currently announces a file as the next one: a part, or the segment
+  /// that contains it, which DASH players request while it is still growing.
   func hints(_ path: [String], _ file: [String]) -> Bool {
     playlist(path).map { hints($0, at: path, file) } ?? false
   }
@@ -56,7 +56,8 @@ final class PlaylistCache: Sendable {
     return hint == file || Self.segment(ofPart: hint) == file
   }
 
-  /// `segment00122.m4s` for `segment00122.2.m4s`; nil for another kind of name.
+  /// Returns the name of a part's segment, such as `segment00122.m4s` for `segment00122.2.m4s`; nil
+  /// for other names.
   private static func segment(ofPart part: [String]) -> [String]? {
     guard let name = part.last else { return nil }
     let pieces = name.split(separator: ".", omittingEmptySubsequences: false)
@@ -66,7 +67,7 @@ final class PlaylistCache: Sendable {
     return part.dropLast() + [(pieces.dropLast(2) + pieces.suffix(1)).joined(separator: ".")]
   }
 
-  /// The file that an address in a playlist means.
+  /// Returns the path of the file to which a URI in a playlist refers.
   private func resolve(_ address: String, from path: [String]) -> [String]? {
     var folder = Array(path.dropLast())
     let mark = address.firstIndex { $0 == "?" || $0 == "#" } ?? address.endIndex

@@ -2,15 +2,15 @@
 
 internal import Packager
 
-/// A media playlist as it lies in the folder now.
+/// The current content of a media playlist file.
 struct ServedPlaylist: Sendable {
   let file: OpenFile
   let playlist: MediaPlaylist
-  /// A delta update, where one saves something, and would leave out nothing that this program does not
-  /// know.
+  /// A delta update; nil if it would save nothing or if the playlist has tags that are unknown to
+  /// this program, which it would lose.
   let delta: String?
 
-  /// - Returns: nil for what is no media playlist.
+  /// - Returns: nil if the file is not a media playlist.
   init?(_ file: OpenFile) {
     guard file.size <= Self.maximumSize, let bytes = try? file.read(0..<file.size),
       let text = String(validating: bytes, as: UTF8.self),
@@ -22,29 +22,29 @@ struct ServedPlaylist: Sendable {
     self.delta = delta == text ? nil : delta
   }
 
-  /// More has no playlist that changes: a day of segments of half a second is less. In bytes.
+  /// Maximum size in bytes: enough for a day of segments of half a second.
   private static var maximumSize: UInt64 { 1 << 24 }
 
-  /// In whole seconds.
+  /// The target duration in seconds.
   var targetDuration: Int { playlist.targetDuration }
 
-  /// Requests for what comes are held until it has come.
+  /// Whether requests for the next segment or part are held until it is available.
   var isBlocking: Bool { playlist.lowLatency != nil && !playlist.hasEnded }
 
-  /// Whether it has a segment, or a part of one, that a request waits for
+  /// Returns whether the playlist contains the segment or part for which a request waits
   /// (draft-pantos-hls-rfc8216bis 6.2.5.2).
   func lists(_ wanted: PlaylistDirectives.Position) -> Bool {
     let next = playlist.nextSequence
     guard let part = wanted.part else { return wanted.sequence < next }
     if wanted.sequence == next { return part < UInt64(playlist.openParts.count) }
     guard wanted.sequence < next else { return false }
-    // A part behind the last one of a segment is the first one of the next segment.
+    // A part number after the last part of a segment means the first part of the next segment.
     let isLast = wanted.sequence + 1 == next
     let parts = playlist.segments.last?.parts.count ?? 0
     return !isLast || part < UInt64(parts) || !playlist.openParts.isEmpty
   }
 
-  /// Whether a request is for so late a time that it can only be a mistake.
+  /// Returns whether the requested position is too far in the future to be valid.
   func isFarAhead(_ wanted: PlaylistDirectives.Position) -> Bool {
     let next = playlist.nextSequence
     guard wanted.sequence <= next + 1 else { return true }
@@ -53,7 +53,7 @@ struct ServedPlaylist: Sendable {
     return part >= open + advancePartLimit
   }
 
-  /// How many parts ahead a request may ask for.
+  /// Maximum number of parts by which a request may be ahead.
   private var advancePartLimit: UInt64 {
     let second: UInt64 = 1_000_000_000
     guard let target = playlist.lowLatency?.partTarget, target > 0, target < second else {
@@ -69,22 +69,22 @@ extension UInt64 {
   }
 }
 
-/// What a player says when it asks for a playlist (draft-pantos-hls-rfc8216bis 6.2.5).
+/// The delivery directives of a playlist request (draft-pantos-hls-rfc8216bis 6.2.5).
 struct PlaylistDirectives: Equatable, Sendable {
-  /// A segment, or one of its parts.
+  /// The position of a segment or of one of its parts.
   struct Position: Equatable, Sendable {
     /// The media sequence number.
     var sequence: UInt64
-    /// From 0 on.
+    /// The index of the part in its segment, from 0.
     var part: UInt64?
   }
 
-  /// The answer is to have this (`_HLS_msn`, `_HLS_part`).
+  /// The position that the response has to contain (`_HLS_msn`, `_HLS_part`).
   var position: Position?
-  /// The answer may leave out what is old (`_HLS_skip`).
+  /// Whether the client accepts a delta update (`_HLS_skip`).
   var skips: Bool
 
-  /// - Returns: nil for directives that make no sense.
+  /// - Returns: nil for invalid directives.
   init?(_ request: WebRequest) {
     skips = ["YES", "v2"].contains(request.parameter("_HLS_skip"))
     let numbers = ["_HLS_msn", "_HLS_part"].map { name in

@@ -5,16 +5,16 @@ internal import NIOHTTP1
 internal import NIOPosix
 internal import Synchronization
 
-/// A peer: its requests, one after the other.
+/// A client's connection, which serves its requests one after the other.
 struct Connection: Sendable {
   private let channel: NIOAsyncChannel<HTTPServerRequestPart, HTTPServerResponsePart>
   private let limits: WebServerLimits
   private let responder: any WebResponder
 
-  /// So much of a file is in memory at a time, in bytes.
+  /// Size in bytes of the pieces in which a file is read and sent.
   private static let pieceSize: UInt64 = 1 << 18
 
-  /// Sets up a channel, on its own thread.
+  /// Sets up a channel on its event loop.
   init(_ channel: any Channel, _ limits: WebServerLimits, _ responder: any WebResponder) throws {
     self.limits = limits
     self.responder = responder
@@ -29,9 +29,9 @@ struct Connection: Sendable {
     self.channel = try NIOAsyncChannel(wrappingChannelSynchronously: channel)
   }
 
-  /// Answers until the peer leaves, or does what no peer should; then the connection is closed.
+  /// Answers requests until the client disconnects or violates a limit, then closes the connection.
   func serve() async {
-    // What goes wrong here is the peer's affair alone.
+    // Errors of a connection affect only its client.
     try? await channel.executeThenClose { parts, _ in
       var parts = parts.makeAsyncIterator()
       while case .head(let head)? = try await parts.next() {
@@ -47,7 +47,7 @@ struct Connection: Sendable {
     }
   }
 
-  /// False where a peer sends more than anyone needs who asks for something.
+  /// Reads and drops a request's body. Returns false if the body is too large or incomplete.
   private func skipBody(
     _ parts: inout NIOAsyncChannelInboundStream<HTTPServerRequestPart>.AsyncIterator
   ) async throws -> Bool {
@@ -96,21 +96,21 @@ struct Connection: Sendable {
     while place < range.upperBound {
       let piece = place..<min(place + Self.pieceSize, range.upperBound)
       let bytes = try await NIOThreadPool.singleton.runIfActive { try file.read(piece) }
-      // The head has said how much comes: where the file has become shorter, the connection ends.
+      // Content-Length has been sent: if the file has become shorter, the connection is closed.
       guard bytes.count == piece.count else { throw ChannelError.eof }
       try await write(.body(.byteBuffer(ByteBuffer(bytes: bytes))))
       place = piece.upperBound
     }
   }
 
-  /// Writes, and waits until the peer has taken it, or the system has for it.
+  /// Writes a part and waits until the system has accepted it.
   private func write(_ part: HTTPServerResponsePart) async throws {
     try await channel.channel.writeAndFlush(part).get()
   }
 }
 
-/// Closes a connection whose peer lets itself be waited for: for the whole head of a request, or to
-/// take what it has been sent.
+/// Closes the connection of a client that is too slow to send a complete request or to receive a
+/// response.
 final class PeerWatch: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
@@ -119,9 +119,9 @@ final class PeerWatch: ChannelDuplexHandler {
 
   private let patience: TimeAmount
   private var deadline: Scheduled<Void>?
-  /// The peer waits for us: its request is complete, and its answer is not.
+  /// Whether a complete request is being answered, so that the client waits for the server.
   private var isAnswering = false
-  /// How many writes the peer has not taken yet.
+  /// Number of writes that have not completed yet.
   private var outstanding = 0
 
   init(patience: Duration) {
@@ -159,7 +159,7 @@ final class PeerWatch: ChannelDuplexHandler {
     context.write(data, promise: written)
   }
 
-  /// Gives the peer its time anew, where it is to do something.
+  /// Restarts the timer if it is the client's turn.
   private func update(_ context: ChannelHandlerContext) {
     deadline?.cancel()
     guard outstanding > 0 || !isAnswering else { return }
@@ -168,14 +168,14 @@ final class PeerWatch: ChannelDuplexHandler {
   }
 }
 
-/// How many peers are connected.
+/// The number of connected clients.
 final class ConnectionCount: Sendable {
   private let count = Mutex(0)
   private let limit: Int
 
   init(limit: Int) { self.limit = limit }
 
-  /// False where there are too many already.
+  /// Counts a client. Returns false if the limit is reached.
   func begin() -> Bool {
     count.withLock {
       guard $0 < limit else { return false }

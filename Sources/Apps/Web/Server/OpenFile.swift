@@ -2,21 +2,21 @@
 
 internal import Glibc
 
-/// An ordinary file below a folder, open for reading.
+/// A regular file in a folder, open for reading.
 public final class OpenFile: Sendable {
-  /// In bytes, when it was opened.
+  /// Size in bytes when the file was opened.
   public let size: UInt64
-  /// Another one whenever the file is another one, or has been written to: a strong validator
-  /// (RFC 9110 8.8.3), with its quotation marks.
+  /// A strong validator (RFC 9110 8.8.3), with its quotation marks: it changes if the file is
+  /// replaced or written to.
   public let tag: String
   private let descriptor: Int32
 
-  /// Opens a file, unless it lies outside of the folder, as one behind a symbolic link may.
+  /// Opens a file, unless it lies outside the folder, which a symbolic link may cause.
   ///
   /// - Parameters:
-  ///   - path: from the folder to the file.
+  ///   - path: the path components from the folder to the file.
   ///   - folder: an absolute path without symbolic links.
-  /// - Returns: nil where there is no such file, or it may not be read.
+  /// - Returns: nil if there is no such file or it cannot be read.
   public init?(_ path: [String], in folder: String) {
     let file = open(
       folder + "/" + path.joined(separator: "/"), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
@@ -36,7 +36,8 @@ public final class OpenFile: Sendable {
 
   deinit { close(descriptor) }
 
-  /// Where an open file lies now: nothing that is done to names can make another one of it.
+  /// Returns the current path of an open file. It is not affected by a later change of the path
+  /// that was opened.
   private static func path(of file: Int32) -> String? {
     let capacity = Int(PATH_MAX)
     var bytes = [CChar](repeating: 0, count: capacity)
@@ -45,7 +46,7 @@ public final class OpenFile: Sendable {
       ? nil : String(validating: bytes.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// Reads from a place on, less where the file ends; waits for the disk.
+  /// Reads a range of bytes, fewer at the end of the file. Blocks on disk I/O.
   ///
   /// - Throws: a ``FileError``.
   public func read(_ range: Range<UInt64>) throws(FileError) -> [UInt8] {
@@ -67,17 +68,19 @@ public final class OpenFile: Sendable {
   }
 }
 
-/// Why a file cannot be read.
+/// The reason that a file cannot be read.
 public struct FileError: Error, CustomStringConvertible {
-  /// As the system numbers them (`errno`).
+  /// The value of `errno`.
   public let code: Int32
 
+  /// Creates an error from a value of `errno`.
   public init(code: Int32) { self.code = code }
 
+  /// The system's message for the code.
   public var description: String { String(cString: strerror(code)) }
 }
 
-/// A date as headers have it (RFC 9110 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
+/// Dates in HTTP headers (RFC 9110 5.6.7): `Sun, 06 Nov 1994 08:49:37 GMT`.
 enum HTTPDate {
   static var now: String { text(secondsSince1970: time(nil)) }
 

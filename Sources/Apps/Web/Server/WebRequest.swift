@@ -1,25 +1,34 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a peer asks for.
+/// A client's request.
 public struct WebRequest: Sendable {
-  /// What is asked of a resource (RFC 9110 9.3). Others are refused before a responder sees them.
+  /// The request method (RFC 9110 9.3). Others are rejected before a responder is called.
   public enum Method: String, Sendable {
+    /// The resource.
     case get = "GET"
+    /// The headers of the resource, without its content.
     case head = "HEAD"
+    /// The supported methods and, for CORS, the allowed origins.
     case options = "OPTIONS"
   }
 
+  /// The request method.
   public let method: Method
-  /// The parts of the path between slashes, without escapes: `["video_0", "index.m3u8"]`; the last one
-  /// is empty where the path ends in a slash. None is `.` or `..`, or has a slash or a NUL in it.
+  /// The percent-decoded path components: `["video_0", "index.m3u8"]`. The last one is empty if the
+  /// path ends in a slash. None is `.` or `..`, or contains a slash or NUL.
   public let path: [String]
-  /// What follows the question mark, without escapes, in its order.
+  /// The percent-decoded query parameters, in order.
   public let query: [(name: String, value: String)]
   private let headers: [(name: String, value: String)]
 
-  /// - Parameter target: as the first line of a request has it: `/video_0/index.m3u8?_HLS_msn=3`
-  ///   (RFC 9112 3.2.1).
-  /// - Returns: nil for a target that no resource has.
+  /// Creates a request from its request line.
+  ///
+  /// - Parameters:
+  ///   - method: the request method.
+  ///   - target: the request target in origin form: `/video_0/index.m3u8?_HLS_msn=3` (RFC 9112
+  ///     3.2.1).
+  ///   - headers: the header fields.
+  /// - Returns: nil for an invalid target.
   public init?(_ method: Method, _ target: String, headers: [(name: String, value: String)] = []) {
     guard target.utf8.first == UInt8(ascii: "/") else { return nil }
     let mark = target.firstIndex(of: "?") ?? target.endIndex
@@ -43,15 +52,15 @@ public struct WebRequest: Sendable {
     self.headers = headers
   }
 
-  /// The first value of a parameter of the query.
+  /// Returns the first value of a query parameter.
   public func parameter(_ name: String) -> String? { query.first { $0.name == name }?.value }
 
-  /// The first value of a header, whose name is given in small letters.
+  /// Returns the first value of a header field, whose name is given in lower case.
   public func header(_ name: String) -> String? {
     headers.first { $0.name.lowercased() == name }?.value
   }
 
-  /// RFC 3986 2.1; nil for an escape that is none, and for what is no UTF-8.
+  /// Decodes percent-encoding (RFC 3986 2.1); nil if an escape or the UTF-8 is invalid.
   private static func unescaped(_ text: Substring) -> String? {
     var bytes: [UInt8] = []
     var rest = text.utf8

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a peer gets.
+/// The response to a client's request.
 public struct WebResponse: Sendable {
-  /// RFC 9110 15.
+  /// Status codes (RFC 9110 15).
   public enum Status: Int, Sendable {
     case ok = 200
     case noContent = 204
@@ -19,24 +19,29 @@ public struct WebResponse: Sendable {
     case serviceUnavailable = 503
   }
 
+  /// The content of a response.
   public enum Body: Sendable {
+    /// Bytes in memory.
     case bytes([UInt8])
-    /// Some bytes of a file.
+    /// A range of a file's bytes.
     case file(OpenFile, Range<UInt64>)
   }
 
+  /// The status code.
   public var status: Status
+  /// The header fields, without `Date`, `Content-Length` and `Connection`, which the server adds.
   public var headers: [(name: String, value: String)]
-  /// Left out where the request is `HEAD`.
+  /// The content; not sent in response to `HEAD`.
   public var body: Body
 
+  /// Creates a response, by default without content.
   public init(
     _ status: Status, headers: [(name: String, value: String)] = [], body: Body = .bytes([])
   ) {
     (self.status, self.headers, self.body) = (status, headers, body)
   }
 
-  /// In bytes.
+  /// Size of the content in bytes.
   var length: UInt64 {
     switch body {
     case .bytes(let bytes): UInt64(bytes.count)
@@ -45,18 +50,21 @@ public struct WebResponse: Sendable {
   }
 }
 
-/// Says what peers get.
+/// Answers the requests of a ``WebServer``.
 public protocol WebResponder: Sendable {
-  /// The answer to a request. It may take its time; when the peer leaves meanwhile, the task is
-  /// cancelled.
+  /// Returns the response to a request. It may suspend for any time; if the client disconnects, the
+  /// task is cancelled.
   func respond(to request: WebRequest) async -> WebResponse
 }
 
 extension WebResponse {
-  /// A file, or what a request wants of it: a part (RFC 9110 14), or to be told that it has not changed
-  /// (RFC 9110 13).
+  /// Creates a response with a file, or according to the request with a part of it (RFC 9110 14) or
+  /// with the status that it has not changed (RFC 9110 13).
   ///
-  /// - Parameter headers: its type, and how long it may be kept.
+  /// - Parameters:
+  ///   - file: the file to send.
+  ///   - request: the client's request.
+  ///   - headers: further headers, such as the content type and cache control.
   public init(
     _ file: OpenFile, for request: WebRequest, headers: [(name: String, value: String)]
   ) {
@@ -93,8 +101,8 @@ extension WebResponse {
   }
 }
 
-/// What a `Range` header asks for. Several ranges, and other units, get the whole
-/// (RFC 9110 14.2 allows that).
+/// The byte range of a `Range` header. Multiple ranges and other units select the whole file, as
+/// RFC 9110 14.2 permits.
 enum RequestedRange: Equatable {
   case all
   case none
@@ -107,7 +115,7 @@ enum RequestedRange: Equatable {
     guard ends.count == 2, ends.allSatisfy({ $0.utf8.allSatisfy { 0x30...0x39 ~= $0 } }) else {
       return
     }
-    // So long a number is behind the end of any file.
+    // A number that overflows is beyond the end of any file.
     let numbers = ends.map { $0.isEmpty ? nil : UInt64($0) ?? .max }
     switch (numbers[0], numbers[1]) {
     case (let first?, let last):

@@ -4,8 +4,8 @@ internal import Glibc
 internal import NIOCore
 internal import NIOPosix
 
-/// A web server for few peers, any of which may be hostile: HTTP/1.1 without encryption. Where there
-/// are many, or they are far away, a reverse proxy stands before it.
+/// A web server for a small number of clients, which may be hostile: HTTP/1.1 without encryption.
+/// For many or remote clients, put it behind a reverse proxy.
 ///
 /// ```swift
 /// let server = try await WebServer.start(on: ["127.0.0.1"], port: 8080, responder)
@@ -13,7 +13,7 @@ internal import NIOPosix
 /// await server.stop()
 /// ```
 public final class WebServer: Sendable {
-  /// The port that it listens on.
+  /// The port on which it listens.
   public let port: Int
   private let group: MultiThreadedEventLoopGroup
 
@@ -22,12 +22,14 @@ public final class WebServer: Sendable {
     self.group = group
   }
 
-  /// Begins to listen, on the same port of all addresses.
+  /// Starts listening, on the same port of all addresses.
   ///
   /// - Parameters:
-  ///   - hosts: addresses of this machine, or names of it. One that the machine does not have is
-  ///     passed over, where it has another.
-  ///   - port: 0 for any that is free.
+  ///   - hosts: addresses or names of this machine. Addresses that the machine does not have are
+  ///     skipped, as long as one remains.
+  ///   - port: the port; 0 for any free one.
+  ///   - limits: limits for the clients.
+  ///   - responder: answers the requests.
   /// - Throws: a ``WebServerError``.
   public static func start(
     on hosts: [String], port: Int, limits: WebServerLimits = WebServerLimits(),
@@ -56,7 +58,7 @@ public final class WebServer: Sendable {
     guard let bound else {
       try? await group.shutdownGracefully()
       throw missing
-        ?? WebServerError(host: "", port: port, isPortTaken: false, reason: "no address is given")
+        ?? WebServerError(host: "", port: port, isPortTaken: false, reason: "no address was given")
     }
     return WebServer(port: bound, group)
   }
@@ -80,30 +82,33 @@ public final class WebServer: Sendable {
       }
   }
 
-  /// Closes all connections, and listens no more.
+  /// Stops listening and closes all connections.
   public func stop() async { try? await group.shutdownGracefully() }
 }
 
-/// Why a server cannot listen.
+/// The reason that a server cannot listen.
 public struct WebServerError: Error, CustomStringConvertible {
+  /// The address or name.
   public let host: String
+  /// The port.
   public let port: Int
-  /// Another program listens there.
+  /// Whether another program uses the port.
   public let isPortTaken: Bool
   let reason: String
 
+  /// A message with the port, the address and the system's reason.
   public var description: String { "port \(port) of \(host): \(reason)" }
 }
 
-/// What a server bears from its peers.
+/// Limits that a server imposes on its clients.
 public struct WebServerLimits: Sendable {
-  /// So many are connected at the same time; a further one is turned away at once.
+  /// Maximum number of simultaneous connections; further ones are refused.
   public var connections = 256
-  /// Of the first line and the headers of a request, in bytes.
+  /// Maximum size of a request's first line and headers, in bytes.
   public var headSize = 16_384
-  /// How long is waited for a peer to send the whole head of a request, or to take some of what it is
-  /// sent.
+  /// Maximum time for a client to send a complete request, or to receive a pending write.
   public var patience = Duration.seconds(30)
 
+  /// Creates the default limits.
   public init() {}
 }
