@@ -111,8 +111,8 @@ struct FileCommandTests {
       (["run", "sbs-to-mvhvc"], 2, "did you mean 'sbs-to-mvhevc'?"),
       (["explain", "retga"], 2, "did you mean 'retag'?"),
       (["graph", "no.yaml"], 2, "error: there is no file 'no.yaml'"),
-      (["check", "nothing-like-it"], 2, "'gst-spatial list' shows the ready pipelines"),
-      (["run", "input=a.mp4", "sbs-to-mvhevc"], 2, "the pipeline comes first"),
+      (["check", "nothing-like-it"], 2, "'gst-spatial list' lists the ready pipelines"),
+      (["run", "input=a.mp4", "sbs-to-mvhevc"], 2, "specify the pipeline first"),
       (["run", "sbs-to-mvhevc", "a.mp4"], 2, "did you mean input=a.mp4?"),
       (["run", "sbs-to-mvhevc", "input=a", "qualty=3"], 2, "did you mean 'quality'?"),
       (["run", "sbs-to-mvhevc", "input=a.mp4"], 2, "there is no file 'a.mp4'"),
@@ -121,7 +121,7 @@ struct FileCommandTests {
       (["run", "live-test-to-mvhevc", "output=no/a.mov"], 2, "there is no folder 'no'"),
       (["info", "a.mov"], 2, "'a.mov' cannot be read as a movie: No such file or directory"),
       (["frames", "a.mov", "--at", "1s"], 2, "No such file or directory"),
-      (["frames", "a.mov", "--at", "soon"], 64, "'soon' is no time"),
+      (["frames", "a.mov", "--at", "soon"], 64, "'soon' is not a time"),
     ])
   func mistyped(arguments: [String], status: Int32, message: String) throws {
     let result = try Command.run(arguments, in: folder)
@@ -227,7 +227,7 @@ struct FileCommandTests {
       // A terminal and a file have other widths.
       #expect(try String(contentsOfFile: path, encoding: .utf8) == printed)
       let refused = try Command.run(command + options, in: folder)
-      #expect(refused.status == 3 && refused.errors.contains("is there already"))
+      #expect(refused.status == 3 && refused.errors.contains("already exists"))
       #expect(try Command.run(command + options + ["-y"], in: folder).status == 0)
     }
   }

@@ -105,7 +105,7 @@ struct GraphCommandTests {
     let without = "PATH=/nowhere; export PATH; "
     let svg = try Command.run(["graph", "sbs-to-mvhevc", "--svg"], in: folder, shell: without)
     #expect(svg.status == 1 && svg.output.isEmpty)
-    #expect(svg.errors.contains("the Debian package graphviz has it"))
+    #expect(svg.errors.contains("install the Debian package graphviz"))
     let dot = try Command.run(["graph", "sbs-to-mvhevc", "--dot"], in: folder, shell: without)
     #expect(dot.status == 0 && dot.output.hasPrefix("digraph pipeline {\n"))
     #expect(dot.output.components(separatedBy: " -> ").count > 15)

@@ -51,7 +51,7 @@ struct ImmersiveCommandTests {
     try await makePacked(name)
     let line = try line([name, "b.mov"])
     #expect(line.contains(pipeline) && line.contains(values), "\(line)")
-    #expect(line.contains("note: '\(name)' does not say it, but by its name it shows"))
+    #expect(line.contains("note: '\(name)' has no such metadata, but its name means"))
   }
 
   @Test("no name, an option and what the movie says win over a name")
@@ -127,8 +127,8 @@ struct ImmersiveCommandTests {
     #expect(entry.horizontalFieldOfView == .some(.init(thousandthsOfDegree: 180_000)))
     let info = try Command.run(["info", "b.mov"], in: folder).output
     #expect(info.contains("projection            half-equirectangular"))
-    #expect(info.contains("  said in             vexu, sv3d\n"))
-    #expect(info.contains("Apple devices         show this around the viewer, with both eyes"))
+    #expect(info.contains("  specified in        vexu, sv3d\n"))
+    #expect(info.contains("Apple devices         treat this as immersive, with both eyes"))
   }
 
   @Test("info says who says what, and what headsets make of it")
@@ -149,8 +149,8 @@ struct ImmersiveCommandTests {
       "projection            equirectangular",
       "pose                  yaw 10.000, pitch 0.000, roll -1.500 degrees",
       "initial view          yaw 45.000, pitch 0.000, roll 0.000 degrees",
-      "  said in             vexu, sv3d, Spherical Video V1",
-      "Apple devices         show this around the viewer, with one eye",
+      "  specified in        vexu, sv3d, Spherical Video V1",
+      "Apple devices         treat this as immersive, with one eye",
     ] {
       #expect(whole.text.contains(line + "\n"), "\(whole.text)")
     }
@@ -159,9 +159,9 @@ struct ImmersiveCommandTests {
     #expect(whole.json["apple-immersive"] as? Bool == true)
     let part = try await make("bounds=0.1,0.1,0.25,0.25")
     #expect(part.text.contains("cut off               10.00 % at the top, 10.00 % at the bottom, "))
-    #expect(part.text.contains("  said in             sv3d\n"))
+    #expect(part.text.contains("  specified in        sv3d\n"))
     #expect(part.text.contains("Apple devices         do not treat this as spatial"))
-    #expect(part.text.contains("advisable           'vexu/proj/prji', the projection"))
+    #expect(part.text.contains("recommended         'vexu/proj/prji': the projection"))
     #expect(part.json["apple-immersive"] as? Bool == false)
   }
 }

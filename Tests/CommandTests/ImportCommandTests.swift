@@ -77,19 +77,19 @@ struct ImportCommandTests {
   @Test(
     "what a file cannot say, or nobody can, is told with its place",
     arguments: [
-      ("videotestsrc ! x264enc @preset=fast ! fakesink", 24, "a file has no presets"),
-      ("videotestsrc ! decodebin3 avdec::x=3 ! fakesink", 27, "'avdec' is no pad of decodebin3"),
-      ("a : b", 3, "':' links all pads"), ("videotestsrc ! t.a,b", 16, "several pads at once"),
+      ("videotestsrc ! x264enc @preset=fast ! fakesink", 24, "pipeline files have no presets"),
+      ("videotestsrc ! decodebin3 avdec::x=3 ! fakesink", 27, "'avdec' is not a pad of decodebin3"),
+      ("a : b", 3, "':' links all pads"), ("videotestsrc ! t.a,b", 16, "several pads need"),
       ("http://example.org/a ! fakesink", 1, "uridecodebin uri=http://example.org/a"),
       ("videotestsrc !", 14, "nothing follows this '!'"),
-      ("! fakesink", 1, "nothing stands in front"), ("a !! b", 3, "'!!' is neither"),
+      ("! fakesink", 1, "nothing precedes this"), ("a !! b", 3, "'!!' is neither"),
       ("videotestsrc ! ! fakesink", 14, "nothing follows this '!'"),
       ("( videotestsrc ! fakesink", 1, "this bin is not closed"),
-      ("videotestsrc ! fakesink )", 25, "nothing is open"),
+      ("videotestsrc ! fakesink )", 25, "no matching '('"),
       ("videotestsrc ! 'x", 16, "this quote is not closed"),
       ("videotestsrc ! nobody.", 16, "no element has the name 'nobody'"),
       ("queue name=a ! queue name=a", 22, "two elements have the name 'a'"),
-      ("( a b ) ! c", 1, "a bin of several chains"), ("", 1, "the line is empty"),
+      ("( a b ) ! c", 1, "a bin with several chains"), ("", 1, "the line is empty"),
     ])
   func mistakes(line: String, column: Int, message: String) throws {
     let result = try Command.run(["import", line], in: folder)

@@ -69,7 +69,7 @@ struct KeepingTests {
       let result = try Command.run(["run", file], in: folder)
       #expect(result.status == 1)
       #expect(result.errors.contains(":9:20: error: 'identity': Failed after iterations"))
-      #expect(result.errors.contains("what was recorded is kept in '\(name)': 1.5 s, "))
+      #expect(result.errors.contains("the recording is kept in '\(name)': 1.5 s, "))
       #expect((40...45).contains(try frames(name)))
     }
     #expect(folder.names == ["a.yaml", "out.incomplete-2.mov", "out.incomplete.mov"])

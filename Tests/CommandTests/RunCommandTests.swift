@@ -94,7 +94,7 @@ struct RunCommandTests {
     #expect(result.status == 1)
     #expect(result.errors.contains(":2:3: error: 'sink' (filesink): Could not write to resource."))
     #expect(result.errors.contains("File too large"))
-    #expect(result.errors.contains("what was recorded is kept in 'out.incomplete.raw': 1.0 MB"))
+    #expect(result.errors.contains("the recording is kept in 'out.incomplete.raw': 1.0 MB"))
     #expect(folder.names == ["a.yaml", "out.incomplete.raw"])
   }
 
@@ -204,7 +204,7 @@ struct RunCommandTests {
     ] {
       let result = try Command.run(["run", name, "input=flat.mp4"], in: folder)
       #expect(result.status == 2)
-      #expect(result.errors.contains("'flat.mp4' is no spatial movie: it shows one eye only"))
+      #expect(result.errors.contains("'flat.mp4' is no spatial movie: it has only one eye"))
     }
     let packed = try Command.run(["run", "mvhevc-to-2d", "input=packed.mp4"], in: folder)
     #expect(packed.errors.contains("is no spatial movie"), "\(packed.errors)")

@@ -126,7 +126,7 @@ struct ViewCommandTests {
       (
         ["missing.mov"], "error: 'missing.mov' cannot be read as a movie: No such file or directory"
       ),
-      (["a.mov", "--port", "70000"], "--port is a number from 0 to 65535"),
+      (["a.mov", "--port", "70000"], "--port must be a number from 0 to 65535"),
       (["a.mov", "--host", "0.0.0.0"], "add --insecure"),
     ] {
       let result = try Command.run(["view"] + arguments, in: folder)

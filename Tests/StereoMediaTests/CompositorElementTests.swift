@@ -123,7 +123,7 @@ struct CompositorElementTests {
     let path = try await Movies.spatial()
     let wrong: [(String, Compose<Void>)] = [
       ("the tea is cold", Compose { _ in throw Oops() }),
-      ("the source '5' shows nothing", Compose { _ in .source("5") }),
+      ("source '5' has no frame", Compose { _ in .source("5") }),
       (
         "differ",
         Compose { request in

@@ -169,7 +169,7 @@ struct SoundTests {
     let messages = errors.compactMap { $0?.message }
     #expect(
       messages.contains { $0.hasPrefix("the frames") && $0.contains("'voice'") }, "\(messages)")
-    #expect(messages.contains { $0.hasPrefix("the sound 'voice'") && $0.contains("the frames") })
+    #expect(messages.contains { $0.hasPrefix("audio track 'voice'") && $0.contains("the frames") })
   }
 
   /// What writing ends with.

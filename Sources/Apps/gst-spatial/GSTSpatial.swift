@@ -5,7 +5,7 @@ internal import Glibc
 internal import PipelineFile
 internal import StereoVideo
 
-/// The command.
+/// The `gst-spatial` command.
 struct GSTSpatial: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "gst-spatial",
@@ -16,15 +16,15 @@ struct GSTSpatial: AsyncParsableCommand {
       """,
     discussion: """
       EXAMPLES
-        gst-spatial list                                  the ready pipelines
-        gst-spatial run sbs-to-mvhevc --help              the parameters of one
-        gst-spatial run sbs-to-mvhevc input=movie.mp4     runs it
-        gst-spatial check mine.yaml                       all mistakes at once
+        gst-spatial list                                  list the ready pipelines
+        gst-spatial run sbs-to-mvhevc --help              show the parameters of one
+        gst-spatial run sbs-to-mvhevc input=movie.mp4     run it
+        gst-spatial check mine.yaml                       report all errors at once
 
       EXIT CODES
-        0 done, 1 it failed while it ran, 2 mistakes in a file or its arguments,
-        3 an output is there already, 4 the watchdog ended it, 64 wrong usage,
-        130 ended by Ctrl-C
+        0 success, 1 failure while running, 2 errors in a file or its arguments,
+        3 an output already exists, 4 stopped by the watchdog, 64 wrong usage,
+        130 interrupted by Ctrl-C
       """,
     version: ProjectVersion.current,
     subcommands: [
@@ -36,7 +36,8 @@ struct GSTSpatial: AsyncParsableCommand {
 }
 
 extension GSTSpatial {
-  /// What to say where the first word is no subcommand; nil where it is one, or an option.
+  /// Returns an error message if the first word is not a subcommand; nil if it is one, or an
+  /// option.
   static func hint(onCommand word: String?) -> String? {
     let names = configuration.subcommands.map { $0.configuration.commandName ?? "" }
     guard let word, !word.hasPrefix("-"), word != "help", !names.contains(word) else { return nil }
@@ -46,7 +47,7 @@ extension GSTSpatial {
       meant = "did you mean 'gst-spatial \(isPipeline ? "run" : "info") \(word)'?"
     }
     return "error: there is no command '\(word)'\n = "
-      + (meant ?? "'gst-spatial --help' shows the commands")
+      + (meant ?? "'gst-spatial --help' lists the commands")
   }
 }
 
@@ -65,16 +66,16 @@ enum Main {
   }
 }
 
-/// What scripts can tell from the exit code.
+/// The exit codes, for scripts.
 extension ExitCode {
-  /// An element failed, or a pad never came.
+  /// An element failed, or a pad did not appear.
   static let runFailed = ExitCode(1)
-  /// A file or its arguments have mistakes.
+  /// A file or its arguments have errors.
   static let mistakes = ExitCode(2)
-  /// An output is there already.
+  /// An output already exists.
   static let wouldOverwrite = ExitCode(3)
-  /// Nothing moved for as long as the watchdog allows.
+  /// There was no progress within the watchdog's time limit.
   static let frozen = ExitCode(4)
-  /// As shells report a program that Ctrl-C ends.
+  /// The code that shells report for a program ended by Ctrl-C.
   static let interrupted = ExitCode(130)
 }

@@ -151,8 +151,8 @@ final class Encode: Sendable {
     return starved.map { _, input in
       StereoMediaError(
         .stalled,
-        "\(inputs[waiting].name) waited at \(reach) for \(patience) for \(input.name), which so far "
-          + "ends at \(input.reach ?? .zero)",
+        "\(inputs[waiting].name) waited at \(reach) for \(patience) for \(input.name), which "
+          + "stopped at \(input.reach ?? .zero)",
         hint: "append data of the same time together or from two tasks; end finished inputs")
     }
   }

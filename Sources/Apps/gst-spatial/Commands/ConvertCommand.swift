@@ -6,11 +6,12 @@ internal import Glibc
 struct ConvertCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "convert",
-    abstract: "Look at a movie and convert it with the ready pipeline that suits it.",
+    abstract: "Convert a movie with the ready pipeline that suits it.",
     discussion: """
-      A packed movie, or one for each eye, becomes a spatial movie; a spatial movie becomes what \
-      --to says (side by side where it says nothing). How a movie is packed is seen from its \
-      pictures where it does not say so. The line that is run is printed: it can be repeated and varied.
+      A packed movie, or one movie for each eye, becomes a spatial movie. A spatial movie becomes \
+      what --to selects, by default side by side. If a movie does not signal its layout, the \
+      layout is detected from its pictures. The equivalent 'gst-spatial run' line is printed, so \
+      that it can be repeated and modified.
 
       EXAMPLES
         gst-spatial convert side-by-side.mp4 spatial.mov
@@ -24,37 +25,37 @@ struct ConvertCommand: AsyncParsableCommand {
       """)
 
   @Argument(
-    help: "The input, or one for each eye (left, right); the output; parameters: name=value.",
+    help: "The input, or one for each eye (left, right); the output; parameters as name=value.",
     completion: .file())
   var arguments: [String]
 
-  @Option(help: "What to make: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
+  @Option(help: "The output: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
   var to: ConversionChoice.Target?
 
   @Option(
     help: """
-      How the pictures surround the viewer: rectilinear (they do not), half-equirectangular, \
-      equirectangular or fisheye. Else as the movie says, or where it does not, its name: _180, _360, \
-      _FISHEYE190.
+      The projection of the pictures: rectilinear (a flat movie), half-equirectangular, \
+      equirectangular or fisheye. By default that of the movie or, if it has none, that in its \
+      name: _180, _360, _FISHEYE190.
       """)
   var projection: ConversionChoice.ProjectionName?
 
   @Option(
     help: """
-      How the eyes share a frame: side-by-side, top-bottom, or with -reversed behind it, the right eye \
-      first. Else as the movie says, its name (_LR, _TB), or its pictures.
+      How the eyes share a frame: side-by-side or top-bottom, with -reversed appended if the right \
+      eye comes first. By default as signalled by the movie, its name (_LR, _TB) or its pictures.
       """)
   var layout: ConversionChoice.LayoutName?
 
   @Flag(
     help:
-      "Look at all of the input before encoding it, so that bitrate=… is met at an even quality.")
+      "Encode in two passes, so that bitrate=… is met at an even quality.")
   var twoPass = false
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace an output that is there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace an existing output.")
   var force = false
 
-  @Flag(help: "Say what would be done.")
+  @Flag(help: "Show what would be done.")
   var dryRun = false
 
   @Flag(help: "Print events as JSON.")
@@ -62,7 +63,7 @@ struct ConvertCommand: AsyncParsableCommand {
 
   func validate() throws {
     guard (2...3).contains(paths.count) else {
-      throw ValidationError("Give an input (or one for each eye) and an output.")
+      throw ValidationError("Specify an input (or one for each eye) and an output.")
     }
   }
 
@@ -86,14 +87,14 @@ struct ConvertCommand: AsyncParsableCommand {
       Terminal.error.line("error: \(reason)")
       throw ExitCode.mistakes
     }
-    // Said before the first pass rather than behind it.
+    // Checked before the first pass, not after it.
     guard force || dryRun || access(output, F_OK) != 0 else {
-      Terminal.error.line("error: '\(output)' is there already; --force replaces it")
+      Terminal.error.line("error: '\(output)' already exists; use --force to replace it")
       throw ExitCode.wouldOverwrite
     }
     if let taken = first.taken {
       Terminal.error.line(
-        "error: '\(taken)' is there already, where the first pass writes; move it away")
+        "error: the first pass needs the name '\(taken)', which already exists; move that file")
       throw ExitCode.wouldOverwrite
     }
     defer { first.remove() }

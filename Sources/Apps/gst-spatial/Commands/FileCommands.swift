@@ -6,10 +6,10 @@ internal import PipelineHost
 
 struct CheckCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "check", abstract: "Find all mistakes of pipeline files.",
+    commandName: "check", abstract: "Find all errors in pipeline files.",
     discussion: """
-      Checks syntax, references, values, and every element, property, pad and link against what is \
-      installed. Required parameters may stay unknown.
+      Checks the syntax, references and values, and every element, property, pad and link against \
+      the installed elements. Required parameters may be omitted.
 
       EXAMPLES
         gst-spatial check mine.yaml
@@ -18,7 +18,7 @@ struct CheckCommand: ParsableCommand {
       """)
 
   @Argument(
-    help: "Pipeline files, or names of ready ones; values of their parameters: name=value.",
+    help: "Pipeline files, or names of ready ones; parameter values as name=value.",
     completion: PipelineCompletion.file)
   var arguments: [String]
 
@@ -29,10 +29,10 @@ struct CheckCommand: ParsableCommand {
   private var files: [String] { arguments.filter { !PipelineArguments.isValue($0) } }
 
   func validate() throws {
-    guard !files.isEmpty else { throw ValidationError("Give a pipeline file to check.") }
+    guard !files.isEmpty else { throw ValidationError("Specify a pipeline file to check.") }
   }
 
-  @Flag(help: "Print the mistakes as JSON.")
+  @Flag(help: "Print the errors as JSON.")
   var json = false
 
   func run() throws {
@@ -65,7 +65,7 @@ struct CheckCommand: ParsableCommand {
 struct ExplainCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "explain",
-    abstract: "Show a pipeline file after parameters, templates and includes.",
+    abstract: "Show a pipeline file with its parameters, templates and includes expanded.",
     discussion: """
       EXAMPLES
         gst-spatial explain sbs-to-mvhevc
@@ -124,7 +124,7 @@ struct SchemaCommand: ParsableCommand {
       EXAMPLES
         gst-spatial schema --output gst-spatial.schema.json
 
-      Editors take it from a file's first line:
+      An editor uses it if a file begins with this line:
         # yaml-language-server: $schema=gst-spatial.schema.json
       """)
 
@@ -135,9 +135,10 @@ struct SchemaCommand: ParsableCommand {
 
 struct ImportCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "import", abstract: "Turn a line of gst-launch into a pipeline file.",
+    commandName: "import", abstract: "Convert a gst-launch line into a pipeline file.",
     discussion: """
-      Elements of bins stand for themselves. What a file cannot say, such as a preset, is an error.
+      Bins are replaced with their elements. Syntax without an equivalent, such as a preset, is an \
+      error.
 
       EXAMPLES
         gst-spatial import 'videotestsrc ! videoconvert ! autovideosink' -o test.yaml

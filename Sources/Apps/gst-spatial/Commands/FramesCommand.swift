@@ -7,10 +7,10 @@ internal import StereoMedia
 
 struct FramesCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
-    commandName: "frames", abstract: "Write single frames of a movie as pictures.",
+    commandName: "frames", abstract: "Write single frames of a movie as image files.",
     discussion: """
-      Each picture is the frame that is shown at its time, exactly. Its name is the movie's with \
-      the frame's number, in the current folder, or what --output says.
+      Each image shows exactly the frame at the given time. Unless --output is given, it is \
+      written to the current folder and named after the movie, with the frame's number appended.
 
       EXAMPLES
         gst-spatial frames movie.mov --at 1.5s
@@ -24,47 +24,47 @@ struct FramesCommand: AsyncParsableCommand {
     completion: PipelineCompletion.movie)
   var movie: String
 
-  @Option(help: "A time: 1.5s, 0:01:02.5; several are allowed.")
+  @Option(help: "A time, such as 1.5s or 0:01:02.5; can be repeated.")
   var at: [String] = []
 
-  @Option(help: "A frame each so often: 2s.")
+  @Option(help: "The interval between frames, such as 2s.")
   var every: String?
 
-  @Option(help: "As many frames, spread over the movie.")
+  @Option(help: "The number of frames, spread evenly over the movie.")
   var count: Int?
 
-  @Option(help: "left, right, both or anaglyph.")
+  @Option(help: "The picture to show: left, right, both or anaglyph.")
   var show = StereoImageGenerator.Show.both
 
-  @Option(help: "png or jpeg; else by the ending of --output, else png.")
+  @Option(help: "png or jpeg; by default according to the extension of --output, else png.")
   var format: PictureFormat?
 
   @Option(
     name: .shortAndLong,
-    help: "A folder, the picture's name, or what the names of several pictures begin with.")
+    help: "A folder, the name of the image, or the prefix of the names of several.")
   var output: String?
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace pictures that are there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace existing images.")
   var force = false
 
-  @Flag(help: "One picture with all of them.")
+  @Flag(help: "Combine all frames in one image.")
   var sheet = false
 
   func validate() throws {
     let given = [!at.isEmpty, every != nil, count != nil].filter(\.self).count
-    guard given == 1 else { throw ValidationError("Give one of --at, --every and --count.") }
+    guard given == 1 else { throw ValidationError("Specify one of --at, --every and --count.") }
     if let count, !(1...10000).contains(count) {
-      throw ValidationError("--count is from 1 to 10000.")
+      throw ValidationError("--count must be from 1 to 10000.")
     }
     for time in at + (every.map { [$0] } ?? []) where Self.duration(time) == nil {
-      throw ValidationError("'\(time)' is no time; write 1.5s, 500ms or 0:01:02.5.")
+      throw ValidationError("'\(time)' is not a time; write 1.5s, 500ms or 0:01:02.5.")
     }
-    if let every, Self.duration(every) == .zero { throw ValidationError("--every is more than 0.") }
+    if let every, Self.duration(every) == .zero { throw ValidationError("--every must not be 0.") }
     if let count, sheet, count > ContactSheet.limit {
-      throw ValidationError("A sheet holds at most \(ContactSheet.limit) pictures.")
+      throw ValidationError("A sheet has at most \(ContactSheet.limit) pictures.")
     }
     if let format, let output, let other = PictureFormat(path: output), format != other {
-      throw ValidationError("--format \(format.rawValue) does not go with '\(output)'.")
+      throw ValidationError("--format \(format.rawValue) contradicts the extension of '\(output)'.")
     }
   }
 
@@ -104,7 +104,7 @@ struct FramesCommand: AsyncParsableCommand {
     }
   }
 
-  /// Before anything is written.
+  /// Throws if an output exists, before anything is written.
   private func refuseExisting(_ wanted: [Int]) throws {
     guard !force else { return }
     var paths = wanted.map(names.numbered)
@@ -114,7 +114,7 @@ struct FramesCommand: AsyncParsableCommand {
       paths = [names.single(wanted[0])]
     }
     guard let path = paths.first(where: { access($0, F_OK) == 0 }) else { return }
-    Terminal.error.line("error: '\(path)' is there already; --force replaces it")
+    Terminal.error.line("error: '\(path)' already exists; use --force to replace it")
     throw ExitCode.wouldOverwrite
   }
 
@@ -138,10 +138,10 @@ struct FramesCommand: AsyncParsableCommand {
     Terminal.output.line(names.sheet)
   }
 
-  /// The frames that are shown at the wanted times.
+  /// Returns the frames at the requested times.
   private func indexes(_ frames: FrameIndex) -> [Int] {
     guard let last = frames.last else { return [] }
-    // In a movie that does not say how long its last frame is, it is as long as the one before.
+    // If the last frame has no duration, that of the frame before is assumed.
     let length = last.duration > .zero ? last.duration : frames.dropLast().last?.duration
     let end = last.time + (length ?? .milliseconds(40))
     var wanted: [Duration] = []
@@ -160,7 +160,7 @@ struct FramesCommand: AsyncParsableCommand {
     return indexes
   }
 
-  /// A frame begins at its time, whatever the rounding of that.
+  /// Tolerance for rounding errors of frame times.
   private static let rounding = Duration.microseconds(1)
 
   private var names: PictureNames { PictureNames(movie: movie, output: output, format: format) }
@@ -169,12 +169,12 @@ struct FramesCommand: AsyncParsableCommand {
 extension StereoImageGenerator.Show: ExpressibleByArgument {}
 extension PictureFormat: ExpressibleByArgument {}
 
-/// What the pictures of a movie are called.
+/// The names of the image files.
 struct PictureNames {
   let format: PictureFormat
-  /// What the names begin with.
+  /// The common prefix of the names.
   private let stem: String
-  /// A name that was given whole.
+  /// The complete name, if one was given.
   private let whole: String?
 
   init(movie: String, output: String?, format: PictureFormat?) {
@@ -197,14 +197,14 @@ struct PictureNames {
     }
   }
 
-  /// The name of one of several pictures.
+  /// Returns the name of one of several images.
   func numbered(_ index: Int) -> String {
     let digits = String(index)
     let zeros = String(repeating: "0", count: max(0, 5 - digits.count))
     return "\(stem)-\(zeros)\(digits).\(format.ending)"
   }
 
-  /// The name of the only picture.
+  /// Returns the name of a single image.
   func single(_ index: Int) -> String { whole ?? numbered(index) }
 
   var sheet: String { whole ?? "\(stem)-sheet.\(format.ending)" }

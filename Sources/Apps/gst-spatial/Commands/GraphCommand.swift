@@ -10,8 +10,8 @@ struct GraphCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "graph", abstract: "Draw a pipeline file.",
     discussion: """
-      Boxes and arrows in text, DOT for Graphviz, or SVG where Graphviz is installed. '?' stands \
-      at links that are made only if their pad appears.
+      Draws boxes and arrows as text, DOT for Graphviz, or SVG if Graphviz is installed. A '?' \
+      marks links that are made only if their pad appears.
 
       EXAMPLES
         gst-spatial graph sbs-to-mvhevc
@@ -24,7 +24,7 @@ struct GraphCommand: ParsableCommand {
   @Flag(help: "Print DOT.")
   var dot = false
 
-  @Flag(help: "Print SVG, made by Graphviz.")
+  @Flag(help: "Print SVG (requires Graphviz).")
   var svg = false
 
   @OptionGroup var output: OutputOption
@@ -35,14 +35,14 @@ struct GraphCommand: ParsableCommand {
     try output.write(dot ? drawing.dot : drawing.text(columns: columns))
   }
 
-  /// What is no terminal can be scrolled.
+  /// Number of columns; wide if the output is not a terminal.
   private var columns: Int { Terminal.output.isInteractive ? Terminal.output.columns : 200 }
 
-  /// Graphviz reads from a file: what it writes comes back through the pipe.
+  /// Renders DOT as SVG with Graphviz, which reads a temporary file and writes to a pipe.
   private static func svg(_ dot: String) throws -> String {
     guard let program = programs("dot").first(where: { access($0, X_OK) == 0 }) else {
       Terminal.error.line(
-        "error: SVG is made by Graphviz, which is not there; the Debian package graphviz has it")
+        "error: SVG requires Graphviz, which is not installed; install the Debian package graphviz")
       throw ExitCode.failure
     }
     let folder = try ScratchFolder()
@@ -67,7 +67,7 @@ struct GraphCommand: ParsableCommand {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// Where a program of this name may be.
+  /// Returns the possible paths of a program.
   private static func programs(_ name: String) -> [String] {
     let path = getenv("PATH").map { String(cString: $0) } ?? ""
     return path.split(separator: ":").map { "\($0)/\(name)" }

@@ -7,10 +7,10 @@ internal import StereoMedia
 struct InfoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "info",
-    abstract: "Say what a movie is, and whether Apple devices see it as spatial.",
+    abstract: "Show a movie's properties, and whether Apple devices treat it as spatial.",
     discussion: """
-      The exit code is 0 for a movie, 2 for what is none; with --require-spatial, it is 1 for a \
-      movie that Apple devices do not see as spatial.
+      The exit code is 0 for a movie and 2 for anything else. With --require-spatial, it is 1 for \
+      a movie that Apple devices do not treat as spatial.
 
       EXAMPLES
         gst-spatial info movie.mov
@@ -27,10 +27,10 @@ struct InfoCommand: AsyncParsableCommand {
   @Flag(help: "Print JSON.")
   var json = false
 
-  @Flag(help: "List when each frame is shown.")
+  @Flag(help: "List the presentation time of each frame.")
   var frames = false
 
-  @Flag(help: "Fail where Apple devices do not see the movie as spatial.")
+  @Flag(help: "Fail if Apple devices do not treat the movie as spatial.")
   var requireSpatial = false
 
   func run() async throws {
@@ -54,9 +54,9 @@ struct InfoCommand: AsyncParsableCommand {
   }
 }
 
-/// A movie that a command line names.
+/// A movie on the command line.
 enum MovieArgument {
-  /// Opens it. Where it cannot be read, says why and throws the exit code for that.
+  /// Opens a movie. If it cannot be read, prints the reason and throws the exit code.
   static func open(_ path: String) async throws -> StereoMovie {
     do {
       return try await StereoMovie(path)

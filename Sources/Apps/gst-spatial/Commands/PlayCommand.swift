@@ -7,13 +7,13 @@ internal import StereoMedia
 struct PlayCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "play",
-    abstract: "Play a movie in a window, with both eyes or from within.",
+    abstract: "Play a movie in a window, with both eyes or as an immersive view.",
     discussion: """
-      Spatial and side-by-side movies are shown as an anaglyph for red and cyan glasses, or as --mode \
-      says. Movies of 180 and 360 degrees are looked at from within, by one eye: drag the picture with \
-      the mouse, zoom with the wheel, turn with the arrow keys.
+      Spatial and side-by-side movies are shown as an anaglyph for red-cyan glasses, or as \
+      selected with --mode. Movies of 180 and 360 degrees are shown as a view of one eye: drag to \
+      look around, zoom with the wheel, or turn with the arrow keys.
 
-      Space pauses, the arrow keys left and right go five seconds back and forth in flat movies, q ends.
+      Space pauses, the left and right arrow keys seek five seconds in flat movies, q quits.
 
       EXAMPLES
         gst-spatial play movie.mov
@@ -29,47 +29,47 @@ struct PlayCommand: AsyncParsableCommand {
   var movie: String
 
   @Option(
-    help: "anaglyph, side-by-side, top-bottom, row-interleaved, left or right.")
+    help: "The presentation: anaglyph, side-by-side, top-bottom, row-interleaved, left or right.")
   var mode: ScreenPlayback.Mode?
 
-  @Flag(name: .customLong("loop"), help: "Begin again behind the end, without a break.")
+  @Flag(name: .customLong("loop"), help: "Loop without a gap.")
   var loops = false
 
   @Option(
-    parsing: .unconditional, help: "Where to look in an immersive movie: degrees to the right.")
+    parsing: .unconditional, help: "The initial view of an immersive movie: degrees to the right.")
   var yaw: Double?
 
-  @Option(parsing: .unconditional, help: "Degrees up, from -90 to 90.")
+  @Option(parsing: .unconditional, help: "The same upwards, from -90 to 90.")
   var pitch: Double?
 
-  @Option(parsing: .unconditional, help: "Degrees that the head is tilted to the right.")
+  @Option(parsing: .unconditional, help: "The tilt of the view, in degrees clockwise.")
   var roll: Double?
 
-  @Option(help: "How much is seen from left to right: degrees from 10 to 150.")
+  @Option(help: "The horizontal field of view, from 10 to 150 degrees.")
   var fov: Double?
 
   @Option(
     help: """
-      A file of times and views that the view follows: lines such as '0:04.5,30,-10' below \
-      'time,yaw,pitch', also with 'roll' and 'field-of-view'.
+      A file of times and views for a moving view: lines such as '0:04.5,30,-10' below the header \
+      'time,yaw,pitch', which can also have 'roll' and 'field-of-view'.
       """,
     completion: .file())
   var path: String?
 
   @Option(
     help: """
-      How the pictures show the sphere, where the movie does not say it: equirectangular, \
+      The projection of the pictures, if the movie does not signal it: equirectangular, \
       half-equirectangular, fisheye, cubemap or equi-angular-cubemap; rectilinear for a flat movie.
       """)
   var projection: String?
 
-  @Flag(help: "Without sound.")
+  @Flag(help: "Play without audio.")
   var mute = false
 
-  @Option(name: .customLong("video-sink"), help: "The element that shows the pictures.")
+  @Option(name: .customLong("video-sink"), help: "The element that displays the video.")
   var videoSink = "autovideosink"
 
-  @Option(name: .customLong("audio-sink"), help: "The element that plays the sound.")
+  @Option(name: .customLong("audio-sink"), help: "The element that plays the audio.")
   var audioSink = "autoaudiosink"
 
   private static let projections = [
@@ -84,7 +84,7 @@ struct PlayCommand: AsyncParsableCommand {
     ] {
       guard let value, !range.contains(value) else { continue }
       throw ValidationError(
-        "--\(name) is from \(Int(range.lowerBound)) to \(Int(range.upperBound)).")
+        "--\(name) must be from \(Int(range.lowerBound)) to \(Int(range.upperBound)).")
     }
     if let projection, !Self.projections.contains(projection) {
       throw ValidationError("--projection is one of \(Self.projections.joined(separator: ", ")).")
@@ -92,7 +92,7 @@ struct PlayCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    // What autovideosink tries where there is no window crashes there.
+    // Without a display, autovideosink tries dfbvideosink, which crashes.
     setenv("GST_PLUGIN_FEATURE_RANK", "dfbvideosink:NONE", 0)
     let opened = try await MovieArgument.open(movie)
     var options = ScreenPlayback.Options()
@@ -119,14 +119,14 @@ struct PlayCommand: AsyncParsableCommand {
     let looks = path != nil || [yaw, pitch, roll, fov].contains { $0 != nil }
     if !playback.isImmersive, looks {
       Terminal.error.line(
-        "note: '\(movie)' says nothing of surrounding the viewer: there is nowhere to look; "
-          + "--projection says what it is")
+        "note: '\(movie)' does not signal a projection, so the view options have no effect; "
+          + "use --projection to specify one")
     }
     let shown = playback.mode.map { ", \($0.rawValue)" } ?? ""
-    Terminal.output.line("playing \(movie)\(playback.isImmersive ? ", from within" : "")\(shown)")
+    Terminal.output.line("playing \(movie)\(playback.isImmersive ? ", immersive" : "")\(shown)")
   }
 
-  /// To the end, or to Ctrl-C.
+  /// Plays to the end or until Ctrl-C.
   private func play(_ playback: ScreenPlayback) async throws {
     let isInterrupted = try await withThrowingTaskGroup(of: Bool.self) { group in
       group.addTask {

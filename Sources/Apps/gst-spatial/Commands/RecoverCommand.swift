@@ -7,20 +7,20 @@ internal import ISOBMFF
 struct RecoverCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "recover",
-    abstract: "Finish a recording that was cut off, where it lies.",
+    abstract: "Finish an interrupted recording in place.",
     discussion: """
-      A recording in fragments (fragment-mode=first-moov-then-finalise) plays wherever it ends. \
-      What makes an ordinary movie of it, the index, is written by this command where the recorder \
-      had no time to: the power failed, the disk was full, the program was killed. All that was \
-      written whole is kept, bit by bit; the file grows by its index alone. Should this be cut off \
-      in turn, it can be started again.
+      A fragmented recording (fragment-mode=first-moov-then-finalise) can be played even if it was \
+      interrupted, for example by a power failure, a full disk or a crash. This command writes the \
+      index that turns it into an ordinary movie, which the recorder had no time to do. All \
+      complete fragments are kept bit for bit; the file only grows by the index. If the command is \
+      interrupted, it can be run again.
 
       EXAMPLES
         gst-spatial recover take.incomplete.mov
         gst-spatial recover *.mov
       """)
 
-  @Argument(help: "Recordings in fragments.", completion: PipelineCompletion.movie)
+  @Argument(help: "Fragmented recordings.", completion: PipelineCompletion.movie)
   var movies: [String]
 
   func run() throws {
@@ -43,7 +43,7 @@ struct RecoverCommand: ParsableCommand {
 }
 
 extension RecoveredMovie {
-  /// In a line.
+  /// A summary in one line.
   fileprivate var text: String {
     let video = tracks.first { $0.handlerType == "vide" }
     let seconds = tracks.map(\.duration).max() ?? 0
@@ -51,18 +51,18 @@ extension RecoveredMovie {
     if let video { parts.append("\(video.sampleCount) frames") }
     if lostByteCount > 0 {
       parts.append(
-        "\(Quantities.size(Int(clamping: lostByteCount))) of a fragment that was cut off are gone")
+        "\(Quantities.size(Int(clamping: lostByteCount))) of an incomplete fragment were dropped")
     }
     return parts.joined(separator: ", ")
   }
 }
 
-/// The file of a recording that was cut off, open to be finished.
+/// The file of an interrupted recording, open for reading and writing.
 final class TornFile {
   private let descriptor: Int32
   private let size: UInt64
 
-  /// Throws a sentence that says why the file cannot be changed.
+  /// Opens the file. Throws an error whose description says why it cannot be changed.
   init(_ path: String) throws {
     descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { throw SystemError() }
@@ -70,7 +70,7 @@ final class TornFile {
     guard fstat(descriptor, &status) == 0 else { throw SystemError() }
     size = UInt64(clamping: status.st_size)
     guard status.st_mode & S_IFMT == S_IFREG else { throw TornFileError.notAFile }
-    // Nobody else has the file open, or we would not get the lease; some file systems have none.
+    // The lease is refused if another program has the file open; some file systems have no leases.
     guard fcntl(descriptor, Self.setLease, F_WRLCK) == 0 || errno != EAGAIN else {
       throw TornFileError.isBeingWritten
     }
@@ -80,10 +80,10 @@ final class TornFile {
     close(descriptor)
   }
 
-  /// `F_SETLEASE` of Linux, which the header shows to C with extensions alone.
+  /// `F_SETLEASE` of Linux, which Glibc's header declares only with `_GNU_SOURCE`.
   private static let setLease: Int32 = 1024
 
-  /// What would finish the file, which is only read.
+  /// Returns the data that would complete the file, without writing anything.
   func recover() throws -> RecoveredMovie {
     var recovery = MovieRecovery(fileSize: size)
     while true {
@@ -94,7 +94,7 @@ final class TornFile {
     }
   }
 
-  /// Writes what finishes the file, each step on the disk before the next.
+  /// Completes the file; each step is flushed to disk before the next.
   func finish(_ movie: RecoveredMovie) throws {
     if let closing = movie.closing {
       try write(closing.bytes, at: closing.offset)
@@ -107,7 +107,7 @@ final class TornFile {
       try write(movie.tail.index, at: movie.tail.offset)
       try sync()
     } catch {
-      // Half an index is in nobody's way, but its space is wanted where the disk is full.
+      // Half an index does no harm, but its space is needed if the disk is full.
       _ = ftruncate(descriptor, off_t(clamping: movie.tail.offset))
       throw error
     }
@@ -146,12 +146,12 @@ enum TornFileError: Error, CustomStringConvertible {
     switch self {
     case .notAFile: "it is not a file"
     case .isBeingWritten:
-      "another program has it open; a recording can be finished when nobody writes it any more"
+      "another program has it open; try again after that program has closed it"
     }
   }
 }
 
-/// What the system said last.
+/// The error in `errno`.
 struct SystemError: Error, CustomStringConvertible {
   let code = errno
 

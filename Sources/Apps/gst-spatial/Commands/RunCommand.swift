@@ -13,9 +13,9 @@ struct RunCommand: AsyncParsableCommand {
       FILE is a path, or the name of a ready pipeline (see 'gst-spatial list'). \
       'gst-spatial run FILE --help' shows the file's own parameters.
 
-      Ctrl-C ends the stream, so that the output is finished and can be played; a second one \
-      stops at once. Until movie.mov is finished, it is called movie.incomplete.mov. What a run \
-      that fails has recorded stays there, and can be played where it could still be finished.
+      Ctrl-C ends the stream, so that the output is completed and can be played; pressing it again \
+      stops at once. Until movie.mov is complete, it is called movie.incomplete.mov. If a run \
+      fails, this file remains and can be played if it could still be completed.
 
       EXAMPLES
         gst-spatial run sbs-to-mvhevc input=movie.mp4
@@ -27,13 +27,13 @@ struct RunCommand: AsyncParsableCommand {
 
   @OptionGroup var arguments: PipelineArguments
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace outputs that are there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace existing outputs.")
   var force = false
 
-  @Flag(help: "Check everything and say what would be done.")
+  @Flag(help: "Check everything and show what would be done.")
   var dryRun = false
 
-  @Flag(help: "Print events as JSON, one a line, on standard output.")
+  @Flag(help: "Print events as JSON on standard output, one per line.")
   var json = false
 
   @Flag(name: .shortAndLong, help: "Print neither progress nor a summary.")
@@ -41,7 +41,7 @@ struct RunCommand: AsyncParsableCommand {
 
   @Option(
     name: [.customLong("graph"), .customLong("dot")],
-    help: "Write the graph as it was at the end for Graphviz (DOT), on failure too.")
+    help: "Write the final graph for Graphviz (DOT), even on failure.")
   var dot: String?
 
   func run() async throws {
@@ -72,7 +72,7 @@ struct RunCommand: AsyncParsableCommand {
     let display = Locked<any ProgressDisplay>(makeDisplay())
     for warning in pipeline.warnings.all { display.withLock { $0.show(warning) } }
     let interrupts = Interrupts(run) {
-      display.withLock { $0.note("finishing the output; Ctrl-C again stops at once") }
+      display.withLock { $0.note("completing the output; press Ctrl-C again to stop at once") }
     }
     let watching = Task {
       for await event in run.events {
@@ -176,7 +176,7 @@ extension RunFailure {
 }
 
 extension PipelineRun.Summary {
-  /// In a line.
+  /// A summary in one line.
   fileprivate var text: String {
     var text = outputs.isEmpty ? "done" : outputs.joined(separator: ", ")
     if let position = progress.position {

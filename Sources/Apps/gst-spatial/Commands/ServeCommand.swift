@@ -10,48 +10,47 @@ struct ServeCommand: AsyncParsableCommand {
     commandName: "serve",
     abstract: "Serve HLS and DASH from a folder, live with low latency.",
     discussion: """
-      Serves what mvhevchlssink writes, while it writes it. Players that ask for a playlist with the \
-      next part of a stream, or for that part, get it in the moment when it is there; players that \
-      know a playlist get what is new in it. Finished streams are served as well.
+      Serves the output of mvhevchlssink while it is being written. Requests for the next part of \
+      a stream, or for a playlist with it, are held until the part is available, and players can \
+      request playlist delta updates. Finished streams are served as well.
 
-      What is served is to be read by this machine alone, unless --host says otherwise; for \
-      encryption, compression, HTTP/2 and many viewers, a web server stands before it. Files of \
-      streams and web pages are served, hidden ones and those outside of the folder are not. Ctrl-C \
-      ends it.
+      Only this machine can connect, unless --host is given. For encryption, compression, HTTP/2 \
+      or many viewers, use a reverse proxy. Only media files and files of web pages \
+      are served, but no hidden files and none outside the folder. Ctrl-C ends the server.
 
       EXAMPLES
         gst-spatial serve live
         gst-spatial serve live --port 8181 --allow-origin https://player.example
-        gst-spatial serve live --host 0.0.0.0 --port 8282     for all who reach this machine
+        gst-spatial serve live --host 0.0.0.0 --port 8282     for all machines
       """)
 
   @Argument(help: "The folder of the stream.", completion: .directory)
   var folder: String
 
-  @Option(help: "The addresses to listen on; several options for several addresses.")
+  @Option(help: "An address to listen on; can be repeated.")
   var host = ["127.0.0.1", "::1"]
 
-  @Option(help: "The port to listen on; 0 for any that is free.")
+  @Option(help: "The port to listen on; 0 for any free one.")
   var port = 8080
 
   @Option(
     name: .customLong("allow-origin"),
-    help: "Whose web pages may read the stream: an origin, * for all, or none.")
+    help: "The origin whose web pages may read the stream, * for all, or none.")
   var allowOrigin = "*"
 
-  @Option(help: "How many connections there may be at a time.")
+  @Option(help: "The maximum number of simultaneous connections.")
   var connections = 256
 
   func validate() throws {
     guard (0...65_535).contains(port) else {
-      throw ValidationError("--port is a number from 0 to 65535.")
+      throw ValidationError("--port must be a number from 0 to 65535.")
     }
     guard (1...100_000).contains(connections) else {
-      throw ValidationError("--connections is a number from 1 to 100000.")
+      throw ValidationError("--connections must be a number from 1 to 100000.")
     }
     guard !allowOrigin.isEmpty, allowOrigin.utf8.allSatisfy({ (0x21...0x7E).contains($0) }) else {
       throw ValidationError(
-        "--allow-origin is an origin such as https://player.example, *, or none.")
+        "--allow-origin must be an origin such as https://player.example, *, or none.")
     }
   }
 
@@ -67,7 +66,7 @@ struct ServeCommand: AsyncParsableCommand {
     let server = try await start(origin)
     for host in host where !Self.isLoopback(host) {
       Terminal.error.line(
-        "warning: all who reach \(host) can read \(origin.folder), and nothing is encrypted")
+        "warning: all clients of \(host) can read \(origin.folder), and nothing is encrypted")
     }
     let name = host.first.map { $0.contains(":") ? "[\($0)]" : $0 } ?? ""
     await EndSignals.wait {
@@ -84,7 +83,7 @@ struct ServeCommand: AsyncParsableCommand {
       return try await WebServer.start(on: host, port: port, limits: limits, origin)
     } catch {
       Terminal.error.line("error: \(error)")
-      if error.isPortTaken { Terminal.error.line(" = another program has it; give another --port") }
+      if error.isPortTaken { Terminal.error.line(" = the port is in use; choose another --port") }
       throw ExitCode.runFailed
     }
   }
@@ -93,7 +92,7 @@ struct ServeCommand: AsyncParsableCommand {
     host == "::1" || host == "localhost" || host.hasPrefix("127.")
   }
 
-  /// Each connection may have a file open, beside itself.
+  /// Raises the limit of open files: each connection needs a socket and may have a file open.
   private static func allowFiles(for connections: Int) {
     var limit = rlimit()
     let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)

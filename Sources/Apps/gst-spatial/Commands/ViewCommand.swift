@@ -8,15 +8,15 @@ internal import Web
 struct ViewCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "view",
-    abstract: "Look at a movie in a web browser, frame by frame, with both eyes.",
+    abstract: "View a movie frame by frame in a web browser, with both eyes.",
     discussion: """
-      Prints the address of a page that shows each frame exactly: either eye, both beside each other, \
-      as an anaglyph, their difference, or taking turns; immersive movies from within. The page says \
-      what the movie is, shows how its disparity could be adjusted, and has the line that does so. Its \
-      question mark lists the keys.
+      Prints the address of a page that shows each frame exactly: either eye, both side by side, \
+      an anaglyph, their difference, or both in turn, and a rotatable view of immersive movies. \
+      The page shows the movie's properties, previews a disparity adjustment, and has the command \
+      line that applies it. Its question mark lists the keys.
 
-      Only this machine is served, and only who knows the address. From another machine, forward the \
-      port: ssh -L 8717:localhost:8717 NAME. Ctrl-C ends it.
+      Only this machine can connect, and only with the printed address. From another machine, \
+      forward the port: ssh -L 8717:localhost:8717 NAME. Ctrl-C ends the viewer.
 
       EXAMPLES
         gst-spatial view movie.mov
@@ -30,13 +30,13 @@ struct ViewCommand: AsyncParsableCommand {
   var movie: String
 
   @Option(
-    help: "The port to listen on; 0 for any that is free. [default: 8717 or the next that is free]")
+    help: "The port to listen on; 0 for any free one. [default: 8717 or the next free one]")
   var port: Int?
 
-  @Option(help: "An address of this machine that others reach; wants --insecure, too.")
+  @Option(help: "An address of this machine for other machines; requires --insecure.")
   var host: String?
 
-  @Flag(help: "Serve other machines without encryption: who listens in sees the movie.")
+  @Flag(help: "Serve other machines without encryption; eavesdroppers can see the movie.")
   var insecure = false
 
   @Flag(help: "Open the page in the browser.")
@@ -44,11 +44,11 @@ struct ViewCommand: AsyncParsableCommand {
 
   func validate() throws {
     if let port, !(0...65_535).contains(port) {
-      throw ValidationError("--port is a number from 0 to 65535.")
+      throw ValidationError("--port must be a number from 0 to 65535.")
     }
     if let host, !insecure {
       throw ValidationError(
-        "With --host \(host), others could read the address and see the movie: nothing is encrypted. "
+        "With --host \(host), others can read the address and see the movie: nothing is encrypted. "
           + "Forward the port with ssh, or add --insecure.")
     }
   }
@@ -67,12 +67,12 @@ struct ViewCommand: AsyncParsableCommand {
     await server.stop()
   }
 
-  /// How pictures hold two eyes, by what they show; nil where they do not.
+  /// Detects from the pictures how they hold two eyes; nil if they do not.
   private static func packing(of movie: StereoMovie) async -> PackingLayout.Arrangement? {
     guard case .packed(let arrangement)? = try? await PackingProbe.look(at: movie.path) else {
       return nil
     }
-    Terminal.error.line("note: '\(movie.path)' says nothing of two eyes; its pictures look like it")
+    Terminal.error.line("note: '\(movie.path)' does not signal two eyes, but its pictures show two")
     return arrangement
   }
 
@@ -97,25 +97,25 @@ struct ViewCommand: AsyncParsableCommand {
   private func announce(_ viewer: Viewer, port: Int) {
     if let host {
       Terminal.error.line(
-        "warning: all who learn the address can see the movie, and nothing is encrypted on the way "
+        "warning: everyone with the address can see the movie, and nothing is encrypted on the way "
           + "from \(host)")
     }
     let name = viewer.guardian.host ?? "localhost"
     let address = "http://\(name):\(port)/\(viewer.guardian.token)/"
     var text = "viewing \(movie) at \(address)\n"
-    // The third word is the address of this machine as the other one knows it.
+    // The third word is this machine's address as the SSH client knows it.
     if host == nil,
       let words = getenv("SSH_CONNECTION").map({ String(cString: $0) })?.split(separator: " "),
       words.count == 4
     {
       text +=
-        " = you are here by ssh: there, run 'ssh -L \(port):localhost:\(port) \(words[2])' first\n"
+        " = on your own machine, run 'ssh -L \(port):localhost:\(port) \(words[2])' first\n"
     }
     Terminal.output.write(text)
     if open { Self.open(address) }
   }
 
-  /// What other machines call this one, which listens on an address.
+  /// Returns the name by which other machines reach a listening address.
   private static func name(of address: String) -> String {
     guard ["0.0.0.0", "::"].contains(address) else {
       return address.contains(":") ? "[\(address)]" : address
@@ -125,11 +125,11 @@ struct ViewCommand: AsyncParsableCommand {
     return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
   }
 
-  /// In the browser of the desktop, where there is one.
+  /// Opens the address in the desktop's browser, if there is one.
   private static func open(_ address: String) {
     let line = "command -v xdg-open >/dev/null && { xdg-open \(address) >/dev/null 2>&1 & }"
     guard let shell = popen(line, "r"), pclose(shell) == 0 else {
-      Terminal.error.line("note: there is no xdg-open here, which opens pages")
+      Terminal.error.line("note: cannot open the page: xdg-open is not available")
       return
     }
   }

@@ -2,13 +2,13 @@
 
 internal import PipelineFile
 
-/// A graph as boxes with arrows between them, from top to bottom.
+/// Draws a graph as boxes and arrows, from top to bottom.
 struct GraphBoxes {
   private let layout: GraphLayers
-  /// More than a person looks at.
+  /// Maximum number of elements; larger graphs are not legible.
   private static let elementLimit = 150
 
-  /// Nil where the graph has too many elements to be seen at once.
+  /// Nil if the graph has no elements or too many.
   init?(_ graph: ResolvedGraph, title: (Int) -> String) {
     guard !graph.elements.isEmpty, graph.elements.count <= Self.elementLimit else { return nil }
     layout = GraphLayers(graph, title: title)
@@ -24,7 +24,7 @@ struct GraphBoxes {
       tops.append(y)
       let channel = Route.lay(edges(below: layer))
       routes.append(channel)
-      // Tracks, if one is needed, and the arrowheads.
+      // Rows for the tracks, if any, and one for the arrowheads.
       let bends = channel.filter { $0.source != $0.sink }
       let tracks = bends.map { $0.track + 1 }.max() ?? 0
       y += height(of: layer) + (channel.isEmpty ? 0 : tracks + 1)
@@ -39,7 +39,8 @@ struct GraphBoxes {
     return canvas.text
   }
 
-  /// A title, and a row of labels above and below it where a node of the layer has some.
+  /// Returns the height of a layer: a title row, rows for labels above and below it if any node has
+  /// some, and the borders.
   private func height(of layer: Int) -> Int {
     3 + (hasLabels(layer, isAbove: true) ? 1 : 0) + (hasLabels(layer, isAbove: false) ? 1 : 0)
   }
@@ -92,7 +93,7 @@ struct GraphBoxes {
   }
 }
 
-/// The way of a link between two layers: down, across in a track, and down.
+/// The route of a link between two layers: down, across in a track, and down.
 struct Route {
   let source: Int
   let sink: Int
@@ -105,7 +106,7 @@ struct Route {
     self.pointsAtBox = pointsAtBox
   }
 
-  /// Gives each a track in which it lies on no other.
+  /// Assigns a track to each route so that no two of them overlap.
   static func lay(_ routes: [Route]) -> [Route] {
     var laid: [Route] = []
     for var route in routes.sorted(by: { ($0.sink, $0.source) < ($1.sink, $1.source) }) {
@@ -121,13 +122,13 @@ struct Route {
     if track == other.track, source != other.source, low <= otherHigh, otherLow <= high {
       return true
     }
-    // One comes down where the other one has gone.
+    // One route ends in the column in which the other one begins.
     if sink == other.source, source != other.source, track < other.track { return true }
     return source == other.sink && source != other.source && track > other.track
   }
 }
 
-/// Characters in rows, on which lines are drawn that join where they meet.
+/// A grid of characters with lines that join where they meet.
 struct LineCanvas {
   private struct Ways: OptionSet {
     let rawValue: UInt8
@@ -173,7 +174,7 @@ struct LineCanvas {
     vertical(right, from: top, to: bottom)
   }
 
-  /// Text in the middle of `width` characters.
+  /// Draws text, centred in `width` characters.
   mutating func text(_ text: String, left: Int, y: Int, width: Int) {
     var x = left + max(0, (width - text.count) / 2)
     for character in text {
@@ -213,7 +214,7 @@ struct LineCanvas {
     return text
   }
 
-  /// By the ways: up 1, down 2, left 4, right 8.
+  /// Indexed by the raw value of `Ways`.
   private static let signs: [Character] = [
     " ", "│", "│", "│", "─", "┘", "┐", "┤", "─", "└", "┌", "├", "─", "┴", "┬", "┼",
   ]

@@ -2,7 +2,7 @@
 
 internal import PipelineFile
 
-/// A graph as DOT, or in lines of text.
+/// Draws a graph as DOT or as text.
 struct GraphDrawing {
   private let graph: ResolvedGraph
 
@@ -10,7 +10,7 @@ struct GraphDrawing {
     self.graph = graph
   }
 
-  /// For Graphviz.
+  /// The graph in Graphviz's language DOT.
   var dot: String {
     var lines = [
       "digraph pipeline {", "  rankdir=LR;",
@@ -31,7 +31,7 @@ struct GraphDrawing {
     return lines.joined(separator: "\n") + "\n}\n"
   }
 
-  /// Boxes and arrows; where these have no room, each branch in a line.
+  /// Returns boxes and arrows or, if these are too wide, one line for each branch.
   func text(columns: Int) -> String {
     if let boxes = GraphBoxes(graph, title: title), boxes.width <= columns { return boxes.text }
     return lines
@@ -43,7 +43,7 @@ struct GraphDrawing {
     let targets = Set(graph.links.map(\.sink.element))
     let roots = graph.elements.indices.filter { !targets.contains($0) }
     for root in roots { draw(root, "", "", &drawn, &lines) }
-    // What only cycles reach.
+    // Elements that only cycles reach.
     for index in graph.elements.indices where !drawn.contains(index) {
       draw(index, "", "", &drawn, &lines)
     }
@@ -51,8 +51,8 @@ struct GraphDrawing {
   }
 
   /// - Parameters:
-  ///   - head: what stands before the element in its line.
-  ///   - margin: what stands before its branches in theirs.
+  ///   - head: the text before the element in its line.
+  ///   - margin: the text before its branches in their lines.
   private func draw(
     _ first: Int, _ head: String, _ margin: String, _ drawn: inout Set<Int>,
     _ lines: inout [String]

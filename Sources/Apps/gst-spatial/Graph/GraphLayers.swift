@@ -2,16 +2,16 @@
 
 internal import PipelineFile
 
-/// A graph in layers from top to bottom: each node below all that lead to it. A link that passes
-/// layers has a node without a box in each of them.
+/// A graph in layers from top to bottom: each node is below all nodes that lead to it. A link
+/// across several layers has a node without a box in each of those in between.
 struct GraphLayers {
   struct Node {
-    /// Nil where only a link passes.
+    /// Nil for a node without a box.
     let title: String?
     let layer: Int
     var inputs: [Int] = []
     var outputs: [Int] = []
-    /// Of the left edge.
+    /// The left edge.
     var x = 0
     var width = 1
   }
@@ -19,8 +19,9 @@ struct GraphLayers {
   struct Edge {
     let source: Int
     let sink: Int
-    /// What is written in the boxes, at the link's ends.
+    /// The label in the source's box.
     let sourceLabel: String
+    /// The label in the sink's box.
     let sinkLabel: String
   }
 
@@ -28,7 +29,7 @@ struct GraphLayers {
   private(set) var edges: [Edge] = []
   private(set) var layers: [[Int]] = []
 
-  /// Between boxes.
+  /// The distance between boxes.
   private static let gap = 2
 
   init(_ graph: ResolvedGraph, title: (Int) -> String) {
@@ -55,10 +56,10 @@ struct GraphLayers {
     text.count > 24 ? text.prefix(22) + "…)" : text
   }
 
-  /// How many links lie before each element, on the longest way.
+  /// Returns the number of links before each element, on the longest path.
   private static func depths(_ graph: ResolvedGraph) -> [Int] {
     var depths = graph.elements.map { _ in 0 }
-    // No longer way without a circle.
+    // Without a cycle, no path is longer.
     for _ in graph.elements.indices {
       var isSettled = true
       for link in graph.links where depths[link.sink.element] <= depths[link.source.element] {
@@ -67,7 +68,7 @@ struct GraphLayers {
       }
       if isSettled { break }
     }
-    // An element without a source stands right above what it feeds.
+    // Places an element without inputs directly above the element that it feeds.
     let targets = Set(graph.links.map(\.sink.element))
     for index in depths.indices where !targets.contains(index) {
       let next = graph.links.filter { $0.source.element == index }.map { depths[$0.sink.element] }
@@ -96,7 +97,8 @@ struct GraphLayers {
     nodes[sink].inputs.append(edges.count - 1)
   }
 
-  /// Fewer crossings: each node near the middle of its neighbours, by turns above and below.
+  /// Reduces crossings by moving each node towards the middle of its neighbours, alternately those
+  /// above and below.
   private mutating func sortLayers() {
     var places = nodes.map { _ in 0.0 }
     func number() {
@@ -136,10 +138,10 @@ struct GraphLayers {
     return inner + 4
   }
 
-  /// The widths of the fields for labels in a row.
+  /// Returns the widths of the fields for labels in a row.
   private func cells(_ labels: [String]) -> [Int] { labels.map { max(1, $0.count) + 2 } }
 
-  /// The fields of a node's labels at its upper or lower edge, spread over its width.
+  /// Returns the fields of a node's labels at its upper or lower edge, spread over its width.
   func fields(_ node: Int, isAbove: Bool) -> [(edge: Int, x: Int, width: Int)] {
     let ends = isAbove ? nodes[node].inputs : nodes[node].outputs
     guard nodes[node].title != nil else { return ends.map { ($0, nodes[node].x, 1) } }
@@ -148,20 +150,20 @@ struct GraphLayers {
     let spare = room - cells.reduce(0, +)
     var x = nodes[node].x + 1
     return ends.indices.map { index in
-      // What is left over is shared out evenly.
+      // Distributes the spare width evenly.
       let extra = spare * (index + 1) / ends.count - spare * index / ends.count
       defer { x += cells[index] + extra }
       return (ends[index], x, cells[index] + extra)
     }
   }
 
-  /// Where an edge meets a node.
+  /// Returns the column at which an edge meets a node.
   func port(of edge: Int, at node: Int, isAbove: Bool) -> Int {
     let field = fields(node, isAbove: isAbove).first { $0.edge == edge }
     return field.map { $0.x + ($0.width - 1) / 2 } ?? nodes[node].x
   }
 
-  // MARK: Places
+  // MARK: Columns
 
   private mutating func placeLayers() {
     for layer in layers.indices { place(layer) { _ in nil } }
@@ -176,7 +178,7 @@ struct GraphLayers {
     for index in nodes.indices { nodes[index].x -= left }
   }
 
-  /// The left edge at which a node's links are straight, on average.
+  /// Returns the left edge at which a node's links are straight, on average.
   private func wantedX(_ node: Int, fromAbove: Bool) -> Int? {
     let ends = fromAbove ? nodes[node].inputs : nodes[node].outputs
     guard !ends.isEmpty else { return nil }
@@ -190,14 +192,14 @@ struct GraphLayers {
     return nodes[node].x + shifts.reduce(0, +) / shifts.count
   }
 
-  /// Each node where it wants to be, as far as the order and the widths allow.
+  /// Places each node at the wanted column, as far as the order and the widths permit.
   private mutating func place(_ layer: Int, _ wanted: (Int) -> Int?) {
     let order = layers[layer]
     var xs = order.indices.map { wanted($0) ?? nodes[order[$0]].x }
     for index in order.indices.dropFirst() {
       xs[index] = max(xs[index], xs[index - 1] + nodes[order[index - 1]].width + Self.gap)
     }
-    // Those that were pushed to the right give way to the left by half of it.
+    // Moves those that were pushed to the right halfway back.
     for index in order.indices.reversed() {
       let want = wanted(index) ?? xs[index]
       let limit =

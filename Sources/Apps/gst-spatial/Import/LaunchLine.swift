@@ -2,26 +2,26 @@
 
 internal import PipelineFile
 
-/// A line of gst-launch, taken apart.
+/// A parsed gst-launch line.
 struct LaunchLine {
   struct Element {
     let name: String
     let type: String
     var properties: [(name: String, value: String)] = []
-    /// Properties of its pads, by the name of the pad.
+    /// Pad properties, by the name of the pad.
     var pads: [(pad: String, properties: [(name: String, value: String)])] = []
   }
 
-  /// What stands between two `!`.
+  /// An item between two `!`.
   enum Item {
-    /// An element, with the pads at which it is linked where the line says them.
+    /// An element, with the pads by which it is linked if the line names them.
     case element(Int, sink: String?, source: String?)
     case caps(String)
   }
 
   struct Problem: Error {
     let message: String
-    /// Where it is, counted in characters from 1.
+    /// Position in the line, counted in characters from 1.
     let column: Int
 
     init(_ message: String, _ column: Int) {
@@ -33,13 +33,13 @@ struct LaunchLine {
   let elements: [Element]
   private let chains: [[Item]]
 
-  /// - Parameter registry: what is installed; knows the pads of elements.
+  /// - Parameter registry: provides the pad templates of elements.
   init(_ line: String, registry: any ElementRegistry) throws(Problem) {
     var parser = try LaunchLineParser(line, registry: registry)
     (elements, chains) = try parser.parse()
   }
 
-  /// As a pipeline file.
+  /// The equivalent pipeline file.
   var pipelineFile: String {
     var lines = ["elements:"]
     for element in elements {
@@ -55,7 +55,7 @@ struct LaunchLine {
     return lines.map { $0 + "\n" }.joined()
   }
 
-  /// The links of a chain. One ends, and the next one begins, where a pad has a name.
+  /// Returns the links of a chain. At a named pad, one link ends and the next one begins.
   private func links(_ chain: [Item]) -> [String] {
     var links: [[String]] = []
     var current: [String] = []
@@ -96,18 +96,18 @@ struct LaunchLine {
   }
 }
 
-/// The words of a line of gst-launch.
+/// A word of a gst-launch line.
 struct LaunchWord {
   var text = ""
-  /// Where the word begins, counted in characters from 1.
+  /// Position of the word's first character, counted from 1.
   let column: Int
-  /// The whole word stands in quotes, or a part of it.
+  /// Whether the word or a part of it is quoted.
   var isQuoted = false
 
-  /// A sign of the syntax, which is none in quotes.
+  /// Returns whether the word is this syntax character, and not quoted.
   func isSign(_ sign: String) -> Bool { text == sign && !isQuoted }
 
-  /// `name=value`; nil for anything else.
+  /// The name and value of `name=value`; nil for any other word.
   var assignment: (name: String, value: String)? {
     guard let equals = text.firstIndex(of: "="), equals > text.startIndex,
       !text[..<equals].contains("/"), !text[..<equals].contains(",")
@@ -115,8 +115,8 @@ struct LaunchWord {
     return (String(text[..<equals]), String(text[text.index(after: equals)...]))
   }
 
-  /// Cuts a line into words: runs without blanks outside quotes; `!`, `:`, `(` and `)` that stand
-  /// alone; caps with all their fields.
+  /// Splits a line into words: text without unquoted whitespace; single `!`, `:`, `(` and `)`; caps
+  /// with all their fields.
   static func words(of line: String) throws(LaunchLine.Problem) -> [LaunchWord] {
     var reader = LaunchWordReader()
     for (index, character) in line.enumerated() { reader.read(character, at: index + 1) }
@@ -124,13 +124,13 @@ struct LaunchWord {
   }
 }
 
-/// Reads a line character by character.
+/// Splits a line into words, character by character.
 private struct LaunchWordReader {
   private var words: [LaunchWord] = []
   private var word: LaunchWord?
   private var quote: (mark: Character, column: Int)?
   private var isEscaped = false
-  /// Parentheses that are open within the word: those of caps features and types of fields.
+  /// Depth of open parentheses within a word: those of caps features and field types.
   private var depth = 0
 
   mutating func read(_ character: Character, at column: Int) {
@@ -176,7 +176,7 @@ private struct LaunchWordReader {
     guard let done = word else { return }
     word = nil
     guard let last = words.last, !last.isSign("!") else { return words.append(done) }
-    // Caps go on behind a comma, and blanks may stand around '='.
+    // Caps continue after a comma, and there may be whitespace around '='.
     let isCaps = last.text.contains("/") && !last.isQuoted
     let goesOn =
       isCaps && (last.text.hasSuffix(",") || last.text.hasSuffix(";") || done.text.hasPrefix(","))

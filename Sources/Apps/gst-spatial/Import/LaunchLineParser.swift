@@ -2,8 +2,8 @@
 
 internal import PipelineFile
 
-/// Reads a line of gst-launch: chains of elements, caps and references (`name.pad`), joined by `!`.
-/// The elements of bins stand for themselves.
+/// Parses a gst-launch line: chains of elements, caps and references (`name.pad`), joined by `!`.
+/// Bins are replaced with their elements.
 struct LaunchLineParser {
   private typealias Item = LaunchLine.Item
   private typealias Problem = LaunchLine.Problem
@@ -13,13 +13,13 @@ struct LaunchLineParser {
   private var position = 0
   private var elements: [LaunchLine.Element] = []
   private var chains: [[Item]] = []
-  /// By the names that the line gives them.
+  /// Indices of elements, by their names in the line.
   private var named: [String: Int] = [:]
   private var taken: Set<String> = []
 
   init(_ line: String, registry: any ElementRegistry) throws(LaunchLine.Problem) {
     var words = try LaunchWord.words(of: line)[...]
-    // The line may have been copied with the command in front.
+    // The line may have been copied together with the command.
     if let first = words.first, first.text.hasSuffix("gst-launch-1.0") {
       words = words.dropFirst().drop { $0.text.hasPrefix("-") }
     }
@@ -31,7 +31,7 @@ struct LaunchLineParser {
     try nameElements()
     while let word = current {
       guard !word.isSign(")") else {
-        throw Problem("nothing is open that ')' could close", word.column)
+        throw Problem("this ')' has no matching '('", word.column)
       }
       let chain = try chain()
       chains.append(chain.items)
@@ -41,7 +41,8 @@ struct LaunchLineParser {
 
   private var current: LaunchWord? { position < words.count ? words[position] : nil }
 
-  /// Names count for the whole line, in front of their element too; so do those that are made up.
+  /// Collects all names first, as a reference may precede its element and generated names must not
+  /// collide.
   private mutating func nameElements() throws(LaunchLine.Problem) {
     for word in words {
       guard let (name, value) = word.assignment, name == "name", !word.text.hasPrefix("=") else {
@@ -53,14 +54,14 @@ struct LaunchLineParser {
     }
   }
 
-  /// The first and the last item of what was read, which the neighbours are linked with.
+  /// Parses a chain of items up to the end of the line, of its bin, or of the chain.
   private mutating func chain() throws(LaunchLine.Problem) -> (items: [Item], isBin: Bool) {
     var items: [Item] = []
     while true {
       items += try link(isFirst: items.isEmpty)
       guard let word = current, word.isSign("!") || word.isSign(":") else { return (items, false) }
       guard !word.isSign(":") else {
-        throw Problem("':' links all pads, which a file does with a line for each", word.column)
+        throw Problem("':' links all pads; a pipeline file needs a link for each", word.column)
       }
       position += 1
       guard let next = current, !next.isSign("!"), !next.isSign(")") else {
@@ -69,10 +70,10 @@ struct LaunchLineParser {
     }
   }
 
-  /// What stands between two `!`.
+  /// Parses an item between two `!`.
   private mutating func link(isFirst: Bool) throws(LaunchLine.Problem) -> [Item] {
     guard let word = current else { throw Problem("an element is missing", 1) }
-    if word.isSign("!") { throw Problem("nothing stands in front of this '!'", word.column) }
+    if word.isSign("!") { throw Problem("nothing precedes this '!'", word.column) }
     if word.text.hasSuffix("("), !word.isQuoted { return try bin() }
     if word.text.contains("://"), !word.isQuoted { return [try source(word)] }
     if word.text.contains("/") {
@@ -87,7 +88,7 @@ struct LaunchLineParser {
   private mutating func source(_ word: LaunchWord) throws(LaunchLine.Problem) -> Item {
     guard word.text.hasPrefix("file:///") else {
       throw Problem(
-        "an address cannot stand for an element: write 'uridecodebin uri=\(word.text)'",
+        "a URI cannot replace an element: write 'uridecodebin uri=\(word.text)'",
         word.column)
     }
     position += 1
@@ -96,7 +97,7 @@ struct LaunchLineParser {
       sink: nil, source: nil)
   }
 
-  /// `name.`, `name.pad`; `.pad` is a pad of the element beside it.
+  /// Parses `name.` or `name.pad`, or `.pad` before the element that has the pad.
   private mutating func reference(
     _ word: LaunchWord, isFirst: Bool
   ) throws(LaunchLine.Problem) -> Item {
@@ -104,11 +105,11 @@ struct LaunchLineParser {
     let parts = word.text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
     let (name, pad) = (String(parts[0]), parts.count > 1 ? String(parts[1]) : "")
     guard !pad.contains(",") else {
-      throw Problem("several pads at once need a line for each: '\(word.text)'", word.column)
+      throw Problem("several pads need a link each in a file: '\(word.text)'", word.column)
     }
     guard !name.isEmpty else {
       guard let next = current, !next.isSign("!"), !next.isSign(")") else {
-        throw Problem("'\(word.text)' is a pad of no element", word.column)
+        throw Problem("the pad '\(word.text)' has no element", word.column)
       }
       return try element(sink: pad)
     }
@@ -119,7 +120,8 @@ struct LaunchLineParser {
     return .element(index, sink: isFirst ? nil : given, source: isFirst ? given : nil)
   }
 
-  /// An element that stands further behind in the line is made there.
+  /// Returns the index of the element with a name. If it is further along in the line, it is added
+  /// now.
   private mutating func index(of name: String) throws(LaunchLine.Problem) -> Int? {
     if let index = named[name] { return index }
     guard
@@ -127,7 +129,7 @@ struct LaunchLineParser {
         $0.assignment.map { $0.name == "name" && $0.value == name } ?? false
       })
     else { return nil }
-    // Its type is the last word before that is no assignment.
+    // The element type is the last word before the name that is not an assignment.
     guard let type = words[..<place].last(where: { $0.assignment == nil }), Self.isType(type.text)
     else { return nil }
     return add(type.text, [], name: name)
@@ -165,7 +167,7 @@ struct LaunchLineParser {
   ) throws(LaunchLine.Problem) {
     if property.name.hasPrefix("@") {
       throw Problem(
-        "a file has no presets: write the properties that '\(property.value)' sets",
+        "pipeline files have no presets: write the properties that '\(property.value)' sets",
         property.word.column)
     }
     guard let colons = property.name.firstRange(of: "::") else {
@@ -176,7 +178,7 @@ struct LaunchLineParser {
     let type = registry.elementType(elements[index].type)
     guard type?.padTemplates.contains(where: { $0.matches(child) }) ?? true else {
       throw Problem(
-        "'\(child)' is no pad of \(elements[index].type); a file cannot set properties of an "
+        "'\(child)' is not a pad of \(elements[index].type); a file cannot set properties of an "
           + "element's own children", property.word.column)
     }
     if let place = elements[index].pads.firstIndex(where: { $0.pad == child }) {
@@ -186,7 +188,7 @@ struct LaunchLineParser {
     }
   }
 
-  /// `( … )` or `bin.( … )`: linked at the beginning and at the end of its chain.
+  /// Parses `( … )` or `bin.( … )`, which is linked by the first and the last element of its chain.
   private mutating func bin() throws(LaunchLine.Problem) -> [Item] {
     let open = position
     position += 1
@@ -198,7 +200,7 @@ struct LaunchLineParser {
     let isLinked = current?.isSign("!") == true || open > 0 && words[open - 1].isSign("!")
     guard inner.count == 1 || !isLinked else {
       throw Problem(
-        "a bin of several chains cannot be linked as one; link its elements by their names",
+        "a bin with several chains cannot be linked as a whole; link its elements by name",
         words[open].column)
     }
     guard isLinked else {
@@ -218,7 +220,7 @@ struct LaunchLineParser {
     return elements.count - 1
   }
 
-  /// Elements without a name are called after their type.
+  /// Returns an unused name for an element without one, derived from its type.
   private mutating func freshName(_ type: String) -> String {
     let base = Self.fileName(type)
     var name = base
@@ -234,7 +236,7 @@ struct LaunchLineParser {
     !text.isEmpty && !text.hasPrefix("-") && text.utf8.allSatisfy(isNameByte)
   }
 
-  /// A name as a file can have it.
+  /// Returns a name with the characters that pipeline files permit.
   private static func fileName(_ name: String) -> String {
     let text = String(
       name.unicodeScalars.map { scalar in

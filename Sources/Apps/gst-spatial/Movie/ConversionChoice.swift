@@ -7,8 +7,8 @@ internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
 
-/// The ready pipeline that suits a movie, and the parameters that follow from what the movie says, and
-/// where it says nothing from its name or its pictures.
+/// Chooses the ready pipeline for a movie, and its parameters. These follow from the movie or, if
+/// it does not signal them, from its name or its pictures.
 struct ConversionChoice {
   enum Target: String, ExpressibleByArgument, CaseIterable {
     case mvhevc
@@ -31,7 +31,7 @@ struct ConversionChoice {
     case topBottomReversed = "top-bottom-reversed"
   }
 
-  /// Why nothing is converted.
+  /// The reason that a movie is not converted.
   struct Refusal: Error {
     let reason: String
 
@@ -39,7 +39,7 @@ struct ConversionChoice {
   }
 
   let paths: [String]
-  /// Parameters on the command line, `name=value`, which win.
+  /// The parameters on the command line, as `name=value`; they take precedence.
   let values: [String]
   let to: Target?
   let projection: ProjectionName?
@@ -47,17 +47,17 @@ struct ConversionChoice {
 
   func make() async throws -> (pipeline: String, values: [String]) {
     for input in paths.dropLast() where access(input, R_OK) != 0 {
-      // The second of two files may be an output.
+      // If the input is a spatial movie, the second of three paths is an output.
       guard input == paths[0] || to == nil && !isLayered(paths[0]) else { continue }
       throw Refusal("'\(input)': \(String(cString: strerror(errno)))")
     }
-    // Other containers than movies are for GStreamer to look into.
+    // Other containers are left to GStreamer.
     let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
     let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
     let layered = facts.flatMap { $0.stereo == .layered ? $0 : nil }
     if let layered { return try takenApart(layered) }
     guard to == nil || to == .mvhevc else {
-      throw Refusal("'\(paths[0])' is no spatial movie: it can be converted to mvhevc only")
+      throw Refusal("'\(paths[0])' is not a spatial movie: it can only be converted to mvhevc")
     }
     let said = Said(
       packing: facts?.packing ?? matroska?.packing,
@@ -67,13 +67,13 @@ struct ConversionChoice {
     let surroundings = try surroundings(said, named)
     if let losses = matroska?.losses, !losses.isEmpty, projection == nil {
       Terminal.error.line(
-        "warning: of how the pictures of '\(paths[0])' surround the viewer, "
+        "warning: the projection of '\(paths[0])': "
           + losses.map(\.description).joined(separator: "; "))
     }
     let geometry = geometry(facts, surroundings).filter { !isGiven($0) }
     if paths.count == 3 {
       guard !surroundings.isFisheye else {
-        throw Refusal("fisheye pictures of two files are not converted; pack them in one first")
+        throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
       }
       let ends = ["left=\(paths[0])", "right=\(paths[1])", "output=\(paths[2])"]
       return ("two-files-to-mvhevc", ends + geometry)
@@ -90,18 +90,18 @@ struct ConversionChoice {
     (try? MovieReader(path: path)).map { MovieFacts($0).stereo == .layered } ?? false
   }
 
-  /// The pipeline for a spatial movie.
+  /// Returns the pipeline for a spatial movie.
   private func takenApart(_ facts: MovieFacts) throws -> (pipeline: String, values: [String]) {
     if paths.count == 3 {
       guard to == nil || to == .twoFiles else {
-        throw Refusal("two outputs are for --to two-files")
+        throw Refusal("two outputs require --to two-files")
       }
       return (
         "mvhevc-to-two-files", ["input=\(paths[0])", "left=\(paths[1])", "right=\(paths[2])"]
       )
     }
     let ends = ["input=\(paths[0])", "output=\(paths[1])"]
-    // QuickTime has room for how the movie was shot; what televisions take is H.264 in MP4.
+    // QuickTime keeps the stereo geometry; MP4 is for television sets, which need H.264.
     let isQuickTime = paths[1].lowercased().hasSuffix(".mov")
     switch to ?? .sideBySide {
     case .sideBySide where isQuickTime: return ("mvhevc-to-packed", ends)
@@ -111,27 +111,28 @@ struct ConversionChoice {
     case .anaglyph: return ("mvhevc-to-anaglyph", ends)
     case .flat: return ("mvhevc-to-2d", ends + ["eye=\(facts.baseEye?.rawValue ?? "left")"])
     case .twoFiles:
-      throw Refusal("--to two-files takes two outputs, for the left and the right eye")
+      throw Refusal("--to two-files requires two outputs, for the left and the right eye")
     case .mvhevc: return ("retag", ends)
     }
   }
 
-  /// Whether a value for the same parameter is on the command line.
+  /// Returns whether the command line sets the same parameter.
   private func isGiven(_ value: String) -> Bool {
     let name = value.prefix { $0 != "=" } + "="
     return values.contains { $0.hasPrefix(name) }
   }
 
-  // MARK: What the file's name says
+  // MARK: File name
 
-  /// What a movie says of its frames, in whatever container.
+  /// The properties that the movie itself signals, in any container.
   private struct Said {
     let packing: PackingLayout?
     let isImmersive: Bool
     let projection: ProjectionKind?
   }
 
-  /// Of what neither the command line nor the movie says.
+  /// Returns the layout that the file name implies, without the parts that the command line or the
+  /// movie specifies.
   private func guess(_ said: Said) -> NamedLayout {
     var named = NamedLayout(path: paths[0])
     if projection != nil || isGiven("projection=") || said.isImmersive { named.projection = nil }
@@ -140,24 +141,24 @@ struct ConversionChoice {
     }
     if named.packing != nil || named.projection != nil {
       Terminal.error.line(
-        "note: '\(paths[0])' does not say it, but by its name it shows \(named.sentence); --projection and "
-          + "--layout say otherwise")
+        "note: '\(paths[0])' has no such metadata, but its name means \(named.sentence); use "
+          + "--projection or --layout to override it")
     }
     return named
   }
 
-  // MARK: Around the viewer
+  // MARK: Projection
 
-  /// How pictures surround the viewer.
+  /// The projection of the pictures.
   private enum Surroundings: Equatable {
     case kind(ProjectionKind?)
-    /// Circles that cover so many degrees; nil for what the pipeline takes for usual.
+    /// Circles with this field of view in degrees; nil for the pipeline's default.
     case fisheye(Double?)
 
     var isFisheye: Bool { if case .fisheye = self { true } else { false } }
   }
 
-  /// As the command line, or the movie, or its name says.
+  /// Returns the projection, from the command line, the movie or its name.
   private func surroundings(_ said: Said, _ named: NamedLayout) throws -> Surroundings {
     switch projection {
     case .rectilinear: return .kind(.rectilinear)
@@ -172,18 +173,18 @@ struct ConversionChoice {
     case .equiAngularCubemap:
       throw Refusal(
         """
-        '\(paths[0])' is an equi-angular cube map, by its name, for which headsets have no name
-          = the element sphericalconvert makes equirectangular pictures of it
-          = if it is something else, say so: --projection equirectangular
+        '\(paths[0])' is an equi-angular cubemap, by its name, which headsets do not support
+          = the element sphericalconvert converts it to equirectangular pictures
+          = if the name is wrong, specify the projection: --projection equirectangular
         """)
     case nil: return .kind(said.projection)
     }
   }
 
-  // MARK: Two eyes in a frame
+  // MARK: Frame packing
 
-  /// As the command line, the movie or its name says, or else as its pictures show. Throws where each
-  /// shows one scene.
+  /// Returns the packing, from the command line, the movie, its name or its pictures. Throws if
+  /// each picture shows a single scene.
   private func packing(
     _ facts: MovieFacts?, _ said: Said, _ named: NamedLayout
   ) async throws -> (isTopBottom: Bool, [String]) {
@@ -200,8 +201,8 @@ struct ConversionChoice {
     case .onePicture:
       throw Refusal(
         """
-        '\(paths[0])' shows one picture in each frame, not one for each eye
-          = if both eyes are in it, say how: --layout side-by-side or --layout top-bottom
+        '\(paths[0])' has one picture in each frame, not one for each eye
+          = if both eyes share each frame, specify how: --layout side-by-side or --layout top-bottom
           = if it is one eye of two files: gst-spatial convert LEFT RIGHT OUTPUT
         """)
     }
@@ -223,13 +224,13 @@ struct ConversionChoice {
     )
   }
 
-  /// Two pictures above each other make a frame that is nearly square, or higher.
+  /// Returns whether a frame is nearly square or higher, as two pictures on top of each other are.
   private static func isHigh(_ facts: MovieFacts?) -> Bool {
     guard let entry = facts?.entry, entry.height > 0 else { return false }
     return Double(entry.width) / Double(entry.height) <= 1.2
   }
 
-  // MARK: How it was shot
+  // MARK: Stereo geometry
 
   private func geometry(_ facts: MovieFacts?, _ surroundings: Surroundings) -> [String] {
     let metadata = facts?.metadata ?? SpatialMetadata()
@@ -245,7 +246,7 @@ struct ConversionChoice {
         case .halfEquirectangular: 180
         default: nil
         }
-      // What was said of another projection holds no more.
+      // The stored field of view is invalid for another projection.
       let said = metadata.projection == kind ? metadata.horizontalFieldOfView?.degrees : nil
       if let degrees = said ?? whole ?? metadata.horizontalFieldOfView?.degrees {
         values.append("fov=\(Quantities.decimal(degrees, 3))")
@@ -254,7 +255,7 @@ struct ConversionChoice {
     if let baseline = metadata.baseline?.millimetres {
       values.append("baseline=\(Quantities.decimal(baseline, 3))")
     }
-    // Another projection has another one.
+    // The disparity adjustment is invalid for another projection.
     if !surroundings.isFisheye, let disparity = metadata.disparityAdjustment?.pictureWidths {
       values.append("disparity=\(Quantities.decimal(disparity, 4))")
     }
@@ -275,21 +276,21 @@ extension ConversionChoice.LayoutName {
 }
 
 extension MovieFacts {
-  /// How both eyes share a frame; nil where they do not, or the movie does not say it.
+  /// The arrangement of the eyes in a frame; nil if the movie does not signal it.
   fileprivate var packing: PackingLayout? {
     if case .packed(let layout) = stereo { layout } else { nil }
   }
 }
 
 extension NamedLayout {
-  /// What the name says, for people.
+  /// A description of the layout for messages.
   var sentence: String {
     let shape: String? =
       switch projection {
       case .kind(.equirectangular): "360 degrees"
       case .kind: "180 degrees"
       case .fisheye(let degrees): "fisheye pictures of \(Quantities.decimal(degrees, 0)) degrees"
-      case .equiAngularCubemap: "an equi-angular cube map"
+      case .equiAngularCubemap: "an equi-angular cubemap"
       case nil: nil
       }
     let eyes = packing.map { layout in
@@ -301,9 +302,9 @@ extension NamedLayout {
 }
 
 extension MatroskaVideo {
-  /// Reads a file; nil where it cannot be read, or is no Matroska or WebM file with video.
+  /// Reads a file; nil if it cannot be read or is not a Matroska or WebM file with video.
   init?(path: String) {
-    // A pipe without a writer would keep it waiting.
+    // Opening a FIFO that has no writer would block.
     let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
     guard file >= 0 else { return nil }
     defer { close(file) }
@@ -316,7 +317,7 @@ extension MatroskaVideo {
     }
   }
 
-  /// What a conversion does not take over, because GStreamer's demuxer does not hand it on.
+  /// The metadata that a conversion loses, because GStreamer's demuxer does not pass it on.
   var losses: [ImmersiveLoss] {
     guard let immersive else { return projection.map { _ in [.projection(.mesh)] } ?? [] }
     var losses: [ImmersiveLoss] = []

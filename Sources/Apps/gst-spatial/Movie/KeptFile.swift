@@ -5,13 +5,13 @@ internal import ISOBMFF
 internal import PipelineFile
 internal import StereoMedia
 
-/// A file with what a run recorded before it failed.
+/// A file with the recording of a run that failed.
 struct KeptFile {
   let path: String
   private let bytes: Int
-  /// Nil where the file is no movie, or has no index.
+  /// Duration; nil if the file is not a movie or has no index.
   private let seconds: Double?
-  /// Its index comes in parts, which can be put together.
+  /// Whether the movie is fragmented, so that `gst-spatial recover` can complete it.
   private let isFragmented: Bool
 
   init(_ path: String) {
@@ -23,19 +23,19 @@ struct KeptFile {
     isFragmented = movie?.isFragmented ?? false
   }
 
-  /// In a line.
+  /// A summary in one line.
   var text: String {
     let size = Quantities.size(bytes)
-    let start = "what was recorded is kept in '\(path)': "
+    let start = "the recording is kept in '\(path)': "
     if let seconds {
       return start + "\(Quantities.decimal(seconds, 1)) s, \(size)"
-        + (isFragmented ? "; 'gst-spatial recover' makes an ordinary movie of it" : "")
+        + (isFragmented ? "; 'gst-spatial recover' turns it into an ordinary movie" : "")
     }
     guard isNamedAsMovie else { return start + size }
-    return start + "\(size), without the index that players need: it could not be finished"
+    return start + "\(size), but without the index that players need, as it could not be completed"
   }
 
-  /// In seconds and bytes.
+  /// The fields of the JSON event, in seconds and bytes.
   var fields: [(String, JSON)] {
     [
       ("event", "kept"), ("path", .string(path)), ("bytes", JSON(bytes)),
@@ -48,13 +48,13 @@ struct KeptFile {
   }
 }
 
-/// What the first of two passes leaves beside the movie until the second is over.
+/// The temporary files of a two-pass conversion, which are beside the output.
 struct TwoPassFiles {
-  /// What the encoder found out: `movie.pass1.left` and the like.
+  /// The prefix of the encoder's statistics files: `movie.pass1.left` and so on.
   let statistics: String
-  /// The movie of the first pass, of constant quality, which nobody wants.
+  /// The movie of the first pass, which is not needed.
   let movie: String
-  /// The same where the first pass was stopped.
+  /// The same movie if the first pass was interrupted.
   private let incomplete: String
 
   /// - Parameter output: the movie that the second pass writes.
@@ -65,21 +65,22 @@ struct TwoPassFiles {
     (movie, incomplete) = (statistics + output[dot...], statistics + ".incomplete" + output[dot...])
   }
 
-  /// Why there cannot be two passes; nil where there can.
+  /// Returns the reason that two passes are not possible; nil if they are.
   static func refusal(_ pipeline: String, _ values: [String]) -> String? {
     guard pipeline.hasSuffix("to-mvhevc") else {
-      return "--two-pass is for what becomes a spatial movie"
+      return "--two-pass requires a conversion to a spatial movie"
     }
     guard values.contains(where: { $0.hasPrefix("bitrate=") && $0 != "bitrate=0" }) else {
-      return "--two-pass needs to know the rate: bitrate=…, in kbit/s of both eyes together"
+      return "--two-pass requires bitrate=…, in kbit/s for both eyes together"
     }
     return nil
   }
 
-  /// One of the names that is taken already, by another run or by somebody's own file; nil for none.
+  /// The first of the names that already exists, from another run or as the user's own file; nil if
+  /// none does.
   var taken: String? { all.first { access($0, F_OK) == 0 } }
 
-  /// Only for a run that has found none of the names taken.
+  /// Removes the files. Only for a run that found none of the names in use.
   func remove() {
     for file in all { unlink(file) }
   }

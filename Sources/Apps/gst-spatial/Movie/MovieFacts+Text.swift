@@ -7,10 +7,11 @@ internal import StereoMedia
 internal import StereoVideo
 
 extension MovieFacts {
-  /// For people, with units.
+  /// Returns a description with units, one property per line.
   ///
-  /// - Parameter prediction: which pictures of one eye are predicted from the other's; nil where that is not
-  ///   known.
+  /// - Parameters:
+  ///   - times: whether to list the times of all frames.
+  ///   - prediction: the use of inter-layer prediction; nil if it is unknown.
   func text(times: Bool, prediction: InterLayerUse?) -> String {
     var lines: [String] = []
     func add(_ title: String, _ value: String?) {
@@ -50,12 +51,12 @@ extension MovieFacts {
     add(
       "Apple devices",
       verdict.isImmersive
-        ? "show this around the viewer, \(isStereo ? "with both eyes" : "with one eye")"
+        ? "treat this as immersive, \(isStereo ? "with both eyes" : "with one eye")"
         : verdict.isSpatial ? "treat this as spatial" : "do not treat this as spatial")
     for item in verdict.missing where !verdict.isImmersive || stereo == .layered {
       add("  missing", item)
     }
-    for item in verdict.advice { add("  advisable", item) }
+    for item in verdict.advice { add("  recommended", item) }
     if times {
       for (index, frame) in frames.enumerated() {
         add("frame \(index)", "\(Quantities.decimal(frame.time.seconds, 6)) s")
@@ -191,11 +192,11 @@ extension Track {
   }
 }
 
-/// How pictures surround the viewer.
+/// The projection of the pictures.
 extension MovieFacts {
   var immersive: ImmersiveMetadata? { video?.immersiveMetadata }
 
-  /// What a projection is called that `ProjectionKind` has no name for.
+  /// The name of a projection that is missing in `ProjectionKind`.
   var immersiveName: String? {
     switch immersive?.projection {
     case .known(.equirectangular): "a part of the sphere, equirectangular"
@@ -206,7 +207,7 @@ extension MovieFacts {
     }
   }
 
-  /// Of a part of the sphere that has no name.
+  /// The bounds of a part of the sphere that is no whole or half sphere.
   var bounds: SphereBounds? {
     guard immersive?.projection.kind == nil,
       case .known(.equirectangular(let bounds)) = immersive?.projection
@@ -214,7 +215,7 @@ extension MovieFacts {
     return bounds
   }
 
-  /// Who says how the pictures surround the viewer.
+  /// The names of the metadata that specify the projection.
   var projectionSources: [String] {
     guard let entry, let video else { return [] }
     let isInUsage = entry.extendedUsage?.immersiveMetadata(width: 1, height: 1) != nil
@@ -224,7 +225,7 @@ extension MovieFacts {
       .filter(\.1).map(\.0)
   }
 
-  /// Titles and values, for people.
+  /// Titles and values for ``text(times:prediction:)``.
   var immersiveLines: [(String, String)] {
     guard let immersive else { return [] }
     var lines: [(String, String)] = []
@@ -246,11 +247,11 @@ extension MovieFacts {
         ))
     }
     let sources = projectionSources.joined(separator: ", ")
-    if !sources.isEmpty { lines.append(("  said in", sources)) }
+    if !sources.isEmpty { lines.append(("  specified in", sources)) }
     return lines
   }
 
-  /// Numbers, or null where there are none or all are 0.
+  /// Returns the numbers, or null if there are none or all are 0.
   func immersiveJSON(_ numbers: [Double]?) -> JSON {
     guard let numbers, numbers.contains(where: { $0 != 0 }) else { return .null }
     return .array(numbers.map { JSON($0) })
@@ -258,7 +259,7 @@ extension MovieFacts {
 }
 
 extension SphereBounds {
-  /// Cut off at the top, the bottom, the left and the right.
+  /// The parts cut off at the top, the bottom, the left and the right, as fractions of the sphere.
   var parts: [Double] { [topPart, bottomPart, leftPart, rightPart] }
 }
 

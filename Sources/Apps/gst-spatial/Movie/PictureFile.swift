@@ -4,7 +4,7 @@ internal import GStreamer
 internal import Glibc
 internal import StereoMedia
 
-/// Picture files.
+/// Reading and writing of image files.
 enum PictureFile {
   static func write(_ bytes: [UInt8], to path: String) throws {
     let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
@@ -24,7 +24,7 @@ enum PictureFile {
     guard close(file) == 0 else { throw PictureError(path) }
   }
 
-  /// Of a PNG picture: its first chunk says it.
+  /// Returns the size of a PNG image, from its first chunk; nil if the file is no PNG.
   static func pngSize(_ path: String) throws -> (width: Int, height: Int)? {
     let file = open(path, O_RDONLY | O_CLOEXEC)
     guard file >= 0 else { throw PictureError(path) }
@@ -37,7 +37,7 @@ enum PictureFile {
   }
 }
 
-/// Why a picture cannot be written, by the last system call's error.
+/// The error of the last system call on an image file.
 struct PictureError: Error, CustomStringConvertible {
   let description: String
 
@@ -46,11 +46,11 @@ struct PictureError: Error, CustomStringConvertible {
   }
 }
 
-/// The kinds of picture files that `frames` writes.
+/// The formats of image files that `frames` writes.
 enum PictureFormat: String, CaseIterable {
   case png, jpeg
 
-  /// By the ending of a file's name; nil where it is that of no picture.
+  /// The format for the extension of a file name; nil for other extensions.
   init?(path: String) {
     let name = path.lastIndex(of: "/").map { path[path.index(after: $0)...] } ?? path[...]
     guard let dot = name.lastIndex(of: "."), dot > name.startIndex else { return nil }
@@ -61,25 +61,27 @@ enum PictureFormat: String, CaseIterable {
     }
   }
 
-  /// What such pictures are made as.
+  /// The format for ``StereoImageGenerator``.
   var imageFormat: ImageFormat { self == .png ? .png : .jpeg(95) }
-  /// The element that makes such pictures.
+  /// The encoder in gst-launch syntax.
   var encoder: String { self == .png ? "pngenc" : "jpegenc quality=95" }
-  /// What names of such files end with.
+  /// The extension of the file names.
   var ending: String { self == .png ? "png" : "jpg" }
 }
 
-/// Several pictures in rows, as one.
+/// Several pictures arranged in a grid, as one picture.
 struct ContactSheet {
-  /// More are no help to anybody, and each takes a few threads.
+  /// Maximum number of pictures, as each takes several threads.
   static let limit = 400
 
   private static let cellWidth = 480
   private static let patience = Duration.seconds(60)
 
-  /// The bytes of the sheet.
+  /// Returns the content of the sheet's file.
   ///
-  /// - Parameter pictures: the paths of PNG pictures of one size.
+  /// - Parameters:
+  ///   - pictures: the paths of PNG images of the same size.
+  ///   - format: the file format of the sheet.
   static func make(
     of pictures: [String], format: PictureFormat
   ) async throws -> [UInt8] {

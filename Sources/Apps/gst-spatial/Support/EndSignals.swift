@@ -5,10 +5,10 @@ internal import Glibc
 internal import PipelineHost
 internal import Synchronization
 
-/// The signals that ask the command to end: Ctrl-C, and what terminals and service managers send.
+/// The signals that ask the command to end: SIGINT (Ctrl-C), SIGTERM and SIGHUP.
 ///
-/// Until all of them are watched, each has its usual effect, so that none is lost. One that was ignored when
-/// the command started stays ignored, as `nohup` wants SIGHUP to be.
+/// Each keeps its default action until all of them are watched, so that none is lost. A signal that
+/// was ignored when the command started stays ignored, which `nohup` needs for SIGHUP.
 final class EndSignals: Sendable {
   nonisolated(unsafe) private let sources: [any DispatchSourceSignal]
   private let numbers: [Int32]
@@ -29,15 +29,15 @@ final class EndSignals: Sendable {
     watched.wait()
   }
 
-  /// Gives the signals their usual effect again.
+  /// Restores the default action of the signals.
   func stop() {
     for source in sources { source.cancel() }
     for number in numbers { signal(number, SIG_DFL) }
   }
 
-  /// Waits for the first signal. The next one ends the command, whatever it still does.
+  /// Waits for the first signal. The next one terminates the command immediately.
   ///
-  /// - Parameter ready: called when no signal is lost any more.
+  /// - Parameter ready: called when the signals are watched.
   static func wait(_ ready: () -> Void = {}) async {
     let (stream, continuation) = AsyncStream<Void>.makeStream()
     let signals = EndSignals { continuation.finish() }
@@ -54,10 +54,11 @@ final class EndSignals: Sendable {
   }
 }
 
-/// Ctrl-C: the first one ends the stream, the second one the run, a third one the program.
+/// Handles Ctrl-C: the first one ends the stream, the second one aborts the run, and the third one
+/// terminates the program.
 ///
-/// What comes within a quarter of a second of the one before is the same: `timeout` signals a
-/// program and then its group, and keys repeat.
+/// A signal within a quarter of a second of the previous one is ignored, as `timeout` signals a
+/// program and then its process group, and keys repeat.
 final class Interrupts: Sendable {
   private struct State {
     var count = 0

@@ -6,8 +6,7 @@ internal import Glibc
 internal import PipelineFile
 internal import PipelineHost
 
-/// Where the parts of gst-spatial lie: beside each other in the folder it was built in, or where
-/// `make install` puts them.
+/// The location of gst-spatial's parts: in the build folder, or where `make install` puts them.
 enum Installation {
   /// The folder of the running program.
   static let folder: String? = {
@@ -16,15 +15,15 @@ enum Installation {
     return String(cString: path).lastIndex(of: "/").map { String(String(cString: path)[..<$0]) }
   }()
 
-  /// The plugin that belongs to the running program: beside it as built, below the same prefix as
-  /// installed; nil where GStreamer finds it by itself.
+  /// The program's own plugin, beside it in the build folder or below the same prefix; nil if only
+  /// GStreamer's plugin path has one.
   private static var plugin: String? {
     guard let folder else { return nil }
     return ["/libgstspatial.so", "/../lib/gstreamer-1.0/libgstspatial.so"].map { folder + $0 }
       .first { access($0, R_OK) == 0 }
   }
 
-  /// Initialises GStreamer, with the plugin that belongs to the program, if there is one.
+  /// Initializes GStreamer and loads the program's own plugin, if there is one.
   static func prepare() -> InstalledElements {
     let registry = InstalledElements()
     if let plugin {
@@ -42,22 +41,22 @@ enum Installation {
     var candidates: [String] = []
     if let given = getenv("GST_SPATIAL_PIPELINES") { candidates.append(String(cString: given)) }
     if let folder {
-      // As built: in .build/<platform>/release.
+      // In the build tree, the program is in .build/<platform>/release.
       candidates.append(folder + "/../../../pipelines")
       candidates.append(folder + "/../share/gst-spatial/pipelines")
     }
     return candidates.first { access($0, X_OK) == 0 }.map(LocalFiles().canonicalPath)
   }()
 
-  /// What to say where there are no ready pipelines.
+  /// The error if there are no ready pipelines.
   static let noPipelines = Diagnostics([
     Diagnostic(
       .error, "the folder of the ready pipelines is missing", at: nil,
-      help: "put it where 'make install' does, or say in GST_SPATIAL_PIPELINES where it is")
+      help: "run 'make install', or set GST_SPATIAL_PIPELINES to its path")
   ])
 
-  /// The path of a pipeline that is given as a path, or by the name of a ready one. Throws what is
-  /// to be told where there is neither.
+  /// Returns the path of a pipeline, which is given as a path or as the name of a ready one. Throws
+  /// an error with a suggestion if there is neither.
   static func path(ofPipeline name: String) throws(PipelineProblems) -> String {
     guard access(name, F_OK) != 0 else { return name }
     if !name.contains("/"), let pipelines {
@@ -67,18 +66,18 @@ enum Installation {
     let isFile = name.contains("/") || name.contains(".")
     if !isFile, pipelines == nil { throw PipelineProblems(noPipelines) }
     let known = readyPipelines().map(\.name)
-    var help = "'gst-spatial list' shows the ready pipelines"
+    var help = "'gst-spatial list' lists the ready pipelines"
     if name.contains("=") {
-      help = "the pipeline comes first, and then its parameters"
+      help = "specify the pipeline first, then its parameters"
     } else if let meant = Suggestion.closest(to: name.replacing(".yaml", with: ""), among: known) {
       help = "did you mean '\(meant)'?"
     }
     let what =
-      isFile ? "there is no file '\(name)'" : "there is no ready pipeline '\(name)', nor a file"
+      isFile ? "there is no file '\(name)'" : "there is no ready pipeline or file '\(name)'"
     throw PipelineProblems(Diagnostics([Diagnostic(.error, what, at: nil, help: help)]))
   }
 
-  /// The ready pipelines' paths, by name.
+  /// The names and paths of the ready pipelines.
   static func readyPipelines() -> [(name: String, path: String)] {
     guard let pipelines, let folder = opendir(pipelines) else { return [] }
     defer { closedir(folder) }
@@ -94,8 +93,8 @@ enum Installation {
 }
 
 extension PipelineFile {
-  /// The file of a path, or of a ready pipeline's name. What is wrong with it is printed; where it
-  /// cannot be used, the exit code is thrown.
+  /// Reads a file by its path, or by the name of a ready pipeline. Prints errors and warnings;
+  /// throws the exit code if the file cannot be used.
   static func ready(_ name: String) throws -> PipelineFile {
     let path: String
     do {

@@ -4,12 +4,12 @@ internal import ArgumentParser
 internal import Glibc
 internal import PipelineFile
 
-/// Where a command writes its text.
+/// The options for the output file of a command that prints text.
 struct OutputOption: ParsableArguments {
-  @Option(name: .shortAndLong, help: "A file to write to, in place of standard output.")
+  @Option(name: .shortAndLong, help: "The file to write, instead of standard output.")
   var output: String?
 
-  @Flag(name: [.customShort("y"), .long], help: "Replace a file that is there already.")
+  @Flag(name: [.customShort("y"), .long], help: "Replace an existing file.")
   var force = false
 
   func write(_ text: String) throws {
@@ -19,7 +19,7 @@ struct OutputOption: ParsableArguments {
     guard file >= 0 else {
       let isThere = errno == EEXIST
       let reason =
-        isThere ? "is there already; --force replaces it" : String(cString: strerror(errno))
+        isThere ? "already exists; use --force to replace it" : String(cString: strerror(errno))
       Terminal.error.line("error: '\(output)' \(isThere ? reason : "cannot be written: \(reason)")")
       throw isThere ? ExitCode.wouldOverwrite : ExitCode.failure
     }
@@ -28,7 +28,7 @@ struct OutputOption: ParsableArguments {
   }
 }
 
-/// Numbers as people read them.
+/// Formatting of numbers for the user.
 enum Quantities {
   static func size(_ bytes: Int) -> String {
     var value = Double(bytes)
@@ -39,7 +39,7 @@ enum Quantities {
     return "\(decimal(value, 2)) GB"
   }
 
-  /// `0:07`, `12:03`, `1:00:00`
+  /// Returns a duration such as `0:07`, `12:03` or `1:00:00`.
   static func clock(_ seconds: Double) -> String {
     guard seconds.isFinite, seconds >= 0, seconds < 1e9 else { return "-" }
     let whole = Int(seconds.rounded())
@@ -93,7 +93,7 @@ extension JSON {
 }
 
 extension Diagnostics {
-  /// On standard error, as a compiler prints it.
+  /// Prints the diagnostics on standard error, in the format of compilers.
   func print() {
     Terminal.error.write(text(color: Terminal.error.hasColor))
   }

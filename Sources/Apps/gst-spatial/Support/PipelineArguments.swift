@@ -5,14 +5,14 @@ internal import Glibc
 internal import PipelineFile
 internal import PipelineHost
 
-/// The pipeline file that a command is about.
+/// The pipeline file of a command, with its parameters.
 struct PipelineArguments: ParsableArguments {
   @Argument(
     help: "A pipeline file, or the name of a ready one.", completion: PipelineCompletion.file)
   var file: String
 
   @Argument(
-    help: ArgumentHelp("Values of the file's parameters: name=value.", valueName: "values"),
+    help: ArgumentHelp("Values of the file's parameters, as name=value.", valueName: "values"),
     completion: PipelineCompletion.values)
   private var positional: [String] = []
 
@@ -21,14 +21,15 @@ struct PipelineArguments: ParsableArguments {
 
   var values: [String] { positional + with }
 
-  /// A parameter has a name before its `=`; paths with one can be written with a slash.
+  /// Returns whether an argument sets a parameter. A path that contains `=` has to be written with
+  /// a slash before it.
   static func isValue(_ text: String) -> Bool {
     guard let equals = text.firstIndex(of: "=") else { return false }
     return !text[..<equals].contains("/") && !text[..<equals].contains(".")
   }
 
-  /// What the file comes to. What is wrong with it is printed; where it cannot be used, the exit
-  /// code is thrown.
+  /// Returns the resolved graph. Prints errors and warnings; throws the exit code if the file
+  /// cannot be used.
   func graph() throws -> ResolvedGraph {
     let (graph, diagnostics) = try PipelineFile.ready(file).resolve(
       arguments: values, environment: HostedPipeline.environment, purpose: .check)
@@ -38,11 +39,11 @@ struct PipelineArguments: ParsableArguments {
   }
 }
 
-/// `gst-spatial run FILE --help`: the file's own parameters, as a command's options.
+/// The help of `gst-spatial run FILE --help`, which lists the file's own parameters.
 struct ParameterHelp {
   private let name: String
 
-  /// Nil where the command line asks for anything else.
+  /// Nil for any other command line.
   init?(commandLine: [String]) {
     guard commandLine.first == "run",
       commandLine.contains(where: { $0 == "--help" || $0 == "-h" }),
@@ -69,13 +70,13 @@ struct ParameterHelp {
       let gap = String(repeating: " ", count: max(2, width - title.count))
       lines.append(title + gap + parameter.summary)
     }
-    lines += ["", "See 'gst-spatial help run' for the options of every run."]
+    lines += ["", "See 'gst-spatial help run' for the options of 'run' itself."]
     return lines.joined(separator: "\n") + "\n"
   }
 }
 
 extension Parameter {
-  /// Help, unit, range, default and environment variable, in a line.
+  /// Help, unit, range, default and environment variable, in one line.
   fileprivate var summary: String {
     var parts = help.map { [$0] } ?? []
     if let unit { parts.append("in \(unit)") }
@@ -92,15 +93,15 @@ extension Parameter {
   }
 }
 
-/// What shells offer while a command line is typed.
+/// Shell completion.
 enum PipelineCompletion {
-  /// Ready pipelines by name, and the pipeline files of the current folder.
+  /// The names of ready pipelines, and the pipeline files in the current folder.
   static let file = CompletionKind.custom { _, _, prefix in
     let names = Installation.readyPipelines().map(\.name) + pipelineFiles()
     return names.filter { $0.hasPrefix(prefix) }
   }
 
-  /// The parameters of the pipeline that stands in front of them.
+  /// The parameters of the pipeline that precedes them on the command line.
   static let values = CompletionKind.custom { words, _, prefix in
     for word in words.dropFirst() where !word.hasPrefix("-") && !word.contains("=") {
       guard let path = try? Installation.path(ofPipeline: word),

@@ -4,19 +4,19 @@ internal import Glibc
 internal import PipelineFile
 internal import PipelineHost
 
-/// Shows how a run comes along.
+/// Displays the progress of a run.
 protocol ProgressDisplay {
   mutating func show(_ progress: RunProgress)
   mutating func show(_ warning: Diagnostic)
   mutating func show(_ kept: KeptFile)
-  /// Said once, between the progress.
+  /// Displays a message once.
   mutating func note(_ text: String)
-  /// Clears what is not to stay.
+  /// Clears temporary output.
   mutating func end()
 }
 
 extension RunProgress {
-  /// Percent, speed, frame rate, time left and size, as far as they are known.
+  /// The known facts: percentage, speed, frame rate, remaining time and size.
   var facts: [String] {
     var facts: [String] = []
     if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
@@ -29,7 +29,7 @@ extension RunProgress {
   }
 }
 
-/// One line of a terminal, drawn again and again.
+/// A single terminal line that is redrawn.
 struct ProgressBar: ProgressDisplay {
   private let terminal: Terminal
   private var line = ""
@@ -39,7 +39,7 @@ struct ProgressBar: ProgressDisplay {
   }
 
   mutating func show(_ progress: RunProgress) {
-    // Asked for each time: the window may have another size by now. A full line would wrap.
+    // The window may have been resized. A full line would wrap.
     draw(Self.text(progress, columns: terminal.columns - 1))
   }
 
@@ -56,8 +56,8 @@ struct ProgressBar: ProgressDisplay {
     terminal.write(Self.clear)
   }
 
-  /// To the beginning of the line; what stands from there on is cleared, further lines too, into
-  /// which a narrower window may have broken it.
+  /// Moves to the start of the line and clears everything after it, including lines into which a
+  /// narrower window has wrapped it.
   private static let clear = "\r\u{1B}[J"
 
   private mutating func draw(_ text: String) {
@@ -78,7 +78,7 @@ struct ProgressBar: ProgressDisplay {
     return "\(bar(fraction, width: room))  \(facts)"
   }
 
-  /// In eighths of a character.
+  /// Returns a bar with a resolution of an eighth of a character.
   private static func bar(_ fraction: Double, width: Int) -> String {
     let eighths = Int(fraction * Double(width * 8))
     let parts = ["", "▏", "▎", "▍", "▌", "▋", "▊", "▉"]
@@ -87,7 +87,7 @@ struct ProgressBar: ProgressDisplay {
   }
 }
 
-/// Lines for a log: one each five seconds.
+/// Log lines, one every five seconds.
 struct ProgressLines: ProgressDisplay {
   private let terminal: Terminal
   private var last = 0.0
@@ -108,7 +108,7 @@ struct ProgressLines: ProgressDisplay {
   mutating func end() {}
 }
 
-/// A JSON object a line.
+/// JSON objects, one per line.
 struct ProgressEvents: ProgressDisplay {
   let terminal: Terminal
 
@@ -130,7 +130,7 @@ struct ProgressEvents: ProgressDisplay {
 }
 
 extension RunProgress {
-  /// In seconds, bytes and frames.
+  /// The fields of the JSON event, in seconds, bytes and frames.
   var fields: [(String, JSON)] {
     [
       ("elapsed", JSON(elapsed)), ("position", JSON(position)), ("duration", JSON(duration)),
@@ -148,15 +148,15 @@ struct Terminal: Sendable {
   static let output = Terminal(descriptor: STDOUT_FILENO)
   static let error = Terminal(descriptor: STDERR_FILENO)
 
-  /// A person looks at it, and it understands escape sequences.
+  /// Whether this is a terminal that understands escape sequences.
   var isInteractive: Bool {
     isatty(descriptor) != 0 && getenv("TERM").map { String(cString: $0) } != "dumb"
   }
 
-  /// Colour is wanted (see no-color.org).
+  /// Whether to use colour (see no-color.org).
   var hasColor: Bool { isInteractive && getenv("NO_COLOR") == nil }
 
-  /// Characters in a line, as of now; 80 where the terminal does not say.
+  /// Current width in characters; 80 if the terminal does not report it.
   var columns: Int {
     var size = winsize()
     guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
@@ -176,9 +176,9 @@ struct Terminal: Sendable {
   func line(_ text: String) { write(text + "\n") }
 }
 
-/// Words of a line that a shell reads.
+/// Quoting for shells.
 enum ShellWord {
-  /// A text as one word, in quotation marks where it needs them.
+  /// Returns a text as one shell word, quoted if necessary.
   static func quoted(_ text: String) -> String {
     let isPlain =
       !text.isEmpty

@@ -6,9 +6,10 @@ internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
 
-/// The movies that a graph takes apart into eyes.
+/// The input movies of a graph that it splits into eyes.
 enum StereoInputs {
-  /// What to say of those that have no two eyes. What is no movie is for the elements to tell.
+  /// Returns errors for movies without two eyes. Files that are not movies are left to the
+  /// elements.
   static func problems(_ graph: ResolvedGraph) -> Diagnostics {
     var problems: [Diagnostic] = []
     for (index, element) in graph.elements.enumerated()
@@ -25,7 +26,7 @@ enum StereoInputs {
     return Diagnostics(problems)
   }
 
-  /// Whether what is behind a demuxer wants an eye of a pair, and not a movie as it is.
+  /// Returns whether the elements after a demuxer need single eyes.
   private static func needsEyes(_ demuxer: Int, _ graph: ResolvedGraph) -> Bool {
     graph.links.contains { link in
       link.source.element == demuxer
@@ -45,13 +46,13 @@ enum StereoInputs {
     return false
   }
 
-  /// Nil for a movie with two eyes, or with what might be two.
+  /// Returns the reason that a movie has no separate eyes; nil if it has or may have two.
   private static func reason(against facts: MovieFacts) -> (reason: String, help: String?)? {
     guard facts.stereo != .layered else { return nil }
     if case .packed(let layout) = facts.stereo {
       let name = layout.arrangement == .topBottom ? "tb-to-mvhevc" : "sbs-to-mvhevc"
       return (
-        "both eyes share each frame", "'gst-spatial run \(name)' makes a spatial movie of it"
+        "both eyes share each frame", "'gst-spatial run \(name)' converts it to one"
       )
     }
     guard facts.video != nil else { return ("it has no video", nil) }
@@ -59,14 +60,14 @@ enum StereoInputs {
     return mayBe
       ? nil
       : (
-        "it shows one eye only",
-        "two movies, one for each eye, become one with 'gst-spatial run two-files-to-mvhevc'"
+        "it has only one eye",
+        "'gst-spatial run two-files-to-mvhevc' combines two movies, one for each eye"
       )
   }
 }
 
 extension MovieFacts {
-  /// Any of its tracks has a configuration of further layers.
+  /// Whether any track has a configuration record for dependent layers.
   fileprivate var hasLayers: Bool {
     reader.movie.tracks.contains { track in
       track.sampleEntries.contains { entry in

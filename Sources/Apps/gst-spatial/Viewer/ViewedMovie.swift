@@ -8,12 +8,13 @@ internal import StereoMedia
 internal import Synchronization
 internal import Web
 
-/// What the viewer's page is told of a movie.
+/// The properties of a movie for the viewer's page.
 struct ViewedMovie {
   private let movie: StereoMovie
   private let packing: PackingLayout.Arrangement?
 
-  /// - Parameter packing: how the pictures of a movie that does not say so are seen to hold two eyes.
+  /// - Parameter packing: the detected arrangement of the eyes, for a movie that does not signal
+  ///   it.
   init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?) {
     (self.movie, self.packing) = (movie, packing)
   }
@@ -28,7 +29,7 @@ struct ViewedMovie {
       "facts": .string(facts.text(times: false, prediction: nil)),
       "spatial": .bool(movie.isSpatial),
       "eyes": facts.stereo == .no ? 1 : 2,
-      // The page cuts such pictures itself.
+      // The page itself splits such pictures into eyes.
       "cut": JSON(facts.stereo == .no ? packing.map(name(of:)) : nil),
       "width": JSON(movie.video?.eyeWidth), "height": JSON(movie.video?.eyeHeight),
       "pixel-shape": JSON(pixelShape),
@@ -48,7 +49,7 @@ struct ViewedMovie {
     arrangement == .topBottom ? "top-bottom" : "side-by-side"
   }
 
-  /// How many times as wide as high the pixels of an eye are shown.
+  /// Pixel aspect ratio of an eye, width divided by height.
   private var pixelShape: Double {
     var shape = 1.0
     if let pixel = movie.facts.entry?.pixelAspectRatio, pixel.horizontalSpacing > 0,
@@ -60,7 +61,7 @@ struct ViewedMovie {
     return layout.arrangement == .topBottom ? shape / 2 : shape * 2
   }
 
-  /// The rows of the matrices that give red, green and blue.
+  /// The rows of the matrices that compute red, green and blue from each eye.
   private var anaglyph: JSON {
     let matrices = Anaglyph.Method.redCyanDubois.matrices
     func rows(_ matrix: [[Double]]) -> JSON { .array(matrix.map { .array($0.map { JSON($0) }) }) }
@@ -68,19 +69,19 @@ struct ViewedMovie {
   }
 }
 
-/// The sound of a movie as a file that browsers play: AAC in MP4, copied where it is AAC already.
+/// The audio of a movie as a file that browsers play: AAC in MP4, copied if it already is AAC.
 ///
-/// The file has no name once it is made, so that nothing is left behind, however the viewer ends.
+/// The open file is unlinked, so nothing remains on disk however the viewer ends.
 enum ViewedSound {
-  /// The first track of sound; nil where there is none.
+  /// Returns the first audio track; nil if there is none.
   static func track(of movie: StereoMovie) -> StereoMovie.Track? {
     movie.tracks.first { $0.kind == .sound }
   }
 
-  /// - Throws: a ``StereoMediaError`` where the sound cannot be had.
+  /// - Throws: a ``StereoMediaError`` if the audio cannot be converted.
   static func file(of movie: StereoMovie) async throws -> OpenFile {
     guard let track = track(of: movie) else {
-      throw StereoMediaError(.outOfRange, "'\(movie.path)' has no sound")
+      throw StereoMediaError(.outOfRange, "'\(movie.path)' has no audio")
     }
     try await Engine.start()
     let folder = try ScratchFolder()
@@ -97,31 +98,33 @@ enum ViewedSound {
     do {
       try await pipeline.run()
     } catch let failure as PipelineFailure {
-      throw StereoMediaError(.decodingFailed, "the sound cannot be had: \(failure.message)")
+      throw StereoMediaError(.decodingFailed, "the audio cannot be converted: \(failure.message)")
     }
-    // The folder for temporary files may be a symbolic link.
+    // The temporary folder may be a symbolic link, which `OpenFile` does not accept.
     guard let path = realpath(folder.path, nil) else { throw FileError(code: errno) }
     defer { free(path) }
     guard let file = OpenFile(["sound.m4a"], in: String(cString: path)) else {
-      throw StereoMediaError(.unreadable, "the sound cannot be read back")
+      throw StereoMediaError(.unreadable, "the audio file cannot be opened")
     }
     return file
   }
 }
 
-/// The pictures of a movie's frames, as picture files.
+/// Provides the pictures of a movie's frames as image files.
 final class FramePictures: Sendable {
-  /// What is wanted of a frame.
+  /// The requested picture of a frame.
   struct Request {
-    /// An eye; nil for what `show` says.
+    /// The eye; nil for `show`.
     var eye: Eye?
     var show = StereoImageGenerator.Show.both
     var format = ImageFormat.jpeg()
-    /// The most that it may be wide, in pixels; nil for the size of the movie.
+    /// Maximum width in pixels; nil for that of the movie.
     var width: Int?
 
-    /// - Parameter name: `left`, `right`, `both` or `anaglyph`.
-    /// - Returns: nil for what no frame has.
+    /// - Parameters:
+    ///   - name: `left`, `right`, `both` or `anaglyph`.
+    ///   - request: the request, whose query may set the format `f` and the width `w`.
+    /// - Returns: nil for an invalid request.
     init?(_ name: String, _ request: WebRequest) {
       guard let show = StereoImageGenerator.Show(rawValue: name) else { return nil }
       switch show {
@@ -145,7 +148,8 @@ final class FramePictures: Sendable {
   private let anaglyph: StereoImageGenerator
   private let waiting = Mutex(0)
 
-  /// So many are asked for at a time: an eye each of the frame that is shown, and of the next one.
+  /// Maximum number of pending requests. The page needs both eyes of the current frame and of the
+  /// next ones.
   private static let limit = 8
 
   init(_ movie: StereoMovie) {
@@ -153,8 +157,10 @@ final class FramePictures: Sendable {
     anaglyph = StereoImageGenerator(movie, show: .anaglyph)
   }
 
-  /// - Returns: nil where too many are asked for at once.
-  /// - Throws: a ``StereoMediaError``; `CancellationError` where the peer leaves.
+  /// Returns an image file.
+  ///
+  /// - Returns: nil if there are too many pending requests.
+  /// - Throws: a ``StereoMediaError``; `CancellationError` if the client disconnects.
   func image(_ index: Int, _ request: Request) async throws -> [UInt8]? {
     let isFree = waiting.withLock { waiting in
       guard waiting < Self.limit else { return false }
@@ -171,14 +177,14 @@ final class FramePictures: Sendable {
   }
 }
 
-/// What is made when it is asked for first, once for all who ask.
+/// A value that is computed once, on first use.
 actor Once<Value: Sendable> {
   private let make: @Sendable () async throws -> Value
   private var making: Task<Value, any Error>?
 
   init(_ make: @escaping @Sendable () async throws -> Value) { self.make = make }
 
-  /// Throws what making it throws.
+  /// The value, or the error of computing it.
   var value: Value {
     get async throws {
       let making = self.making ?? Task { [make] in try await make() }

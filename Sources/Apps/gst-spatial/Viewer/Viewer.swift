@@ -4,11 +4,10 @@ internal import PipelineFile
 internal import StereoMedia
 internal import Web
 
-/// The web page that shows a movie frame by frame, and what it asks for: `movie.json`, the pictures of each
-/// frame, and the sound.
+/// Serves the web page that shows a movie frame by frame, and the data that it fetches:
+/// `movie.json`, `layers.json`, the pictures of each frame, and the audio.
 ///
-/// Nothing of a request leads to a file: what is served is the page, and what numbers mean in the one
-/// movie that was opened.
+/// Requests cannot name files: only the page and the data of the opened movie are served.
 struct Viewer: WebResponder {
   let guardian: ViewerGuard
   private let description: [UInt8]
@@ -16,7 +15,10 @@ struct Viewer: WebResponder {
   private let sound: Once<OpenFile>
   private let layers: Once<[UInt8]>
 
-  /// - Parameter packing: how the pictures of a movie that does not say so are seen to hold two eyes.
+  /// - Parameters:
+  ///   - movie: the movie.
+  ///   - packing: the detected arrangement of the eyes, for a movie that does not signal it.
+  ///   - guardian: checks the requests.
   init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?, _ guardian: ViewerGuard) {
     self.guardian = guardian
     description = Array(ViewedMovie(movie, packing: packing).json.line.utf8)
@@ -45,7 +47,7 @@ struct Viewer: WebResponder {
     return response
   }
 
-  /// - Parameter path: behind the token.
+  /// Answers an admitted request, whose path excludes the token.
   private func answer(to admitted: ViewerGuard.Admitted) async throws -> WebResponse {
     let (path, request) = (admitted.path, admitted.request)
     switch (path.count, path.first ?? "") {
@@ -76,7 +78,7 @@ struct Viewer: WebResponder {
   private func picture(
     _ index: Int, _ wanted: FramePictures.Request, _ request: WebRequest
   ) async throws -> WebResponse {
-    // A movie does not change while it is viewed, and each view of it has addresses of its own.
+    // The movie does not change while it is viewed, and each viewer has a token of its own.
     let headers = [
       ("Content-Type", wanted.format == .png ? "image/png" : "image/jpeg"),
       ("Cache-Control", "private, max-age=86400, immutable"),
@@ -95,7 +97,7 @@ struct Viewer: WebResponder {
   }
 }
 
-/// The files of the viewer's page, which are in the command itself.
+/// The files of the viewer's page, which are embedded in the program.
 enum PageFile: String {
   case page = ""
   case style = "viewer.css"
@@ -105,10 +107,10 @@ enum PageFile: String {
   case timeline = "timeline.js"
   case player = "player.js"
 
-  /// - Parameter name: the last part of a path; empty for the page.
+  /// - Parameter name: the last path component; empty for the page itself.
   init?(_ name: String) { self.init(rawValue: name) }
 
-  /// RFC 6838.
+  /// The media type (RFC 6838).
   var type: String {
     switch self {
     case .page: "text/html; charset=utf-8"
@@ -130,21 +132,21 @@ enum PageFile: String {
   }
 }
 
-/// Why a request is not answered.
+/// The status with which a request is rejected.
 struct ViewerRefusal: Error {
   let status: WebResponse.Status
 }
 
-/// Keeps from the viewer who has not been told its address: other users of the machine, and web pages
+/// Protects the viewer from clients without its address: other users of the machine, and web pages
 /// that know the port.
 ///
-/// A page elsewhere can make a browser ask `127.0.0.1`, or the name of its own server once that stands
-/// for `127.0.0.1` (DNS rebinding). The first does not know the token, the second gives its own name
-/// away.
+/// A foreign page can make a browser send requests to `127.0.0.1`, or to its own host name after
+/// making it resolve to `127.0.0.1` (DNS rebinding). The former does not know the token; the latter
+/// is recognized by its `Host` header.
 struct ViewerGuard: Sendable {
-  /// The first part of each path: 128 random bits, in hexadecimal digits.
+  /// The first component of each path: 128 random bits in hexadecimal.
   let token: String
-  /// The name by which other machines ask for the viewer; nil where they cannot.
+  /// The host name under which other machines reach the viewer; nil if they cannot.
   let host: String?
 
   init(host: String? = nil) {
@@ -158,11 +160,11 @@ struct ViewerGuard: Sendable {
 
   struct Admitted {
     let request: WebRequest
-    /// Behind the token.
+    /// The path components after the token.
     let path: [String]
   }
 
-  /// Throws a ``ViewerRefusal`` for a request that does not come from the viewer's page or its user.
+  /// Throws a ``ViewerRefusal`` for a request that is not from the viewer's page or its user.
   func admit(_ request: WebRequest) throws(ViewerRefusal) -> Admitted {
     guard request.method != .options else { throw ViewerRefusal(status: .methodNotAllowed) }
     guard let host = request.header("host"), isOurs(host) else {
@@ -177,7 +179,8 @@ struct ViewerGuard: Sendable {
     return Admitted(request: request, path: Array(request.path.dropFirst()))
   }
 
-  /// Any port will do: ssh forwards from others.
+  /// Returns whether a `Host` header names this viewer. Any port is accepted, as ssh may forward
+  /// another one.
   private func isOurs(_ host: String) -> Bool {
     let name: Substring
     if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
@@ -190,21 +193,21 @@ struct ViewerGuard: Sendable {
     return name.lowercased() == ours.lowercased() || Self.isAddress(name)
   }
 
-  /// An address stands for itself alone: no other site has it for a name.
+  /// Returns whether a host is an IP address. Unlike a name, it cannot belong to another site.
   private static func isAddress(_ host: Substring) -> Bool {
     let parts = host.split(separator: ".", omittingEmptySubsequences: false)
     return host.hasPrefix("[") || parts.count == 4 && parts.allSatisfy { UInt8($0) != nil }
   }
 
-  /// Takes the same time whatever is wrong.
+  /// Compares in constant time.
   private func isToken(_ text: String) -> Bool {
     let (one, other) = (Array(text.utf8), Array(token.utf8))
     guard one.count == other.count else { return false }
     return zip(one, other).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
   }
 
-  /// Those of all answers: the page runs what came with it and nothing else, nobody frames it, and its
-  /// address, which has the token in it, goes nowhere.
+  /// The headers of all responses: the page runs only its own scripts, cannot be framed, and does
+  /// not send its address, which contains the token, as a referrer.
   static let headers = [
     (
       name: "Content-Security-Policy",

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** So many frames are kept as pictures. */
+/** Maximum number of frames whose pictures are cached. */
 const KEPT = 12;
 
-/** Fetches the pictures of frames, and keeps those that were shown lately or come next. */
+/** Fetches the pictures of frames and caches those that were used last. */
 export class Frames {
-  #kept = new Map(); // index → promises of the pictures by their positions, the one used last at the end
+  #kept = new Map(); // index → promises of the pictures, by eye; the least recently used one first
   #query = "";
 
-  /** @param {{count: number, eyes: string[]}} movie which eyes have pictures of their own */
+  /** @param {{count: number, eyes: string[]}} movie the number of frames, and the eyes that have separate pictures */
   constructor(movie) {
     this.count = movie.count;
     this.eyes = movie.eyes;
   }
 
-  /** What is asked of the server: `f=png`, or `w=1280`. */
+  /** The query for pictures: `f=png`, or `w=1280`. Changing it clears the cache. */
   set query(query) {
     if (query === this.#query) return;
     this.#query = query;
@@ -25,8 +25,8 @@ export class Frames {
   get query() { return this.#query; }
 
   /**
-   * @param {number[]} positions of the eyes that are wanted
-   * @returns {Promise<(ImageBitmap | null)[]>} an eye each; one for both where the movie has one
+   * @param {number[]} positions the indices of the requested eyes
+   * @returns {Promise<(ImageBitmap | null)[]>} one picture for each eye, or a single one for a mono movie
    */
   load(index, positions) {
     const pictures = this.#kept.get(index) ?? this.eyes.map(() => null);
@@ -45,14 +45,14 @@ export class Frames {
     return all;
   }
 
-  /** Whether these eyes of a frame are there, or on their way. */
+  /** Whether these eyes of a frame are cached or being fetched. */
   has(index, positions) {
     const pictures = this.#kept.get(index) ?? [];
     return positions.every((position) => pictures[position]);
   }
 }
 
-/** Pictures are large; what the browser collects at its leisure would pile up. */
+/** Frees pictures, which are too large to wait for garbage collection. */
 function release(pictures) {
   for (const picture of pictures) picture?.then((one) => setTimeout(() => one.close(), 1000), () => {});
 }
@@ -65,7 +65,7 @@ async function fetchPicture(address) {
         { colorSpaceConversion: "none", premultiplyAlpha: "none" });
     }
     if (response.status !== 503 || attempt === 5) {
-      throw new Error(await response.text() || `the server says ${response.status}`);
+      throw new Error(await response.text() || `the server responded with status ${response.status}`);
     }
     await new Promise((done) => setTimeout(done, 200));
   }

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** So long is waited for the sound, in milliseconds. */
+/** Maximum time to wait for the audio, in milliseconds. */
 const PATIENCE = 2000;
 
-/** The clock by which frames are shown while the movie plays: that of its sound, where it has one. */
+/** The clock of playback: that of the audio, if the movie has any. */
 export class Player {
-  #base = null; // when the movie's beginning was, in seconds of the browser's clock; null at rest
+  #base = null; // the time of the movie's start, in seconds of the browser's clock; null when stopped
   #sound = null;
-  #held = null; // the time at which it stands while it waits for the sound
+  #held = null; // the movie time while waiting for the audio
 
   /**
    * @param {boolean} hasSound
-   * @param {(problem: string) => void} tell is told why it goes on without sound
+   * @param {(problem: string) => void} tell called with the reason if the movie plays without audio
    */
   constructor(hasSound, tell) {
     if (!hasSound) return;
@@ -20,13 +20,13 @@ export class Player {
     this.#sound.src = "sound.m4a";
     this.#sound.addEventListener("error", () => {
       this.#sound = null;
-      tell("the sound cannot be played");
+      tell("the audio cannot be played");
     });
   }
 
   get isPlaying() { return this.#base !== null; }
 
-  /** @param {number} time where to begin, in seconds */
+  /** @param {number} time the start position, in seconds */
   async start(time) {
     const begin = () => { this.#base = performance.now() / 1000 - time; };
     begin();
@@ -34,13 +34,13 @@ export class Player {
     if (!sound) return;
     this.#held = time;
     sound.currentTime = time;
-    // What cannot be played says so by itself; what is stopped before it begins is no mistake.
+    // Playback errors are reported by the event listener; stopping before the start is not an error.
     const begun = sound.play().then(() => true, () => false);
     const isInTime = await Promise.race([begun, new Promise((done) => setTimeout(done, PATIENCE, null))]);
     this.#held = null;
     if (!this.isPlaying) return sound.pause();
     begin();
-    // Sound that is late joins in.
+    // Late audio joins at the current time.
     if (isInTime === null && await begun && this.isPlaying) sound.currentTime = this.#clock;
   }
 
@@ -49,11 +49,11 @@ export class Player {
     this.#sound?.pause();
   }
 
-  /** Where the movie is, in seconds. */
+  /** The current position, in seconds. */
   get time() {
     if (this.#held !== null) return this.#held;
     const sound = this.#sound;
-    // It may end before the pictures do.
+    // The audio may end before the video does.
     if (sound && !sound.paused && !sound.ended && !sound.seeking && sound.readyState >= 3) {
       this.#base = performance.now() / 1000 - sound.currentTime;
     }

@@ -12,19 +12,19 @@ precision highp float;
 in vec2 place;
 out vec4 colour;
 uniform sampler2D leftEye, rightEye;
-uniform vec4 leftPart, rightPart;   // where each eye lies in its texture: x, y, width, height
-uniform int mode;                   // an index of MODES
-uniform float shift;                // of the eyes against each other, in picture widths
-uniform vec2 centre, extent;        // what is seen of a flat picture
-uniform int projection;             // 0 flat, 1 equirectangular, 2 the front half of it, 3 fisheye
+uniform vec4 leftPart, rightPart;   // the rectangle of each eye in its texture: x, y, width, height
+uniform int mode;                   // index into MODES
+uniform float shift;                // horizontal shift between the eyes, in picture widths
+uniform vec2 centre, extent;        // the visible part of a flat picture
+uniform int projection;             // 0 flat, 1 equirectangular, 2 half equirectangular, 3 fisheye
 uniform mat3 turn;
-uniform vec2 tangents;              // of half the angles that are seen
-uniform float circle;               // the angle across a fisheye picture, in radians
+uniform vec2 tangents;              // tangents of half the visible angles
+uniform float circle;               // the field of view of a fisheye picture, in radians
 uniform mat3 leftMix, rightMix;
 
 const float PI = 3.141592653589793;
 
-// Where on the picture this pixel looks; outside of 0...1 there is none.
+// The position in the picture for this pixel; there is no picture outside 0...1.
 vec2 look() {
   if (projection == 0) return centre + (place - 0.5) * extent;
   vec3 ray = turn * normalize(vec3((place * 2.0 - 1.0) * tangents, 1.0));
@@ -39,14 +39,14 @@ vec2 look() {
 
 vec3 eye(sampler2D picture, vec4 part, vec2 at) {
   if (any(lessThan(at, vec2(0))) || any(greaterThan(at, vec2(1)))) return vec3(0);
-  // Never into the other eye of a packed picture.
+  // Do not interpolate with the other eye of a packed picture.
   vec2 margin = 0.5 / vec2(textureSize(picture, 0));
   return textureLod(picture, clamp(part.xy + at * part.zw, part.xy + margin, part.xy + part.zw - margin), 0.0).rgb;
 }
 
 void main() {
   vec2 at = look(), half_ = vec2(shift / 2.0, 0);
-  // A scene that moves away: its left picture to the left, its right one to the right.
+  // A positive shift moves the scene away: the left picture to the left, the right one to the right.
   bool isRight = mode == 1 || (mode == 6 && (int(gl_FragCoord.y) & 1) == 0), mixes = mode == 3 || mode == 4;
   vec3 one = vec3(0), other = vec3(0);
   if (mixes || !isRight) one = eye(leftEye, leftPart, at + half_);
@@ -65,31 +65,31 @@ const CUTS = {
   "top-bottom": [[0, 0, 1, 0.5], [0, 0.5, 1, 0.5]],
 };
 
-/** The canvas that shows a frame's two pictures in one of several ways. */
+/** The canvas that shows a frame's two pictures in one of the modes. */
 export class Stage {
   mode = "both";
   swapped = false;
   /** In picture widths. */
   shift = 0;
-  /** Seen from within, where the movie is immersive. */
+  /** Whether to show a view of an immersive movie. */
   around = false;
   yaw = 0;
   pitch = 0;
-  /** Across the longer side, in degrees. */
+  /** Field of view of the longer side, in degrees. */
   angle = 90;
-  /** A pixel of the movie is one of the screen. */
+  /** Whether a pixel of the movie is a pixel of the screen. */
   zoomed = false;
-  /** What stands in the middle of a zoomed picture. */
+  /** The position in the middle of a zoomed picture. */
   centre = [0.5, 0.5];
-  /** The eye that is shown while they take turns. */
+  /** The current eye in wiggle mode. */
   turn = 0;
   #pictures = [];
-  /** Which of them the textures have; an eye that is not seen is not worth the time. */
+  /** The pictures that have been uploaded; those of eyes that are not visible are not. */
   #uploaded = new Set();
 
   /**
    * @param {HTMLCanvasElement} canvas
-   * @param {object} movie what `movie.json` says
+   * @param {object} movie the content of `movie.json`
    */
   constructor(canvas, movie) {
     this.canvas = canvas;
@@ -116,11 +116,11 @@ export class Stage {
   #program;
   #at(name) { return this.gl.getUniformLocation(this.#program, name); }
 
-  /** The shape of an eye as it is shown: its width for a height of 1. */
+  /** The display aspect ratio of an eye, width divided by height. */
   get shape() {
     const { width, height, cut } = this.movie;
     const shape = width * this.movie["pixel-shape"] / height;
-    // A frame wider than 3:1 has whole eyes in it, a narrower one has squeezed ones.
+    // A frame wider than 3:1 has eyes of full width, a narrower one has squeezed ones.
     if (cut === "side-by-side") return shape > 3 ? shape / 2 : shape;
     if (cut === "top-bottom") return shape < 1.2 ? shape * 2 : shape;
     return shape;
@@ -128,17 +128,17 @@ export class Stage {
 
   get hasTwoEyes() { return this.movie.eyes === 2 || this.movie.cut !== null; }
 
-  /** Shows the pictures of a frame: an eye each, or one; null for what is not `needed`. */
+  /** Shows the pictures of a frame: one for each eye, or a single one; null for those not `needed`. */
   show(pictures) {
     this.#pictures = pictures;
     this.#uploaded.clear();
     this.draw();
   }
 
-  /** Takes the pictures of the frame that is shown of which some were not needed. */
+  /** Sets all pictures of the current frame, after those that were `needed`. */
   complete(pictures) { this.#pictures = pictures; }
 
-  /** The positions of the pictures that are seen, of so many that a frame has. */
+  /** Returns the indices of the visible pictures of a frame that has `count` of them. */
   needed(count) {
     const all = [...Array(count).keys()];
     if (this.mode === "wiggle") return all;
@@ -146,10 +146,10 @@ export class Stage {
     return all.filter((position) => eyes.some((eye) => this.#texture(eye, count) === position));
   }
 
-  /** Whether what is seen can be drawn. */
+  /** Whether all visible pictures are available. */
   get isComplete() { return this.needed(this.#pictures.length).every((position) => this.#pictures[position]); }
 
-  /** Makes a picture a texture unless it is one. */
+  /** Uploads a picture to its texture, unless that has been done. */
   #upload(index) {
     if (this.#uploaded.has(index)) return;
     this.#uploaded.add(index);
@@ -176,7 +176,7 @@ export class Stage {
     }
   }
 
-  /** Says what is to be seen of which pictures. */
+  /** Sets the uniforms and filters that all views share. */
   #describe(projection, filter) {
     const { gl, movie } = this;
     const parts = CUTS[movie.cut] ?? [WHOLE, WHOLE];
@@ -193,10 +193,10 @@ export class Stage {
     }
   }
 
-  /** The position of the picture that an eye sees, 0 for the left one. */
+  /** Returns the index of the picture for an eye, which is 0 for the left one. */
   #texture(eye, count = this.#pictures.length) { return Math.min(this.swapped ? 1 - eye : eye, count - 1); }
 
-  /** Fills a rectangle, which lies above the bottom left corner. */
+  /** Draws a rectangle; `y` is measured from the bottom. */
   #fill({ x, y, width, height, mode, tangents }) {
     const { gl } = this;
     for (const eye of eyesOf(mode)) this.#upload(this.#texture(eye));
@@ -208,7 +208,7 @@ export class Stage {
     gl.drawArrays(gl.TRIANGLE_STRIP, 0, 4);
   }
 
-  /** The rectangles of the canvas that show something, in its pixels, from its top left corner. */
+  /** Returns the rectangles to draw, in pixels of the canvas, from its top left corner. */
   views() {
     const { canvas } = this;
     const one = this.hasTwoEyes ? MODES.indexOf(this.mode) : 0;
@@ -221,7 +221,7 @@ export class Stage {
     const height = this.canvas.height;
     if (this.around || this.zoomed) {
       const larger = Math.max(cell, height), tangent = Math.tan(radians(this.angle) / 2);
-      // Half of what is left over would put the movie's pixels between those of the screen.
+      // With an odd margin, the movie's pixels would lie between those of the screen.
       const [wide, high] = [cell, height].map((side, index) => side - Math.abs(side - this.#size[index]) % 2);
       return {
         x: left, y: 0, width: wide, height: high,
@@ -237,13 +237,13 @@ export class Stage {
     };
   }
 
-  /** Of an eye, in pixels of the movie. */
+  /** The size of an eye, in pixels of the movie. */
   get #size() {
     const { width, height, cut } = this.movie;
     return [cut === "side-by-side" ? width / 2 : width, cut === "top-bottom" ? height / 2 : height];
   }
 
-  /** How wide the pictures need to be for what is shown. */
+  /** The picture width that the current display needs, in pixels. */
   get neededWidth() {
     const { movie, canvas } = this;
     const whole = Math.min(movie.width, this.limit);
@@ -253,7 +253,7 @@ export class Stage {
     return Math.min(whole, Math.ceil(shown / 320) * 320);
   }
 
-  /** The values of the pixel under a point of the page, in both eyes; null where there is none. */
+  /** Returns the values of the pixel at a point of the page, in both eyes; null if there is none. */
   pixel(x, y) {
     const box = this.canvas.getBoundingClientRect(), scale = devicePixelRatio;
     const [px, py] = [(x - box.left) * scale, (y - box.top) * scale];
@@ -275,10 +275,10 @@ export class Stage {
   }
 }
 
-/** Those that a mode shows, by its index. */
+/** Returns the eyes that a mode shows, by its index. */
 function eyesOf(mode) { return mode < 2 ? [mode] : [0, 1]; }
 
-/** Rows of the matrix that turns what lies ahead by so much to the right, and up; y points down. */
+/** Returns the rows of the matrix that turns the front direction to the right and up; y points down. */
 function rotation(yaw, pitch) {
   const [c, s, d, t] = [Math.cos(yaw), Math.sin(yaw), Math.cos(pitch), Math.sin(pitch)];
   return [c, s * t, s * d, 0, d, -t, -s, c * t, c * d];
@@ -287,7 +287,7 @@ function rotation(yaw, pitch) {
 const probe = new OffscreenCanvas(1, 1).getContext("2d", { willReadFrequently: true });
 
 function valueAt(picture, x, y) {
-  // It is on its way, or has been closed meanwhile.
+  // It has not been fetched, or has been closed in the meantime.
   if (!picture?.width) return [];
   probe.drawImage(picture, Math.floor(x * picture.width), Math.floor(y * picture.height), 1, 1, 0, 0, 1, 1);
   return [...probe.getImageData(0, 0, 1, 1).data.slice(0, 3)];

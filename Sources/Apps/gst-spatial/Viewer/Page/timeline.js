@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/** The strip above the slider: how many bytes each frame has, and which frames are keyframes. */
+/** The strip above the slider: the size of each frame, with the keyframes marked. */
 export class Timeline {
-  /** @param {HTMLCanvasElement} canvas @param {object} movie what `movie.json` says */
+  /** @param {HTMLCanvasElement} canvas @param {object} movie the content of `movie.json` */
   constructor(canvas, movie) {
     this.canvas = canvas;
     this.bytes = movie.bytes;
-    this.base = []; // those of the base layer, once they are known
+    this.base = []; // the sizes of the base layer, once they are known
     this.keyframes = movie.keyframes;
     this.largest = movie.bytes.reduce((most, size) => Math.max(most, size), 1);
     new ResizeObserver(() => this.draw()).observe(canvas);
@@ -20,7 +20,7 @@ export class Timeline {
     const height = canvas.height = Math.round(canvas.clientHeight * devicePixelRatio);
     const context = canvas.getContext("2d");
     const column = (index) => index * width / bytes.length;
-    // Of many frames in one column, the largest one.
+    // If a column covers several frames, it shows the largest one.
     const step = Math.max(1, width / bytes.length);
     const tall = (size) => Math.max(1, size / this.largest * (height - 6));
     let x = 0, most = 0;
@@ -42,13 +42,13 @@ export class Timeline {
     context.fillRect(column(this.position), 0, Math.max(2, step), height);
   }
 
-  /** The frame at a place of the strip. */
+  /** Returns the frame at a position of the strip. */
   frame(x) {
     const box = this.canvas.getBoundingClientRect();
     return Math.floor((x - box.left) / box.width * this.bytes.length);
   }
 
-  /** The keyframe before a frame, or behind it; itself where there is none. */
+  /** Returns the keyframe before or after a frame; the frame itself if there is none. */
   keyframe(index, direction) {
     const found = direction < 0
       ? this.keyframes.findLast((key) => key < index) : this.keyframes.find((key) => key > index);

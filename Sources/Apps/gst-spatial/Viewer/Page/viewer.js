@@ -23,12 +23,12 @@ let shown = -1;
 let direction = 1;
 let isBusy = false;
 let exact = false;
-/** How long a frame takes from being asked for to being shown, in seconds: a mean of the last ones. */
+/** Moving average of the time from requesting a frame to showing it, in seconds. */
 let delay = 0;
 
 // ---- Frames
 
-/** Goes to a frame. Of frames that are asked for while one is on its way, the last one is shown. */
+/** Shows a frame. If others are requested while one is being fetched, only the last of them is shown. */
 async function go(index) {
   index = Math.max(0, Math.min(movie.count - 1, index));
   direction = index < wanted ? -1 : 1;
@@ -44,7 +44,7 @@ async function go(index) {
     } catch (error) {
       problem = error.message;
     }
-    // What is shown has begun to need other pictures.
+    // The display needs other pictures by now.
     if (query !== frames.query) continue;
     if (problem === "" && !stage.needed(pictures.length).every((position) => pictures[position])) continue;
     $("message").textContent = problem;
@@ -69,7 +69,7 @@ function play() {
   describe();
 }
 
-/** Asks for the frame that will be due when it is there; those for which there is no time are passed over. */
+/** Requests the frame that will be due when it has been fetched; skips those for which there is no time. */
 function follow() {
   if (!player.isPlaying) return;
   const now = (player.time + delay) * 1e6;
@@ -83,7 +83,7 @@ function follow() {
   }
 }
 
-/** Two frames in the direction in which the last step went, and then the eye of this one that is not seen. */
+/** Prefetches the next two frames in the current direction, then the hidden eye of this frame. */
 async function fetchAhead() {
   for (let step = 1; step <= 2; step++) {
     const index = shown + direction * step, eyes = stage.needed(frames.eyes.length);
@@ -96,7 +96,7 @@ async function fetchAhead() {
   if (pictures && index === shown && query === frames.query) stage.complete(pictures);
 }
 
-/** Fetches the frame again where what is shown needs other pictures. */
+/** Redraws the frame, and fetches it again if the display needs other pictures. */
 function refresh() {
   const query = exact ? "f=png" : `w=${stage.neededWidth}`;
   if (query !== frames.query || !stage.isComplete) {
@@ -122,7 +122,7 @@ function clock(seconds) {
 }
 
 function goToTime() {
-  const text = prompt("Go to a time, or to #frame:", clock(time(wanted)));
+  const text = prompt("Go to a time or #frame:", clock(time(wanted)));
   if (text === null) return;
   if (text.startsWith("#")) {
     const index = parseInt(text.slice(1), 10);
@@ -135,7 +135,7 @@ function goToTime() {
   go(Math.max(0, index));
 }
 
-// ---- What is shown
+// ---- Display
 
 function setMode(mode) {
   if (!stage.hasTwoEyes) return;
@@ -163,7 +163,7 @@ const toggles = {
   about: () => { $("facts").hidden = !$("facts").hidden; describe(); },
 };
 
-/** What the page says of what it shows; the address names it, too. */
+/** Updates the texts and buttons of the page, and its address. */
 function describe() {
   timeline.position = wanted;
   timeline.draw();
@@ -185,7 +185,7 @@ function describe() {
   history.replaceState(null, "", `#f=${wanted}&m=${stage.mode}${exact ? "&x" : ""}`);
 }
 
-/** The frame without loss, from the server where it makes such pictures; else as it is seen. */
+/** Saves the frame as PNG: lossless from the server if it provides such a picture, else the canvas. */
 function save() {
   const link = document.createElement("a");
   const kind = stage.hasTwoEyes ? stage.mode : "left";
@@ -231,7 +231,7 @@ addEventListener("keydown", (event) => {
 });
 
 for (const button of document.querySelectorAll("button")) {
-  // Space is for the next frame, not for the button that was clicked last.
+  // Space steps to the next frame and must not press the last button again.
   button.addEventListener("click", () => button.blur());
 }
 for (const button of document.querySelectorAll("[data-mode]")) {
