@@ -10,7 +10,7 @@
 # make uninstall [PREFIX=/usr/local] [DESTDIR=...] takes all of it away
 # make deb                                         a Debian package, in .build/packages
 # make tarball                                     the built files and install.sh, in .build/packages
-# make bench                                       the README's figures
+# make bench                                       the figures of docs/figures.md
 # make soak [MINUTES=120]                          live, and looking around in a window, each for that long
 # make fuzz [SECONDS=600]                          looks for input that the readers do not stand
 # make tsan                                        the elements' tests under ThreadSanitizer
