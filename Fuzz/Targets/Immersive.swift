@@ -52,7 +52,7 @@ private func readTags(_ text: String) {
   if let orientation = SphereOrientation(text: text) {
     precondition(SphereOrientation(text: orientation.text) == orientation)
   }
-  if case .fisheye(let degrees) = NamedLayout(path: text).projection {
+  if case .fisheye(let degrees) = FileNameLayout(path: text).projection {
     precondition((90...360).contains(degrees))
   }
 }

@@ -9,7 +9,7 @@ func playMovie(_ bytes: [UInt8]) {
   for isMovable in [nil, false, true] as [Bool?] {
     var session = PlayingSession(bytes, isMovable: isMovable)
     session.play()
-    session.flushInTheMidst()
+    session.flushMidway()
     for seek in session.seeks { session.play(seek) }
   }
 }
@@ -61,7 +61,7 @@ private struct PlayingSession: ~Copyable {
   }
 
   /// Flushes the player and continues in the middle of the file.
-  mutating func flushInTheMidst() {
+  mutating func flushMidway() {
     guard isMovable != nil else { return }
     player.flush()
     (hasSegment, ended, hasEnded) = ([], [], false)

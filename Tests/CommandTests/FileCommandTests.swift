@@ -131,7 +131,7 @@ struct FileCommandTests {
   }
 
   @Test("a program without its ready pipelines says so", arguments: [["list"], ["run", "retag"]])
-  func noPipelines(arguments: [String]) throws {
+  func missingPipelines(arguments: [String]) throws {
     let alone = folder.path("gst-spatial")
     let built = try #require(Repository.built?.appending(path: "gst-spatial").path)
     try FileManager.default.copyItem(atPath: built, toPath: alone)

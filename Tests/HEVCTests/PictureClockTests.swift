@@ -5,7 +5,9 @@ import StereoVideo
 import Testing
 
 @Suite("Picture clock") struct PictureClockTests {
-  private func frame(_ clock: inout PictureClock, _ unit: AccessUnit) -> PictureClock.Frame? {
+  private func frame(_ clock: inout OutputOrderCounter, _ unit: AccessUnit) -> OutputOrderCounter
+    .Frame?
+  {
     clock.frame(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
   }
 
@@ -13,7 +15,7 @@ import Testing
     "every picture has a place of its own in output order, and is decoded before it",
     arguments: Stream.allCases, Eye.allCases)
   func order(stream: Stream, eye: Eye) throws {
-    var clock = PictureClock()
+    var clock = OutputOrderCounter()
     let units = try stream.accessUnits(eye)
     let frames = units.compactMap { frame(&clock, $0) }
     #expect(frames.count == units.count)
@@ -26,7 +28,7 @@ import Testing
 
   @Test("an access unit without a picture, or without parameter sets, has no place")
   func missing() throws {
-    var clock = PictureClock()
+    var clock = OutputOrderCounter()
     let units = try Stream.main8.accessUnits(.left)
     #expect(frame(&clock, units[1]) == nil)
     let bytes = units[0].bytes

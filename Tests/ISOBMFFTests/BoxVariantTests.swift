@@ -65,7 +65,7 @@ struct BoxVariantTests {
       let samples = try #require(try fixture.movie().tracks.first).samples
       #expect(samples.all.map(\.presentationTime) == [0, 10, 5])
       #expect(samples.index(atPresentationTime: 9) == 2)
-      #expect(samples.leastCompositionOffset == -5)
+      #expect(samples.minimumCompositionOffset == -5)
     }
   }
 

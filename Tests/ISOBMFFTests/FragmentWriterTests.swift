@@ -283,7 +283,7 @@ struct FragmentWriterTests {
     #expect(throws: MovieWriterError.unknownTrack(TrackID(rawValue: 2))) {
       try writer.append(Self.picture(2), to: TrackID(rawValue: 2))
     }
-    #expect(throws: MovieWriterError.mediaKindChanged(track)) {
+    #expect(throws: MovieWriterError.mediaTypeChanged(track)) {
       try writer.setSampleEntry(Self.audio.sampleEntry, of: track)
     }
     _ = try writer.initializationSegment()

@@ -56,7 +56,7 @@ struct MovieWriterErrorTests {
     #expect(throws: MovieWriterError.timescaleZero(TrackID(rawValue: 2))) {
       _ = try movie.addTrack(TrackDescription(.audio(audio), timescale: 0))
     }
-    #expect(throws: MovieWriterError.mediaKindChanged(track)) {
+    #expect(throws: MovieWriterError.mediaTypeChanged(track)) {
       try movie.setSampleEntry(.audio(audio), of: track)
     }
     try movie.append(sample(0), to: track)

@@ -64,7 +64,7 @@ struct SampleTableTests {
       let samples = try #require(written.movie.tracks.first).samples
       #expect(samples.all == written.samples)
       #expect(
-        Int64(samples.leastCompositionOffset)
+        Int64(samples.minimumCompositionOffset)
           == written.samples.map { $0.presentationTime - $0.decodeTime }.min())
       #expect(samples.sample(at: count) == nil)
       #expect(samples.sample(at: -1) == nil)

@@ -146,7 +146,7 @@ struct GeometryTests {
     // What was at the view's right is now below.
     let right = Direction(x: 1, y: 0, z: 0)
     #expect(near(Rotation(view: SphereOrientation(roll: 90))(right), 0, 1, 0))
-    #expect(near(Rotation(intoPose: SphereOrientation(yaw: 90))(right), 0, 0, -1))
+    #expect(near(Rotation(toPose: SphereOrientation(yaw: 90))(right), 0, 0, -1))
     let any = SphereOrientation(yaw: 31, pitch: -17, roll: 250)
     let rotation = Rotation(view: any)
     #expect(near((rotation * rotation.inverse)(right), 1, 0, 0))

@@ -144,7 +144,7 @@ struct SoundTests {
 
   @Test(
     "who gives one thing alone is told after ten seconds what the movie waits for", .tags(.judge))
-  func starved() async throws {
+  func starvationError() async throws {
     let format = try SoundFormat(channelCount: 6)
     let inputs = [try SoundInput("voice", format, bitsPerSecond: 1_000_000)]
     let names = ["frames.mov", "sound.mov"].map(folder.path)

@@ -119,7 +119,7 @@ struct PackingTests {
     #expect(taken(1, [0, 0, 0x40, 0x80], .highWordPairs) == [0x01, 0x02])
     let luma = Self.withPlane([[0xC0, 0xFF] as [UInt8]]) { high in
       Self.withPlane([[0, 0]]) { target in
-        target.takeHighWords(of: high)
+        target.copyHighWords(of: high)
         return Self.rows(target)[0]
       }
     }

@@ -47,7 +47,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
   private var selection: [Bool] = []
   /// Whether a flush has dropped everything in progress and the source has not yet said where it
   /// continues.
-  private var hasLostPlace = false
+  private var awaitsContinuation = false
 
   /// The playback position, in nanoseconds of movie time.
   public private(set) var position: Nanoseconds = 0
@@ -99,10 +99,10 @@ public struct MoviePlayer: ~Copyable, Sendable {
       progress = try opening.value.step(answer, options, &outputs)
     case .probing(let probing):
       progress = try probing.value.step(hasMoved: hasMoved, options, &outputs)
-    case .readMovie(let movie):
+    case .seekablePlayback(let movie):
       progress = try movie.value.step(answer, &outputs)
       position = movie.value.playback.position
-    case .streamedMovie(let movie):
+    case .streamPlayback(let movie):
       progress = try movie.value.step(hasMoved: hasMoved, &outputs)
       position = movie.value.playback.position
     case .elementary(let stream):
@@ -157,8 +157,8 @@ public struct MoviePlayer: ~Copyable, Sendable {
     _ slice: ByteSlice, _ times: ChunkTimes = ChunkTimes()
   ) throws(MoviePlayerError) {
     if let failure { throw failure }
-    if hasLostPlace {
-      hasLostPlace = false
+    if awaitsContinuation {
+      awaitsContinuation = false
       phase.beginBox()
     }
     do {
@@ -174,14 +174,14 @@ public struct MoviePlayer: ~Copyable, Sendable {
 
   /// Sets the file offset, in bytes, of the next chunk.
   public mutating func continueSource(at offset: UInt64) {
-    hasLostPlace = false
+    awaitsContinuation = false
     phase.begin(at: offset)
   }
 
   /// Sets the segment that the timestamps of the following chunks refer to. The next chunk of such
   /// a movie, as in adaptive streaming, starts with a box: an index or a fragment.
   public mutating func continueSource(in segment: PlaybackSegment) {
-    hasLostPlace = false
+    awaitsContinuation = false
     phase.begin(segment)
   }
 
@@ -196,7 +196,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
   /// again.
   public mutating func flush() {
     outputs.clear()
-    hasLostPlace = true
+    awaitsContinuation = true
     phase.flush()
   }
 
@@ -245,7 +245,7 @@ public struct MoviePlayer: ~Copyable, Sendable {
     request = nil
     answer = nil
     hasMoved = nil
-    hasLostPlace = false
+    awaitsContinuation = false
     phase.begin(plan)
     position = plan.segment.rate < 0 ? plan.segment.stop ?? 0 : plan.segment.start
   }

@@ -119,7 +119,7 @@ extension StereoTestScene.Object {
 }
 
 extension StereoTestScene.Object.Surface {
-  var shines: Bool {
+  var isEmissive: Bool {
     if case .sun = self { true } else { false }
   }
 

@@ -40,7 +40,7 @@ struct Sprite: Sendable {
     switch object.shape {
     case .disc:
       // The sun's ring extends one radius beyond it.
-      let ring = surface.shines ? object.width / 2 : 0
+      let ring = surface.isEmissive ? object.width / 2 : 0
       let (width, height) = (object.width + 2 * ring, object.height + 2 * ring)
       self.init(width: width, height: height) { x, y in
         surface.disc(

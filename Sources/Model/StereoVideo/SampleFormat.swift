@@ -83,7 +83,7 @@ extension PlaneView {
   }
 
   /// Fills this plane from one with values in the high bits, shifting them down.
-  public func takeHighWords(of other: PlaneView) {
+  public func copyHighWords(of other: PlaneView) {
     let count = min(rowBytes, other.rowBytes) / 2
     for index in 0..<min(rows, other.rows) {
       Self.take(0, 1, other.row(index), row(index), count, padding: Self.padding)

@@ -29,7 +29,7 @@ struct WovenStream {
     let left = try Self.accessUnits(.left)
     let right = try Self.accessUnits(.right)
     var weaver = Weaver(baseEye: baseEye)
-    var clock = PictureClock()
+    var clock = OutputOrderCounter()
     var sets: LayeredParameterSets?
     units = try zip(left, right).map { left, right in
       let woven = try weaver.weave(

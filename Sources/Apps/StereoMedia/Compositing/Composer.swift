@@ -9,7 +9,7 @@ struct Composer<Compositor: StereoCompositor> {
   private let composition: StereoComposition<Compositor>
   private let plan: CompositionPlan
   private let metadata: SpatialMetadata
-  private let pictures = RecycledPictures()
+  private let pictures = ReusedPictures()
   private var feeds: [SourceFeed]
   private var position = 0
   private var lastTime: Duration?
@@ -111,7 +111,7 @@ struct SourceFeed {
 }
 
 /// Creates pictures in the format of others, from a pool for the format of the last request.
-final class RecycledPictures: Sendable {
+final class ReusedPictures: Sendable {
   private let pool = Locked<(format: PictureFormat, buffers: VideoBufferPool)?>(nil)
 
   func picture(like other: Picture) throws -> MutablePicture {

@@ -64,7 +64,7 @@ public struct CompositionRequest<Instruction: Sendable>: Sendable {
   /// 0 to 1.
   public let progress: Double
   let frames: [String: StereoFrame]
-  let pictures: RecycledPictures
+  let pictures: ReusedPictures
 
   /// The frame that a source shows at this time, with its own time, duration, index and metadata;
   /// nil if it shows none or there is no such source.

@@ -79,7 +79,7 @@ public enum StereoElements {
   ///   already such an element, and with ``StereoMediaError/Code/invalidInput`` if the name is not
   ///   valid.
   public static func compositor(_ name: String, _ compositor: some StereoCompositor) async throws {
-    let pictures = RecycledPictures()
+    let pictures = ReusedPictures()
     try await register(name) {
       ProgramElements.registerCompositor($0, isStereo: compositor.output == .stereo) { sources in
         FrameCall(sources, compositor, pictures)
@@ -121,7 +121,7 @@ private struct FrameCall: ProgramFrameCall {
 
   /// Calls a compositor with the frames of an element's sources.
   init<Compositor: StereoCompositor>(
-    _ sources: RawSources, _ compositor: Compositor, _ pictures: RecycledPictures
+    _ sources: RawSources, _ compositor: Compositor, _ pictures: ReusedPictures
   ) {
     let frames = sources.eyes.map { ("\($0)", StereoFrame($1)) }
     let request = CompositionRequest<Compositor.Instruction>(

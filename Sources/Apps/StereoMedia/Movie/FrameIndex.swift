@@ -97,7 +97,7 @@ public struct FrameIndex: RandomAccessCollection, Sendable {
   /// Seeking to it recovers a frame that the decoder dropped. The libav decoders of GStreamer 1.26
   /// may do so just after a flush: one of their threads requests a buffer after its frame has been
   /// taken for one without output.
-  func earlierStart(of index: Int) -> Int? {
+  func recoveryStart(of index: Int) -> Int? {
     guard let start = self[...index].lastIndex(where: \.isSync), start > startIndex else {
       return nil
     }

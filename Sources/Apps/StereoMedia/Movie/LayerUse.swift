@@ -11,7 +11,7 @@ internal import ISOBMFF
 #endif
 
 /// The pictures of a movie's dependent layer that use inter-layer prediction.
-package enum InterLayerUse: String, Sendable {
+package enum InterLayerPredictionUse: String, Sendable {
   case none
   case keyframes
   /// Other pictures as well, which is what most MV-HEVC encoders produce.
@@ -26,8 +26,8 @@ package enum InterLayerUse: String, Sendable {
   ///
   /// - Returns: nil if the movie is not layered or none of these pictures can be read.
   /// - Throws: a ``StereoMediaError`` if the file cannot be read.
-  package static func read(_ movie: StereoMovie) async throws -> InterLayerUse? {
-    try await Blocking.run { try InterLayerUse(movie) }
+  package static func read(_ movie: StereoMovie) async throws -> InterLayerPredictionUse? {
+    try await Blocking.run { try InterLayerPredictionUse(movie) }
   }
 
   private init?(_ movie: StereoMovie) throws {

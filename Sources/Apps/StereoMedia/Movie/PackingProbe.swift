@@ -40,8 +40,8 @@ package enum PackingProbe {
         }
       }
       guard let picture = sink.lastBuffer?.buffer.bytes, picture.count == size * size,
-        let sideBySide = likeness(picture, .sideBySide),
-        let topBottom = likeness(picture, .topBottom)
+        let sideBySide = similarity(picture, .sideBySide),
+        let topBottom = similarity(picture, .topBottom)
       else { continue }
       scores.append((sideBySide, topBottom))
     }
@@ -62,7 +62,7 @@ package enum PackingProbe {
 
   /// Returns how well the blocks of one half match the other half near the same position, from 0 to
   /// 1; nil if too few blocks have detail.
-  private static func likeness(
+  private static func similarity(
     _ picture: [UInt8], _ arrangement: PackingLayout.Arrangement
   ) -> Double? {
     let isBeside = arrangement == .sideBySide

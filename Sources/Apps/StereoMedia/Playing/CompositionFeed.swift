@@ -87,7 +87,7 @@ final class CompositionFeed: Sendable {
       state.withLock { state in
         if state.search == search { source.end() }
       }
-    } catch is NotTaken {
+    } catch is NotAccepted {
       // There is a new seek, the feed is stopped, or the pipeline posts the error itself.
     } catch {
       let failed = state.withLock { state in
@@ -98,7 +98,7 @@ final class CompositionFeed: Sendable {
   }
 
   /// The pipeline does not accept the frame.
-  private struct NotTaken: Error {}
+  private struct NotAccepted: Error {}
 
   /// Waits for room and passes on a frame.
   private func give(_ frame: StereoFrame, from start: ClockTime, _ search: Int) async throws {
@@ -110,7 +110,7 @@ final class CompositionFeed: Sendable {
     }
     try Task.checkCancellation()
     try state.withLock { state in
-      guard state.search == search, !state.isOver else { throw NotTaken() }
+      guard state.search == search, !state.isOver else { throw NotAccepted() }
       let format = PictureFormat(frame.left)
       if format != state.format { source.setCaps(caps(of: frame.left)) }
       state.format = format
@@ -118,7 +118,7 @@ final class CompositionFeed: Sendable {
         do {
           try source.push(buffer)
         } catch {
-          throw NotTaken()
+          throw NotAccepted()
         }
       }
     }
@@ -156,7 +156,7 @@ final class CompositionFeed: Sendable {
 }
 
 /// The content of a player: the frames of a movie or a composition, and their pipeline as text.
-struct PlaybackProgram: Sendable {
+struct PlaybackContent: Sendable {
   /// The name in messages.
   let name: String
   let frames: FrameIndex

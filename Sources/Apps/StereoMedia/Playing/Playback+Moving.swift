@@ -44,7 +44,7 @@ extension Playback {
 
   /// Seeks to the current frame if looping has been switched, as the seek's flags determine how the
   /// movie ends.
-  func followLoops() throws {
+  func updateLooping() throws {
     let control = control.current
     if control.loops != control.endsInLoop, !control.hasEnded { try stay() }
   }
@@ -62,7 +62,7 @@ extension Playback {
   /// - Throws: a ``StereoMediaError`` if another frame arrived instead.
   func jump(to index: Int, _ cancellation: Cancellation) throws {
     var shown = try go(to: index, cancellation)
-    if shown != index, let start = program.frames.earlierStart(of: index) {
+    if shown != index, let start = program.frames.recoveryStart(of: index) {
       shown = try go(to: index, from: start, cancellation)
     }
     if !control.current.isPlaying { states.send(.paused) }
@@ -134,7 +134,7 @@ extension Playback {
     }
     // There may have been another seek since.
     guard control.loops, number == control.seekNumber else { return }
-    guard control.emptyLoops <= Self.mostEmptyLoops else {
+    guard control.emptyLoops <= Self.maximumEmptyLoops else {
       throw StereoMediaError.decoding(program.name, "it has no frames")
     }
     var seek = seek(to: 0, control)
@@ -146,7 +146,7 @@ extension Playback {
 
   /// Maximum number of loops without a frame: the queues hold fewer samples, so a movie with a
   /// single frame does not reach it.
-  private static let mostEmptyLoops = 1000
+  private static let maximumEmptyLoops = 1000
 
   /// Stops at the end, where the last frame stays.
   func end() {

@@ -8,7 +8,7 @@ internal import StereoVideo
 /// All changes of the pipeline's state or position are serialized on a queue, for which the
 /// streaming threads never wait. Releasing the last reference stops the pipeline.
 final class Playback: Sendable {
-  let program: PlaybackProgram
+  let program: PlaybackContent
   let pipeline: Pipeline
   let problem: PipelineProblem
   /// The latest element is the current frame.
@@ -43,7 +43,7 @@ final class Playback: Sendable {
   /// Builds the pipeline.
   ///
   /// - Throws: a ``StereoMediaError`` if it cannot be built.
-  init(_ program: PlaybackProgram) throws {
+  init(_ program: PlaybackContent) throws {
     self.program = program
     problem = PipelineProblem(program.name)
     do {
@@ -57,7 +57,7 @@ final class Playback: Sendable {
         pipeline.element(named: name).map { AppSink($0, settings) }
       }
       feed = try program.composed.flatMap { composed in
-        try pipeline.element(named: PlaybackProgram.composedSource).map {
+        try pipeline.element(named: PlaybackContent.composedSource).map {
           try CompositionFeed($0, composed, program.frames)
         }
       }
@@ -81,7 +81,7 @@ final class Playback: Sendable {
   }
 
   /// Builds the pipeline and waits for the first frame.
-  static func open(_ program: PlaybackProgram) async throws -> Playback {
+  static func open(_ program: PlaybackContent) async throws -> Playback {
     let playback = try await Blocking.run { try Playback(program) }
     do {
       try await playback.run { try $0.open($1) }
@@ -261,7 +261,7 @@ final class Playback: Sendable {
   /// Reports that the audio is not played.
   func warn(_ reason: StereoMediaError) {
     control.withLock { $0.warning = reason }
-    states.send(.warning(reason), isPassing: true)
+    states.send(.warning(reason), isTransient: true)
   }
 
   private func see(_ message: Message) {

@@ -73,7 +73,7 @@ public final class StereoPlayer: Sendable {
       let graph = try DecodeGraph(
         movie.source, .eyes, DecodeGraph.Conversion(format: format, size: size), packing: packing,
         pace: .realTime(withSound: withSound))
-      return PlaybackProgram(movie.source, graph)
+      return PlaybackContent(movie.source, graph)
     }
   }
 
@@ -96,7 +96,7 @@ public final class StereoPlayer: Sendable {
     let plan = try composition.plan()
     playback = try await Self.open(sound == .automatic ? composition.soundMovie : nil) {
       withSound in
-      try PlaybackProgram(composition, plan, withSound: withSound)
+      try PlaybackContent(composition, plan, withSound: withSound)
     }
   }
 
@@ -104,7 +104,7 @@ public final class StereoPlayer: Sendable {
   ///
   /// - Parameter movie: the movie that has the audio; nil for none.
   private static func open(
-    _ movie: StereoMovie?, _ program: (_ withSound: Bool) throws -> PlaybackProgram
+    _ movie: StereoMovie?, _ program: (_ withSound: Bool) throws -> PlaybackContent
   ) async throws -> Playback {
     guard let movie, movie.tracks.contains(where: { $0.kind == .sound }) else {
       return try await Playback.open(program(false))
@@ -166,7 +166,7 @@ public final class StereoPlayer: Sendable {
     get { playback.control.current.loops }
     set {
       playback.control.withLock { $0.loops = newValue }
-      playback.start { try $0.followLoops() }
+      playback.start { try $0.updateLooping() }
     }
   }
 

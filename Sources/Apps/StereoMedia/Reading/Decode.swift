@@ -159,10 +159,10 @@ final class Decode: Sendable {
     seek.stop = end.map { .set(Int64(clamping: $0)) } ?? .set(-1)
     try await waitForData()
     let event = Event.seek(seek)
-    let hasGone = try await Blocking.run { [sink = sinks[0]] in sink.push(event) }
+    let isSent = try await Blocking.run { [sink = sinks[0]] in sink.push(event) }
     pairs.withLock { $0.clear() }
     if let error = problem.error { throw error }
-    guard hasGone else { throw StereoMediaError.decoding(path, "seeking is not possible") }
+    guard isSent else { throw StereoMediaError.decoding(path, "seeking is not possible") }
   }
 
   /// Waits for the first samples, as the elements accept seeks only after that.

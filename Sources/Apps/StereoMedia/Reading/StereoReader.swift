@@ -151,7 +151,7 @@ struct FrameIterator {
     } _: { decode in
       var earlier =
         isFirst
-        ? wanted.flatMap { $0.isEmpty ? nil : frames.earlierStart(of: $0.lowerBound) } : nil
+        ? wanted.flatMap { $0.isEmpty ? nil : frames.recoveryStart(of: $0.lowerBound) } : nil
       while let frame = try await decode.next() {
         let index = frames.index(ofPictureAt: frame.time)
         guard let wanted, let index else { return (frame, index) }

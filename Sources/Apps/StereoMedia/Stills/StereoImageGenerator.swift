@@ -210,7 +210,7 @@ public final class StereoImageGenerator: Sendable {
     do {
       return try await found(index, from: index)
     } catch let error as StereoMediaError where error.code == .decodingFailed {
-      guard let start = movie.facts.frames.earlierStart(of: index) else { throw error }
+      guard let start = movie.facts.frames.recoveryStart(of: index) else { throw error }
       return try await found(index, from: start)
     }
   }

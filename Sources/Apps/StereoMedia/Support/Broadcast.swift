@@ -27,10 +27,10 @@ final class Broadcast<Element: Sendable>: Sendable {
   /// Sends an element to all current listeners, in the order of the calls.
   ///
   /// - Parameter isPassing: whether it is withheld from later listeners.
-  func send(_ element: Element, isPassing: Bool = false) {
+  func send(_ element: Element, isTransient: Bool = false) {
     state.withLock { state in
       state.count += 1
-      if !isPassing { state.latest = (element, state.count) }
+      if !isTransient { state.latest = (element, state.count) }
       for listener in state.listeners.values { listener.yield(element) }
     }
   }

@@ -123,9 +123,9 @@ final class Encode: Sendable {
       }
       if isReady(inputs[input]) { return }
       if ContinuousClock.now - start >= Self.patience,
-        let starved = Self.starved(inputs, by: input)
+        let starvationError = Self.starvationError(inputs, by: input)
       {
-        throw starved
+        throw starvationError
       }
       await pipeline.waker.wait(since: count, atMost: Self.patience)
     }
@@ -142,13 +142,13 @@ final class Encode: Sendable {
 
   /// Returns the error for an input that waits because another one is empty and lags; nil if the
   /// encoders are merely busy.
-  private static func starved(_ inputs: [Input], by waiting: Int) -> StereoMediaError? {
+  private static func starvationError(_ inputs: [Input], by waiting: Int) -> StereoMediaError? {
     let reach = inputs[waiting].reach ?? .zero
-    let starved = inputs.enumerated().first { position, input in
+    let starvationError = inputs.enumerated().first { position, input in
       position != waiting && !input.hasEnded && input.sources.isEmpty
         && input.reach ?? .zero < reach
     }
-    return starved.map { _, input in
+    return starvationError.map { _, input in
       StereoMediaError(
         .stalled,
         "\(inputs[waiting].name) waited at \(reach) for \(patience) for \(input.name), which "

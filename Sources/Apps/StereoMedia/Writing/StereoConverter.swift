@@ -57,7 +57,7 @@ public enum StereoConverter {
       throw StereoMediaError(.missingVideo, "'\(input)' has no video")
     }
     var packing = packing
-    if video.layout == .mono, packing == nil { packing = try await seenPacking(input) }
+    if video.layout == .mono, packing == nil { packing = try await detectedPacking(input) }
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.sound = settings.sound ?? movie
@@ -70,7 +70,7 @@ public enum StereoConverter {
   }
 
   /// Detects the arrangement of the eyes from the pictures.
-  private static func seenPacking(_ input: String) async throws -> PackingLayout {
+  private static func detectedPacking(_ input: String) async throws -> PackingLayout {
     try await Engine.start()
     guard case .packed(let arrangement)? = try? await PackingProbe.look(at: input) else {
       throw StereoMediaError(

@@ -19,13 +19,13 @@ struct Connection: Sendable {
     self.limits = limits
     self.responder = responder
     var decoder = NIOHTTPDecoderLimitConfiguration()
-    decoder.maxHeaderFieldSize = limits.headSize
-    decoder.maxHeaderListSize = limits.headSize
+    decoder.maxHeaderFieldSize = limits.maximumHeadSize
+    decoder.maxHeaderListSize = limits.maximumHeadSize
     let pipeline = channel.pipeline.syncOperations
     try pipeline.configureHTTPServerPipeline(
       withEncoderConfiguration: HTTPResponseEncoder.Configuration(),
       withDecoderLimitConfiguration: decoder)
-    try pipeline.addHandler(PeerWatch(patience: limits.patience))
+    try pipeline.addHandler(SlowClientGuard(patience: limits.patience))
     self.channel = try NIOAsyncChannel(wrappingChannelSynchronously: channel)
   }
 
@@ -58,7 +58,7 @@ struct Connection: Sendable {
       case .body(let bytes): size += bytes.readableBytes
       case .end: return true
       }
-      guard size <= limits.headSize else { return false }
+      guard size <= limits.maximumHeadSize else { return false }
     }
     return false
   }
@@ -111,7 +111,7 @@ struct Connection: Sendable {
 
 /// Closes the connection of a client that is too slow to send a complete request or to receive a
 /// response.
-final class PeerWatch: ChannelDuplexHandler {
+final class SlowClientGuard: ChannelDuplexHandler {
   typealias InboundIn = HTTPServerRequestPart
   typealias InboundOut = HTTPServerRequestPart
   typealias OutboundIn = HTTPServerResponsePart

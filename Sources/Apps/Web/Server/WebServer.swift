@@ -105,7 +105,7 @@ public struct WebServerLimits: Sendable {
   /// Maximum number of simultaneous connections; further ones are refused.
   public var connections = 256
   /// Maximum size of a request's first line and headers, in bytes.
-  public var headSize = 16_384
+  public var maximumHeadSize = 16_384
   /// Maximum time for a client to send a complete request, or to receive a pending write.
   public var patience = Duration.seconds(30)
 

@@ -94,7 +94,7 @@ struct ListCommand: ParsableCommand {
 
   func run() throws {
     guard Installation.pipelines != nil else {
-      Installation.noPipelines.print()
+      Installation.missingPipelines.print()
       throw ExitCode.mistakes
     }
     let pipelines = Installation.readyPipelines().compactMap { name, path in

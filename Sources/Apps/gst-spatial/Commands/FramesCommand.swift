@@ -163,14 +163,14 @@ struct FramesCommand: AsyncParsableCommand {
   /// Tolerance for rounding errors of frame times.
   private static let rounding = Duration.microseconds(1)
 
-  private var names: PictureNames { PictureNames(movie: movie, output: output, format: format) }
+  private var names: ImageFileNames { ImageFileNames(movie: movie, output: output, format: format) }
 }
 
 extension StereoImageGenerator.Show: ExpressibleByArgument {}
 extension PictureFormat: ExpressibleByArgument {}
 
 /// The names of the image files.
-struct PictureNames {
+struct ImageFileNames {
   let format: PictureFormat
   /// The common prefix of the names.
   private let stem: String

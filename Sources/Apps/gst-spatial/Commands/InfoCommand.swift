@@ -36,7 +36,7 @@ struct InfoCommand: AsyncParsableCommand {
   func run() async throws {
     let opened = try await MovieArgument.open(movie)
     let facts = opened.facts
-    let prediction = try await InterLayerUse.read(opened)
+    let prediction = try await InterLayerPredictionUse.read(opened)
     if json {
       var object = facts.json
       if case .object(var fields) = object {

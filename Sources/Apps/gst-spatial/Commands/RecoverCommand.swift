@@ -27,7 +27,7 @@ struct RecoverCommand: ParsableCommand {
     var hasFailed = false
     for path in movies {
       do {
-        let file = try TornFile(path)
+        let file = try InterruptedFile(path)
         let recovered = try file.recover()
         try file.finish(recovered)
         Terminal.output.line("\(path): " + recovered.text)
@@ -47,18 +47,18 @@ extension RecoveredMovie {
   fileprivate var text: String {
     let video = tracks.first { $0.handlerType == "vide" }
     let seconds = tracks.map(\.duration).max() ?? 0
-    var parts = ["recovered \(Quantities.decimal(seconds, 1)) s"]
+    var parts = ["recovered \(NumberFormat.decimal(seconds, 1)) s"]
     if let video { parts.append("\(video.sampleCount) frames") }
     if lostByteCount > 0 {
       parts.append(
-        "\(Quantities.size(Int(clamping: lostByteCount))) of an incomplete fragment were dropped")
+        "\(NumberFormat.size(Int(clamping: lostByteCount))) of an incomplete fragment were dropped")
     }
     return parts.joined(separator: ", ")
   }
 }
 
 /// The file of an interrupted recording, open for reading and writing.
-final class TornFile {
+final class InterruptedFile {
   private let descriptor: Int32
   private let size: UInt64
 
@@ -69,10 +69,10 @@ final class TornFile {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { throw SystemError() }
     size = UInt64(clamping: status.st_size)
-    guard status.st_mode & S_IFMT == S_IFREG else { throw TornFileError.notAFile }
+    guard status.st_mode & S_IFMT == S_IFREG else { throw InterruptedFileError.notAFile }
     // The lease is refused if another program has the file open; some file systems have no leases.
     guard fcntl(descriptor, Self.setLease, F_WRLCK) == 0 || errno != EAGAIN else {
-      throw TornFileError.isBeingWritten
+      throw InterruptedFileError.isBeingWritten
     }
   }
 
@@ -138,7 +138,7 @@ final class TornFile {
   }
 }
 
-enum TornFileError: Error, CustomStringConvertible {
+enum InterruptedFileError: Error, CustomStringConvertible {
   case notAFile
   case isBeingWritten
 

@@ -81,7 +81,7 @@ struct RunCommand: AsyncParsableCommand {
           case .progress(let progress) where !quiet: display.show(progress)
           case .progress: break
           case .warning(let warning): display.show(warning)
-          case .kept(let path): display.show(KeptFile(path))
+          case .kept(let path): display.show(KeptRecording(path))
           }
         }
       }
@@ -97,7 +97,7 @@ struct RunCommand: AsyncParsableCommand {
       if interrupts.happened { throw ExitCode.interrupted }
     case .failure(let failure):
       report(failure.diagnostics)
-      report(failure.kept.map { KeptFile($0) })
+      report(failure.kept.map { KeptRecording($0) })
       throw failure.exitCode
     }
   }
@@ -117,7 +117,7 @@ struct RunCommand: AsyncParsableCommand {
     }
   }
 
-  private func report(_ kept: [KeptFile]) {
+  private func report(_ kept: [KeptRecording]) {
     for file in kept {
       if json {
         Terminal.output.line(JSON.object(file.fields).line)
@@ -180,13 +180,13 @@ extension PipelineRun.Summary {
   fileprivate var text: String {
     var text = outputs.isEmpty ? "done" : outputs.joined(separator: ", ")
     if let position = progress.position {
-      text += ": \(Quantities.decimal(position, 1)) s of video"
+      text += ": \(NumberFormat.decimal(position, 1)) s of video"
     }
-    text += " in \(Quantities.decimal(progress.elapsed, 1)) s"
+    text += " in \(NumberFormat.decimal(progress.elapsed, 1)) s"
     var facts: [String] = []
-    if let speed = progress.speed { facts.append("\(Quantities.decimal(speed, 2))x") }
-    if let rate = progress.framesPerSecond { facts.append("\(Quantities.decimal(rate, 1)) fps") }
-    if progress.bytes > 0 { facts.append(Quantities.size(progress.bytes)) }
+    if let speed = progress.speed { facts.append("\(NumberFormat.decimal(speed, 2))x") }
+    if let rate = progress.framesPerSecond { facts.append("\(NumberFormat.decimal(rate, 1)) fps") }
+    if progress.bytes > 0 { facts.append(NumberFormat.size(progress.bytes)) }
     return text + (facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))")
       + (wasStopped ? ", ended early" : "")
   }

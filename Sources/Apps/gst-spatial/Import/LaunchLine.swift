@@ -105,7 +105,7 @@ struct LaunchWord {
   var isQuoted = false
 
   /// Returns whether the word is this syntax character, and not quoted.
-  func isSign(_ sign: String) -> Bool { text == sign && !isQuoted }
+  func isSyntax(_ sign: String) -> Bool { text == sign && !isQuoted }
 
   /// The name and value of `name=value`; nil for any other word.
   var assignment: (name: String, value: String)? {
@@ -175,12 +175,12 @@ private struct LaunchWordReader {
     depth = 0
     guard let done = word else { return }
     word = nil
-    guard let last = words.last, !last.isSign("!") else { return words.append(done) }
+    guard let last = words.last, !last.isSyntax("!") else { return words.append(done) }
     // Caps continue after a comma, and there may be whitespace around '='.
     let isCaps = last.text.contains("/") && !last.isQuoted
     let goesOn =
       isCaps && (last.text.hasSuffix(",") || last.text.hasSuffix(";") || done.text.hasPrefix(","))
-      || done.isSign("=") || last.text.hasSuffix("=") && !last.isQuoted && last.text != "="
+      || done.isSyntax("=") || last.text.hasSuffix("=") && !last.isQuoted && last.text != "="
     if goesOn { words[words.count - 1].text += done.text } else { words.append(done) }
   }
 

@@ -30,7 +30,7 @@ struct LaunchLineParser {
   mutating func parse() throws(LaunchLine.Problem) -> ([LaunchLine.Element], [[LaunchLine.Item]]) {
     try nameElements()
     while let word = current {
-      guard !word.isSign(")") else {
+      guard !word.isSyntax(")") else {
         throw Problem("this ')' has no matching '('", word.column)
       }
       let chain = try chain()
@@ -59,12 +59,14 @@ struct LaunchLineParser {
     var items: [Item] = []
     while true {
       items += try link(isFirst: items.isEmpty)
-      guard let word = current, word.isSign("!") || word.isSign(":") else { return (items, false) }
-      guard !word.isSign(":") else {
+      guard let word = current, word.isSyntax("!") || word.isSyntax(":") else {
+        return (items, false)
+      }
+      guard !word.isSyntax(":") else {
         throw Problem("':' links all pads; a pipeline file needs a link for each", word.column)
       }
       position += 1
-      guard let next = current, !next.isSign("!"), !next.isSign(")") else {
+      guard let next = current, !next.isSyntax("!"), !next.isSyntax(")") else {
         throw Problem("nothing follows this '!'", word.column)
       }
     }
@@ -73,7 +75,7 @@ struct LaunchLineParser {
   /// Parses an item between two `!`.
   private mutating func link(isFirst: Bool) throws(LaunchLine.Problem) -> [Item] {
     guard let word = current else { throw Problem("an element is missing", 1) }
-    if word.isSign("!") { throw Problem("nothing precedes this '!'", word.column) }
+    if word.isSyntax("!") { throw Problem("nothing precedes this '!'", word.column) }
     if word.text.hasSuffix("("), !word.isQuoted { return try bin() }
     if word.text.contains("://"), !word.isQuoted { return [try source(word)] }
     if word.text.contains("/") {
@@ -108,7 +110,7 @@ struct LaunchLineParser {
       throw Problem("several pads need a link each in a file: '\(word.text)'", word.column)
     }
     guard !name.isEmpty else {
-      guard let next = current, !next.isSign("!"), !next.isSign(")") else {
+      guard let next = current, !next.isSyntax("!"), !next.isSyntax(")") else {
         throw Problem("the pad '\(word.text)' has no element", word.column)
       }
       return try element(sink: pad)
@@ -194,10 +196,10 @@ struct LaunchLineParser {
     position += 1
     while current?.assignment != nil { position += 1 }
     var inner: [[Item]] = []
-    while let word = current, !word.isSign(")") { inner.append(try chain().items) }
+    while let word = current, !word.isSyntax(")") { inner.append(try chain().items) }
     guard current != nil else { throw Problem("this bin is not closed", words[open].column) }
     position += 1
-    let isLinked = current?.isSign("!") == true || open > 0 && words[open - 1].isSign("!")
+    let isLinked = current?.isSyntax("!") == true || open > 0 && words[open - 1].isSyntax("!")
     guard inner.count == 1 || !isLinked else {
       throw Problem(
         "a bin with several chains cannot be linked as a whole; link its elements by name",

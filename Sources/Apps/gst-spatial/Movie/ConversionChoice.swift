@@ -55,7 +55,7 @@ struct ConversionChoice {
     let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
     let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
     let layered = facts.flatMap { $0.stereo == .layered ? $0 : nil }
-    if let layered { return try takenApart(layered) }
+    if let layered { return try spatialMovieConversion(layered) }
     guard to == nil || to == .mvhevc else {
       throw Refusal("'\(paths[0])' is not a spatial movie: it can only be converted to mvhevc")
     }
@@ -70,7 +70,7 @@ struct ConversionChoice {
         "warning: the projection of '\(paths[0])': "
           + losses.map(\.description).joined(separator: "; "))
     }
-    let geometry = geometry(facts, surroundings).filter { !isGiven($0) }
+    let geometry = geometry(facts, surroundings).filter { !isOnCommandLine($0) }
     if paths.count == 3 {
       guard !surroundings.isFisheye else {
         throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
@@ -91,7 +91,9 @@ struct ConversionChoice {
   }
 
   /// Returns the pipeline for a spatial movie.
-  private func takenApart(_ facts: MovieFacts) throws -> (pipeline: String, values: [String]) {
+  private func spatialMovieConversion(_ facts: MovieFacts) throws -> (
+    pipeline: String, values: [String]
+  ) {
     if paths.count == 3 {
       guard to == nil || to == .twoFiles else {
         throw Refusal("two outputs require --to two-files")
@@ -117,7 +119,7 @@ struct ConversionChoice {
   }
 
   /// Returns whether the command line sets the same parameter.
-  private func isGiven(_ value: String) -> Bool {
+  private func isOnCommandLine(_ value: String) -> Bool {
     let name = value.prefix { $0 != "=" } + "="
     return values.contains { $0.hasPrefix(name) }
   }
@@ -133,10 +135,12 @@ struct ConversionChoice {
 
   /// Returns the layout that the file name implies, without the parts that the command line or the
   /// movie specifies.
-  private func guess(_ said: Said) -> NamedLayout {
-    var named = NamedLayout(path: paths[0])
-    if projection != nil || isGiven("projection=") || said.isImmersive { named.projection = nil }
-    if layout != nil || isGiven("packing=") || said.packing != nil || paths.count == 3 {
+  private func guess(_ said: Said) -> FileNameLayout {
+    var named = FileNameLayout(path: paths[0])
+    if projection != nil || isOnCommandLine("projection=") || said.isImmersive {
+      named.projection = nil
+    }
+    if layout != nil || isOnCommandLine("packing=") || said.packing != nil || paths.count == 3 {
       named.packing = nil
     }
     if named.packing != nil || named.projection != nil {
@@ -159,7 +163,7 @@ struct ConversionChoice {
   }
 
   /// Returns the projection, from the command line, the movie or its name.
-  private func surroundings(_ said: Said, _ named: NamedLayout) throws -> Surroundings {
+  private func surroundings(_ said: Said, _ named: FileNameLayout) throws -> Surroundings {
     switch projection {
     case .rectilinear: return .kind(.rectilinear)
     case .equirectangular: return .kind(.equirectangular)
@@ -186,7 +190,7 @@ struct ConversionChoice {
   /// Returns the packing, from the command line, the movie, its name or its pictures. Throws if
   /// each picture shows a single scene.
   private func packing(
-    _ facts: MovieFacts?, _ said: Said, _ named: NamedLayout
+    _ facts: MovieFacts?, _ said: Said, _ named: FileNameLayout
   ) async throws -> (isTopBottom: Bool, [String]) {
     if let given = values.first(where: { $0.hasPrefix("packing=") }) {
       return (given == "packing=top-bottom", [])
@@ -236,7 +240,7 @@ struct ConversionChoice {
     let metadata = facts?.metadata ?? SpatialMetadata()
     var values: [String] = []
     switch surroundings {
-    case .fisheye(let degrees?): values.append("lens=\(Quantities.decimal(degrees, 3))")
+    case .fisheye(let degrees?): values.append("lens=\(NumberFormat.decimal(degrees, 3))")
     case .fisheye(nil): break
     case .kind(let kind):
       if let kind, kind != .rectilinear { values.append("projection=\(kind.rawValue)") }
@@ -249,15 +253,15 @@ struct ConversionChoice {
       // The stored field of view is invalid for another projection.
       let said = metadata.projection == kind ? metadata.horizontalFieldOfView?.degrees : nil
       if let degrees = said ?? whole ?? metadata.horizontalFieldOfView?.degrees {
-        values.append("fov=\(Quantities.decimal(degrees, 3))")
+        values.append("fov=\(NumberFormat.decimal(degrees, 3))")
       }
     }
     if let baseline = metadata.baseline?.millimetres {
-      values.append("baseline=\(Quantities.decimal(baseline, 3))")
+      values.append("baseline=\(NumberFormat.decimal(baseline, 3))")
     }
     // The disparity adjustment is invalid for another projection.
     if !surroundings.isFisheye, let disparity = metadata.disparityAdjustment?.pictureWidths {
-      values.append("disparity=\(Quantities.decimal(disparity, 4))")
+      values.append("disparity=\(NumberFormat.decimal(disparity, 4))")
     }
     if let hero = metadata.heroEye { values.append("hero=\(hero.rawValue)") }
     return values
@@ -282,14 +286,14 @@ extension MovieFacts {
   }
 }
 
-extension NamedLayout {
+extension FileNameLayout {
   /// A description of the layout for messages.
   var sentence: String {
     let shape: String? =
       switch projection {
       case .kind(.equirectangular): "360 degrees"
       case .kind: "180 degrees"
-      case .fisheye(let degrees): "fisheye pictures of \(Quantities.decimal(degrees, 0)) degrees"
+      case .fisheye(let degrees): "fisheye pictures of \(NumberFormat.decimal(degrees, 0)) degrees"
       case .equiAngularCubemap: "an equi-angular cubemap"
       case nil: nil
       }

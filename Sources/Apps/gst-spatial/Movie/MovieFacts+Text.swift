@@ -12,14 +12,14 @@ extension MovieFacts {
   /// - Parameters:
   ///   - times: whether to list the times of all frames.
   ///   - prediction: the use of inter-layer prediction; nil if it is unknown.
-  func text(times: Bool, prediction: InterLayerUse?) -> String {
+  func text(times: Bool, prediction: InterLayerPredictionUse?) -> String {
     var lines: [String] = []
     func add(_ title: String, _ value: String?) {
       guard let value else { return }
       lines.append(title + String(repeating: " ", count: max(1, 22 - title.count)) + value)
     }
     add("container", container)
-    add("duration", reader.movie.seconds.map { "\(Quantities.decimal($0, 3)) s" })
+    add("duration", reader.movie.seconds.map { "\(NumberFormat.decimal($0, 3)) s" })
     for track in reader.movie.tracks { add("track \(track.id.rawValue)", track.summary) }
     add("stereo", stereoText)
     if let entry {
@@ -36,13 +36,13 @@ extension MovieFacts {
     add("hero eye", metadata.heroEye?.rawValue)
     add(
       "field of view",
-      metadata.horizontalFieldOfView.map { "\(Quantities.decimal($0.degrees, 3)) degrees" })
+      metadata.horizontalFieldOfView.map { "\(NumberFormat.decimal($0.degrees, 3)) degrees" })
     add(
-      "baseline", metadata.baseline.map { "\(Quantities.decimal($0.millimetres, 3)) mm" })
+      "baseline", metadata.baseline.map { "\(NumberFormat.decimal($0.millimetres, 3)) mm" })
     add(
       "disparity adjustment",
       metadata.disparityAdjustment.map {
-        "\(Quantities.decimal($0.pictureWidths, 4)) picture widths"
+        "\(NumberFormat.decimal($0.pictureWidths, 4)) picture widths"
       })
     add("projection", projection)
     for (title, value) in immersiveLines { add(title, value) }
@@ -59,7 +59,7 @@ extension MovieFacts {
     for item in verdict.advice { add("  recommended", item) }
     if times {
       for (index, frame) in frames.enumerated() {
-        add("frame \(index)", "\(Quantities.decimal(frame.time.seconds, 6)) s")
+        add("frame \(index)", "\(NumberFormat.decimal(frame.time.seconds, 6)) s")
       }
     }
     return lines.map { $0 + "\n" }.joined()
@@ -110,7 +110,7 @@ extension MovieFacts {
     let brand = reader.fileType.map { " (\($0.majorBrand))" } ?? ""
     let name = containerName == "mov" ? "QuickTime" : "MP4"
     return name + brand + (reader.movie.isFragmented ? ", fragmented" : "") + ", "
-      + Quantities.size(Int(clamping: reader.size))
+      + NumberFormat.size(Int(clamping: reader.size))
   }
 
   var stereoName: String {
@@ -145,7 +145,7 @@ extension MovieFacts {
   private func eyeSize(_ entry: VisualSampleEntry) -> String { "\(entry.width)x\(entry.height)" }
 
   private var frameRateText: String {
-    frameRate.map { "\(Quantities.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
+    frameRate.map { "\(NumberFormat.decimal($0, 3)) frames/s" } ?? "unknown frame rate"
   }
 
   private var isStereo: Bool { stereo != .no }
@@ -162,7 +162,7 @@ extension Duration {
 
 extension Track {
   fileprivate var summary: String {
-    let time = seconds.map { ", \(Quantities.decimal($0, 3)) s" } ?? ""
+    let time = seconds.map { ", \(NumberFormat.decimal($0, 3)) s" } ?? ""
     return "\(kind), \(codec), \(samples.count) samples\(time)"
       + (language == "und" ? "" : ", \(language)")
   }
@@ -234,7 +234,8 @@ extension MovieFacts {
       lines.append(
         (
           "cut off",
-          edges.map { "\(Quantities.decimal($1 * 100, 2)) % at the \($0)" }.joined(separator: ", ")
+          edges.map { "\(NumberFormat.decimal($1 * 100, 2)) % at the \($0)" }.joined(
+            separator: ", ")
         ))
     }
     for (title, view) in [("pose", immersive.pose), ("initial view", immersive.initialView)]
@@ -243,7 +244,7 @@ extension MovieFacts {
       lines.append(
         (
           title,
-          angles.map { "\($0) \(Quantities.decimal($1, 3))" }.joined(separator: ", ") + " degrees"
+          angles.map { "\($0) \(NumberFormat.decimal($1, 3))" }.joined(separator: ", ") + " degrees"
         ))
     }
     let sources = projectionSources.joined(separator: ", ")

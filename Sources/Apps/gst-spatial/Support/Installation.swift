@@ -49,7 +49,7 @@ enum Installation {
   }()
 
   /// The error if there are no ready pipelines.
-  static let noPipelines = Diagnostics([
+  static let missingPipelines = Diagnostics([
     Diagnostic(
       .error, "the folder of the ready pipelines is missing", at: nil,
       help: "run 'make install', or set GST_SPATIAL_PIPELINES to its path")
@@ -64,7 +64,7 @@ enum Installation {
       if access(file, F_OK) == 0 { return file }
     }
     let isFile = name.contains("/") || name.contains(".")
-    if !isFile, pipelines == nil { throw PipelineProblems(noPipelines) }
+    if !isFile, pipelines == nil { throw PipelineProblems(missingPipelines) }
     let known = readyPipelines().map(\.name)
     var help = "'gst-spatial list' lists the ready pipelines"
     if name.contains("=") {

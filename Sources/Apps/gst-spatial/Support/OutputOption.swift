@@ -29,7 +29,7 @@ struct OutputOption: ParsableArguments {
 }
 
 /// Formatting of numbers for the user.
-enum Quantities {
+enum NumberFormat {
   static func size(_ bytes: Int) -> String {
     var value = Double(bytes)
     for unit in ["B", "kB", "MB"] {

@@ -8,7 +8,7 @@ internal import PipelineHost
 protocol ProgressDisplay {
   mutating func show(_ progress: RunProgress)
   mutating func show(_ warning: Diagnostic)
-  mutating func show(_ kept: KeptFile)
+  mutating func show(_ kept: KeptRecording)
   /// Displays a message once.
   mutating func note(_ text: String)
   /// Clears temporary output.
@@ -20,11 +20,11 @@ extension RunProgress {
   var facts: [String] {
     var facts: [String] = []
     if let fraction { facts.append("\(Int((fraction * 100).rounded(.down))) %") }
-    if fraction == nil, let position { facts.append(Quantities.clock(position)) }
-    if let speed { facts.append("\(Quantities.decimal(speed, 2))x") }
-    if let framesPerSecond { facts.append("\(Quantities.decimal(framesPerSecond, 1)) fps") }
-    if let timeLeft { facts.append("\(Quantities.clock(timeLeft)) left") }
-    if bytes > 0 { facts.append(Quantities.size(bytes)) }
+    if fraction == nil, let position { facts.append(NumberFormat.clock(position)) }
+    if let speed { facts.append("\(NumberFormat.decimal(speed, 2))x") }
+    if let framesPerSecond { facts.append("\(NumberFormat.decimal(framesPerSecond, 1)) fps") }
+    if let timeLeft { facts.append("\(NumberFormat.clock(timeLeft)) left") }
+    if bytes > 0 { facts.append(NumberFormat.size(bytes)) }
     return facts
   }
 }
@@ -47,7 +47,7 @@ struct ProgressBar: ProgressDisplay {
     interrupt(Diagnostics([warning]).text(color: terminal.hasColor))
   }
 
-  mutating func show(_ kept: KeptFile) { note(kept.text) }
+  mutating func show(_ kept: KeptRecording) { note(kept.text) }
   mutating func note(_ text: String) { interrupt(text + "\n") }
 
   mutating func end() {
@@ -103,7 +103,7 @@ struct ProgressLines: ProgressDisplay {
   }
 
   mutating func show(_ warning: Diagnostic) { terminal.write(Diagnostics([warning]).text()) }
-  mutating func show(_ kept: KeptFile) { note(kept.text) }
+  mutating func show(_ kept: KeptRecording) { note(kept.text) }
   mutating func note(_ text: String) { terminal.line(text) }
   mutating func end() {}
 }
@@ -120,7 +120,7 @@ struct ProgressEvents: ProgressDisplay {
     terminal.line(JSON.object([("event", "warning"), ("diagnostic", JSON(warning))]).line)
   }
 
-  mutating func show(_ kept: KeptFile) { terminal.line(JSON.object(kept.fields).line) }
+  mutating func show(_ kept: KeptRecording) { terminal.line(JSON.object(kept.fields).line) }
 
   mutating func note(_ text: String) {
     terminal.line(JSON.object([("event", "note"), ("message", .string(text))]).line)

@@ -21,9 +21,9 @@ struct Viewer: WebResponder {
   ///   - guardian: checks the requests.
   init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?, _ guardian: ViewerGuard) {
     self.guardian = guardian
-    description = Array(ViewedMovie(movie, packing: packing).json.line.utf8)
+    description = Array(ViewerMovie(movie, packing: packing).json.line.utf8)
     frames = FramePictures(movie)
-    sound = Once { try await ViewedSound.file(of: movie) }
+    sound = Once { try await ViewerAudio.file(of: movie) }
     layers = Once {
       let base = try await LayerSizes.read(movie)?.base
       return Array(JSON.array((base ?? []).map { JSON($0) }).line.utf8)
@@ -167,7 +167,7 @@ struct ViewerGuard: Sendable {
   /// Throws a ``ViewerRefusal`` for a request that is not from the viewer's page or its user.
   func admit(_ request: WebRequest) throws(ViewerRefusal) -> Admitted {
     guard request.method != .options else { throw ViewerRefusal(status: .methodNotAllowed) }
-    guard let host = request.header("host"), isOurs(host) else {
+    guard let host = request.header("host"), isOwnHost(host) else {
       throw ViewerRefusal(status: .misdirectedRequest)
     }
     if let site = request.header("sec-fetch-site"), site != "same-origin", site != "none" {
@@ -181,7 +181,7 @@ struct ViewerGuard: Sendable {
 
   /// Returns whether a `Host` header names this viewer. Any port is accepted, as ssh may forward
   /// another one.
-  private func isOurs(_ host: String) -> Bool {
+  private func isOwnHost(_ host: String) -> Bool {
     let name: Substring
     if host.hasPrefix("["), let end = host.firstIndex(of: "]") {
       name = host[...end]

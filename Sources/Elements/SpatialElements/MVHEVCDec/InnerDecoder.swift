@@ -118,7 +118,7 @@ final class InnerDecoder: Sendable {
     guard let unit = sets.sequenceParameterSets.first,
       let ordering = try? SequenceParameterSet(nalUnit: unit).dpb
     else { return }
-    pairing.implementation(EyePairing.self)?.heldCount.withLock {
+    pairing.implementation(EyePairingElement.self)?.heldCount.withLock {
       $0 = ordering.maxDecPicBufferingMinus1 + 1
     }
   }

@@ -90,7 +90,7 @@ extension LayerFlattening {
   struct Streaming {
     let element: LayerFlattening
     private var input: LayeredInput?
-    private var maker: LayerMaker?
+    private var maker: LayerExtractor?
     private var accessUnit = 0
     /// Access units whose pictures have not all been sent.
     private var sources = AccessUnitSources<CodedAccessUnit>()
@@ -105,7 +105,7 @@ extension LayerFlattening {
     private var warned: Set<Eye?> = []
     /// Pictures of the current sequence that the decoder got, to be repeated to a replacement
     /// decoder.
-    private var repeatable = RepeatableSequence()
+    private var repeatable = RedecodeWindow()
     /// The playback segment.
     private var segment: Event?
     /// Events to be sent after the caps, which are known only with the first access unit.
@@ -156,7 +156,7 @@ extension LayerFlattening {
       guard let input else { throw ElementError(.negotiation, "Data came before its caps.") }
       defer { accessUnit += 1 }
       let isRandomAccess: Bool
-      var made: LayerMaker.Output
+      var made: LayerExtractor.Output
       do {
         guard
           let output = try buffer.withBytes({ try make(buffer, $0.bytes, input) })
@@ -186,10 +186,10 @@ extension LayerFlattening {
     /// Makes the coded pictures of an access unit, and tells whether decoding can begin there.
     private mutating func make(
       _ buffer: Buffer, _ bytes: RawSpan, _ input: LayeredInput
-    ) throws -> (LayerMaker.Output, isRandomAccess: Bool)? {
+    ) throws -> (LayerExtractor.Output, isRandomAccess: Bool)? {
       let units = try input.framing.nalUnits(in: bytes)
       if maker == nil {
-        maker = try LayerMaker(input, bytes, units, view: element.view.current)
+        maker = try LayerExtractor(input, bytes, units, view: element.view.current)
         if let warning = maker?.warning {
           element.postWarning(ElementError(.decode, "\(warning)."))
         }
@@ -216,7 +216,7 @@ extension LayerFlattening {
     }
 
     private mutating func send(
-      _ pictures: some Sequence<SingleLayerAccessUnit>, _ maker: LayerMaker
+      _ pictures: some Sequence<SingleLayerAccessUnit>, _ maker: LayerExtractor
     ) throws {
       for picture in pictures {
         guard let source = sources[picture.accessUnit] else { continue }
@@ -244,7 +244,7 @@ extension LayerFlattening {
     }
 
     private func stamp(
-      _ output: Buffer, _ picture: SingleLayerAccessUnit, _ maker: LayerMaker,
+      _ output: Buffer, _ picture: SingleLayerAccessUnit, _ maker: LayerExtractor,
       _ source: CodedAccessUnit
     ) {
       output.copyHeader(from: source.buffer, metas: false)
@@ -315,7 +315,7 @@ extension LayerFlattening {
     /// Ensures that the decoder supports changes of reference marking from long-term to short-term.
     /// If no decoder does, the dependent eye is dropped.
     private mutating func changeDecoder(
-      _ made: inout LayerMaker.Output, _ maker: LayerMaker
+      _ made: inout LayerExtractor.Output, _ maker: LayerExtractor
     ) throws {
       guard element.decoder.current?.isStrict ?? false else { return }
       if change(for: .init(caps: sentCaps, remarksReferences: true)) {
@@ -328,14 +328,14 @@ extension LayerFlattening {
         "There is no decoder for the \(eye.rawValue) eye of this stream")
       guard made.pairing == .pair else { throw missing }
       element.postWarning(missing)
-      maker.giveUpDependents()
+      maker.dropDependentLayer()
       made.earlierCount -= made.pictures.prefix(made.earlierCount).count { $0.layerID > 0 }
       made.pictures.removeAll { $0.layerID > 0 }
     }
 
     // MARK: Warnings
 
-    private mutating func warn(_ made: LayerMaker.Output, _ maker: LayerMaker) {
+    private mutating func warn(_ made: LayerExtractor.Output, _ maker: LayerExtractor) {
       let eye = maker.baseEye.other
       if made.pairing == .gap {
         warnOnce(
@@ -369,7 +369,7 @@ private struct CodedAccessUnit {
 }
 
 /// The coded pictures of the current sequence, for a decoder that takes over in its middle.
-struct RepeatableSequence {
+struct RedecodeWindow {
   /// References that live too long show up in the first pictures of a stream; a longer sequence is
   /// not kept.
   private static let maximumCount = 512

@@ -65,7 +65,7 @@ final class MVHEVCDec: BinImplementation {
     let first = flattening.implementation(LayerFlattening.self)
     first?.view.withLock { $0 = view }
     first?.decoder.withLock { $0 = parts.decoder }
-    pairing.implementation(EyePairing.self)?.sendUpstream.withLock {
+    pairing.implementation(EyePairingElement.self)?.sendUpstream.withLock {
       $0 = { [weak first] event in first?.sendUpstream(event) ?? false }
     }
     do {

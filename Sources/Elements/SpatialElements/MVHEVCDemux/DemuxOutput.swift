@@ -92,7 +92,7 @@ final class DemuxOutput {
   }
 
   /// Updates `isTaken`; returns whether it has changed.
-  func looksAround() -> Bool {
+  func updateIsLinked() -> Bool {
     guard pad.isLinked != isTaken else { return false }
     isTaken.toggle()
     return true

@@ -10,12 +10,12 @@ extension MVHEVCDemux.Streaming {
   private static let recycledSize: UInt32 = 1 << 20
 
   /// Checking all links costs as much as a small sample, so it is done once per this many steps.
-  private static let lookInterval = 16
+  private static let linkCheckInterval = 16
 
   /// Runs the next step; returns false if more bytes are needed first.
   mutating func step() throws -> Bool {
     stepCount &+= 1
-    if stepCount % Self.lookInterval == 0 { noteLinks() }
+    if stepCount % Self.linkCheckInterval == 0 { updateSelection() }
     switch try player?.next() {
     case .output(let output): try give(output)
     case .read(let request): try read(request)
@@ -28,8 +28,8 @@ extension MVHEVCDemux.Streaming {
   }
 
   /// Tells the player which streams are linked.
-  private mutating func noteLinks() {
-    for (number, output) in outputs.enumerated() where output.looksAround() {
+  private mutating func updateSelection() {
+    for (number, output) in outputs.enumerated() where output.updateIsLinked() {
       player?.select(StreamID(rawValue: number), output.isTaken)
       _ = combiner.update(output.pad, output.isTaken ? .ok : .notLinked)
     }
@@ -65,7 +65,7 @@ extension MVHEVCDemux.Streaming {
       guard let output = self.output(id) else { return }
       end(output)
       _ = combiner.update(output.pad, .eos)
-    case .statusChanged: noteStatus()
+    case .statusChanged: publishStatus()
     case .warning(let warning) where warning.kind == .file:
       MVHEVCDemux.log.warning(element, "\(warning.message)")
     case .warning(let warning):
@@ -83,7 +83,7 @@ extension MVHEVCDemux.Streaming {
     let position = position
     element.facts.withLock { $0.position = position }
     let flow = output.pad.push(sample.makeBuffer())
-    if flow == .notLinked { noteLinks() }
+    if flow == .notLinked { updateSelection() }
     let all = combiner.update(output.pad, flow)
     if all == .ok || all == .notLinked && flow != .notLinked { return }
     try all.check()
@@ -113,7 +113,7 @@ extension MVHEVCDemux.Streaming {
       $0.pads = outputs.map(\.pad)
       if isElementary, element.sink.mode == .push { $0.isSoughtUpstream = true }
     }
-    noteStatus()
+    publishStatus()
     // Not sent as an event on the pads: `decodebin3` after one of them would wait for the others'
     // streams.
     element.post(
@@ -124,9 +124,11 @@ extension MVHEVCDemux.Streaming {
       element.add(output.pad)
     }
     element.noMorePads()
-    noteLinks()
+    updateSelection()
     for output in outputs where output.isLayered {
-      if let warning = LayerBlindness.warning(behind: output.pad) { element.postWarning(warning) }
+      if let warning = BaseLayerOnlyWarning.warning(behind: output.pad) {
+        element.postWarning(warning)
+      }
     }
   }
 
@@ -140,7 +142,7 @@ extension MVHEVCDemux.Streaming {
   }
 
   /// Publishes the state that other threads ask for.
-  private mutating func noteStatus() {
+  private mutating func publishStatus() {
     let (seekMap, duration) = (player?.seekMap, player?.duration)
     let latencies = outputs.indices.map { player?.latency(of: StreamID(rawValue: $0)) ?? 0 }
     let (isNews, isLater) = element.facts.withLock { facts in
@@ -175,7 +177,7 @@ extension MVHEVCDemux.Streaming {
         element.post(
           ElementError(
             .failedStream,
-            flow == .notLinked ? whatCanBeLinked : "Internal data stream error.",
+            flow == .notLinked ? unlinkedMessage : "Internal data stream error.",
             debug: "streaming stopped, reason \(flow) (\(flow.rawValue))"))
       }
     }
@@ -188,7 +190,7 @@ extension MVHEVCDemux.Streaming {
   }
 
   /// Error text for an application that has linked no pad, or eyes that the movie does not have.
-  private var whatCanBeLinked: String {
+  private var unlinkedMessage: String {
     let names = element.facts.current.pads.map(\.name)
     let hasEye = Eye.allCases.contains { names.contains($0.rawValue) }
     return "None of the available pads is linked: \(names.joined(separator: ", "))."

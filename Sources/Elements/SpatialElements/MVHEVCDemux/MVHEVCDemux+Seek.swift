@@ -41,7 +41,7 @@ extension MVHEVCDemux {
     let isFlushing = request.flags.contains(.reset)
     if isFlushing {
       sink.push(Event.flushStart.following(event))
-      pushToAll(Event.flushStart.following(event))
+      pushToAllPads(Event.flushStart.following(event))
     } else {
       sink.pauseTask()
     }
@@ -49,7 +49,7 @@ extension MVHEVCDemux {
       sink.pauseTask()
       if isFlushing {
         sink.push(Event.flushStop().following(event))
-        pushToAll(Event.flushStop().following(event))
+        pushToAllPads(Event.flushStop().following(event))
       }
       // Without a flush, the new segment follows everything played so far.
       let plan = isFlushing ? plan : self.plan(request) ?? plan
@@ -70,7 +70,7 @@ extension MVHEVCDemux {
   }
 
   /// Pushes an event to all source pads.
-  private func pushToAll(_ event: Event) {
+  private func pushToAllPads(_ event: Event) {
     for pad in facts.current.pads { pad.push(event) }
   }
 }
@@ -93,14 +93,14 @@ extension MVHEVCDemux.Streaming {
 extension MVHEVCDemux {
   /// Name of the custom query by which a demuxer finds out whether its input comes from another
   /// one.
-  private static let outputQuestion = "GstMVHEVCDemuxOutput"
+  private static let outputQueryName = "GstMVHEVCDemuxOutput"
 
   /// Refuses input that autopluggers should not link: this element's own output, and plain H.265.
   func answerUpstream(_ pad: Pad, _ query: borrowing Query) -> Bool {
     guard let caps = query.acceptCaps, caps.mediaType == "video/x-h265" else {
       return pad.forward(query)
     }
-    let question = Query.custom(Self.outputQuestion)
+    let question = Query.custom(Self.outputQueryName)
     query.answerAcceptCaps(!caps.isSingleLayerH265 && !pad.queryPeer(question))
     return true
   }
@@ -109,7 +109,7 @@ extension MVHEVCDemux {
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
     let now = facts.current
     switch query.kind {
-    case .custom(let name) where name == Self.outputQuestion: return true
+    case .custom(let name) where name == Self.outputQueryName: return true
     case .position(.time):
       query.answerPosition(now.position)
       return true

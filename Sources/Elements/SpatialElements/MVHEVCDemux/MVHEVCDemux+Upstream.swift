@@ -28,7 +28,7 @@ extension MVHEVCDemux {
 
   func handle(_ pad: Pad, _ event: Event, _ streaming: inout Streaming) throws -> Bool {
     switch event.kind {
-    case .caps(let caps): try streaming.takeCaps(caps)
+    case .caps(let caps): try streaming.updateCaps(caps)
     case .segment(let segment): streaming.take(segment, event)
     case .flushStop: streaming.endFlush(event)
     case .endOfStream: streaming.endOfInput()
@@ -128,7 +128,7 @@ extension MVHEVCDemux.Streaming {
   // MARK: Events
 
   /// Adds the parameter sets from new caps of an elementary stream that has begun.
-  fileprivate mutating func takeCaps(_ caps: Caps) throws {
+  fileprivate mutating func updateCaps(_ caps: Caps) throws {
     guard caps.mediaType == "video/x-h265", let old = element.sink.currentCaps,
       !old.isEqual(to: caps)
     else { return }

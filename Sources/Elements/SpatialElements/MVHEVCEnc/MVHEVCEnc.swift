@@ -26,7 +26,7 @@ let mvhevcEnc = ElementDeclaration<MVHEVCEnc>(
   interfaces: [.preset])
 
 /// An encoder with two always sink pads and one source pad.
-final class MVHEVCEnc: PairsEyes {
+final class MVHEVCEnc: EyePairing {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -81,7 +81,7 @@ final class MVHEVCEnc: PairsEyes {
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
-    try passOverSilentPads(timeout: timeout)
+    try skipSilentPads(timeout: timeout)
     try streaming.aggregate()
   }
 
@@ -240,7 +240,7 @@ extension MVHEVCEnc.Streaming {
     let records = caps(isByteStream: false)
     isByteStream = !element.sourcePad.peerAccepts(records)
     element.setSourceCaps(isByteStream ? caps(isByteStream: true) : records)
-    if let warning = LayerBlindness.warning(behind: element.sourcePad) {
+    if let warning = BaseLayerOnlyWarning.warning(behind: element.sourcePad) {
       element.postWarning(warning)
     }
     if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }

@@ -49,7 +49,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
   let instance: ElementInstance
   let settings = Locked(HLSSettings())
   let pads = Locked<[Pad]>([])
-  private let pacing = InputPacing()
+  private let pacing = InterleaveLimiter()
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance

@@ -75,14 +75,14 @@ final class FragmentedMovieFile: MovieFileWriter {
   /// The chunk that is open is not the first one of its fragment.
   private var continuesFragment = false
   private var isInitialized = false
-  private let demands: Locked<FragmentDemands>
-  private let output: JoinedOutput
+  private let demands: Locked<SplitRequests>
+  private let output: CoalescingOutput
 
   override var byteCount: UInt64 { whole?.position ?? writer.position }
 
   init(
     _ options: Options, metadata: MovieMetadata, tracks: [TrackDescription],
-    origin: Int64, demands: Locked<FragmentDemands>, output: JoinedOutput
+    origin: Int64, demands: Locked<SplitRequests>, output: CoalescingOutput
   ) throws {
     self.options = options
     self.demands = demands

@@ -156,7 +156,7 @@ extension MVHEVCMux.Streaming {
     if let (immersive, lenses) = try immersiveMetadata() {
       element.warn(of: entry.surround(immersive, spatialMetadata, lenses))
     } else {
-      let metadata = spatialMetadata.fillingGapsAsUsual()
+      let metadata = spatialMetadata.fillingGapsWithDefaults()
       entry.extendedUsage = VideoExtendedUsage(metadata)
       entry.horizontalFieldOfView = metadata.horizontalFieldOfView
     }

@@ -36,7 +36,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// The index of a movie is written at its end, so that memory does not grow with the size of
 /// the file; the peer of the source pad has to be seekable, like filesink. A fragmented movie can
 /// be sent to any peer.
-final class MVHEVCMux: PairsEyes {
+final class MVHEVCMux: EyePairing {
   struct Settings: HasEncoderSettings, HasPairingSettings {
     var encoder = EncoderSettings()
     var pairing = PairingSettings()
@@ -49,7 +49,7 @@ final class MVHEVCMux: PairsEyes {
   struct Streaming {
     let element: MVHEVCMux
     /// Where the file goes.
-    let output: JoinedOutput
+    let output: CoalescingOutput
     /// A stream for each sink pad that has said or brought something.
     private(set) var inputs: [MuxInput] = []
     /// What streams say of the whole that they are of.
@@ -81,7 +81,7 @@ final class MVHEVCMux: PairsEyes {
 
     init(_ element: MVHEVCMux) {
       self.element = element
-      output = JoinedOutput(element)
+      output = CoalescingOutput(element)
     }
 
     /// The stream of a pad, made when it is first asked for.
@@ -108,7 +108,7 @@ final class MVHEVCMux: PairsEyes {
   let settings = Locked(Settings())
   let pairing = PairingState()
   let keyframes = KeyframeRequests()
-  let demands = Locked(FragmentDemands())
+  let demands = Locked(SplitRequests())
   /// Whether the tracks are fixed, so that there are no further pads.
   let hasBegun = Locked(false)
 
@@ -119,7 +119,7 @@ final class MVHEVCMux: PairsEyes {
   func start() throws -> Streaming {
     keyframes.forget()
     pairing.forget()
-    demands.withLock { $0 = FragmentDemands() }
+    demands.withLock { $0 = SplitRequests() }
     // What is in a fragment, or a chunk of one, leaves when that is whole.
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
@@ -141,7 +141,7 @@ final class MVHEVCMux: PairsEyes {
   }
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
-    try passOverSilentPads(timeout: timeout)
+    try skipSilentPads(timeout: timeout)
     try streaming.saving { try $0.step() }
   }
 

@@ -70,7 +70,7 @@ enum HeaderUpdateMode: Int32, EnumType {
 }
 
 /// Requests by the application about coming fragments, made by signals.
-struct FragmentDemands {
+struct SplitRequests {
   /// The initialization segment is wanted again.
   var header = false
   /// Running times, in nanoseconds, from which on a fragment is to begin.
@@ -165,7 +165,7 @@ extension MVHEVCMux {
   ///
   /// - Parameter origin: the running time of the movie's start, in nanoseconds.
   func makeFile(
-    _ tracks: [TrackDescription], metadata: MovieMetadata, origin: Int64, output: JoinedOutput
+    _ tracks: [TrackDescription], metadata: MovieMetadata, origin: Int64, output: CoalescingOutput
   ) throws -> MovieFileWriter {
     let settings = settings.current
     guard settings.fragments.duration > 0 else {

@@ -9,13 +9,13 @@ final class ProgressiveMovieFile: MovieFileWriter {
   private let tracks: [TrackID]
   private var interleaver: SampleInterleaver<PendingSample>
   private var hasHeader = false
-  private let output: JoinedOutput
+  private let output: CoalescingOutput
 
   override var byteCount: UInt64 { writer.position }
 
   init(
     container: MovieContainer, metadata: MovieMetadata, tracks: [TrackDescription],
-    origin: Int64, output: JoinedOutput
+    origin: Int64, output: CoalescingOutput
   ) throws {
     var writer = MovieWriter(container: container, metadata: metadata)
     self.tracks = try tracks.map { try writer.addTrack($0) }

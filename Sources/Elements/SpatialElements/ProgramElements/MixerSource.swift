@@ -19,14 +19,14 @@ struct MixerSource {
     let duration: ClockTime?
   }
 
-  private var pairs: EyePairs
+  private var pairs: EyePairer
   /// The frame shown now; nil before the first.
   private var current: Shown?
   /// A frame taken from the pads but not shown yet.
   private(set) var next: Shown?
   private(set) var isAtEnd = false
 
-  init(_ pairs: EyePairs) { self.pairs = pairs }
+  init(_ pairs: EyePairer) { self.pairs = pairs }
 
   /// Takes the next frame from the pads, unless one has already been taken or none has arrived yet:
   /// GstAggregator waits for one frame per pad, but several may be taken in one call.
@@ -52,9 +52,9 @@ struct MixerSource {
         isAtEnd = pad.isAtEnd
         return
       }
-      let frame = EyePairs.Frame(buffer: buffer, segment: pad.segment)
+      let frame = EyePairer.Frame(buffer: buffer, segment: pad.segment)
       next = try Shown(
-        EyePairs.Pair(left: frame, right: frame), caps[pad.name], caps[pad.name])
+        EyePairer.Pair(left: frame, right: frame), caps[pad.name], caps[pad.name])
     }
   }
 
@@ -78,7 +78,7 @@ struct MixerSource {
 }
 
 extension MixerSource.Shown {
-  fileprivate init(_ pair: EyePairs.Pair, _ left: Caps?, _ right: Caps?) throws {
+  fileprivate init(_ pair: EyePairer.Pair, _ left: Caps?, _ right: Caps?) throws {
     guard let left, let right, let leftInfo = VideoInfo(left), let rightInfo = VideoInfo(right)
     else {
       throw ElementError(.format, "Only raw video in system memory can be composed.")

@@ -9,7 +9,7 @@ import StereoVideo
 /// Each source has request pads: `left_%u` and `right_%u` with the same number, or `mono_%u` for
 /// one picture for both eyes. The source with the lowest number sets the output times; each other
 /// source shows its latest frame at that time, as in a `StereoComposition`.
-final class StereoMixer: PairsEyes {
+final class StereoMixer: EyePairing {
   struct Settings: HasPairingSettings {
     var pairing = PairingSettings()
   }
@@ -78,7 +78,7 @@ final class StereoMixer: PairsEyes {
 
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let all = FramePacker.caps(packing.mode)
-    return query.answerAsReader(of: all, possible: all, keeping: EyePairs.waitingCount)
+    return query.answerAsReader(of: all, possible: all, keeping: EyePairer.waitingCount)
       || forwardSinkQuery(pad, query)
   }
 
@@ -109,7 +109,7 @@ final class StereoMixer: PairsEyes {
   // MARK: Data
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
-    try passOverSilentPads(timeout: timeout)
+    try skipSilentPads(timeout: timeout)
     let sources = try MixerPads.sources(sinkPads)
     guard let (first, pads) = sources.first else { throw FlowReturn.eos }
     // The frames of a released pad do not belong to a new pad of the same name.

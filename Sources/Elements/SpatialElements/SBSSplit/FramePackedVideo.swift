@@ -38,8 +38,8 @@ struct FramePackedVideo {
       return (layout, .property)
     }
     // Decoders write "mono" if the stream does not specify the mode.
-    let saysNothing = [MultiviewMode.none, .mono]
-    if !saysNothing.contains(info.multiviewMode) {
+    let unspecifiedModes = [MultiviewMode.none, .mono]
+    if !unspecifiedModes.contains(info.multiviewMode) {
       return (try layout(info.multiviewMode, info.multiviewFlags), .caps)
     }
     return (guess(info), .guess)

@@ -111,7 +111,7 @@ extension SBSSplit {
       return info
     }
     for eye in Eye.allCases {
-      let isReferred = streaming.source[memory: eye]?.takesAnyLayout ?? false
+      let isReferred = streaming.source[memory: eye]?.acceptsAnyLayout ?? false
       Self.log.info(
         self,
         "\(eye): \(isReferred ? "references" : "copies (no GstVideoMeta at the peer)")")

@@ -135,7 +135,7 @@ struct LayeredInput {
 }
 
 /// Elements that treat layered H.265 as plain H.265 and silently lose an eye.
-enum LayerBlindness {
+enum BaseLayerOnlyWarning {
   /// Consequence and remedy, by element factory name.
   private static let harm: [String: String] = [
     "h265parse":

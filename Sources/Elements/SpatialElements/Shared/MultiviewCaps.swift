@@ -45,7 +45,7 @@ extension Caps {
     "parsed", "framed", "rfc6381-codec", "bitrate",
   ]
   /// Fields that repeat properties found in a coded video stream itself.
-  private static let saidByCodedVideo: Set<String> = [
+  private static let repeatedInCodedVideo: Set<String> = [
     "colorimetry", "chroma-site", "pixel-aspect-ratio", "interlace-mode", "field-order",
     "mastering-display-info", "content-light-level",
   ]
@@ -60,7 +60,7 @@ extension Caps {
 
   private static func uncompared(_ before: StructureView, _ after: StructureView) -> [String] {
     let isRaw = before.name.hasSuffix("/x-raw")
-    let free = isRaw ? informative : informative.union(saidByCodedVideo)
+    let free = isRaw ? informative : informative.union(repeatedInCodedVideo)
     return Set(before.fieldNames + after.fieldNames).filter {
       free.contains($0) || !before.has($0) || !after.has($0)
     }

@@ -26,7 +26,7 @@ extension SpatialMetadata {
     return usual
   }
 
-  func fillingGapsAsUsual() -> SpatialMetadata { fillingGaps(from: .usual(for: projection)) }
+  func fillingGapsWithDefaults() -> SpatialMetadata { fillingGaps(from: .usual(for: projection)) }
 }
 
 extension VisualSampleEntry {
@@ -66,7 +66,7 @@ extension VisualSampleEntry {
       guard stereoscopicMode == nil || metadata != SpatialMetadata() else { return [] }
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
     } else if packing != nil || hasLayeredViews {
-      let metadata = metadata.fillingGapsAsUsual()
+      let metadata = metadata.fillingGapsWithDefaults()
       // Players outside Apple's systems look for this box.
       stereoscopicMode = packing.flatMap { StereoscopicMode($0) }
       extendedUsage = VideoExtendedUsage(metadata, packing: packing)
@@ -104,7 +104,7 @@ extension VisualSampleEntry {
     var metadata = metadata
     metadata.projection = immersive.projection.kind
     let said = metadata
-    if metadata.projection != nil { metadata = metadata.fillingGapsAsUsual() }
+    if metadata.projection != nil { metadata = metadata.fillingGapsWithDefaults() }
     let lenses = metadata.projection == .parametric ? lenses : nil
     let apple = VideoExtendedUsage.make(immersive, pair: isPair ? metadata : nil, lenses: lenses)
     let others = SphericalVideo.make(immersive, metadataSource: ProjectVersion.name)

@@ -16,11 +16,11 @@ where Streaming == SphereStreaming, Settings: SphereFilterSettings {
   func follow(_ time: UInt64)
 
   /// Called when the size of one eye's output has been negotiated.
-  func sizeChanged(width: Int, height: Int)
+  func didNegotiateSize(width: Int, height: Int)
 
   /// Called when a frame has been drawn with another orientation or field of view than the previous
   /// one.
-  func hasDrawn(_ settings: Settings)
+  func didDraw(_ settings: Settings)
 }
 
 protocol SphereFilterSettings: Sendable {
@@ -51,11 +51,11 @@ struct SphereStreaming {
   /// Whether the stream's tags have been forwarded with the output's own merged in.
   var hasSentTags = false
   /// View of the last frame drawn; nil before the first.
-  var drawn: SphereLook?
+  var drawn: RenderedView?
 }
 
 /// Viewing direction of a picture's centre, and its projection.
-struct SphereLook: Equatable {
+struct RenderedView: Equatable {
   var orientation: SphereOrientation
   var target: Projection
 }
@@ -117,9 +117,9 @@ extension SphereFilter {
 
   func follow(_ time: UInt64) { followControlSources(at: time) }
 
-  func sizeChanged(width: Int, height: Int) {}
+  func didNegotiateSize(width: Int, height: Int) {}
 
-  func hasDrawn(_ settings: Settings) {}
+  func didDraw(_ settings: Settings) {}
 
   static var padTemplates: [PadTemplate] {
     [
@@ -196,12 +196,12 @@ extension SphereFilter {
       }
     }
     output.fill(with: settings.sphere.fillColour)
-    let look = SphereLook(
+    let look = RenderedView(
       orientation: settings.sphere.orientation, target: output.target.projection)
     let drawn = try draw(buffer, input, &output, look.orientation)
     if streaming.drawn != look {
       streaming.drawn = look
-      hasDrawn(settings)
+      didDraw(settings)
     }
     try source.push(drawn).check()
   }
@@ -273,7 +273,7 @@ extension SphereFilter {
     } catch let error as ReprojectionError {
       throw ElementError(.format, "The picture cannot be reprojected: \(error).")
     }
-    sizeChanged(width: width, height: height)
+    didNegotiateSize(width: width, height: height)
     if source.currentCaps?.isEqual(to: caps) != true {
       let event = Event.caps(caps)
       source.push(cause.map { event.following($0) } ?? event)

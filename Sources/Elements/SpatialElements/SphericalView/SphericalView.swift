@@ -111,12 +111,12 @@ final class SphericalView: SphereFilter {
     try drawAndPush(buffer, &streaming)
   }
 
-  func sizeChanged(width: Int, height: Int) {
+  func didNegotiateSize(width: Int, height: Int) {
     navigation.withLock { $0.size = (width, height) }
   }
 
   /// Posts each new view to the application, so that audio can follow.
-  func hasDrawn(_ settings: Settings) {
+  func didDraw(_ settings: Settings) {
     let orientation = settings.sphere.orientation
     postMessage(
       "spherical-view",

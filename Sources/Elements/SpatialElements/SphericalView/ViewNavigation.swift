@@ -31,7 +31,7 @@ struct ViewNavigation {
   var size = (width: 0, height: 0)
   /// Direction grabbed by the pointer.
   private var grabbed: Direction?
-  private var fingers = TouchingFingers()
+  private var fingers = TouchTracker()
 
   /// Returns the view after the input; nil for input that does not concern the view.
   mutating func take(_ input: NavigationInput?, _ view: CameraView) -> CameraView? {
@@ -69,7 +69,7 @@ struct ViewNavigation {
       return view
     case .touchCancel:
       guard !fingers.isEmpty else { return nil }
-      fingers = TouchingFingers()
+      fingers = TouchTracker()
       holdWithFingers(view)
       return view
     case .scroll(let steps):
@@ -130,7 +130,7 @@ struct ViewNavigation {
 #endif
 
 /// The one or two fingers that hold a view; more have no effect.
-struct TouchingFingers {
+struct TouchTracker {
   private struct Finger {
     let number: Int
     var x, y: Double

@@ -26,7 +26,7 @@ struct EncoderSettings {
   var pass = PassChoice.single
   var passFile: String?
 
-  private static let usualPassFile = "mvhevc.log"
+  private static let defaultPassFile = "mvhevc.log"
 
   /// Returns the properties of an element that stores these settings at `path`.
   static func properties<Owner: HasSettings>(
@@ -96,7 +96,7 @@ struct EncoderSettings {
         "multipass-cache-file", nick: "Multipass cache file",
         blurb:
           "File for the measurements of pass1, read by pass2; .left and .right are appended to the "
-          + "name (NULL = \(Self.usualPassFile))",
+          + "name (NULL = \(Self.defaultPassFile))",
         at: path.appending(path: \.passFile)),
       .string(
         "option-string", nick: "Option string",
@@ -132,7 +132,7 @@ struct EncoderSettings {
     configuration.interViewQPOffset = Int(interViewQPOffset)
     configuration.optionString = optionString ?? ""
     configuration.detectsSceneCuts = detectsSceneCuts
-    configuration.pass = pass.pass(passFile ?? Self.usualPassFile)
+    configuration.pass = pass.pass(passFile ?? Self.defaultPassFile)
   }
 }
 

@@ -63,7 +63,7 @@ final class EyePictures {
     }
     let isHigh = info.sampleFormat(0) == .highWords
     if isHigh, let luma = source.frame.view(0, info) {
-      planar.frame.view(0, pool.info)?.takeHighWords(of: luma)
+      planar.frame.view(0, pool.info)?.copyHighWords(of: luma)
     }
     return try Self.picture(
       luma: isHigh ? planar : source, chroma: planar, 1, 2, owner: MappedPair(source, planar))

@@ -9,7 +9,7 @@ import StereoVideo
 final class LayeredFrameEncoder: LayeredFrameMaker {
   /// Maximum number of frames kept per eye: those that wait for the other eye's, and those that the
   /// encoder reads.
-  static let keptCount = EyePairs.waitingCount + StereoEncoder.keptPictureCount
+  static let keptCount = EyePairer.waitingCount + StereoEncoder.keptPictureCount
 
   private(set) var configuration: LayeredConfiguration?
   private let encoder: StereoEncoder

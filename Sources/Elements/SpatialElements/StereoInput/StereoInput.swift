@@ -15,7 +15,7 @@ final class StereoInput {
   private var streams: [Eye: EyeStreamCaps] = [:]
   /// Makes access units from the eyes; nil until the caps of both are known.
   private var maker: (any LayeredFrameMaker)?
-  var pairs: EyePairs
+  var pairs: EyePairer
   /// Running time of the last pair encoded.
   private var lastTime: Int64?
   /// Number of pairs with different formats that may still be dropped.
@@ -26,7 +26,7 @@ final class StereoInput {
   ///   - baseEye: the eye in the base layer, shown by players for one eye.
   ///   - earlier: the input before the format changed. One eye may change later than the other.
   init(
-    settings: EncoderSettings, pairs: EyePairs, keyframes: KeyframeRequests, baseEye: Eye,
+    settings: EncoderSettings, pairs: EyePairer, keyframes: KeyframeRequests, baseEye: Eye,
     following earlier: StereoInput? = nil
   ) {
     self.settings = settings
@@ -34,11 +34,11 @@ final class StereoInput {
     self.keyframes = keyframes
     self.baseEye = baseEye
     lastTime = earlier?.lastTime
-    tolerance = earlier == nil ? 0 : Self.mostDiffering
+    tolerance = earlier == nil ? 0 : Self.maximumMismatchedPairs
   }
 
   /// Two seconds at 60 frames per second.
-  private static let mostDiffering = 120
+  private static let maximumMismatchedPairs = 120
 
   /// Whether these caps are of different video than what is being encoded.
   private func isChange(_ caps: Caps, of eye: Eye) -> Bool {
@@ -105,7 +105,7 @@ final class StereoInput {
     let step = try pairs.next(
       left, right, frameDuration: streams[baseEye]?.frameDuration, isExact: isCoded)
     guard case .pair(let pair) = step else { return [] }
-    guard !leavesOut(pair) else { return [] }
+    guard !shouldDrop(pair) else { return [] }
     let base = pair[baseEye]
     guard let time = base.runningTime else {
       throw ElementError(.failedStream, "A frame of the \(baseEye) eye has no timestamp.")
@@ -129,7 +129,7 @@ final class StereoInput {
   func drain() throws -> [LayeredFrame]? { try maker?.drain() }
 
   /// Whether a pair is dropped because only one of its frames has the new format.
-  private func leavesOut(_ pair: EyePairs.Pair) -> Bool {
+  private func shouldDrop(_ pair: EyePairer.Pair) -> Bool {
     guard maker == nil, tolerance > 0, case .raw(let left, _)? = streams[.left],
       case .raw(let right, _)? = streams[.right],
       left.width != right.width || left.height != right.height
@@ -183,7 +183,7 @@ protocol LayeredFrameMaker: AnyObject {
   func drain() throws -> [LayeredFrame]?
 }
 
-extension PairsEyes where Settings: HasEncoderSettings {
+extension EyePairing where Settings: HasEncoderSettings {
   /// Applies the current pairing and rate control properties. An unusable setting is reported once,
   /// as a warning.
   func followSettings(_ stereo: StereoInput) {

@@ -33,7 +33,7 @@ let stereoPack = ElementDeclaration<StereoPack>(
 /// An element with two always sink pads and one source pad. Frames are paired by running time; a
 /// frame without a partner is dropped. ``ProgramElements`` derives elements that change the eyes
 /// first.
-final class StereoPack: PairsEyes {
+final class StereoPack: EyePairing {
   struct Settings: HasPairingSettings {
     var mode = PackMode.sideBySide
     var half = false
@@ -43,7 +43,7 @@ final class StereoPack: PairsEyes {
   }
 
   struct Streaming {
-    var pairs: EyePairs
+    var pairs: EyePairer
     var unlinkedPads = UnlinkedPads()
     var output = PackedOutput()
     /// In nanoseconds; nil if the rate is unknown.
@@ -94,7 +94,7 @@ final class StereoPack: PairsEyes {
   func sinkQuery(_ pad: AggregatorPad, _ query: borrowing Query) -> Bool {
     let all = FramePacker.caps(settings.current.mode)
     return query.answerAsReader(
-      of: all, possible: possibleCaps(pad), keeping: EyePairs.waitingCount)
+      of: all, possible: possibleCaps(pad), keeping: EyePairer.waitingCount)
       || forwardSinkQuery(pad, query)
   }
 
@@ -140,7 +140,7 @@ final class StereoPack: PairsEyes {
   // MARK: Data
 
   func aggregate(timeout: Bool, _ streaming: inout Streaming) throws {
-    try passOverSilentPads(timeout: timeout)
+    try skipSilentPads(timeout: timeout)
     let (left, right) = try eyePads()
     streaming.pairs.settings = settings.current.pairing
     let step = try streaming.pairs.next(left, right, frameDuration: streaming.frameDuration)
@@ -152,7 +152,7 @@ final class StereoPack: PairsEyes {
     }
   }
 
-  private func pack(_ pair: EyePairs.Pair, _ streaming: inout Streaming) throws {
+  private func pack(_ pair: EyePairer.Pair, _ streaming: inout Streaming) throws {
     guard
       let (frame, time) = pair.left.buffer.pts.map({ (pair.left, $0) })
         ?? pair.right.buffer.pts.map({ (pair.right, $0) })
@@ -167,7 +167,7 @@ final class StereoPack: PairsEyes {
 
   /// Returns the eyes to pack; nil to skip the pair.
   private func eyes(
-    of pair: EyePairs.Pair, _ streamTime: ClockTime?, _ streaming: Streaming
+    of pair: EyePairer.Pair, _ streamTime: ClockTime?, _ streaming: Streaming
   ) throws -> (left: PackedOutput.Eye, right: PackedOutput.Eye)? {
     let caps = padCaps.current
     guard let left = caps[.left], let right = caps[.right] else { throw FlowReturn.notNegotiated }

@@ -50,7 +50,7 @@ struct EyePads: Sendable {
   ///   - caps: returns the caps of an eye's frames.
   func peerMemory(
     of eyes: some Sequence<Eye> = Eye.allCases, caps: (Eye) -> Caps
-  ) -> (takesAnyLayout: Bool, bufferCount: Int) {
+  ) -> (acceptsAnyLayout: Bool, bufferCount: Int) {
     eyes.reduce((true, 0)) { common, eye in
       let query = Query.allocation(caps(eye), needsPool: false)
       let isAnswered = self[eye].queryPeer(query)
@@ -143,13 +143,13 @@ struct FrameMemory {
   init(_ pad: Pad, _ info: VideoInfo) throws {
     self.info = info
     let query = Query.allocation(info.caps, needsPool: false)
-    let takesAnyLayout = !pad.isLinked || pad.queryPeer(query) && query.acceptsVideoMeta
-    pool = takesAnyLayout ? nil : try VideoBufferPool(info)
+    let acceptsAnyLayout = !pad.isLinked || pad.queryPeer(query) && query.acceptsVideoMeta
+    pool = acceptsAnyLayout ? nil : try VideoBufferPool(info)
   }
 
   /// Whether the peer accepts any layout described by a GstVideoMeta; if not, it needs the default
   /// layout of the caps.
-  var takesAnyLayout: Bool { pool == nil }
+  var acceptsAnyLayout: Bool { pool == nil }
 
   /// Returns an uninitialized frame for a peer that needs the default layout; nil for other peers.
   func acquire() throws -> UniqueBuffer? { try pool?.acquire() }

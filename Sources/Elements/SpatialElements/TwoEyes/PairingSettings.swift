@@ -13,7 +13,7 @@ struct PairingSettings {
   var padTimeout: ClockTime = 2 * .second
 
   /// Returns the properties of an element that stores these settings at `path`, and of its counts.
-  static func properties<Owner: PairsEyes>(
+  static func properties<Owner: EyePairing>(
     at path: WritableKeyPath<Owner.Settings, PairingSettings>
   ) -> [Property<Owner>] {
     [
@@ -84,7 +84,7 @@ protocol HasPairingSettings {
 }
 
 /// An element that pairs the frames of two eyes, from sink pads named `left` and `right`.
-protocol PairsEyes: AggregatorImplementation where Settings: HasPairingSettings {
+protocol EyePairing: AggregatorImplementation where Settings: HasPairingSettings {
   var pairing: PairingState { get }
 }
 
@@ -100,7 +100,7 @@ final class PairingState: Sendable {
   }
 }
 
-extension PairsEyes {
+extension EyePairing {
   /// Adds the pads of both eyes as always pads. Call it at creation.
   func addEyePads() throws {
     for eye in Eye.allCases { try addAlwaysPad(eye.rawValue) }
@@ -126,5 +126,5 @@ extension PairsEyes {
   }
 
   /// Makes a new pairing from the properties.
-  func makePairs() -> EyePairs { EyePairs(settings.current.pairing, counts: pairing.counts) }
+  func makePairs() -> EyePairer { EyePairer(settings.current.pairing, counts: pairing.counts) }
 }

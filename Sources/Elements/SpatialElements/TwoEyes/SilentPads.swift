@@ -42,7 +42,7 @@ final class SilentPads: Sendable {
   }
 }
 
-extension PairsEyes {
+extension EyePairing {
   func deadline() -> ClockTime? {
     let patience = settings.current.pairing.padTimeout
     guard patience > 0, let due = pairing.silentPads.deadline(sinkPads, patience: patience) else {
@@ -55,7 +55,7 @@ extension PairsEyes {
 
   /// Decides what to do about pads without data when `aggregate` is called. Throws `.needData` if
   /// there is still time to wait.
-  func passOverSilentPads(timeout: Bool) throws {
+  func skipSilentPads(timeout: Bool) throws {
     let pads = sinkPads
     let missing = timeout ? Set(pads.filter(\.isMissing).map(\.name)) : []
     let patience = settings.current.pairing.padTimeout

@@ -142,10 +142,10 @@ public struct EyeSplitter: Sendable {
         output = self.output(unit)
       } catch {
         way = .unweave(unweaver)
-        guard error.asksForFlattening else { throw error }
+        guard error.requiresFlattening else { throw error }
         let isFirst = dependentSets == nil
         let flattener = Flattener(
-          output: .dependentEye, continuing: unweaver.sets, isBehindDiscontinuity: !isFirst)
+          output: .dependentEye, continuing: unweaver.sets, followsDiscontinuity: !isFirst)
         output = try flatten(bytes, nalUnits, flattener, why: error, isFirst: isFirst)
       }
     case .flattenNext(let flattener, let why):
@@ -211,7 +211,7 @@ public struct EyeSplitter: Sendable {
 
 extension FlattenError {
   /// Whether the layers cannot be extracted separately but may be flattened together.
-  fileprivate var asksForFlattening: Bool {
+  fileprivate var requiresFlattening: Bool {
     switch self {
     case .interLayerPrediction, .inferredScalingList, .differentPictureOrderCounts: true
     default: false

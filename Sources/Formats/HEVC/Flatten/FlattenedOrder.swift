@@ -49,7 +49,7 @@ struct FlattenedOrder: Sendable {
   /// Whether no long-term reference has become a short-term one so far.
   private(set) var isStrict = true
   /// Whether the dependent pictures of the sequence had to be dropped.
-  private(set) var hasLostDependents = false
+  private(set) var hasDroppedDependents = false
   /// The delayed dependent pictures, in order.
   private(set) var waiting: [Dependent] = []
   /// Base layer pictures in the buffer that the base layer itself still needs.
@@ -72,7 +72,7 @@ struct FlattenedOrder: Sendable {
     base = ReferencePictures()
     longTerm = []
     waitsForOutput = []
-    hasLostDependents = false
+    hasDroppedDependents = false
     return steps
   }
 
@@ -82,7 +82,7 @@ struct FlattenedOrder: Sendable {
   /// Releases the delayed pictures even if base pictures from `next` on still refer to pictures
   /// that thereby become long-term.
   mutating func drain(before next: ReferencePictures) -> [Step] {
-    if waiting.contains(where: { !mayGo($0, before: next) }) { isStrict = false }
+    if waiting.contains(where: { !canPrecede($0, before: next) }) { isStrict = false }
     return release(all: true, for: next)
   }
 
@@ -95,7 +95,7 @@ struct FlattenedOrder: Sendable {
   /// Returns the steps up to and including a base picture.
   ///
   /// If both layers need more pictures than the buffer holds, those of the dependent layer are
-  /// dropped, and ``hasLostDependents`` is true until the next sequence.
+  /// dropped, and ``hasDroppedDependents`` is true until the next sequence.
   ///
   /// - Parameters:
   ///   - references: references of the base picture.
@@ -110,14 +110,14 @@ struct FlattenedOrder: Sendable {
     var steps = release(all: !isStrict, for: own)
     var set = baseSet(own, dependentReferences)
     if isStrict, !waiting.isEmpty,
-      count(set) > capacity || !canStillEndWaiting(behind: poc, own, dependentReferences, set)
+      count(set) > capacity || !canStillReleaseAll(behind: poc, own, dependentReferences, set)
     {
       isStrict = false
       steps += release(all: true, for: own)
       set = baseSet(own, dependentReferences)
     }
-    if set.count > capacity || hasLostDependents {
-      hasLostDependents = true
+    if set.count > capacity || hasDroppedDependents {
+      hasDroppedDependents = true
       set = own
     }
     longTerm.formUnion(own.longTerm.map(\.poc))
@@ -131,7 +131,7 @@ struct FlattenedOrder: Sendable {
   /// Returns whether all delayed pictures, and this base picture's dependent picture, could be
   /// released right after this base picture. That is the fallback if references turn out to live
   /// too long.
-  private func canStillEndWaiting(
+  private func canStillReleaseAll(
     behind poc: Int, _ own: ReferencePictures, _ dependentReferences: ReferencePictures,
     _ set: ReferencePictures
   ) -> Bool {
@@ -145,7 +145,7 @@ struct FlattenedOrder: Sendable {
     trial.base = own.present(in: base)
     trial.base.keep(poc)
     _ = trial.release(all: true, for: trial.base)
-    return !trial.hasLostDependents
+    return !trial.hasDroppedDependents
   }
 
   /// Adds the dependent picture of the last base picture and returns the steps that are possible
@@ -167,7 +167,7 @@ struct FlattenedOrder: Sendable {
   }
 
   /// Returns whether a picture may precede the next base picture, which has the references `next`.
-  private func mayGo(_ dependent: Dependent, before next: ReferencePictures) -> Bool {
+  private func canPrecede(_ dependent: Dependent, before next: ReferencePictures) -> Bool {
     !dependent.usesBase || longTerm.contains(dependent.basePOC)
       || !next.shortTerm.contains { $0.poc == dependent.basePOC }
   }
@@ -177,7 +177,7 @@ struct FlattenedOrder: Sendable {
   /// - Parameter all: whether to also release pictures that should still be delayed.
   private mutating func release(all: Bool, for next: ReferencePictures) -> [Step] {
     var steps: [Step] = []
-    while let first = waiting.first, all || mayGo(first, before: next) {
+    while let first = waiting.first, all || canPrecede(first, before: next) {
       waiting.removeFirst()
       var set = first.references.keepingPresent(in: first.present)
       if first.usesBase { set.longTerm.append(.init(poc: first.basePOC, isUsed: true)) }
@@ -186,7 +186,7 @@ struct FlattenedOrder: Sendable {
       }
       set.keep(next)
       guard set.count <= capacity else {
-        hasLostDependents = true
+        hasDroppedDependents = true
         waiting = []
         break
       }

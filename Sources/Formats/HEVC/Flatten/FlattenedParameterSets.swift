@@ -21,14 +21,14 @@ struct FlattenedParameterSets {
   ///   pictures are decoded.
   init(
     _ vps: VideoParameterSet, base: SequenceParameterSet, dependent: SequenceParameterSet?,
-    output: Flattener.Output, hasRoomToWait: Bool
+    output: Flattener.Output, needsDelayBuffers: Bool
   ) {
     let baseDPB = base.dpb
     let pairDPB = vps.multilayer?.pair?.dpbSize.last
     let dependentPictures =
       dependent?.dpb?.maxDecPicBufferingMinus1 ?? pairDPB?.maxDecPicBufferingMinus1.last
     var pictures = 16
-    if let baseDPB, let dependentPictures, !hasRoomToWait {
+    if let baseDPB, let dependentPictures, !needsDelayBuffers {
       pictures = min(baseDPB.maxDecPicBufferingMinus1 + dependentPictures + 2, 16)
     }
     let reorder = max(
@@ -50,7 +50,7 @@ struct FlattenedParameterSets {
   /// `numbers` for the dependent layer.
   func make(
     _ vps: VideoParameterSet, base: SequenceParameterSet, from store: ParameterSetStore,
-    numbers: DependentNumbering
+    numbers: DependentParameterSetIDs
   ) -> SingleLayerParameterSets {
     var sets = SingleLayerParameterSets()
     sets.videoParameterSet = videoParameterSet(vps)
@@ -71,7 +71,7 @@ struct FlattenedParameterSets {
   private func videoParameterSet(_ vps: VideoParameterSet) -> [UInt8] {
     var vps = vps.baseLayerOnly()
     vps.profileTierLevel.levelIDC = levelIDC
-    vps.profileTierLevel.profile?.withdrawScanType()
+    vps.profileTierLevel.profile?.clearScanTypeFlags()
     vps.temporalIDNesting = vps.maxSubLayersMinus1 == 0
     vps.subLayerOrdering = [ordering]
     // The HRD parameters described the base layer, and POCs alternate between the layers.
@@ -92,7 +92,7 @@ struct FlattenedParameterSets {
     writer.flag(sps.maxSubLayersMinus1 == 0)
     var level = sps.profileTierLevel ?? ProfileTierLevel(profile: .init(), levelIDC: 0)
     level.levelIDC = levelIDC
-    level.profile?.withdrawScanType()
+    level.profile?.clearScanTypeFlags()
     level.write(to: &writer)
     writer.ue(sps.id)
     var format = sps.format
@@ -106,7 +106,8 @@ struct FlattenedParameterSets {
     writer.flag(true)
     writer.ue(0)
     sps.copy(
-      layout.temporalMVP..<layout.extensions, clearing: sps.vui?.ofCodingOrder ?? [], to: &writer)
+      layout.temporalMVP..<layout.extensions, clearing: sps.vui?.flagsInvalidAfterFlattening ?? [],
+      to: &writer)
     sps.writeRangeExtension(to: &writer)
     writer.trailingBits()
     return writer.nalUnit(NALUnitHeader(type: .sequenceParameterSet))
@@ -139,7 +140,7 @@ extension VideoUsabilityInformation {
   /// Bits of the flags (and the fields they enable) that do not hold if pictures of two layers
   /// alternate: pictures then have no picture timing SEI, no time of their own and no HRD
   /// parameters.
-  fileprivate var ofCodingOrder: [Range<Int>] {
+  fileprivate var flagsInvalidAfterFlattening: [Range<Int>] {
     var flags = [frameFieldInfoBits]
     if let timing { flags += [timing.pocProportionalBits, timing.hrdBits] }
     return flags
@@ -149,7 +150,7 @@ extension VideoUsabilityInformation {
 extension ProfileTierLevel.Profile {
   /// Clears the source flags if both are set, which would mean that picture timing SEI signals the
   /// scan type.
-  fileprivate mutating func withdrawScanType() {
+  fileprivate mutating func clearScanTypeFlags() {
     let both: UInt64 = 0b11 << 46
     if constraintFlags & both == both { constraintFlags &= ~both }
   }

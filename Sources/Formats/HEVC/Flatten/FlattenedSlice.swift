@@ -181,9 +181,9 @@ extension SliceSegmentHeader {
     if isDependent {
       writer.copy(layout.extraBits.upperBound..<layout.end, of: rbsp)
     } else {
-      let behindLSB = header.type.isIDR ? layout.pocLSB.upperBound : layout.pocLSB.lowerBound
+      let afterLSB = header.type.isIDR ? layout.pocLSB.upperBound : layout.pocLSB.lowerBound
       writer.copy(layout.extraBits.upperBound..<layout.pocLSB.lowerBound, of: rbsp)
-      writer.copy(behindLSB..<layout.interLayer.lowerBound, of: rbsp)
+      writer.copy(afterLSB..<layout.interLayer.lowerBound, of: rbsp)
       writer.copy(layout.interLayer.upperBound..<layout.end, of: rbsp)
     }
     writer.trailingBits()

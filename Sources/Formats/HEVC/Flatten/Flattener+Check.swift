@@ -59,7 +59,7 @@ enum SupplementalUnits {
       guard header.type == .prefixSEI || header.type == .suffixSEI else {
         return RewrittenNALUnit(header: header, payload: range)
       }
-      return kept(header, range, bytes) { $0.isOfLayers }
+      return kept(header, range, bytes) { $0.isLayerMessage }
     }
   }
 
@@ -98,7 +98,7 @@ enum SupplementalUnits {
   ) -> [RewrittenNALUnit] {
     units.compactMap { header, range in
       guard header.type == type else { return nil }
-      return kept(header, range, bytes) { $0.isOfLayers || $0.isOfBufferModel }
+      return kept(header, range, bytes) { $0.isLayerMessage || $0.isHRDMessage }
     }
   }
 
@@ -122,9 +122,9 @@ enum SupplementalUnits {
 
 extension SEIMessage.PayloadType {
   /// Whether this is scalable nesting or a message of Annex F, G or I.
-  var isOfLayers: Bool { rawValue == 133 || 160...181 ~= rawValue }
+  var isLayerMessage: Bool { rawValue == 133 || 160...181 ~= rawValue }
 
   /// Whether this is buffering period, picture timing, active parameter sets or decoding unit
   /// information.
-  var isOfBufferModel: Bool { [0, 1, 129, 130].contains(rawValue) }
+  var isHRDMessage: Bool { [0, 1, 129, 130].contains(rawValue) }
 }

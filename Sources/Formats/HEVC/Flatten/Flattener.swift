@@ -65,7 +65,7 @@ public struct Flattener: Sendable {
   public var isStrict: Bool { order.isStrict }
 
   var stream = LayeredStream()
-  private var ppsNumbers = DependentNumbering(count: 64)
+  private var dependentPPSIDs = DependentParameterSetIDs(count: 64)
   private var parameterSets = DerivedParameterSets<SingleLayerParameterSets>()
   /// Id of the dependent layer's active SPS.
   private var dependentSPS = -1
@@ -74,11 +74,11 @@ public struct Flattener: Sendable {
   private var waiting: [Int: FlattenedPicture] = [:]
   /// Pictures of the dependent layer that later ones may refer to.
   private var dependents = ReferencePictures()
-  private var isBehindDiscontinuity = false
+  private var followsDiscontinuity = false
   /// Whether decoding started at an IRAP picture whose RASL pictures refer to missing pictures.
   private var skipsLeadingPictures = false
   /// Whether the decoder's buffer has space for base pictures whose dependent pictures are delayed.
-  private var hasRoomToWait = false
+  private var needsDelayBuffers = false
   private var nextNumber = 0
 
   /// Creates a flattener for a stream that outputs `output`.
@@ -86,10 +86,10 @@ public struct Flattener: Sendable {
 
   /// Creates a flattener that continues where another way of extracting the layer ended, at a
   /// random access point.
-  init(output: Output, continuing sets: ParameterSetStore, isBehindDiscontinuity: Bool) {
+  init(output: Output, continuing sets: ParameterSetStore, followsDiscontinuity: Bool) {
     self.output = output
     stream = LayeredStream(sets: sets)
-    self.isBehindDiscontinuity = isBehindDiscontinuity
+    self.followsDiscontinuity = followsDiscontinuity
   }
 
   /// Adds parameter sets from outside the stream, such as those in `hvcC` and `lhvC`.
@@ -111,7 +111,7 @@ public struct Flattener: Sendable {
     order.reset()
     waiting = [:]
     dependents = ReferencePictures()
-    isBehindDiscontinuity = true
+    followsDiscontinuity = true
   }
 
   /// Returns the delayed dependent pictures. Call it at the end of the stream, or before a random
@@ -144,7 +144,7 @@ public struct Flattener: Sendable {
       skipsLeadingPictures = base.beginsSequence && !base.first.header.type.isIDR
     }
     if base.beginsSequence, dependent?.first.usesInterLayerPrediction ?? false {
-      hasRoomToWait = true
+      needsDelayBuffers = true
     }
     let number = number ?? nextNumber
     nextNumber = number + 1
@@ -153,7 +153,8 @@ public struct Flattener: Sendable {
       parameterSets: SingleLayerParameterSets(), parameterSetsChanged: false,
       beginsSequence: base.beginsSequence, dependentFailure: failure)
     let maker = FlattenedParameterSets(
-      vps, base: base.sps, dependent: dependent?.sps, output: output, hasRoomToWait: hasRoomToWait)
+      vps, base: base.sps, dependent: dependent?.sps, output: output,
+      needsDelayBuffers: needsDelayBuffers)
     let (sets, changed) = try updateParameterSets(maker, vps, base, dependent)
     result.parameterSets = sets
     result.parameterSetsChanged = changed
@@ -168,7 +169,7 @@ public struct Flattener: Sendable {
       }
       stream.endSequence()
     }
-    if order.hasLostDependents, result.dependentFailure == nil {
+    if order.hasDroppedDependents, result.dependentFailure == nil {
       result.dependentFailure = .tooManyReferencePictures(count: order.capacity + 1)
       waiting = [:]
       dependents = ReferencePictures()
@@ -187,18 +188,18 @@ public struct Flattener: Sendable {
     do throws(FlattenError) {
       dependent = try stream.picture(1, units.dependent, bytes, pair, base: base)
     } catch {
-      stream.countDependentAsBase()
+      stream.copyBaseCounterToDependent()
       return (nil, error)
     }
     guard let dependent else {
-      stream.countDependentAsBase()
+      stream.copyBaseCounterToDependent()
       return (nil, nil)
     }
     do throws(FlattenError) {
       try check(base, dependent)
     } catch {
       guard parameterSets.last != nil else { throw error }
-      stream.countDependentAsBase()
+      stream.copyBaseCounterToDependent()
       return (nil, error)
     }
     return (dependent, nil)
@@ -252,7 +253,7 @@ public struct Flattener: Sendable {
       }
       result.pictures.append(coded)
     }
-    if let dependent, let dependentPicture, !order.hasLostDependents {
+    if let dependent, let dependentPicture, !order.hasDroppedDependents {
       waiting[number] = dependentPicture
       steps = order.add(
         FlattenedOrder.Dependent(
@@ -300,10 +301,10 @@ public struct Flattener: Sendable {
     header.type = header.type.flattened(isReference: isReference)
     if isFresh {
       // A decoder that continues would take a CRA picture for one within a sequence.
-      let goesOn = isBehindDiscontinuity || !base.beginsSequence
+      let goesOn = followsDiscontinuity || !base.beginsSequence
       header.type = goesOn && base.first.header.type == .cra ? .blaWLP : base.first.header.type
     }
-    isBehindDiscontinuity = false
+    followsDiscontinuity = false
     let poc = base.pictureOrderCount
     return FlattenedPicture(
       header: header, poc: poc, isOutput: output == .bothEyes && base.first.isOutput,
@@ -354,7 +355,7 @@ public struct Flattener: Sendable {
   private func number(_ slice: SliceSegmentHeader) throws(FlattenError) -> Int {
     let id = slice.pictureParameterSetID
     guard slice.header.layerID > 0, stream.sets.pps[1][id] != nil else { return id }
-    guard let number = ppsNumbers[id] else { throw .missingParameterSet("PPS \(id)") }
+    guard let number = dependentPPSIDs[id] else { throw .missingParameterSet("PPS \(id)") }
     return number
   }
 
@@ -367,15 +368,15 @@ public struct Flattener: Sendable {
     // A lost dependent picture does not change the active SPS.
     dependentSPS = dependent?.sps.id ?? dependentSPS
     let store = stream.sets
-    let sources = [store.generation, base.sps.id, dependentSPS, hasRoomToWait ? 1 : 0]
+    let sources = [store.generation, base.sps.id, dependentSPS, needsDelayBuffers ? 1 : 0]
     if let sets = parameterSets.current(from: sources) { return (sets, false) }
-    do throws(DependentNumbering.Exhausted) {
-      try ppsNumbers.update(
+    do throws(DependentParameterSetIDs.Exhausted) {
+      try dependentPPSIDs.update(
         base: store.pps[0].map { $0 != nil }, dependent: store.pps[1].map { $0 != nil })
     } catch {
       throw .tooManyParameterSets
     }
-    let sets = maker.make(vps, base: base.sps, from: store, numbers: ppsNumbers)
+    let sets = maker.make(vps, base: base.sps, from: store, numbers: dependentPPSIDs)
     return (sets, parameterSets.update(sets, from: sources))
   }
 }

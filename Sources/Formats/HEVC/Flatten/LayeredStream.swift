@@ -46,7 +46,7 @@ struct LayeredStream: Sendable {
 
   /// Notes that the access unit has no usable dependent picture: the next one is numbered from the
   /// base layer's picture, which has the same POC.
-  mutating func countDependentAsBase() { counters[1] = counters[0] }
+  mutating func copyBaseCounterToDependent() { counters[1] = counters[0] }
 
   /// Notes that an end of sequence NAL unit follows the access unit.
   mutating func endSequence() {

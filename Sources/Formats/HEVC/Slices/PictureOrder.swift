@@ -55,7 +55,7 @@ public struct PictureOrderCounter: Sendable {
 ///
 /// Each step of the picture order count is taken as one frame, which is how encoders of progressive
 /// video number pictures.
-public struct PictureClock: Sendable {
+public struct OutputOrderCounter: Sendable {
   /// The place of a picture in output order.
   public struct Frame: Hashable, Sendable {
     /// Position in output order. The first picture of the stream, a random access point, is 0;

@@ -15,7 +15,8 @@ extension SequenceParameterSet {
     writer.copy(layout.codingTools..<layout.scalingListInference, of: rbsp)
     if tools.scalingList != .disabled { writer.flag(false) }
     copy(
-      layout.scalingListData..<layout.extensions, clearing: vui?.ofBaseLayerOnly ?? [], to: &writer)
+      layout.scalingListData..<layout.extensions, clearing: vui?.flagsForBaseLayerOnly ?? [],
+      to: &writer)
     writer.flag(true)
     writer.flag(!layout.rangeExtension.isEmpty)
     writer.flag(true)
@@ -31,7 +32,7 @@ extension VideoUsabilityInformation {
   /// Bits of the flags (and the fields they enable) that the SPS of a layer above the base must not
   /// set: the base layer signals the colours (F.7.4.3.2.1), and HRD parameters of a separate stream
   /// do not apply to the layer.
-  fileprivate var ofBaseLayerOnly: [Range<Int>] {
+  fileprivate var flagsForBaseLayerOnly: [Range<Int>] {
     [signalTypeBits] + (timing.map { [$0.hrdBits] } ?? [])
   }
 }
@@ -112,7 +113,7 @@ extension SliceSegmentHeader {
 
 /// Ids for one type of the dependent layer's parameter sets that differ from the base layer's ids,
 /// because decoders keep both in one table.
-struct DependentNumbering: Sendable {
+struct DependentParameterSetIDs: Sendable {
   /// There are more sets than ids.
   struct Exhausted: Error {}
 

@@ -25,9 +25,9 @@ public struct Weaver: Sendable {
   private var dependent: EyeStream
   /// The stream with predicted keyframes of the dependent eye.
   private var keyframes: EyeStream
-  private var spsNumbers = DependentNumbering(count: 16)
-  private var ppsNumbers = DependentNumbering(count: 64)
-  private var keyframeNumbers = DependentNumbering(count: 64)
+  private var dependentSPSIDs = DependentParameterSetIDs(count: 16)
+  private var dependentPPSIDs = DependentParameterSetIDs(count: 64)
+  private var keyframeNumbers = DependentParameterSetIDs(count: 64)
   private var parameterSets = DerivedParameterSets<LayeredParameterSets>()
 
   /// Creates a weaver that puts `baseEye` (the hero eye) into the base layer.
@@ -151,7 +151,7 @@ public struct Weaver: Sendable {
       switch header.type {
       case .endOfSequence, .endOfBitstream: units.ends.append(unit)
       case .prefixSEI:
-        guard let rest = withoutLayers(bytes.extracting(range), header) else {
+        guard let rest = withoutObsoleteMessages(bytes.extracting(range), header) else {
           units.pictures.append(unit)
           continue
         }
@@ -186,7 +186,7 @@ public struct Weaver: Sendable {
   /// Returns the SEI NAL unit `nalUnit` without messages that do not apply to the new layered
   /// stream: the view mapping of an earlier layered stream, and the active parameter sets. Returns
   /// nil if it has no such message, and an empty array if it has no other.
-  private func withoutLayers(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
+  private func withoutObsoleteMessages(_ nalUnit: RawSpan, _ header: NALUnitHeader) -> [UInt8]? {
     guard let messages = try? SEIMessage.messages(in: nalUnit) else { return nil }
     let rest = messages.filter {
       $0.type != .threeDReferenceDisplays && $0.type != .activeParameterSets
@@ -202,7 +202,7 @@ public struct Weaver: Sendable {
     let id = slice.pictureParameterSetID
     guard let pps = dependent.sets.pictureParameterSet(id, layer: 0),
       let sps = dependent.sets.sequenceParameterSet(pps.sequenceParameterSetID, layer: 0),
-      let number = ppsNumbers[id]
+      let number = dependentPPSIDs[id]
     else { throw .missingParameterSet(baseEye.other, "PPS \(id)") }
     return RewrittenNALUnit(
       header: header,
@@ -262,13 +262,13 @@ public struct Weaver: Sendable {
     sets.baseSequenceParameterSets = base.sets.sps[0].compactMap { $0?.nalUnit }
     sets.basePictureParameterSets = base.sets.pps[0].compactMap { $0?.nalUnit }
     for case let stored? in dependent.sets.sps[0] {
-      guard let number = spsNumbers[stored.set.id] else { continue }
+      guard let number = dependentSPSIDs[stored.set.id] else { continue }
       sets.dependentSequenceParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, videoParameterSetID: id))
     }
     for case let stored? in dependent.sets.pps[0] {
-      guard let number = ppsNumbers[stored.set.id],
-        let sps = spsNumbers[stored.set.sequenceParameterSetID]
+      guard let number = dependentPPSIDs[stored.set.id],
+        let sps = dependentSPSIDs[stored.set.sequenceParameterSetID]
       else { continue }
       sets.dependentPictureParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
@@ -280,7 +280,7 @@ public struct Weaver: Sendable {
     }
     for case let stored? in keyframes.sets.pps[0] {
       guard let number = keyframeNumbers[stored.set.id],
-        let sps = spsNumbers[dependentPicture.sps.id]
+        let sps = dependentSPSIDs[dependentPicture.sps.id]
       else { continue }
       sets.dependentPictureParameterSets.append(
         stored.set.dependentLayerNALUnit(id: number, sequenceParameterSetID: sps))
@@ -293,15 +293,15 @@ public struct Weaver: Sendable {
   }
 
   private mutating func assignNumbers() throws(WeaveError) {
-    do throws(DependentNumbering.Exhausted) {
-      try spsNumbers.update(
+    do throws(DependentParameterSetIDs.Exhausted) {
+      try dependentSPSIDs.update(
         base: base.sets.sps[0].map { $0 != nil }, dependent: dependent.sets.sps[0].map { $0 != nil }
       )
-      try ppsNumbers.update(
+      try dependentPPSIDs.update(
         base: base.sets.pps[0].map { $0 != nil }, dependent: dependent.sets.pps[0].map { $0 != nil }
       )
       var taken = base.sets.pps[0].map { $0 != nil }
-      for id in taken.indices { if let number = ppsNumbers[id] { taken[number] = true } }
+      for id in taken.indices { if let number = dependentPPSIDs[id] { taken[number] = true } }
       try keyframeNumbers.update(
         base: taken, dependent: keyframes.sets.pps[0].map { $0 != nil })
     } catch {
@@ -350,7 +350,7 @@ extension Weaver {
     }
     // A coded video sequence begins in both layers or in neither, and pictures skipped after random
     // access are skipped in both (F.7.4.2.2). Otherwise the types may differ.
-    guard leftType.beginsWithItself == rightType.beginsWithItself,
+    guard leftType.refersToNothingEarlier == rightType.refersToNothingEarlier,
       leftType.isRASL == rightType.isRASL, leftType.isRADL == rightType.isRADL
     else { throw .differentFrameTypes(left: leftType, right: rightType) }
     guard leftSlice.header.temporalID == rightSlice.header.temporalID else {
@@ -362,5 +362,5 @@ extension Weaver {
 
 extension NALUnitType {
   /// Whether this is an IDR or BLA picture, which refers to no earlier picture.
-  fileprivate var beginsWithItself: Bool { isIDR || isBLA }
+  fileprivate var refersToNothingEarlier: Bool { isIDR || isBLA }
 }

@@ -70,16 +70,16 @@ public struct MatroskaVideo: Equatable, Sendable {
   }
 
   /// A track list is a few hundred bytes long; a mesh projection in it up to a few megabytes.
-  private static let largestTracks: UInt64 = 16 << 20
+  private static let maximumTracksSize: UInt64 = 16 << 20
   /// Maximum number of elements before the track list.
-  private static let mostElements = 1000
+  private static let maximumElementCount = 1000
 
   /// Returns the content of the track list, which comes before the first cluster.
   private static func tracks<Failure: Error>(
     _ fileSize: UInt64, _ read: (Range<UInt64>) throws(Failure) -> [UInt8]
   ) throws(Failure) -> [UInt8]? {
     var position: UInt64 = 0
-    for index in 0..<mostElements {
+    for index in 0..<maximumElementCount {
       guard position < fileSize else { return nil }
       let end = min(position + UInt64(ElementHeader.longest), fileSize)
       guard let header = ElementHeader(try read(position..<end)[...]),
@@ -94,7 +94,7 @@ public struct MatroskaVideo: Equatable, Sendable {
       }
       guard let size = header.size, size <= fileSize - min(position, fileSize) else { return nil }
       if header.id == IDs.tracks {
-        return size <= largestTracks ? try read(position..<position + size) : nil
+        return size <= maximumTracksSize ? try read(position..<position + size) : nil
       }
       position += size
     }

@@ -24,7 +24,7 @@ struct SampleTable: Sendable {
     self.dependencies = dependencies
   }
 
-  var leastCompositionOffset: Int32 { offsets?.least ?? 0 }
+  var minimumCompositionOffset: Int32 { offsets?.least ?? 0 }
 
   var end: Int64 { times.time(of: count).time }
 

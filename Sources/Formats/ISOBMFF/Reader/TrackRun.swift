@@ -45,9 +45,9 @@ public struct TrackRun: Sendable {
   public let dataSize: UInt64
   /// End of the last sample in decode time, in units of the track's timescale.
   public let end: Int64
-  let leastPresentationTime: Int64
-  let greatestPresentationTime: Int64
-  let leastCompositionOffset: Int32
+  let minimumPresentationTime: Int64
+  let maximumPresentationTime: Int64
+  let minimumCompositionOffset: Int32
   let firstSync: Int?
   let lastSync: Int?
 
@@ -97,9 +97,9 @@ public struct TrackRun: Sendable {
     }
     dataSize = summary.size
     end = summary.time
-    leastPresentationTime = summary.least
-    greatestPresentationTime = summary.greatest
-    leastCompositionOffset = summary.leastOffset ?? 0
+    minimumPresentationTime = summary.least
+    maximumPresentationTime = summary.greatest
+    minimumCompositionOffset = summary.leastOffset ?? 0
     firstSync = summary.firstSync
     lastSync = summary.lastSync
     sizeSums = summary.sizeSums

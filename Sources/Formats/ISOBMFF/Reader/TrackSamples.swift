@@ -17,7 +17,7 @@ public struct TrackSamples: Sendable {
   /// The smallest composition offset of any sample; 0 if the track has none. If it is negative,
   /// adding it to the decode times puts them at or before the presentation times, as players
   /// require.
-  public private(set) var leastCompositionOffset: Int32
+  public private(set) var minimumCompositionOffset: Int32
 
   /// Times are clamped to this before lookups.
   private static let maximumTime: Int64 = 1 << 62
@@ -25,7 +25,7 @@ public struct TrackSamples: Sendable {
   init(_ table: SampleTable?) {
     self.table = table
     count = table?.count ?? 0
-    leastCompositionOffset = table?.leastCompositionOffset ?? 0
+    minimumCompositionOffset = table?.minimumCompositionOffset ?? 0
   }
 
   /// Number of samples that are not in fragments.
@@ -37,12 +37,12 @@ public struct TrackSamples: Sendable {
   /// Appends the samples of a fragment.
   mutating func append(_ run: TrackRun) {
     guard run.count > 0 else { return }
-    leastCompositionOffset =
+    minimumCompositionOffset =
       count == 0
-      ? run.leastCompositionOffset : min(leastCompositionOffset, run.leastCompositionOffset)
+      ? run.minimumCompositionOffset : min(minimumCompositionOffset, run.minimumCompositionOffset)
     runs.append(run)
     firstSamples.append(count)
-    order.append(least: run.leastPresentationTime, greatest: run.greatestPresentationTime)
+    order.append(least: run.minimumPresentationTime, greatest: run.maximumPresentationTime)
     count += run.count
   }
 

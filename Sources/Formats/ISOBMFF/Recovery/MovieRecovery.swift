@@ -37,7 +37,7 @@ public struct MovieRecovery: Sendable {
   private var parser: MovieParser
   /// The first bytes of the file, which identify the kind of recording.
   private var beginning: [UInt8] = []
-  private var recording: TornRecording?
+  private var recording: InterruptedRecording?
   private var pending: (fragment: MovieFragment, data: [MediaData])?
 
   /// Size of the longest header of a recording that can be finalised.
@@ -73,7 +73,7 @@ public struct MovieRecovery: Sendable {
         return .needBytes(range)
       case .movie(let movie):
         guard movie.isFragmented else { throw MovieRecoveryError.isComplete }
-        recording = try TornRecording(movie, container: try container())
+        recording = try InterruptedRecording(movie, container: try container())
       case .fragment(let fragment):
         addPending()
         pending = (fragment, [])

@@ -10,7 +10,7 @@ public indirect enum SampleEntry: Equatable, Sendable {
   case other(OtherSampleEntry)
 
   /// Returns whether both entries are of the same media type, so that one can replace the other.
-  func isOfKind(of other: SampleEntry) -> Bool {
+  func hasSameMediaType(of other: SampleEntry) -> Bool {
     switch (self, other) {
     case (.video, .video), (.audio, .audio): true
     case (.other(let own), .other(let other)): own.handlerType == other.handlerType

@@ -9,7 +9,7 @@ public enum MovieWriterError: Error, Equatable, Sendable {
   /// The movie has no such track.
   case unknownTrack(TrackID)
   /// The new sample entry is of another media type, such as audio instead of video.
-  case mediaKindChanged(TrackID)
+  case mediaTypeChanged(TrackID)
   /// A sample's decode time is before that of the previous sample.
   case decodeTimeBackwards(TrackID, sample: UInt32, previous: Int64, this: Int64)
   /// The interval between two samples does not fit into 32 bits.
@@ -49,7 +49,7 @@ extension MovieWriterError: CustomStringConvertible {
     case .fragmentOpen:
       "the sample entry was replaced while its samples are in the open fragment; finish the"
         + " fragment first"
-    case .mediaKindChanged(let track):
+    case .mediaTypeChanged(let track):
       "\(track): the new sample entry has a different media type (video, audio, other)"
     case .decodeTimeBackwards(let track, let sample, let previous, let this):
       "\(track), sample \(sample): the decode time \(this) is before that of the previous sample,"

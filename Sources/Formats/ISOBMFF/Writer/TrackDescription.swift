@@ -65,7 +65,7 @@ extension TrackDescription {
   mutating func replaceSampleEntry(
     by entry: SampleEntry, of track: TrackID
   ) throws(MovieWriterError) {
-    guard sampleEntry.isOfKind(of: entry) else { throw .mediaKindChanged(track) }
+    guard sampleEntry.hasSameMediaType(of: entry) else { throw .mediaTypeChanged(track) }
     sampleEntry = entry
   }
 }

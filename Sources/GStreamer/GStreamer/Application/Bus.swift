@@ -77,7 +77,7 @@ public final class Bus: @unchecked Sendable {
     let consumer = state.withLock { state -> CheckedContinuation<Void, Never>? in
       state.waiting.append(message)
       if state.waiting.count > Self.capacity,
-        let index = state.waiting.firstIndex(where: { !$0.mustArrive })
+        let index = state.waiting.firstIndex(where: { !$0.isUndroppable })
       {
         state.waiting.remove(at: index)
       }
@@ -115,7 +115,7 @@ public final class Bus: @unchecked Sendable {
 }
 
 extension Message {
-  fileprivate var mustArrive: Bool {
+  fileprivate var isUndroppable: Bool {
     [GST_MESSAGE_ERROR, GST_MESSAGE_WARNING, GST_MESSAGE_EOS].contains(type)
   }
 }

@@ -159,9 +159,9 @@ final class ElementClass: @unchecked Sendable {
       else { return }
       let object = UnsafeMutableRawPointer(instance)
       let element = object.assumingMemoryBound(to: GstElement.self)
-      let born = ElementInstance(element, parentClass: parentClass)
+      let newInstance = ElementInstance(element, parentClass: parentClass)
       do {
-        InstanceSlot.of(object).store(try shared.make(born))
+        InstanceSlot.of(object).store(try shared.make(newInstance))
       } catch {
         UnmadeElement.note(ElementError(error), of: element)
       }

@@ -111,7 +111,7 @@ protocol AnyElementCore: AnyObject {
   func whileIdle(_ body: () -> Void)
 
   /// The implementation, if it has request pads.
-  var padGiver: (any RequestPadImplementation)? { get }
+  var requestPadImplementation: (any RequestPadImplementation)? { get }
 }
 
 /// The implementation of an element and the state of its streaming thread.
@@ -133,7 +133,7 @@ final class ElementCore<Implementation: ElementImplementation>: AnyElementCore {
 
   func whileIdle(_ body: () -> Void) { streaming.whileIdle(body) }
 
-  var padGiver: (any RequestPadImplementation)? {
+  var requestPadImplementation: (any RequestPadImplementation)? {
     implementation as? any RequestPadImplementation
   }
 

@@ -18,30 +18,30 @@ public protocol RequestPadImplementation: ElementImplementation {
 
 extension ElementBox {
   /// Returns a new pad to `gst_element_request_pad`; nil if none can be created.
-  final func givePad(
+  final func createRequestedPad(
     _ template: UnsafeMutablePointer<GstPadTemplate>, named requested: String?
   ) -> UnsafeMutablePointer<GstPad>? {
-    guard let giver = core.padGiver,
+    guard let implementation = core.requestPadImplementation,
       let templateName = template.pointee.name_template.map({ String(cString: $0) })
     else { return nil }
     do {
       let name = try PadTemplate.name(
         for: templateName, requested: requested, taken: padNames)
-      let pad = try giver.makePad(template: templateName, name: name)
-      giver.add(pad)
+      let pad = try implementation.makePad(template: templateName, name: name)
+      implementation.add(pad)
       return pad.pointer
     } catch {
       return nil
     }
   }
 
-  final func takeBack(_ pad: UnsafeMutablePointer<GstPad>) {
-    guard let giver = core.padGiver else { return }
+  final func releaseRequestedPad(_ pad: UnsafeMutablePointer<GstPad>) {
+    guard let implementation = core.requestPadImplementation else { return }
     // Data flow must stop first.
     gst_pad_set_active(pad, 0)
     let pad = Pad(retaining: pad)
-    giver.releasePad(pad)
-    giver.remove(pad)
+    implementation.releasePad(pad)
+    implementation.remove(pad)
   }
 
   private var padNames: Set<String> {
@@ -63,11 +63,11 @@ extension ElementBox {
       guard let pointer, let template, let element = ElementBox.of(cast(pointer)) else {
         return nil
       }
-      return element.givePad(template, named: name.map { String(cString: $0) })
+      return element.createRequestedPad(template, named: name.map { String(cString: $0) })
     }
     klass.pointee.release_pad = { pointer, pad in
       guard let pointer, let pad, let element = ElementBox.of(cast(pointer)) else { return }
-      element.takeBack(pad)
+      element.releaseRequestedPad(pad)
     }
   }
 }

@@ -102,7 +102,7 @@ final class SampleQueue: @unchecked Sendable {
     if open.isAbove(
       duration: duration / 2, size: Self.maximumSize / 2, count: Self.maximumCount / 2)
     {
-      monitor.hurry(&state)
+      monitor.setUrgent(&state)
     }
     return (GST_FLOW_OK, nil)
   }
@@ -123,7 +123,7 @@ final class SampleQueue: @unchecked Sendable {
       monitor.locked { state in
         guard duration > 0 else { return }
         open = nil
-        monitor.hurry(&state)
+        monitor.setUrgent(&state)
       }
     default: break
     }
@@ -141,8 +141,8 @@ final class SampleQueue: @unchecked Sendable {
       epoch.wrappingAdd(1, ordering: .acquiringAndReleasing)
       open = nil
       self.flow = flow
-      monitor.hurry(&state)
-      monitor.noteRoom(&state)
+      monitor.setUrgent(&state)
+      monitor.signalRoom(&state)
     }
   }
 }
@@ -257,7 +257,7 @@ final class SampleBatch: @unchecked Sendable {
     size = 0
     start = nil
     end = nil
-    queue.monitor.noteRoom(&state)
+    queue.monitor.signalRoom(&state)
     return true
   }
 }
@@ -304,7 +304,7 @@ final class SampleMonitor: Sendable {
       if isFull() {
         if !isWaiting { state.waitingForRoom += 1 }
         isWaiting = true
-        hurry(&state)
+        setUrgent(&state)
         return nil
       }
       if isWaiting { state.waitingForRoom -= 1 }
@@ -317,13 +317,13 @@ final class SampleMonitor: Sendable {
   // MARK: While it is locked
 
   /// What is there is to be taken.
-  func hurry(_ state: inout State) {
+  func setUrgent(_ state: inout State) {
     state.isUrgent = true
     if state.isWaitingForSamples { monitor.wakeAll() }
   }
 
   /// Samples have been taken.
-  func noteRoom(_ state: inout State) {
+  func signalRoom(_ state: inout State) {
     if state.waitingForRoom > 0 { monitor.wakeAll() }
   }
 }

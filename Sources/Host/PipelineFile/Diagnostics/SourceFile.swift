@@ -83,7 +83,7 @@ struct LocatedText: Sendable {
 }
 
 /// The scalars of a text, each with its location in the file.
-struct PlacedScalars {
+struct LocatedScalars {
   let scalars: [Unicode.Scalar]
   private let whole: SourceLocation
   /// The column of the first scalar; nil if the text differs from the characters in the file

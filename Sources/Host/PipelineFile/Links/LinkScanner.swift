@@ -2,11 +2,11 @@
 
 /// Splits the text of a link into parts, taking quotes, parentheses and braces into account.
 struct LinkScanner {
-  let placed: PlacedScalars
+  let placed: LocatedScalars
   private let scalars: [Unicode.Scalar]
 
   init(_ text: LocatedText) {
-    placed = PlacedScalars(text)
+    placed = LocatedScalars(text)
     scalars = placed.scalars
   }
 

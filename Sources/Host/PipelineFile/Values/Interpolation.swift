@@ -66,7 +66,7 @@ public struct InterpolatedText: Sendable {
   }
 
   private static func parse(_ text: LocatedText, _ reporter: Reporter) -> [Segment] {
-    let placed = PlacedScalars(text)
+    let placed = LocatedScalars(text)
     let scalars = placed.scalars
     var segments: [Segment] = []
     var literal = String.UnicodeScalarView()

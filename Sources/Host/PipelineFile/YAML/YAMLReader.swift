@@ -124,7 +124,7 @@ struct YAMLReader {
     while true {
       let keyEvent = try events.next()
       if case .mappingEnd = keyEvent.kind { return entries }
-      reportSign(before: keyEvent.mark)
+      reportQuestionMark(before: keyEvent.mark)
       let key = try key(keyEvent, events)
       let value = try node(events.next(), events)
       guard let key else { continue }
@@ -162,7 +162,7 @@ struct YAMLReader {
   }
 
   /// Reports `? key`, which libyaml's events do not distinguish from an ordinary key.
-  private func reportSign(before mark: YAMLMark) {
+  private func reportQuestionMark(before mark: YAMLMark) {
     let line = file.scalars(line: mark.line)?.prefix(mark.column - 1) ?? []
     guard let index = line.lastIndex(where: { $0 != " " && $0 != "\t" }), line[index] == "?" else {
       return

@@ -49,14 +49,14 @@ extension GraphAssembly {
   }
 
   /// Returns the formats that the link's source pad must support; nil for any.
-  func wantedCaps(_ index: Int) -> PadChoice? {
+  func wantedCaps(_ index: Int) -> PadFilter? {
     var index = index
-    if let text = graph.links[index].padCaps?.text { return PadChoice(text) }
+    if let text = graph.links[index].padCaps?.text { return PadFilter(text) }
     // Queues and tees accept whatever the elements downstream of them accept.
     for _ in graph.links.indices {
       let link = graph.links[index]
-      if let text = link.filter?.text { return PadChoice(text) }
-      guard passesAnything(link.sink.element),
+      if let text = link.filter?.text { return PadFilter(text) }
+      guard passesAnyFormat(link.sink.element),
         let next = graph.links.firstIndex(where: { $0.source.element == link.sink.element })
       else { break }
       index = next
@@ -67,11 +67,11 @@ extension GraphAssembly {
     }
     let all = Caps.empty
     for sink in sinks { Caps(parsing: sink.caps).map(all.append) }
-    return all.isEmpty || all.isAny ? nil : PadChoice(all)
+    return all.isEmpty || all.isAny ? nil : PadFilter(all)
   }
 
   /// Whether an element such as a queue passes any format through unchanged.
-  private func passesAnything(_ element: Int) -> Bool {
+  private func passesAnyFormat(_ element: Int) -> Bool {
     guard let templates = type(element)?.padTemplates,
       templates.filter({ $0.direction == .sink }).count == 1
     else { return false }
@@ -204,14 +204,14 @@ extension GraphAssembly {
   /// Warns about a track that no link takes, if the graph creates movies with audio.
   private func warnOfTrack(_ pad: String, _ caps: Caps, of element: Int) {
     // Both eyes and the stream that they come from are one track.
-    guard !["left", "right", "video_0"].contains(pad), makesMoviesWithSound else { return }
+    guard !["left", "right", "video_0"].contains(pad), makesMoviesWithAudio else { return }
     warn(
       Diagnostic(
         .warning, "the track '\(pad)' is left out: no link takes \(caps.mediaType ?? "it")",
         at: graph.elements[element].location))
   }
 
-  private var makesMoviesWithSound: Bool {
+  private var makesMoviesWithAudio: Bool {
     graph.elements.indices.contains { index in
       type(index)?.padTemplates.contains {
         $0.direction == .sink && $0.presence == .request && $0.name.hasPrefix("audio_")
@@ -277,7 +277,7 @@ extension GraphAssembly {
 
 /// The formats that select a pad for a link: caps, or any format of a media type (`audio/*`), which
 /// caps cannot express; alternatives are separated by `;`.
-struct PadChoice {
+struct PadFilter {
   private let caps: Caps
   /// `audio/`
   private let kinds: [String]
@@ -313,18 +313,18 @@ struct PadChoice {
     byte | 0x20 >= UInt8(ascii: "a") && byte | 0x20 <= UInt8(ascii: "z")
   }
 
-  func canIntersect(_ other: PadChoice) -> Bool {
-    caps.canIntersect(other.caps) || holdsKind(other) || other.holdsKind(self)
+  func canIntersect(_ other: PadFilter) -> Bool {
+    caps.canIntersect(other.caps) || admitsMediaType(other) || other.admitsMediaType(self)
       || kinds.contains(where: other.kinds.contains)
   }
 
-  private func holdsKind(_ other: PadChoice) -> Bool {
+  private func admitsMediaType(_ other: PadFilter) -> Bool {
     guard !kinds.isEmpty else { return false }
     return other.caps.isAny
       || other.caps.structures.contains { part in kinds.contains { part.name.hasPrefix($0) } }
   }
 
-  func admits(_ caps: Caps) -> Bool { canIntersect(PadChoice(caps)) }
+  func admits(_ caps: Caps) -> Bool { canIntersect(PadFilter(caps)) }
 }
 
 extension Caps {

@@ -36,7 +36,7 @@ final class GraphAssembly: Sendable {
     report: @escaping @Sendable (Diagnostic) -> Void,
     warn: @escaping @Sendable (Diagnostic) -> Void
   ) {
-    self.graph = graph.repeating(Self.mostPads)
+    self.graph = graph.repeating(Self.maximumPadCount)
     self.registry = registry
     self.locations = locations
     self.report = report
@@ -45,7 +45,7 @@ final class GraphAssembly: Sendable {
   }
 
   /// Maximum number of pads for which a branch is created.
-  private static let mostPads = 32
+  private static let maximumPadCount = 32
 
   /// Builds everything but the optional branches.
   ///
@@ -97,10 +97,10 @@ final class GraphAssembly: Sendable {
     var following: [Int: [Int]] = [:]
     for index in graph.links.indices {
       let link = graph.links[index]
-      let goesAlong =
+      let isMadeTogether =
         continuesOptionalBranch(index)
         ? link.branch == branch : graph.elements[link.source.element].isOptional
-      if goesAlong { following[link.source.element, default: []].append(index) }
+      if isMadeTogether { following[link.source.element, default: []].append(index) }
     }
     var links: [Int] = []
     var next = [graph.links[first].sink.element]
@@ -204,17 +204,17 @@ extension GraphAssembly {
   ///
   /// - Parameter onlyWhereNothingComes: whether to end only inputs that receive no data, so that
   ///   blocked data on other inputs is still processed. Otherwise blocked data is dropped.
-  func endAtMuxers(onlyWhereNothingComes: Bool) {
+  func endAtMuxers(onlyIdleInputs: Bool) {
     for index in graph.elements.indices where type(index)?.isSink == true {
-      for pad in lastPads(before: index) where !(onlyWhereNothingComes && pad.isStreaming) {
-        if !onlyWhereNothingComes { pad.dropBuffers() }
+      for pad in lastPads(before: index) where !(onlyIdleInputs && pad.isStreaming) {
+        if !onlyIdleInputs { pad.dropBuffers() }
         Blocking.start { pad.send(.endOfStream) }
       }
     }
   }
 
   /// Ends the stream downstream of each source that pushes, without the source's cooperation.
-  func endBehindSources() {
+  func endAfterSources() {
     let made = state.withLock { $0.elements }
     for (index, element) in made
     where type(index)?.padTemplates.allSatisfy({ $0.direction == .source }) == true {
@@ -227,7 +227,7 @@ extension GraphAssembly {
 
   /// Returns the element upstream of a sink that joins several streams, or the sink itself if there
   /// is none.
-  private func joint(before sink: Int) -> Int {
+  private func joiningElement(before sink: Int) -> Int {
     var element = sink
     for _ in graph.elements.indices {
       let incoming = graph.links.filter { $0.sink.element == element }
@@ -246,16 +246,16 @@ extension GraphAssembly {
       let made = state.withLock { $0.elements[element] }
       return (made?.pads ?? []).filter { $0.direction == .sink && $0.isLinked }
     }
-    let last = pads(joint(before: sink))
+    let last = pads(joiningElement(before: sink))
     return last.isEmpty ? pads(sink) : last
   }
 
   /// Returns whether the sink, or the muxer upstream of it, has received any data.
   func hasRecorded(_ sink: Int) -> Bool {
-    let joint = joint(before: sink)
+    let joiningElement = joiningElement(before: sink)
     let meters = state.withLock { $0.meters }
     return meters.contains { meter in
-      graph.links[meter.link].sink.element == joint && meter.buffers > 0
+      graph.links[meter.link].sink.element == joiningElement && meter.buffers > 0
     }
   }
 
@@ -264,15 +264,15 @@ extension GraphAssembly {
   /// - Parameters:
   ///   - output: path of the output.
   ///   - wasStopped: whether the run was stopped early; then one of the streams is enough.
-  func complaintOfMissingFrames(_ sink: Int, output: String, wasStopped: Bool) -> Diagnostic? {
-    let joint = joint(before: sink)
+  func missingDataError(_ sink: Int, output: String, wasStopped: Bool) -> Diagnostic? {
+    let joiningElement = joiningElement(before: sink)
     let meters = state.withLock { $0.meters }
     func isEmpty(_ link: Int) -> Bool {
       !meters.contains { $0.link == link && $0.buffers > 0 }
     }
     let required = graph.links.indices.filter { link in
-      graph.links[link].sink.element == joint && !graph.isConditional(link)
-        && (joint == sink || carriesPictures(link))
+      graph.links[link].sink.element == joiningElement && !graph.isConditional(link)
+        && (joiningElement == sink || carriesPictures(link))
     }
     let empty = required.filter(isEmpty)
     guard let first = empty.first, !wasStopped || empty.count == required.count else { return nil }

@@ -37,11 +37,11 @@ struct LinkMeter: Sendable {
   init(link: Int, pad: Pad) {
     self.link = link
     self.pad = pad
-    watchOn()
+    resumeWatching()
   }
 
   /// Observes at least one more buffer, if one arrives.
-  func watchOn() {
+  func resumeWatching() {
     guard !counts.isWatching.exchange(true, ordering: .relaxed) else { return }
     pad.watchBuffers { [counts] in counts.see($0) }
   }

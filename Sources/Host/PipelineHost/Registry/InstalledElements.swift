@@ -41,7 +41,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
 
   /// Parses the caps; returns how to write them if that fails.
   public func problem(inCaps caps: String) -> String? {
-    guard PadChoice(caps) == nil else { return nil }
+    guard PadFilter(caps) == nil else { return nil }
     let type = caps.prefix { $0 != "," && $0 != "(" && $0 != ";" }
     return type.contains("/")
       ? "after the media type, fields are written as ', name=value'"
@@ -58,7 +58,7 @@ public final class InstalledElements: ElementRegistry, Sendable {
   public func capsIntersect(_ one: String, _ other: String) -> Bool {
     let key = "\(one)\u{0}\(other)"
     if let known = cache.withLock({ $0.intersections[key] }) { return known }
-    guard let first = PadChoice(one), let second = PadChoice(other) else { return false }
+    guard let first = PadFilter(one), let second = PadFilter(other) else { return false }
     let result = first.canIntersect(second)
     cache.withLock { $0.intersections[key] = result }
     return result

@@ -78,7 +78,7 @@ public final class PipelineRun: Sendable {
     var paths: [String] = []
     var restarts = Restarts(limit: pipeline.graph.run.restarts)
     while true {
-      let take = try Take(outputs)
+      let take = try AttemptOutputs(outputs)
       let (outcome, hasRecorded) = await attempt(take)
       do throws(RunFailure) {
         let progress = try outcome.result.get()
@@ -137,7 +137,7 @@ public final class PipelineRun: Sendable {
   public var graphAtEnd: String? { state.current.graph }
 
   private func attempt(
-    _ take: Take
+    _ take: AttemptOutputs
   ) async -> (outcome: RunAttempt.Outcome, hasRecorded: (Int) -> Bool) {
     let attempt = RunAttempt(pipeline, take, options, eventSink)
     let (isStopping, isAborted) = state.withLock { state in

@@ -25,7 +25,7 @@ final class RunAttempt: Sendable {
   }
 
   private let pipeline: HostedPipeline
-  private let take: Take
+  private let take: AttemptOutputs
   private let options: PipelineRun.Options
   private let events: AsyncStream<PipelineRun.Event>.Continuation
   private let inbox: AsyncStream<Signal>
@@ -39,7 +39,7 @@ final class RunAttempt: Sendable {
   private static let shortPatience = Duration.seconds(1)
 
   init(
-    _ pipeline: HostedPipeline, _ take: Take, _ options: PipelineRun.Options,
+    _ pipeline: HostedPipeline, _ take: AttemptOutputs, _ options: PipelineRun.Options,
     _ events: AsyncStream<PipelineRun.Event>.Continuation
   ) {
     self.pipeline = pipeline
@@ -106,9 +106,9 @@ struct RunEnding {
 
   enum Step {
     /// Send EOS downstream of the sources, which ignore it before PLAYING.
-    case endBehindSources
+    case endAfterSources
     /// Send EOS to the muxer inputs that receive no data, so that the others continue.
-    case endWhereNothingComes
+    case endIdleInputs
     /// Send EOS to the muxers and drop data that is blocked upstream of them.
     case endAtMuxers
     case giveUp
@@ -120,9 +120,9 @@ struct RunEnding {
   /// Time in seconds in which the pipeline has been idle.
   private var rest = 0.0
   /// Time in seconds without progress.
-  private var standstill = 0.0
+  private var timeWithoutProgress = 0.0
   private var elapsed = 0.0
-  private var hasEndedBehindSources = false
+  private var hasEndedAfterSources = false
 
   /// Limit for being busy without progress, in seconds: an encoder with a long lookahead works for
   /// long before it outputs anything.
@@ -151,7 +151,7 @@ struct RunEnding {
       case .wouldOverwrite, .notBuilt, .failed: first = 0.4
       }
     }
-    return [(.endWhereNothingComes, first), (.endAtMuxers, second), (.giveUp, last)]
+    return [(.endIdleInputs, first), (.endAtMuxers, second), (.giveUp, last)]
   }
 
   /// Records a failure; only the first one is reported, except that an abort takes precedence.
@@ -160,29 +160,29 @@ struct RunEnding {
       return
     }
     reason = .failed(failure)
-    (rest, standstill) = (0, 0)
+    (rest, timeWithoutProgress) = (0, 0)
   }
 
   /// Returns the next step, if one is due after another `interval` seconds.
   ///
   /// - Parameter hasTold: whether the sources have been told to end.
-  mutating func next(_ state: Activity.State, interval: Double, hasTold: Bool) -> Step? {
+  mutating func next(_ state: Activity.State, interval: Double, hasSentEndOfStream: Bool) -> Step? {
     elapsed += interval
-    if !hasTold, !hasEndedBehindSources, elapsed >= Self.startPatience {
-      hasEndedBehindSources = true
-      return .endBehindSources
+    if !hasSentEndOfStream, !hasEndedAfterSources, elapsed >= Self.startPatience {
+      hasEndedAfterSources = true
+      return .endAfterSources
     }
-    if case .stopped = reason, hasEndedBehindSources || isCut, step < 2,
+    if case .stopped = reason, hasEndedAfterSources || isCut, step < 2,
       elapsed >= Self.hangPatience
     {
-      (rest, standstill, step) = (0, 0, 2)
+      (rest, timeWithoutProgress, step) = (0, 0, 2)
       return .endAtMuxers
     }
-    standstill = state == .moves ? 0 : standstill + interval
+    timeWithoutProgress = state == .moves ? 0 : timeWithoutProgress + interval
     rest = state == .rests ? rest + interval : 0
     let (next, patience) = patience[min(step, 2)]
-    guard rest >= patience || standstill >= Self.longPatience else { return nil }
-    (rest, standstill) = (0, 0)
+    guard rest >= patience || timeWithoutProgress >= Self.longPatience else { return nil }
+    (rest, timeWithoutProgress) = (0, 0)
     step += 1
     return next
   }

@@ -56,7 +56,7 @@ struct ProgressMeter {
     let elapsed = start.duration(to: .now).components
     progress.elapsed = Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18
     progress.bytes = bytes
-    guard let meter = mostTelling(meters), let position = meter.position else { return progress }
+    guard let meter = bestMeter(meters), let position = meter.position else { return progress }
     progress.position = Double(position) / Double(ClockTime.second)
     if duration == nil { duration = meter.pad.duration }
     progress.duration = duration.map { Double($0) / Double(ClockTime.second) }
@@ -66,7 +66,7 @@ struct ProgressMeter {
 
   /// Returns the link nearest to the end of the graph among those whose buffers have timestamps;
   /// video takes precedence over audio.
-  private func mostTelling(_ meters: [LinkMeter]) -> LinkMeter? {
+  private func bestMeter(_ meters: [LinkMeter]) -> LinkMeter? {
     meters.filter { $0.position != nil }.max { one, other in
       (one.carriesFrames ? 1 : 0, depths[one.link]) < (
         other.carriesFrames ? 1 : 0, depths[other.link]

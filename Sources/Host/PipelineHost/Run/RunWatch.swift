@@ -6,7 +6,7 @@ internal import PipelineFile
 /// Monitors a running graph: its messages, its progress and its end.
 final class RunWatch {
   private let assembly: GraphAssembly
-  private let take: Take
+  private let take: AttemptOutputs
   private let outputs: OutputFiles
   private let inputs: InputFiles
   private let events: AsyncStream<PipelineRun.Event>.Continuation
@@ -22,15 +22,15 @@ final class RunWatch {
   /// Nil while the stream runs normally.
   private var ending: RunEnding?
   /// Whether the sources have been told to end.
-  private let hasTold = Locked(false)
-  private var hasToldOfCut = false
+  private let hasSentEndOfStream = Locked(false)
+  private var hasWarnedOfCut = false
   /// Descriptions of missing plugins, by element name.
   private var missing: [String: String] = [:]
   /// Time without progress since a plugin was found missing, in seconds.
   private var quiet = 0.0
 
   init(
-    _ pipeline: HostedPipeline, _ assembly: GraphAssembly, _ take: Take,
+    _ pipeline: HostedPipeline, _ assembly: GraphAssembly, _ take: AttemptOutputs,
     _ options: PipelineRun.Options, beat: Duration,
     _ events: AsyncStream<PipelineRun.Event>.Continuation
   ) {
@@ -95,24 +95,26 @@ final class RunWatch {
     let meters = assembly.state.withLock { $0.meters }
     let state = activity.state(meters, bytes: take.size, interval: beat)
     watchdog.look(at: meters)
-    defer { for meter in meters { meter.watchOn() } }
+    defer { for meter in meters { meter.resumeWatching() } }
     if ticks.isMultiple(of: ticksPerReport) { events.yield(.progress(progress())) }
     guard isStarted || ending != nil else { return fail(RunFailure(.failed, Self.notStarted)) }
-    if let complaint = complaintOfMissingPlugin(state) { return fail(complaint) }
-    guard let step = ending?.next(state, interval: beat, hasTold: hasTold.current) else {
+    if let complaint = missingPluginFailure(state) { return fail(complaint) }
+    guard
+      let step = ending?.next(state, interval: beat, hasSentEndOfStream: hasSentEndOfStream.current)
+    else {
       guard ending == nil, let frozen = watchdog.complaint(state, interval: beat) else {
         return nil
       }
       return fail(RunFailure(.frozen, frozen))
     }
     switch (step, ending?.reason) {
-    case (.endBehindSources, let reason):
-      tellOfCut(reason)
-      assembly.endBehindSources()
-    case (.endWhereNothingComes, let reason):
-      tellOfCut(reason)
-      assembly.endAtMuxers(onlyWhereNothingComes: true)
-    case (.endAtMuxers, _): assembly.endAtMuxers(onlyWhereNothingComes: false)
+    case (.endAfterSources, let reason):
+      warnOfCut(reason)
+      assembly.endAfterSources()
+    case (.endIdleInputs, let reason):
+      warnOfCut(reason)
+      assembly.endAtMuxers(onlyIdleInputs: true)
+    case (.endAtMuxers, _): assembly.endAtMuxers(onlyIdleInputs: false)
     case (.giveUp, .failed(let failure)?): return self.failure(failure)
     case (.giveUp, _):
       return failure(
@@ -123,7 +125,7 @@ final class RunWatch {
 
   /// Returns a failure if a plugin is missing and no data flows any more; until then, the element
   /// may still provide other streams.
-  private func complaintOfMissingPlugin(_ state: Activity.State) -> RunFailure? {
+  private func missingPluginFailure(_ state: Activity.State) -> RunFailure? {
     guard ending == nil, !missing.isEmpty else { return nil }
     quiet = state == .moves ? 0 : quiet + beat
     guard quiet >= 1 else { return nil }
@@ -143,7 +145,7 @@ final class RunWatch {
     }
     for output in outputs.outputs where !output.isOptional {
       guard
-        let problem = assembly.complaintOfMissingFrames(
+        let problem = assembly.missingDataError(
           output.element, output: output.path, wasStopped: wasStopped)
       else { continue }
       return failure(RunFailure(.failed, problem), isFinished: true)
@@ -187,16 +189,16 @@ final class RunWatch {
   /// Sends EOS to the sources, once the pipeline has started: the event would deadlock with a
   /// source that is blocked until then.
   private func endAtSources() {
-    Blocking.start { [assembly, hasTold] in
+    Blocking.start { [assembly, hasSentEndOfStream] in
       _ = assembly.pipeline.waitForState(timeout: .max)
-      hasTold.withLock { $0 = true }
+      hasSentEndOfStream.withLock { $0 = true }
       assembly.pipeline.send(.endOfStream)
     }
   }
 
-  private func tellOfCut(_ reason: RunEnding.Reason?) {
-    guard case .stopped? = reason, !hasToldOfCut, let cut = watchdog.cut else { return }
-    hasToldOfCut = true
+  private func warnOfCut(_ reason: RunEnding.Reason?) {
+    guard case .stopped? = reason, !hasWarnedOfCut, let cut = watchdog.cut else { return }
+    hasWarnedOfCut = true
     events.yield(.warning(cut))
   }
 

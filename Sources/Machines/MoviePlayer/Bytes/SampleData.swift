@@ -74,7 +74,7 @@ struct ReadAhead {
   /// Maximum size of a read, in bytes, except for larger samples.
   static let windowSize = 256 * 1024
   /// If the file has been read this many times over, read-ahead only reads the same bytes again.
-  private static let maximumRounds: UInt64 = 16
+  private static let maximumReadPasses: UInt64 = 16
 
   /// Number of bytes read so far.
   private var total: UInt64 = 0
@@ -96,7 +96,7 @@ struct ReadAhead {
   mutating func count(_ size: Int) { total &+= UInt64(clamping: size) }
 
   /// Whether read-ahead still pays off.
-  func isWorthwhile(fileSize: UInt64) -> Bool { total / Self.maximumRounds <= fileSize }
+  func isWorthwhile(fileSize: UInt64) -> Bool { total / Self.maximumReadPasses <= fileSize }
 
   /// Replaces a track's window. It is cleared before the next read so that no track ever has two
   /// windows in memory.

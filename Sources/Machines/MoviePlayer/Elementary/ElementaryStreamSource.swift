@@ -81,7 +81,7 @@ struct ElementaryInput: Sendable {
   private var received = 0
   private var consumed = 0
   /// Calculates the output order of frames without timestamps.
-  private var clock = PictureClock()
+  private var clock = OutputOrderCounter()
   private var frameCount: UInt64 = 0
 
   init(_ source: ElementaryStreamSource) {
@@ -97,7 +97,7 @@ struct ElementaryInput: Sendable {
     assembler = AccessUnitAssembler()
     times = []
     (received, consumed, frameCount) = (0, 0, 0)
-    clock = PictureClock()
+    clock = OutputOrderCounter()
     clock.add(parameterSets: parameterSets)
   }
 
@@ -166,7 +166,7 @@ struct ElementaryInput: Sendable {
   /// Gives an access unit without timestamps those that follow from its position in the stream.
   mutating func number(_ unit: inout LayeredSample, rate: Ratio) {
     guard unit.presentationTime == nil, unit.decodeTime == nil else { return }
-    let frame = unit.data.withSpan { bytes -> PictureClock.Frame? in
+    let frame = unit.data.withSpan { bytes -> OutputOrderCounter.Frame? in
       guard let nalUnits = try? framing.nalUnits(in: bytes) else { return nil }
       return clock.frame(bytes, nalUnits: nalUnits)
     }

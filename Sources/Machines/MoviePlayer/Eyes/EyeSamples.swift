@@ -168,15 +168,15 @@ struct FlattenedTimes: Sendable {
   /// In access units: a dependent picture waits for fewer of them than there are picture buffers.
   private static let longestWait: Nanoseconds = 16
   /// Assumed frame duration if none is known.
-  private static let usualFrame = Nanoseconds.second / 25
+  private static let defaultFrameDuration = Nanoseconds.second / 25
 
   private var last: Nanoseconds?
-  private var frame = Self.usualFrame
+  private var frame = Self.defaultFrameDuration
 
   /// Returns the delay of a flattened stream's timestamps relative to those of its access units,
   /// for a frame duration (nil if unknown).
   static func shift(frameDuration: Nanoseconds?) -> Nanoseconds {
-    let frame = frameDuration.flatMap { $0 > 0 ? $0 : nil } ?? usualFrame
+    let frame = frameDuration.flatMap { $0 > 0 ? $0 : nil } ?? defaultFrameDuration
     return min(frame, .second) * longestWait
   }
 

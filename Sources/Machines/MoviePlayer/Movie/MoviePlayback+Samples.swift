@@ -32,13 +32,13 @@ extension MoviePlayback {
     // The eyes can only be extracted from contiguous slice headers.
     if tracks[track].isAnyEyeSelected {
       sample.data = SampleData(sample.data.joined())
-      if tracks[track].hasUnknownLayers { lookAtLayers(track, first: sample.data.first, &outputs) }
+      if tracks[track].hasUnknownLayers { detectLayers(track, first: sample.data.first, &outputs) }
     }
     tracks[track].give(sample, record, &outputs)
   }
 
   /// Detects again how a track's eyes are extracted.
-  private mutating func lookAtLayers(
+  private mutating func detectLayers(
     _ track: Int, first: ByteSlice, _ outputs: inout OutputQueue
   ) {
     tracks[track].hasUnknownLayers = false
@@ -56,7 +56,7 @@ extension MoviePlayback {
   }
 
   /// Skips a sample of a track that is not selected.
-  mutating func leaveOut(of track: Int) {
+  mutating func skipSample(of track: Int) {
     hasPlayed = true
     for stream in tracks[track].streams.indices {
       tracks[track].streams[stream].waitsForSync = true

@@ -195,7 +195,7 @@ extension MoviePlayback {
   private static let maximumGapCount = 3600
 
   /// Minimum length of a gap in muted audio beyond the position of the other tracks.
-  private static let silenceLength = Nanoseconds.second
+  private static let minimumMutedGap = Nanoseconds.second
 
   /// Sends a gap between two timestamps to the selected streams of a track.
   func gap(
@@ -249,7 +249,7 @@ extension MoviePlayback {
   mutating func silence(_ track: Int, upTo time: Nanoseconds, _ outputs: inout OutputQueue) {
     guard segment.rate > 0, tracks[track].end <= time || tracks[track].needsSegment else { return }
     let start = tracks[track].end
-    let end = max(start, saturatingSum(time, Self.silenceLength))
+    let end = max(start, saturatingSum(time, Self.minimumMutedGap))
     let limit = segment.stop ?? duration ?? segment.start
     silence(track, from: start, to: min(end, limit), &outputs)
     tracks[track].end = end

@@ -34,7 +34,7 @@ struct TrackTimeline: Sendable {
   /// - Parameter movieTimescale: Units per second of the edits' durations.
   init(_ track: Track, movieTimescale: UInt32) {
     let timescale = max(track.timescale, 1)
-    let shift = max(0, -Int64(track.samples.leastCompositionOffset))
+    let shift = max(0, -Int64(track.samples.minimumCompositionOffset))
     var builder = Builder(movieTimescale: movieTimescale)
     let rows = track.edits.prefix(Self.maximumEditCount)
     for row in rows {

@@ -19,7 +19,7 @@ struct IndexSearch: Sendable {
     /// The source is asked to move to the last bytes, or to the start of the index.
     case go(to: UInt64)
     case read(from: UInt64)
-    case comeBack(FragmentIndex?)
+    case returnSource(FragmentIndex?)
   }
 
   /// Enough for most indexes, in bytes from the end of the file.
@@ -32,7 +32,7 @@ struct IndexSearch: Sendable {
   /// File offset at which reading resumes after the search.
   private let back: UInt64
   private var stage: Stage
-  private var hasLookedTwice = false
+  private var hasMovedTwice = false
 
   /// - Parameter back: File offset at which reading resumes after the search.
   init(fileSize: UInt64, back: UInt64) {
@@ -51,7 +51,7 @@ struct IndexSearch: Sendable {
       guard let hasMoved else { return .move(to: place) }
       guard hasMoved else {
         stream.input.isMovable = false
-        return hasLookedTwice ? comeBack(nil) : .found(nil)
+        return hasMovedTwice ? returnSource(nil) : .found(nil)
       }
       stage = .read(from: place)
       return .awaitBytes
@@ -61,25 +61,25 @@ struct IndexSearch: Sendable {
       guard tail != nil || stream.input.hasEnded else { return .awaitBytes }
       guard let size = tail.flatMap({ FragmentRandomAccess.size(fromTail: $0.bytes) }),
         size <= fileSize, size <= Self.maximumSize
-      else { return comeBack(nil) }
+      else { return returnSource(nil) }
       let place = fileSize - UInt64(size)
       // Only once: a file may give a different size the next time.
-      if place < start, !hasLookedTwice {
-        hasLookedTwice = true
+      if place < start, !hasMovedTwice {
+        hasMovedTwice = true
         stage = .go(to: place)
         return .move(to: place)
       }
       let index = stream.randomAccess(at: place, fileSize: fileSize)
-      return comeBack(index.map { .randomAccess($0) })
-    case .comeBack(let index):
+      return returnSource(index.map { .randomAccess($0) })
+    case .returnSource(let index):
       guard let hasMoved else { return .move(to: back) }
       guard hasMoved else { throw .sourceLost }
       return .found(index)
     }
   }
 
-  private mutating func comeBack(_ index: FragmentIndex?) -> Step {
-    stage = .comeBack(index)
+  private mutating func returnSource(_ index: FragmentIndex?) -> Step {
+    stage = .returnSource(index)
     return .move(to: back)
   }
 }

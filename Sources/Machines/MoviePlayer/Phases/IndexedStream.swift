@@ -156,7 +156,7 @@ struct StreamInput: Sendable {
 
   /// Whether so many bytes of a range are still missing that it is better to ask the source to skip
   /// it.
-  func isWorthLeaving(for range: Range<UInt64>) -> Bool {
+  func shouldSkip(for range: Range<UInt64>) -> Bool {
     // Over a network, 4 MiB arrive sooner than the response to a range request, which may fail too.
     let least: UInt64 = source.isSlow ? 1 << 22 : 1 << 16
     return isMovable && range.upperBound < .max && range.upperBound > queue.end

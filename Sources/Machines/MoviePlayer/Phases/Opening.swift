@@ -122,9 +122,9 @@ struct Opening: ~Copyable, Sendable {
       movie, basis: basis ?? movie, fileType: fileType, isComplete: true, fragments: nil,
       first: first, options, &outputs)
     return .phase(
-      .readMovie(
+      .seekablePlayback(
         Boxed(
-          ReadMovie(
+          SeekablePlayback(
             playback, fileSize: fileSize ?? 0,
             first: first.map { ReadAhead.Window(offset: offset, slice: $0) }))))
   }

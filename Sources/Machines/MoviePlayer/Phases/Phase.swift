@@ -9,9 +9,9 @@ enum Phase: ~Copyable, Sendable {
   /// A stream whose kind and index are being determined.
   case probing(Boxed<Probing>)
   /// A movie in a random-access source.
-  case readMovie(Boxed<ReadMovie>)
+  case seekablePlayback(Boxed<SeekablePlayback>)
   /// A movie that is read as a stream.
-  case streamedMovie(Boxed<StreamedMovie>)
+  case streamPlayback(Boxed<StreamPlayback>)
   /// H.265 without a container.
   case elementary(Boxed<ElementaryPlayback>)
 }
@@ -64,7 +64,7 @@ extension Phase {
   ) throws(MoviePlayerError) {
     switch self {
     case .probing(let probing): probing.value.append(slice, times)
-    case .streamedMovie(let movie): movie.value.append(slice, times)
+    case .streamPlayback(let movie): movie.value.append(slice, times)
     case .elementary(let stream): try stream.value.append(slice, times)
     default: break
     }
@@ -74,7 +74,7 @@ extension Phase {
   func begin(at offset: UInt64) {
     switch self {
     case .probing(let probing): probing.value.begin(at: offset)
-    case .streamedMovie(let movie): movie.value.begin(at: offset)
+    case .streamPlayback(let movie): movie.value.begin(at: offset)
     default: break
     }
   }
@@ -83,7 +83,7 @@ extension Phase {
   func begin(_ segment: PlaybackSegment) {
     switch self {
     case .probing(let probing): probing.value.upstream = segment
-    case .streamedMovie(let movie): movie.value.begin(upstream: segment)
+    case .streamPlayback(let movie): movie.value.begin(upstream: segment)
     case .elementary(let stream): stream.value.begin(segment)
     default: break
     }
@@ -92,8 +92,8 @@ extension Phase {
   /// Continues at the target of a seek.
   func begin(_ plan: SeekPlan) {
     switch self {
-    case .readMovie(let movie): movie.value.playback.begin(plan.segment)
-    case .streamedMovie(let movie): movie.value.begin(plan)
+    case .seekablePlayback(let movie): movie.value.playback.begin(plan.segment)
+    case .streamPlayback(let movie): movie.value.begin(plan)
     default: break
     }
   }
@@ -101,7 +101,7 @@ extension Phase {
   func endSource() {
     switch self {
     case .probing(let probing): probing.value.endInput()
-    case .streamedMovie(let movie): movie.value.endInput()
+    case .streamPlayback(let movie): movie.value.endInput()
     case .elementary(let stream): stream.value.endInput()
     default: break
     }
@@ -110,7 +110,7 @@ extension Phase {
   /// Drops everything in progress.
   func flush() {
     switch self {
-    case .streamedMovie(let movie): movie.value.flush()
+    case .streamPlayback(let movie): movie.value.flush()
     case .elementary(let stream): stream.value.flush()
     default: break
     }
@@ -118,8 +118,8 @@ extension Phase {
 
   func select(_ stream: StreamID, _ isSelected: Bool) {
     switch self {
-    case .readMovie(let movie): movie.value.playback.select(stream, isSelected)
-    case .streamedMovie(let movie): movie.value.playback.select(stream, isSelected)
+    case .seekablePlayback(let movie): movie.value.playback.select(stream, isSelected)
+    case .streamPlayback(let movie): movie.value.playback.select(stream, isSelected)
     case .elementary(let elementary): elementary.value.select(stream, isSelected)
     default: break
     }
@@ -128,7 +128,7 @@ extension Phase {
   /// Marks the next bytes as the start of a box that does not continue the previous bytes.
   func beginBox() {
     switch self {
-    case .streamedMovie(let movie): movie.value.beginBox()
+    case .streamPlayback(let movie): movie.value.beginBox()
     default: break
     }
   }
@@ -146,8 +146,8 @@ extension Phase {
 extension Phase {
   private var playback: MoviePlayback? {
     switch self {
-    case .readMovie(let movie): movie.value.playback
-    case .streamedMovie(let movie): movie.value.playback
+    case .seekablePlayback(let movie): movie.value.playback
+    case .streamPlayback(let movie): movie.value.playback
     default: nil
     }
   }
@@ -163,9 +163,9 @@ extension Phase {
   /// The map for seeks; nil if the movie is not seekable.
   var seekMap: SeekMap? {
     switch self {
-    case .readMovie(let movie):
+    case .seekablePlayback(let movie):
       return SeekMap(movie.value.playback, places: .samples, isStream: false)
-    case .streamedMovie(let movie):
+    case .streamPlayback(let movie):
       guard movie.value.stream.input.isMovable, movie.value.upstream == nil else { return nil }
       let playback = movie.value.playback
       if let fragments = playback.fragments {
@@ -180,8 +180,8 @@ extension Phase {
   func latency(of stream: StreamID) -> Nanoseconds {
     let streams: [PlayedStream] =
       switch self {
-      case .readMovie(let movie): movie.value.playback.tracks.flatMap(\.streams)
-      case .streamedMovie(let movie): movie.value.playback.tracks.flatMap(\.streams)
+      case .seekablePlayback(let movie): movie.value.playback.tracks.flatMap(\.streams)
+      case .streamPlayback(let movie): movie.value.playback.tracks.flatMap(\.streams)
       case .elementary(let elementary): elementary.value.streams
       default: []
       }

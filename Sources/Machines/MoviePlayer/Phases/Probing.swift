@@ -109,7 +109,7 @@ struct Probing: ~Copyable, Sendable {
         case .fragment(let fragment):
           movie?.append(fragment)
           basis = movie
-        case .mediaData(let range) where movie == nil && stream.input.isWorthLeaving(for: range):
+        case .mediaData(let range) where movie == nil && stream.input.shouldSkip(for: range):
           stage = .move(to: range.upperBound)
           return .again
         default: break
@@ -160,8 +160,8 @@ struct Probing: ~Copyable, Sendable {
       fragments: movie.isFragmented ? stream.fragments : nil, first: first, options,
       &outputs)
     return .phase(
-      .streamedMovie(
-        Boxed(StreamedMovie(stream, playback, bareMovie: bareMovie, upstream: upstream))))
+      .streamPlayback(
+        Boxed(StreamPlayback(stream, playback, bareMovie: bareMovie, upstream: upstream))))
   }
 
   /// Returns the offset of the first sample.

@@ -15,7 +15,7 @@ public struct MultivariantPlaylist: Equatable, Sendable {
 
   /// The content of the playlist file.
   public var text: String {
-    let needsLayout = (variants + iFrames).contains { !$0.layouts.isUsual }
+    let needsLayout = (variants + iFrames).contains { !$0.layouts.isMonoRectilinear }
     var lines = [
       "#EXTM3U", "#EXT-X-VERSION:\(needsLayout ? 12 : 6)", "#EXT-X-INDEPENDENT-SEGMENTS",
     ]
@@ -31,8 +31,8 @@ public struct MultivariantPlaylist: Equatable, Sendable {
   /// ignore playlists of version 12, so it is a separate file.
   public var withoutLayouts: MultivariantPlaylist? {
     var playlist = self
-    playlist.variants.removeAll { !$0.layouts.isUsual }
-    playlist.iFrames.removeAll { !$0.layouts.isUsual }
+    playlist.variants.removeAll { !$0.layouts.isMonoRectilinear }
+    playlist.iFrames.removeAll { !$0.layouts.isMonoRectilinear }
     return playlist.variants.isEmpty ? nil : playlist
   }
 
@@ -118,7 +118,7 @@ public struct Variant: Equatable, Sendable {
     attributes.add("RESOLUTION", "\(width)x\(height)")
     attributes.add("FRAME-RATE", frameRate.map { quotient($0.numerator, $0.denominator) })
     attributes.add("VIDEO-RANGE", range.rawValue)
-    if !layouts.isUsual { attributes.add("REQ-VIDEO-LAYOUT", quoted: layouts.text) }
+    if !layouts.isMonoRectilinear { attributes.add("REQ-VIDEO-LAYOUT", quoted: layouts.text) }
     return attributes
   }
 
@@ -242,7 +242,7 @@ public struct RenditionLayout: Equatable, Sendable {
   }
 
   /// Whether this is a single view on a plane, which needs no entry.
-  public var isUsual: Bool { !isStereo && projection == .rectilinear }
+  public var isMonoRectilinear: Bool { !isStereo && projection == .rectilinear }
 
   /// Such as `CH-STEREO/PROJ-HEQU`; a plane is omitted.
   public var text: String {
@@ -253,7 +253,7 @@ public struct RenditionLayout: Equatable, Sendable {
 
 extension [RenditionLayout] {
   /// Nothing of it needs words.
-  var isUsual: Bool { allSatisfy(\.isUsual) }
+  var isMonoRectilinear: Bool { allSatisfy(\.isMonoRectilinear) }
 
   /// The value of `REQ-VIDEO-LAYOUT`: one entry per layout.
   var text: String { map(\.text).joined(separator: ",") }

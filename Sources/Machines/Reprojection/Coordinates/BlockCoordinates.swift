@@ -56,7 +56,7 @@ struct BlockCoordinates {
     for tileRow in 0..<block.tileRows {
       let rows = min(8, block.height - tileRow * 8)
       for tileColumn in 0..<block.tileColumns {
-        let place = TilePlace(
+        let place = TilePosition(
           column: tileColumn, row: tileRow,
           x: block.column * CoordinateBlock.tiles + tileColumn,
           y: block.row * CoordinateBlock.tiles + tileRow)
@@ -65,8 +65,8 @@ struct BlockCoordinates {
         coordinates.levels[tileRow * CoordinateBlock.tiles + tileColumn] =
           UInt8(truncatingIfNeeded: levelIndex)
         let level = lattice.levels[levelIndex]
-        guard piece != nil || level.hasFastWay else {
-          fillOneByOne(coordinates, place, rows, level, nil, allowsFastWay: false)
+        guard piece != nil || level.hasFastPath else {
+          fillIndividually(coordinates, place, rows, level, nil, allowsFastPath: false)
           continue
         }
         let stride = SIMD8(
@@ -79,7 +79,7 @@ struct BlockCoordinates {
           } else {
             fill(coordinates, place, tile, nil, rows, stride)
           }
-        case .uneven: fillOneByOne(coordinates, place, rows, level, piece, allowsFastWay: true)
+        case .uneven: fillIndividually(coordinates, place, rows, level, piece, allowsFastPath: true)
         case .outside:
           for row in 0..<rows {
             append(
@@ -92,7 +92,7 @@ struct BlockCoordinates {
   }
 
   /// Position of a tile.
-  struct TilePlace {
+  struct TilePosition {
     /// In the block, in tiles.
     let column, row: Int
     /// In the target, in tiles.
@@ -135,9 +135,9 @@ struct BlockCoordinates {
   }
 
   /// Computes every position of a tile.
-  private func fillOneByOne(
-    _ coordinates: CoordinateBlock, _ place: TilePlace, _ rows: Int, _ level: Lattice.Level,
-    _ piece: SourcePiece?, allowsFastWay: Bool
+  private func fillIndividually(
+    _ coordinates: CoordinateBlock, _ place: TilePosition, _ rows: Int, _ level: Lattice.Level,
+    _ piece: SourcePiece?, allowsFastPath: Bool
   ) {
     let (stepX, stepY) = (Float(lattice.stepX), Float(lattice.stepY))
     let columns = (Self.ramp + Float(place.x * 8)) * stepX + lattice.offsetX
@@ -155,7 +155,7 @@ struct BlockCoordinates {
         x = select(isNegative(x), x + piece.period, x)
         y -= Float(piece.rows.lowerBound)
       }
-      guard allowsFastWay, isInReach(x, y, region, level, piece) else {
+      guard allowsFastPath, isInReach(x, y, region, level, piece) else {
         append(place, row, positions, region, to: coordinates)
         continue
       }
@@ -189,7 +189,7 @@ struct BlockCoordinates {
   }
 
   private func append(
-    _ place: TilePlace, _ row: Int, _ positions: Positions, _ region: Integers,
+    _ place: TilePosition, _ row: Int, _ positions: Positions, _ region: Integers,
     to coordinates: CoordinateBlock
   ) {
     var chart = SIMD8<Int8>(repeating: -1)

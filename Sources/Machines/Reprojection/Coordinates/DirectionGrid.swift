@@ -215,7 +215,7 @@ struct Lattice {
     let scaleX, shiftX, scaleY, shiftY: Float
 
     /// Whether rows and columns fit in 16-bit integers, which the fast path's offsets require.
-    var hasFastWay: Bool { stride > 0 && stride < 32768 && width >= 8 && height >= 8 }
+    var hasFastPath: Bool { stride > 0 && stride < 32768 && width >= 8 && height >= 8 }
   }
 
   /// Creates a lattice.

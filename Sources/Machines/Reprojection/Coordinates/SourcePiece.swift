@@ -62,8 +62,8 @@ extension BlockCoordinates {
       }
     }
     let level = lattice.levels[Int(levelIndex)]
-    let goesOverSeam = turned.length < x.length
-    var columns = (goesOverSeam ? turned : x).samples(level.scaleX, level.shiftX, interpolation)
+    let crossesSeam = turned.length < x.length
+    var columns = (crossesSeam ? turned : x).samples(level.scaleX, level.shiftX, interpolation)
     let rows = y.samples(level.scaleY, level.shiftY, interpolation)
     // Half of an odd width is not a whole number of samples, so the picture would not wrap exactly.
     if period > 0, !level.isWhole { columns = columns.clamped(to: 0..<level.width) }

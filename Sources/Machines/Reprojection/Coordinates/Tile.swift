@@ -175,7 +175,7 @@ extension BlockCoordinates {
   /// Stores interpolated positions for a tile.
   @inline(__always)
   func fill(
-    _ block: CoordinateBlock, _ place: TilePlace, _ tile: Tile,
+    _ block: CoordinateBlock, _ place: TilePosition, _ tile: Tile,
     _ bend: (x: Tile.Bend, y: Tile.Bend)?, _ rows: Int, _ stride: SIMD8<UInt16>
   ) {
     let columns = Self.ramp * 0.125 + lattice.offsetX / Float(8 * lattice.stepX)

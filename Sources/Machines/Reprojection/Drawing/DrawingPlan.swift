@@ -5,7 +5,7 @@ internal import StereoVideo
 /// State kept between frames for pictures whose planes have the same strides.
 final class DrawingPlan {
   /// Maximum number of halvings of the source.
-  static let mostLevels = 4
+  static let maximumLevels = 4
 
   /// Row strides of the source's planes, in bytes.
   private let strides: [Int]
@@ -41,7 +41,7 @@ final class DrawingPlan {
     lattices = Self.alike(format, strides).map { planes in
       let plane = format.planes[planes[0]]
       let size = plane.size(of: source)
-      let halves = (0..<(usesLevels ? Self.mostLevels : 0)).map { level in
+      let halves = (0..<(usesLevels ? Self.maximumLevels : 0)).map { level in
         MipPlane.stride(
           MipPlane.size(size.width, size.height, level: level + 1).width, unit: plane.unit)
       }
@@ -150,7 +150,7 @@ extension DrawingPlan {
           while column < block.tileColumns {
             let part = Part(coordinates, block, column: column, row: row)
             column += part.tileColumns
-            guard lattice.levels[part.level].hasFastWay else { continue }
+            guard lattice.levels[part.level].hasFastPath else { continue }
             let source = level(part.level, plane, picture, place, owner)
             draw(
               part, coordinates, owner.kernels[plane], source.base, source.stride, target, stride,
@@ -249,7 +249,7 @@ extension DrawingPlan {
       mips.append(
         format.planes.map { plane in
           let size = plane.size(of: owner.source)
-          return (1...Self.mostLevels).map { level in
+          return (1...Self.maximumLevels).map { level in
             let half = MipPlane.size(size.width, size.height, level: level)
             return MipPlane(width: half.width, height: half.height, unit: plane.unit)
           }

@@ -74,7 +74,7 @@ public final class Reprojector {
     self.source = source
     self.format = format
     self.settings = settings
-    self.pose = Rotation(intoPose: pose)
+    self.pose = Rotation(toPose: pose)
     pool = WorkerPool(min(64, max(1, settings.threads)))
     let interpolation = settings.interpolation
     kernels = format.planes.map { Kernel($0, interpolation) }
@@ -160,7 +160,7 @@ public final class Reprojector {
     }
     need = DirectionGrid.Need()
     guard usesLevels else { return }
-    let most = DrawingPlan.mostLevels
+    let most = DrawingPlan.maximumLevels
     needs.withUnsafeMutableBufferPointer { needs in
       nonisolated(unsafe) let needs = needs
       pool.run(grid.rows) { _, row in

@@ -14,7 +14,7 @@ struct EquirectangularShape: Sendable {
   /// latitude 0.
   let scaleX, originX, scaleY, originY: Double
   /// Whether the right edge meets the left one.
-  let isWholeTurn: Bool
+  let coversFullTurn: Bool
   /// Row of the horizon, and fraction of the distance from it to a pole per row.
   private let middle, perRow: Float
 
@@ -32,7 +32,7 @@ struct EquirectangularShape: Sendable {
     scaleY = height / .pi
     originY = (0.5 - bounds.topPart) * height - 0.5
     (middle, perRow) = (Float(originY), Float(2 / (.pi * scaleY)))
-    isWholeTurn = bounds.left == 0 && bounds.right == 0
+    coversFullTurn = bounds.left == 0 && bounds.right == 0
   }
 
   func direction(of position: PicturePosition) -> Direction {

@@ -20,7 +20,7 @@ struct ParametricShape: Sendable {
   private let adjustX, adjustY: LensCalibration.FrameAdjustment
   private let halfWidth, halfHeight: Double
   /// Lowest z of a unit vector for which the model holds.
-  private let leastZ: Double
+  private let minimumZ: Double
 
   init(_ lens: LensCalibration, _ size: PictureSize) throws(GeometryError) {
     let figures = [
@@ -55,7 +55,7 @@ struct ParametricShape: Sendable {
     (p1, p2) = (lens.p1, lens.p2)
     (adjustX, adjustY) = (lens.frameAdjustmentX, lens.frameAdjustmentY)
     (halfWidth, halfHeight) = (size.width / 2, size.height / 2)
-    leastZ = cos(try Self.limit(lens))
+    minimumZ = cos(try Self.limit(lens))
   }
 
   /// Returns the angle up to which the model holds: the lens's own limit, or less if the radius in
@@ -91,7 +91,7 @@ struct ParametricShape: Sendable {
   }
 
   func position(of direction: Direction) -> PicturePosition? {
-    guard let own = rotation(direction).normalized, own.z >= leastZ else { return nil }
+    guard let own = rotation(direction).normalized, own.z >= minimumZ else { return nil }
     let depth = own.z + offset
     guard depth > 0 else { return nil }
     let (a, b) = distorted(own.x / depth, own.y / depth)
@@ -132,7 +132,7 @@ struct ParametricShape: Sendable {
     guard root >= 0 else { return nil }
     let factor = (offset + root.squareRoot()) / (1 + square)
     let own = Direction(x: factor * a, y: factor * b, z: factor - offset)
-    guard own.z >= leastZ else { return nil }
+    guard own.z >= minimumZ else { return nil }
     return rotation.inverse(own)
   }
 
@@ -140,9 +140,9 @@ struct ParametricShape: Sendable {
   /// the radius increases up to the limit, and other solutions lie beyond it.
   private func undistorted(_ a: Double, _ b: Double) -> (Double, Double)? {
     var (x, y) = (a, b)
-    let most = (1 - leastZ * leastZ).squareRoot() / max(leastZ + offset, 1e-3)
+    let most = (1 - minimumZ * minimumZ).squareRoot() / max(minimumZ + offset, 1e-3)
     let radius = (x * x + y * y).squareRoot()
-    if leastZ > -offset, radius > most, radius > 0 {
+    if minimumZ > -offset, radius > most, radius > 0 {
       (x, y) = (x * most / radius, y * most / radius)
     }
     for _ in 0..<64 {
@@ -182,7 +182,7 @@ struct ParametricShape: Sendable {
     return Positions(
       x: adjusted(x, adjustX) * Float(halfWidth) + Float(halfWidth - 0.5),
       y: adjusted(y, adjustY) * Float(halfHeight) + Float(halfHeight - 0.5),
-      isInside: isNegative(Floats(repeating: Float(leastZ)) - ahead))
+      isInside: isNegative(Floats(repeating: Float(minimumZ)) - ahead))
   }
 
   private func adjusted(_ x: Floats, _ by: LensCalibration.FrameAdjustment) -> Floats {

@@ -40,8 +40,8 @@ public struct PictureGeometry: Sendable {
     case .equirectangular(let bounds):
       let map = try EquirectangularShape(bounds, size)
       shape = .equirectangular(map)
-      charts[0].wraps = map.isWholeTurn
-      charts[0].crossesPoles = map.isWholeTurn && bounds.top == 0 && bounds.bottom == 0
+      charts[0].wraps = map.coversFullTurn
+      charts[0].crossesPoles = map.coversFullTurn && bounds.top == 0 && bounds.bottom == 0
     case .fisheye(let lens):
       shape = .fisheye(try FisheyeShape(lens, size))
     case .parametric(let lens):
@@ -132,9 +132,9 @@ extension PictureGeometry {
     let (halfWidth, halfHeight) = (Float(width) / 2, Float(height) / 2)
     positions.isInside &= isBelow(halfWidth * 1.000_001, positions.x - (halfWidth - 0.5))
     positions.isInside &= isBelow(halfHeight * 1.000_001, positions.y - (halfHeight - 0.5))
-    let isSane = isBelow(0x1p20, positions.x) & isBelow(0x1p20, positions.y)
-    positions.x = floats(bits(positions.x) & isSane)
-    positions.y = floats(bits(positions.y) & isSane)
+    let isInRange = isBelow(0x1p20, positions.x) & isBelow(0x1p20, positions.y)
+    positions.x = floats(bits(positions.x) & isInRange)
+    positions.y = floats(bits(positions.y) & isInRange)
     return positions
   }
 
@@ -148,10 +148,10 @@ extension PictureGeometry {
       case .cubemap(let shape): shape.rays(x: x, y: y)
       case .parametric: nil
       }
-    return rays ?? raysOneByOne(x: x, y: y)
+    return rays ?? raysIndividually(x: x, y: y)
   }
 
-  private func raysOneByOne(x: Floats, y: Float) -> Rays {
+  private func raysIndividually(x: Floats, y: Float) -> Rays {
     var rays = Rays(x: .zero, y: .zero, z: Floats(repeating: 1))
     for lane in 0..<8 {
       let position = PicturePosition(x: Double(x[lane]), y: Double(y))

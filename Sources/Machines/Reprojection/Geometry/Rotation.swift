@@ -42,7 +42,7 @@ public struct Rotation: Hashable, Sendable {
 
   /// Creates the rotation from the surroundings to a picture with the pose `pose` (`prhd` of
   /// Spherical Video V2, with counter-clockwise yaw).
-  public init(intoPose pose: SphereOrientation) {
+  public init(toPose pose: SphereOrientation) {
     self =
       Rotation(
         view: SphereOrientation(yaw: -pose.yaw, pitch: pose.pitch, roll: pose.roll)

@@ -41,7 +41,7 @@ public struct SphereScene: Sendable {
     else { return nil }
     self.geometry = geometry
     world = SphereWorld(Self.eyes(projection))
-    drawStill()
+    drawStatic()
   }
 
   private static func eyes(_ projection: Projection) -> SphereWorld.Eyes {
@@ -53,7 +53,7 @@ public struct SphereScene: Sendable {
     }
   }
 
-  private mutating func drawStill() {
+  private mutating func drawStatic() {
     let (width, height) = (geometry.width, geometry.height)
     var backdrops = Eye.allCases.map { _ in SphereBackdrop(width: width, height: height) }
     var rays: [SIMD3<Double>] = []

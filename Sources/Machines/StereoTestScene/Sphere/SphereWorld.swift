@@ -44,7 +44,7 @@ public struct SphereWorld: Sendable {
   public init(_ eyes: Eyes) { self.eyes = eyes }
 
   /// Returns the balls in a frame, the nearest last.
-  public func balls(frame: Int) -> [Ball] { Self.stillBalls + [Self.movingBall(frame: frame)] }
+  public func balls(frame: Int) -> [Ball] { Self.staticBalls + [Self.movingBall(frame: frame)] }
 
   /// Returns the direction in which an eye sees the centre of a ball.
   public func direction(of ball: Ball, eye: Eye) -> Direction {
@@ -99,7 +99,7 @@ public struct SphereWorld: Sendable {
     _ direction: SkyDirection, _ chart: SphereChart, from origin: SIMD3<Double>
   ) -> RGB {
     var color = chart.drawn(over: Self.ground(direction.ray, from: origin))
-    for ball in Self.stillBalls {
+    for ball in Self.staticBalls {
       color = ball.painted(over: color, from: origin, direction.ray)
     }
     return color
@@ -203,7 +203,7 @@ extension SphereWorld {
   }
 
   /// The static balls, farthest first.
-  static let stillBalls = [
+  static let staticBalls = [
     Ball(
       "far right ball", longitude: 68, latitude: 11, distance: 8, radius: 0.6,
       RGB(54, 120, 196), RGB(255, 196, 61)),

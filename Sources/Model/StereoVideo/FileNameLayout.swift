@@ -2,7 +2,7 @@
 
 /// The layout in a file's name, as movie libraries for headsets use it: `concert_180_LR.mp4`,
 /// `dive_360_TB.mp4`, `walk_FISHEYE190_SBS.mp4`.
-package struct NamedLayout: Equatable {
+package struct FileNameLayout: Equatable {
   package enum Projection: Equatable {
     case kind(ProjectionKind)
     /// Fisheye circles with this field of view in degrees.

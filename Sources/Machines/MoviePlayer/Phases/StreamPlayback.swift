@@ -4,19 +4,19 @@ import ISOBMFF
 import StereoVideo
 
 /// A movie that is read as a stream: samples are output in file order.
-struct StreamedMovie: ~Copyable, Sendable {
+struct StreamPlayback: ~Copyable, Sendable {
   var playback: MoviePlayback
   var stream: IndexedStream
   /// The movie before its first fragment.
   var bareMovie: Movie
   /// A new index in mid-stream, which applies after the samples before it.
-  var laterMovie: LaterMovie?
+  var nextMovie: NextMovie?
   /// Timing dictated by upstream; nil if the movie's own timing applies.
   var upstream: UpstreamTime?
   /// Number of times the source had to go back for samples that lie before others.
   private var returnCount = 0
   /// File offset to which the source is asked to go back.
-  var returnPlace: UInt64?
+  var returnOffset: UInt64?
 
   /// Maximum number of times the source goes back, for a track whose samples are not stored in
   /// playback order.
@@ -51,8 +51,8 @@ struct StreamedMovie: ~Copyable, Sendable {
 
   /// Continues at the target of a seek.
   mutating func begin(_ plan: SeekPlan) {
-    returnPlace = nil
-    laterMovie = nil
+    returnOffset = nil
+    nextMovie = nil
     stream.begin(at: plan.offset)
     if plan.isFragment { forgetFragments(before: plan.offset) }
     playback.begin(plan.segment)
@@ -85,9 +85,9 @@ struct StreamedMovie: ~Copyable, Sendable {
   mutating func step(
     hasMoved: Bool?, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
-    if let place = returnPlace {
+    if let place = returnOffset {
       guard let hasMoved else { return .wait(.moveSource(to: place)) }
-      returnPlace = nil
+      returnOffset = nil
       if !hasMoved { stream.input.isMovable = false }
     }
     readIndex(&outputs)
@@ -100,8 +100,8 @@ struct StreamedMovie: ~Copyable, Sendable {
       }
     }
     if let (track, item) = chosen { return try give(item, of: track, &outputs) }
-    if let later = laterMovie, let movie = later.withFragment {
-      laterMovie = nil
+    if let later = nextMovie, let movie = later.withFragment {
+      nextMovie = nil
       follow(later.bare, movie, &outputs)
       return .again
     }
@@ -114,29 +114,29 @@ struct StreamedMovie: ~Copyable, Sendable {
   ) throws(MoviePlayerError) -> Progress {
     let offset = item.record.offset
     guard let size = Int(exactly: item.size), let data = stream.input.queue.part(offset, size)
-    else { return try miss(item, of: track, &outputs) }
+    else { return try handleMissingSample(item, of: track, &outputs) }
     try playback.pass(item, of: track, fileSize: fileSize)
     if playback.tracks[track].isSelected {
       playback.hand(item, data, of: track, &outputs)
     } else {
-      playback.leaveOut(of: track)
+      playback.skipSample(of: track)
     }
     if item.order > 0 {
       try playback.fillGaps(upTo: Nanoseconds(item.order), &outputs, fileSize: fileSize)
     }
-    letGo(before: offset)
+    discardBytes(before: offset)
     return .again
   }
 
   /// Handles a sample that is not in the queue: it has not arrived yet or has been discarded.
-  private mutating func miss(
+  private mutating func handleMissingSample(
     _ item: PlayedTrack.Item, of track: Int, _ outputs: inout OutputQueue
   ) throws(MoviePlayerError) -> Progress {
     let input = stream.input
     if item.record.offset < input.queue.start {
       if input.isMovable, !input.hasEnded, returnCount < Self.maximumReturnCount {
         returnCount += 1
-        returnPlace = item.record.offset
+        returnOffset = item.record.offset
         return .again
       }
       outputs.warn(
@@ -148,7 +148,7 @@ struct StreamedMovie: ~Copyable, Sendable {
       return .again
     }
     guard input.hasEnded else {
-      letGo(before: item.record.offset)
+      discardBytes(before: item.record.offset)
       return .wait(.awaitBytes)
     }
     if let place = input.deadEnd { throw .deadEnd(place) }
@@ -163,7 +163,7 @@ struct StreamedMovie: ~Copyable, Sendable {
   }
 
   /// Discards bytes that neither samples nor the index need any more.
-  private mutating func letGo(before offset: UInt64) {
+  private mutating func discardBytes(before offset: UInt64) {
     let resumed = playback.tracks.indices.compactMap { track -> UInt64? in
       let record = playback.tracks[track].resumption(playback.samples(track))
       guard let place = record?.offset, place < offset, offset - place <= Self.maximumReturn else {
@@ -178,9 +178,9 @@ struct StreamedMovie: ~Copyable, Sendable {
 
   private mutating func readIndex(_ outputs: inout OutputQueue) {
     do {
-      while laterMovie?.withFragment == nil, let box = try stream.nextBox() {
+      while nextMovie?.withFragment == nil, let box = try stream.nextBox() {
         switch box {
-        case .movie(let found): laterMovie = LaterMovie(bare: found)
+        case .movie(let found): nextMovie = NextMovie(bare: found)
         case .fragment(let fragment): append(fragment, &outputs)
         default: break
         }
@@ -196,9 +196,9 @@ struct StreamedMovie: ~Copyable, Sendable {
   }
 
   private mutating func append(_ fragment: MovieFragment, _ outputs: inout OutputQueue) {
-    if var movie = laterMovie?.bare {
+    if var movie = nextMovie?.bare {
       movie.append(fragment)
-      laterMovie?.withFragment = movie
+      nextMovie?.withFragment = movie
       return
     }
     let duration = playback.duration
@@ -221,7 +221,7 @@ struct UpstreamTime: Sendable {
 
   /// Updates the offset from the start of a fragment in its own and in upstream's times; returns by
   /// how much the times of the following samples move, in nanoseconds.
-  mutating func takeStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
+  mutating func alignStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
     isOpen = false
     let wanted = saturatingDifference(Int64(clamping: upstream), Int64(clamping: own))
     guard wanted.magnitude > Self.tolerance else { return 0 }
@@ -230,7 +230,7 @@ struct UpstreamTime: Sendable {
   }
 }
 
-extension StreamedMovie {
+extension StreamPlayback {
   /// Follows a new segment from upstream; the next bytes start with a box.
   mutating func begin(upstream segment: PlaybackSegment) {
     follow(segment)
@@ -258,8 +258,8 @@ extension StreamedMovie {
   mutating func beginBox() {
     guard playback.movie.isFragmented else { return }
     upstream?.isOpen = true
-    laterMovie = nil
-    returnPlace = nil
+    nextMovie = nil
+    returnOffset = nil
     stream.begin(at: stream.input.queue.end)
     forgetFragments(before: stream.input.queue.end)
     for track in playback.tracks.indices {
@@ -276,7 +276,7 @@ extension StreamedMovie {
       return playback.tracks[track].leastPTS(playback.samples(track), isComplete: false)
     }
     guard let start = starts.min(),
-      let shift = upstream?.takeStart(own: start, upstream: time), shift != 0
+      let shift = upstream?.alignStart(own: start, upstream: time), shift != 0
     else { return }
     for track in playback.tracks.indices { playback.tracks[track].timeline.shift(by: shift) }
   }
@@ -284,13 +284,13 @@ extension StreamedMovie {
 
 /// A new index in mid-stream, as when adaptive streaming switches renditions or an encoder
 /// restarts.
-struct LaterMovie: Sendable {
+struct NextMovie: Sendable {
   let bare: Movie
   /// The movie with its first fragment, which describes the samples; nil until it arrives.
   var withFragment: Movie?
 }
 
-extension StreamedMovie {
+extension StreamPlayback {
   /// Switches to a new index after all samples of the old one. Tracks with the same ID and media
   /// type continue, and streams stay the same.
   mutating func follow(_ bare: Movie, _ movie: Movie, _ outputs: inout OutputQueue) {
@@ -310,12 +310,12 @@ extension StreamedMovie {
       guard let index = movie.successor(of: track, playback) else { continue }
       follow(index, with: track, &outputs)
     }
-    goOnBehindWhatWasPlayed()
+    continueRunningTime()
     outputs.append(.statusChanged)
   }
 
   /// Makes running time continue if timestamps restart.
-  private mutating func goOnBehindWhatWasPlayed() {
+  private mutating func continueRunningTime() {
     guard upstream == nil, let end = playback.tracks.map(\.end).max() else { return }
     let starts = playback.tracks.indices.compactMap { track in
       playback.tracks[track].leastPTS(playback.samples(track), isComplete: true).map {

@@ -6,7 +6,7 @@ internal import PipelineFile
 internal import StereoMedia
 
 /// A file with the recording of a run that failed.
-struct KeptFile {
+struct KeptRecording {
   let path: String
   private let bytes: Int
   /// Duration; nil if the file is not a movie or has no index.
@@ -25,10 +25,10 @@ struct KeptFile {
 
   /// A summary in one line.
   var text: String {
-    let size = Quantities.size(bytes)
+    let size = NumberFormat.size(bytes)
     let start = "the recording is kept in '\(path)': "
     if let seconds {
-      return start + "\(Quantities.decimal(seconds, 1)) s, \(size)"
+      return start + "\(NumberFormat.decimal(seconds, 1)) s, \(size)"
         + (isFragmented ? "; 'gst-spatial recover' turns it into an ordinary movie" : "")
     }
     guard isNamedAsMovie else { return start + size }

@@ -8,7 +8,7 @@ import StereoVideo
 /// GstAggregator calls its element when each pad has a frame, is at EOS, or has been waited for
 /// long enough. A frame whose partner is missing by then is dropped and counted, so that the eyes
 /// never get out of step.
-struct EyePairs {
+struct EyePairer {
   /// Maximum number of frames waiting on a pad: downstream of a live source, GstAggregator accepts
   /// a second one while the first waits for its partner.
   static let waitingCount = 2
@@ -44,7 +44,7 @@ struct EyePairs {
 
   var settings: PairingSettings
   private let counts: Locked<PairingCounts>
-  private var pairing = FramePairing()
+  private var pairing = PairedFrames()
   /// Number of dropped frames already reported to the application.
   private var reported: UInt64
   private var hasWarned = false
@@ -149,7 +149,7 @@ extension AggregatorPad {
 /// apart, sometimes less and sometimes more. A limit of half a frame would keep breaking such
 /// pairs. Established pairs may therefore be up to three quarters of a frame apart; after a dropped
 /// frame, the next pair has to lie within half a frame, which one of two neighbours always does.
-struct FramePairing {
+struct PairedFrames {
   enum Decision: Equatable {
     case pair
     /// The frame of this eye is earlier than any that the other eye still has.
@@ -157,7 +157,7 @@ struct FramePairing {
   }
 
   /// Tolerance when the frame rate is unknown.
-  private static let usualTolerance = ClockTime.second / 1000
+  private static let defaultTolerance = ClockTime.second / 1000
 
   /// Whether the previous frames formed a pair; true at the start.
   private var isPaired = true
@@ -178,7 +178,7 @@ struct FramePairing {
   }
 
   private func limit(_ frameDuration: ClockTime?, _ settings: PairingSettings) -> ClockTime {
-    let usual = frameDuration.map { $0 / 4 * 3 } ?? Self.usualTolerance
+    let usual = frameDuration.map { $0 / 4 * 3 } ?? Self.defaultTolerance
     let tolerance = settings.tolerance > 0 ? settings.tolerance : usual
     return isPaired ? tolerance : min(tolerance, frameDuration.map { $0 / 2 } ?? tolerance)
   }

@@ -5,7 +5,7 @@ import StereoVideo
 
 /// The last part of `mvhevcdec`: takes decoded frames of both eyes and outputs one stream for each
 /// eye.
-let eyePairing = ElementDeclaration<EyePairing>(
+let eyePairing = ElementDeclaration<EyePairingElement>(
   name: "mvhevcpairing", typeName: "GstMVHEVCPairing",
   longName: "Eye pairing", klass: "Filter/Video",
   description: "Routes decoded frames to their eyes' pads, in pairs", author: author,
@@ -15,7 +15,7 @@ let eyePairing = ElementDeclaration<EyePairing>(
     PadTemplate("right", .source, caps: Caps("video/x-raw")),
   ])
 
-final class EyePairing: ElementImplementation {
+final class EyePairingElement: ElementImplementation {
   let instance: ElementInstance
   private let sink: Pad
   private let pads: EyePads
@@ -32,10 +32,10 @@ final class EyePairing: ElementImplementation {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      .sink(chain: EyePairing.receive, event: EyePairing.handle, query: EyePairing.answer))
+      .sink(chain: EyePairingElement.receive, event: EyePairingElement.handle, query: EyePairingElement.answer))
     pads = try EyePads(
       instance,
-      .source(query: EyePairing.answerDownstream, event: EyePairing.handleUpstream))
+      .source(query: EyePairingElement.answerDownstream, event: EyePairingElement.handleUpstream))
     add(sink)
     for eye in Eye.allCases { add(pads[eye]) }
   }
@@ -103,7 +103,7 @@ final class EyePairing: ElementImplementation {
       let memory = pads.peerMemory(of: Eye.allCases.lazy.filter { $0 != absentEye }) {
         EyePads.caps(caps, of: $0)
       }
-      guard memory.takesAnyLayout else { return false }
+      guard memory.acceptsAnyLayout else { return false }
       query.requireFrames(memory.bufferCount + heldCount.current, caps)
       query.offerVideoMeta()
       return true
@@ -142,9 +142,9 @@ final class EyePairing: ElementImplementation {
 
 // MARK: Pictures
 
-extension EyePairing {
+extension EyePairingElement {
   struct Streaming {
-    let element: EyePairing
+    let element: EyePairingElement
     private let source: EyeSource
     var segment = Segment()
     private var waiting = PairQueue<Buffer>()
@@ -152,7 +152,7 @@ extension EyePairing {
     /// Frames since the last discontinuity in reverse playback, in presentation order.
     private var held: [StereoPicture<Buffer>] = []
 
-    init(element: EyePairing) {
+    init(element: EyePairingElement) {
       self.element = element
       source = EyeSource(element.pads)
     }

@@ -9,7 +9,7 @@ internal import Synchronization
 internal import Web
 
 /// The properties of a movie for the viewer's page.
-struct ViewedMovie {
+struct ViewerMovie {
   private let movie: StereoMovie
   private let packing: PackingLayout.Arrangement?
 
@@ -36,7 +36,7 @@ struct ViewedMovie {
       "projection": JSON(facts.metadata.projection?.rawValue),
       "field-of-view": JSON(facts.metadata.horizontalFieldOfView?.degrees),
       "disparity": JSON(facts.metadata.disparityAdjustment?.pictureWidths),
-      "sound": .bool(ViewedSound.track(of: movie) != nil),
+      "sound": .bool(ViewerAudio.track(of: movie) != nil),
       "anaglyph": anaglyph,
       // Microseconds.
       "times": .array(facts.frames.map { JSON(Int64(($0.time / .microseconds(1)).rounded())) }),
@@ -72,7 +72,7 @@ struct ViewedMovie {
 /// The audio of a movie as a file that browsers play: AAC in MP4, copied if it already is AAC.
 ///
 /// The open file is unlinked, so nothing remains on disk however the viewer ends.
-enum ViewedSound {
+enum ViewerAudio {
   /// Returns the first audio track; nil if there is none.
   static func track(of movie: StereoMovie) -> StereoMovie.Track? {
     movie.tracks.first { $0.kind == .sound }

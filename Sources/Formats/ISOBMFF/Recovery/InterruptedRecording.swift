@@ -2,7 +2,7 @@
 
 /// The movie rebuilt from the initialization segment and the fragment indexes of an interrupted
 /// recording.
-struct TornRecording: Sendable {
+struct InterruptedRecording: Sendable {
   /// A track of the recording, and how its media times map to the movie's time line.
   private struct Source: Sendable {
     let id: TrackID

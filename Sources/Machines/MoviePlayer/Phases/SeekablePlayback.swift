@@ -3,7 +3,7 @@
 import ISOBMFF
 
 /// A movie in a random-access source: samples are output in decoding order across tracks.
-struct ReadMovie: ~Copyable, Sendable {
+struct SeekablePlayback: ~Copyable, Sendable {
   var playback: MoviePlayback
   private var readAhead: ReadAhead
   /// In bytes.
@@ -46,7 +46,7 @@ struct ReadMovie: ~Copyable, Sendable {
     } else {
       // Deselected samples are not read, but must still end within the file.
       guard item.end <= fileSize else { return cutOff(track, item, &outputs) }
-      playback.leaveOut(of: track)
+      playback.skipSample(of: track)
       try playback.pass(item, of: track, fileSize: fileSize)
     }
     if item.order > 0 {

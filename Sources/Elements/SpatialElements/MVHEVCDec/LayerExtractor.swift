@@ -9,7 +9,7 @@ import StereoVideo
 ///
 /// If both are wanted and a sequence begins without a decodable dependent picture, only the base
 /// layer is extracted until the next random access point that has one.
-final class LayerMaker {
+final class LayerExtractor {
   /// Result for one access unit.
   struct Output {
     /// In decoding order; may include pictures of earlier access units.
@@ -35,7 +35,7 @@ final class LayerMaker {
   /// Whether any picture has been output.
   private var hasBegun = false
   /// Whether the dependent layer is dropped because no decoder supports it.
-  private var hasGivenUp = false
+  private var dropsDependentLayer = false
   private let wantsDependent: Bool
   private let wantsBoth: Bool
   /// The eye in the base layer.
@@ -74,7 +74,7 @@ final class LayerMaker {
   func drain() -> [SingleLayerAccessUnit] { isFlattening ? flattener.drain() : [] }
 
   /// Drops the dependent layer from now on.
-  func giveUpDependents() { hasGivenUp = true }
+  func dropDependentLayer() { dropsDependentLayer = true }
 
   /// Returns the pictures of access unit `number` and those that waited for it.
   func make(
@@ -82,7 +82,7 @@ final class LayerMaker {
   ) throws -> Output {
     guard wantsDependent else { return try makeBase(bytes, units, number, .none) }
     guard wantsBoth else { return try flatten(bytes, units, number) }
-    let units = hasGivenUp ? units.filter { !isDependent(bytes, $0) } : units
+    let units = dropsDependentLayer ? units.filter { !isDependent(bytes, $0) } : units
     if isFlattening {
       try? extractor.add(parameterSets: parameterSets(bytes, units))
       return try flattenOrFallBack(bytes, units, number)

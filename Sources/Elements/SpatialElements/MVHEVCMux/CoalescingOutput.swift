@@ -5,7 +5,7 @@ import ISOBMFF
 
 /// The bytes of a file on their way to its output: small samples that come together go there in one
 /// buffer, since each buffer has its price; large ones as they are, since copies have one too.
-final class JoinedOutput {
+final class CoalescingOutput {
   /// A sample of so many bytes is a large one.
   private static let largeSize = 1 << 13
   /// Small samples of so many bytes together go on.

@@ -9,9 +9,9 @@ import StereoVideo
 /// The streaming thread of a pad that is too far ahead waits. If its waiting may be what stops the
 /// others, as after a demuxer whose other queue is full, it may go further ahead after a while; if
 /// the same thread also delivers the other stream, it does not wait. Both are limited.
-final class InputPacing: Sendable {
+final class InterleaveLimiter: Sendable {
   /// How far a stream may be ahead, in nanoseconds.
-  private static let usualLead: Int64 = 10_000_000_000
+  private static let maximumLead: Int64 = 10_000_000_000
   /// So long nothing comes to the pad that is waited for before the others may go further ahead.
   private static let patience: ClockTime = 5 * .second
   /// So many bytes of one stream may be too far ahead.
@@ -37,7 +37,7 @@ final class InputPacing: Sendable {
 
   private struct State {
     var inputs: [String: Input] = [:]
-    var allowedLead = InputPacing.usualLead
+    var allowedLead = InterleaveLimiter.maximumLead
     var hasWarned = false
 
     /// What is furthest behind of all others; nil where they have ended.
@@ -54,7 +54,7 @@ final class InputPacing: Sendable {
       input.thread = currentThread
       inputs[name] = input
       let isAhead =
-        slowest(but: name).map { lead(of: name, over: $0.input) > InputPacing.usualLead } ?? false
+        slowest(but: name).map { lead(of: name, over: $0.input) > InterleaveLimiter.maximumLead } ?? false
       inputs[name]?.excess = isAhead ? input.excess + size : 0
       return isAhead
     }
@@ -70,7 +70,7 @@ final class InputPacing: Sendable {
   private enum Verdict {
     case go, flushing
     /// Something has come to the pad that is waited for.
-    case goOnWaiting
+    case keepWaiting
     case refuse
   }
 
@@ -135,12 +135,12 @@ final class InputPacing: Sendable {
         }
         let now = (name: slowest.name, time: slowest.input.time)
         defer { awaited = now }
-        return awaited.map { $0 == now } ?? true ? nil : .goOnWaiting
+        return awaited.map { $0 == now } ?? true ? nil : .keepWaiting
       }
       switch verdict {
       case .go: return
       case .flushing: throw FlowReturn.flushing
-      case .goOnWaiting: break
+      case .keepWaiting: break
       case .refuse: throw refusal(of: name)
       case nil:
         // In vain.
@@ -158,7 +158,7 @@ final class InputPacing: Sendable {
         warn(
           ElementError(
             .failedStream,
-            "\(awaited.name) receives nothing while \(name) is \(Self.usualLead / 1_000_000_000) s "
+            "\(awaited.name) receives nothing while \(name) is \(Self.maximumLead / 1_000_000_000) s "
               + "ahead and waits for it, so \(name) continues and its data stays in memory until "
               + "then; use larger queues after the demuxer."))
       }

@@ -4,7 +4,7 @@ internal import PartialFile
 internal import PipelineFile
 
 /// The files that one attempt writes. Until it has ended successfully, they are ``PartialFile``s.
-final class Take: Sendable {
+final class AttemptOutputs: Sendable {
   private struct File: Sendable {
     let output: OutputFiles.Output
     let partial: PartialFile
