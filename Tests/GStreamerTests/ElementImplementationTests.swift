@@ -153,12 +153,29 @@ private final class BrokenBin: BinImplementation {
     padTemplates: [])
 }
 
+/// An element that cannot be made.
+private final class UnmakeableFilter: ElementImplementation {
+  let instance: ElementInstance
+
+  init(_ instance: ElementInstance) throws {
+    throw ElementError(.settings, "There is no hardware for it.")
+  }
+
+  static let declaration = ElementDeclaration<UnmakeableFilter>(
+    name: "spatialunmakeablefilter", typeName: "GstSpatialUnmakeableFilter",
+    longName: "Unmakeable filter", klass: "Filter", description: "For tests", author: "Tests",
+    padTemplates: .forAnything)
+}
+
 /// Elements whose streaming state is handed to the streaming thread.
 @Suite(.serialized)
 struct ElementImplementationTests {
   private static let isRegistered = testPlugin(
     "spatialimplementationtest",
-    [CountingFilter.declaration, CountingTransform.declaration, BrokenBin.declaration]
+    [
+      CountingFilter.declaration, CountingTransform.declaration, BrokenBin.declaration,
+      UnmakeableFilter.declaration,
+    ]
   ).registerStatically()
 
   init() throws {
@@ -210,6 +227,23 @@ struct ElementImplementationTests {
       element.setState(.null)
       #expect(BrokenBin.diary.current.stops == round)
     }
+  }
+
+  @Test("an element whose init throws leaves NULL for no other state, and says why")
+  func failedInit() throws {
+    let pipeline = Pipeline()
+    let said = Locked<[String]>([])
+    pipeline.bus.watch { message in
+      if case .error(let failure) = message.content {
+        said.withLock { $0.append(failure.message) }
+      }
+    }
+    let element = try Element("spatialunmakeablefilter")
+    try pipeline.add(element)
+    #expect(!element.setState(.ready))
+    #expect(!element.setState(.paused))
+    #expect(said.current.count == 2)
+    #expect(said.current.allSatisfy { $0 == "There is no hardware for it." })
   }
 
   @Test("a transform starts and stops once for each way up and down")

@@ -5,6 +5,7 @@ internal import GStreamer
 /// An error of the library: a code for programs, a message for the user and, if possible, a hint.
 public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConvertible {
   /// The kind of error, for programs to act on.
+  @nonexhaustive
   public enum Code: Equatable, Sendable {
     /// The file cannot be opened or is not a readable movie.
     case unreadable

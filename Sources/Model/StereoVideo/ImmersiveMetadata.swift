@@ -51,6 +51,7 @@ public enum ImmersiveProjection: Hashable, Sendable {
 }
 
 /// Metadata that a container cannot store and that is lost when a movie is written to it.
+@nonexhaustive
 public enum ImmersiveLoss: Hashable, Sendable {
   /// The projection.
   case projection(ImmersiveProjection)

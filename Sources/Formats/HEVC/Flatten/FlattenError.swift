@@ -3,6 +3,7 @@
 public import StereoVideo
 
 /// Why a layered access unit cannot be converted to single-layer ones.
+@nonexhaustive
 public enum FlattenError: Error, Hashable, Sendable {
   /// The VPS has no extension for two layers, or an unsupported one.
   case notLayered
@@ -42,6 +43,7 @@ public enum FlattenError: Error, Hashable, Sendable {
 }
 
 /// A property of a flattened stream that some decoders do not support.
+@nonexhaustive
 public enum FlattenWarning: Hashable, Sendable {
   /// From here on the stream uses long-term reference pictures as short-term ones, which H.265
   /// 8.3.2 does not allow: references live longer than 16 picture buffers permit. FFmpeg and

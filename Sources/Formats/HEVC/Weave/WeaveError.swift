@@ -3,6 +3,7 @@
 public import StereoVideo
 
 /// Why two access units cannot be woven.
+@nonexhaustive
 public enum WeaveError: Error, Hashable, Sendable {
   /// One eye has a picture, the other has none.
   case missingPartner(Eye)

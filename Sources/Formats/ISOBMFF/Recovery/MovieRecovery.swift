@@ -130,6 +130,7 @@ public struct MovieRecovery: Sendable {
 }
 
 /// The reason why there is nothing to recover.
+@nonexhaustive
 public enum MovieRecoveryError: Error, Equatable, CustomStringConvertible {
   /// The movie is complete and has its index.
   case isComplete

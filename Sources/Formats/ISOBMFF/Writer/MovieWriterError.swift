@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 /// The reason why a movie cannot be written.
+@nonexhaustive
 public enum MovieWriterError: Error, Equatable, Sendable {
   /// The timescale of a track is 0.
   case timescaleZero(TrackID)

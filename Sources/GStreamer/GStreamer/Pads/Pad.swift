@@ -180,6 +180,7 @@ extension Pad {
   public var possibleCaps: Caps { Caps(adopting: gst_pad_query_caps(pointer, nil)) }
 
   /// The reason why two pads cannot be linked.
+  @nonexhaustive
   public enum LinkFailure: Error, Sendable {
     /// The pads have no caps in common.
     case noFormat
