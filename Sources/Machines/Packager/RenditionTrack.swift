@@ -144,7 +144,7 @@ struct RenditionTrack<Payload: Sendable>: Sendable {
   }
 
   /// Number of samples per part; nil if segments have no parts.
-  var partLength: Int? {
+  private var partLength: Int? {
     guard settings.partDuration > 0 else { return nil }
     guard let frame = rendition.frameDuration, frame > 0 else { return 1 }
     // A frame duration rounded down must not add another frame.

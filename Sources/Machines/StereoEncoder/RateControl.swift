@@ -31,7 +31,7 @@ public enum RateControl: Equatable, Sendable {
 
 extension RateControl {
   /// Highest rate taken, in kbit/s: level 6.2, high tier, allows 800,000 for one layer.
-  static let highestRate = 1_600_000
+  private static let highestRate = 1_600_000
 
   func validate() throws(StereoEncoderError) {
     switch self {

@@ -104,7 +104,7 @@ public struct StereoEncoderConfiguration: Sendable {
 
     /// Whether pictures refer to a keyframe for so long that the dependent eye, flattened, would come more than
     /// sixteen access units late.
-    var keepsReferencesLong: Bool { [.slower, .veryslow, .placebo].contains(self) }
+    fileprivate var keepsReferencesLong: Bool { [.slower, .veryslow, .placebo].contains(self) }
   }
 
   /// x265's tunings.

@@ -94,9 +94,9 @@ extension StereoWriter.Settings {
 }
 
 extension SpatialMetadata {
-  static let writableFieldsOfView = 0.001...360.0
-  static let writableBaselines = 0.001...100_000.0
-  static let writableDisparities = -1.0...1.0
+  fileprivate static let writableFieldsOfView = 0.001...360.0
+  fileprivate static let writableBaselines = 0.001...100_000.0
+  fileprivate static let writableDisparities = -1.0...1.0
 
   /// The fields whose values can be written; files may contain any values.
   var writable: SpatialMetadata {

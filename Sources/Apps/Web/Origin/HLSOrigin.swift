@@ -206,7 +206,7 @@ enum MediaType: Equatable {
 
   /// The `Cache-Control` header. A restarted stream reuses file names, so responses may be cached
   /// only briefly without revalidation.
-  var cacheControl: String {
+  fileprivate var cacheControl: String {
     if case .media = self { "public, max-age=60" } else { "no-cache" }
   }
 }

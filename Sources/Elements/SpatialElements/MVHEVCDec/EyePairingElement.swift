@@ -32,7 +32,9 @@ final class EyePairingElement: ElementImplementation {
     self.instance = instance
     sink = try Pad(
       instance, template: "sink",
-      .sink(chain: EyePairingElement.receive, event: EyePairingElement.handle, query: EyePairingElement.answer))
+      .sink(
+        chain: EyePairingElement.receive, event: EyePairingElement.handle,
+        query: EyePairingElement.answer))
     pads = try EyePads(
       instance,
       .source(query: EyePairingElement.answerDownstream, event: EyePairingElement.handleUpstream))
@@ -158,7 +160,7 @@ extension EyePairingElement {
     }
 
     /// Whether the runs of frames between discontinuities are output in reverse.
-    var playsBackwards: Bool { segment.rate < 0 }
+    fileprivate var playsBackwards: Bool { segment.rate < 0 }
 
     mutating func forget() {
       waiting = PairQueue()

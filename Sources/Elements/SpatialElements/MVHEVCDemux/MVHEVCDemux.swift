@@ -45,14 +45,14 @@ final class MVHEVCDemux: ElementImplementation {
   /// Type name of the element that exposes only the eyes as video streams.
   static let autoplugged = "GstMVHEVCAutoDemux"
 
-  static let sinkCaps: Caps = {
+  fileprivate static let sinkCaps: Caps = {
     let caps = Caps("video/quicktime")
     for media in ["video/mj2", "audio/x-m4a", "application/x-3gp", "video/x-h265"] {
       caps.append(media, [])
     }
     return caps
   }()
-  static let eyeCaps = Caps(
+  fileprivate static let eyeCaps = Caps(
     "video/x-h265", ["stream-format": "hvc1", "alignment": "au", "parsed": true])
 
   struct Streaming {

@@ -41,7 +41,7 @@ final class InterleaveLimiter: Sendable {
     var hasWarned = false
 
     /// What is furthest behind of all others; nil where they have ended.
-    func slowest(but name: String) -> (name: String, input: Input)? {
+    fileprivate func slowest(but name: String) -> (name: String, input: Input)? {
       inputs.filter { $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing }
         .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }
         .map { ($0.key, $0.value) }
@@ -54,7 +54,8 @@ final class InterleaveLimiter: Sendable {
       input.thread = currentThread
       inputs[name] = input
       let isAhead =
-        slowest(but: name).map { lead(of: name, over: $0.input) > InterleaveLimiter.maximumLead } ?? false
+        slowest(but: name).map { lead(of: name, over: $0.input) > InterleaveLimiter.maximumLead }
+        ?? false
       inputs[name]?.excess = isAhead ? input.excess + size : 0
       return isAhead
     }

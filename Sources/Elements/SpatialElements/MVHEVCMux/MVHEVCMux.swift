@@ -242,7 +242,7 @@ enum ContainerChoice: Int32, EnumType {
 
 extension MVHEVCMux {
   /// What the movie says; the encoder's properties come from `EncoderSettings`.
-  static var movieProperties: [Property<MVHEVCMux>] {
+  fileprivate static var movieProperties: [Property<MVHEVCMux>] {
     [
       .choice(
         "container", nick: "Container", blurb: "File format", default: .quickTime,

@@ -218,7 +218,7 @@ extension MVHEVCMux {
   }
 
   /// Asks encoders, here and upstream, for a keyframe.
-  func requestKeyframe(at time: ClockTime) {
+  private func requestKeyframe(at time: ClockTime) {
     keyframes.add(Int64(clamping: time))
     for pad in sinkPads where MuxInput.Kind(pad.name) == .video {
       pad.push(.forceKeyUnit(at: time))

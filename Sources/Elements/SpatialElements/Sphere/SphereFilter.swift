@@ -286,7 +286,7 @@ extension SphereFilter {
   }
 
   /// Pushes the held SEGMENT event.
-  func sendWaitingSegment(_ streaming: inout SphereStreaming) {
+  private func sendWaitingSegment(_ streaming: inout SphereStreaming) {
     guard let event = streaming.waitingSegment.take() else { return }
     source.push(event)
   }

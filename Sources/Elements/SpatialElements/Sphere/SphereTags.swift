@@ -19,11 +19,11 @@ struct SphereTags: Equatable {
   /// Lens calibration of a parametric picture (`lnsc`).
   var lenses: LensCollection?
 
-  static let boundsTag = "spherical-bounds"
-  static let poseTag = "spherical-pose"
-  static let initialViewTag = "spherical-initial-view"
-  static let fisheyeFieldOfViewTag = "spherical-fisheye-field-of-view"
-  static let lensesTag = "lens-calibration"
+  private static let boundsTag = "spherical-bounds"
+  private static let poseTag = "spherical-pose"
+  private static let initialViewTag = "spherical-initial-view"
+  private static let fisheyeFieldOfViewTag = "spherical-fisheye-field-of-view"
+  private static let lensesTag = "lens-calibration"
   /// Maximum size in bytes of a lens calibration: each lens takes about two hundred.
   private static let largestLenses = 64 << 10
 

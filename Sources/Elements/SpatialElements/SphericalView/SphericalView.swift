@@ -97,7 +97,7 @@ final class SphericalView: SphereFilter {
   private static let longestPath = 16 << 20
 
   /// A camera that follows a path ignores navigation.
-  var canNavigate: Bool { settings.current.navigates && path.current == nil }
+  private var canNavigate: Bool { settings.current.navigates && path.current == nil }
 
   func follow(_ time: UInt64) {
     followControlSources(at: time)

@@ -107,7 +107,7 @@ struct ViewNavigation {
   }
 
   /// Whether the coordinates are plausible for a window.
-  static func isPlace(_ x: Double, _ y: Double) -> Bool { abs(x) < 1e6 && abs(y) < 1e6 }
+  fileprivate static func isPlace(_ x: Double, _ y: Double) -> Bool { abs(x) < 1e6 && abs(y) < 1e6 }
 
   /// Direction at a pixel of either eye, relative to the view.
   private func ray(_ x: Double, _ y: Double, _ view: CameraView) -> Direction? {

@@ -57,7 +57,7 @@ final class StereoTagger: TransformImplementation {
     var viewID: Int32 = -1
     var layerID: Int32 = -1
 
-    var marksBuffers: Bool { eye != .none || viewID >= 0 || layerID >= 0 }
+    fileprivate var marksBuffers: Bool { eye != .none || viewID >= 0 || layerID >= 0 }
   }
 
   struct Streaming {

@@ -167,7 +167,7 @@ struct PairedFrames {
   ///     other eye.
   ///   - right: the same for the right eye.
   ///   - frameDuration: in nanoseconds; nil if unknown.
-  mutating func decide(
+  fileprivate mutating func decide(
     left: Int64?, right: Int64?, frameDuration: ClockTime?, _ settings: PairingSettings
   ) -> Decision {
     guard let left, let right else { return .pair }

@@ -31,14 +31,14 @@ extension DecoderConfigurationRecord {
 
   /// Reads from `min_spatial_segmentation_idc` to `parallelismType`, including the preceding
   /// reserved bits.
-  mutating func readSegmentation(_ reader: inout BitReader) throws(SyntaxError) {
+  fileprivate mutating func readSegmentation(_ reader: inout BitReader) throws(SyntaxError) {
     _ = try reader.u(4, "reserved")
     minSpatialSegmentationIDC = try reader.u(12, "min_spatial_segmentation_idc")
     _ = try reader.u(6, "reserved")
     parallelismType = try reader.u(2, "parallelismType")
   }
 
-  func writeSegmentation(to writer: inout BitWriter) {
+  fileprivate func writeSegmentation(to writer: inout BitWriter) {
     writer.u(0xF, 4)
     writer.u(minSpatialSegmentationIDC, 12)
     writer.u(0x3F, 6)
@@ -46,14 +46,14 @@ extension DecoderConfigurationRecord {
   }
 
   /// Reads `numTemporalLayers` and all following fields.
-  mutating func readLayersAndArrays(_ reader: inout BitReader) throws(SyntaxError) {
+  fileprivate mutating func readLayersAndArrays(_ reader: inout BitReader) throws(SyntaxError) {
     temporalLayerCount = try reader.u(3, "numTemporalLayers")
     temporalIDNested = try reader.flag("temporalIdNested")
     lengthSize = try reader.u(2, "lengthSizeMinusOne") + 1
     arrays = try ParameterSetArray.readAll(&reader)
   }
 
-  func writeLayersAndArrays(to writer: inout BitWriter) {
+  fileprivate func writeLayersAndArrays(to writer: inout BitWriter) {
     writer.u(temporalLayerCount, 3)
     writer.flag(temporalIDNested)
     writer.u(lengthSize - 1, 2)
@@ -122,7 +122,9 @@ public struct ParameterSetArray: Hashable, Sendable {
   }
 
   /// Reads `numOfArrays` and the arrays.
-  static func readAll(_ reader: inout BitReader) throws(SyntaxError) -> [ParameterSetArray] {
+  fileprivate static func readAll(_ reader: inout BitReader) throws(SyntaxError)
+    -> [ParameterSetArray]
+  {
     var arrays: [ParameterSetArray] = []
     for _ in 0..<(try reader.u(8, "numOfArrays")) {
       let isComplete = try reader.flag("array_completeness")
@@ -255,7 +257,7 @@ public struct HEVCDecoderConfigurationRecord: DecoderConfigurationRecord {
 }
 
 extension LayeredParameterSets {
-  func firstBaseSequenceParameterSet() throws(SyntaxError) -> SequenceParameterSet {
+  fileprivate func firstBaseSequenceParameterSet() throws(SyntaxError) -> SequenceParameterSet {
     guard let first = baseSequenceParameterSets.first else {
       throw SyntaxError(
         structure: "HEVCDecoderConfigurationRecord", element: "general_profile_idc", bitOffset: 0,

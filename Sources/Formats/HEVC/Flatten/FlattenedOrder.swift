@@ -39,7 +39,7 @@ struct FlattenedOrder: Sendable {
   }
 
   /// Maximum number of pictures in a reference picture set in H.265.
-  static let maximumSetSize = 15
+  private static let maximumSetSize = 15
 
   /// Maximum number of pictures in a reference picture set, and in the buffer besides the current
   /// one.

@@ -208,7 +208,9 @@ enum Level {
   /// Returns the lowest `general_level_idc`, at least `atLeast`, that allows `pictures` pictures of
   /// `pictureSize` luma samples in the decoded picture buffer and `sampleRate` luma samples per
   /// second (0 if unknown). If no level does, returns level 8.5, which has no limits.
-  static func idc(pictureSize: Int, pictures: Int, sampleRate: Double, atLeast: Int) -> Int {
+  fileprivate static func idc(pictureSize: Int, pictures: Int, sampleRate: Double, atLeast: Int)
+    -> Int
+  {
     let fit = table.first {
       maxPictures($0.pictureSize, pictureSize) >= pictures && Double($0.sampleRate) >= sampleRate
     }

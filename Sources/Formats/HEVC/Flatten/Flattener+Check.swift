@@ -122,9 +122,9 @@ enum SupplementalUnits {
 
 extension SEIMessage.PayloadType {
   /// Whether this is scalable nesting or a message of Annex F, G or I.
-  var isLayerMessage: Bool { rawValue == 133 || 160...181 ~= rawValue }
+  fileprivate var isLayerMessage: Bool { rawValue == 133 || 160...181 ~= rawValue }
 
   /// Whether this is buffering period, picture timing, active parameter sets or decoding unit
   /// information.
-  var isHRDMessage: Bool { [0, 1, 129, 130].contains(rawValue) }
+  fileprivate var isHRDMessage: Bool { [0, 1, 129, 130].contains(rawValue) }
 }

@@ -11,9 +11,9 @@ struct ElementaryStreamDescriptor: Equatable {
   var decoderSpecificInfo: [UInt8]?
 
   // Tags of descriptors (ISO/IEC 14496-1 table 1).
-  static let esTag = 3
-  static let decoderConfigTag = 4
-  static let decoderSpecificInfoTag = 5
+  private static let esTag = 3
+  private static let decoderConfigTag = 4
+  private static let decoderSpecificInfoTag = 5
   private static let slConfigTag = 6
 
   func write(to writer: inout BoxWriter) {

@@ -24,7 +24,7 @@ struct BoxReader: Sendable {
 
   /// Maximum number of child boxes. No real movie has more, and each costs many times the memory of
   /// its bytes in the file.
-  static let maximumChildCount = 1 << 16
+  private static let maximumChildCount = 1 << 16
 
   /// Creates a reader of a box's content that fills `bytes`, which begins at `base` in the file.
   init(_ bytes: [UInt8], type: FourCC, path: String, base: UInt64 = 0) {
@@ -72,7 +72,7 @@ struct BoxReader: Sendable {
   var remaining: Int { end - position }
 
   /// Offset of the box in the file.
-  var fileOffset: UInt64 { base &+ UInt64(clamping: start) }
+  private var fileOffset: UInt64 { base &+ UInt64(clamping: start) }
 
   func error(_ reason: String) -> ISOBMFFError {
     ISOBMFFError(path: path, offset: fileOffset, reason: reason)

@@ -268,7 +268,7 @@ public enum FragmentFormat: Equatable, Sendable {
   /// Writes `styp`, before a segment's first fragment (ISO/IEC 14496-12 8.16.2).
   ///
   /// - Parameter isLast: whether no segment follows.
-  static func writeSegmentType(isLast: Bool, to writer: inout BoxWriter) {
+  fileprivate static func writeSegmentType(isLast: Bool, to writer: inout BoxWriter) {
     writer.box("styp") {
       $0.write("msdh" as FourCC)
       $0.write(UInt32(0))

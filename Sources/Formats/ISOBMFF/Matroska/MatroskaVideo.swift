@@ -56,17 +56,17 @@ public struct MatroskaVideo: Equatable, Sendable {
     static let header: ElementReader.ID = 0x1A45_DFA3
     static let segment: ElementReader.ID = 0x1853_8067
     static let tracks: ElementReader.ID = 0x1654_AE6B
-    static let cluster: ElementReader.ID = 0x1F43_B675
-    static let trackEntry: ElementReader.ID = 0xAE
-    static let trackType: ElementReader.ID = 0x83
+    fileprivate static let cluster: ElementReader.ID = 0x1F43_B675
+    fileprivate static let trackEntry: ElementReader.ID = 0xAE
+    fileprivate static let trackType: ElementReader.ID = 0x83
     static let video: ElementReader.ID = 0xE0
-    static let stereoMode: ElementReader.ID = 0x53B8
+    fileprivate static let stereoMode: ElementReader.ID = 0x53B8
     static let projection: ElementReader.ID = 0x7670
-    static let projectionType: ElementReader.ID = 0x7671
-    static let projectionPrivate: ElementReader.ID = 0x7672
-    static let poseYaw: ElementReader.ID = 0x7673
-    static let posePitch: ElementReader.ID = 0x7674
-    static let poseRoll: ElementReader.ID = 0x7675
+    fileprivate static let projectionType: ElementReader.ID = 0x7671
+    fileprivate static let projectionPrivate: ElementReader.ID = 0x7672
+    fileprivate static let poseYaw: ElementReader.ID = 0x7673
+    fileprivate static let posePitch: ElementReader.ID = 0x7674
+    fileprivate static let poseRoll: ElementReader.ID = 0x7675
   }
 
   /// A track list is a few hundred bytes long; a mesh projection in it up to a few megabytes.

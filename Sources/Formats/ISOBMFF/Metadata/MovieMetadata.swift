@@ -39,7 +39,7 @@ public struct MovieMetadata: Equatable, Sendable {
 
 extension MovieMetadata {
   /// The four-character keys of `ilst` that replace QuickTime's keys in MP4.
-  static let itemListKeys: [String: FourCC] = [
+  private static let itemListKeys: [String: FourCC] = [
     "com.apple.quicktime.title": "©nam",
     "com.apple.quicktime.artist": "©ART",
     "com.apple.quicktime.album": "©alb",

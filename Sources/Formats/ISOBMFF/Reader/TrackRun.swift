@@ -136,7 +136,7 @@ extension TrackRun {
       time += Int64(duration)
     }
 
-    mutating func addUniform(
+    fileprivate mutating func addUniform(
       count: Int, defaults: Defaults, firstSampleFlags: UInt32?, length: Int64
     ) {
       guard count > 0 else { return }

@@ -18,7 +18,7 @@ struct InterruptedRecording: Sendable {
     /// Whether a sample is missing, so that all later ones are ignored.
     var isCutOff = false
 
-    mutating func extend(to sample: SampleDescription) {
+    fileprivate mutating func extend(to sample: SampleDescription) {
       let start = sample.decodeTime &+ Int64(sample.compositionOffset)
       end = max(end, start &+ Int64(sample.duration) &* Int64(sample.count))
     }

@@ -76,7 +76,7 @@ public struct AudioSampleEntry: Equatable, Sendable {
 extension AudioSampleEntry {
   /// Returns the type for a format in QuickTime's version 0 sound description; nil if the format
   /// needs version 2.
-  func classicType(of format: PCMFormat) -> FourCC? {
+  private func classicType(of format: PCMFormat) -> FourCC? {
     guard format.bitsPerSample == 16, !format.isFloat, format.isSigned, channelCount <= 2,
       sampleRate <= 0xFFFF
     else { return nil }

@@ -115,7 +115,7 @@ extension VisualSampleEntry {
     }
   }
 
-  func writeExtensions(to writer: inout BoxWriter, container: MovieContainer) {
+  private func writeExtensions(to writer: inout BoxWriter, container: MovieContainer) {
     colour?.write(to: &writer, container: container)
     fields?.write(to: &writer)
     chromaLocation?.write(to: &writer)

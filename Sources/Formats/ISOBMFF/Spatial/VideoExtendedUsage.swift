@@ -321,7 +321,7 @@ extension VideoExtendedUsage {
     writer.box("vexu") { $0.write(payload) }
   }
 
-  func writtenPayload(others: [String: [OpaqueBox]]) -> [UInt8] {
+  private func writtenPayload(others: [String: [OpaqueBox]]) -> [UInt8] {
     var writer = BoxWriter()
     func container(
       _ path: String, _ type: FourCC, isNeeded: Bool, in writer: inout BoxWriter,

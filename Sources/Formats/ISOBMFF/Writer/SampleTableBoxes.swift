@@ -147,7 +147,7 @@ extension OtherSampleEntry {
 
 extension AudioSampleEntry {
   /// Pre-roll in samples: one for AAC's overlapping windows; 80 ms of 20 ms packets for Opus.
-  var rollDistance: Int16? {
+  fileprivate var rollDistance: Int16? {
     switch coding {
     case .aac: -1
     case .opus: -4

@@ -92,7 +92,7 @@ package final class AppSink: @unchecked Sendable {
 
   /// The data of the element's callbacks.
   private final class Watcher: Sendable {
-    let onChange: @Sendable () -> Void
+    fileprivate let onChange: @Sendable () -> Void
 
     init(_ onChange: @escaping @Sendable () -> Void) { self.onChange = onChange }
   }

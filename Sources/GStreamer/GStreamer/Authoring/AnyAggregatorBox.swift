@@ -8,7 +8,7 @@ class AnyAggregatorBox: ElementBox, @unchecked Sendable {
   /// The monitor of the request pads' queues.
   let samples = SampleMonitor()
   /// Whether request pads queue samples in batches.
-  let queuesSamples = Atomic(false)
+  private let queuesSamples = Atomic(false)
   var aggregator: UnsafeMutablePointer<GstAggregator> { cast(pointer) }
   private var parent: UnsafeMutablePointer<GstAggregatorClass> {
     parentClass.assumingMemoryBound(to: GstAggregatorClass.self)

@@ -111,8 +111,8 @@ public enum ElementInterface: Sendable {
 final class ElementClass: @unchecked Sendable {
   let declare: (UnsafeMutableRawPointer) -> Void
   let make: (ElementInstance) throws -> ElementBox
-  let getProperty: (Int, ElementBox, UnsafeMutablePointer<GValue>) -> Void
-  let setProperty: (Int, ElementBox, UnsafePointer<GValue>) -> Void
+  fileprivate let getProperty: (Int, ElementBox, UnsafeMutablePointer<GValue>) -> Void
+  fileprivate let setProperty: (Int, ElementBox, UnsafePointer<GValue>) -> Void
   /// The class structure of the base class; nil before class initialization.
   private(set) var parentClass: UnsafeMutableRawPointer?
 

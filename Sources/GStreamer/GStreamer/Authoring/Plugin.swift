@@ -167,7 +167,7 @@ extension PluginDeclaration {
   }
 
   /// Whether this process has registered types of the plugin's elements.
-  var hasTypes: Bool {
+  private var hasTypes: Bool {
     features.contains { feature in
       (feature as? any ElementFeature).map { g_type_from_name($0.typeName) != 0 } ?? false
     }

@@ -18,7 +18,7 @@ public protocol RequestPadImplementation: ElementImplementation {
 
 extension ElementBox {
   /// Returns a new pad to `gst_element_request_pad`; nil if none can be created.
-  final func createRequestedPad(
+  private final func createRequestedPad(
     _ template: UnsafeMutablePointer<GstPadTemplate>, named requested: String?
   ) -> UnsafeMutablePointer<GstPad>? {
     guard let implementation = core.requestPadImplementation,
@@ -35,7 +35,7 @@ extension ElementBox {
     }
   }
 
-  final func releaseRequestedPad(_ pad: UnsafeMutablePointer<GstPad>) {
+  private final func releaseRequestedPad(_ pad: UnsafeMutablePointer<GstPad>) {
     guard let implementation = core.requestPadImplementation else { return }
     // Data flow must stop first.
     gst_pad_set_active(pad, 0)

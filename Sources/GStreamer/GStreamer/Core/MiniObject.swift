@@ -33,7 +33,7 @@ public class MiniObject: @unchecked Sendable {
   }
 
   /// Gives up the reference without releasing it, after another owner has taken it over.
-  func disown() { isOwned = false }
+  private func disown() { isOwned = false }
 
   /// Releases the reference.
   fileprivate func release() {

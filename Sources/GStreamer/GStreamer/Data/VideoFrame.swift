@@ -57,7 +57,7 @@ public struct VideoFrame: ~Copyable, @unchecked Sendable {
   }
 
   /// Calls `body` with the C structure, which is valid only during the call.
-  func withFrame(_ body: (UnsafeMutablePointer<GstVideoFrame>) -> Void) {
+  fileprivate func withFrame(_ body: (UnsafeMutablePointer<GstVideoFrame>) -> Void) {
     var frame = frame
     body(&frame)
   }

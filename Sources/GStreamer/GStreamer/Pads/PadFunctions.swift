@@ -199,7 +199,7 @@ final class Callback<Function> {
   /// The Swift object that the pad was created with, while it exists.
   private weak var pad: Pad?
   /// Reused for each buffer, with the stream lock held.
-  var reused = ReusedObject<Buffer>()
+  fileprivate var reused = ReusedObject<Buffer>()
 
   init(_ call: Function, of pad: Pad? = nil) {
     self.call = call
@@ -325,7 +325,7 @@ extension Pad {
 
   /// Calls `body` repeatedly in a thread of the pad, each time with the stream lock held, until the
   /// task is paused or stopped. An existing task resumes with the body it has.
-  func startTask(_ body: @escaping () -> Void) -> Bool {
+  fileprivate func startTask(_ body: @escaping () -> Void) -> Bool {
     // For an existing task, GStreamer ignores the new context but does not release it.
     guard pointer.pointee.task == nil else { return resumeTask() }
     return gst_pad_start_task(

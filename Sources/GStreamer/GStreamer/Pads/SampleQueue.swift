@@ -16,11 +16,11 @@ final class SampleQueue: @unchecked Sendable {
   private static let maximumCount = 4096
 
   /// Shared by all pads of the element.
-  let monitor: SampleMonitor
+  fileprivate let monitor: SampleMonitor
   private let chain: GstPadChainFunction
   private let activateMode: GstPadActivateModeFunction
   /// Incremented when the queued samples are discarded.
-  let epoch = Atomic(0)
+  fileprivate let epoch = Atomic(0)
   // Accessed with the monitor locked.
   /// Maximum duration of the queue in nanoseconds; 0 to leave queueing to GstAggregator.
   private var duration: ClockTime = 0
@@ -201,7 +201,7 @@ final class SampleBatch: @unchecked Sendable {
   }
 
   /// Creates the buffer that represents the batch in GstAggregator's queue.
-  func makeCarrier() -> UnsafeMutablePointer<GstBuffer>? {
+  fileprivate func makeCarrier() -> UnsafeMutablePointer<GstBuffer>? {
     guard let carrier = gst_buffer_new() else { return nil }
     carrier.pointee.dts = start ?? .max
     carrier.pointee.pts = start ?? .max
@@ -277,7 +277,7 @@ final class SampleMonitor: Sendable {
 
   private let monitor = Monitor(State())
 
-  func locked<Result>(_ body: (inout State) -> Result) -> Result {
+  fileprivate func locked<Result>(_ body: (inout State) -> Result) -> Result {
     var result: Result?
     monitor.withLock { result = body(&$0) }
     // `body` has run exactly once.
@@ -295,7 +295,7 @@ final class SampleMonitor: Sendable {
   }
 
   /// Waits until `isFull` is false, then runs `body`, both while it is locked.
-  func locked<Result>(
+  fileprivate func locked<Result>(
     whenNot isFull: () -> Bool, _ body: (inout State) -> Result
   ) -> Result {
     var result: Result?
@@ -317,13 +317,13 @@ final class SampleMonitor: Sendable {
   // MARK: While it is locked
 
   /// What is there is to be taken.
-  func setUrgent(_ state: inout State) {
+  fileprivate func setUrgent(_ state: inout State) {
     state.isUrgent = true
     if state.isWaitingForSamples { monitor.wakeAll() }
   }
 
   /// Samples have been taken.
-  func signalRoom(_ state: inout State) {
+  fileprivate func signalRoom(_ state: inout State) {
     if state.waitingForRoom > 0 { monitor.wakeAll() }
   }
 }

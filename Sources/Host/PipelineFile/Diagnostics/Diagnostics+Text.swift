@@ -76,7 +76,7 @@ private struct SourceExcerpt {
     shown = head + scalars[start..<end] + tail
   }
 
-  var gutter: Int { number.count }
+  fileprivate var gutter: Int { number.count }
 
   func lines(_ style: Style, code: String) -> [String] {
     let indent = before.map { $0 == "\t" ? "\t" : " " }.joined()

@@ -114,7 +114,7 @@ extension ModelCheck {
       notes: [.init(message: "it is linked here", location: first)])
   }
 
-  func checkTemplateUse(_ named: NamedStep, _ template: Template, _ scope: ParameterScope) {
+  private func checkTemplateUse(_ named: NamedStep, _ template: Template, _ scope: ParameterScope) {
     let name = named.name.text
     usedTemplates.insert(name)
     if let pad = named.pad {
@@ -132,7 +132,7 @@ extension ModelCheck {
   ///
   /// - Parameter isChain: whether the step is part of a template, which creates an element for each
   ///   use.
-  func checkNewElement(
+  private func checkNewElement(
     _ named: NamedStep, _ step: LinkStep, _ scope: ParameterScope, isChain: Bool = false
   ) {
     let name = named.name.text
@@ -204,7 +204,7 @@ extension ModelCheck {
 
 extension ModelCheck {
   /// Maximum nesting depth of templates.
-  static let nestingLimit = 16
+  private static let nestingLimit = 16
   /// More elements than a process can run.
   static let elementLimit = 100_000
 

@@ -68,7 +68,7 @@ final class YAMLEvents {
   private var line = 1
 
   /// Deeper than the format nests. libyaml's time grows with the square of the depth.
-  static let depthLimit = 24
+  private static let depthLimit = 24
 
   init(_ text: String) throws(YAMLError) {
     parser = .allocate(capacity: 1)

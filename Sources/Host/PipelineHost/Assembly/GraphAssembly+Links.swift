@@ -49,7 +49,7 @@ extension GraphAssembly {
   }
 
   /// Returns the formats that the link's source pad must support; nil for any.
-  func wantedCaps(_ index: Int) -> PadFilter? {
+  private func wantedCaps(_ index: Int) -> PadFilter? {
     var index = index
     if let text = graph.links[index].padCaps?.text { return PadFilter(text) }
     // Queues and tees accept whatever the elements downstream of them accept.
@@ -221,7 +221,7 @@ extension GraphAssembly {
 
   /// Creates an optional branch, from its end to its beginning, so that no data flows before the
   /// branch is complete.
-  func makeBranch(behind first: Int) throws(Mistake) {
+  private func makeBranch(behind first: Int) throws(Mistake) {
     let behind = links(behind: first)
     // Two branches may lead to the same element.
     let links = state.withLock { state in
@@ -324,7 +324,7 @@ struct PadFilter {
       || other.caps.structures.contains { part in kinds.contains { part.name.hasPrefix($0) } }
   }
 
-  func admits(_ caps: Caps) -> Bool { canIntersect(PadFilter(caps)) }
+  fileprivate func admits(_ caps: Caps) -> Bool { canIntersect(PadFilter(caps)) }
 }
 
 extension Caps {

@@ -18,7 +18,7 @@ struct LinkMeter: Sendable {
     let buffers = Atomic(0)
     let latest = Atomic<UInt64>(.max)
     let carriesFrames = Atomic(false)
-    let isWatching = Atomic(false)
+    fileprivate let isWatching = Atomic(false)
 
     /// Records a buffer; returns whether to keep watching.
     func see(_ buffer: PassingBuffer) -> Bool {

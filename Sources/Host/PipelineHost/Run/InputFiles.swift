@@ -85,7 +85,7 @@ extension ElementType {
 
 extension ResolvedGraph.Element {
   /// The regular file that `location` names; nil for devices and pipes.
-  var regularFile: (path: String, location: SourceLocation)? {
+  fileprivate var regularFile: (path: String, location: SourceLocation)? {
     guard let file = namedFile else { return nil }
     var status = stat()
     guard stat(file.path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else { return nil }

@@ -40,7 +40,7 @@ struct PlayedStream: Sendable {
   mutating func interrupt() { isDiscontinuous = true }
 
   /// Returns the discontinuity flag for the next sample, and clears it.
-  mutating func takeDiscontinuity() -> Sample.Flags {
+  private mutating func takeDiscontinuity() -> Sample.Flags {
     defer { isDiscontinuous = false }
     return isDiscontinuous ? .discontinuity : []
   }

@@ -179,7 +179,7 @@ struct TimelineEdit: Hashable, Sendable {
   /// Media rate as a 16.16 fixed-point number; never 0.
   var rate: UInt64 = Self.normalRate
 
-  static let normalRate: UInt64 = 0x1_0000
+  fileprivate static let normalRate: UInt64 = 0x1_0000
 
   var movieEnd: Nanoseconds? { duration.map { saturatingSum(movieStart, $0) } }
   var stop: Nanoseconds? { movieEnd.map { timestamp(at: $0) } }

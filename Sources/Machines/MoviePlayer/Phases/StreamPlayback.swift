@@ -71,7 +71,7 @@ struct StreamPlayback: ~Copyable, Sendable {
   }
 
   /// Prepares for parsing the movie again from a fragment on.
-  mutating func forgetFragments(before offset: UInt64) {
+  private mutating func forgetFragments(before offset: UInt64) {
     playback.movie = bareMovie
     playback.isComplete = false
     stream.readBoxes(from: offset)
@@ -221,7 +221,7 @@ struct UpstreamTime: Sendable {
 
   /// Updates the offset from the start of a fragment in its own and in upstream's times; returns by
   /// how much the times of the following samples move, in nanoseconds.
-  mutating func alignStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
+  fileprivate mutating func alignStart(own: Nanoseconds, upstream: Nanoseconds) -> Int64 {
     isOpen = false
     let wanted = saturatingDifference(Int64(clamping: upstream), Int64(clamping: own))
     guard wanted.magnitude > Self.tolerance else { return 0 }
@@ -269,7 +269,7 @@ extension StreamPlayback {
   }
 
   /// Determines the offset between the times of a new fragment and upstream's.
-  mutating func alignWithUpstream() {
+  private mutating func alignWithUpstream() {
     guard upstream?.isOpen == true, let time = stream.input.time else { return }
     let starts = playback.tracks.indices.compactMap { track -> Nanoseconds? in
       guard playback.samples(track).count > 0 else { return nil }

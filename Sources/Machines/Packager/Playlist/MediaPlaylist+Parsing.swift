@@ -49,7 +49,7 @@ extension MediaPlaylist {
     var sectionEnd: UInt64 = 0
 
     /// Applies the properties that carry over from the previous segments.
-    mutating func prepareNext() {
+    fileprivate mutating func prepareNext() {
       next.map = map
       next.programDateTime = next.programDateTime ?? date
     }

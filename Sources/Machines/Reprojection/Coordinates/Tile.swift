@@ -34,7 +34,7 @@ struct Tile {
     let top, bottom, left, right: Float
 
     /// Maximum distance of a position beyond the corners.
-    var bulge: Float { (max(abs(top), abs(bottom)) + max(abs(left), abs(right))) / 8 }
+    fileprivate var bulge: Float { (max(abs(top), abs(bottom)) + max(abs(left), abs(right))) / 8 }
   }
 }
 

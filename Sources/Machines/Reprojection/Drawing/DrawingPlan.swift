@@ -10,7 +10,7 @@ final class DrawingPlan {
   /// Row strides of the source's planes, in bytes.
   private let strides: [Int]
   let format: PictureFormat
-  let lattices: [Lattice]
+  private let lattices: [Lattice]
   /// One per lattice.
   private var finders: [BlockCoordinates]
   /// One per thread, for a view that moves.
@@ -22,7 +22,7 @@ final class DrawingPlan {
   /// The blocks of all lattices.
   private let jobs: [Job]
   /// For each picture and plane, the halved planes.
-  var mips: [[[MipPlane]]] = []
+  private var mips: [[[MipPlane]]] = []
   /// One per thread.
   let pieces: [PieceMemory]
 
@@ -242,7 +242,7 @@ extension DrawingPlan {
 
 extension DrawingPlan {
   /// Computes the levels of the source that the view needs, limited to the rows it needs.
-  func makeLevels(
+  private func makeLevels(
     _ pictures: ArraySlice<Reprojector.Picture>, _ owner: Reprojector, _ need: DirectionGrid.Need
   ) {
     while mips.count < pictures.count {

@@ -17,7 +17,7 @@ struct SphereChart {
   /// Latitude at which the meridians end, in degrees.
   private static let lastParallel = 75.0
   /// Radius of a mark, in degrees.
-  static let markRadius = 1.4
+  private static let markRadius = 1.4
   /// Size of a dot of words and of numbers, in degrees.
   private static let (wordDot, numberDot) = (0.8, 0.35)
 
@@ -33,7 +33,7 @@ struct SphereChart {
   private static let (paper, ink) = (RGB(255, 255, 255), RGB(12, 12, 24))
 
   /// Returns the colour of the mark nearest to a direction, one of six.
-  static func markColor(_ direction: SkyDirection) -> RGB {
+  private static func markColor(_ direction: SkyDirection) -> RGB {
     if abs(direction.latitude) > 45 { return direction.latitude > 0 ? upColor : downColor }
     return markColors[direction.side.index]
   }

@@ -171,7 +171,9 @@ extension SphereWorld {
     }
 
     /// Returns `color` with the ball in front of it.
-    func painted(over color: RGB, from origin: SIMD3<Double>, _ ray: SIMD3<Double>) -> RGB {
+    fileprivate func painted(over color: RGB, from origin: SIMD3<Double>, _ ray: SIMD3<Double>)
+      -> RGB
+    {
       let coverage = coverage(from: origin, ray)
       guard coverage > 0 else { return color }
       return color.mixed(with: self.color(from: origin, ray), coverage)
@@ -203,7 +205,7 @@ extension SphereWorld {
   }
 
   /// The static balls, farthest first.
-  static let staticBalls = [
+  private static let staticBalls = [
     Ball(
       "far right ball", longitude: 68, latitude: 11, distance: 8, radius: 0.6,
       RGB(54, 120, 196), RGB(255, 196, 61)),
