@@ -66,7 +66,8 @@ import Testing
     pps.u(0b01, 2)  // sign data hiding, CABAC init
     pps.ue(0)
     pps.ue(0)
-    pps.u(0b1000, 4)  // init_qp 0, constrained intra, transform skip, QP delta
+    pps.ue(5)  // init_qp 3
+    pps.u(0b000, 3)  // constrained intra, transform skip, QP delta
     pps.u(0b11, 2)
     pps.u(0b1110, 4)  // chroma QP offsets, weighted P and B, transquant bypass
     pps.u(0b11, 2)  // tiles and wavefronts
@@ -197,6 +198,7 @@ import Testing
     #expect(slice.listEntriesL0 == [3, 0])
     #expect(slice.listEntriesL1 == nil)
     #expect(slice.temporalMVP)
+    #expect(slice.qp == 26 + 3 + 1)
     #expect(Array(unit[slice.dataOffset...]) == Self.data)
   }
 

@@ -24,6 +24,8 @@ public struct PictureParameterSet: Hashable, Sendable {
   public private(set) var numRefIndexL1DefaultActiveMinus1 = 0
   /// `pps_slice_chroma_qp_offsets_present_flag`
   public private(set) var sliceChromaQPOffsetsPresent = false
+  /// `init_qp_minus26` + 26, from -48 to 51.
+  public private(set) var initialQP = 26
   /// `weighted_pred_flag`
   public private(set) var weightedPrediction = false
   /// `weighted_bipred_flag`
@@ -101,7 +103,7 @@ public struct PictureParameterSet: Hashable, Sendable {
   }
 
   private mutating func readTools(_ reader: inout BitReader) throws(SyntaxError) {
-    _ = try reader.se("init_qp_minus26", in: -74...25)
+    initialQP = 26 + (try reader.se("init_qp_minus26", in: -74...25))
     _ = try reader.flag("constrained_intra_pred_flag")
     transformSkipEnabled = try reader.flag("transform_skip_enabled_flag")
     if try reader.flag("cu_qp_delta_enabled_flag") {

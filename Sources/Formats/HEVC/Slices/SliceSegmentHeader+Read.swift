@@ -102,7 +102,7 @@ extension SliceSegmentHeader {
     }
     layout.referenceLists = reader.position..<reader.position
     if sliceType != .i { try readPrediction(&reader, sps, pps) }
-    _ = try reader.se("slice_qp_delta", in: -100...100)
+    qp = pps.initialQP + (try reader.se("slice_qp_delta", in: -100...100))
     if pps.sliceChromaQPOffsetsPresent {
       _ = try reader.se("slice_cb_qp_offset", in: -12...12)
       _ = try reader.se("slice_cr_qp_offset", in: -12...12)

@@ -60,6 +60,9 @@ public struct SliceSegmentHeader: Sendable {
   public internal(set) var listEntriesL0: [Int]?
   /// `list_entry_l1`; nil if list 1 is not modified.
   public internal(set) var listEntriesL1: [Int]?
+  /// SliceQpY (7-54): the QP of the slice's first block; 26 in a dependent slice segment, which
+  /// does not say it.
+  public internal(set) var qp = 26
 
   /// NumPicTotalCurr (7-55, F-56)
   public var totalReferenceCount: Int {
