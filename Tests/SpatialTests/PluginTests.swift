@@ -68,11 +68,37 @@ struct PluginTests {
     let libraries = try Program.run(["ldd", library]).output
     #expect(libraries.contains("libgstreamer-1.0"))
     #expect(!libraries.contains("libswift"))
+    #expect(!libraries.contains("libx265"))
     #expect(!libraries.contains("not found"))
     let symbols = try Program.run(["nm", "-D", "--defined-only", "--extern-only", library]).output
     let exported = symbols.split(separator: "\n").compactMap { $0.split(separator: " ").last }
       .filter { $0.contains("gst") }
     #expect(exported == ["gst_plugin_spatial_get_desc"])
+  }
+
+  @Test("reading opens no libx265, and encoding does", .tags(.process))
+  func opensX265() throws {
+    let folder = try TemporaryFolder()
+    let path = folder.path("movie.mov")
+    /// The files that the loader opens for a line of gst-launch.
+    func opened(_ line: String) throws -> String {
+      let trace = folder.path("trace")
+      let ended = try Program.run(
+        ["gst-launch-1.0", "-q"] + line.words,
+        environment: [
+          "LD_DEBUG": "files", "LD_DEBUG_OUTPUT": trace, "GST_REGISTRY_UPDATE": "no",
+        ])
+      #expect(ended.status == 0, "\(ended.output)")
+      let files = folder.names.filter { $0.hasPrefix("trace.") }.map { folder.path($0) }
+      defer { for file in files { try? FileManager.default.removeItem(atPath: file) } }
+      return try files.map { try String(contentsOfFile: $0, encoding: .utf8) }.joined()
+    }
+    #expect(try opened("\(LifeCycleTests.movie)\(path)").contains("libx265.so."))
+    let reading = try opened(
+      "filesrc location=\(path) ! mvhevcdemux name=d "
+        + "d.left ! queue ! fakesink d.right ! queue ! fakesink")
+    #expect(reading.contains("libgstspatial.so"))
+    #expect(!reading.contains("libx265.so"))
   }
 
   @Test("without libx265 movies can be read, and encoding says what is missing", .tags(.process))

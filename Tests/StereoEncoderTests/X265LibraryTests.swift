@@ -2,26 +2,30 @@
 
 import Foundation
 import StereoEncoder
+import TestKit
 import Testing
 
 struct X265LibraryTests {
-  private func reason(_ known: [X265Layout]) throws -> String {
+  private let folder: TemporaryFolder
+
+  init() throws {
+    folder = try TemporaryFolder()
+  }
+
+  /// Why none of these adapters encodes.
+  private func reason(builtIn: X265Adapter? = nil, files: [String] = []) throws -> String {
     let error = #expect(throws: StereoEncoderError.self) {
-      _ = try X265Library(bitDepth: 8, known: known)
+      _ = try X265Library(bitDepth: 8, builtIn: builtIn, files: files)
     }
     guard case .library(let reason)? = error else {
-      Issue.record("\(String(describing: error))")
-      return ""
+      throw Failure(String(describing: error))
     }
     return reason
   }
 
-  /// What is installed, with its layout.
-  private func used() throws -> X265Layout { try X265Library(bitDepth: 8).layout }
-
   @Test("there is an encoder for 8 and for 10 bits, and none for 9")
   func bitDepths() throws {
-    #expect(try X265Library(bitDepth: 8).layout.build == X265Library(bitDepth: 10).layout.build)
+    #expect(try X265Library(bitDepth: 8).build == X265Library(bitDepth: 10).build)
     #expect(throws: StereoEncoderError.self) { try X265Library(bitDepth: 9) }
   }
 
@@ -38,41 +42,74 @@ struct X265LibraryTests {
     for build in [215, 216] as [Int32] { try EncoderOption.check(single, build: build) }
   }
 
-  @Test("a build that is not known is named, with the packages that help")
-  func unknownBuild() throws {
-    let build = try used().build
-    let reason = try reason(X265Layout.known.filter { $0.build != build })
-    #expect(reason.contains("libx265.so.\(build) is of a build that this does not know"))
-    for layout in X265Layout.known { #expect(reason.contains("libx265-\(layout.build)")) }
-  }
-
-  @Test("a library whose structures have other sizes is not used")
-  func otherSizes() throws {
-    let changes: [(inout X265Layout) -> Void] = [
-      { $0.parameters.size += 8 }, { $0.picture.size -= 8 }, { $0.statistics.size += 8 },
-    ]
-    for change in changes {
-      var layout = try used()
-      change(&layout)
-      #expect(
-        try reason([layout]).contains(
-          "libx265.so.\(layout.build) does not have the structures of x265 \(layout.version)"))
+  @Test("if this was built without x265.h, that is what is missing")
+  func withoutHeader() throws {
+    let reason = try reason()
+    for part in ["built without its header", "apt install libx265-dev", "make x265-adapter"] {
+      #expect(reason.contains(part), "\(reason)")
     }
   }
 
-  @Test("a library that keeps an option elsewhere is not used")
-  func misplacedOption() throws {
-    let changes: [(option: String, change: (inout X265Layout) -> Void)] = [
-      ("bframes", { $0.parameters.bframes = .init($0.parameters.bframes.offset + 4) }),
-      ("crf", { $0.parameters.rfConstant = .init($0.parameters.rfConstant.offset + 8) }),
-      ("input-res", { swap(&$0.parameters.sourceWidth, &$0.parameters.sourceHeight) }),
-      ("ctu", { $0.parameters.maxCUSize = $0.parameters.maxTUSize }),
+  @Test("a libx265 that is not there is named, with its package", .tags(.process))
+  func absent() throws {
+    let files = [
+      try X265.makeAdapter(in: folder, build: 902), try X265.makeAdapter(in: folder, build: 901),
     ]
-    for (option, change) in changes {
-      var layout = try used()
-      change(&layout)
-      #expect(try reason([layout]).contains("keeps its option \(option) elsewhere"))
+    let reason = try reason(files: files)
+    for part in [
+      "not installed", "libx265.so.902, nor libx265.so.901", "libx265-902 or libx265-901",
+      "make x265-adapter",
+    ] {
+      #expect(reason.contains(part), "\(reason)")
     }
+  }
+
+  @Test(
+    "a library whose structures have other sizes is not used", .tags(.process),
+    arguments: ["x265_param", "x265_picture", "x265_stats"])
+  func otherSizes(_ structure: String) throws {
+    let file = try X265.makeAdapter(
+      in: folder,
+      changes: [(text: "} \(structure);", by: "int more[8];\n} \(structure);")])
+    let reason = try reason(files: [file])
+    #expect(reason.contains("was built from another x265.h"), "\(reason)")
+    #expect(reason.contains("make x265-adapter"), "\(reason)")
+  }
+
+  @Test("what is no adapter, or one of another version, is not used", .tags(.process))
+  func otherFiles() throws {
+    let text = try folder.write("text", to: "x265-1.so")
+    #expect(try reason(files: [text]).contains("x265-1.so"))
+    let code = try folder.write(
+      """
+      #include "CX265.h"
+      const cx265_adapter *cx265_get_adapter(void) {
+        static const cx265_adapter adapter = {.abi = CX265_ABI + 1};
+        return &adapter;
+      }
+      """, to: "other.c")
+    let other = folder.path("x265-2.so")
+    let compiler = try Program.run([
+      "cc", "-shared", "-fPIC", "-o", other, code,
+      "-I" + Repository.url.appending(path: "Sources/Machines/CX265/include").path,
+    ])
+    #expect(compiler.status == 0, "\(compiler.output)")
+    #expect(try reason(files: [other]).contains("x265-2.so is not made for this version"))
+  }
+
+  @Test(
+    "the first libx265 that can be used is taken, and what is before it does no harm",
+    .tags(.process))
+  func first() throws {
+    let used = try X265Library(bitDepth: 8)
+    let absent = try X265.makeAdapter(in: folder, build: 901)
+    let text = try folder.write("text", to: "x265-1.so")
+    let fitting = try X265.makeAdapter(in: folder)
+    let library = try X265Library(
+      bitDepth: 8, builtIn: X265Adapter(file: absent), files: [text, absent, fitting, text])
+    #expect(fitting.hasSuffix("/x265-\(library.build).so"))
+    let own = try X265Library(bitDepth: 8, builtIn: used.adapter, files: [text])
+    #expect(own.build == used.build)
   }
 
   @Test("numbers are read alike where the locale of the process has a decimal comma")

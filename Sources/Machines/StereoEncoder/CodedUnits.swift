@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import CX265
+
 /// The NAL units of one coded picture, as x265 gave them.
 package struct CodedUnits: Sendable {
   /// All NAL units, each after its length in four bytes.
@@ -7,18 +9,17 @@ package struct CodedUnits: Sendable {
   /// Where each NAL unit lies in `bytes`.
   package let nalUnits: [Range<Int>]
 
-  /// Copies `count` elements of `x265_nal`. x265.h: their payloads lie one after the other, until
-  /// the next call.
-  init(_ units: UnsafeMutableRawPointer, _ count: Int, _ layout: X265Layout.NALUnit) {
+  /// Copies what x265 uses again with the next call.
+  init(_ units: cx265_units) {
     var ranges: [Range<Int>] = []
-    ranges.reserveCapacity(count)
+    ranges.reserveCapacity(Int(units.count))
     var size = 0
-    for index in 0..<count {
+    for unit in UnsafeBufferPointer(start: units.sizes, count: Int(units.count)) {
       let start = size + 4
-      size += Int((units + index * layout.size)[layout.sizeBytes])
+      size += Int(unit)
       ranges.append(start..<max(start, size))
     }
-    bytes = [UInt8](UnsafeRawBufferPointer(start: units[layout.payload], count: size))
+    bytes = [UInt8](UnsafeBufferPointer(start: units.bytes, count: size))
     nalUnits = ranges
   }
 }

@@ -73,7 +73,7 @@ package final class EncoderPair {
     }
     let options = try EncoderOption.list(configuration.optionString)
     let library = try X265Library(bitDepth: configuration.bitDepth)
-    let build = library.layout.build
+    let build = library.build
     try EncoderOption.check(options, build: build)
     wantedPrediction = configuration.interViewPrediction
     configuration.interViewPrediction = try configuration.effectivePrediction(build: build)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import CX265
 import StereoVideo
 
 /// One x265 encoder, for one eye.
@@ -10,6 +11,8 @@ final class EyeEncoder {
   private let library: X265Library
   private let options: [EncoderOption]
   private var encoder: X265Encoder
+  /// Of the base eye, if the dependent eye is to have its QPs; else nil.
+  private var rateControlQPs: RateControlQPReader?
   /// Nil where all of the eye's pictures are coded by themselves.
   let predictor: KeyframePredictor?
   /// Predicted keyframes whose pictures are inside the encoder, by their frames.
@@ -53,13 +56,14 @@ final class EyeEncoder {
     keyframes = predictor.map { _ in KeyframeStatistics() }
     encoder = try Self.open(
       eye: eye, library: library, configuration: configuration, options: options)
-    let used = encoder.parameters
-    framesPerSecond = Double(used[\.fpsNum]) / Double(used[\.fpsDenom])
+    rateControlQPs = Self.rateControlQPs(of: encoder, eye: eye, configuration)
+    let used = encoder.parameters.values
+    framesPerSecond = Double(used.fpsNum) / Double(used.fpsDenom)
     delay =
-      used[\.lookaheadDepth] == 0 && used[\.bframes] == 0
-      ? Int(used[\.frameNumThreads]) - 1
-      : Int(used[\.lookaheadDepth]) + Int(used[\.bframes]) + Int(used[\.frameNumThreads]) + 3
-    reorderDepth = used[\.bframes] == 0 ? 0 : used[\.bframes] > 1 && used[\.bBPyramid] != 0 ? 2 : 1
+      used.lookaheadDepth == 0 && used.bframes == 0
+      ? Int(used.frameNumThreads) - 1
+      : Int(used.lookaheadDepth) + Int(used.bframes) + Int(used.frameNumThreads) + 3
+    reorderDepth = used.bframes == 0 ? 0 : used.bframes > 1 && used.bBPyramid != 0 ? 2 : 1
   }
 
   private static func open(
@@ -72,7 +76,7 @@ final class EyeEncoder {
       configuration.interViewPrediction == .keyframes && eye == configuration.baseEye
     guard
       let encoder = X265Encoder(
-        parameters.values, keepingReconstructions: keepsKeyframes ? [.idr] : [],
+        parameters.x265, keepingReconstructions: keepsKeyframes ? [.idr] : [],
         takesOffsets: configuration.rateControl.isShared)
     else {
       throw try Self.reason(
@@ -80,6 +84,13 @@ final class EyeEncoder {
     }
     try parameters.checkFixedPattern()
     return encoder
+  }
+
+  private static func rateControlQPs(
+    of encoder: X265Encoder, eye: Eye, _ configuration: StereoEncoderConfiguration
+  ) -> RateControlQPReader? {
+    configuration.rateControl.isShared && eye == configuration.baseEye
+      ? RateControlQPReader(encoder.parameters) : nil
   }
 
   /// Of several options that x265 parsed and then refused, finds the first with which it refuses.
@@ -91,7 +102,7 @@ final class EyeEncoder {
       let some = try EyeParameters(
         library: library, configuration: configuration, eye: eye,
         options: Array(options[...index]))
-      if X265Encoder(some.values) == nil {
+      if X265Encoder(some.x265) == nil {
         return .optionValue(name: option.name, value: option.value ?? "true")
       }
     }
@@ -109,6 +120,7 @@ final class EyeEncoder {
     correction = 0
     encoder = try Self.open(
       eye: eye, library: library, configuration: configuration, options: options)
+    rateControlQPs = Self.rateControlQPs(of: encoder, eye: eye, configuration)
   }
 
   /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
@@ -160,6 +172,7 @@ final class EyeEncoder {
         correction += prediction.averageQP - coded.averageQP
         try keyframeLog?.note(frame: coded.pts, bits: prediction.units.bytes.count * 8)
       }
+      coded.rateControlQP = rateControlQPs?.read(coded)
       bytes += (coded.predicted ?? coded.units).bytes.count
       return coded
     } catch {
@@ -169,10 +182,8 @@ final class EyeEncoder {
 
   /// What this encoder has made until now.
   func statistics() -> EyeStatistics {
-    let now = encoder.withStatistics {
-      EyeStatistics(
-        $0, $1, bytes: bytes, framesPerSecond: framesPerSecond, qpCorrection: correction)
-    }
+    let now = EyeStatistics(
+      encoder.statistics, bytes: bytes, framesPerSecond: framesPerSecond, qpCorrection: correction)
     var all = past?.adding(now) ?? now
     all.keyframes = keyframes
     return all

@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import CX265
 import StereoVideo
 
 /// x265's parameters for one eye: the preset, then the configuration, then the person's own
 /// options, then what keeps two encoders in step.
 struct EyeParameters {
-  let values: X265Parameters
+  let x265: X265Parameters
 
   init(
     library: X265Library, configuration: StereoEncoderConfiguration, eye: Eye,
     options: [EncoderOption]
   ) throws(StereoEncoderError) {
-    values = try X265Parameters(
+    x265 = try X265Parameters(
       library, preset: configuration.preset.rawValue, tune: configuration.tune?.rawValue)
-    for (name, value) in settings(of: configuration, eye: eye) { try values.parse(name, value) }
-    for option in options { try values.parse(option.name, option.value) }
-    let unit = max(Int(values[\.maxCUSize]), 1)
+    for (name, value) in settings(of: configuration, eye: eye) { try x265.parse(name, value) }
+    for option in options { try x265.parse(option.name, option.value) }
+    let unit = max(Int(x265.values.maxCUSize), 1)
     try EncoderOption.check(
       options, unitColumns: (configuration.width + unit - 1) / unit,
       unitRows: (configuration.height + unit - 1) / unit)
     if configuration.rateControl.isShared { try allowQPOffsets() }
     for (name, value) in Self.step(keyframeDistance: configuration.keyframeDistance) {
-      try values.parse(name, value)
+      try x265.parse(name, value)
     }
   }
 
@@ -54,24 +55,24 @@ struct EyeParameters {
 
   /// Has x265 read the QP offsets of pictures, which it does with an adaptive quantization of any strength.
   private func allowQPOffsets() throws(StereoEncoderError) {
-    guard values[\.hevcAq] == 0 else {
+    guard x265.values.hevcAq == 0 else {
       throw .refusedOption(
         name: "hevc-aq", reason: "it leaves a bitrate or a limited peak no way to change the QPs")
     }
-    if values[\.aqMode] == 0 { try values.parse("aq-strength", "0") }
-    guard values[\.aqStrength] == 0 else { return }
-    try values.parse("aq-mode", "1")
+    if x265.values.aqMode == 0 { try x265.parse("aq-strength", "0") }
+    guard x265.values.aqStrength == 0 else { return }
+    try x265.parse("aq-mode", "1")
     // x265 takes 0 for none.
-    try values.parse("aq-strength", "0.001")
+    try x265.parse("aq-strength", "0.001")
   }
 
   /// x265 takes no picture smaller than one coding tree unit.
   private func blockSizes(width: Int, height: Int) -> [(name: String, value: String)] {
     let side = min(width, height)
     let largest = side >= 64 ? 64 : side >= 32 ? 32 : 16
-    guard Int(values[\.maxCUSize]) > largest else { return [] }
+    guard Int(x265.values.maxCUSize) > largest else { return [] }
     var sizes = [("ctu", "\(largest)")]
-    if Int(values[\.maxTUSize]) > largest { sizes.append(("max-tu-size", "\(largest)")) }
+    if Int(x265.values.maxTUSize) > largest { sizes.append(("max-tu-size", "\(largest)")) }
     return sizes
   }
 
@@ -97,12 +98,13 @@ struct EyeParameters {
   /// Checks, in the parameters that x265 says it uses, that no option has brought a choice of
   /// frame types back.
   func checkFixedPattern() throws(StereoEncoderError) {
+    let values = x265.values
     let choices: [(name: String, isOn: Bool)] = [
-      ("b-adapt", values[\.bFrameAdaptive] != 0), ("scenecut", values[\.scenecutThreshold] != 0),
-      ("hist-scenecut", values[\.bHistBasedSceneCut] != 0), ("open-gop", values[\.bOpenGOP] != 0),
-      ("fades", values[\.bEnableFades] != 0), ("intra-refresh", values[\.bIntraRefresh] != 0),
-      ("frame-dup", values[\.bEnableFrameDuplication] != 0),
-      ("gop-lookahead", values[\.gopLookahead] != 0),
+      ("b-adapt", values.bFrameAdaptive != 0), ("scenecut", values.scenecutThreshold != 0),
+      ("hist-scenecut", values.bHistBasedSceneCut != 0), ("open-gop", values.bOpenGOP != 0),
+      ("fades", values.bEnableFades != 0), ("intra-refresh", values.bIntraRefresh != 0),
+      ("frame-dup", values.bEnableFrameDuplication != 0),
+      ("gop-lookahead", values.gopLookahead != 0),
     ]
     for choice in choices where choice.isOn {
       throw .refusedOption(

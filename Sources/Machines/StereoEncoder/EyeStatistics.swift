@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import CX265
+
 /// How the first pictures of the dependent eye's groups were coded.
 public struct KeyframeStatistics: Equatable, Sendable {
   /// Predicted from the base eye's.
@@ -40,28 +42,25 @@ public struct EyeStatistics: Equatable, Sendable {
   private let framesPerSecond: Double
 
   /// - Parameters:
-  ///   - stats: an `x265_stats`.
+  ///   - x265: of the encoder.
   ///   - qpCorrection: what its sum of all QPs has to be changed by.
   init(
-    _ stats: UnsafeMutableRawPointer, _ layout: X265Layout.Statistics, bytes: Int,
-    framesPerSecond: Double, qpCorrection: Double = 0
+    _ x265: cx265_statistics, bytes: Int, framesPerSecond: Double, qpCorrection: Double = 0
   ) {
-    let types = [layout.statsI, layout.statsP, layout.statsB].map {
-      (quantizer: stats[$0.avgQp], pictures: Double(stats[$0.numPics]))
-    }
+    let (i, p, b) = x265.types
     // The mean of a type without pictures is no number.
-    .filter { $0.pictures > 0 }
-    let pictures = types.reduce(0) { $0 + $1.pictures }
-    frames = Int(stats[layout.encodedPictureCount])
+    let types = [i, p, b].filter { $0.pictures > 0 }
+    let pictures = types.reduce(0) { $0 + Double($1.pictures) }
+    let sum = types.reduce(qpCorrection) { $0 + $1.average_qp * Double($1.pictures) }
+    frames = Int(x265.pictures)
     self.bytes = bytes
     kilobitsPerSecond = Self.rate(bytes, frames, framesPerSecond)
-    averageQP =
-      pictures > 0
-      ? (types.reduce(0) { $0 + $1.quantizer * $1.pictures } + qpCorrection) / pictures : nil
+    averageQP = pictures > 0 ? sum / pictures : nil
     self.framesPerSecond = framesPerSecond
-    psnr = stats[layout.globalPsnr] > 0 ? stats[layout.globalPsnr] : nil
-    ssim = stats[layout.globalSsim] > 0 ? stats[layout.globalSsim] : nil
+    psnr = x265.psnr > 0 ? x265.psnr : nil
+    ssim = x265.ssim > 0 ? x265.ssim : nil
   }
+
   private init(_ first: EyeStatistics, _ second: EyeStatistics) {
     func mean(_ value: KeyPath<EyeStatistics, Double?>) -> Double? {
       let parts = [first, second].compactMap { part in

@@ -79,9 +79,9 @@ final class KeyframePredictor {
       // Half of what it codes is thrown away.
       ("signhide", "false"), ("fast-intra", "true"),
     ] {
-      try parameters.values.parse(name, value)
+      try parameters.x265.parse(name, value)
     }
-    guard let encoder = X265Encoder(parameters.values, keepingReconstructions: [.p]) else {
+    guard let encoder = X265Encoder(parameters.x265, keepingReconstructions: [.p]) else {
       throw .notOpened(eye: eye)
     }
     self.encoder = encoder

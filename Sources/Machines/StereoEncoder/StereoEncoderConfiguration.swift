@@ -125,8 +125,9 @@ extension StereoEncoderConfiguration {
   /// - Parameter build: of libx265.
   /// - Returns: `none` or `keyframes`.
   func effectivePrediction(build: Int32) throws(StereoEncoderError) -> InterViewPrediction {
-    // Newer ones than 3.5 choose other frame types where the dependent eye's encoder has no video buffer, which
-    // keyframes that are thrown away would have run dry.
+    // From 3.6 on, x265 places P and B pictures by another rule if it has a video buffer. Then the
+    // base eye's encoder has one, and the dependent eye's has none: the keyframes that are thrown
+    // away would run it dry.
     let isPossible = build <= 199 || !(rateControl.isShared || pass != nil)
     switch interViewPrediction {
     case .none: return .none

@@ -71,12 +71,11 @@ struct SharedRateControl {
     return offset
   }
 
-  /// - Parameter qp: of the rate control of the base eye's encoder.
+  /// - Parameter qp: of the base eye's encoder; nil if it is not known.
   mutating func noteBase(frame: Int64, bits: Double, qp: RateControlQP?) {
     guard let index = index(of: frame) else { return }
     let picture = pending[index]
-    let limited = qp.map { max(0, $0.used - $0.wanted) } ?? 0
-    let shift = picture.offset + limited
+    let shift = picture.offset + (qp?.raise ?? 0)
     pending[index].base = (bits, shift)
     costs.noteBase(
       bits * Self.scale(-shift) / picture.weight, weight: picture.weight,

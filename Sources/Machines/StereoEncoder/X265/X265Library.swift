@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+import CX265
 import Synchronization
 
 #if canImport(Darwin)
@@ -8,93 +9,158 @@ import Synchronization
   import Glibc
 #endif
 
-/// libx265, as one bit depth's set of functions: a Debian libx265 holds one set for each depth.
+/// What encodes with one `libx265.so.N`: the functions that CX265.c makes of one `x265.h`.
+///
+/// This program has them inside if `x265.h` was there when it was built. Others are in files, which
+/// the packages and `make x265-adapter` install.
+package struct X265Adapter: @unchecked Sendable {
+  /// Constant, and there for as long as the process.
+  let functions: UnsafePointer<cx265_adapter>
+
+  /// `X265_BUILD`, the number in the file name of its libx265.
+  package var build: Int32 { functions.pointee.build }
+  /// Of its libx265, such as `libx265.so.199`.
+  fileprivate var libraryName: String { String(cString: functions.pointee.file_name) }
+
+  private init(functions: UnsafePointer<cx265_adapter>) {
+    self.functions = functions
+  }
+
+  /// The one inside this program; nil if that was built without `x265.h`.
+  package static var builtIn: X265Adapter? {
+    cx265_get_adapter().map(X265Adapter.init(functions:))
+  }
+
+  /// Opens a file, which stays open.
+  ///
+  /// - Throws: `library` if it is no adapter, or one for another version of gst-spatial.
+  package init(file: String) throws(StereoEncoderError) {
+    guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
+      throw .library(dlerror().map { String(cString: $0) } ?? "\(file) cannot be opened")
+    }
+    typealias Getter = @convention(c) () -> UnsafePointer<cx265_adapter>?
+    guard let symbol = dlsym(handle, "cx265_get_adapter"),
+      let functions = unsafeBitCast(symbol, to: Getter.self)(),
+      functions.pointee.abi == CX265_ABI
+    else {
+      throw .library("\(file) is not made for this version of gst-spatial")
+    }
+    self.functions = functions
+  }
+}
+
+/// Where the files of adapters are.
+private enum X265AdapterFiles {
+  /// The only one that is to be used, if the environment names it.
+  static var chosen: String? { getenv("GST_SPATIAL_X265_ADAPTER").map { String(cString: $0) } }
+
+  /// The installed ones, that for the newest libx265 first.
+  static var installed: [String] { folders.lazy.map(files).first { !$0.isEmpty } ?? [] }
+
+  /// Where `make install` puts them: beside the folder of the plugin, or, for a program that has
+  /// the elements linked in, below the `lib` beside its `bin`.
+  private static var folders: [String] {
+    guard let file = ownFile else { return [] }
+    let parts = file.split(separator: "/", omittingEmptySubsequences: false)
+    guard parts.count > 2 else { return [] }
+    let parent = parts.dropLast(2).joined(separator: "/")
+    switch parts[parts.count - 2] {
+    case "gstreamer-1.0": return ["\(parent)/gst-spatial"]
+    case "bin": return libraryFolders.map { "\(parent)/\($0)/gst-spatial" }
+    default: return []
+    }
+  }
+
+  #if arch(x86_64)
+    private static let libraryFolders = ["lib", "lib64", "lib/x86_64-linux-gnu"]
+  #else
+    private static let libraryFolders = ["lib", "lib64", "lib/aarch64-linux-gnu"]
+  #endif
+
+  /// The plugin or the program that this code is in, without symbolic links.
+  private static var ownFile: String? {
+    guard let name = cx265_own_file().map({ String(cString: $0) }),
+      let path = realpath(name.contains("/") ? name : "/proc/self/exe", nil)
+    else { return nil }
+    defer { free(path) }
+    return String(cString: path)
+  }
+
+  /// `x265-216.so`, `x265-215.so` and so on.
+  private static func files(in folder: String) -> [String] {
+    guard let directory = opendir(folder) else { return [] }
+    defer { closedir(directory) }
+    var builds: [Int32] = []
+    while let entry = readdir(directory) {
+      let name = withUnsafeBytes(of: &entry.pointee.d_name) {
+        String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+      }
+      guard name.hasPrefix("x265-"), name.hasSuffix(".so") else { continue }
+      if let build = Int32(name.dropFirst(5).dropLast(3)) { builds.append(build) }
+    }
+    return builds.sorted(by: >).map { "\(folder)/x265-\($0).so" }
+  }
+}
+
+/// libx265, as the encoder of one bit depth: Debian's libx265 holds one for each.
 ///
 /// It is loaded when the first encoder is made, so that nothing else needs it or pays for it, and
-/// stays. Any of the builds in ``X265Layout/known`` will do.
-package struct X265Library: Sendable {
-  package let layout: X265Layout
+/// stays.
+package struct X265Library: @unchecked Sendable {
+  package let adapter: X265Adapter
+  /// For this bit depth: constant, and there for as long as the process.
+  let handle: OpaquePointer
   /// Of the samples of its encoders.
   let bitDepth: Int
-  let functions: X265Functions
+
+  /// `X265_BUILD`
+  package var build: Int32 { adapter.build }
+
+  /// Takes the first libx265 that can be used: that whose header was there when this was built,
+  /// then those of the installed adapters. The environment variable `GST_SPATIAL_X265_ADAPTER`
+  /// names the only adapter to be used.
+  ///
+  /// - Throws: `library` if there is none; the reason says what is missing, and how to get it.
+  package init(bitDepth: Int) throws(StereoEncoderError) {
+    if let file = X265AdapterFiles.chosen {
+      try self.init(bitDepth: bitDepth, builtIn: nil, files: [file])
+    } else {
+      try self.init(
+        bitDepth: bitDepth, builtIn: X265Adapter.builtIn, files: X265AdapterFiles.installed)
+    }
+  }
+
+  /// - Parameters:
+  ///   - builtIn: is tried first.
+  ///   - files: adapters; each is opened only if none before it can be used.
+  package init(
+    bitDepth: Int, builtIn: X265Adapter?, files: [String]
+  ) throws(StereoEncoderError) {
+    var search = X265Search()
+    if let builtIn, let library = search.load(builtIn, bitDepth: bitDepth) {
+      self = library
+      return
+    }
+    for file in files {
+      if let adapter = search.open(file), let library = search.load(adapter, bitDepth: bitDepth) {
+        self = library
+        return
+      }
+    }
+    throw .library(search.failure(hasAdapters: builtIn != nil || !files.isEmpty))
+  }
+
+  fileprivate init(adapter: X265Adapter, handle: OpaquePointer, bitDepth: Int) {
+    self.adapter = adapter
+    self.handle = handle
+    self.bitDepth = bitDepth
+  }
 
   /// Making parameters and encoders writes to what all encoders of the process share, without a
   /// lock.
   private static let making = Mutex(())
 
-  /// Takes a build that the process has loaded already, as GStreamer's x265enc does; else the
-  /// newest.
-  ///
-  /// - Parameter known: the builds that will do, the newest first.
-  package init(
-    bitDepth: Int, known: [X265Layout] = X265Layout.known
-  ) throws(StereoEncoderError) {
-    var reasons: [String] = []
-    let isLoaded = known.map { Self.open($0.build, RTLD_NOLOAD) != nil }
-    let order = zip(known, isLoaded)
-    for (layout, _) in order.filter(\.1) + order.filter({ !$0.1 }) {
-      guard let handle = Self.open(layout.build, 0) else {
-        // The loader gives a path to what is there and yet cannot be loaded.
-        let reason = dlerror().map { String(cString: $0) } ?? ""
-        if reason.hasPrefix("/") { reasons.append(reason) }
-        continue
-      }
-      do throws(StereoEncoderError) {
-        try self.init(handle, layout, bitDepth: bitDepth)
-        return
-      } catch {
-        reasons.append(error.description)
-      }
-    }
-    throw .library(Self.advice(reasons, known))
-  }
-
-  private init(
-    _ handle: UnsafeMutableRawPointer, _ layout: X265Layout, bitDepth: Int
-  ) throws(StereoEncoderError) {
-    let name = Self.fileName(layout.build)
-    typealias Getter = @convention(c) (Int32) -> UnsafeMutableRawPointer?
-    guard let symbol = dlsym(handle, "x265_api_get_\(layout.build)") else {
-      throw .library("\(name) has no function table")
-    }
-    guard let table = unsafeBitCast(symbol, to: Getter.self)(Int32(clamping: bitDepth)) else {
-      throw .library("\(name) has no \(bitDepth)-bit encoder")
-    }
-    guard X265Head(table) == X265Head(layout, bitDepth: bitDepth) else {
-      throw .library("\(name) does not have the structures of x265 \(layout.version)")
-    }
-    self.layout = layout
-    self.bitDepth = bitDepth
-    functions = X265Functions(table, layout.functions)
-    if let option = try X265Parameters.misplacedOption(in: self) {
-      throw .library(
-        "\(name) keeps its option \(option) elsewhere than x265 \(layout.version) does")
-    }
-  }
-
-  private static func fileName(_ build: Int32) -> String { "libx265.so.\(build)" }
-
-  private static func open(_ build: Int32, _ mode: Int32) -> UnsafeMutableRawPointer? {
-    dlopen(fileName(build), mode | RTLD_NOW | RTLD_LOCAL)
-  }
-
-  /// What is there in place of a library that can be used, and what helps.
-  private static func advice(_ reasons: [String], _ known: [X265Layout]) -> String {
-    var found = reasons
-    // Nothing lists the libraries that the loader would find, so it is asked for each.
-    for build in Int32(100)..<400 where !known.contains(where: { $0.build == build }) {
-      guard let handle = open(build, 0) else { continue }
-      dlclose(handle)
-      found.append("\(fileName(build)) is of a build that this does not know")
-    }
-    let packages = X265Layout.known.map { "libx265-\($0.build) (\($0.release))" }
-    return "libx265, which encodes, "
-      + (found.isEmpty ? "is not installed" : "cannot be used: \(found.joined(separator: "; "))")
-      + ". Install the one of these Debian packages that the system has: "
-      + packages.joined(separator: ", ")
-  }
-
-  /// Does `body` while no other thread does the like.
+  /// Does `body` while no other thread is in here.
   ///
   /// Numbers in options have a decimal point, whatever the locale of the process: x265 would read
   /// them as the locale says.
@@ -111,27 +177,58 @@ package struct X265Library: Sendable {
   }
 }
 
-/// The numbers in front of `x265_api`.
-private struct X265Head: Equatable {
-  let build: Int32
-  let parametersSize: Int
-  let pictureSize: Int
-  let statisticsSize: Int
-  let bitDepth: Int
+/// What was found instead of a libx265 that can be used.
+private struct X265Search {
+  /// File names of libraries that are not there.
+  private var absent: [String] = []
+  private var problems: [String] = []
 
-  init(_ api: UnsafeMutableRawPointer) {
-    build = api[Field<Int32>(4)]
-    parametersSize = Int(api[Field<Int32>(8)])
-    pictureSize = Int(api[Field<Int32>(12)])
-    statisticsSize = Int(api[Field<Int32>(24)])
-    bitDepth = Int(api[Field<Int32>(28)])
+  mutating func open(_ file: String) -> X265Adapter? {
+    do throws(StereoEncoderError) {
+      return try X265Adapter(file: file)
+    } catch {
+      problems.append(error.description)
+      return nil
+    }
   }
 
-  init(_ layout: X265Layout, bitDepth: Int) {
-    build = layout.build
-    parametersSize = layout.parameters.size
-    pictureSize = layout.picture.size
-    statisticsSize = layout.statistics.size
-    self.bitDepth = bitDepth
+  mutating func load(_ adapter: X265Adapter, bitDepth: Int) -> X265Library? {
+    let (handle, reason) = X265Library.making { () -> (UInt, String) in
+      withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1024) { reason in
+        guard let start = reason.baseAddress else { return (0, "") }
+        start.initialize(to: 0)
+        let handle = adapter.functions.pointee.load(Int32(clamping: bitDepth), start, reason.count)
+        return (UInt(bitPattern: handle), String(cString: start))
+      }
+    }
+    if let handle = OpaquePointer(bitPattern: handle) {
+      return X265Library(adapter: adapter, handle: handle, bitDepth: bitDepth)
+    }
+    if !reason.isEmpty {
+      problems.append(reason)
+    } else if !absent.contains(adapter.libraryName) {
+      absent.append(adapter.libraryName)
+    }
+    return nil
+  }
+
+  /// What is missing, and how to get it.
+  ///
+  /// - Parameter hasAdapters: whether there is anything that could use a libx265.
+  func failure(hasAdapters: Bool) -> String {
+    let start = "libx265, which encodes,"
+    let header = "x265.h (Debian: apt install libx265-dev)"
+    let make = "run 'make x265-adapter' in the sources of gst-spatial"
+    guard hasAdapters else {
+      return "\(start) cannot be used: this was built without its header. "
+        + "Install \(header) and build again, or \(make)"
+    }
+    let another = "For another libx265, install its \(header) and \(make)"
+    guard problems.isEmpty else {
+      return "\(start) cannot be used: \(problems.joined(separator: "; ")). \(another)"
+    }
+    let packages = absent.map { $0.replacing("libx265.so.", with: "libx265-") }
+    return "\(start) is not installed: there is no \(absent.joined(separator: ", nor ")). "
+      + "Install \(packages.joined(separator: " or ")) (the names of Debian's packages). \(another)"
   }
 }

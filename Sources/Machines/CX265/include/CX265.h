@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: MPL-2.0
+
+// libx265 as one table of functions, whose types are the same whatever `x265.h` says.
+//
+// Each release of x265 has structures of its own. What knows them is one file, CX265.c, compiled
+// for each release against its own header: into the program, if the header was there when that was
+// built, and into shared objects, `x265-N.so`, of which each is for one `libx265.so.N`.
+
+#ifndef CX265_H
+#define CX265_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/// The version of what follows, to be raised with every change.
+#define CX265_ABI 1
+
+/// `parameters_parse`: x265 has no option of this name.
+#define CX265_BAD_NAME (-1)
+/// `parameters_parse`: x265 does not take this value.
+#define CX265_BAD_VALUE (-2)
+
+/// `encoder_encode` and `encoder_headers`: there is no memory for the sizes of the NAL units.
+#define CX265_NO_MEMORY (-1001)
+/// `encoder_encode` and `encoder_headers`: the NAL units are not one after the other, as x265.h
+/// says.
+#define CX265_SCATTERED (-1002)
+
+/// The type of a picture (`X265_TYPE_*`).
+#define CX265_TYPE_AUTO 0
+#define CX265_TYPE_IDR 1
+#define CX265_TYPE_I 2
+#define CX265_TYPE_P 3
+#define CX265_TYPE_BREF 4
+#define CX265_TYPE_B 5
+
+/// The QP of a picture for which x265 chooses it.
+#define CX265_QP_AUTO (-1)
+
+/// The functions of one libx265 for one bit depth (`x265_api`).
+typedef struct cx265_library cx265_library;
+
+/// The parameters of an encoder (`x265_param`).
+typedef struct cx265_parameters cx265_parameters;
+
+/// An encoder (`x265_encoder`), with its descriptions of a picture that goes in and one that comes
+/// out.
+typedef struct cx265_encoder cx265_encoder;
+
+/// What parameters say, by their names in `x265_param`.
+typedef struct {
+  double aqStrength;
+  double rfConstant;
+  double ipFactor;
+  double pbFactor;
+  uint32_t fpsNum;
+  uint32_t fpsDenom;
+  uint32_t maxCUSize;
+  uint32_t maxTUSize;
+  int32_t sourceWidth;
+  int32_t sourceHeight;
+  int32_t frameNumThreads;
+  int32_t bframes;
+  int32_t bBPyramid;
+  int32_t bFrameAdaptive;
+  int32_t lookaheadDepth;
+  int32_t gopLookahead;
+  int32_t scenecutThreshold;
+  int32_t bHistBasedSceneCut;
+  int32_t bOpenGOP;
+  int32_t bEnableFades;
+  int32_t bIntraRefresh;
+  int32_t bEnableFrameDuplication;
+  int32_t aqMode;
+  int32_t hevcAq;
+  int32_t cuTree;
+} cx265_values;
+
+/// The planes of a picture: luma, Cb, Cr.
+typedef struct {
+  const void *address[3];
+  /// In bytes from one row to the next.
+  int32_t stride[3];
+} cx265_planes;
+
+/// A picture that goes in. It is copied before `encoder_encode` returns.
+typedef struct {
+  cx265_planes planes;
+  /// Comes out with the coded picture.
+  int64_t pts;
+  /// `CX265_TYPE_*`
+  int32_t type;
+  /// From 0, before adaptive quantization; or `CX265_QP_AUTO`.
+  int32_t qp;
+  /// Added to the QP of each block of 16x16 samples (8x8 if the option `qg-size` is 8), by rows;
+  /// NULL for none. Read before `encoder_encode` returns.
+  const float *quant_offsets;
+} cx265_picture;
+
+/// NAL units, one after the other, until the next call for the same encoder.
+typedef struct {
+  const uint8_t *bytes;
+  /// Of each NAL unit, in bytes.
+  const uint32_t *sizes;
+  uint32_t count;
+} cx265_units;
+
+/// A coded picture, until the next call for the same encoder.
+typedef struct {
+  cx265_units units;
+  int64_t pts;
+  /// `CX265_TYPE_*`
+  int32_t type;
+  /// The mean QP of its blocks.
+  double average_qp;
+  /// The rate factor that the picture was coded at (`x265_frame_stats.rateFactor`).
+  double rate_factor;
+  /// What a decoder makes of it.
+  cx265_planes reconstruction;
+} cx265_coded;
+
+/// Of the coded pictures of one slice type.
+typedef struct {
+  double average_qp;
+  uint32_t pictures;
+} cx265_type_statistics;
+
+/// Of all coded pictures so far.
+typedef struct {
+  uint32_t pictures;
+  /// In dB; 0 if it is not measured.
+  double psnr;
+  double ssim;
+  /// Of I, P and B pictures.
+  cx265_type_statistics types[3];
+} cx265_statistics;
+
+/// What encodes with one libx265.
+///
+/// `load`, `parameters_parse` and `encoder_open` write what all encoders of the process share: two
+/// of these calls must not be made at the same time. Everything else concerns only the object that
+/// it is called with.
+typedef struct {
+  /// `CX265_ABI`. If it is another than the caller's, nothing else may be read.
+  int32_t abi;
+  /// `X265_BUILD`, the number in the name of its libx265.
+  int32_t build;
+  /// The file name of its libx265.
+  const char *file_name;
+
+  /// The functions of its libx265 for samples of `bit_depth` bits. It is opened with the first call
+  /// and stays open.
+  ///
+  /// Returns NULL if it cannot be used: then `reason` says why, in at most `size` bytes with the
+  /// zero at the end; it is empty if the loader does not find it.
+  const cx265_library *(*load)(int32_t bit_depth, char *reason, size_t size);
+
+  /// The parameters of a preset and a tuning, which may be NULL.
+  ///
+  /// Returns NULL if x265 does not know one of them, or there is no memory.
+  cx265_parameters *(*parameters_new)(const cx265_library *, const char *preset, const char *tune);
+  /// Sets an option as x265's command line does; a value of NULL switches it on.
+  ///
+  /// Returns 0, `CX265_BAD_NAME` or `CX265_BAD_VALUE`.
+  int32_t (*parameters_parse)(cx265_parameters *, const char *name, const char *value);
+  cx265_values (*parameters_values)(const cx265_parameters *);
+  void (*parameters_free)(cx265_parameters *);
+
+  /// An encoder with these parameters, which then say what x265 has made of them.
+  ///
+  /// Returns NULL if x265 refuses them, or there is no memory.
+  cx265_encoder *(*encoder_open)(cx265_parameters *);
+  /// The parameter sets.
+  ///
+  /// Returns 0, or less than 0 if there was an error.
+  int32_t (*encoder_headers)(cx265_encoder *, cx265_units *);
+  /// Hands over a picture, or NULL after the last one, and gives the next coded picture.
+  ///
+  /// Returns 1 if there is a coded picture, 0 if there is none (after the last picture: none any
+  /// more), and less than 0 if there was an error, after which the encoder must not be called again
+  /// but by `encoder_close`.
+  int32_t (*encoder_encode)(cx265_encoder *, const cx265_picture *, cx265_coded *);
+  cx265_statistics (*encoder_statistics)(cx265_encoder *);
+  void (*encoder_close)(cx265_encoder *);
+} cx265_adapter;
+
+/// The one symbol of an adapter: its table, which lives as long as the process; NULL if it was
+/// compiled without `x265.h`.
+const cx265_adapter *cx265_get_adapter(void);
+
+/// The shared object that this is linked into, or the program, as the loader was told of it: a
+/// program may be given by its name alone. NULL if the loader does not know. Not in adapters.
+const char *cx265_own_file(void);
+
+#endif
