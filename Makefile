@@ -8,6 +8,9 @@
 # make install [PREFIX=/usr/local] [DESTDIR=...]   what was built: plugin, command, pipelines, presets,
 #                                                  completions, man page
 # make uninstall [PREFIX=/usr/local] [DESTDIR=...] takes all of it away
+# make x265-adapter [PREFIX=/usr/local] [DESTDIR=...]
+#                                                  what is installed there encodes with the libx265 whose x265.h
+#                                                  the C compiler finds, too; needs no Swift
 # make deb                                         a Debian package, in .build/packages
 # make tarball                                     the built files and install.sh, in .build/packages
 # make bench                                       the figures of docs/figures.md
@@ -38,6 +41,10 @@ PLUGIN_FOLDER ?= $(shell pkg-config --variable=pluginsdir gstreamer-1.0)
 endif
 PLUGIN_FOLDER ?= $(PREFIX)/lib/gstreamer-1.0
 PRESET_FOLDER ?= $(PREFIX)/share/gstreamer-1.0/presets
+# What encodes with another libx265 than the one that this was built for: beside the folder of the plugin.
+ADAPTER_FOLDER = $(shell dirname "$(PLUGIN_FOLDER)")/gst-spatial
+# Those that were made for a package.
+ADAPTERS ?= .build/adapters
 # What strips the installed programs; empty where a packager keeps the symbols.
 STRIP_OPTION ?= -s
 
@@ -50,7 +57,8 @@ MINUTES ?= 120
 # What no clone can bring along: other makers' movies, the right to mount a file system, and a browser
 # if Debian's cannot be had; nor what libx265 4.1 and 4.2 cannot do.
 MAY_SKIP ?= --may-skip ../shared/media --may-skip "only root" --may-skip Chromium --may-skip "libx265 4.1"
-.PHONY: setup plugin command demo check test test-all bench docs tsan asan campaign kills soak fuzz install uninstall deb tarball format
+.PHONY: setup plugin command demo check test test-all bench docs tsan asan campaign kills soak fuzz install \
+  uninstall x265-adapter adapters deb tarball format
 
 plugin: setup
 	@echo "build: $(PLUGIN)"
@@ -123,6 +131,8 @@ install:
 	sed 's/@VERSION@/$(VERSION)/; s/@DATE@/$(RELEASE_DATE)/' packaging/metainfo.xml \
 	  > "$(DESTDIR)$(PREFIX)/share/metainfo/org.gst_spatial.gst_spatial.metainfo.xml"
 	@scripts/completions "$(COMMAND)" "$(DESTDIR)$(PREFIX)/share"
+	for file in $(wildcard $(ADAPTERS)/x265-*.so); do \
+	  install -D -m 644 $(STRIP_OPTION) $$file "$(DESTDIR)$(ADAPTER_FOLDER)/$${file##*/}"; done
 ifneq ($(PREFIX),$(GSTREAMER_PREFIX))
 	@echo "install: GStreamer does not look in $(PREFIX) by itself; for gst-launch-1.0 and other programs:"
 	@echo "  export GST_PLUGIN_PATH=$(PLUGIN_FOLDER) GST_PRESET_PATH=$(PRESET_FOLDER)"
@@ -136,12 +146,23 @@ uninstall:
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gst-spatial.fish"
-	rm -rf "$(DESTDIR)$(PREFIX)/share/gst-spatial"
+	rm -rf "$(DESTDIR)$(PREFIX)/share/gst-spatial" "$(DESTDIR)$(ADAPTER_FOLDER)"
 
-deb: command
-	@packaging/deb $(VERSION) "$(PACKAGES)"
+# Beside the folder of the plugin, which without GStreamer's development files only a search finds.
+x265-adapter:
+	@plugin=$$(find "$(DESTDIR)$(PLUGIN_FOLDER)" "$(DESTDIR)$(PREFIX)"/lib* -maxdepth 3 \
+	  -name libgstspatial.so 2>/dev/null | head -n 1); \
+	[ -n "$$plugin" ] || { echo "x265-adapter: gst-spatial is not installed below" \
+	  "$(DESTDIR)$(PREFIX); PREFIX says where it is" >&2; exit 1; }; \
+	scripts/x265-adapter "$${plugin%/*/*}/gst-spatial"
 
-tarball: command
+adapters:
+	@scripts/x265-builds adapters $(ADAPTERS)
+
+deb: command adapters
+	@packaging/deb $(VERSION) "$(PACKAGES)" "$(ADAPTERS)"
+
+tarball: command adapters
 	@packaging/tarball $(VERSION) "$(PACKAGES)"
 
 format:

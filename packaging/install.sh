@@ -19,7 +19,8 @@ done
 files=$(find bin lib share -type f | sort)
 if [ -n "$remove" ]; then
   for file in $files; do rm -f "$prefix/$file"; done
-  for folder in share/gst-spatial/pipelines/parts share/gst-spatial/pipelines share/gst-spatial; do
+  for folder in share/gst-spatial/pipelines/parts share/gst-spatial/pipelines share/gst-spatial \
+    lib/gst-spatial; do
     rmdir "$prefix/$folder" 2>/dev/null || :
   done
   echo "gst-spatial is gone from $prefix"

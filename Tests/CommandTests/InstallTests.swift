@@ -33,12 +33,12 @@ struct InstallTests {
   }
 
   /// `make`, as if nothing were older than its sources: building within a test would wait for the
-  /// test's own lock.
+  /// test's own lock, and adapters for other releases come from Debian's mirrors.
   private func make(_ arguments: String...) throws {
     _ = try #require(Repository.built, "scripts/test builds what is installed")
     // What is packed here is looked at and thrown away: it need not be small.
     try run(
-      "make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command"] + arguments,
+      "make", ["-s", "-o", "setup", "-o", "plugin", "-o", "command", "-o", "adapters"] + arguments,
       environment: [
         "XZ_OPT": "-0", "DPKG_DEB_COMPRESSOR_LEVEL": "0", "DEB_BUILD_OPTIONS": "noautodbgsym",
       ])
@@ -88,6 +88,59 @@ struct InstallTests {
     #expect(try files(below: "opt").isEmpty)
   }
 
+  @Test(
+    "with make x265-adapter, what is installed encodes with a libx265 that it was not built for")
+  func adapter() throws {
+    let build = try #require(X265.build)
+    try make("install", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
+    // Another libx265 that is there, in place of the one that this was built for.
+    let libraries = try TemporaryFolder()
+    let real = try #require(
+      try run("/sbin/ldconfig", ["-p"]).split(separator: "\n")
+        .first { $0.contains("libx265.so.\(build) ") }?.split(separator: " ").last)
+    _ = try libraries.write("", to: "libx265.so.\(build)")
+    let headers = try X265.makeHeaders(build: 901)
+    let code = try folder.write(
+      """
+      #include <dlfcn.h>
+      #include <x265.h>
+      const x265_api *x265_api_get_901(int depth) {
+        static x265_api api;
+        const x265_api *(*get)(int) = dlsym(dlopen("\(real)", RTLD_NOW), "x265_api_get_\(build)");
+        api = *get(depth);
+        api.api_build_number = 901;
+        return &api;
+      }
+      """, to: "x265.c")
+    try run(
+      "cc", ["-shared", "-fPIC", "-w", "-o", libraries.path("libx265.so.901"), code],
+      environment: ["CPATH": headers.url.path])
+    let line = """
+      gst-launch-1.0 -q stereotestsrc num-buffers=2 ! video/x-raw,width=128,height=64 ! \
+      sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right \
+      mvhevcenc name=e speed-preset=ultrafast ! fakesink 2>&1 || :
+      """
+    let environment = [
+      "LD_LIBRARY_PATH": libraries.url.path, "GST_REGISTRY": folder.path("registry"),
+      "GST_PLUGIN_PATH": folder.path("opt/lib/gstreamer-1.0"),
+    ]
+    func encoding() throws -> String { try run("sh", ["-c", line], environment: environment) }
+    #expect(try encoding().contains("libx265, which encodes, cannot be used"))
+    try run(
+      "make", ["-s", "x265-adapter", "DESTDIR=\(folder.url.path)", "PREFIX=/opt"],
+      environment: ["CPATH": headers.url.path])
+    #expect(try files(below: "opt/lib/gst-spatial").contains("x265-901.so"))
+    #expect(try encoding() == "")
+    try make("uninstall", "DESTDIR=\(folder.url.path)", "PREFIX=/opt")
+    #expect(try files(below: "opt").isEmpty)
+  }
+
+  /// Compiles an adapter for this machine's libx265, to be packed; gives its path in a package.
+  private func makeAdapter(in adapters: TemporaryFolder) throws -> String {
+    let file = try X265.makeAdapter(in: adapters)
+    return "gst-spatial/" + URL(filePath: file).lastPathComponent
+  }
+
   @Test("with GStreamer's own prefix, the plugin goes where GStreamer looks")
   func installForGStreamer() throws {
     let prefix = try run("pkg-config", ["--variable=prefix", "gstreamer-1.0"])
@@ -102,7 +155,9 @@ struct InstallTests {
 
   @Test("the tarball installs, runs and goes away again")
   func tarball() throws {
-    try make("tarball", "PACKAGES=\(folder.path("packages"))")
+    let adapters = try TemporaryFolder()
+    let adapter = try makeAdapter(in: adapters)
+    try make("tarball", "PACKAGES=\(folder.path("packages"))", "ADAPTERS=\(adapters.url.path)")
     let archives = try files(below: "packages")
     let name = try #require(
       archives.first { $0.hasSuffix("-linux-x86_64.tar.xz") || $0.hasSuffix("-aarch64.tar.xz") })
@@ -110,7 +165,7 @@ struct InstallTests {
     let script = folder.path(name.replacing(".tar.xz", with: "/install.sh"))
     let prefix = folder.path("a prefix")
     try run(script, ["--prefix", prefix])
-    #expect(Set(Self.share).subtracting(try files(below: "a prefix")).isEmpty)
+    #expect(Set(Self.share + ["lib/\(adapter)"]).subtracting(try files(below: "a prefix")).isEmpty)
     try run("gst-spatial", ["check", "sbs-to-mvhevc"], path: prefix + "/bin")
     try run(script, ["--prefix", prefix, "--uninstall"])
     #expect(try files(below: "a prefix").isEmpty)
@@ -118,11 +173,13 @@ struct InstallTests {
 
   @Test("the Debian package holds everything, and lintian finds no error")
   func package() throws {
-    try make("deb", "PACKAGES=\(folder.path("packages"))")
+    let adapters = try TemporaryFolder()
+    let adapter = try makeAdapter(in: adapters)
+    try make("deb", "PACKAGES=\(folder.path("packages"))", "ADAPTERS=\(adapters.url.path)")
     let name = try #require(
       try files(below: "packages").first { $0.hasPrefix("gst-spatial_") && $0.hasSuffix(".deb") })
     let contents = try run("dpkg-deb", ["--contents", folder.path("packages/\(name)")])
-    for path in Self.share + ["bin/gst-spatial", "gstreamer-1.0/libgstspatial.so"] {
+    for path in Self.share + [adapter, "bin/gst-spatial", "gstreamer-1.0/libgstspatial.so"] {
       // dpkg compresses manual pages.
       #expect(contents.contains(path), "\(path)")
     }
