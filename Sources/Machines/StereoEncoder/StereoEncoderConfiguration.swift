@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
+public import HEVC
 public import StereoVideo
 
 /// What a `StereoEncoder` makes, and how.
@@ -212,6 +213,146 @@ extension StereoEncoderConfiguration {
       throw .setting(
         name: name,
         reason: "\(ratio.numerator)/\(ratio.denominator) has a part outside 1...\(most)")
+    }
+  }
+}
+
+/// What the samples of a picture mean, in the numbers of ITU-T H.273, which are those of H.265's
+/// VUI (E.3.1). A nil field is not written.
+public struct VideoSignal: Equatable, Sendable {
+  /// `colour_primaries`; x265 can write 1 to 12, except 3.
+  public var colourPrimaries: Int?
+  /// `transfer_characteristics`; x265 can write 1 to 18, except 3.
+  public var transferCharacteristics: Int?
+  /// `matrix_coeffs`; x265 can write 0 to 14, except 3.
+  public var matrixCoefficients: Int?
+  /// `video_full_range_flag`.
+  public var isFullRange: Bool?
+  /// `chroma_sample_loc_type`, from 0 (left) to 5.
+  public var chromaLocation: Int?
+  public var masteringDisplay: MasteringDisplayColourVolume?
+  public var contentLightLevel: ContentLightLevel?
+
+  public init(
+    colourPrimaries: Int? = nil, transferCharacteristics: Int? = nil,
+    matrixCoefficients: Int? = nil, isFullRange: Bool? = nil, chromaLocation: Int? = nil,
+    masteringDisplay: MasteringDisplayColourVolume? = nil,
+    contentLightLevel: ContentLightLevel? = nil
+  ) {
+    self.colourPrimaries = colourPrimaries
+    self.transferCharacteristics = transferCharacteristics
+    self.matrixCoefficients = matrixCoefficients
+    self.isFullRange = isFullRange
+    self.chromaLocation = chromaLocation
+    self.masteringDisplay = masteringDisplay
+    self.contentLightLevel = contentLightLevel
+  }
+}
+
+extension VideoSignal {
+  func validate() throws(StereoEncoderError) {
+    try Self.check("colour primaries", colourPrimaries, in: 1...12, except: 3)
+    try Self.check("transfer characteristics", transferCharacteristics, in: 1...18, except: 3)
+    try Self.check("matrix coefficients", matrixCoefficients, in: 0...14, except: 3)
+    try Self.check("chroma location", chromaLocation, in: 0...5, except: nil)
+  }
+
+  private static func check(
+    _ name: String, _ value: Int?, in range: ClosedRange<Int>, except hole: Int?
+  ) throws(StereoEncoderError) {
+    guard let value else { return }
+    guard range.contains(value), value != hole else {
+      let exception = hole.map { ", except \($0)" } ?? ""
+      throw .setting(
+        name: name,
+        reason: "\(value) is outside what x265 can write, "
+          + "\(range.lowerBound)...\(range.upperBound)\(exception)")
+    }
+  }
+
+  /// x265's options for these values.
+  var options: [(name: String, value: String)] {
+    var options: [(name: String, value: String)] = []
+    if let isFullRange { options.append(("range", isFullRange ? "full" : "limited")) }
+    if let colourPrimaries { options.append(("colorprim", "\(colourPrimaries)")) }
+    if let transferCharacteristics { options.append(("transfer", "\(transferCharacteristics)")) }
+    if let matrixCoefficients { options.append(("colormatrix", "\(matrixCoefficients)")) }
+    if let chromaLocation { options.append(("chromaloc", "\(chromaLocation)")) }
+    if let display = masteringDisplay {
+      func point(_ name: String, _ c: MasteringDisplayColourVolume.Chromaticity) -> String {
+        "\(name)(\(c.x),\(c.y))"
+      }
+      options.append(
+        (
+          "master-display",
+          point("G", display.green) + point("B", display.blue) + point("R", display.red)
+            + point("WP", display.whitePoint)
+            + "L(\(display.maximumLuminance),\(display.minimumLuminance))"
+        ))
+    }
+    if let light = contentLightLevel {
+      options.append(("max-cll", "\(light.maximum),\(light.maximumFrameAverage)"))
+    }
+    return options
+  }
+}
+
+/// Why a stereo encoder could not be made, or could not go on.
+public enum StereoEncoderError: Error, Equatable, Sendable {
+  /// libx265 is not there, has no encoder for this bit depth, or is not the version this was compiled for.
+  case library(String)
+  /// A setting has a value outside what is possible; `reason` says what is.
+  case setting(name: String, reason: String)
+  /// x265 knows no option of this name.
+  case unknownOption(name: String)
+  /// x265 cannot use this value for this option.
+  case optionValue(name: String, value: String)
+  /// The option cannot be used for two encoders in step; `reason` says why.
+  case refusedOption(name: String, reason: String)
+  /// x265 opened no encoder with these settings.
+  case notOpened(eye: Eye)
+  /// A picture cannot be read as the configuration says.
+  case picture(eye: Eye, reason: String)
+  /// Timestamps must rise from one call to the next.
+  case timestamp(previous: Int64, given: Int64)
+  /// x265 failed on a picture, or lost one.
+  case encoding(eye: Eye, frame: Int64, reason: String)
+  /// The two encoders did not make the same kind of picture at the same place.
+  case outOfStep(String)
+  /// What the two encoders made does not fit into one stream.
+  case weaving(WeaveError)
+  /// The encoder has finished or failed, and takes no more pictures.
+  case closed
+}
+
+extension StereoEncoderError: CustomStringConvertible {
+  public var description: String {
+    switch self {
+    case .library(let reason):
+      return reason
+    case .setting(let name, let reason):
+      return "\(name): \(reason)"
+    case .unknownOption(let name):
+      return "x265 has no option named “\(name)”"
+    case .optionValue(let name, let value):
+      return "x265 takes no “\(value)” for its option “\(name)” with these settings"
+    case .refusedOption(let name, let reason):
+      return "x265 option “\(name)” cannot be used here: \(reason)"
+    case .notOpened(let eye):
+      return "x265 opened no encoder for the \(eye.rawValue) eye with these settings; "
+        + "with log-level=error in the option string it prints the reason on stderr"
+    case .picture(let eye, let reason):
+      return "the picture of the \(eye.rawValue) eye: \(reason)"
+    case .timestamp(let previous, let given):
+      return "timestamp \(given) does not come after the one before it, \(previous)"
+    case .encoding(let eye, let frame, let reason):
+      return "the x265 encoder of the \(eye.rawValue) eye, frame \(frame): \(reason)"
+    case .outOfStep(let reason):
+      return "the encoders of the two eyes are no longer in step: \(reason)"
+    case .weaving(let error):
+      return "what the encoders of the two eyes made cannot be woven: \(error)"
+    case .closed:
+      return "the encoder is closed and takes no more pictures"
     }
   }
 }
