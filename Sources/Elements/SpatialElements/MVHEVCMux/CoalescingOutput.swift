@@ -3,12 +3,12 @@
 import GStreamer
 import ISOBMFF
 
-/// The bytes of a file on their way to its output: small samples that come together go there in one
-/// buffer, since each buffer has its price; large ones as they are, since copies have one too.
+/// Sends the bytes of a file downstream. Consecutive small samples are joined into one buffer,
+/// since each buffer has a cost; large samples are sent as they are, since copying has one, too.
 final class CoalescingOutput {
-  /// A sample of so many bytes is a large one.
+  /// Smallest size of a sample that is sent without copying, in bytes.
   private static let largeSize = 1 << 13
-  /// Small samples of so many bytes together go on.
+  /// Total size at which joined samples are sent, in bytes.
   private static let joinedSize = 1 << 16
 
   private var parts: [Buffer] = []
@@ -21,7 +21,8 @@ final class CoalescingOutput {
     self.element = element
   }
 
-  /// Writes a sample behind what has been written, now or with others until `flush`.
+  /// Writes a sample after all earlier bytes, at once or together with later samples, at the latest
+  /// in `flush`.
   func write(sample: Buffer, _ flags: BufferFlags = []) throws {
     let sampleSize = sample.size
     if sampleSize >= Self.largeSize { try flush() }
@@ -31,7 +32,7 @@ final class CoalescingOutput {
     if sampleSize >= Self.largeSize || size >= Self.joinedSize { try flush() }
   }
 
-  /// Writes the samples that wait for others.
+  /// Writes the samples that have been collected.
   func flush() throws {
     guard let first = parts.first else { return }
     let content = parts.count == 1 ? first.asFileContent : try joined()
@@ -53,13 +54,13 @@ final class CoalescingOutput {
     return joined
   }
 
-  /// Writes what is no sample.
+  /// Writes a buffer that is not a sample.
   func write(_ buffer: Buffer) throws {
     try flush()
     try element.finish(buffer)
   }
 
-  /// Writes over what stands at an offset. Nothing follows.
+  /// Overwrites the file at an offset in bytes. Nothing may be written afterwards.
   func patch(at offset: UInt64, _ buffer: Buffer) throws {
     try flush()
     var segment = Segment(.bytes)
@@ -68,13 +69,14 @@ final class CoalescingOutput {
     try element.finish(buffer)
   }
 
-  /// Tells what everybody needs who begins to read in the middle: an initialization segment.
+  /// Puts the initialization segment in the source pad's caps, for clients that start in the middle
+  /// of the stream.
   func announce(streamHeader: Buffer) throws {
     try flush()
     element.announce(streamHeader: streamHeader)
   }
 
-  /// Writes what completes a movie: its index, and the size of what it has the places of.
+  /// Completes a movie: writes its index, and patches the size of its media data.
   func write(_ tail: MovieTail, isUrgent: Bool) throws {
     try write(Buffer(tail.index))
     let patch = Buffer(tail.patch.bytes)
@@ -84,7 +86,7 @@ final class CoalescingOutput {
 }
 
 extension Buffer {
-  /// This buffer, or a copy, as bytes of a file, which have no times.
+  /// This buffer, or a copy, without timestamps: it is only bytes of a file.
   fileprivate var asFileContent: Buffer {
     let content = writable()
     content.pts = nil

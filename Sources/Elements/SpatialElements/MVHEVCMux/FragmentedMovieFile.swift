@@ -4,54 +4,56 @@ import GStreamer
 import ISOBMFF
 import StereoVideo
 
-/// A file in fragments, each with an index of its own, so that it plays while it grows and wherever
-/// it ends; and, where it is to be finished, an ordinary movie with one index in the end.
+/// A fragmented file. Each fragment has its own index, so the file can be played while it grows and
+/// if it is cut off. On request it becomes an ordinary movie with one index at the end.
 final class FragmentedMovieFile: MovieFileWriter {
   struct Options {
     let format: FragmentFormat
     /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
     let duration: ClockTime
-    /// Fragments come in chunks of this length, in nanoseconds; 0 for whole ones.
+    /// Duration of the chunks that fragments are written in, in nanoseconds; 0 for whole fragments.
     var chunkDuration: ClockTime = 0
-    /// Becomes a progressive movie at its end, for which the output has to be seekable.
+    /// Whether the file becomes a progressive movie at its end, which needs a seekable output.
     var isFinalised = false
-    /// Ends with a list of where decoding can start (`mfra`).
+    /// Whether the file ends with a table of random access points (`mfra`).
     var hasRandomAccessIndex = false
     var headerUpdate = HeaderUpdateMode.none
-    /// The initialization segment says how long the movie is (`mehd`), as far as it is known.
+    /// Whether the initialization segment has the movie's duration (`mehd`), as far as it is known.
     var hasDuration = false
-    /// Tracks have edit lists where they need them; nil for what is usual in the format.
+    /// Whether tracks that need an edit list have one; nil for the format's default.
     var hasEditLists: Bool?
     var firstSequenceNumber: UInt32 = 1
   }
 
-  /// Where a fragment or a chunk ends: in front of a sample of the leading track, and at its time in
-  /// others.
+  /// The end of a fragment or chunk: before a sample of the leading track, and at that sample's
+  /// time in the other tracks.
   private struct Cut {
     let track: Int
     let index: Int
-    /// The running time at which the next fragment is presented, or the next chunk decoded.
+    /// Running time in nanoseconds at which the next fragment is presented, or the next chunk
+    /// decoded.
     let time: Int64
-    /// The fragment goes on in another chunk.
+    /// Whether the fragment continues in another chunk.
     var isInFragment = false
-    /// Memory is short, so that others are not waited for.
+    /// Whether the cut is made without waiting for the other tracks: too much data is pending, or
+    /// the format changes.
     var isForced = false
   }
 
   private struct Track {
     let id: TrackID
     var samples: [PendingSample] = []
-    /// Whether any sample has come.
+    /// Whether any sample has arrived.
     var hasBegun = false
-    /// What the samples are from the next one on.
+    /// Sample entry that applies from the next sample on; nil if the entry does not change.
     var nextEntry: SampleEntry?
-    /// How many of them are known not to begin a fragment.
+    /// Number of pending samples that are known not to start a fragment.
     var scanned = 1
     var hasEnded = false
-    /// No sample comes that is decoded before.
+    /// Running time in nanoseconds before which no further sample is decoded.
     var silentUntil = Int64.min
 
-    /// Whether the track has nothing, and is not waited for.
+    /// Whether the track has no samples and need not be waited for.
     var isSilent: Bool { samples.isEmpty && silentUntil > .min }
 
     func isComplete(until time: Int64) -> Bool {
@@ -59,7 +61,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     }
   }
 
-  /// So many bytes of samples are a fragment, whether decoding can start behind them or not.
+  /// Size in bytes at which a fragment is closed even if the next sample is no sync sample.
   private static let maximumSize = 1 << 28
 
   private let options: Options
@@ -68,11 +70,11 @@ final class FragmentedMovieFile: MovieFileWriter {
   private var whole: MovieWriter?
   private var tracks: [Track]
   private var size = 0
-  /// When the fragment that is open begins.
+  /// Presentation time of the open fragment's start, as running time in nanoseconds.
   private var start: Int64?
-  /// When the first sample of the chunk that is open is decoded.
+  /// Decode time of the open chunk's first sample, as running time in nanoseconds.
   private var chunkStart: Int64?
-  /// The chunk that is open is not the first one of its fragment.
+  /// Whether the open chunk is not the first one of its fragment.
   private var continuesFragment = false
   private var isInitialized = false
   private let demands: Locked<SplitRequests>
@@ -120,8 +122,8 @@ final class FragmentedMovieFile: MovieFileWriter {
     try writeReady()
   }
 
-  /// Ends the fragment in front of a track's last sample, which is the first of another kind: another
-  /// initialization segment comes before it.
+  /// Ends the fragment before a track's last sample, which is the first with a new sample entry and
+  /// needs another initialization segment before it.
   private func begin(_ entry: SampleEntry, of track: Int) throws {
     tracks[track].nextEntry = nil
     let index = tracks[track].samples.count - 1
@@ -152,7 +154,8 @@ final class FragmentedMovieFile: MovieFileWriter {
     try updateHeader()
   }
 
-  /// Says at the end what the initialization segment could not. What is finalised has another index.
+  /// Writes the final values of the initialization segment, as `header-update-mode` requests. A
+  /// finalised file has its own index instead.
   private func updateHeader() throws {
     guard isInitialized, whole == nil, options.headerUpdate != .none else { return }
     let header = Buffer(try writer.finalInitializationSegment())
@@ -172,7 +175,8 @@ final class FragmentedMovieFile: MovieFileWriter {
     }
   }
 
-  /// The first track that goes on leads: video, where there is any that does.
+  /// Returns the next cut, decided by the leading track: the first one that has not ended, and is
+  /// not silent, so video if possible.
   private func nextCut() -> Cut? {
     guard let index = tracks.firstIndex(where: { !$0.hasEnded && !$0.isSilent }),
       let first = tracks[index].samples.first
@@ -205,7 +209,7 @@ final class FragmentedMovieFile: MovieFileWriter {
       track: index, index: samples.count - 1, time: last.presentationTime, isForced: true)
   }
 
-  /// Writes a fragment of the samples up to a cut, or of all.
+  /// Writes a fragment or chunk of the samples up to a cut, or of all samples if it is nil.
   private func write(until cut: Cut?, isUrgent: Bool) throws {
     var data: [Buffer] = []
     var next: [TrackID: Int64] = [:]
@@ -269,7 +273,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     }
   }
 
-  /// Writes what comes before the first fragment.
+  /// Writes the initialization segment, before the first fragment.
   private func initialize() throws {
     guard !isInitialized else { return }
     isInitialized = true
@@ -283,7 +287,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     try output.write(buffer)
   }
 
-  /// Writes the initialization segment again, where it is asked for. What is finalised has one index.
+  /// Writes the initialization segment again if it was requested. A finalised file has only one.
   private func repeatHeader() throws {
     let isWanted = demands.withLock { demands in
       defer { demands.header = false }
@@ -296,7 +300,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     try output.write(buffer)
   }
 
-  /// Notes for the finished movie where the samples of a fragment lie.
+  /// Adds the samples of a fragment, with their offsets, to the finished movie's index.
   private func register(
     _ fragment: Fragment, _ samples: [ArraySlice<PendingSample>]
   ) throws {

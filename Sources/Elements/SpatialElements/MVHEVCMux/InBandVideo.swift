@@ -14,16 +14,18 @@ struct InBandVideo {
   private let pad: String
   private let framing: NALUnitFraming
   private let sets: LayeredParameterSets
-  /// The NAL units that samples do not repeat.
+  /// The NAL units in the sample entry, which samples do not repeat.
   private let recorded: Set<[UInt8]>
 
-  /// Whether caps are those of such a stream.
+  /// Whether caps are those of a stream with in-band parameter sets.
   static func isIn(_ caps: Caps) -> Bool {
     ["byte-stream", "hev1"].contains(caps.first?.string("stream-format"))
   }
 
-  /// Looks at the first buffer, and at the record that the caps may have. Throws where there are
-  /// no parameter sets in them.
+  /// Reads the parameter sets from the first buffer and from the configuration record that the caps
+  /// may have.
+  ///
+  /// - Throws: an ``ElementError`` if parameter sets of the base layer are missing.
   init(_ caps: Caps, first: Buffer?, pad: String) throws {
     let input = try LayeredInput(caps, recordIsOptional: true)
     if let problem = input.layeredRecordProblem {
@@ -51,7 +53,7 @@ struct InBandVideo {
     recorded = Set(sets.nalUnits.filter { !$0.isEmpty })
   }
 
-  /// The records of the sample entry, and the size of the picture.
+  /// Returns a sample entry with the decoder configuration records and the picture size.
   func sampleEntry() throws -> VisualSampleEntry {
     do {
       let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
@@ -68,7 +70,7 @@ struct InBandVideo {
     }
   }
 
-  /// A buffer as a sample of the movie.
+  /// Returns a buffer as a sample of the movie.
   func sample(_ buffer: Buffer) throws -> Buffer {
     let sample = try buffer.withBytes { bytes -> Buffer? in
       let span = RawSpan(_unsafeBytes: bytes)
@@ -96,7 +98,7 @@ struct InBandVideo {
     return sample
   }
 
-  /// Whether a buffer has parameter sets that are not those of the stream so far.
+  /// Whether a buffer has parameter sets that are not in the sample entry.
   func isChanged(by buffer: Buffer) -> Bool {
     let isChanged = try? buffer.withBytes { bytes in
       let span = RawSpan(_unsafeBytes: bytes)

@@ -5,7 +5,7 @@ import ISOBMFF
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
-  /// Takes what is earliest among what waits at the pads, until one has nothing more.
+  /// Takes the earliest buffers that wait at the pads, until a pad has no more.
   mutating func step() throws {
     let all = element.sinkPads
     if let movie { try endReleased(all, of: movie) }
@@ -20,12 +20,12 @@ extension MVHEVCMux.Streaming {
       let pads = try known ?? MuxPads(all, hasBegun: movie != nil)
       known = pads
       guard movie != nil || eyesAreKnown(pads) else {
-        // The movie begins when both eyes are there.
+        // The movie begins when both eyes have caps.
         for pad in all { _ = pad.pop() }
         return
       }
       let movie = try self.movie ?? begin(pads)
-      // What comes for an eye whose partner has been released has no place in the movie.
+      // Buffers of an eye whose partner has been released have no place in the movie.
       _ = pads.orphan?.pop()
       try take(pads, into: movie)
     } while all.contains(where: \.hasBuffer) && all.allSatisfy { $0.hasBuffer || $0.isAtEnd }
@@ -39,10 +39,10 @@ extension MVHEVCMux.Streaming {
     postProgress(of: movie)
   }
 
-  /// Takes what is earliest; writes the end where nothing comes any more.
+  /// Takes the earliest buffer, or writes the end of the file if all streams have ended.
   private mutating func take(_ pads: MuxPads, into movie: MovieFileWriter) throws {
     guard let source = pads.earliest() else {
-      // Where a pad has just been flushed, more may come.
+      // More data may come if a pad has just been flushed.
       guard pads.all.allSatisfy({ $0.isAtEnd || element.pairing.silentPads.contains($0) }) else {
         try output.flush()
         throw FlowReturn.needData
@@ -61,7 +61,7 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Nothing in the file waits for a pad that nobody waits for.
+  /// Lets the file continue without waiting for silent pads.
   private mutating func pass(_ pads: MuxPads, in movie: MovieFileWriter) throws {
     for pad in pads.streams where element.pairing.silentPads.contains(pad) {
       if let track = muxInput(pad).track { try movie.pass(lastTime, of: track) }
@@ -72,10 +72,11 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// A pad that is released has ended, as if by an end of stream: nothing waits for it.
+  /// Ends the tracks of pads that have been released.
   private func endReleased(_ pads: [AggregatorPad], of movie: MovieFileWriter) throws {
     for input in inputs {
-      guard let track = input.track, !pads.contains(where: { $0.name == input.name }) else { continue }
+      guard let track = input.track, !pads.contains(where: { $0.name == input.name })
+      else { continue }
       try movie.end(track)
     }
   }
@@ -86,9 +87,9 @@ extension MVHEVCMux.Streaming {
       isFinal: isFinal)
   }
 
-  /// Layered access units into the track of the eyes.
+  /// Writes layered access units to the track of the eyes.
   private mutating func write(_ frames: [LayeredFrame], to movie: MovieFileWriter) throws {
-    // A file of fragments says first what is in them.
+    // In a fragmented file, the sample entry comes before the first sample.
     if !frames.isEmpty, let stereo, describedEyes !== stereo {
       describedEyes = stereo
       try describeEyes(stereo, of: movie)
@@ -100,7 +101,7 @@ extension MVHEVCMux.Streaming {
         frame.buffer,
         MovieFileWriter.Timing(
           presentationTime: frame.presentationTime, decodeTime: frame.decodeTime,
-          // The movie takes the duration of its last picture alone.
+          // The duration matters only for the movie's last picture.
           duration: frame.duration > 0 || framesWritten > 0
             ? frame.duration : LayeredFrame.stillDuration, isSync: frame.isSync,
           dependency: dependency),
@@ -116,7 +117,7 @@ extension MVHEVCMux.Streaming {
     endTime = max(endTime, saturatingSum(time, Int64(clamping: duration)))
   }
 
-  /// A buffer of audio or coded video as it is.
+  /// Writes the next buffer of a stream that is not encoded here.
   private mutating func copy(_ pad: AggregatorPad, to movie: MovieFileWriter) throws {
     guard let buffer = pad.pop() else { return }
     let input = muxInput(pad)
@@ -133,7 +134,7 @@ extension MVHEVCMux.Streaming {
     }
     let segment = pad.segment
     guard !buffer.isGap else {
-      // A time without data: other tracks need not wait for this one.
+      // Other tracks need not wait for this one until the gap ends.
       let end = buffer.pts.map { saturatingSum($0, buffer.duration ?? 0) }
       if let end = end.flatMap({ segment.signedRunningTime($0) }) {
         try movie.pass(end, of: track)
@@ -151,7 +152,7 @@ extension MVHEVCMux.Streaming {
     switch input.kind {
     case .eye: return
     case .audio:
-      // Audio is decoded in the order it is heard.
+      // Audio is decoded in presentation order.
       let (count, duration) = try input.packets(in: buffer) ?? (1, buffer.duration ?? 0)
       timing = MovieFileWriter.Timing(
         presentationTime: time, decodeTime: time, duration: duration, count: count)
@@ -173,7 +174,7 @@ extension MVHEVCMux.Streaming {
     if sample.size > 0 { try movie.append(sample, timing, to: track) }
   }
 
-  /// A text, and before it the time in which there was none.
+  /// Writes a text, after an empty sample for the time since the previous text.
   private func copySubtitle(
     _ buffer: Buffer, of input: MuxInput, at time: Int64, to movie: MovieFileWriter, _ track: Int
   ) throws {
@@ -192,11 +193,11 @@ extension MVHEVCMux.Streaming {
     input.subtitleEnd = saturatingSum(time, Int64(clamping: duration))
   }
 
-  /// Takes from all pads what the movie does not need: times without data that nothing has to wait
-  /// for, between the eyes' frames and before the first data of tracks that nothing else describes;
-  /// and headers of FLAC and Opus, which the sample entry has already.
+  /// Drops buffers that the movie does not need from all pads: gaps between the eyes' frames, gaps
+  /// before the first data of tracks whose caps do not describe them completely, and headers of
+  /// FLAC and Opus, which the sample entry already has.
   ///
-  /// - Returns: whether there was any.
+  /// - Returns: whether any buffer was dropped.
   private mutating func dropUnneeded(_ pads: [AggregatorPad]) -> Bool {
     var hasDropped = false
     for pad in pads {
@@ -213,14 +214,14 @@ extension MVHEVCMux.Streaming {
     return hasDropped
   }
 
-  /// Whether there are no eyes, or each has said what it is or has ended before it did.
+  /// Whether each eye's pad, if there are any, has caps or has ended without.
   private func eyesAreKnown(_ pads: MuxPads) -> Bool {
     [(Eye.left, pads.left), (.right, pads.right)].allSatisfy { eye, pad in
       pad.map { muxInput(eye)?.caps != nil || $0.isAtEnd } ?? true
     }
   }
 
-  /// Whether enough has come to a pad for its track to be described.
+  /// Whether the sample entry of a pad's track can be made from its caps and first buffer.
   mutating func isKnown(_ pad: AggregatorPad) -> Bool {
     let input = muxInput(pad)
     return input.caps != nil && (pad.hasBuffer || !input.needsData)
@@ -228,8 +229,8 @@ extension MVHEVCMux.Streaming {
 
   // MARK: The end
 
-  /// What makes access units of the next frames: where these are of another size or format, another one
-  /// than before, whose last are written.
+  /// Returns the input for the next pair of frames. If their size or format has changed, drains the
+  /// previous input into the movie and makes a new one.
   private mutating func goOnWithEyes(in movie: MovieFileWriter) throws -> StereoInput {
     guard let stereo else { throw FlowReturn.error }
     guard stereo.isOver else { return stereo }
@@ -239,7 +240,7 @@ extension MVHEVCMux.Streaming {
     return next
   }
 
-  /// Writes what the encoders still hold.
+  /// Writes the frames that are still in the encoders.
   private mutating func drain(_ stereo: StereoInput, to movie: MovieFileWriter) throws {
     while let frames = try stereo.drain() {
       try write(frames, to: movie)
@@ -247,7 +248,8 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Writes what the encoders still hold. Once.
+  /// Ends the track of the eyes, after the frames that are still in the encoders. Later calls do
+  /// nothing.
   private mutating func endEyes(of movie: MovieFileWriter) throws {
     guard let stereo, !eyesHaveEnded else { return }
     eyesHaveEnded = true
@@ -272,8 +274,8 @@ extension MVHEVCMux.Streaming {
     self.movie = nil
   }
 
-  /// Runs work on the data; where that fails, completes the file with what it has so far, so that
-  /// it can be played, and passes the error on.
+  /// Runs `work`. If it throws an error other than a `FlowReturn`, completes the file with the data
+  /// so far, so that it can be played, and rethrows the error.
   mutating func saving(_ work: (inout Self) throws -> Void) throws {
     do {
       try work(&self)
@@ -294,7 +296,8 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Part of completing a file after an error, which is the one to be told.
+  /// Runs a step of completing the file after an error. Further errors are only logged, as the
+  /// first one is posted.
   private mutating func attempt(_ work: (inout Self) throws -> Void) {
     do {
       try work(&self)

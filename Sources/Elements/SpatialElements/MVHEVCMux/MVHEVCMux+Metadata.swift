@@ -5,42 +5,44 @@ import ISOBMFF
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
-  /// What properties and tags say of how the pair was shot; properties win.
+  /// How the pair was shot, from properties and tags; properties win.
   var spatialMetadata: SpatialMetadata {
     element.settings.current.spatial.metadata(after: SpatialMetadata(movieTags))
   }
 
-  /// How the pair surrounds the viewer; nil where nothing says that it does.
+  /// Returns the pair's projection onto a sphere, and the lenses; nil if no property or tag has
+  /// one.
   func immersiveMetadata() throws -> (immersive: ImmersiveMetadata, lenses: LensCollection?)? {
     let tags = try element.settings.current.spatial.sphereTags(after: SphereTags(movieTags))
     return tags.immersiveMetadata(spatialMetadata.projection).map { ($0, tags.lenses) }
   }
 
-  /// What properties and one pad's tags say.
+  /// Returns how a stream was shot, from properties and its pad's tags; properties win.
   func spatialMetadata(of input: MuxInput) -> SpatialMetadata {
     let tags = globalTags.merging(input.tags)
     return element.settings.current.spatial.metadata(
       after: SpatialMetadata(element.mergingSetterTags(with: tags)))
   }
 
-  /// The same of how the pictures surround the viewer.
+  /// Returns how a stream's pictures surround the viewer, from properties and its pad's tags;
+  /// properties win.
   func sphereTags(of input: MuxInput) throws -> SphereTags {
     let tags = globalTags.merging(input.tags)
     return try element.settings.current.spatial.sphereTags(
       after: SphereTags(element.mergingSetterTags(with: tags)))
   }
 
-  /// What is said of the movie, merged with the application's tags as the application wants it:
-  /// what streams say of all of them, or else of themselves.
+  /// Tags of the movie, merged with the application's tags in the mode that it has chosen. Tags of
+  /// global scope take precedence over tags of streams.
   private var movieTags: TagList {
-    // What belongs to a stream whoever else speaks.
+    // Tags that always belong to a stream.
     var others = [Tag.encoder, Tag.privateData]
     if !globalTags.isEmpty { others.append(Tag.title) }
     let streams = inputs.sorted { $0.name < $1.name }.reduce(TagList()) { $0.merging($1.tags) }
     return element.mergingSetterTags(with: streams.removing(others).merging(globalTags))
   }
 
-  /// What the movie says of itself as a whole.
+  /// The metadata of the movie as a whole.
   var movieMetadata: MovieMetadata {
     var metadata = MetadataTags.metadata(movieTags, defaultSoftware: ProjectVersion.name)
     metadata.creationTime = metadata.creationTime ?? secondsSince1970()
@@ -51,7 +53,7 @@ extension MVHEVCMux.Streaming {
     return metadata
   }
 
-  /// A track with what pads' tags say of it; the last pad's win.
+  /// Returns a track with the metadata in pads' tags; the last pad's tags win.
   func described(_ track: TrackDescription, by inputs: [MuxInput]) -> TrackDescription {
     let tags = inputs.reduce(TagList()) { $0.merging($1.tags) }
     var track = track
@@ -70,21 +72,21 @@ extension MVHEVCMux.Streaming {
     track.isEnabled = inputs.contains { isSelected($0) }
     let others = PrivateMetadata(tags)
     (track.metadata, track.userData) = (others.items, others.userData)
-    // Where nobody speaks of the whole, a stream's title is the movie's.
+    // Without tags of global scope, the stream's title is the movie's.
     if !globalTags.isEmpty, let name = tags.string(Tag.title) {
       track.userData.append(OpaqueBox("name", payload: Array(name.utf8)))
     }
     return track
   }
 
-  /// Whether a pad's stream is meant to be played unasked.
+  /// Whether a pad's stream is played by default.
   private func isSelected(_ input: MuxInput) -> Bool {
     let start = element.sinkPads.first { $0.name == input.name }?.streamStart
     return start?.isUnselected != true
   }
 
-  /// Makes several tracks of a kind, of which no movie says how they go together, alternatives to
-  /// each other, of which players play one: the first that is to be played unasked.
+  /// Makes the tracks of a kind that do not come from a movie alternatives to each other, so that
+  /// players play only one of them: the first that is played by default.
   func makeAlternatives(of kind: MuxInput.Kind, in tracks: inout [TrackDescription]) {
     let own = inputs.filter { $0.kind == kind && PrivateTrack($0.tags) == nil }
       .compactMap(\.track).sorted()
@@ -98,7 +100,7 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Lets tracks that come from one movie refer to each other as they did there.
+  /// Restores the references between tracks that come from the same movie.
   func addReferences(to tracks: inout [TrackDescription]) {
     var origins: [(track: Int, movie: String, origin: PrivateTrack)] = []
     for pad in element.sinkPads {
@@ -107,7 +109,7 @@ extension MVHEVCMux.Streaming {
         let origin = PrivateTrack(input.tags),
         let stream = pad.streamStart?.streamID
       else { continue }
-      // The eyes' streams have their names behind the track's number.
+      // Stream IDs of the eyes end with the eye's name after the track's number.
       let parts = stream.split(separator: "/", omittingEmptySubsequences: false)
       let isEye = parts.last.flatMap { Eye(rawValue: String($0)) } != nil
       origins.append((track, parts.dropLast(isEye ? 2 : 1).joined(separator: "/"), origin))
@@ -131,7 +133,7 @@ extension TrackDescription {
     if case .video = sampleEntry { true } else { false }
   }
 
-  /// Whether it says that there are two eyes.
+  /// Whether the sample entry declares stereo views.
   var isStereo: Bool {
     if case .video(let entry) = sampleEntry { entry.extendedUsage?.views != nil } else { false }
   }

@@ -6,11 +6,11 @@ import MoviePlayer
 import StereoVideo
 
 extension MVHEVCMux.Streaming {
-  /// How much of coded samples waits at each pad.
+  /// Duration of the coded samples that wait at each pad, in nanoseconds.
   private static let queuedDuration: ClockTime = 2 * .second
 
-  /// Takes more than one sample at a time from sources that are no live ones: samples are small, and
-  /// threads take turns for each. Pictures that are to be encoded are not small.
+  /// Lets pads queue more than one sample if no source is live: coded samples are small, and
+  /// otherwise two threads alternate for each of them. Raw frames are too large for this.
   private func queueSamples() {
     let pads = element.sinkPads
     let areSamples = inputs.allSatisfy { $0.caps?.mediaType != "video/x-raw" }
@@ -18,7 +18,7 @@ extension MVHEVCMux.Streaming {
     element.setQueuedDuration(Self.queuedDuration)
   }
 
-  /// Opens the movie: every pad has its first buffer, or has ended without one.
+  /// Opens the movie. Every pad has its first buffer, or has ended without one.
   mutating func begin(_ pads: MuxPads) throws -> MovieFileWriter {
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
@@ -104,7 +104,7 @@ extension MVHEVCMux.Streaming {
     return input
   }
 
-  /// What a pad's caps say of its track.
+  /// Returns the description of a pad's track, from its caps, tags and first buffer.
   mutating func describe(_ pad: AggregatorPad) throws -> TrackDescription {
     let input = muxInput(pad)
     guard let caps = input.caps else {
@@ -147,7 +147,7 @@ extension MVHEVCMux.Streaming {
     return track
   }
 
-  /// Says what the eyes' track holds, now that it has been coded.
+  /// Sets the sample entry of the eyes' track, if its parameter sets are known.
   func describeEyes(_ stereo: StereoInput, of movie: MovieFileWriter) throws {
     guard let configuration = stereo.configuration,
       let base = stereo.stream(stereo.baseEye)

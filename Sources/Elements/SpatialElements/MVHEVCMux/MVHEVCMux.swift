@@ -34,7 +34,7 @@ let mvhevcMux = ElementDeclaration<MVHEVCMux>(
 /// A muxer with request sink pads and one source pad for the bytes of the file.
 ///
 /// The index of a movie is written at its end, so that memory does not grow with the size of
-/// the file; the peer of the source pad has to be seekable, like filesink. A fragmented movie can
+/// the file; the peer of the source pad has to be seekable, like `filesink`. A fragmented movie can
 /// be sent to any peer.
 final class MVHEVCMux: EyePairing {
   struct Settings: HasEncoderSettings, HasPairingSettings {
@@ -42,38 +42,38 @@ final class MVHEVCMux: EyePairing {
     var pairing = PairingSettings()
     var container = ContainerChoice.quickTime
     var fragments = FragmentSettings()
-    /// What the properties say; it wins over tags.
+    /// Spatial metadata from properties; it takes precedence over tags.
     var spatial = SpatialSettings()
   }
 
   struct Streaming {
     let element: MVHEVCMux
-    /// Where the file goes.
     let output: CoalescingOutput
-    /// A stream for each sink pad that has said or brought something.
+    /// One stream for each sink pad that has received an event or buffer.
     private(set) var inputs: [MuxInput] = []
-    /// What streams say of the whole that they are of.
+    /// Global-scope tags received so far.
     var globalTags = TagList()
-    /// How the movie is cut into fragments, since it began.
+    /// The fragment settings when the movie began.
     var fragments = FragmentSettings()
-    /// What is being written; nil before the first data.
+    /// The movie that is being written; nil before the first data.
     var movie: MovieFileWriter?
-    /// Whether a track of it is for the eyes in particular.
+    /// Whether a track of the movie has stereo views.
     var isSpatial = false
-    /// What streams say of the parts that the movie has, unless the application does.
+    /// Chapters from a stream, used unless the application has set some.
     var chapters: [Chapter] = []
     var sideTracks: [SideTrack] = []
-    /// How far what has been written goes, in running time.
+    /// Latest decode time of the samples so far, as running time in nanoseconds.
     var lastTime = Int64.min
-    /// When the last sample so far ends.
+    /// End of the last sample so far, as running time in nanoseconds.
     var endTime: Int64 = 0
     var stereo: StereoInput?
     var unlinkedPads = UnlinkedPads()
-    /// When the next keyframe is to be asked for, for a fragment to begin with; nil before the first.
+    /// Running time in nanoseconds of the next keyframe to request, for the start of a fragment;
+    /// nil before the first.
     var nextKeyframe: Int64?
-    /// Whose parameter sets the movie knows.
+    /// The input whose parameter sets are in the movie's sample entry.
     var describedEyes: StereoInput?
-    /// Whether the encoders have given all they had.
+    /// Whether the encoders have been drained.
     var eyesHaveEnded = false
     var progress = ProgressReport("mvhevcmux-progress")
     var framesWritten = 0
@@ -84,7 +84,7 @@ final class MVHEVCMux: EyePairing {
       output = CoalescingOutput(element)
     }
 
-    /// The stream of a pad, made when it is first asked for.
+    /// Returns the stream of a pad, and makes it on first use.
     mutating func muxInput(_ pad: Pad) -> MuxInput {
       let name = pad.name
       if let known = inputs.first(where: { $0.name == name }) { return known }
@@ -93,7 +93,7 @@ final class MVHEVCMux: EyePairing {
       return input
     }
 
-    /// The stream of an eye; nil if its pad has said nothing.
+    /// Returns the stream of an eye; nil if its pad has received nothing.
     func muxInput(_ eye: Eye) -> MuxInput? { inputs.first { $0.name == eye.rawValue } }
 
     /// Forgets the streams of pads that have been released.
@@ -109,7 +109,7 @@ final class MVHEVCMux: EyePairing {
   let pairing = PairingState()
   let keyframes = KeyframeRequests()
   let demands = Locked(SplitRequests())
-  /// Whether the tracks are fixed, so that there are no further pads.
+  /// Whether the movie has begun: its tracks are fixed, so no more pads can be requested.
   let hasBegun = Locked(false)
 
   init(_ instance: ElementInstance) throws {
@@ -120,7 +120,7 @@ final class MVHEVCMux: EyePairing {
     keyframes.forget()
     pairing.forget()
     demands.withLock { $0 = SplitRequests() }
-    // What is in a fragment, or a chunk of one, leaves when that is whole.
+    // A fragment or chunk is sent when it is complete.
     let latency = settings.current.fragments.latency
     if latency > 0 { setLatency(min: latency, max: nil) }
     setQueuedDuration(0)
@@ -147,7 +147,7 @@ final class MVHEVCMux: EyePairing {
 
   // MARK: Events and queries
 
-  /// Nobody seeks in a movie that is being written: the sink would begin the file anew.
+  /// Refuses seeks, which would make the sink start the file again.
   func sourceEvent(_ event: Event) -> Bool {
     if case .seek = event.kind {
       Self.log.info(self, "refusing a seek: written data cannot be changed")
@@ -195,9 +195,9 @@ extension MVHEVCMux.Streaming {
       else {
         throw ElementError(
           .format,
-          "The format of \(input.name) changed in mid stream, \(caps.changes(since: old)), which a movie "
-            + "cannot follow; one in fragments does with header-update-mode=caps, where the caps say "
-            + "all of the format.",
+          "The format of \(input.name) changed mid-stream, \(caps.changes(since: old)), which a "
+            + "movie cannot follow; a fragmented one can, with header-update-mode=caps, if the "
+            + "caps describe the format completely.",
           debug: "\(old) became \(caps)")
       }
       try movie.setSampleEntry(try describe(pad).sampleEntry, of: track)
@@ -232,7 +232,7 @@ enum ContainerChoice: Int32, EnumType {
 
   var container: MovieContainer { self == .quickTime ? .quickTime : .mp4 }
 
-  /// What the source pad says of the file.
+  /// The source pad's caps for a file that is not fragmented.
   var caps: Caps {
     self == .quickTime
       ? Caps("video/quicktime", ["variant": "apple"])

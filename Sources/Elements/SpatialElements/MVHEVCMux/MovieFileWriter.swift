@@ -7,87 +7,86 @@ import StereoVideo
 /// A sample that waits for its place in the file.
 struct PendingSample {
   let buffer: Buffer
-  /// With times in units of the track.
+  /// The description, with times in units of the track.
   let description: SampleDescription
   /// Running times, in nanoseconds.
   let decodeTime: Int64
   let presentationTime: Int64
 }
 
-/// A movie while it is written: counts the times of its tracks' samples in the tracks' units. Subclasses
-/// turn samples into a file, progressive or in fragments. Tracks are numbered from 0.
+/// A movie that is being written: converts times of samples to the units of their tracks.
+/// Subclasses write the file, progressive or fragmented. Tracks are numbered from 0.
 class MovieFileWriter {
-  /// One track and the times of its samples.
   private struct Track {
     let clock: TrackClock
     var lastDecodeTime: Int64?
   }
 
   private var tracks: [Track]
-  /// The running time that is the movie's start.
+  /// Running time of the movie's start, in nanoseconds.
   private let origin: Int64
   private let creationTime: Int64?
   private var sampleCount = 0
 
   /// - Parameters:
   ///   - origin: the running time of the movie's start, in nanoseconds.
-  ///   - creationTime: of the movie, which later metadata leave as it is.
+  ///   - creationTime: the movie's creation time, which later metadata do not change.
   init(tracks: [TrackDescription], origin: Int64, creationTime: Int64?) {
     self.creationTime = creationTime
     self.origin = origin
     self.tracks = tracks.map { Track(clock: TrackClock(timescale: $0.timescale)) }
   }
 
-  // MARK: What subclasses do
+  // MARK: For subclasses
 
-  /// How many bytes the file has so far.
+  /// Size of the file so far, in bytes.
   var byteCount: UInt64 { 0 }
 
-  /// Says what a track's samples are, when that is known, and again if it changes in a file whose
-  /// header-update-mode is `caps`: from the next sample on.
+  /// Sets the sample entry of a track, which applies from the next sample on. It can change later
+  /// only in a file whose `header-update-mode` is `caps`.
   func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {}
 
   /// Replaces the movie's metadata, as far as they have not been written.
   func replaceMetadata(_ metadata: MovieMetadata) {}
 
-  /// Adds the next sample of a track, in decoding order; writes what has its place in the file now.
+  /// Adds the next sample of a track, in decoding order, and writes the samples that are ready.
   func append(_ sample: PendingSample, to track: Int) throws {}
 
-  /// Notes that no samples come for a track up to a running time.
+  /// Declares that no further sample of a track is decoded before a running time in nanoseconds.
   func pass(_ time: Int64, of track: Int) throws {}
 
-  /// Notes that no more samples come for a track.
+  /// Declares that a track has no more samples.
   func end(_ track: Int) throws {}
 
-  /// Writes what waits, and what completes the file.
+  /// Writes the pending samples, and completes the file.
   ///
-  /// - Parameter isUrgent: has the file on disk when this returns. `filesink` keeps the last bytes
-  ///   back until the end of the stream, and drops them if it is stopped at just that moment.
+  /// - Parameter isUrgent: whether the file must be on disk when this returns. `filesink` keeps the
+  ///   last bytes back until the end of the stream, and drops them if it is stopped just then.
   func complete(isUrgent: Bool) throws {}
 
-  // MARK: What the element calls
+  // MARK: For the element
 
-  /// Replaces the movie's metadata: tags may come at any time.
+  /// Replaces the movie's metadata but its creation time. Tags may arrive at any time.
   func setMetadata(_ metadata: MovieMetadata) {
     var metadata = metadata
     metadata.creationTime = creationTime
     replaceMetadata(metadata)
   }
 
-  /// What a sample is, with times in nanoseconds of running time.
+  /// The times and properties of a buffer's samples. Times are running times in nanoseconds.
   struct Timing {
     let presentationTime: Int64
     let decodeTime: Int64
-    /// Of all samples of the buffer together.
+    /// Total duration of the buffer's samples, in nanoseconds.
     let duration: ClockTime
     var isSync = true
     var dependency = SampleDependency()
-    /// How many samples of one size the buffer holds.
+    /// Number of samples in the buffer, all of one size.
     var count: UInt32 = 1
   }
 
-  /// Adds the next sample, or run of samples, of a track, in decode order; writes what has its
-  /// place in the file now.
+  /// Adds the next sample, or run of samples, of a track, in decoding order, and writes the samples
+  /// that are ready.
   func append(_ buffer: Buffer, _ timing: Timing, to index: Int) throws {
     guard tracks.indices.contains(index), timing.count > 0,
       let size = UInt32(exactly: buffer.size / Int(timing.count))
@@ -97,7 +96,7 @@ class MovieFileWriter {
     let clock = tracks[index].clock
     let presentation = clock.units(saturatingDifference(timing.presentationTime, origin))
     var decode = clock.units(saturatingDifference(timing.decodeTime, origin))
-    // Two times that differ by less than a unit, or sound that overlaps: the second comes one unit
+    // If two times differ by less than a unit, or audio overlaps, the second sample comes one unit
     // after the first.
     if let last = tracks[index].lastDecodeTime, decode <= last, timing.decodeTime >= 0 {
       decode = last.addingReportingOverflow(1).partialValue
@@ -116,10 +115,10 @@ class MovieFileWriter {
         presentationTime: timing.presentationTime), to: index)
   }
 
-  /// Writes what waits, so that the file is complete. Throws where no sample was ever added: there
-  /// is no movie then.
+  /// Ends all tracks, and completes the file.
   ///
-  /// - Parameter isUrgent: has the file on disk when this returns.
+  /// - Parameter isUrgent: whether the file must be on disk when this returns.
+  /// - Throws: an ``ElementError`` if no sample was ever added, so there is no movie.
   func finish(isUrgent: Bool = false) throws {
     for track in tracks.indices { try end(track) }
     guard sampleCount > 0 else {

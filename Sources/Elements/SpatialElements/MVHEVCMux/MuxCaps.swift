@@ -9,19 +9,19 @@ import StereoVideo
 
 /// Sample entries of video tracks, from caps.
 enum MuxVideoCaps {
-  /// H.265 that goes into a track as it is: layered, frame-packed or plain.
+  /// H.265 that is written unchanged: layered, frame-packed or plain.
   static let h265 = Caps(
     "video/x-h265",
     ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
 
-  /// Coded video that goes into a track as it is: H.265, or H.264, which may be frame-packed.
+  /// Coded video that is written unchanged: H.265, or H.264, which may be frame-packed.
   static let template: Caps = {
     let caps = h265.with()
     caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
     return caps
   }()
 
-  /// The sample entry of a stream that comes with its decoder configuration record.
+  /// Returns the sample entry of a stream whose caps have its decoder configuration record.
   static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
     guard let structure = caps.first, let record = structure.buffer("codec_data") else {
       throw ElementError(
@@ -40,7 +40,7 @@ enum MuxVideoCaps {
     return entry
   }
 
-  /// The sample entry of a stream that has its parameter sets inside.
+  /// Returns the sample entry of a stream with in-band parameter sets.
   static func sampleEntry(_ video: InBandVideo) throws -> VisualSampleEntry {
     var entry = try video.sampleEntry()
     describe(
@@ -48,7 +48,7 @@ enum MuxVideoCaps {
     return entry
   }
 
-  /// The sample entry of what is made of two eyes.
+  /// Returns the sample entry of layered video made from two eyes.
   static func sampleEntry(
     _ configuration: LayeredConfiguration, _ base: EyeStreamCaps
   ) throws -> VisualSampleEntry {
@@ -72,8 +72,8 @@ enum MuxVideoCaps {
     return (width, height)
   }
 
-  /// Adds what the caps say: the boxes of the movie that the stream comes from, if it does, and
-  /// colour, shape and HDR10, where they are not just what those boxes say.
+  /// Adds boxes from the caps: those of the movie that the stream comes from, if any; and colour,
+  /// pixel aspect ratio and HDR10 metadata, if they differ from those boxes.
   private static func describe(
     _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
   ) {
@@ -91,7 +91,7 @@ enum MuxVideoCaps {
     if entry.colour?.fullRange == nil, boxes == nil || entry.colour != nil,
       entry.hvcC.flatMap({ HEVCDecoderConfigurationRecord.isFullRange($0) }) == true
     {
-      // Only the stream says it: where nothing is said, players take the range for limited.
+      // Only the stream has the range, and without `colr` players assume limited range.
       var colour = entry.colour ?? .unknown
       colour.fullRange = true
       entry.colour = colour
@@ -114,8 +114,7 @@ enum MuxVideoCaps {
 
 /// Audio formats that a movie can hold, and their sample entries.
 enum MuxAudioCaps {
-  /// Encoders do not say that each of their buffers is one frame, as parsers do, so that caps do
-  /// not ask for it.
+  /// Without `framed` and `parsed`: parsers set them, but encoders do not.
   static let template: Caps = {
     let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw"])
     caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3)])
@@ -132,11 +131,10 @@ enum MuxAudioCaps {
     return caps
   }()
 
-  /// The sample entry for fixed caps.
+  /// Returns the sample entry for fixed caps.
   ///
-  /// - Parameter first: the first buffer of the stream, for codings whose caps do not say enough.
-  ///
-  /// Throws where something that it needs is missing.
+  /// - Parameter first: the first buffer of the stream, for codings whose caps are not enough.
+  /// - Throws: an ``ElementError`` if required information is missing.
   static func sampleEntry(
     _ caps: Caps, pad: String, container: MovieContainer, first: Buffer?
   ) throws -> AudioSampleEntry {
@@ -162,7 +160,7 @@ enum MuxAudioCaps {
       framesPerSample: framesPerSample(coding, structure, first, rate: rate))
     switch coding {
     case .opus:
-      // Whatever was encoded, Opus decodes to this rate.
+      // Opus decodes to this rate, whatever the encoder's input had.
       entry.sampleRate = 48_000
     case .pcm where channels > 2:
       if case .bitmask(let mask)? = structure["channel-mask"], mask != 0 {
@@ -178,7 +176,7 @@ enum MuxAudioCaps {
     return entry
   }
 
-  /// Audio frames that each buffer holds; 0 where that is not known or changes.
+  /// Returns the number of audio frames in each buffer; 0 if it is unknown or varies.
   private static func framesPerSample(
     _ coding: AudioCoding, _ caps: StructureView, _ first: Buffer?, rate: UInt32
   ) -> UInt32 {
@@ -280,9 +278,9 @@ extension OpaqueBox {
 enum MuxMetaCaps {
   static let template = CodecTable.meta.caps
 
-  /// The sample entry for fixed caps.
+  /// Returns the sample entry for fixed caps.
   ///
-  /// - Parameter track: what the movie said of the track that the stream comes from.
+  /// - Parameter track: the description of the track that the stream comes from, if any.
   static func sampleEntry(
     _ caps: Caps, pad: String, track: PrivateTrack?
   ) throws -> OtherSampleEntry {
@@ -300,17 +298,17 @@ enum MuxMetaCaps {
 /// Subtitle tracks.
 enum MuxSubtitles {
   static let template = Caps("text/x-raw", ["format": "utf8"])
-  /// Units a second.
+  /// Units per second.
   static let timescale: UInt32 = 90_000
-  /// How long a text is shown that does not say it.
+  /// Duration of a text whose buffer has none, in nanoseconds.
   static let usualDuration = 3 * ClockTime.second
 
-  /// A buffer's text as a sample; subtitles may end with a zero byte.
+  /// Returns a buffer's text as a sample. The text ends at a zero byte, if there is one.
   static func sample(_ buffer: Buffer) -> Buffer {
     let text = String(decoding: buffer.bytes.prefix { $0 != 0 }, as: UTF8.self)
     return Buffer(TimedText.subtitle(text))
   }
 
-  /// What is shown between two texts: nothing.
+  /// An empty text, shown between two texts.
   static var silence: Buffer { Buffer(TimedText.subtitle("")) }
 }

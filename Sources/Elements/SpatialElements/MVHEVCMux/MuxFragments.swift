@@ -40,7 +40,7 @@ enum EditListMode: Int32, EnumType {
     }
   }
 
-  /// Nil for what is usual in the format.
+  /// Whether tracks that need an edit list have one; nil for the format's default.
   var hasEditLists: Bool? { self == .auto ? nil : self == .always }
 }
 
@@ -71,29 +71,29 @@ enum HeaderUpdateMode: Int32, EnumType {
 
 /// Requests by the application about coming fragments, made by signals.
 struct SplitRequests {
-  /// The initialization segment is wanted again.
+  /// Whether the initialization segment is to be written again.
   var header = false
-  /// Running times, in nanoseconds, from which on a fragment is to begin.
+  /// Running times, in nanoseconds, at or after which a fragment is to begin.
   private var splits: Set<Int64> = []
-  /// Nobody waits for more.
+  /// Maximum number of pending requests; further ones are ignored.
   private static let most = 1000
 
   mutating func split(at time: Int64) {
     if splits.count < Self.most { splits.insert(time) }
   }
 
-  /// Whether a fragment is to begin with a sample of this time.
+  /// Whether a fragment is to begin with a sample at this time.
   func isSplit(at time: Int64) -> Bool { splits.contains { $0 <= time } }
 
-  /// A fragment begins at this time.
+  /// Removes the requests that a fragment beginning at this time satisfies.
   mutating func begin(at time: Int64) { splits = splits.filter { $0 > time } }
 }
 
 /// Settings for fragmented movies.
 struct FragmentSettings {
-  /// In nanoseconds; 0 for none.
+  /// Minimum duration of fragments in nanoseconds; 0 for a file without fragments.
   var duration: UInt64 = 0
-  /// In nanoseconds; 0 for fragments in one piece.
+  /// Duration of chunks in nanoseconds; 0 for fragments in one piece.
   var chunkDuration: UInt64 = 0
   var mode = FragmentMode.dashOrMSS
   var hasRandomAccessIndex = false
@@ -103,14 +103,14 @@ struct FragmentSettings {
   var editLists = EditListMode.auto
   var firstSequenceNumber: UInt32 = 1
 
-  /// How long something stays inside at most, in nanoseconds.
+  /// Longest time that data stays in the element, in nanoseconds.
   var latency: UInt64 { chunkDuration > 0 ? min(chunkDuration, duration) : duration }
 
-  /// The file becomes a progressive one in the end.
+  /// Whether the file becomes a progressive movie at the end.
   var isFinalised: Bool { duration > 0 && mode == .firstMoovThenFinalise }
-  /// Whether another initialization segment follows where a stream changes its format.
+  /// Whether another initialization segment is written if a stream's format changes.
   var followsFormats: Bool { duration > 0 && !isFinalised && headerUpdate == .caps }
-  /// The file is finished by writing over its start.
+  /// Whether the file is completed by overwriting its start.
   var needsSeekableSink: Bool { duration == 0 || isFinalised || headerUpdate == .rewrite }
 
   static func properties<Owner: HasSettings>(
@@ -161,7 +161,7 @@ struct FragmentSettings {
 }
 
 extension MVHEVCMux {
-  /// The file that the settings ask for.
+  /// Returns a writer for the kind of file in the settings.
   ///
   /// - Parameter origin: the running time of the movie's start, in nanoseconds.
   func makeFile(
@@ -193,7 +193,7 @@ extension MVHEVCMux {
       metadata: metadata, tracks: tracks, origin: origin, demands: demands, output: output)
   }
 
-  /// What the source pad says of the file, before the initialization segment is known.
+  /// The source pad's caps before the initialization segment is known.
   var fileCaps: Caps {
     let settings = settings.current
     guard settings.fragments.duration > 0, !settings.fragments.isFinalised else {
@@ -207,10 +207,10 @@ extension MVHEVCMux {
     setSourceCaps(fileCaps.with(["streamheader": .array([.buffer(streamHeader)])]))
   }
 
-  /// Has the initialization segment come again in front of the next fragment.
+  /// Repeats the initialization segment before the next fragment.
   func sendHeaders() { demands.withLock { $0.header = true } }
 
-  /// Has a fragment begin at a running time, with a keyframe that encoders are asked for.
+  /// Starts a fragment at a running time, with a keyframe that is requested from encoders.
   func split(at time: ClockTime?) {
     guard let time else { return }
     demands.withLock { $0.split(at: Int64(clamping: time)) }
@@ -227,7 +227,7 @@ extension MVHEVCMux {
 }
 
 extension MVHEVCMux.Streaming {
-  /// Asks encoders, here and upstream, for keyframes up to one fragment ahead of a running time.
+  /// Requests keyframes from the encoders, up to one fragment ahead of a running time.
   mutating func requestKeyframes(at time: Int64) {
     guard fragments.duration > 0, fragments.sendsKeyframeRequests else { return }
     let distance = Int64(clamping: fragments.duration)

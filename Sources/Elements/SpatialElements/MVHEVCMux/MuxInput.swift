@@ -3,10 +3,10 @@
 import GStreamer
 import ISOBMFF
 
-/// The stream that comes to one sink pad of `mvhevcmux` or `mvhevchlssink`: what it says of itself, and
-/// what its buffers need to become samples.
+/// The stream of one sink pad of `mvhevcmux` or `mvhevchlssink`: its caps and tags, and the
+/// conversion of its buffers to samples.
 final class MuxInput {
-  /// What a pad is for, by its name.
+  /// The type of a stream, from the pad's name.
   enum Kind: Int {
     case eye, video, audio, subtitle, meta
 
@@ -24,18 +24,18 @@ final class MuxInput {
   let kind: Kind
   /// Nil before the first caps event.
   var caps: Caps?
-  /// Tags of the stream itself, merged as they came.
+  /// Tags of the stream itself, merged in the order of arrival.
   var tags = TagList()
-  /// The number of the movie's track, counted from 0; nil before the movie begins, if it has no track
+  /// Number of the movie's track, counted from 0; nil before the movie begins, if it has no track
   /// for the pad, and for the eyes, which share one.
   var track: Int?
-  /// Whether the application has been told that the movie goes without this stream.
+  /// Whether the application has been warned that this stream is not written.
   var isLeftOut = false
   /// Running time in nanoseconds at which the last text of a subtitle stream ends.
   var subtitleEnd: Int64?
-  /// For audio whose packets all have one size, of which a buffer may hold any number.
+  /// Packet size of audio whose packets all have one size; a buffer may hold any number of them.
   private var packet: AudioSampleEntry.Packet?
-  /// For H.265 that carries its parameter sets in the stream.
+  /// Set for H.265 with in-band parameter sets.
   private var inBandVideo: InBandVideo?
 
   init(_ name: String) {
@@ -43,9 +43,9 @@ final class MuxInput {
     kind = Kind(name)
   }
 
-  // MARK: What the stream says of itself
+  // MARK: Sample entries
 
-  /// Whether caps do not say enough of the stream without its first buffer.
+  /// Whether the sample entry needs the first buffer in addition to the caps.
   var needsData: Bool {
     guard let caps else { return true }
     return Self.needsData(caps)
@@ -59,9 +59,9 @@ final class MuxInput {
     }
   }
 
-  /// The sample entry of an audio stream.
+  /// Returns the sample entry of an audio stream.
   ///
-  /// - Parameter first: the first buffer, for codings whose caps do not say enough.
+  /// - Parameter first: the first buffer, for codings whose caps are not enough.
   func audioEntry(container: MovieContainer, first: Buffer?) throws -> AudioSampleEntry {
     guard let caps else { throw FlowReturn.notNegotiated }
     let entry = try MuxAudioCaps.sampleEntry(caps, pad: name, container: container, first: first)
@@ -69,9 +69,9 @@ final class MuxInput {
     return entry
   }
 
-  /// The sample entry of a stream of coded video, without what tags say of the eyes.
+  /// Returns the sample entry of a coded video stream, without the spatial metadata from tags.
   ///
-  /// - Parameter first: the first buffer, for streams that carry their parameter sets inside.
+  /// - Parameter first: the first buffer, for streams with in-band parameter sets.
   func videoEntry(first: Buffer?) throws -> VisualSampleEntry {
     guard let caps else { throw FlowReturn.notNegotiated }
     let inBand = InBandVideo.isIn(caps) ? try InBandVideo(caps, first: first, pad: name) : nil
@@ -80,13 +80,13 @@ final class MuxInput {
       ?? MuxVideoCaps.sampleEntry(caps, pad: name)
   }
 
-  /// Frames a second by the caps; 0/1 if they do not say it.
+  /// Frames per second from the caps; 0/1 if they have no rate.
   var frameRate: Fraction { caps?.first?.fraction("framerate") ?? Fraction(0, 1) }
 
   // MARK: Buffers
 
-  /// Whether a buffer is a header of FLAC or Opus, which the sample entry has already. `flacenc` sends
-  /// its headers as data too, without the flag.
+  /// Whether a buffer is a header of FLAC or Opus, which the sample entry already has. `flacenc`
+  /// also sends its headers as data, without the flag.
   func isHeader(_ buffer: Buffer) -> Bool {
     guard kind == .audio, let media = caps?.mediaType,
       ["audio/x-flac", "audio/x-opus"].contains(media)
@@ -103,21 +103,21 @@ final class MuxInput {
     inBandVideo?.isChanged(by: buffer) ?? false
   }
 
-  /// A buffer as a sample of the track, without the parameter sets that its entry has.
+  /// Returns a buffer as a sample of the track, without the parameter sets in its sample entry.
   func sample(_ buffer: Buffer) throws -> Buffer {
     try inBandVideo?.sample(buffer) ?? buffer
   }
 
-  /// How a buffer of coded video depends on others.
+  /// Returns the dependency of a coded video buffer on others, from its flags.
   static func dependency(of buffer: Buffer) -> SampleDependency {
     !buffer.flags.contains(.deltaUnit)
       ? .independent : buffer.flags.contains(.droppable) ? .disposable : .dependent
   }
 
-  /// How many packets of one size a buffer of audio holds, and how long they last together.
+  /// Returns the number of packets in an audio buffer and their total duration in nanoseconds; nil
+  /// for audio whose packets have different sizes.
   ///
-  /// - Returns: nil for audio whose packets have different sizes.
-  /// - Throws: an error if the buffer is no whole number of packets.
+  /// - Throws: an ``ElementError`` if the buffer does not hold a whole number of packets.
   func packets(in buffer: Buffer) throws -> (count: UInt32, duration: ClockTime)? {
     guard let packet, packet.bytes > 0,
       let rate = caps?.first?.int("rate").flatMap({ UInt64(exactly: $0) })

@@ -14,15 +14,17 @@ struct MuxPads {
   /// Video, then audio, then subtitles, then all else, by name.
   let streams: [AggregatorPad]
 
-  /// Where the next data comes from.
+  /// The source of the next data.
   enum Source {
     case eyes(left: AggregatorPad, right: AggregatorPad)
-    /// A pad whose buffers go to a track as they are.
+    /// A pad whose buffers are written to a track of their own.
     case stream(AggregatorPad)
   }
 
-  /// Throws where one eye has a pad and the other has none, unless the movie has begun: the other
-  /// has been released then, which ends both.
+  /// Sorts pads by content.
+  ///
+  /// - Throws: an ``ElementError`` if only one eye has a pad and the movie has not begun. Later,
+  ///   the other eye's pad has been released, which ends both eyes.
   init(_ pads: [AggregatorPad], hasBegun: Bool) throws {
     let named = pads.map { (name: $0.name, pad: $0) }
     let eyes = Eye.allCases.compactMap { eye in named.first { $0.name == eye.rawValue } }
@@ -45,28 +47,29 @@ struct MuxPads {
 
   var hasEyes: Bool { left != nil }
 
-  /// All that something may be taken from.
+  /// All pads that data is taken from.
   var all: [AggregatorPad] { [left, right].compactMap { $0 } + streams }
 
-  /// Whether both eyes have ended, or there are none (any more).
+  /// Whether both eyes have ended, or there is no pair of eyes (any more).
   var eyesAreAtEnd: Bool {
     guard let left, let right else { return true }
     return left.isAtEnd && right.isAtEnd
   }
 
-  /// The running time of the eyes' next frames; nil where there are none.
+  /// Running time of the eyes' next frames, in nanoseconds; nil if none wait.
   var eyesTime: Int64? {
     [left, right].compactMap { pad in pad.flatMap { $0.peek().flatMap($0.runningTime) } }.min()
   }
 
-  /// Running times of the first buffers of all pads.
+  /// Running times of the first buffers of all pads, in nanoseconds.
   var firstTimes: [Int64] {
     all.compactMap { pad in
       pad.peek().flatMap { pad.runningTime($0) }
     }
   }
 
-  /// The source whose next buffer has the smallest running time; nil at the end of all.
+  /// Returns the source whose next buffer has the smallest running time; nil if no pad has a
+  /// buffer.
   func earliest() -> Source? {
     var first: (time: Int64, source: Source)?
     func consider(_ time: Int64, _ source: Source) {
@@ -80,7 +83,7 @@ struct MuxPads {
       guard let buffer = pad.peek() else { continue }
       var time = pad.runningTime(buffer) ?? .min
       if buffer.isGap {
-        // What others have before the end of this silence comes first.
+        // Buffers of other pads before the end of this gap come first.
         let end = time.addingReportingOverflow(Int64(clamping: buffer.duration ?? 0))
         time = end.overflow ? .max : end.partialValue
       }

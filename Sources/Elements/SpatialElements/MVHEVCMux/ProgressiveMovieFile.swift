@@ -3,7 +3,7 @@
 import GStreamer
 import ISOBMFF
 
-/// A file whose index comes at its end: tracks in chunks of half a second.
+/// A file with one index at its end, and tracks interleaved in chunks of half a second.
 final class ProgressiveMovieFile: MovieFileWriter {
   private var writer: MovieWriter
   private let tracks: [TrackID]

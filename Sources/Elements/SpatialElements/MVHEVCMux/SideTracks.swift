@@ -9,20 +9,21 @@ import StereoVideo
 struct SideTrack {
   enum Content {
     case timeCode(TimeCodeTrack)
-    /// In the order of time.
+    /// Chapters in the order of time.
     case chapters([Chapter])
   }
 
-  /// Its place among the movie's tracks.
+  /// Number of the movie's track, counted from 0.
   let track: Int
   let content: Content
-  /// The running time of the movie's first picture, or of its start.
+  /// Running time of the first picture (time code) or of the movie's start (chapters), in
+  /// nanoseconds.
   let start: Int64
 }
 
 extension MVHEVCMux.Streaming {
-  /// Adds tracks for the time codes of the pictures and for chapters, where there are any and the
-  /// movie has no such tracks yet. Fragments that are streamed have no place for them.
+  /// Adds tracks for the time codes of the pictures and for chapters, if there are any and the
+  /// movie has no such tracks yet. Streamed fragments cannot have them.
   mutating func addSideTracks(to tracks: inout [TrackDescription], _ pads: MuxPads, origin: Int64) {
     let fragments = element.settings.current.fragments
     guard fragments.duration == 0 || fragments.isFinalised else { return }
@@ -55,7 +56,7 @@ extension MVHEVCMux.Streaming {
     }
   }
 
-  /// Writes the samples of these tracks, now that the end of the movie is known.
+  /// Writes the samples of the side tracks. Called when the end of the movie is known.
   mutating func writeSideTracks(to movie: MovieFileWriter) throws {
     defer { sideTracks = [] }
     for side in sideTracks {
@@ -99,7 +100,7 @@ extension TimeCodeTrack {
 }
 
 extension MuxPads {
-  /// What waits at the first pad with pictures, and its running time.
+  /// The buffer that waits at the first pad with pictures, and its running time in nanoseconds.
   fileprivate var firstPicture: (buffer: Buffer, time: Int64)? {
     for pad in all where [.eye, .video].contains(MuxInput.Kind(pad.name)) {
       if let buffer = pad.peek(), let time = pad.runningTime(buffer) { return (buffer, time) }
