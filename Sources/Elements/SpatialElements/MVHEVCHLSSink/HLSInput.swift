@@ -12,12 +12,12 @@ struct HLSInput {
   let stream: MuxInput
   var segment = Segment()
   var hasEnded = false
-  /// Their numbers: the stream as it is, and the base eye of it.
+  /// Numbers of the renditions: the unchanged stream, then its base eye, if that is separate.
   private(set) var renditions: [Int] = []
   private(set) var isDescribed = false
-  /// What the renditions have no place for, in sentences.
+  /// Metadata that the renditions cannot hold, as sentences.
   private(set) var losses: [String] = []
-  /// The caps are others than those that the renditions are made of.
+  /// Whether the format is no longer that of the renditions.
   private(set) var hasChanged = false
   private var baseEye: BaseEyeInput?
   private var frameDuration: ClockTime?
@@ -26,7 +26,7 @@ struct HLSInput {
 
   private var name: String { stream.name }
 
-  /// Sound that segments may have, with a codecs parameter.
+  /// Audio that segments can hold and that has a codecs parameter.
   static let audioCaps: Caps = {
     let caps = Caps("audio/mpeg", ["mpegversion": 4, "stream-format": "raw"])
     caps.append("audio/mpeg", [("mpegversion", 1), ("layer", 3)])
@@ -41,7 +41,7 @@ struct HLSInput {
   ///
   /// - Parameters:
   ///   - first: the first buffer, for streams whose caps do not say enough.
-  ///   - number: how many inputs there are.
+  ///   - number: the number of inputs.
   mutating func describe(
     first: Buffer, _ settings: HLSSettings, number: Int, add: (Rendition) throws -> Int
   ) throws {
@@ -49,30 +49,30 @@ struct HLSInput {
     isDescribed = true
   }
 
-  /// The stream is coded in another way from now on.
+  /// Notes that the following buffers have other caps.
   mutating func change(to caps: Caps) {
     stream.caps = caps
     hasChanged = isDescribed
   }
 
-  /// Whether a buffer is the first one of another coding.
+  /// Whether a buffer is the first one that can be decoded after a change of format.
   mutating func startsChange(_ buffer: Buffer) -> Bool {
     let isKeyframe = !buffer.flags.contains(.deltaUnit)
     if isKeyframe, stream.hasNewParameterSets(buffer) { hasChanged = true }
     return hasChanged && (isKeyframe || stream.kind == .audio)
   }
 
-  /// Whether a buffer needs others that came before the change, so that nothing can decode it.
+  /// Whether buffers cannot be decoded yet, because no keyframe has come since a change of format.
   var isUndecodable: Bool { hasChanged }
 
-  /// Makes the renditions anew, of as many as there were.
+  /// Makes the renditions again, as many as before.
   mutating func redescribe(
     first: Buffer, _ settings: HLSSettings, number: Int, replace: (Int, Rendition) throws -> Void
   ) throws {
     hasChanged = false
     let made = try describe(first, settings, number: number)
     for (index, rendition) in zip(renditions, made) { try replace(index, rendition) }
-    // Where there was one eye for both kinds of players, it is that of both again.
+    // If the stream is no longer layered, both renditions hold the same single view.
     guard made.count < renditions.count, let only = made.first, let mono = renditions.last else {
       return
     }
@@ -164,8 +164,8 @@ struct HLSInput {
 
   // MARK: Samples
 
-  /// The samples of a buffer, and which renditions they are for; none for one from before the start.
-  /// What is damaged, so that no base eye can be taken out, goes into the layered rendition alone.
+  /// Returns the samples of a buffer, and the numbers of their renditions; none before the start.
+  /// If the base eye cannot be extracted, the buffer goes into the layered rendition alone.
   mutating func samples(_ buffer: Buffer) throws -> [(rendition: Int, PackagedSample<Buffer>)] {
     guard let first = renditions.first else { return [] }
     guard let pts = buffer.pts ?? buffer.dts, let time = segment.signedRunningTime(pts) else {
@@ -197,12 +197,12 @@ struct HLSInput {
 
 /// Extracts the base eye of a layered stream unchanged: a rendition that needs no encoding.
 struct BaseEyeInput {
-  /// Without what is said of a second eye.
+  /// The sample entry without the dependent layer and stereo metadata.
   let sampleEntry: VisualSampleEntry
   private let framing: NALUnitFraming
   private var extractor = BaseLayerExtractor()
 
-  /// - Parameter entry: of the layered stream.
+  /// - Parameter entry: the sample entry of the layered stream.
   init(_ entry: VisualSampleEntry) throws {
     do {
       let record = try HEVCDecoderConfigurationRecord(bytes: entry.hvcC ?? [])
@@ -214,7 +214,7 @@ struct BaseEyeInput {
           "hvcC",
           payload: try HEVCDecoderConfigurationRecord(try extractor.currentParameterSets()).bytes)
       ]
-      // A picture on a sphere stays there.
+      // An immersive projection still applies to one eye.
       let projection = entry.extendedUsage?.metadata.projection
       single.extendedUsage =
         projection.flatMap { $0 == .rectilinear ? nil : VideoExtendedUsage(monoscopic: $0) }
@@ -228,7 +228,7 @@ struct BaseEyeInput {
     }
   }
 
-  /// The base eye of an access unit.
+  /// Returns the base-layer picture of an access unit.
   mutating func sample(_ buffer: Buffer) throws -> Buffer {
     let framing = framing
     let sample = try buffer.withBytes { bytes -> Buffer? in

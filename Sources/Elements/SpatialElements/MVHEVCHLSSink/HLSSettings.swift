@@ -62,14 +62,14 @@ struct HLSSettings: Sendable {
     settings.partDuration = partDuration
     settings.playlistLength = Int(playlistLength)
     settings.hasEnd = hasEnd
-    // When a finished movie was packaged, nobody wants to know.
+    // The time at which a finished movie was packaged is of no use to clients.
     settings.hasDates = hasDates && type != .vod
     settings.requestsKeyframes = sendsKeyframeRequests
     return settings
   }
 
-  /// Beside the playlist: `video_0/iframe.m3u8`, or `video_0-iframe.m3u8` where playlists have no
-  /// folders of their own.
+  /// Returns the path of the I-frame playlist, beside the playlist: `video_0/iframe.m3u8`, or
+  /// `video_0-iframe.m3u8` if playlists have no folders of their own.
   private static func iFramePlaylist(_ playlist: String) -> String {
     guard let slash = playlist.lastIndex(of: "/"), playlist[..<slash].contains("%s") else {
       guard let dot = playlist.lastIndex(of: ".") else { return playlist + "-iframe" }

@@ -10,23 +10,24 @@ import StereoVideo
 /// others, as after a demuxer whose other queue is full, it may go further ahead after a while; if
 /// the same thread also delivers the other stream, it does not wait. Both are limited.
 final class InterleaveLimiter: Sendable {
-  /// How far a stream may be ahead, in nanoseconds.
+  /// Maximum lead of a stream over the slowest one, in nanoseconds.
   private static let maximumLead: Int64 = 10_000_000_000
-  /// So long nothing comes to the pad that is waited for before the others may go further ahead.
+  /// Time without data on the awaited pad after which the others may get further ahead, in
+  /// nanoseconds.
   private static let patience: ClockTime = 5 * .second
-  /// So many bytes of one stream may be too far ahead.
+  /// Maximum amount of data of one stream beyond the maximum lead, in bytes.
   private static let maximumExcess = 1 << 28
 
   private struct Input {
-    /// The running times that the stream has begun with, and has come to.
+    /// First and latest running time of the stream, in nanoseconds.
     var start: Int64?
     var time: Int64?
-    /// What brings it.
+    /// The thread that delivers the stream.
     var thread: UInt = 0
     var hasEnded = false
-    /// Nothing waits there: the pad is flushed, or off.
+    /// Whether the pad is flushing or inactive, so that nothing waits in it.
     var isFlushing = false
-    /// How many bytes have come since it was too far ahead.
+    /// Number of bytes received while the stream is too far ahead.
     var excess = 0
 
     mutating func pass(_ time: Int64) {
@@ -47,7 +48,7 @@ final class InterleaveLimiter: Sendable {
         .map { ($0.key, $0.value) }
     }
 
-    /// Notes what comes to a pad; whether it is too far ahead.
+    /// Notes a buffer on a pad, and returns whether the stream is too far ahead.
     mutating func take(_ time: Int64, _ size: Int, of name: String) -> Bool {
       var input = inputs[name, default: Input()]
       input.pass(time)
@@ -60,7 +61,7 @@ final class InterleaveLimiter: Sendable {
       return isAhead
     }
 
-    /// How far a stream is ahead of another.
+    /// Returns the lead of a stream over another, in nanoseconds.
     func lead(of name: String, over slowest: Input) -> Int64 {
       guard let time = inputs[name]?.time else { return 0 }
       let start = inputs.values.compactMap(\.start).min() ?? time
@@ -70,34 +71,34 @@ final class InterleaveLimiter: Sendable {
 
   private enum Verdict {
     case go, flushing
-    /// Something has come to the pad that is waited for.
+    /// The awaited pad has received data.
     case keepWaiting
     case refuse
   }
 
   private let state = Monitor(State())
 
-  /// Begins anew: nothing has come.
+  /// Forgets all streams.
   func forget() { state.change { $0 = State() } }
 
-  // MARK: What comes to a pad
+  // MARK: Events
 
-  /// A serialized event comes to a pad, in the thread that brings data.
+  /// Notes the current thread as the one that delivers data to a pad. Called for serialized events.
   func noteThread(of name: String) {
     state.change { $0.inputs[name, default: Input()].thread = currentThread }
   }
 
-  /// A stream has come to a running time.
+  /// Notes that a stream has reached a running time in nanoseconds.
   func pass(_ time: Int64, of name: String) {
     state.change { $0.inputs[name, default: Input()].pass(time) }
   }
 
-  /// No more data comes to a pad.
+  /// Notes that a pad receives no more data.
   func end(_ name: String) {
     state.change { $0.inputs[name, default: Input()].hasEnded = true }
   }
 
-  /// A pad is flushed or switched off, or no more so.
+  /// Notes that a pad starts or stops flushing, or is deactivated or activated.
   func setFlushing(_ isFlushing: Bool, _ name: String) {
     state.change {
       guard $0.inputs[name] != nil else { return }
@@ -106,18 +107,19 @@ final class InterleaveLimiter: Sendable {
     }
   }
 
-  /// There is no such pad any more.
+  /// Forgets a released pad.
   func remove(_ name: String) {
     state.change { _ = $0.inputs.removeValue(forKey: name) }
   }
 
   // MARK: Waiting
 
-  /// Notes what comes to a pad, and waits as long as that is too far ahead.
+  /// Notes a buffer on a pad, and blocks while the stream is too far ahead.
   ///
   /// - Parameters:
   ///   - isLive: whether upstream cannot wait.
-  ///   - warn: says, once, that streams may go further ahead, since nothing comes to a pad.
+  ///   - warn: called once, when streams may get further ahead because a pad receives nothing.
+  /// - Throws: `FlowReturn.flushing`, or an ``ElementError`` if too much data is pending.
   func wait(
     _ name: String, time: Int64, size: Int, isLive: () -> Bool, warn: (ElementError) -> Void
   ) throws {
@@ -144,7 +146,7 @@ final class InterleaveLimiter: Sendable {
       case .keepWaiting: break
       case .refuse: throw refusal(of: name)
       case nil:
-        // In vain.
+        // The awaited pad has received nothing for as long as `patience`.
         let (isTooMuch, isFirst) = state.change { state in
           defer { state.hasWarned = true }
           let lead = awaited.flatMap { state.inputs[$0.name] }.map {
@@ -159,7 +161,8 @@ final class InterleaveLimiter: Sendable {
         warn(
           ElementError(
             .failedStream,
-            "\(awaited.name) receives nothing while \(name) is \(Self.maximumLead / 1_000_000_000) s "
+            "\(awaited.name) receives nothing while \(name) is "
+              + "\(Self.maximumLead / 1_000_000_000) s "
               + "ahead and waits for it, so \(name) continues and its data stays in memory until "
               + "then; use larger queues after the demuxer."))
       }

@@ -32,13 +32,15 @@ final class MVHEVCHLSSink: RequestPadImplementation {
     let element: MVHEVCHLSSink
     var packager: Packager<Buffer>
     var output: PresentationOutput
-    /// By the names of their pads.
+    /// Inputs by pad name.
     var inputs: [String: HLSInput] = [:]
-    /// What came before each pad had its first buffer: which rendition leads is not known until then.
+    /// Buffers held until each pad has its first one, which decides the leading rendition.
     var held: [(pad: String, buffer: Buffer)] = []
+    /// Total size of the held buffers, in bytes.
     var heldSize = 0
     var hasBegun = false
-    /// A file could not be written: the playlists on the disk list what is there, and stay so.
+    /// Whether writing a file has failed. Nothing more is written then, so the playlists on disk
+    /// list only complete files.
     var isBroken = false
     var hasPostedEnd = false
     var hasWarned = false
@@ -63,8 +65,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
       output: PresentationOutput(element: self))
   }
 
-  /// What has come is listed, and said to be all, also where the stream is stopped in the middle or
-  /// ended by an error.
+  /// Completes the playlists, even if the stream is stopped in the middle or ended by an error.
   func stop(_ streaming: consuming Streaming) {
     var streaming = streaming
     do {
@@ -98,7 +99,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 
   // MARK: Data
 
-  /// Waits where this stream is too far ahead of the others, whose data it would wait for in memory.
+  /// Blocks while this stream is too far ahead of the others, as its data would stay in memory.
   private func wait(_ pad: Pad, for buffer: Buffer) throws {
     guard let timestamp = buffer.dts ?? buffer.pts,
       let time = pad.currentSegment?.signedRunningTime(timestamp)
@@ -155,7 +156,7 @@ final class MVHEVCHLSSink: RequestPadImplementation {
 extension MVHEVCHLSSink.Streaming {
   fileprivate mutating func setCaps(_ caps: Caps, of name: String) throws {
     let isChange = inputs[name]?.stream.caps.map { !caps.continues($0) } ?? false
-    // What waits is of the format that was.
+    // The held buffers have the previous format.
     if isChange, !isBroken, held.contains(where: { $0.pad == name }) { try begin() }
     var input = inputs[name, default: HLSInput(name)]
     if isChange, input.isDescribed {
@@ -176,8 +177,8 @@ extension MVHEVCHLSSink.Streaming {
     try beginIfComplete()
   }
 
-  /// Begins when every pad has had its first buffer, has ended, or is of a live source and has been
-  /// waited for long enough.
+  /// Begins when every pad has had its first buffer, has ended, or has a live source and the time
+  /// limit for it is over.
   private mutating func beginIfComplete() throws {
     guard !hasBegun, let first = held.first else { return }
     let waiting = Set(held.map(\.pad))
@@ -185,7 +186,7 @@ extension MVHEVCHLSSink.Streaming {
       !waiting.contains($0.name) && inputs[$0.name]?.hasEnded != true
     }
     let span = (held.last?.buffer.pts ?? 0).subtractingReportingOverflow(first.buffer.pts ?? 0)
-    // What is no live source comes, however slow its encoder is.
+    // A source that is not live delivers eventually, however slow its encoder is.
     let isLate =
       !span.overflow && span.partialValue > Self.patience
       && missing.allSatisfy { $0.peerLatency?.isLive ?? true }
@@ -193,7 +194,7 @@ extension MVHEVCHLSSink.Streaming {
     try begin()
   }
 
-  /// Makes renditions in the order of the pads' names, video first, and takes what was held.
+  /// Makes renditions in the order of the pads' names, video first, and takes the held buffers.
   private mutating func begin() throws {
     hasBegun = true
     let held = self.held
@@ -208,9 +209,9 @@ extension MVHEVCHLSSink.Streaming {
     for input in inputs.values where input.hasEnded { try endRenditions(of: input) }
   }
 
-  /// For so long others are held until a pad has its first buffer.
+  /// Longest duration of held buffers while live pads have no first buffer, in nanoseconds.
   private static let patience: ClockTime = 10 * .second
-  /// So many bytes at most.
+  /// Maximum total size of held buffers, in bytes.
   private static let maximumHeldSize = 1 << 28
 
   private mutating func describe(_ name: String, first: Buffer) throws {
@@ -222,7 +223,7 @@ extension MVHEVCHLSSink.Streaming {
     inputs[name] = input
   }
 
-  /// What is there of a rendition; nil where nothing is, or nobody wants to go on with it.
+  /// Returns a rendition's files of the previous run; nil if there are none or `append` is off.
   private func earlierRun(of rendition: Rendition) throws -> EarlierRun? {
     let settings = element.settings.current
     let names = settings.packager.names
@@ -256,7 +257,7 @@ extension MVHEVCHLSSink.Streaming {
     try carryOut()
   }
 
-  /// No more data comes to a pad.
+  /// Ends the stream of a pad, and posts end-of-stream after the last one.
   mutating func end(_ name: String) throws {
     var input = inputs[name, default: HLSInput(name)]
     guard !input.hasEnded, !isBroken else { return }
@@ -279,15 +280,15 @@ extension MVHEVCHLSSink.Streaming {
     try carryOut()
   }
 
-  /// Ends what has not ended.
+  /// Ends all streams that have not ended.
   fileprivate mutating func endAll() throws {
     guard !isBroken else { return }
     if !hasBegun, !held.isEmpty { try begin() }
     for input in inputs.values where !input.hasEnded { try endRenditions(of: input) }
   }
 
-  /// Does what the packager says, in its order: playlists behind what they list. So where something
-  /// cannot be written, nothing behind it is.
+  /// Carries out the packager's output in order: a playlist is written after the files it lists. If
+  /// a file cannot be written, nothing after it is.
   private mutating func carryOut() throws {
     for step in packager.takeOutputs() {
       switch step {
@@ -325,15 +326,15 @@ extension MVHEVCHLSSink.Streaming {
     element.postWarning(
       ElementError(
         .failedStream,
-        "A segment of \(segment.rendition) is longer than target-duration, because no keyframe came "
-          + "in time; give the encoder key-int-max, or this sink a longer target-duration.",
+        "A segment of \(segment.rendition) is longer than target-duration, because no keyframe "
+          + "came in time; give the encoder key-int-max, or this sink a longer target-duration.",
         debug: "\(segment.duration) ns at \(segment.start) ns"))
   }
 }
 
 extension MVHEVCHLSSink {
-  /// When running time 0 was, in nanoseconds since 1970, by the clock of the wall now; nil where the
-  /// pipeline has no clock.
+  /// Wall-clock time of running time 0, in nanoseconds since 1970; nil if the pipeline has no
+  /// clock.
   fileprivate var dateOfRunningTime0: Int64? {
     currentRunningTime.map { nanosecondsSince1970() &- Int64(clamping: $0) }
   }

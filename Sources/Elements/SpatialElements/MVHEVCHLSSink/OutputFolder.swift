@@ -47,9 +47,9 @@ struct OutputFolder {
 
   func remove(_ path: String) { unlink(path) }
 
-  /// A playlist; nil where there is none.
+  /// Reads a playlist; nil if there is none.
   ///
-  /// - Throws: an ``ElementError`` where it cannot be read.
+  /// - Throws: an ``ElementError`` if it cannot be read.
   func playlist(_ path: String) throws -> MediaPlaylist? {
     guard let bytes = try read(path) else { return nil }
     do {
@@ -61,12 +61,12 @@ struct OutputFolder {
     }
   }
 
-  /// What is in a file; nil where there is none.
+  /// Reads a file; nil if there is none.
   func read(_ path: String) throws -> [UInt8]? {
     try SmallFile.bytes(of: path, limit: Self.largestFile)
   }
 
-  /// No playlist and no part is larger.
+  /// Maximum size of a playlist or partial segment that is read, in bytes.
   private static let largestFile = 1 << 26
 
   private func create(_ path: String) -> Int32 {
@@ -139,7 +139,7 @@ struct PresentationOutput {
 }
 
 extension PackagerOutput.FileKind {
-  /// By which the application is asked for a stream.
+  /// The signal that requests a stream from the application.
   fileprivate var signal: String {
     switch self {
     case .initializationSegment: "get-init-stream"
