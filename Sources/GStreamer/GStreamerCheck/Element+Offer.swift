@@ -5,8 +5,9 @@ internal import CGStreamerCheck
 public import GStreamer
 
 extension Element {
-  /// Sets what the property's range may not hold: GLib then leaves the property as it is, and says so in a
-  /// message that is a critical one since 2.84, of which G_DEBUG=fatal-criticals would make the tests' end.
+  /// Sets a property to a value that may be out of its range. GLib then keeps the old value and
+  /// logs a message, since 2.84 a critical one, which would abort the tests under
+  /// `G_DEBUG=fatal-criticals`; it does not here.
   public func offer(_ property: String, _ value: String) {
     let fatal = g_log_set_always_fatal(cgst_log_errors())
     defer { g_log_set_always_fatal(fatal) }

@@ -4,14 +4,16 @@ internal import CGStreamer
 internal import CGStreamerCheck
 public import GStreamer
 
-/// One element between a source and a sink that a test plays: `GstHarness`.
+/// One element between a source and a sink that the test controls: `GstHarness`.
 public final class Harness: @unchecked Sendable {
   private let harness: UnsafeMutablePointer<GstHarness>
 
+  /// Creates an element in a harness; nil if there is no such factory.
+  ///
   /// - Parameters:
   ///   - element: the factory's name.
-  ///   - sinkPad: where `push` goes; nil for an element that is not fed.
-  ///   - sourcePad: where `pull` gets buffers; nil for an element that gives none.
+  ///   - sinkPad: the pad that `push` sends to; nil for an element without input.
+  ///   - sourcePad: the pad that `pull` takes buffers from; nil for an element without output.
   public init?(_ element: String, sinkPad: String? = "sink", sourcePad: String? = "src") {
     guard let harness = gst_harness_new_with_padnames(element, sinkPad, sourcePad) else {
       return nil
@@ -23,7 +25,7 @@ public final class Harness: @unchecked Sendable {
     }
   }
 
-  /// A further harness at another pad of the same element.
+  /// Creates a harness for other pads of another harness's element.
   public init?(sharing other: Harness, sinkPad: String? = nil, sourcePad: String?) {
     guard
       let harness = gst_harness_new_with_element(
@@ -36,62 +38,67 @@ public final class Harness: @unchecked Sendable {
     gst_harness_teardown(harness)
   }
 
+  /// The element in the harness.
   public var element: Element { Element(retaining: harness.pointee.element) }
 
-  /// The caps of what the element gives, once it has said them.
+  /// The element's output caps; nil before the first caps event.
   public var sourceCaps: Caps? {
     harness.pointee.sinkpad.flatMap { Pad(retaining: $0).currentCaps }
   }
 
+  /// Sets the caps of the buffers that `push` sends.
   public func setSourceCaps(_ caps: String) {
     gst_harness_set_src_caps_str(harness, caps)
   }
 
+  /// Sets the caps that the harness's sink accepts.
   public func setSinkCaps(_ caps: String) {
     gst_harness_set_sink_caps_str(harness, caps)
   }
 
-  /// Makes the sink take GstVideoMeta in its answer to ALLOCATION.
+  /// Makes the harness's sink propose GstVideoMeta in ALLOCATION queries.
   public func takeVideoMeta() {
     gst_harness_add_propose_allocation_meta(harness, gst_video_meta_api_get_type(), nil)
   }
 
-  /// Starts the element: to PLAYING.
+  /// Sets the element to PLAYING.
   public func play() {
     gst_harness_play(harness)
   }
 
+  /// Sends a buffer to the element's sink pad.
   public func push(_ buffer: Buffer) -> FlowReturn {
     FlowReturn(rawValue: gst_harness_push(harness, gst_buffer_ref(buffer.pointer)).rawValue)
   }
 
+  /// Sends an event to the element's sink pad. Returns whether it was handled.
   @discardableResult
   public func push(_ event: Event) -> Bool {
     gst_harness_push_event(harness, gst_event_ref(event.pointer)) != 0
   }
 
-  /// Sends an event up from the sink.
+  /// Sends an event upstream to the element's source pad. Returns whether it was handled.
   @discardableResult
   public func pushUpstream(_ event: Event) -> Bool {
     gst_harness_push_upstream_event(harness, gst_event_ref(event.pointer)) != 0
   }
 
-  /// The next event that reached the source, if one is there.
+  /// Returns the next event that the element has sent upstream; nil if there is none.
   public func tryPullUpstreamEvent() -> Event? {
     gst_harness_try_pull_upstream_event(harness).map { Event(adopting: $0) }
   }
 
-  /// The next buffer, waiting up to a minute; nil where none comes.
+  /// Returns the next buffer after waiting for up to a minute; nil if none arrives.
   public func pull() -> Buffer? {
     gst_harness_pull(harness).map { Buffer(adopting: $0) }
   }
 
-  /// The next buffer if one is there.
+  /// Returns the next buffer without waiting; nil if there is none.
   public func tryPull() -> Buffer? {
     gst_harness_try_pull(harness).map { Buffer(adopting: $0) }
   }
 
-  /// The next event that reached the sink, if one is there.
+  /// Returns the next event that the element has sent downstream; nil if there is none.
   public func tryPullEvent() -> Event? {
     gst_harness_try_pull_event(harness).map { Event(adopting: $0) }
   }

@@ -12,13 +12,16 @@ public struct Rendition: Sendable {
 
   /// Properties of a video rendition.
   public struct Video: Sendable {
+    /// The number of eyes, and the projection.
     public var layout: RenditionLayout
+    /// The dynamic range.
     public var range = VideoRange.standard
-    /// Nil if unknown or variable.
+    /// Frames per second; nil if unknown or variable.
     public var frameRate: FrameRate?
     /// Whether the rendition gets an I-frame playlist.
     public var hasIFramePlaylist = false
 
+    /// Creates the properties of a rendition in standard dynamic range, without a frame rate.
     public init(layout: RenditionLayout) { self.layout = layout }
   }
 

@@ -10,7 +10,7 @@ public import StereoVideo
 /// allocations.
 ///
 /// **Disparity** is always x in the right eye minus x in the left eye, in pixels: positive is
-/// behind the screen, negative in front of it.
+/// behind the screen, negative in front of the screen.
 ///
 /// ```swift
 /// let scene = StereoTestScene(width: 1920, height: 1080)

@@ -6,10 +6,10 @@
   internal import Glibc
 #endif
 
-/// A value that is reached only while its lock is held, and whose changes threads can wait for.
+/// A value that is accessed only while its lock is held, and whose changes threads can wait for.
 ///
-/// The lock is not recursive: nothing that `body` calls may use the same monitor again. Never push a
-/// buffer, query, post a message or call back into a program while it is held.
+/// The lock is not recursive: code that `body` calls must not use the same monitor. Never push a
+/// buffer, query, post a message or call the application while the lock is held.
 package final class Monitor<Value>: @unchecked Sendable {
   private var value: Value
   private var waitingCount = 0

@@ -14,8 +14,8 @@ package func saturatingDifference(_ a: Int64, _ b: Int64) -> Int64 {
   return overflow ? (a < 0 ? .min : .max) : difference
 }
 
-/// `a + b` of times without a sign, or the largest time: one below `UInt64.max`, which stands for no
-/// time (`GST_CLOCK_TIME_NONE`).
+/// `a + b` of unsigned times, or the largest time: one below `UInt64.max`, which means no time
+/// (`GST_CLOCK_TIME_NONE`).
 package func saturatingSum(_ a: UInt64, _ b: UInt64) -> UInt64 {
   let (sum, overflow) = a.addingReportingOverflow(b)
   return overflow ? .max - 1 : min(sum, .max - 1)

@@ -96,8 +96,8 @@ extension ComposedFrame {
       guard formats.0 == formats.1 else {
         throw StereoMediaError(
           .invalidInput,
-          "the composed pictures at \(request.time) differ: the left one is \(formats.0), the right "
-            + "one \(formats.1)")
+          "the composed pictures at \(request.time) differ: the left one is \(formats.0), "
+            + "the right one \(formats.1)")
       }
       return (left, right)
     case .source(let id):

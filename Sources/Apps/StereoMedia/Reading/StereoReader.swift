@@ -21,7 +21,7 @@ public struct StereoReader: AsyncSequence, Sendable {
 
   /// The part of the movie to read, and the output format.
   public struct Options: Sendable {
-    /// The treatment of a frame of which only one eye is available.
+    /// The treatment of a frame with only one eye.
     public enum Unpaired: Sendable {
       /// Throw ``StereoMediaError/Code/unpairedEyes``.
       case error
@@ -40,7 +40,7 @@ public struct StereoReader: AsyncSequence, Sendable {
     public var colour: ColourInformation?
     /// Number of decoded frames that are buffered, 1 to 64.
     public var depth = 2
-    /// The treatment of a frame of which only one eye is available.
+    /// The treatment of a frame with only one eye.
     public var unpaired = Unpaired.error
     /// The arrangement of the eyes, for a packed movie that does not signal it; ignored for others.
     public var packing: PackingLayout?

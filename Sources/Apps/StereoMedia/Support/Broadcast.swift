@@ -2,8 +2,8 @@
 
 internal import GStreamer
 
-/// Distributes elements to any number of listeners. A slow listener misses the oldest elements and
-/// blocks no one.
+/// Distributes elements to any number of listeners. A slow listener misses the oldest elements but
+/// does not block the sender or other listeners.
 final class Broadcast<Element: Sendable>: Sendable {
   private struct State {
     var latest: (element: Element, number: Int)?

@@ -212,8 +212,9 @@ struct ViewerGuard: Sendable {
     (
       name: "Content-Security-Policy",
       value:
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; media-src 'self'; "
-        + "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; "
+        + "media-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        + "frame-ancestors 'none'"
     ),
     ("Referrer-Policy", "no-referrer"),
     ("Cross-Origin-Resource-Policy", "same-origin"),

@@ -98,7 +98,7 @@ final class StereoInput {
 
   // MARK: Frames
 
-  /// Takes the next frames from the two pads, each of which has one, is at EOS, or is silent.
+  /// Takes the next frames from the two pads. Each pad has a frame, is at EOS, or is silent.
   func take(left: AggregatorPad, right: AggregatorPad) throws -> [LayeredFrame] {
     var isCoded = false
     if case .coded = streams[baseEye] { isCoded = true }

@@ -37,8 +37,8 @@ public struct VideoParameterSetExtension: Hashable, Sendable {
   public var scalabilityMask: Int
   /// The layers in VPS order, the base layer first.
   public var layers: [Layer]
-  /// The fields after the dependencies; only read for streams with two layers in two layer sets,
-  /// nil for others, of which only the base layer is used.
+  /// The fields after the dependencies, for streams with two layers in two layer sets. They are not
+  /// read for other streams, where only the base layer is used: nil.
   public var pair: LayerPairParameters?
 
   /// Creates an extension from its fields.

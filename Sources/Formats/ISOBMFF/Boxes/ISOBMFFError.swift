@@ -6,7 +6,7 @@ public struct ISOBMFFError: Error, Equatable, Sendable {
   public let path: String
   /// Offset of the box in the file, in bytes.
   public let offset: UInt64
-  /// What was expected and what was found.
+  /// The difference between the expected and the actual content.
   public let reason: String
 
   /// Creates an error for the box at `path`.

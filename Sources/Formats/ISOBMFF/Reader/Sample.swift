@@ -86,7 +86,7 @@ public struct SampleBudget: Sendable {
   /// Total size of the samples read, in bytes.
   public private(set) var byteCount: UInt64 = 0
 
-  /// Creates a budget of which nothing is used.
+  /// Creates an unused budget.
   public init() {}
 
   /// Counts samples that are read together.

@@ -41,8 +41,8 @@ extension SampleEntry {
 
   /// Parses the entries of an `stsd` box for a track of the given `hdlr` type.
   ///
-  /// - Throws: if samples of an entry are in another file, or if so many entries cannot be read
-  ///   that the box holds something else.
+  /// - Throws: if samples of an entry are in another file, or if too many entries are unreadable
+  ///   for a real `stsd` box.
   static func entries(
     _ box: BoxReader, handlerType: FourCC, references: DataReferences, issues: inout IssueLog
   ) throws(ISOBMFFError) -> [SampleEntry] {

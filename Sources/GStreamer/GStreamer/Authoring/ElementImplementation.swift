@@ -7,12 +7,12 @@
 /// data of an element is therefore of three kinds, which the compiler enforces:
 ///
 /// - constants, such as its pads;
-/// - what several threads share, in a ``Locked``: the settings, and whatever it adds;
-/// - ``Streaming``: what the thread alone uses that data flows in. `start` makes it, `stop` gets it
-///   back, and each function for data, serialized events and serialized queries is handed it
-///   meanwhile. No other function is.
+/// - data that several threads share, in a ``Locked``: the settings, and any other;
+/// - ``Streaming``: data that only the streaming thread uses. `start` makes it, `stop` gets it
+///   back, and each function for data, serialized events and serialized queries gets it as a
+///   parameter. Other functions do not.
 public protocol ElementImplementation: HasSettings, ElementObject, Sendable {
-  /// What exists between `start` and `stop`, for the streaming thread.
+  /// State of the streaming thread, which exists between `start` and `stop`.
   associatedtype Streaming = Void
   associatedtype Settings = NoSettings
 

@@ -2,7 +2,7 @@
 
 internal import CGStreamer
 
-/// An element whose properties are stored in one struct behind one lock.
+/// An element whose properties are stored in one struct, guarded by one lock.
 public protocol HasSettings: AnyObject {
   associatedtype Settings: Sendable
   var settings: Locked<Settings> { get }

@@ -74,7 +74,8 @@ final class StreamingSlot<State>: @unchecked Sendable {
 
   /// As ``call(_:)``.
   ///
-  /// - Parameter hasRunDeferred: set if what had come back into the element has been run after `body`.
+  /// - Parameter hasRunDeferred: Set to true if calls that re-entered the element have been run
+  ///   after `body`.
   func call<Result: ~Copyable>(
     hasRunDeferred: inout Bool, _ body: (inout State) throws -> Result
   ) throws -> Result {

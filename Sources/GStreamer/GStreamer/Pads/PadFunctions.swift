@@ -115,7 +115,7 @@ extension PadFunctions where Owner: ElementImplementation {
             try step(core.implementation)(&$0)
           }
         }
-        // A flushing seek that was done behind the step has more to read.
+        // After a flushing seek that was deferred to the end of the step, there is more to read.
         guard flow != .ok, flow != .flushing || !hasRunDeferred else { return }
         gst_pad_pause_task(padPointer)
         try? core.streaming.call { ended(core.implementation)(flow, &$0) }

@@ -80,7 +80,7 @@ final class SampleQueue: @unchecked Sendable {
     }
     guard let batch else { return GST_FLOW_OK }
     let taken = chain(pad, parent, batch)
-    // What GstAggregator does not take, nobody takes out of the batch.
+    // If GstAggregator has refused the batch, its samples are never taken.
     if taken != GST_FLOW_OK { monitor.locked { _ in open = nil } }
     return taken
   }
@@ -119,7 +119,7 @@ final class SampleQueue: @unchecked Sendable {
     case GST_EVENT_FLUSH_STOP: discard(GST_FLOW_OK)
     case let type
     where gst_event_type_get_flags(type).rawValue & GST_EVENT_TYPE_SERIALIZED.rawValue != 0:
-      // It ends the batch, behind which it comes.
+      // The event follows the samples of this batch, so the batch ends.
       monitor.locked { state in
         guard duration > 0 else { return }
         open = nil
@@ -248,7 +248,7 @@ final class SampleBatch: @unchecked Sendable {
     return sample
   }
 
-  /// Takes over what has come meanwhile; false where nothing has.
+  /// Takes over the samples that have arrived in the meantime. Returns false if there are none.
   private func takeWaiting(_ state: inout SampleMonitor.State) -> Bool {
     guard !waiting.isEmpty else { return false }
     taken.removeAll(keepingCapacity: true)
@@ -262,17 +262,17 @@ final class SampleBatch: @unchecked Sendable {
   }
 }
 
-/// The lock of what waits at an aggregator's sink pads, and what its threads wait for: that there is
-/// enough to take, or that there is room.
+/// The lock of the samples queued at an aggregator's sink pads, with its two conditions: enough
+/// samples to take, and room for more.
 final class SampleMonitor: Sendable {
   struct State {
-    /// What is there is to be taken at once.
+    /// Whether the queued samples must be taken at once.
     fileprivate var isUrgent = false
     fileprivate var isWaitingForSamples = false
     fileprivate var waitingForRoom = 0
   }
 
-  /// Maximum time that samples are waited for before what is there is taken, in nanoseconds.
+  /// Longest wait for further samples before the queued ones are taken, in nanoseconds.
   private static let patience: ClockTime = 2_000_000
 
   private let monitor = Monitor(State())
@@ -314,7 +314,7 @@ final class SampleMonitor: Sendable {
     return result.unsafelyUnwrapped
   }
 
-  // MARK: While it is locked
+  // MARK: With the lock held
 
   /// What is there is to be taken.
   fileprivate func setUrgent(_ state: inout State) {

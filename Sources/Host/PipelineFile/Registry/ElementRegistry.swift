@@ -40,6 +40,7 @@ public struct ElementType: Sendable {
 
   /// Name of the element type.
   public let name: String
+  /// The element's pad templates.
   public let padTemplates: [PadDescription]
   private let loadProperties: @Sendable () -> Properties
 
@@ -57,7 +58,8 @@ public struct ElementType: Sendable {
   /// Properties of the element; may load its plugin.
   public var properties: [PropertyDescription] { loadProperties().ofElement }
 
-  /// What the pads of a template have besides what all pads have.
+  /// Returns the properties that pads of a template have in addition to those of all pads; may load
+  /// the element's plugin.
   public func properties(ofPads template: PadDescription) -> [PropertyDescription] {
     loadProperties().ofPads[template.name] ?? []
   }
@@ -157,7 +159,9 @@ public enum PropertyType: Sendable {
   }
 }
 
+/// A pad template of an element.
 public struct PadDescription: Sendable {
+  /// The direction of a pad: whether it outputs or receives data.
   public enum Direction: String, Sendable {
     case source
     case sink

@@ -86,7 +86,7 @@ enum Quantity {
     return scaled(text, units)
   }
 
-  /// Formats a duration in the largest unit of which it is a whole multiple.
+  /// Formats a duration in the largest unit in which it is a whole number.
   static func text(nanoseconds: Int64) -> String {
     let units: [(String, Int64)] = [("s", 1_000_000_000), ("ms", 1_000_000), ("us", 1000)]
     let unit = units.first { nanoseconds.isMultiple(of: $0.1) } ?? ("ns", 1)

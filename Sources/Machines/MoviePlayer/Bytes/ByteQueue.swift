@@ -112,8 +112,8 @@ public protocol ByteChunk: AnyObject, Sendable {
 
 /// Bytes that the player has produced, or that the caller passes as an array.
 public final class OwnedBytes: ByteChunk {
-  /// The bytes, at an address aligned to 16.
   // Written before they are shared; freed when no reference is left.
+  /// The bytes, at an address aligned to 16.
   nonisolated(unsafe) public let bytes: UnsafeRawBufferPointer
 
   /// - Parameter fill: Initializes all of the bytes.

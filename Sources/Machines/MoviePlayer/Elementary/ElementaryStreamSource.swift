@@ -20,7 +20,7 @@ public struct ElementaryStreamSource: Sendable {
     self.frameRate = frameRate
   }
 
-  /// Creates a source of length-prefixed H.265, each chunk of which is one access unit.
+  /// Creates a source of length-prefixed H.265. Each chunk is one access unit.
   ///
   /// - Parameters:
   ///   - record: Content of `hvcC`: GStreamer's `codec_data`.

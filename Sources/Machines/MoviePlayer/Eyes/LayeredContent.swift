@@ -9,7 +9,7 @@ import StereoVideo
 enum LayeredContent {
   /// A single layer.
   case plain
-  /// More layers than the base layer, none of which can be extracted.
+  /// More layers than the base layer, but none that can be extracted.
   case unreadable(PlayerWarning)
   /// Extractable layers: those of both eyes, or the base layer alone.
   case layers(Layers)
@@ -101,7 +101,7 @@ enum LayeredContent {
     var layers = Layers(
       eyes: eyes, viewCount: information.viewCount,
       warning: information.warning.map { PlayerWarning(.layers, sentence($0)) })
-    // A trial on a copy, of which only the parameter sets are kept.
+    // A trial on a copy: only the parameter sets are kept.
     var trial = eyes
     for eye in information.isStereo ? [baseEye, baseEye.other] : [baseEye] {
       do {

@@ -192,7 +192,7 @@ extension MoviePlayback {
         outputs.warn(
           PlayerWarning(
             .tracks,
-            "The movie has \(movie.tracks.count) tracks, of which \(Self.maximumTrackCount) are "
+            "The movie has \(movie.tracks.count) tracks; only \(Self.maximumTrackCount) are "
               + "played."))
         continue
       }

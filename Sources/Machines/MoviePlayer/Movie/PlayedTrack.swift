@@ -62,7 +62,7 @@ struct PlayedTrack: Sendable {
   var gapCount = 0
   /// The next item, if looked up, and whether it is known to be part of the segment.
   var candidate: (item: Item, isNext: Bool)?
-  /// Whether the next sample is a discontinuity of which the eyes have not been told.
+  /// Whether the next sample is a discontinuity that the eyes do not know of yet.
   var isInterrupted = false
 
   init(

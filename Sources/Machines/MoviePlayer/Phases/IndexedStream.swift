@@ -154,8 +154,7 @@ struct StreamInput: Sendable {
     return queue.end
   }
 
-  /// Whether so many bytes of a range are still missing that it is better to ask the source to skip
-  /// it.
+  /// Whether it is better to ask the source to skip to a range than to read on to its end.
   func shouldSkip(for range: Range<UInt64>) -> Bool {
     // Over a network, 4 MiB arrive sooner than the response to a range request, which may fail too.
     let least: UInt64 = source.isSlow ? 1 << 22 : 1 << 16

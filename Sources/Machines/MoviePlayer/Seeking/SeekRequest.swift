@@ -2,7 +2,7 @@
 
 import StereoVideo
 
-/// What somebody wants to see of a movie, and how.
+/// The requested part of a movie, with rate, direction and accuracy.
 ///
 /// ```swift
 /// try player.seek(SeekRequest(to: 12_000_000_000))

@@ -123,7 +123,8 @@ public struct MediaPresentation: Equatable, Sendable {
       // The ID of a period stays the same when earlier ones are removed.
       let id = period.start / 1_000_000
       lines.append(
-        "  <Period id=\"\(id)\" start=\"\(period.start == 0 ? "PT0S" : Self.duration(period.start))\">"
+        "  <Period id=\"\(id)\" "
+          + "start=\"\(period.start == 0 ? "PT0S" : Self.duration(period.start))\">"
       )
       for (index, representation) in period.representations.enumerated() {
         lines.append("    <AdaptationSet id=\"\(index)\" \(representation.setAttributes)>")

@@ -219,6 +219,7 @@ public struct AudioRendition: Equatable, Sendable {
 /// The way in which pictures must be presented: one entry of `REQ-VIDEO-LAYOUT`
 /// (draft-pantos-hls-rfc8216bis 4.4.6.2).
 public struct RenditionLayout: Equatable, Sendable {
+  /// The surface that pictures are projected onto; raw values are those of `REQ-VIDEO-LAYOUT`.
   public enum Projection: String, Sendable, CaseIterable {
     /// A plane.
     case rectilinear = "PROJ-RECT"

@@ -104,7 +104,7 @@ public struct CameraPath: Sendable {
 public struct CameraPathError: Error, CustomStringConvertible {
   /// Line number, from 1; nil if the error is not in a single line.
   public let line: Int?
-  /// What is wrong with the text.
+  /// The mistake in the text.
   public let reason: String
 
   /// The reason, preceded by the line number if there is one.

@@ -216,7 +216,7 @@ extension PictureFormat.Plane {
 
 /// Why a picture cannot be drawn.
 public struct ReprojectionError: Error, Hashable, CustomStringConvertible {
-  /// What is wrong with the picture or format.
+  /// The problem with the picture or format.
   public let description: String
 
   init(_ description: String) { self.description = description }

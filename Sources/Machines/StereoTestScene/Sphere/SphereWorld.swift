@@ -10,7 +10,7 @@ public import StereoVideo
 #endif
 
 /// A world around the viewer with a known colour in every direction: a sky with a chart of
-/// directions, a tiled floor, balls at known positions, one of which moves, and boards with the
+/// directions, a tiled floor, fixed balls and a moving one at known positions, and boards with the
 /// eye's letter and the frame number.
 ///
 /// The colour of a direction depends only on the direction, the eye and the frame. Pictures in all
