@@ -14,8 +14,9 @@ let viewerPage = [
   "viewer.html", "viewer.css", "viewer.js", "stage.js", "frames.js", "timeline.js", "player.js",
 ]
 
-/// For tests that take longer to optimize than to run, file by file, so that an edit compiles one file again;
-/// what they test is optimized. Not for those that look at every sample of many pictures, or at who holds memory.
+/// For tests that take longer to optimize than to run, file by file, so that an edit compiles one
+/// file again; what they test is optimized. Not for those that look at every sample of many
+/// pictures, or at who holds memory.
 let unoptimized =
   strict
   + [
@@ -266,7 +267,8 @@ let package = Package(
       name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestKit"],
       exclude: ["Regressions", "Seeds"], swiftSettings: unoptimized),
 
-    // The elements: linked into the tests by `make check`, in the built libgstspatial.so by `make test-all`.
+    // The elements: linked into the tests by `make check`, in the built libgstspatial.so by `make
+    // test-all`.
     .testTarget(
       name: "SpatialTests",
       dependencies: [

@@ -3,8 +3,8 @@
 import Foundation
 import TestKit
 
-/// A screen for a program: its words go after these. The server stays when autovideosink lets go of the
-/// first sink that it tries.
+/// A screen for a program: its words go after these. The server stays when autovideosink lets go of
+/// the first sink that it tries.
 let virtualScreen = ["xvfb-run", "-a", "-s", "-noreset -screen 0 640x480x24"]
 
 /// The built command, as a shell runs it.

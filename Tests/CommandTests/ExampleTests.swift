@@ -159,8 +159,8 @@ struct ExampleTests {
     #expect(!names.contains { $0.hasPrefix("d") && $0 != "d.mp4" }, "\(names)")
   }
 
-  /// Surroundings of ten frames: red and green to the left and the right of straight ahead, blue from
-  /// there on, and black behind on the left. The right eye sees it all darker.
+  /// Surroundings of ten frames: red and green to the left and the right of straight ahead, blue
+  /// from there on, and black behind on the left. The right eye sees it all darker.
   private func makeSurroundings(_ path: String) async throws {
     for (eye, light) in [("left", 240), ("right", 120)] as [(String, UInt8)] {
       let row = (0..<720).flatMap { column -> [UInt8] in

@@ -89,7 +89,8 @@ struct ImmersiveCommandTests {
         "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,\(size) ! x264enc ! h264parse "
           + "! mux.video_0 mvhevcmux name=mux container=mp4 projection=\(projection) "
           + "pose=\"\(pose)\" ! filesink location=\(folder.path("\(name).mp4"))")
-      // FFmpeg 7 would read `vexu`, which holds no packing here, and forget what the other boxes say.
+      // FFmpeg 7 would read `vexu`, which holds no packing here, and forget what the other boxes
+      // say.
       let movie = URL(filePath: folder.path("\(name).mp4"))
       var bytes = try Data(contentsOf: movie)
       for box in ["vexu", "hfov"] {

@@ -43,8 +43,8 @@ struct KeepingTests {
   /// A queue that holds 200 pictures, however large they are and however long they last.
   private let longQueue = "queue(max-size-time=0, max-size-bytes=0)"
 
-  /// A live movie with a sound track that comes from a pipe to which nobody writes, and for which the
-  /// muxer waits however long it takes.
+  /// A live movie with a sound track that comes from a pipe to which nobody writes, and for which
+  /// the muxer waits however long it takes.
   private func hangingSound(watchdog: String) throws -> String {
     try recording(
       mux: "pad-timeout: 0", left: longQueue, right: longQueue,

@@ -19,8 +19,8 @@ struct LookingSoakTests {
     ProcessInfo.processInfo.environment["GST_SPATIAL_SOAK_MINUTES"].flatMap(Double.init)
     .map { Int($0 * 60) } ?? 10
 
-  /// Both eyes see the same pictures, so that the halves of the window differ only where the eyes look
-  /// elsewhere.
+  /// Both eyes see the same pictures, so that the halves of the window differ only where the eyes
+  /// look elsewhere.
   private static let script = """
     gst-launch-1.0 -m videotestsrc is-live=true pattern=smpte \
       ! video/x-raw,format=I420,width=256,height=256,framerate=30/1 ! tee name=a \

@@ -7,7 +7,8 @@ import StereoVideo
 import TestKit
 import Testing
 
-/// Streams as `StereoEncoder` makes them by itself, with keyframes that are predicted from the other eye.
+/// Streams as `StereoEncoder` makes them by itself, with keyframes that are predicted from the
+/// other eye.
 @Suite(
   "Encoded streams",
   .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))

@@ -114,7 +114,8 @@ func packets(_ count: Int, from first: Int = 0) -> [PackagedSample<[UInt8]>] {
   }
 }
 
-/// Feeds renditions in the order of time, as a live pipeline does, and ends them unless it is stopped.
+/// Feeds renditions in the order of time, as a live pipeline does, and ends them unless it is
+/// stopped.
 func play(
   _ packager: inout Packager<[UInt8]>, _ streams: [Int: [PackagedSample<[UInt8]>]], to disk: Disk,
   ends: Bool = true

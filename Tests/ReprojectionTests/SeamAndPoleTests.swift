@@ -5,8 +5,8 @@ import StereoVideo
 import TestKit
 import Testing
 
-/// Views over the edge where a picture of the whole sphere closes, and of its poles, while they move and
-/// while they stay.
+/// Views over the edge where a picture of the whole sphere closes, and of its poles, while they
+/// move and while they stay.
 struct SeamAndPoleTests {
   private static let flat = Result {
     try PictureGeometry(.rectilinear(horizontalFieldOfView: 80), width: 320, height: 180)

@@ -5,8 +5,8 @@ import TestElements
 import TestKit
 import Testing
 
-/// How often elements ask the heap for memory, in programs of their own, beside elements in C that do
-/// as much.
+/// How often elements ask the heap for memory, in programs of their own, beside elements in C that
+/// do as much.
 @Suite(.serialized, .tags(.process))
 struct AllocationTests {
   private static let folder = Result { try TemporaryFolder() }

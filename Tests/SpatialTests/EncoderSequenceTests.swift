@@ -5,7 +5,8 @@ import GStreamer
 import TestKit
 import Testing
 
-/// `mvhevcenc` where the video changes its size or format: what follows is another coded video sequence.
+/// `mvhevcenc` where the video changes its size or format: what follows is another coded video
+/// sequence.
 struct EncoderSequenceTests {
   let folder: TemporaryFolder
 

@@ -5,7 +5,8 @@ import GStreamer
 import TestKit
 import Testing
 
-/// `mvhevchlssink` where files cannot be written, or only slowly: it is told once, and what is listed plays.
+/// `mvhevchlssink` where files cannot be written, or only slowly: it is told once, and what is
+/// listed plays.
 struct HLSDiskTests {
   private let folder: HLSFolder
 

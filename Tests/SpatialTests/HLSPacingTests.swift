@@ -111,7 +111,8 @@ struct HLSPacingTests {
     throw Failure("\(what) was waited for in vain")
   }
 
-  /// Waits until so many buffers have been taken, and for a while in which there may be more; how many were.
+  /// Waits until so many buffers have been taken, and for a while in which there may be more; how
+  /// many were.
   private func countAtRest(_ feeder: Feeder, from least: Int) async throws -> Int {
     try await wait("buffer \(least)") { feeder.count >= least }
     try await Task.sleep(for: .milliseconds(300))

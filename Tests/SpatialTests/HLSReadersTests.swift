@@ -4,8 +4,8 @@ import Foundation
 import TestKit
 import Testing
 
-/// What `mvhevchlssink` writes, as other streaming software reads it: shaka-packager, which knows MV-HEVC,
-/// and the parser `m3u8`.
+/// What `mvhevchlssink` writes, as other streaming software reads it: shaka-packager, which knows
+/// MV-HEVC, and the parser `m3u8`.
 struct HLSReadersTests {
   private let folder: HLSFolder
 

@@ -64,8 +64,9 @@ struct ImmersiveMovieTests {
     )
   }
 
-  /// Whether ffprobe reads all that a movie says: from FFmpeg 7 on it reads a projection of `vexu`, and nothing
-  /// of how frames are packed nor a pose, and then does not say what `st3d` and `sv3d` do.
+  /// Whether ffprobe reads all that a movie says: from FFmpeg 7 on it reads a projection of `vexu`,
+  /// and nothing of how frames are packed nor a pose, and then does not say what `st3d` and `sv3d`
+  /// do.
   private static let ffprobeReadsAll =
     (try? Program.run(["ffprobe", "-version"]).output).map { said in
       ["4", "5", "6"].contains { said.hasPrefix("ffprobe version \($0)") }

@@ -6,8 +6,9 @@ import Packager
 import TestKit
 import Testing
 
-/// Live for a long time, with what happens to live streams: frames that are lost, a source that stalls,
-/// another size. `make soak MINUTES=120` takes its time; as one of the tests it lasts half a minute.
+/// Live for a long time, with what happens to live streams: frames that are lost, a source that
+/// stalls, another size. `make soak MINUTES=120` takes its time; as one of the tests it lasts half
+/// a minute.
 @Suite(.tags(.exhaustive))
 struct LiveSoakTests {
   let folder: TemporaryFolder
@@ -123,8 +124,8 @@ struct LiveSoakTests {
       late.files)
   }
 
-  /// Segments follow each other without a hole, sound and video end together, and what is told of comes
-  /// as long behind its time in the end as in the beginning.
+  /// Segments follow each other without a hole, sound and video end together, and what is told of
+  /// comes as long behind its time in the end as in the beginning.
   private func expectNoDrift(_ segments: [Added]) throws {
     var ends: [String: Double] = [:]
     for segment in segments {

@@ -9,7 +9,8 @@ import TestElements
 import TestKit
 import Testing
 
-/// `mvhevcdec` on the files of other makers in `../shared/media`, which are not part of the project.
+/// `mvhevcdec` on the files of other makers in `../shared/media`, which are not part of the
+/// project.
 @Suite(
   .enabled(if: ForeignFile.arePresent, "../shared/media is not there"))
 struct MVHEVCDecForeignTests {

@@ -8,7 +8,8 @@ import TestElements
 import TestKit
 import Testing
 
-/// `mvhevcdemux`: fragments that come one by one, as adaptive streaming and live encoders give them.
+/// `mvhevcdemux`: fragments that come one by one, as adaptive streaming and live encoders give
+/// them.
 struct MVHEVCDemuxAdaptiveTests {
   let folder: TemporaryFolder
 

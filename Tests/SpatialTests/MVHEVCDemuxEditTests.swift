@@ -106,7 +106,8 @@ struct MVHEVCDemuxEditTests {
       let frames = try await shown(changed, pad, all: eye, between: between)
       #expect(nearly(frames, list.expected), "\(pad) \(between): \(frames)")
     }
-    // Where it cuts in the midst of pictures that are decoded out of order, it rounds or loses some.
+    // Where it cuts in the midst of pictures that are decoded out of order, it rounds or loses
+    // some.
     guard list.edits.allSatisfy({ $0.from ?? 0 == 0 }) else { return }
     let theirs = try await shown(changed, "video_0", all: all, demuxer: "qtdemux")
     #expect(nearly(theirs, list.expected), "qtdemux: \(theirs)")

@@ -211,7 +211,8 @@ enum DemuxRun {
 
 /// Movies of this project's own making.
 enum OwnMovie {
-  /// A movie by `mvhevcmux` in which each eye is coded by itself, with a tone where `sound` says so.
+  /// A movie by `mvhevcmux` in which each eye is coded by itself, with a tone where `sound` says
+  /// so.
   static func make(
     _ path: String, frames: Int = 40, caps: String = "format=I420,width=320,height=96",
     mux: String = "", sound: Bool = false

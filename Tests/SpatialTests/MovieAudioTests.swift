@@ -102,7 +102,8 @@ struct MovieAudioTests {
     var testDescription: String { encoder }
   }
 
-  /// GStreamer 1.28's opusparse makes of six channels what FFmpeg does not decode, out of matroskamux either.
+  /// GStreamer 1.28's opusparse makes of six channels what FFmpeg does not decode, out of
+  /// matroskamux either.
   private static let sixChannelOpus =
     libraryVersion.compare("1.28", options: .numeric) == .orderedAscending
     ? "opusenc ! opusparse" : "opusenc"

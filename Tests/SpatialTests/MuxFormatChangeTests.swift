@@ -6,7 +6,8 @@ import ISOBMFF
 import TestKit
 import Testing
 
-/// `mvhevcmux` in fragments where a stream changes its format: another initialization segment follows.
+/// `mvhevcmux` in fragments where a stream changes its format: another initialization segment
+/// follows.
 struct MuxFormatChangeTests {
   let folder: TemporaryFolder
 

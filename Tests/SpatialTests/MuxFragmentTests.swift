@@ -141,8 +141,8 @@ struct MuxFragmentTests {
 
   @Test("fragments begin with keyframes that encoders are asked for", arguments: ["mux", "enc"])
   func keyframes(element: String) async throws {
-    // What is asked of an encoder that has already taken later pictures comes late: without lookahead,
-    // it takes none.
+    // What is asked of an encoder that has already taken later pictures comes late: without
+    // lookahead, it takes none.
     let encoder =
       element == "mux"
       ? ""
@@ -227,8 +227,8 @@ struct MuxFragmentTests {
     let video = try file.video()
     let progressive = try MovieFile(self.path).video()
     #expect(video.presentationNanoseconds == progressive.presentationNanoseconds)
-    // An independent reader shows each frame when it is due, behind a start of its own: FFmpeg begins at the
-    // first decode time where there is no edit list.
+    // An independent reader shows each frame when it is due, behind a start of its own: FFmpeg
+    // begins at the first decode time where there is no edit list.
     let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     let times = try Python.lines([program, "--single", path]).map(\.words)
       .filter { $0.count == 3 }.compactMap { Double($0[2]) }

@@ -6,8 +6,8 @@ import ISOBMFF
 import TestKit
 import Testing
 
-/// What cameras and hardware decoders give, NV12 and P010, without `videoconvert`: the same pictures
-/// as with a plane for each component, to the sample.
+/// What cameras and hardware decoders give, NV12 and P010, without `videoconvert`: the same
+/// pictures as with a plane for each component, to the sample.
 struct SemiPlanarTests {
   private static let formats = [("NV12", "I420"), ("P010_10LE", "I420_10LE")]
 

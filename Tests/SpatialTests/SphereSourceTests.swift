@@ -18,8 +18,8 @@ struct SphereSourceTests {
     var roll = 0.0
   }
 
-  /// What the view has to be, of one eye, in RGBx; and where no neighbour differs much, so that what is
-  /// found between pixels is what is there.
+  /// What the view has to be, of one eye, in RGBx; and where no neighbour differs much, so that
+  /// what is found between pixels is what is there.
   private func truth(
     _ view: View, _ world: SphereWorld, _ eye: Eye, _ frame: Int
   ) throws -> (pixels: [UInt8], isCalm: [Bool]) {

@@ -31,7 +31,8 @@ extension SphericalViewTests {
     let after = try show(ramp())
     #expect(abs(Int(before[18 * 64 + 40]) - Int(after[18 * 64 + 10])) <= 1)
     #expect(field() == 60)
-    // A second finger changes nothing until it moves; twice as far apart, things are twice as large.
+    // A second finger changes nothing until it moves; twice as far apart, things are twice as
+    // large.
     let dragging = view()
     #expect(down(9, 30.5, 18.5))
     #expect(view() == dragging)

@@ -10,12 +10,12 @@ import Testing
 
 import struct FuzzTargets.SplitMix
 
-/// Each element while seeks, changes of state, properties, queries and events come in from threads of
-/// their own. It must neither fail nor hang; `make tsan` looks on, and must have nothing to say.
+/// Each element while seeks, changes of state, properties, queries and events come in from threads
+/// of their own. It must neither fail nor hang; `make tsan` looks on, and must have nothing to say.
 @Suite(.serialized)
 struct ThreadTests {
-  /// Pipelines in which each element of the plugin has its place. `MOVIE` is a movie with sound; the
-  /// demuxer's pads go to the queues of their names.
+  /// Pipelines in which each element of the plugin has its place. `MOVIE` is a movie with sound;
+  /// the demuxer's pads go to the queues of their names.
   enum Graph: String, CaseIterable, CustomTestStringConvertible {
     case pulled =
       """
@@ -97,9 +97,9 @@ struct ThreadTests {
       if graph.isOfMovie, random.next(upTo: 5) == 0 { pipeline.setState(.ready) }
       pipeline.setState(random.next(upTo: 3) == 0 ? .paused : .playing)
     }
-    // GstBaseSrc loses its segment where a seek comes while it starts, and behind one that the source
-    // refuses (GStreamer 1.22), so that what a source of that kind feeds gets no seeks, and stays above
-    // READY; for seeks there, see LifeCycleTests.
+    // GstBaseSrc loses its segment where a seek comes while it starts, and behind one that the
+    // source refuses (GStreamer 1.22), so that what a source of that kind feeds gets no seeks, and
+    // stays above READY; for seeks there, see LifeCycleTests.
     if graph.isOfMovie {
       storm.blow { random in
         storm.pause(milliseconds: random.next(upTo: 40))
@@ -128,8 +128,8 @@ struct ThreadTests {
     // It still plays: what a seek to the start shows comes to the sink.
     if graph.isSeekable {
       pipeline.setState(.paused)
-      // Behind a segment that a seek of the storm has let end with SEGMENT_DONE, a sink waits for data
-      // until the next seek.
+      // Behind a segment that a seek of the storm has let end with SEGMENT_DONE, a sink waits for
+      // data until the next seek.
       _ = pipeline.waitForState(timeout: 10 * .second)
       #expect(pipeline.seek(to: 0))
       #expect(pipeline.waitForState(timeout: 20 * .second))

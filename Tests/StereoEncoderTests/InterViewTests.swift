@@ -55,7 +55,8 @@ struct InterViewTests {
     Case(preset: .ultrafast, keyframeDistance: 1, frames: 8),
     Case(preset: .slow, options: "weightb:bframes=5:rc-lookahead=12", forced: [3, 4, 19, 39]),
     Case(options: "slices=2:scaling-list=default:tskip", forced: [5]),
-    // With both, libx265 3.5 itself gives another stream in one of a hundred runs on a busy machine.
+    // With both, libx265 3.5 itself gives another stream in one of a hundred runs on a busy
+    // machine.
     Case(options: "no-wpp:frame-threads=1:max-merge=5:rect:amp"), Case(options: "frame-threads=3"),
     Case(scene: TestScene(width: 66, height: 130), preset: .medium),
     Case(preset: .veryfast, keyframeDistance: 10, different: 10..<20),

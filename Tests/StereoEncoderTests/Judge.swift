@@ -20,8 +20,8 @@ enum Judge {
     return pictures
   }
 
-  /// How many pictures of each view there are in each byte stream, in which the decoder finds nothing
-  /// wrong.
+  /// How many pictures of each view there are in each byte stream, in which the decoder finds
+  /// nothing wrong.
   static func pictureCounts(of streams: [[UInt8]]) throws -> [[String: Int]] {
     let folder = try TemporaryFolder()
     let files = (0..<streams.count).map { folder.path("\($0).hevc") }

@@ -79,8 +79,8 @@ struct SharedRateTests {
     return (units, encoder)
   }
 
-  /// How full a decoder's buffer is before each access unit is taken out, at least, against its size: H.265,
-  /// Annex C, with a buffer that begins nine tenths full.
+  /// How full a decoder's buffer is before each access unit is taken out, at least, against its
+  /// size: H.265, Annex C, with a buffer that begins nine tenths full.
   private func leastFill(_ units: [LayeredAccessUnit], _ test: Case) -> Double {
     let size = Double(test.buffer) * 1000
     var (fill, least) = (size * 0.9, size)

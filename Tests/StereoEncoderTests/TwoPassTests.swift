@@ -34,7 +34,8 @@ final class TwoPassTests {
     return configuration
   }
 
-  /// Encodes pictures of which the right eye's first half is flat, so that the eyes take unlike amounts.
+  /// Encodes pictures of which the right eye's first half is flat, so that the eyes take unlike
+  /// amounts.
   private func encode(
     _ configuration: StereoEncoderConfiguration, count: Int = 150
   ) throws -> (units: [LayeredAccessUnit], left: EyeStatistics, right: EyeStatistics) {

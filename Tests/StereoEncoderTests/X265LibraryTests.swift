@@ -114,7 +114,8 @@ struct X265LibraryTests {
 
   @Test("numbers are read alike where the locale of the process has a decimal comma")
   func decimalComma() throws {
-    // What localedef makes of the numbers of de_DE: glibc's locales are files, and few are installed.
+    // What localedef makes of the numbers of de_DE: glibc's locales are files, and few are
+    // installed.
     let numbers: [UInt8] = [
       0x14, 0x11, 0x03, 0x20, 6, 0, 0, 0, 0x20, 0, 0, 0, 0x22, 0, 0, 0, 0x24, 0, 0, 0, 0x28, 0, 0,
       0,

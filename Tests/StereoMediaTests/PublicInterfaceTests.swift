@@ -5,8 +5,8 @@ import StereoMedia
 import TestKit
 import Testing
 
-/// What programs see of the library: all of it stands in some program here or in the examples, so that it
-/// is known to compile, and none of it names another library.
+/// What programs see of the library: all of it stands in some program here or in the examples, so
+/// that it is known to compile, and none of it names another library.
 struct PublicInterfaceTests {
   private struct Blend: StereoCompositor {
     let output = CompositionOutput.stereo

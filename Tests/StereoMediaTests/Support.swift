@@ -172,7 +172,8 @@ actor Signal {
 }
 
 extension Python {
-  /// The frames of each view as FFmpeg's own MV-HEVC decoder sees them: pixels and times in seconds.
+  /// The frames of each view as FFmpeg's own MV-HEVC decoder sees them: pixels and times in
+  /// seconds.
   static func views(_ path: String, in folder: TemporaryFolder) throws -> [String: Views] {
     let tool = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     var views: [String: Views] = [:]

@@ -6,8 +6,8 @@ internal import GStreamer
 internal import SpatialElements
 internal import TestKit
 
-/// The project's elements, for tests: the plugin as it was built, found through GST_PLUGIN_PATH as in any
-/// application; or, if GST_SPATIAL_STATIC is set, the same elements linked into the tests.
+/// The project's elements, for tests: the plugin as it was built, found through GST_PLUGIN_PATH as
+/// in any application; or, if GST_SPATIAL_STATIC is set, the same elements linked into the tests.
 public enum BuiltPlugin {
   private static let isFound: Bool = {
     initialize()
@@ -23,7 +23,8 @@ public enum BuiltPlugin {
 
   /// Finds the elements.
   ///
-  /// - Throws: a `Failure` if they are not there, lest a test fails for a reason that it does not give.
+  /// - Throws: a `Failure` if they are not there, lest a test fails for a reason that it does not
+  ///   give.
   public static func require() throws {
     guard isFound else {
       throw Failure(

@@ -135,7 +135,8 @@ public final class Program: Sendable {
     .result(seconds: seconds)
   }
 
-  /// What a program prints; its errors, too, if they are merged. No thread of Swift's pool waits for it.
+  /// What a program prints; its errors, too, if they are merged. No thread of Swift's pool waits
+  /// for it.
   ///
   /// - Throws: a `Failure` with what it said if its status is not 0.
   public static func output(

@@ -13,13 +13,14 @@ public enum Python {
 
   private static let interpreter =
     ProcessInfo.processInfo.environment["GST_SPATIAL_PYTHON"] ?? "python3"
-  /// The socket of `Tests/Tools/judge_server.py`, which scripts/test starts once for all processes, since
-  /// PyAV takes longer to import than most programs take to run.
+  /// The socket of `Tests/Tools/judge_server.py`, which scripts/test starts once for all processes,
+  /// since PyAV takes longer to import than most programs take to run.
   private static let server = ProcessInfo.processInfo.environment["GST_SPATIAL_JUDGE"]
 
   /// What a program prints.
   ///
-  /// - Parameter arguments: as Python takes them: `-c` and a text, or a file, then the program's own.
+  /// - Parameter arguments: as Python takes them: `-c` and a text, or a file, then the program's
+  ///   own.
   /// - Throws: a `Failure` with what it said if its status is not 0.
   public static func data(_ arguments: [String]) throws -> Data {
     let (status, output, errors): (Int, Data, String)

@@ -2,8 +2,8 @@
 
 public import Testing
 
-/// What a test needs, which decides the tier that it belongs to. `make check` runs the tests that have none
-/// of these tags.
+/// What a test needs, which decides the tier that it belongs to. `make check` runs the tests that
+/// have none of these tags.
 extension Tag {
   /// Other people's programs judge: FFmpeg, exiftool, a browser. In `make test`.
   @Tag public static var judge: Self

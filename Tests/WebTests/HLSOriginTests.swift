@@ -18,8 +18,8 @@ struct HLSOriginTests {
     origin = try HLSOrigin(folder: folder.url.path)
   }
 
-  /// A playlist as a live stream has it: segments 10 to 13 of four parts each, and then the first parts
-  /// of segment 14.
+  /// A playlist as a live stream has it: segments 10 to 13 of four parts each, and then the first
+  /// parts of segment 14.
   private func live(open count: Int, last: Int = 13, target: Int = 2, ended: Bool = false) -> String
   {
     var lines = [

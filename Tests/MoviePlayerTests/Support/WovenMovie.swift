@@ -13,8 +13,8 @@ struct WovenMovie {
   /// PCM of one channel at 8000 Hz, as long as the video.
   var hasSound = false
   var baseEye = Eye.left
-  /// How many frames later than they could all are shown, as in MP4 files without negative composition
-  /// offsets; the edit makes up for it.
+  /// How many frames later than they could all are shown, as in MP4 files without negative
+  /// composition offsets; the edit makes up for it.
   var delay = 0
 
   var frameCount: Int { repetitions * 12 }

@@ -52,7 +52,8 @@ enum Seen: Sendable {
 extension HostileAct {
   static let all = Seen.pictures(HostileActor.pictures)
 
-  /// What must be seen, by the elements' names; an element that is not named cannot be acted upon so.
+  /// What must be seen, by the elements' names; an element that is not named cannot be acted upon
+  /// so.
   var seen: [String: Seen] {
     switch self {
     case .seek: .every(Self.all, ["stereotestsrc": .end, "mvhevchlssink": nil])

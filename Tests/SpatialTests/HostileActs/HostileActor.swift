@@ -6,7 +6,8 @@ import GStreamer
 import StereoVideo
 import TestKit
 
-/// An element as the table of hostile acts needs it: how it is fed, and where its pictures come out.
+/// An element as the table of hostile acts needs it: how it is fed, and where its pictures come
+/// out.
 struct HostileActor: Sendable {
   /// What goes into a sink pad: so many pictures of one kind, and of another for a change of caps.
   struct Input: Sendable {
