@@ -101,8 +101,8 @@ for round in 1...rounds {
   print(
     "round \(round): two bare encoders \(rounded(alone.speed, 100)) pictures/s, "
       + "\(alone.bytes) bytes; stereo encoder \(rounded(both.speed, 100)) pictures/s, "
-      + "\(both.bytes) bytes; with inter-view keyframes \(rounded(predicted.speed, 100)) pictures/s, "
-      + "\(predicted.bytes) bytes")
+      + "\(both.bytes) bytes; with inter-view keyframes \(rounded(predicted.speed, 100)) "
+      + "pictures/s, \(predicted.bytes) bytes")
 }
 func median(_ values: [Double]) -> Double { rounded(values.sorted()[values.count / 2], 1000) }
 print("speed against two bare encoders: \(median(ratios))")

@@ -150,8 +150,9 @@ struct ExampleTests {
       #expect(info.status == 0)
     }
     try await TestMovie.play(
-      "stereotestsrc num-buffers=300 ! video/x-raw,format=I420,width=1280,height=360,framerate=30/1 "
-        + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
+      "stereotestsrc num-buffers=300 ! "
+        + "video/x-raw,format=I420,width=1280,height=360,framerate=30/1 ! "
+        + "x264enc speed-preset=ultrafast ! h264parse ! mp4mux "
         + "! filesink location=\(folder.path("d.mp4"))")
     let cancelled = try run("ConvertAll", ["d.mp4"], keys: "q\n", status: 1)
     #expect(cancelled.contains("d.mp4: cancelled"), "\(cancelled)")
@@ -176,8 +177,8 @@ struct ExampleTests {
       try frames.write(to: URL(filePath: folder.path("\(eye).rgb")))
     }
     let lines = ["left", "right"].map { eye in
-      "filesrc location=\(folder.path("\(eye).rgb")) ! rawvideoparse format=rgb width=720 height=360 "
-        + "framerate=30/1 ! videoconvert ! queue ! m.\(eye) "
+      "filesrc location=\(folder.path("\(eye).rgb")) ! rawvideoparse format=rgb width=720 "
+        + "height=360 framerate=30/1 ! videoconvert ! queue ! m.\(eye) "
     }
     try await TestMovie.play(
       lines.joined() + "mvhevcmux name=m quality=10 projection=equirectangular "

@@ -77,8 +77,8 @@ struct HelpTests {
         let start =
           isServer
           ? command
-            + " >said 2>&1 & for try in $(seq 100); do grep -q http said && break; sleep 0.1; done; "
-            + "sleep 0.2; kill -TERM $!; wait $!" : command
+            + " >said 2>&1 & for try in $(seq 100); do grep -q http said && break; sleep 0.1; "
+            + "done; sleep 0.2; kill -TERM $!; wait $!" : command
         // A player wants a screen, and one that loops plays until it is told to end.
         let screen =
           command.hasPrefix("gst-spatial play")

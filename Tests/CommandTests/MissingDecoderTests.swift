@@ -15,8 +15,8 @@ struct MissingDecoderTests {
 
   /// As where no package with decoders is installed.
   private let bare =
-    "export GST_PLUGIN_FEATURE_RANK=avdec_h264:NONE,openh264dec:NONE,avdec_h265:NONE,libde265dec:NONE"
-    + "; "
+    "export "
+    + "GST_PLUGIN_FEATURE_RANK=avdec_h264:NONE,openh264dec:NONE,avdec_h265:NONE,libde265dec:NONE; "
 
   private func makeSpatial() throws {
     let result = try Command.run(

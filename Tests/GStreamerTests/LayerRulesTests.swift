@@ -36,7 +36,8 @@ struct LayerRulesTests {
     try floors.flatMap { floor in
       try entries(floor).flatMap { target in
         let folder = root.appending(path: "Sources/\(floor)/\(target)")
-        let names = FileManager.default.enumerator(atPath: folder.path)?
+        let names =
+          FileManager.default.enumerator(atPath: folder.path)?
           .compactMap { $0 as? String }.filter { $0.hasSuffix(".swift") } ?? []
         return try names.map {
           SourceFile(

@@ -58,6 +58,8 @@ extension ForeignMedia {
       + LHEVCDecoderConfigurationRecord(bytes: box("lhvC")).nalUnits
   }
 
+  // The names are those of the JSON file.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   struct Golden: Decodable {
     struct MD5s: Decodable {
       var left: [String]

@@ -54,7 +54,8 @@ struct MultivariantPlaylistTests {
     var playlist = MultivariantPlaylist()
     for isStereo in [true, false] {
       playlist.variants.append(
-        variant("a", 1_000_000, RenditionLayout(isStereo: isStereo, projection: .halfEquirectangular)))
+        variant(
+          "a", 1_000_000, RenditionLayout(isStereo: isStereo, projection: .halfEquirectangular)))
     }
     #expect(playlist.text.contains("REQ-VIDEO-LAYOUT=\"CH-STEREO/PROJ-HEQU\""))
     #expect(playlist.text.contains("REQ-VIDEO-LAYOUT=\"CH-MONO/PROJ-HEQU\""))

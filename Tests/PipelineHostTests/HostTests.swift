@@ -182,7 +182,8 @@ struct HostTests {
     try await TestMovie.play(
       "videotestsrc num-buffers=10 ! x264enc ! h264parse ! queue ! m. "
         + "\(tone)1 ! vorbisenc ! queue ! m. \(tone)2 ! vorbisenc ! queue ! m. "
-        + "\(tone)1 ! flacenc ! flacparse ! queue ! m. matroskamux name=m ! filesink location=\(movie)"
+        + "\(tone)1 ! flacenc ! flacparse ! queue ! m. matroskamux name=m ! "
+        + "filesink location=\(movie)"
     )
     let run = PipelineRun(
       try load(

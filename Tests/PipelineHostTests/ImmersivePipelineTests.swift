@@ -62,7 +62,8 @@ struct ImmersivePipelineTests {
     try expect(output, .halfEquirectangular, width: 192, degrees: 180)
     let convert =
       "queue ! sphericalconvert projection=fisheye fisheye-field-of-view=200 yaw=10 "
-      + "output-projection=half-equirectangular ! video/x-raw,width=192,height=192 ! filesink location="
+      + "output-projection=half-equirectangular ! video/x-raw,width=192,height=192 ! "
+      + "filesink location="
     try await TestMovie.play(
       "filesrc location=\(input) ! decodebin caps=video/x-raw ! videoconvert "
         + "! video/x-raw,format=I420 ! sbssplit name=s input-mode-override=side-by-side "
@@ -92,7 +93,8 @@ struct ImmersivePipelineTests {
       + " ! videoconvert ! video/x-raw,format=RGBA ! filesink location="
     try await TestMovie.play(
       "filesrc location=\(input) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
-        + "e.left ! queue ! \(view)\(folder.path("l0")) e.right ! queue ! \(view)\(folder.path("r0"))"
+        + "e.left ! queue ! \(view)\(folder.path("l0")) e.right ! queue ! "
+        + "\(view)\(folder.path("r0"))"
     )
     let arguments = [
       "input=\(input)", "path=\(path)", "fov=70", "width=128", "height=80", "quality=6",

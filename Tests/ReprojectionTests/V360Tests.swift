@@ -60,7 +60,8 @@ struct V360Tests {
     let vertical = 2 * atan(tan(Double.pi / 6) * 0.75) * 180 / .pi
     let filters = Self.views.map { view in
       argument(source.name, isInput: true)
-        + ":output=flat:h_fov=60:v_fov=\(vertical):yaw=\(view.yaw):pitch=\(view.pitch):roll=\(view.roll)"
+        + ":output=flat:h_fov=60:v_fov=\(vertical)"
+        + ":yaw=\(view.yaw):pitch=\(view.pitch):roll=\(view.roll)"
     }
     let target = try PictureGeometry(
       .rectilinear(horizontalFieldOfView: 60), width: width, height: height)

@@ -15,7 +15,8 @@ struct EncoderSequenceTests {
   }
 
   private func clip(_ frames: Int, _ caps: String, to target: String) -> String {
-    "videotestsrc pattern=ball num-buffers=\(frames) ! video/x-raw,framerate=30/1,\(caps) ! \(target) "
+    "videotestsrc pattern=ball num-buffers=\(frames) ! video/x-raw,framerate=30/1,\(caps) ! "
+      + "\(target) "
   }
 
   /// A packed stream that changes after ten frames.

@@ -76,7 +76,8 @@ struct ErrorTests {
   private func changing(_ second: String) -> String {
     "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! mux.left "
       + "s.right ! queue ! mux.right "
-      + "videotestsrc num-buffers=10 ! video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! c. "
+      + "videotestsrc num-buffers=10 ! "
+      + "video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! c. "
       + "videotestsrc num-buffers=10 ! video/x-raw,\(second) ! c. "
   }
 
@@ -138,7 +139,7 @@ struct ErrorTests {
     for sink in ["fdsink fd=PIPE", "fakesink"] {
       var pipe: [Int32] = [0, 0]
       #expect(Glibc.pipe(&pipe) == 0)
-      defer { pipe.forEach { close($0) } }
+      defer { for end in pipe { close(end) } }
       let failure = try await failure(
         of: eyes(5) + mux(to: sink.replacing("PIPE", with: "\(pipe[1])")))
       #expect(failure.element == "mux", "\(failure)")
@@ -160,8 +161,8 @@ struct ErrorTests {
   func formats(format: String) async throws {
     await #expect(throws: (any Error).self) {
       try await play(
-        "videotestsrc num-buffers=2 ! video/x-raw,format=\(format),width=128,height=64 ! tee name=t "
-          + "t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
+        "videotestsrc num-buffers=2 ! video/x-raw,format=\(format),width=128,height=64 ! "
+          + "tee name=t t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
     }
   }
 
@@ -207,7 +208,8 @@ struct ErrorTests {
   func extremeCaps(source: String, caps: String) async throws {
     do {
       try await play(
-        "videotestsrc num-buffers=3 \(source) ! video/x-raw,format=I420,width=64,height=64,\(caps) ! "
+        "videotestsrc num-buffers=3 \(source) ! "
+          + "video/x-raw,format=I420,width=64,height=64,\(caps) ! "
           + "tee name=t t. ! queue ! mux.left t. ! queue ! mux.right " + mux())
       // Without a rate, videotestsrc gives one frame; at more than one a nanosecond, all have one
       // time, and the first is kept.

@@ -126,10 +126,11 @@ struct HLSSinkTests {
 
   /// A video of one size, to a pad of an element.
   private func clip(_ number: Int, _ size: String, _ count: Int, to target: String) -> String {
-    "stereotestsrc num-buffers=\(count) ! video/x-raw,\(size),framerate=30/1 ! sbssplit name=s\(number) "
+    "stereotestsrc num-buffers=\(count) ! video/x-raw,\(size),framerate=30/1 ! "
+      + "sbssplit name=s\(number) "
       + "s\(number).left ! queue ! e\(number).left s\(number).right ! queue ! e\(number).right "
-      + "mvhevcenc name=e\(number) speed-preset=ultrafast tune=zerolatency key-int-max=30 ! queue ! "
-      + "\(target) "
+      + "mvhevcenc name=e\(number) speed-preset=ultrafast tune=zerolatency key-int-max=30 ! "
+      + "queue ! \(target) "
   }
 
   @Test(

@@ -52,6 +52,8 @@ struct MVHEVCDecForeignTests {
 
 /// A movie of another maker as a layered stream, and what its pictures have to be.
 struct ForeignFile {
+  // The name is that of the JSON file.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   private struct Golden: Decodable {
     let frame_md5_i420_presentation_order: [String: [String]]
   }

@@ -32,8 +32,8 @@ struct MVHEVCDecSeekTests {
   ) async throws -> (source: EyeFrames, pipeline: Pipeline, taps: [Tap]) {
     let source = try await makeMovie(folder.path("movie.mov"))
     let pipeline = try pipeline(
-      "filesrc location=\(folder.path("movie.mov")) ! mvhevcdemux name=demux demux.video_0 ! queue ! "
-        + "mvhevcdec name=dec dec.left ! queue ! fakesink name=left sync=false "
+      "filesrc location=\(folder.path("movie.mov")) ! mvhevcdemux name=demux demux.video_0 ! "
+        + "queue ! mvhevcdec name=dec dec.left ! queue ! fakesink name=left sync=false "
         + "dec.right ! queue ! fakesink name=right sync=false")
     let taps = try ["left", "right"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))

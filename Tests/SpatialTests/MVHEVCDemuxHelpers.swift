@@ -9,6 +9,8 @@ import Testing
 
 /// The media of other makers, and what is known of it.
 enum ForeignMovies {
+  // The names are those of the JSON file.
+  // swift-format-ignore: AlwaysUseLowerCamelCase
   struct Facts: Decodable {
     let width: Int
     let height: Int
@@ -223,8 +225,8 @@ enum OwnMovie {
         + "audio/x-raw,format=S16LE,rate=48000,channels=2 ! queue ! mux. " : ""
     try await play(
       eyes(frames, caps + ",framerate=30/1") + audio
-        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none \(mux) ! "
-        + "filesink location=\(path)")
+        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none "
+        + "\(mux) ! filesink location=\(path)")
   }
 
   /// The MD5s of both eyes by FFmpeg's own MV-HEVC decoder; the base eye is view 0.

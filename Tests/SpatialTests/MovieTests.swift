@@ -96,7 +96,8 @@ struct MovieTests {
     let pipeline = try pipeline(
       eyes(20, "width=128,height=64") + mux(to: path)
         + "audiotestsrc num-buffers=25 samplesperbuffer=997 ! audioconvert ! "
-        + "audio/x-raw,format=\(format),rate=\(rate),channels=\(channels) ! queue name=q ! mux.audio_0"
+        + "audio/x-raw,format=\(format),rate=\(rate),channels=\(channels) ! queue name=q ! "
+        + "mux.audio_0"
     )
     let tap = try Tap(pipeline.element(named: "q")?.staticPad("src"))
     try await play(pipeline)
@@ -141,7 +142,8 @@ struct MovieTests {
   func offset() async throws {
     let pipeline = try pipeline(
       eyes(10, "width=128,height=64,framerate=25/1") + mux(to: path)
-        + "audiotestsrc name=audio num-buffers=10 samplesperbuffer=441 timestamp-offset=200000000 ! "
+        + "audiotestsrc name=audio num-buffers=10 samplesperbuffer=441 "
+        + "timestamp-offset=200000000 ! "
         + "audio/x-raw,rate=44100,channels=1,format=S16LE ! mux.audio_0")
     try await play(pipeline)
     let file = try MovieFile(path)

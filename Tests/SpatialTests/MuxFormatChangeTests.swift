@@ -148,7 +148,8 @@ struct MuxFormatChangeTests {
         "audiotestsrc num-buffers=\($0) samplesperbuffer=1024 ! "
           + "audio/x-raw,rate=\($1),channels=\($2) ! avenc_aac ! c. "
       }.joined()
-      + "stereotestsrc num-buffers=30 ! video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! "
+      + "stereotestsrc num-buffers=30 ! "
+      + "video/x-raw,format=I420,width=256,height=64,framerate=30/1 ! "
       + "sbssplit name=s s.left ! queue ! mux.left s.right ! queue ! mux.right "
     let buffers = try await muxed(
       streams, "\(Self.follows) container=mp4 speed-preset=ultrafast key-int-max=10")

@@ -120,7 +120,8 @@ struct MuxFragmentTests {
       ("fragment-duration=100000000 chunk-duration=200000000", 100),
     ] {
       let pipeline = try pipeline(
-        "stereotestsrc is-live=true num-buffers=15 ! video/x-raw,width=128,height=64,framerate=30/1 ! "
+        "stereotestsrc is-live=true num-buffers=15 ! "
+          + "video/x-raw,width=128,height=64,framerate=30/1 ! "
           + "sbssplit name=s s.left ! queue ! e.left s.right ! queue ! e.right "
           + "mvhevcenc name=e speed-preset=ultrafast tune=zerolatency ! mux.video_0 "
           + "mvhevcmux name=mux \(properties) ! fakesink sync=false")
@@ -149,8 +150,8 @@ struct MuxFragmentTests {
       : "mvhevcenc name=enc speed-preset=ultrafast tune=zerolatency scene-cuts=false ! mux.video_0 "
     let pipeline = try pipeline(
       eyes(60, "width=128,height=64").replacing("mux.", with: "\(element).") + encoder
-        + "mvhevcmux name=mux speed-preset=ultrafast scene-cuts=false fragment-duration=500000000 ! "
-        + "fakesink")
+        + "mvhevcmux name=mux speed-preset=ultrafast scene-cuts=false "
+        + "fragment-duration=500000000 ! fakesink")
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
     try await play(pipeline)
     let path = try write(tap.buffers, "stream.mov")

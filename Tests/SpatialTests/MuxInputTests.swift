@@ -193,8 +193,8 @@ struct MuxInputTests {
       "stereotestsrc num-buffers=4 ! video/x-raw,width=640,height=180 ! sbssplit name=s "
         + "s.left ! queue ! mux.left s.right ! queue ! mux.right "
         + mux(
-          "speed-preset=ultrafast inter-view-prediction=none horizontal-field-of-view=64 baseline=19.24 "
-            + "disparity-adjustment=0.02"))
+          "speed-preset=ultrafast inter-view-prediction=none horizontal-field-of-view=64 "
+            + "baseline=19.24 disparity-adjustment=0.02"))
     let ours = try MovieFile(path).videoEntry()
     #expect(ours.extendedUsage == theirs.extendedUsage)
     #expect(ours.horizontalFieldOfView == theirs.horizontalFieldOfView)

@@ -19,7 +19,8 @@ struct MuxSampleQueueTests {
   private func write(size: Int, _ path: String, _ properties: String = "") async throws -> Int {
     let pipeline = try pipeline(
       "fakesrc num-buffers=\(Self.count) sizetype=fixed sizemax=\(size) filltype=zero format=time "
-        + "datarate=\(size * 30) ! video/x-h265,stream-format=hvc1,alignment=au,width=128,height=64,"
+        + "datarate=\(size * 30) ! "
+        + "video/x-h265,stream-format=hvc1,alignment=au,width=128,height=64,"
         + "framerate=30/1,codec_data=(buffer)0101600000009000000000003cf000fcfdf8f800000f00 ! "
         + "mux.video_0 mvhevcmux name=mux \(properties) ! filesink location=\(path)")
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))

@@ -143,7 +143,8 @@ struct SilentPadTests {
   func unlinkedSound() async throws {
     let messages = try await play(
       eyes(20, "format=I420,width=128,height=64,framerate=30/1")
-        + "queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)",
+        + "queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast ! "
+        + "filesink location=\(path)",
       seconds: 30)
     #expect(messages.warnings.contains { $0.contains("audio_0") }, "\(messages.warnings)")
     let file = try MovieFile(path)

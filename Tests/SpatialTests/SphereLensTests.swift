@@ -129,7 +129,8 @@ struct SphereLensTests {
     let unknown: [UInt8] = [0, 0, 0, 12] + Array("what".utf8) + [1, 2, 3, 4]
     let payload = LensCollection([lens]).payload + unknown
     let pipeline = try pipeline(
-      "stereotestsrc num-buffers=4 ! video/x-raw,format=I420,width=256,height=128 ! sbssplit name=s "
+      "stereotestsrc num-buffers=4 ! video/x-raw,format=I420,width=256,height=128 ! "
+        + "sbssplit name=s "
         + "s.left ! queue ! mux.left s.right ! queue ! mux.right mvhevcmux name=mux "
         + "speed-preset=ultrafast ! filesink location=\(paths[0])")
     let mux = try #require(pipeline.element(named: "mux"))

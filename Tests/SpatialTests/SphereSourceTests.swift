@@ -70,7 +70,8 @@ struct SphereSourceTests {
         "stereotestsrc num-buffers=2 projection=\(projection) ! "
           + "video/x-raw,format=RGBx,multiview-mode=top-bottom,\(size) ! sphericalview "
           + "yaw=\(view.yaw) pitch=\(view.pitch) roll=\(view.roll) field-of-view=\(view.degrees) ! "
-          + "video/x-raw,width=\(Self.width),height=\(2 * Self.height) ! fakesink name=sink sync=false"
+          + "video/x-raw,width=\(Self.width),height=\(2 * Self.height) ! "
+          + "fakesink name=sink sync=false"
       )[0]
       let pixels = try #require(frames.last).pixels()
       for (index, eye) in Eye.allCases.enumerated() {

@@ -252,8 +252,8 @@ struct SphericalViewTests {
       try await play(
         "videotestsrc num-buffers=4 pattern=smpte ! "
           + "video/x-raw,format=\(format),width=322,height=160 ! "
-          + "sphericalview projection=equirectangular interpolation=cubic yaw=170 pitch=-80 n-threads=3 ! "
-          + "video/x-raw,format=\(format),width=101,height=67 ! fakesink")
+          + "sphericalview projection=equirectangular interpolation=cubic yaw=170 pitch=-80 "
+          + "n-threads=3 ! video/x-raw,format=\(format),width=101,height=67 ! fakesink")
     }
   }
 }

@@ -65,10 +65,12 @@ struct StereoMovieTests {
   func separateSources() async throws {
     let caps = "video/x-raw,width=320,height=180"
     try await play(
-      "stereotestsrc num-buffers=10 ! \(caps),multiview-mode=left ! filesink location=\(folder.path("l"))"
+      "stereotestsrc num-buffers=10 ! \(caps),multiview-mode=left ! "
+        + "filesink location=\(folder.path("l"))"
     )
     try await play(
-      "stereotestsrc num-buffers=10 ! \(caps),multiview-mode=right ! filesink location=\(folder.path("r"))"
+      "stereotestsrc num-buffers=10 ! \(caps),multiview-mode=right ! "
+        + "filesink location=\(folder.path("r"))"
     )
     let parse = "rawvideoparse width=320 height=180 format=i420 framerate=30/1"
     try await play(
@@ -157,8 +159,8 @@ struct StereoMovieTests {
     try await play(
       "stereotestsrc num-buffers=2 ! video/x-raw,format=I420_10LE,width=128,height=64,"
         + "colorimetry=bt2100-pq ! capssetter caps=\"video/x-raw,"
-        + "mastering-display-info=(string)34000:16000:13250:34500:7500:3000:15635:16450:10000000:50,"
-        + "content-light-level=(string)1000:400\" ! sbssplit name=s "
+        + "mastering-display-info=(string)34000:16000:13250:34500:7500:3000:15635:16450:10000000:50"
+        + ",content-light-level=(string)1000:400\" ! sbssplit name=s "
         + "s.left ! queue ! mux.left s.right ! queue ! mux.right " + mux(to: path))
     let file = try MovieFile(path)
     let entry = try file.videoEntry()

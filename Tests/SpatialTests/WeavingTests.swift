@@ -70,13 +70,15 @@ struct WeavingTests {
     func eye(_ name: String) throws -> String {
       let caps = "video/x-raw,format=I420,width=320,height=180,framerate=30/1"
       let code =
-        "x265enc speed-preset=medium option-string=\(try readmeOptions()) ! h265parse ! queue ! mux.\(name) "
+        "x265enc speed-preset=medium option-string=\(try readmeOptions()) ! h265parse ! queue ! "
+        + "mux.\(name) "
       guard name == cut else {
         return "videotestsrc num-buffers=50 pattern=ball ! \(caps) ! \(code)"
       }
       return "concat name=\(name) adjust-base=false ! \(code)"
         + "videotestsrc num-buffers=22 pattern=ball ! \(caps) ! \(name). "
-        + "videotestsrc num-buffers=28 timestamp-offset=733333333 pattern=snow ! \(caps) ! \(name). "
+        + "videotestsrc num-buffers=28 timestamp-offset=733333333 pattern=snow ! \(caps) ! "
+        + "\(name). "
     }
     try await play(try eye("left") + eye("right") + mux())
     #expect(try MovieFile(path).video().samples.count == 50)

@@ -23,8 +23,9 @@ struct InterViewTests {
     var different = 0..<0
 
     var testDescription: String {
-      "\(scene.width)x\(scene.height) \(scene.bitDepth) bit \(preset) \(tune.map { "\($0)" } ?? "") "
-        + "\(baseEye) base GOP \(keyframeDistance) quality \(quality) “\(options)” \(forced.sorted()) \(different)"
+      "\(scene.width)x\(scene.height) \(scene.bitDepth) bit \(preset) "
+        + "\(tune.map { "\($0)" } ?? "") \(baseEye) base GOP \(keyframeDistance) "
+        + "quality \(quality) “\(options)” \(forced.sorted()) \(different)"
     }
 
     func configuration(

@@ -26,8 +26,9 @@ struct SharedRateTests {
     var seconds = 20
 
     var testDescription: String {
-      "\(preset) \(tune.map { "\($0)" } ?? "") \(bitDepth) bit, \(rate ?? 0) of \(peak) kbit/s, buffer "
-        + "\(buffer), GOP \(keyframeDistance), prediction \(prediction), offset \(offset) “\(options)”"
+      "\(preset) \(tune.map { "\($0)" } ?? "") \(bitDepth) bit, \(rate ?? 0) of \(peak) kbit/s, "
+        + "buffer \(buffer), GOP \(keyframeDistance), prediction \(prediction), "
+        + "offset \(offset) “\(options)”"
     }
 
     var scene: TestScene { TestScene(width: 96, height: 64, bitDepth: bitDepth) }

@@ -94,7 +94,10 @@ struct PublicInterfaceTests {
   @Test("every public name is used by a program that the tests compile")
   func programs() throws {
     let declaration =
-      /(?m)^ *public (?:(?:static|final|mutating|private\(set\)) )*(?:func|var|let|struct|class|enum|protocol|typealias) (\w+)/
+      #/
+      (?m)^\ *public\ (?:(?:static|final|mutating|private\(set\))\ )*
+      (?:func|var|let|struct|class|enum|protocol|typealias)\ (\w+)
+      /#
     let names = try Self.files("Sources/Apps/StereoMedia")
       .flatMap { $0.matches(of: declaration).map { String($0.output.1) } }
     try #require(Set(names).count > 170)

@@ -49,8 +49,10 @@ public enum TestMovie {
   ) async throws {
     try await play(
       "filesrc location=\(movie) ! mvhevcdemux name=d d.video_0 ! mvhevcdec name=e "
-        + "e.left ! queue ! videoconvert ! video/x-raw,format=\(format) ! filesink location=\(left) "
-        + "e.right ! queue ! videoconvert ! video/x-raw,format=\(format) ! filesink location=\(right)"
+        + "e.left ! queue ! videoconvert ! video/x-raw,format=\(format) ! "
+        + "filesink location=\(left) "
+        + "e.right ! queue ! videoconvert ! video/x-raw,format=\(format) ! "
+        + "filesink location=\(right)"
     )
   }
 
