@@ -34,7 +34,7 @@ struct ConvertCommandTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test("two passes meet the bitrate, leave nothing else behind, and say both lines")
+  @Test("two passes meet the bitrate, leave no other files, and print both command lines")
   func twoPass() async throws {
     try await TestMovie.play(
       "stereotestsrc num-buffers=150 ! video/x-raw,format=I420,width=640,height=180,framerate=30/1 "
@@ -67,7 +67,7 @@ struct ConvertCommandTests {
     #expect(folder.names == ["a.mp4", "b.mov"])
   }
 
-  @Test("a spatial movie becomes what is asked for, and the line that does it is printed")
+  @Test("a spatial movie is converted to the requested format, and the command line is printed")
   func fromSpatial() throws {
     try makeSpatial()
     for (target, output, pipeline) in [
@@ -92,7 +92,7 @@ struct ConvertCommandTests {
   }
 
   @Test(
-    "how an untagged movie is packed is seen from its pictures",
+    "the packing of an untagged movie is detected from its pictures",
     arguments: [
       ("side-by-side", false, "sbs"), ("side-by-side", true, "sbs"), ("top-bottom", false, "tb"),
       ("top-bottom", true, "tb"),
@@ -116,7 +116,7 @@ struct ConvertCommandTests {
     #expect(entry.height == (half && pipeline == "tb" ? 180 : 360))
   }
 
-  @Test("a movie of one eye is refused, with what to do; it can be forced")
+  @Test("a movie of one eye is refused with advice, unless it is forced")
   func onePicture() throws {
     try makeSpatial()
     try convert(["a.mov", "flat.mp4", "--to", "2d"])
@@ -127,7 +127,7 @@ struct ConvertCommandTests {
     #expect(folder.names.contains("b.mov"))
   }
 
-  @Test("how the movie was shot is carried over, there and back")
+  @Test("the metadata of the shot survives conversion there and back")
   func geometry() throws {
     try makeSpatial()
     try convert([
@@ -147,7 +147,7 @@ struct ConvertCommandTests {
     #expect(try last.videoEntry().extendedUsage?.projectionKind == "hequ")
   }
 
-  @Test("wrong arguments are told before anything runs")
+  @Test("wrong arguments are reported before anything runs")
   func mistakes() throws {
     try makeSpatial()
     #expect(try refusal(["no.mp4", "b.mov"]) == "error: 'no.mp4': No such file or directory\n")

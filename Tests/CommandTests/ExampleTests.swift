@@ -44,7 +44,7 @@ struct ExampleTests {
   }
 
   @Test(
-    "a movie that cannot be read is an error, by word and by status",
+    "an unreadable movie is an error, in the message and in the exit status",
     arguments: [
       ("SpherePlayer", ["none.mov", ".", "0"]), ("CompositorApp", ["none.mov", "b.mov", "c.mov"]),
       ("SpatialToSBS", ["none.mov", "b.mp4"]),
@@ -54,7 +54,7 @@ struct ExampleTests {
     #expect(text.contains("error: 'none.mov' cannot be read as a movie"), "\(text)")
   }
 
-  @Test("TwoCameras writes a movie that headsets take, with another movie's sound")
+  @Test("TwoCameras writes a movie that headsets accept, with another movie's audio")
   func twoCameras() async throws {
     try await TestMovie.play(
       "audiotestsrc num-buffers=90 ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse ! qtmux "
@@ -72,7 +72,7 @@ struct ExampleTests {
     #expect(try run("TwoCameras", ["a.mov"], status: 1).contains("already exists"))
   }
 
-  @Test("SpatialToSBS writes both eyes beside each other, as they are where nothing may be lost")
+  @Test("SpatialToSBS writes both eyes side by side, without loss if that is requested")
   func spatialToSBS() async throws {
     try await makeMovie()
     let text = try run("SpatialToSBS", ["a.mov", "b.mp4", "lossless"])
@@ -135,7 +135,7 @@ struct ExampleTests {
         + "! filesink location=\(folder.path("left"))")
   }
 
-  @Test("ConvertAll converts what it is given, two at a time, and removes what is cancelled")
+  @Test("ConvertAll converts its arguments, two at a time, and removes cancelled outputs")
   func convertAll() async throws {
     for name in ["a", "b", "c"] {
       try await TestMovie.play(
@@ -185,7 +185,7 @@ struct ExampleTests {
         + "! filesink location=\(path)")
   }
 
-  @Test("SpherePlayer writes what each eye sees to the front and to the right")
+  @Test("SpherePlayer writes each eye's view to the front and to the right")
   func spherePlayer() async throws {
     try await makeSurroundings(folder.path("a.mov"))
     let text = try run("SpherePlayer", ["a.mov", folder.url.path, "0", "90"])
@@ -212,7 +212,7 @@ struct ExampleTests {
   }
 
   @Test(
-    "FrameStepper steps, goes back and jumps, and writes what 'frames' writes, with the plugin installed or not",
+    "FrameStepper steps, goes back, jumps, and writes the frames of 'frames', in either build",
     arguments: [false, true])
   func frameStepper(isInstalled: Bool) async throws {
     try await makeMovie()

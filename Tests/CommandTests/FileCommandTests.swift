@@ -104,7 +104,7 @@ struct FileCommandTests {
   }
 
   @Test(
-    "what is mistyped is told with what was meant",
+    "a mistyped word is reported with a suggestion",
     arguments: [
       (["rnu"], 64, "error: there is no command 'rnu'\n = did you mean 'run'?\n"),
       (["sbs-to-mvhevc"], 64, "did you mean 'gst-spatial run sbs-to-mvhevc'?"),
@@ -188,7 +188,7 @@ struct FileCommandTests {
     }
   }
 
-  @Test("what follows from a mistake is no other one")
+  @Test("consequences of a mistake are not reported as further mistakes")
   func followingMistakes() throws {
     let file = try folder.write(
       """
@@ -203,7 +203,7 @@ struct FileCommandTests {
     #expect(items.count == 1, "\(json.output)")
   }
 
-  @Test("values are given alike to all commands, and files are written alike")
+  @Test("all commands take values and write files in the same way")
   func consistency() throws {
     let file = try folder.write(
       """

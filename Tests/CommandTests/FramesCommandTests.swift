@@ -48,7 +48,7 @@ struct FramesCommandTests {
   }
 
   @Test(
-    "each frame of our movies is the one that is shown at its time", arguments: ["left", "right"])
+    "each frame of our own movies is the one shown at its time", arguments: ["left", "right"])
   func ownFrames(eye: String) async throws {
     let movie = try await makeSpatial()
     let times = (0..<40).map { ["--at", "\((Double($0) + 0.9) * 1001 / 30000)s"] }.flatMap(\.self)
@@ -58,7 +58,7 @@ struct FramesCommandTests {
   }
 
   @Test(
-    "each frame of foreign movies is the one that is shown at its time, for both eyes",
+    "each frame of foreign movies is the one shown at its time, for both eyes",
     .enabled(if: ForeignMedia.isThere, "needs ../shared/media"),
     arguments: [
       ("gradients-160x120-left-base.mp4", 10), ("water-1934x2160-right-base.mov", 5),
@@ -73,7 +73,7 @@ struct FramesCommandTests {
     }
   }
 
-  @Test("both eyes of a frame stand beside each other, behind a jump too")
+  @Test("both eyes of a frame are side by side, also after a jump")
   func both() async throws {
     let movie = try await makeSpatial()
     let name = try #require(try frames([movie, "--at", "0.84s"]).first)
@@ -95,7 +95,7 @@ struct FramesCommandTests {
     }
   }
 
-  @Test("the frame at a time is the one that has begun; behind the end it is the last one")
+  @Test("the frame at a time is the one that has begun; after the end it is the last one")
   func times() async throws {
     let movie = try await makeSpatial()
     #expect(
@@ -106,7 +106,7 @@ struct FramesCommandTests {
   }
 
   @Test(
-    "a sheet is one picture, of the kind that its name says",
+    "a sheet is one picture, in the format of its file name",
     arguments: [
       ([], "a-sheet.png", "PNG"), (["--format", "jpeg"], "a-sheet.jpg", "JPEG"),
       (["--output", "x.jpeg"], "x.jpeg", "JPEG"), (["--output", "x.png"], "x.png", "PNG"),
@@ -127,7 +127,7 @@ struct FramesCommandTests {
         + "! video/x-raw,width=320,height=180 ! fakesink")
   }
 
-  @Test("one picture has the name that --output gives it; several have numbers")
+  @Test("one picture gets the name in --output; several get numbers")
   func names() async throws {
     let movie = try await makeSpatial(frames: 6)
     #expect(try frames([movie, "--at", "0s", "--output", "one.jpg"]) == ["one.jpg"])
@@ -140,7 +140,7 @@ struct FramesCommandTests {
     #expect(refused.errors.contains("'no/one.png': No such file or directory"))
   }
 
-  @Test("a movie of one eye shows that one; of a packed one each eye can be had")
+  @Test("a movie of one eye gives that eye; each eye of a packed one can be extracted")
   func otherMovies() async throws {
     try await TestMovie.sideBySide(folder.path("flat.mp4"), frames: 6, width: 320, height: 180)
     let flat = try Command.run(["frames", "flat.mp4", "--at", "0s", "--show", "left"], in: folder)
@@ -155,7 +155,7 @@ struct FramesCommandTests {
     #expect(try frames(["a_SBS.mp4", "--at", "0.1s"]) == ["a_SBS-00002.png"])
   }
 
-  @Test("pictures that are there stay, unless --force is given")
+  @Test("existing pictures are kept, unless --force is given")
   func existing() async throws {
     let movie = try await makeSpatial(frames: 6)
     _ = try folder.write("precious", to: "a-00000.png")

@@ -15,7 +15,7 @@ struct GraphCommandTests {
     folder = try TemporaryFolder()
   }
 
-  @Test("branches stand beside each other, with arrows that split and join at the named pads")
+  @Test("branches are side by side, with arrows that split and join at the named pads")
   func boxes() throws {
     let file = try folder.write(
       """
@@ -64,7 +64,7 @@ struct GraphCommandTests {
         """)
   }
 
-  @Test("what is made only if its pad appears has a question mark")
+  @Test("an optional branch has a question mark")
   func optionalLinks() throws {
     let file = try folder.write(
       """
@@ -81,7 +81,7 @@ struct GraphCommandTests {
     #expect(drawing.output.filter { $0 == "?" }.count == 1)
   }
 
-  @Test("what has no room as boxes has a line for each branch")
+  @Test("a graph too large for boxes has a line for each branch")
   func wide() throws {
     let links = (0..<40).map { _ in "  - t -> queue -> fakesink" }.joined(separator: "\n")
     let file = try folder.write(

@@ -27,7 +27,7 @@ struct ImmersiveCommandTests {
   }
 
   @Test(
-    "a name says what a movie does not, and that it is a guess is said",
+    "the file name replaces missing metadata, and the guess is reported",
     arguments: [
       (
         "a_180_LR.mp4", "run sbs-to-mvhevc",
@@ -54,7 +54,7 @@ struct ImmersiveCommandTests {
     #expect(line.contains("note: '\(name)' has no such metadata, but its name means"))
   }
 
-  @Test("no name, an option and what the movie says win over a name")
+  @Test("a missing name, an option and the movie's metadata win over a file name")
   func others() async throws {
     // Words count between separators alone.
     for name in ["1080p_360view.mp4", "180LR.mp4", "color_bt709.mp4"] {
@@ -79,7 +79,7 @@ struct ImmersiveCommandTests {
     #expect(throws: Failure.self) { try line(["d_EAC_LR.mp4", "b.mov"]) }
   }
 
-  @Test("what a Matroska file says holds, and what is lost of it is named")
+  @Test("metadata of a Matroska file is used, and lost parts are named")
   func matroska() async throws {
     for (name, size, projection, pose) in [
       ("half", "width=256,height=64", "half-equirectangular", "10,-5,0"),
@@ -117,7 +117,7 @@ struct ImmersiveCommandTests {
     #expect(info.contains("equirectangular") && info.contains("360"), "\(info)")
   }
 
-  @Test("a movie named for headsets becomes one that they know")
+  @Test("a movie named for headsets becomes one that they recognise")
   func converted() async throws {
     try await makePacked("a_180_LR.mp4")
     let result = try Command.run(
@@ -132,7 +132,7 @@ struct ImmersiveCommandTests {
     #expect(info.contains("Apple devices         treat this as immersive, with both eyes"))
   }
 
-  @Test("info says who says what, and what headsets make of it")
+  @Test("info names the source of each value, and how headsets interpret it")
   func info() async throws {
     func make(_ properties: String) async throws -> (text: String, json: [String: Any]) {
       try await TestMovie.play(

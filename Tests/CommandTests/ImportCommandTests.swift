@@ -15,7 +15,7 @@ struct ImportCommandTests {
 
   /// The links of the file that a line becomes, and the bytes that both write to `out`.
   @Test(
-    "a line becomes a file that is right, and writes the same bytes",
+    "a command line becomes a valid file that writes the same bytes",
     arguments: [
       (
         "videotestsrc num-buffers=2 ! video/x-raw, width=64, height=48 ! filesink location=out",
@@ -75,7 +75,7 @@ struct ImportCommandTests {
   }
 
   @Test(
-    "what a file cannot say, or nobody can, is told with its place",
+    "constructs that a file cannot express are reported with their position",
     arguments: [
       ("videotestsrc ! x264enc @preset=fast ! fakesink", 24, "pipeline files have no presets"),
       ("videotestsrc ! decodebin3 avdec::x=3 ! fakesink", 27, "'avdec' is not a pad of decodebin3"),

@@ -153,7 +153,7 @@ struct InstallTests {
     #expect(try files(below: "").isEmpty)
   }
 
-  @Test("the tarball installs, runs and goes away again")
+  @Test("the tarball installs, runs and uninstalls")
   func tarball() throws {
     let adapters = try TemporaryFolder()
     let adapter = try makeAdapter(in: adapters)

@@ -61,7 +61,7 @@ struct KeepingTests {
     try MovieFile(folder.path(name)).track("vide").samples.count
   }
 
-  @Test("a movie whose one branch fails is finished with what came before, and can be played")
+  @Test("a movie whose branch fails is completed with the data so far, and can be played")
   func failingBranch() throws {
     let file = try recording(
       mux: "pad-timeout: 0", left: "queue", right: "identity(error-after=45) -> queue")
@@ -75,7 +75,7 @@ struct KeepingTests {
     #expect(folder.names == ["a.yaml", "out.incomplete-2.mov", "out.incomplete.mov"])
   }
 
-  @Test("Ctrl-C finishes a movie within five seconds where an input hangs")
+  @Test("Ctrl-C finishes a movie within five seconds even if an input hangs")
   func hangingInput() throws {
     let file = try hangingSound(watchdog: "60s")
     let command = try Command.start(["run", file, "--json"], in: folder, shell: pipe)
@@ -91,7 +91,7 @@ struct KeepingTests {
     #expect(folder.names == ["a.yaml", "out.mov", "p"])
   }
 
-  @Test("what the watchdog ends is finished and kept")
+  @Test("a movie that the watchdog ends is completed and kept")
   func frozen() throws {
     let file = try hangingSound(watchdog: "2s")
     // The queues are full after 200 frames of each eye; from then on nothing moves.
@@ -142,7 +142,7 @@ struct KeepingTests {
     #expect(folder.names == ["a.yaml", "out"])
   }
 
-  @Test("a killed run leaves a file that says what it is, and no lock")
+  @Test("a killed run leaves a file whose name says so, and no lock")
   func killed() throws {
     let arguments = ["run", "live-test-to-mvhevc", "output=out.mov", "--json"]
     let first = try Command.start(arguments, in: folder)
@@ -159,7 +159,7 @@ struct KeepingTests {
     #expect(try frames("out.mov") == 5)
   }
 
-  @Test("a recording in fragments that was killed becomes a movie, once nobody writes it any more")
+  @Test("a killed recording in fragments becomes a movie once no process writes it any more")
   func recovered() throws {
     let recording = try recording(
       mux: "key-int-max: 5, fragment-duration: 166666666, "

@@ -24,7 +24,7 @@ struct MissingDecoderTests {
     try #require(result.status == 0, "\(result.errors)")
   }
 
-  @Test("a run of a movie with sound ends at once, and names the decoder")
+  @Test("a run of a movie with audio ends at once, and names the decoder")
   func run() async throws {
     try await TestMovie.sideBySide(folder.path("a.mp4"))
     let start = ContinuousClock.now

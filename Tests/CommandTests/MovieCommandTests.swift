@@ -76,7 +76,7 @@ struct MovieCommandTests {
   }
 
   @Test(
-    "which pictures of an eye are predicted from the other eye's is told",
+    "the pictures of an eye that are predicted from the other eye are counted",
     arguments: ["none", "keyframes"])
   func interLayerPrediction(_ prediction: String) async throws {
     let line =
@@ -90,7 +90,7 @@ struct MovieCommandTests {
     #expect(text.contains("inter-layer prediction \(prediction)\n"), "\(text)")
   }
 
-  @Test("what is not spatial says what is missing, and fails only where that is wanted")
+  @Test("a movie that is not spatial is reported with the reason, and fails only on request")
   func notStereo() async throws {
     try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 5)
     let (status, facts) = try info("a.mp4")

@@ -63,7 +63,7 @@ struct PlayCommandTests {
     #expect(try shown(["flat.mp4"]).count == 9 * 64 * 36 * 4)
   }
 
-  @Test("a movie around the viewer is looked at from within, where somebody says")
+  @Test("an immersive movie is viewed from within, if metadata or options say so")
   func immersive() async throws {
     try await TestMovie.spatial(
       path("a.mov"), frames: 8, "width=512,height=128,framerate=30/1",
@@ -87,7 +87,7 @@ struct PlayCommandTests {
     #expect(refused.status == 2 && refused.errors.contains("cannot be shown as anaglyph"))
   }
 
-  @Test("a loop begins again behind the end, and Ctrl-C ends it")
+  @Test("a loop starts again after the end, and Ctrl-C ends it")
   func loop() async throws {
     try await makeSpatial(frames: 10)
     let sink = "video/x-raw,format=RGBA ! filesink location=\(path("shown"))"
@@ -107,7 +107,7 @@ struct PlayCommandTests {
     }
   }
 
-  @Test("a loop ends where the file is emptied, and says so once")
+  @Test("a loop ends if the file is emptied, with one message")
   func emptied() async throws {
     try await makeSpatial(frames: 30)
     let command = try Command.start(
@@ -127,7 +127,7 @@ struct PlayCommandTests {
     return attributes?[.size] as? Int ?? 0
   }
 
-  @Test("in a window, space holds the picture and q ends")
+  @Test("in a window, the space bar pauses and q quits")
   func keys() async throws {
     try await makeSpatial(frames: 90)
     let built = try #require(Repository.built).appending(path: "gst-spatial").path
@@ -146,7 +146,7 @@ struct PlayCommandTests {
     #expect(String(decoding: said, as: UTF8.self).contains("playing a.mov, anaglyph"))
   }
 
-  @Test("what cannot be played is said, with what helps")
+  @Test("unplayable files are reported with advice")
   func refused() async throws {
     try await makeSpatial(frames: 5)
     for (arguments, status, words) in [

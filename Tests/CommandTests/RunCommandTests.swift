@@ -30,7 +30,7 @@ struct RunCommandTests {
     #expect(folder.names == ["out.mov"])
   }
 
-  @Test("an output that is there stays, unless --force is given")
+  @Test("an existing output is kept, unless --force is given")
   func force() throws {
     let arguments = ["run", "live-test-to-mvhevc", "frames=3", "live=no", "output=out.mov"]
     _ = try folder.write("precious", to: "out.mov")
@@ -40,7 +40,7 @@ struct RunCommandTests {
     _ = try MovieFile(folder.path("out.mov"))
   }
 
-  @Test("a dry run says what would be written, and writes nothing")
+  @Test("a dry run lists the outputs, and writes nothing")
   func dryRun() throws {
     let result = try Command.run(
       ["run", "live-test-to-mvhevc", "output=out.mov", "--dry-run"], in: folder)
@@ -48,7 +48,7 @@ struct RunCommandTests {
     #expect(folder.names.isEmpty)
   }
 
-  @Test("Ctrl-C finishes the output; the exit code says that it was Ctrl-C")
+  @Test("Ctrl-C finishes the output, and the exit code says so")
   func interrupt() throws {
     let command = try Command.start(
       ["run", "live-test-to-mvhevc", "output=out.mov", "--json"], in: folder)
@@ -62,7 +62,7 @@ struct RunCommandTests {
     #expect(folder.names == ["out.mov"])
   }
 
-  @Test("a second Ctrl-C before anything has come leaves nothing")
+  @Test("a second Ctrl-C before the first data leaves no file")
   func secondInterrupt() throws {
     // Never ends: the sink holds the only buffer for an hour.
     let file = try folder.write(
@@ -80,7 +80,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.yaml"])
   }
 
-  @Test("a file that cannot grow is an error of the sink's line, and keeps what fits")
+  @Test("a file that cannot grow is an error at the sink's line, and keeps the data that fits")
   func fullDisk() throws {
     let file = try folder.write(
       """
@@ -99,7 +99,7 @@ struct RunCommandTests {
   }
 
   @Test(
-    "a movie that vanishes while it is read ends the run with an error, not with a movie that seems whole"
+    "a movie that vanishes while it is read ends the run with an error"
   )
   func vanishingInput() async throws {
     let input = folder.path("a.mp4")
@@ -124,7 +124,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.mp4", "a.yaml", "out.incomplete"])
   }
 
-  @Test("an element's error is told with the element's line, and keeps what came before")
+  @Test("an element's error is reported with its line, and the data so far is kept")
   func elementError() throws {
     let file = try folder.write(
       """
@@ -139,7 +139,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.yaml", "out.incomplete"])
   }
 
-  @Test("a folder that vanishes under the output is an error of the output's line")
+  @Test("a vanished output folder is an error at the output's line")
   func vanishingOutput() throws {
     try FileManager.default.createDirectory(
       atPath: folder.path("sub"), withIntermediateDirectories: false)
@@ -171,7 +171,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.yaml", "p"])
   }
 
-  @Test("the graph is written for Graphviz, on failure too")
+  @Test("the graph is written for Graphviz, even after a failure")
   func dot() throws {
     let file = try folder.write(
       "links: [\"videotestsrc -> identity(error-after=2) -> fakesink\"]", to: "a.yaml")
@@ -181,7 +181,7 @@ struct RunCommandTests {
     #expect(graph.hasPrefix("digraph pipeline {") && graph.contains("GstIdentity"))
   }
 
-  @Test("in a log, the progress is lines without control characters")
+  @Test("progress in a log is lines without control characters")
   func plainLines() throws {
     let result = try Command.run(
       ["run", "live-test-to-mvhevc", "frames=5", "live=no", "output=out.mov"], in: folder)
@@ -190,7 +190,7 @@ struct RunCommandTests {
     #expect(!result.errors.contains("\u{1B}") && !result.errors.contains("\r"))
   }
 
-  @Test("a movie of one eye is refused where two are needed, before anything runs")
+  @Test("a movie of one eye is refused if two are needed, before anything runs")
   func oneEye() throws {
     for line in [
       ["live-test-to-mvhevc", "live=no", "frames=6", "output=a.mov"],
@@ -211,7 +211,7 @@ struct RunCommandTests {
     #expect(folder.names == ["a.mov", "flat.mp4", "packed.mp4"])
   }
 
-  @Test("percent signs in names stand for themselves")
+  @Test("percent signs in names are literal")
   func percent() throws {
     for line in [
       ["live-test-to-mvhevc", "live=no", "frames=3", "output=100%sure.mov"],
@@ -227,7 +227,7 @@ struct RunCommandTests {
       ])
   }
 
-  @Test("a guess of how the eyes are packed is told")
+  @Test("a guessed packing is reported")
   func guess() async throws {
     try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 8)
     let result = try Command.run(
@@ -237,7 +237,7 @@ struct RunCommandTests {
     #expect(result.errors.contains("side by side, left eye first"), "\(result.errors)")
   }
 
-  @Test("a decoder that a silent movie misses is named")
+  @Test("a decoder that is missing for a movie without audio is named")
   func missingDecoder() async throws {
     try await TestMovie.play(
       "stereotestsrc num-buffers=8 ! video/x-raw,width=640,height=180 ! x264enc ! mp4mux "

@@ -71,7 +71,7 @@ struct ServeCommandTests {
       .reduce(into: [:]) { $0[$1.split(separator: " ")[0], default: 0] += 1 }
   }
 
-  @Test("a player that follows a live stream gets each part in the moment when it is there")
+  @Test("a player that follows a live stream gets each part as soon as it exists")
   func lowLatency() async throws {
     let stream = try stream(seconds: 10)
     try await waitForFile("live/main.m3u8")
@@ -128,7 +128,7 @@ struct ServeCommandTests {
   ].first { FileManager.default.isExecutableFile(atPath: $0) }
 
   @Test(
-    "behind nginx it has encryption, HTTP/2 and compression, and stays as close to the stream",
+    "nginx as a proxy adds encryption, HTTP/2 and compression, without latency",
     .enabled(if: nginx != nil, "nginx is neither installed nor in .build"))
   func behindNginx() async throws {
     let stream = try stream(seconds: 6)
@@ -185,7 +185,7 @@ struct ServeCommandTests {
     #expect(server.result().status == 0)
   }
 
-  @Test("what cannot be served, or not there, is told")
+  @Test("a folder or address that cannot be served is reported")
   func mistakes() async throws {
     let missing = try Command.run(["serve", "nothing"], in: folder)
     #expect(missing.status == 2 && missing.errors.contains("'nothing' cannot be served"))

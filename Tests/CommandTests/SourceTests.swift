@@ -7,7 +7,7 @@ import Testing
 /// What every source file has.
 struct SourceTests {
   @Test(
-    "each says its licence in its first lines",
+    "each file states its licence in its first lines",
     arguments: ["Sources", "Plugins", "Tests", "Fuzz", "Benchmarks", "Examples", "scripts"])
   func licences(folder: String) throws {
     let root = Repository.url.appending(path: folder)

@@ -60,7 +60,7 @@ struct ViewCommandTests {
     return String(decoding: said, as: UTF8.self)
   }
 
-  @Test("only who knows the address, on this machine, gets something, and no file of it")
+  @Test("only clients on this machine that know the address get answers, and no other files")
   func refusals() async throws {
     try await makeSpatial()
     let (command, address, _) = try view(["a.mov", "--port", "0"])
@@ -119,7 +119,7 @@ struct ViewCommandTests {
     try end(command)
   }
 
-  @Test("what cannot be viewed, and how others could see it, is said at once")
+  @Test("unviewable movies are reported at once, with alternatives")
   func messages() async throws {
     try await makeSpatial()
     for (arguments, expected) in [
@@ -163,7 +163,7 @@ struct ViewCommandTests {
   }
 
   @Test(
-    "a browser shows exactly the frames that 'frames' writes, however one gets there",
+    "a browser shows exactly the frames that 'frames' writes, by any kind of seek",
     .enabled(if: browser, "needs Chromium and playwright (scripts/setup python)"))
   func page() async throws {
     try await makeSpatial(frames: 60)

@@ -50,7 +50,7 @@ struct AdvisoryTests {
   }
 
   @Test(
-    "CVE-2024-47598: tables of raw sound that are shorter than their counts",
+    "CVE-2024-47598: tables of raw audio that are shorter than their counts",
     arguments: ["stts", "stsc", "stco"])
   func shortSoundTables(type: String) {
     let bytes = movie.with { moov in

@@ -127,7 +127,7 @@ struct BitstreamAdvisoryTests {
     play([0x40, 0x01])
   }
 
-  @Test("units whose start codes and prevention bytes go on for ever", .tags(.long))
+  @Test("NAL units with endless start codes and emulation prevention bytes", .tags(.long))
   func zeros() {
     let stream = movie.byteStream
     endure(stream + [UInt8](repeating: 0, count: 900_000))

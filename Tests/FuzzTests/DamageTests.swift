@@ -13,7 +13,7 @@ struct DamageTests {
     initialize()
   }
 
-  @Test("the forms of a movie are sound: each plays without a word")
+  @Test("the undamaged forms of a movie play without messages")
   func forms() async throws {
     let movie = try await SeedMovies.own()
     #expect(BoxTree.read(movie.bytes).flatMap(\.bytes) == movie.bytes)
@@ -29,7 +29,7 @@ struct DamageTests {
   }
 
   @Test(
-    "a file cut off anywhere, or with any byte wrong, gives an error or what can be read",
+    "a file cut off anywhere, or with any wrong byte, gives an error or its readable part",
     .tags(.long))
   func damage() async throws {
     let seeds = DamageCampaign.Seed.all("own", try await SeedMovies.own())

@@ -33,7 +33,7 @@ struct FuzzTests {
     initialize()
   }
 
-  @Test("what fuzzing has found does no harm", arguments: FuzzTarget.allCases)
+  @Test("inputs found by fuzzing do no harm", arguments: FuzzTarget.allCases)
   func regressions(target: FuzzTarget) throws {
     for file in Self.files(Self.folder.appending(path: "Regressions/\(target.rawValue)")) {
       run(target, try Self.bytes(file), file.lastPathComponent)

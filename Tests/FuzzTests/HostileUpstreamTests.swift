@@ -41,7 +41,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("upstream flushes at any byte: pull mode stops, push mode goes on")
+  @Test("upstream flushes at any byte: pull mode stops, push mode continues")
   func flushing() {
     for bytes in forms {
       for place in places(bytes) {
@@ -56,7 +56,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("reads that give less than was asked for, down to a byte", arguments: [1, 7, 100, 4096])
+  @Test("reads that return less than requested, down to a byte", arguments: [1, 7, 100, 4096])
   func shortReads(size: Int) {
     for bytes in forms {
       var upstream = Upstream(byPulling: true)
@@ -67,7 +67,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("a file whose size upstream does not know is played all the same")
+  @Test("a file of unknown size is played")
   func unknownSize() {
     for bytes in forms {
       var upstream = Upstream(byPulling: true)
@@ -76,7 +76,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("seeks to anywhere at any speed, in sound and in damaged files")
+  @Test("seeks to anywhere at any speed, in intact and in damaged files")
   func seeks() {
     let flags = [
       GST_SEEK_FLAG_FLUSH.rawValue,
@@ -116,7 +116,7 @@ struct HostileUpstreamTests {
     }
   }
 
-  @Test("sound that nobody takes ends with a file that is cut off, and the eyes play")
+  @Test("unlinked audio ends with a file that is cut off, and the eyes play")
   func unlinkedBeyondTheEnd() {
     let bytes = movie.with { moov in
       guard let place = moov.children.lastIndex(where: { $0.type == "trak" }) else { return }

@@ -128,7 +128,7 @@ struct SampleFloodTests {
     endure(bytes + [UInt8](repeating: 0, count: 1_000_000 - bytes.count), seeks: Self.seeks)
   }
 
-  @Test("chunks from the end of the file to its start, for which upstream has to go back")
+  @Test("chunks from the end of the file to its start, so that upstream has to seek back")
   func backwards() {
     let count: UInt32 = 60_000
     let rows = (0..<count).flatMap { numbers((count - $0) * 10) }

@@ -74,7 +74,7 @@ struct AuthoringTests {
     try #require(TestFilter.isRegistered)
   }
 
-  @Test("the Swift object of an element goes with its GObject")
+  @Test("the Swift object of an element is freed with its GObject")
   func finalisation() throws {
     let before = TestFilter.alive.load(ordering: .relaxed)
     do {
@@ -85,7 +85,7 @@ struct AuthoringTests {
     #expect(TestFilter.alive.load(ordering: .relaxed) == before)
   }
 
-  @Test("a pipeline, its elements and their messages go with the last reference")
+  @Test("a pipeline, its elements and their messages are freed with the last reference")
   func pipelineFinalisation() async throws {
     let before = TestFilter.alive.load(ordering: .relaxed)
     do {
@@ -118,7 +118,7 @@ struct AuthoringTests {
     }
   }
 
-  @Test("a thrown error becomes one error message, and the element takes no more data")
+  @Test("a thrown error becomes one error message, and the element refuses further data")
   func oneError() async throws {
     let pipeline = try Pipeline(
       parsing: "spatialtestfilter name=f fail-at=1 ! fakesink async=false")
@@ -152,7 +152,7 @@ struct AuthoringTests {
     #expect(chain() == GST_FLOW_OK)
   }
 
-  @Test("an element that does not start says why, and its pipeline does not play")
+  @Test("an element that fails to start posts the reason, and its pipeline does not play")
   func failingStart() async throws {
     let pipeline = try Pipeline(
       parsing: "fakesrc ! spatialtestfilter mark=\"no start\" ! fakesink")
@@ -214,7 +214,7 @@ struct AuthoringTests {
     #expect(await task.value)
   }
 
-  @Test("text that is no pipeline, and elements that are not there, are errors")
+  @Test("text that is no pipeline, and unknown elements, are errors")
   func parsing() {
     #expect(throws: ElementError.self) { try Pipeline(parsing: "fakesrc ! nosuchelement") }
     #expect(throws: ElementError.self) { try Pipeline(parsing: "fakesrc !") }

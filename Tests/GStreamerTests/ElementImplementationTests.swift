@@ -188,7 +188,7 @@ struct ElementImplementationTests {
     return offsets
   }
 
-  @Test("what the streaming thread keeps lasts from start to stop")
+  @Test("the streaming state exists from start to stop")
   func lifetime() throws {
     let before = CountingFilter.diary.current
     // A harness starts its element.
@@ -217,7 +217,7 @@ struct ElementImplementationTests {
     #expect(after.stops == before.stops)
   }
 
-  @Test("where the change of state fails behind the start, stop is called, once")
+  @Test("if the state change fails after the start, stop is called once")
   func failedStateChange() throws {
     let element = try Element("spatialbrokenbin")
     for round in 1...2 {
@@ -304,7 +304,7 @@ struct ElementImplementationTests {
       })
   }
 
-  @Test("what comes back into an element in the thread that pushes neither traps nor is lost")
+  @Test("calls that re-enter an element from the pushing thread neither trap nor get lost")
   func reentrance() throws {
     let harness = try #require(Harness("spatialcountingfilter"))
     harness.play()
@@ -335,7 +335,7 @@ struct ElementImplementationTests {
     #expect(offsets(harness) == [1])
   }
 
-  @Test("elements of one type that are made and started in many threads at once all work")
+  @Test("elements of one type that many threads make and start at once all work")
   func manyAtOnce() {
     let failures = Locked(0)
     DispatchQueue.concurrentPerform(iterations: 64) { _ in

@@ -29,7 +29,7 @@ struct PluginInProcessTests {
     testPlugin("linked\(name)", version: version, [Bystander.declaration(name)])
   }
 
-  @Test("registering twice is registering once")
+  @Test("registering twice has no further effect")
   func twice() throws {
     let plugin = plugin("once", version: "1.0")
     try plugin.registerInProcess()
@@ -37,7 +37,7 @@ struct PluginInProcessTests {
     _ = try Element("once")
   }
 
-  @Test("a copy of the same version that is loaded is used, one of another version is named")
+  @Test("a loaded copy of the same version is used, one of another version is named")
   func versions() throws {
     #expect(plugin("copied", version: "1.0").registerStatically())
     try plugin("copied", version: "1.0").registerInProcess()
@@ -48,7 +48,7 @@ struct PluginInProcessTests {
     _ = try Element("copied")
   }
 
-  @Test("a copy that comes later is refused without a word of GLib, and what is there works on")
+  @Test("a later copy is refused without messages from GLib, and the first keeps working")
   func later() throws {
     try plugin("late", version: "1.0").registerInProcess()
     // With G_DEBUG=fatal-criticals, a type registered twice would end the process.

@@ -11,7 +11,7 @@ struct RecycledMemoryTests {
     try #require(buffer).withBytes { UnsafeRawPointer($0.baseAddress) }
   }
 
-  @Test("memory that nobody holds any more is filled again, also by less than it can hold")
+  @Test("memory without references is used again, also for smaller buffers")
   func reuse() throws {
     let memory = RecycledMemory()
     let first = try address(memory.buffer(size: 1000))

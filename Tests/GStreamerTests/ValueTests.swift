@@ -8,7 +8,7 @@ import Testing
 struct ValueTests {
   init() { initialize() }
 
-  @Test("each kind of value comes out of caps as it went in")
+  @Test("each kind of value can be read from caps as it was set")
   func roundTrip() throws {
     let caps = Caps(
       "video/x-test",
@@ -87,7 +87,7 @@ struct ValueTests {
     #expect(Caps.any.fixated().isAny)
   }
 
-  @Test("caps with changed fields are others; the old ones stay")
+  @Test("changing fields makes new caps; the old ones stay")
   func changing() throws {
     let caps = try #require(Caps(parsing: "video/x-raw,width=1;video/x-h265,width=2"))
     let changed = caps.with(["height": 3], removing: ["width"])
@@ -188,7 +188,7 @@ struct ValueTests {
     #expect(joined.bytes == [3, 4, 9])
   }
 
-  @Test("a buffer that somebody else holds is copied before it is written")
+  @Test("a shared buffer is copied before it is written")
   func writable() {
     let buffer = Buffer([1, 2])
     #expect(buffer.isWritable)

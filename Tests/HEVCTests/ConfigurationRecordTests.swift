@@ -12,7 +12,7 @@ import Testing
     0xA2, 0x00, 0x01, 0x00, 0x09, 0x44, 0x09, 0x48, 0x02, 0xCB, 0xC1, 0x4D, 0xA8, 0x05,
   ]
 
-  @Test("an lhvC of a phone is read and written byte by byte")
+  @Test("an lhvC of a phone is read, and written byte by byte")
   func phoneLHVC() throws {
     let record = try LHEVCDecoderConfigurationRecord(bytes: Self.phone)
     #expect(record.lengthSize == 4)
@@ -34,7 +34,7 @@ import Testing
   }
 
   @Test(
-    "records made of another maker's parameter sets are that maker's",
+    "records made from another maker's parameter sets equal that maker's records",
     .enabled(if: ForeignMedia.arePresent, "needs ../shared/media"), arguments: ForeignMedia.allCases
   )
   func remade(media: ForeignMedia) throws {

@@ -20,7 +20,7 @@ struct EncodedStreamTests {
   ]
 
   @Test(
-    "with the references of each preset, both eyes are flattened in the order that the standard allows",
+    "both eyes are flattened in a conforming order, for the references of each preset",
     .tags(.judge),
     arguments: presets)
   func strictness(_ preset: Configuration.Preset) throws {

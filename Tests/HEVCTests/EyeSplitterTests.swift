@@ -44,7 +44,7 @@ struct EyeSplitterTests {
     try accessUnits(of: weave(Stream.main8.accessUnits(.left), Stream.main8.accessUnits(.right)))
   }
 
-  @Test("a woven stream is taken apart without base pictures in the dependent eye", .tags(.judge))
+  @Test("a woven stream is split without base pictures in the dependent eye", .tags(.judge))
   func unweaves() throws {
     let eyes = try Self.split(Self.woven())
     #expect(!eyes.isFlattening)
@@ -95,7 +95,7 @@ struct EyeSplitterTests {
       try Decoder.frames(of: eyes.base, single: true).map(\.md5) == md5s.left + md5s.left)
   }
 
-  @Test("behind a jump, decoding begins anew at the random access point", .tags(.judge))
+  @Test("after a jump, decoding starts again at the random access point", .tags(.judge))
   func reset() throws {
     let clip = try LayeredClip.everywhere.accessUnits()
     var splitter = EyeSplitter()

@@ -29,7 +29,7 @@ import Testing
     try flattener.flatten(unit.bytes.span.bytes, nalUnits: unit.nalUnits)
   }
 
-  @Test("layers that do not go together are an error at the start, and damage later")
+  @Test("mismatched layers are an error at the start, and damage later")
   func differentLayers() throws {
     let units = try woven(.main8)
     var flattener = Flattener(output: .bothEyes)
@@ -47,7 +47,7 @@ import Testing
     #expect(next.dependentFailure == nil)
   }
 
-  @Test("an access unit says whether the numbering begins anew with it")
+  @Test("an access unit says whether the numbering starts again with it")
   func sequences() throws {
     let units = try woven(.main8)
     var flattener = Flattener(output: .bothEyes)
@@ -58,7 +58,7 @@ import Testing
   }
 
   @Test(
-    "a CRA picture behind a jump is a BLA picture, with leading pictures in mid-stream it is none")
+    "a CRA picture becomes a BLA picture after a jump, but not mid-stream with leading pictures")
   func cleanRandomAccess() throws {
     let units = try woven(.main10)
     let random = units.indices.dropFirst().first { index in

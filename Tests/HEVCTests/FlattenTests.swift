@@ -71,7 +71,7 @@ func flattened(
 @Suite("Flatten", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
 struct FlattenTests {
   @Test(
-    "the dependent eye of a woven stream, flattened, decodes to what it decodes to alone",
+    "the dependent eye of a woven stream, flattened, decodes as it does alone",
     .tags(.judge),
     arguments: Stream.allCases, Eye.allCases)
   func woven(stream: Stream, baseEye: Eye) throws {
@@ -83,7 +83,7 @@ struct FlattenTests {
   }
 
   @Test(
-    "both eyes of a woven stream, flattened, decode to what they decode to alone", .tags(.judge),
+    "both eyes of a woven stream, flattened, decode as they do alone", .tags(.judge),
     arguments: Stream.allCases)
   func wovenBoth(stream: Stream) throws {
     let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))

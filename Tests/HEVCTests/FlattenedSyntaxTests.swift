@@ -57,7 +57,7 @@ import Testing
     }
   }
 
-  @Test("the usability information promises neither buffer model nor times of pictures")
+  @Test("the VUI has neither a buffer model nor picture times")
   func usability() throws {
     let units = try accessUnits(
       of: weave(Stream.slices.accessUnits(.left), Stream.slices.accessUnits(.right)))
@@ -104,7 +104,7 @@ import Testing
     try SequenceParameterSet(nalUnit: #require(flat.parameterSets.sequenceParameterSets.first))
   }
 
-  @Test("the level follows from the luma samples a second of both layers, too")
+  @Test("the level also follows from the luma samples per second of both layers")
   func level() throws {
     let dependent = Headers.parameterSets(layer: 1)
     // 64x48: 16 pictures of it are within every level.
@@ -118,7 +118,7 @@ import Testing
     }
   }
 
-  @Test("the window is that of the eye that is shown, and has to be one for both")
+  @Test("the window is that of the displayed eye, and must be the same for both")
   func windows() throws {
     let dependent = Headers.parameterSets(layer: 1, crop: 2)
     let flat = try flatten(vps: vps(), dependent: dependent)
@@ -148,7 +148,7 @@ import Testing
   }
 
   @Test(
-    "a region of the base picture, or a resampled one, is refused; one that is all of it is not")
+    "a region of the base picture, or a resampled one, is refused; a complete one is not")
   func referenceRegions() throws {
     let whole = try flatten(vps: vps(), dependent: extended(region: 0, phase: 0))
     #expect(whole.dependentFailure == nil)

@@ -25,7 +25,7 @@ struct LayeredClipTests {
   }
 
   @Test(
-    "the order is strict wherever sixteen buffers allow it, and says where they do not",
+    "the order is strict if sixteen buffers allow it, and is reported otherwise",
     .tags(.judge))
   func strictness() throws {
     for output in [Flattener.Output.dependentEye, .bothEyes] {
@@ -39,7 +39,7 @@ struct LayeredClipTests {
     }
   }
 
-  @Test("what the fallback does is what the strict decoder refuses", .tags(.judge))
+  @Test("the strict decoder refuses exactly the streams that use the fallback", .tags(.judge))
   func fallback() throws {
     let flat = try flattened(LayeredClip.openGOPs.accessUnits(), output: .dependentEye)
     let decoder = try StrictDecoder(flat.bytes)

@@ -14,7 +14,7 @@ import Testing
     #expect(units == [4..<7, 11..<13, 19..<22])
   }
 
-  @Test("a start code is found at every place, whatever the distance to the ends")
+  @Test("a start code is found at every position")
   func startCodeEverywhere() {
     for count in 3..<100 {
       for place in 0...count - 3 {
@@ -79,7 +79,7 @@ import Testing
     #expect(throws: AccessUnitAssembler.TooLarge.self) { try assembler.append(sets.span.bytes) }
   }
 
-  @Test("emulation prevention goes in and comes out", arguments: [0, 1, 2, 3, 4])
+  @Test("emulation prevention bytes are inserted and removed", arguments: [0, 1, 2, 3, 4])
   func emulation(last: UInt8) {
     let payload: [UInt8] = [0, 0, last, 0, 0, 0, 0, 0, 3, 1, 0, 0, 1, 0x80]
     let unit = RBSP.nalUnit(NALUnitHeader(type: .prefixSEI), payload: payload)

@@ -15,7 +15,7 @@ import Testing
     ).parameterSets
   }
 
-  @Test("a woven VPS says what AVFoundation's says", arguments: Stream.allCases)
+  @Test("a woven VPS has the fields of AVFoundation's", arguments: Stream.allCases)
   func stereoVPS(stream: Stream) throws {
     let sets = try Self.sets(stream)
     let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
@@ -39,7 +39,7 @@ import Testing
     #expect(vps.nalUnit() == sets.videoParameterSet)
   }
 
-  @Test("a dependent SPS and PPS say what the eye's own say", arguments: Stream.allCases)
+  @Test("a dependent SPS and PPS have the fields of the eye's own", arguments: Stream.allCases)
   func dependentSets(stream: Stream) throws {
     let sets = try Self.sets(stream)
     let vps = try VideoParameterSet(nalUnit: sets.videoParameterSet)
@@ -149,7 +149,7 @@ import Testing
     #expect(types.allSatisfy { $0?.isParameterSet == false && $0 != .accessUnitDelimiter })
   }
 
-  @Test("parameter sets are said to change once, and stand in front of each random access point")
+  @Test("a change of parameter sets is reported once, and they precede each random access point")
   func changes() throws {
     var weaver = Weaver(baseEye: .left)
     let pairs = try zip(Stream.main8.accessUnits(.left), Stream.main8.accessUnits(.right))

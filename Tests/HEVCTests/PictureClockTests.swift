@@ -12,7 +12,7 @@ import Testing
   }
 
   @Test(
-    "every picture has a place of its own in output order, and is decoded before it",
+    "every picture has its own place in output order, and is decoded before it",
     arguments: Stream.allCases, Eye.allCases)
   func order(stream: Stream, eye: Eye) throws {
     var clock = OutputOrderCounter()

@@ -24,7 +24,7 @@ struct PredictedKeyframeTests {
     }
   }
 
-  @Test("keyframes coded with other tools or another size are refused by the field's name")
+  @Test("keyframes encoded with other tools or another size are refused, naming the field")
   func disagreement() throws {
     let cases = [
       (try Still.chroma422.accessUnits().first, "chroma_format_idc"),
@@ -45,7 +45,7 @@ struct PredictedKeyframeTests {
     #expect(throws: WeaveError.misplacedKeyframe) { try weave(keyframe: still) }
   }
 
-  @Test("a keyframe that may take motion vectors from a picture that is thrown away is refused")
+  @Test("a keyframe that may use motion vectors of a discarded picture is refused")
   func temporalPrediction() throws {
     let units = try Still.temporal.accessUnits()
     try #require(units.count == 2)
@@ -55,7 +55,7 @@ struct PredictedKeyframeTests {
   }
 
   @Test(
-    "a P picture that stands beside the picture it was predicted from decodes as it does behind it",
+    "a P picture decodes the same in its reference's access unit as after it",
     .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"), arguments: Eye.allCases)
   func exact(baseEye: Eye) throws {

@@ -182,7 +182,7 @@ import Testing
     return store
   }
 
-  @Test("every field is read, and the slice data begins where it does")
+  @Test("every field is read, and the slice data has the right offset")
   func all() throws {
     let unit = Self.slice()
     let slice = try SliceSegmentHeader(nalUnit: unit.span.bytes, sets: Self.store())
@@ -238,7 +238,7 @@ import Testing
     return try VideoParameterSet(nalUnit: Array(unit.bytes[unit.nalUnits[0]]))
   }
 
-  @Test("woven, the dependent eye's slices say the same, and their data is untouched")
+  @Test("woven, the dependent eye's slices have the same fields and unchanged data")
   func woven() throws {
     let sets = Self.parameterSets()
     let unit = Self.accessUnit([

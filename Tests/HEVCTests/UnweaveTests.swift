@@ -25,7 +25,7 @@ import Testing
   }
 
   @Test(
-    "the layers of a woven stream, taken out alone, are woven to the same bytes again",
+    "the extracted layers of a woven stream are woven to the same bytes again",
     arguments: Stream.allCases, Eye.allCases)
   func inverse(stream: Stream, baseEye: Eye) throws {
     let woven = try weave(
@@ -37,7 +37,7 @@ import Testing
   }
 
   @Test(
-    "the layers of a woven stream, taken out alone, decode as before", .tags(.judge),
+    "the extracted layers of a woven stream decode as before", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"), arguments: Stream.allCases)
   func exact(stream: Stream) throws {
     let woven = try weave(stream.accessUnits(.left), stream.accessUnits(.right))
@@ -48,7 +48,7 @@ import Testing
   }
 
   @Test(
-    "a dependent layer that refers to the base layer is not taken out alone", .tags(.judge),
+    "a dependent layer that refers to the base layer is not extracted alone", .tags(.judge),
     .enabled(if: ForeignMedia.arePresent && Decoder.isAvailable, "needs ../shared/media and PyAV"),
     arguments: ForeignMedia.allCases)
   func interLayer(media: ForeignMedia) throws {

@@ -98,7 +98,7 @@ import Testing
     #expect(error == .differentPictureOrderCounts(left: 4, right: 2))
   }
 
-  @Test("a picture that only one eye skips behind a random access")
+  @Test("a picture that only one eye skips after a random access")
   func types() throws {
     let (left, right) = (
       try Stream.main10.accessUnits(.left), try Stream.main10.accessUnits(.right)
@@ -171,7 +171,7 @@ import Testing
     #expect(try SequenceParameterSet(nalUnit: sps).visibleSize == (60, 48))
   }
 
-  @Test("nothing more once both eyes are at the next IDR picture again")
+  @Test("no more pictures until both eyes are at the next IDR picture")
   func recovery() throws {
     let (left, right) = (try left.get(), try right.get())
     var weaver = Weaver(baseEye: .left)

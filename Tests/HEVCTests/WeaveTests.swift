@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Weave") struct WeaveTests {
   @Test(
-    "both eyes of a woven stream decode to what they decode to alone", .tags(.judge),
+    "both eyes of a woven stream decode as they do alone", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"),
     arguments: Stream.allCases, Eye.allCases)
   func exact(stream: Stream, baseEye: Eye) throws {
@@ -38,7 +38,7 @@ import Testing
     return Array(unit.bytes[try #require(range)])
   }
 
-  @Test("the SPS above layer 0 says nothing of colours, and the eye taken out alone does again")
+  @Test("the SPS above layer 0 has no colour fields; that of the extracted eye has them again")
   func colour() throws {
     let (left, right) = (
       try Stream.main10.accessUnits(.left), try Stream.main10.accessUnits(.right)
@@ -93,7 +93,7 @@ import Testing
     #expect(multiview.profile?.tierFlag == true)
   }
 
-  @Test("the message that names the active parameter sets goes, since layer 1 has others")
+  @Test("the SEI that names the active parameter sets is removed, since layer 1 has others")
   func activeParameterSets() throws {
     var left = try Still.plain.accessUnit()
     let right = left
@@ -111,7 +111,7 @@ import Testing
   }
 
   @Test(
-    "picture types may differ where decoding order and random access are the same", .tags(.judge),
+    "picture types may differ if decoding order and random access are the same", .tags(.judge),
     .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
   func types() throws {
     let left = try Still.pair.accessUnits()

@@ -58,7 +58,7 @@ struct AC3ConfigurationTests {
     #expect(AC3SyncFrame(frame)?.size == 1536)
   }
 
-  @Test("E-AC-3 with a dependent substream has that one's loudspeakers too")
+  @Test("E-AC-3 with a dependent substream also has its loudspeakers")
   func enhanced() throws {
     // Lrs and Rrs: the sixth bit of chanmap, the second of chan_loc.
     let sample = Self.enhanced() + Self.enhanced(type: 1, channelMap: 1 << 9)
@@ -68,7 +68,7 @@ struct AC3ConfigurationTests {
     #expect(coding.recordedFormat?.channelCount == 8)
   }
 
-  @Test("what is no frame, or one that needs a frame that is not there, has no record")
+  @Test("data that is no frame, or depends on a missing one, has no record")
   func others() {
     let frame = Self.enhanced()
     for count in 0..<6 { #expect(AC3SyncFrame(Array(frame.prefix(count))) == nil) }

@@ -21,13 +21,13 @@ struct AudioConfigurationTests {
     #expect(OpusHead.dOps(header: Array(head)) == Array(dOps))
   }
 
-  @Test("what is cut off is no configuration of Opus", arguments: 0..<19)
+  @Test("truncated data is no Opus configuration", arguments: 0..<19)
   func shortOpus(count: Int) {
     #expect(OpusHead.dOps(header: Array(Self.opusHead.prefix(count))) == nil)
     #expect((OpusHead.header(dOps: Array(Self.dOps.prefix(count))) == nil) == (count < 11))
   }
 
-  @Test("metadata blocks of FLAC are the header packets of Ogg without its marks")
+  @Test("metadata blocks of FLAC are Ogg's header packets without Ogg's prefixes")
   func flac() throws {
     let information: [UInt8] = [0, 0, 0, 34] + Array(repeating: 7, count: 34)
     let blocks = information + [0x84, 0, 0, 2, 8, 9]

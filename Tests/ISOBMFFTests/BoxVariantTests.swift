@@ -126,7 +126,7 @@ struct BoxVariantTests {
       ])
   }
 
-  @Test("a fragment's data goes on where the track before it ended, unless it says otherwise")
+  @Test("a fragment's data continues where the previous track ended, unless it says otherwise")
   func fragmentOffsets() throws {
     var fixture = MovieFixture()
     fixture.tables = [fullBox("stsz", numbers(0, 0))]
@@ -149,7 +149,7 @@ struct BoxVariantTests {
     #expect(samples.map(\.isSync) == [true, false, false, false, false])
   }
 
-  @Test("an mdat and a moov may go on to the end of the file")
+  @Test("an mdat and a moov may extend to the end of the file")
   func openEnds() throws {
     let moov = box("moov", MovieFixture().content)
     let openMdat = numbers(0, 0x6D64_6174) + [1, 2, 3]
@@ -162,7 +162,7 @@ struct BoxVariantTests {
     #expect(try ParsedFile(pulling: wide).movie?.tracks.count == 1)
   }
 
-  @Test("a second moov is not read, junk behind the movie is reported as a box")
+  @Test("a second moov is not read, junk after the movie is reported as a box")
   func duplicates() throws {
     let moov = box("moov", MovieFixture().content)
     let file = try ParsedFile(pulling: moov + moov + box("free", [0]))

@@ -27,7 +27,7 @@ struct FinalisedMovieTests {
     #expect(parsed.mediaData.first?.upperBound == tail.offset)
   }
 
-  @Test("what is cut off within a fragment has those before", arguments: [0, 1, 2])
+  @Test("a file cut off within a fragment has the earlier fragments", arguments: [0, 1, 2])
   func torn(fragment: Int) throws {
     let recording = try RecordedFragments(.mp4)
     let starts = try ParsedFile(pulling: recording.file).fragments.map { Int($0.offset) }

@@ -11,7 +11,7 @@ struct FourCCTests {
     #expect(("qt" as FourCC).rawValue == 0x7174_2020)
   }
 
-  @Test("a string of another length or alphabet is no code")
+  @Test("a string of another length or character set is no code")
   func strings() {
     #expect(FourCC(exactly: "hvc1")?.description == "hvc1")
     #expect(FourCC(exactly: "hvc") == nil)

@@ -233,7 +233,7 @@ struct FragmentWriterTests {
     #expect(fragment.indexOffset == fragment.offset + UInt64(expected.count))
   }
 
-  @Test("bytes of a fragment, field by field")
+  @Test("the bytes of a fragment, field by field")
   func golden() throws {
     var writer = FragmentWriter(format: .movie(.mp4), firstSequenceNumber: 7)
     let track = try writer.addTrack(Self.video)

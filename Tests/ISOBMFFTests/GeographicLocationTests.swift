@@ -29,7 +29,7 @@ struct GeographicLocationTests {
   }
 
   @Test(
-    "what is no place is none",
+    "text that is no location gives nil",
     arguments: [
       "", "/", "+", "+40", "40.5-73.75", "+91.0+000.0/", "+40.0+181.0/", "+nan+000/", "+1e1+000/",
       "+40.0+000.0+1+2/", "+40.0+000.0+999999999/", "+40..0+000.0/", "somewhere",

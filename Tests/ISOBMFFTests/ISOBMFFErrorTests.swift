@@ -26,7 +26,7 @@ struct ISOBMFFErrorTests {
         == true)
   }
 
-  @Test("a box that is larger than what it is in, or smaller than its header")
+  @Test("a box that is larger than its container, or smaller than its header")
   func sizes() {
     let large = error { $0.tables[3] = numbers(500, 0x7374_636F) }
     #expect(
@@ -106,7 +106,7 @@ struct ISOBMFFErrorTests {
     #expect(movie.issues.first?.path == "moov/trak[0]/mdia/minf/stbl/stsz")
   }
 
-  @Test("no movie, a movie that was cut off, something else")
+  @Test("no movie, a truncated movie, another file type")
   func noMovie() {
     func failure(_ bytes: [UInt8]) -> String? {
       do {

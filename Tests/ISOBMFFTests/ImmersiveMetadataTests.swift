@@ -64,7 +64,7 @@ struct ImmersiveMetadataTests {
     #expect(read.values["StitchingSoftware"] == "a &lt; b &amp; c")
   }
 
-  @Test("a whole sphere for one eye has no box for eyes")
+  @Test("a whole sphere for one eye has no box for stereo")
   func mono() throws {
     let whole = ImmersiveMetadata(.known(.equirectangular(.full)))
     let made = VideoExtendedUsage.make(whole, pair: nil)
@@ -100,7 +100,7 @@ struct ImmersiveMetadataTests {
     #expect(text.box?.bounds.isNear(bounds) == true)
   }
 
-  @Test("within what pixel counts leave, a half is a half")
+  @Test("half a sphere is recognised within the rounding of pixel counts")
   func nearBounds() {
     let near = SphereBounds(left: (1 << 30) - 500_000, right: (1 << 30) + 500_000)
     #expect(ImmersiveProjection.known(.equirectangular(near)).kind == .halfEquirectangular)
@@ -108,7 +108,7 @@ struct ImmersiveMetadataTests {
     #expect(ImmersiveProjection.known(.equirectangular(far)).kind == nil)
   }
 
-  @Test("cubes and meshes are Google's alone; the right eye on top is nobody's but Apple's")
+  @Test("only Google has cubes and meshes; only Apple has the right eye on top")
   func others() throws {
     let cube = ImmersiveMetadata(.known(.cubemap(.sphericalVideo, padding: 4)))
     let made = SphericalVideo.make(cube, metadataSource: "x")

@@ -35,7 +35,7 @@ struct LayeredMovieProbeTests {
     #expect(!isLayered(try movie(nil)))
   }
 
-  @Test("what is cut off is not layered, and does no harm")
+  @Test("truncated files are not layered, and do no harm")
   func cut() throws {
     let file = try movie([1])
     for count in 0..<file.count - 1 {

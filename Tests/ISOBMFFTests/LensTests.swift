@@ -27,7 +27,7 @@ struct LensTests {
     }
   }
 
-  @Test("what is written of a calibration is read as the same calibration")
+  @Test("a written calibration is read as the same calibration")
   func roundTrip() throws {
     let lens = try #require(Lens(Self.calibration, role: "left", identifier: 7))
     let collection = LensCollection([lens])
@@ -50,7 +50,7 @@ struct LensTests {
     #expect(LensCollection([lens]).payload == box("lens", big(0) + header + size + intrinsics))
   }
 
-  @Test("figures that are parts of the picture's size, and a box without a version, are understood")
+  @Test("values relative to the picture's size, and a box without a version, are understood")
   func variants() throws {
     // 0.5 of the width, 2 to the power of 20.
     let half: UInt32 = 1 << 19
@@ -66,7 +66,7 @@ struct LensTests {
     #expect(calibration.principalPointX == 500 && calibration.principalPointY == 250)
   }
 
-  @Test("shifts of any size give figures, if useless ones")
+  @Test("shifts of any size give numbers, even if useless ones")
   func hostileShifts() throws {
     for shift in [0x7FFF_7FFF, 0x8000_8000, 0xFFFF_FFFF] as [UInt32] {
       let intrinsics = box("lnin", big(3, shift, 0x7FFF_FFFF, 1, 1, 0x8000_0000, 1, 0x7FC0_0000))

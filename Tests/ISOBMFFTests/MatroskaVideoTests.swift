@@ -35,7 +35,7 @@ struct MatroskaVideoTests {
 
   private func projection(_ content: [UInt8]) -> [UInt8] { element([0x76, 0x70], content) }
 
-  @Test("how eyes are packed, by each mode that is two of them in a frame")
+  @Test("the packing of each stereo mode with two eyes in a frame")
   func packing() {
     for (mode, packing) in [
       0: nil, 1: PackingLayout(.sideBySide), 2: PackingLayout(.topBottom, rightViewFirst: true),
@@ -78,7 +78,7 @@ struct MatroskaVideoTests {
   }
 
   @Test(
-    "what is cut off, broken or something else says nothing, and asks for nothing that is not there"
+    "truncated, broken and other files give nil, and no read beyond their end"
   )
   func broken() {
     let whole = file(projection(element([0x76, 0x71], [1])))

@@ -38,7 +38,7 @@ struct MovieRecoveryTests {
   }
 
   @Test(
-    "what nobody finished is finished as the recorder would have, byte by byte",
+    "an unfinished movie is finished as the recorder would have, byte by byte",
     arguments: MovieContainer.allCases, [false, true])
   func whole(container: MovieContainer, hasSound: Bool) throws {
     let recording = try RecordedFragments(container, hasSound: hasSound)
@@ -50,7 +50,7 @@ struct MovieRecoveryTests {
   }
 
   @Test(
-    "cut off at any byte, it has every picture that is whole, and can be cut off again",
+    "cut off at any byte, it has every complete picture, and can be cut off again",
     arguments: [false, true])
   func torn(hasSound: Bool) throws {
     let recording = try RecordedFragments(.mp4, hasSound: hasSound)
@@ -77,7 +77,7 @@ struct MovieRecoveryTests {
     }
   }
 
-  @Test("zeros behind it, as a power failure leaves them, are taken off")
+  @Test("trailing zeros, as a power failure leaves them, are removed")
   func zeros() throws {
     let recording = try RecordedFragments(.quickTime)
     let torn = recording.file + [UInt8](repeating: 0, count: 5000)
@@ -85,7 +85,7 @@ struct MovieRecoveryTests {
     #expect(try steps(torn).last == recording.finished)
   }
 
-  @Test("damage in one fragment's index loses nothing of those before it")
+  @Test("damage in one fragment's index loses nothing of the earlier ones")
   func damage() throws {
     let recording = try RecordedFragments(.mp4)
     let fragments = try ParsedFile(pulling: recording.file).fragments
@@ -103,7 +103,7 @@ struct MovieRecoveryTests {
     }
   }
 
-  @Test("other files are refused, and why")
+  @Test("other files are refused with a reason")
   func refused() throws {
     let recording = try RecordedFragments(.mp4)
     #expect(throws: MovieRecoveryError.isComplete) { try recover(recording.finished) }
@@ -127,7 +127,7 @@ struct MovieRecoveryTests {
     }
   }
 
-  @Test("a fragment that says it has a sample a byte costs no more than a few times the file")
+  @Test("a fragment with one sample per byte costs only a few times the file's size")
   func manySamples() throws {
     let count: UInt32 = 8_000_000
     let recording = try RecordedFragments(.mp4)

@@ -41,7 +41,7 @@ struct MovieWriterTests {
     }
   }
 
-  @Test("neighbouring samples of a track share a chunk until another track's sample")
+  @Test("consecutive samples of a track share a chunk until another track's sample")
   func chunks() throws {
     var movie = MovieWriter(container: .mp4)
     let first = try movie.addTrack(TrackDescription(entry, timescale: 10))
@@ -109,7 +109,7 @@ struct MovieWriterTests {
       ])
   }
 
-  @Test("offsets that are all alike leave no ctts")
+  @Test("equal offsets need no ctts")
   func constantOffset() throws {
     var movie = MovieWriter(container: .quickTime)
     let track = try movie.addTrack(TrackDescription(entry, timescale: 10))

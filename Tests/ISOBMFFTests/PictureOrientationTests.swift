@@ -27,7 +27,7 @@ struct PictureOrientationTests {
     #expect(corners.map { $0[1] }.max() == (isOnItsSide ? 4 : 3) << 16)
   }
 
-  @Test("a phone held upright: the top of the picture comes to the right")
+  @Test("a phone held upright: the top of the picture is on the right")
   func portrait() throws {
     let portrait = try #require(PictureOrientation(clockwiseRotation: 90))
     #expect(

@@ -62,7 +62,7 @@ import struct FuzzTargets.SplitMix
     expectLittle(cost, for: content)
   }
 
-  @Test("a million entries in as many tracks as it takes are refused")
+  @Test("a million entries in total, over several tracks, are refused")
   func entriesOfTracks() throws {
     var fixture = MovieFixture()
     fixture.sampleEntries = [emptyBoxes(65_536, "hvc1")]
@@ -76,7 +76,7 @@ import struct FuzzTargets.SplitMix
     expectLittle(cost, for: content)
   }
 
-  @Test("sample groups of 20 MB, which nothing needs, are not taken apart")
+  @Test("unused sample groups of 20 MB are not parsed")
   func sampleGroups() throws {
     var fixture = MovieFixture()
     let count = 20_000_000
@@ -114,7 +114,7 @@ import struct FuzzTargets.SplitMix
     #expect(cost.memory < 12 * spread.count)
   }
 
-  @Test("empty boxes one behind the other are passed over, unless there are hundreds of thousands")
+  @Test("consecutive empty boxes are skipped, up to hundreds of thousands")
   func emptyBoxesOutside() throws {
     func parse(_ count: Int) throws -> Movie? {
       let file = emptyBoxes(count, "free") + box("moov", MovieFixture().content)

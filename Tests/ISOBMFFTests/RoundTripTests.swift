@@ -169,7 +169,7 @@ struct RoundTripTests {
     #expect(found["com.apple.quicktime.spatial.aggressors-seen"]?.integer == 0)
   }
 
-  @Test("what is said of a track, and further user data", arguments: MovieContainer.allCases)
+  @Test("a track's description, and further user data", arguments: MovieContainer.allCases)
   func trackMetadata(container: MovieContainer) throws {
     let (name, secret) = (
       OpaqueBox("name", payload: Array("Main".utf8)), OpaqueBox("GPMF", payload: [1, 2, 3])

@@ -8,7 +8,7 @@ struct SampleBudgetTests {
   private let record = SampleRecord(
     offset: 40, size: 10, decodeTime: 0, presentationTime: 0, duration: 1, isSync: true)
 
-  @Test("every byte may be read sixteen times, and no more often")
+  @Test("every byte may be read at most sixteen times")
   func bytes() throws {
     var budget = SampleBudget()
     for _ in 0..<16 { try budget.count(1000, at: record, ofTrack: 0, fileSize: 1000) }

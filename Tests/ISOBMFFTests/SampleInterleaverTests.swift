@@ -23,7 +23,7 @@ struct SampleInterleaverTests {
     #expect(drain(&interleaver) == [0, 1, 100, 101, 2, 3, 102, 103])
   }
 
-  @Test("nothing is given away while another track's sample could come earlier")
+  @Test("no sample is output while another track's sample could come earlier")
   func waits() {
     var interleaver = SampleInterleaver<Int>(trackCount: 2, chunkDuration: 10)
     interleaver.append(1, decodeTime: 5, to: 0)
@@ -35,7 +35,7 @@ struct SampleInterleaverTests {
     #expect(interleaver.next()?.payload == 1)
   }
 
-  @Test("nothing waits for a track that has nothing for now")
+  @Test("a silent track is not waited for")
   func silence() {
     var interleaver = SampleInterleaver<Int>(trackCount: 2, chunkDuration: 10)
     for time in [0, 5, 30, 31, 60] { interleaver.append(time, decodeTime: Int64(time), to: 0) }

@@ -120,7 +120,7 @@ struct SampleTableTests {
     #expect(samples.run(at: 1100, maximumCount: 10)?.count == 10)
   }
 
-  @Test("a two-hour movie opens at once, with few bytes a sample")
+  @Test("a two-hour movie opens at once, with few bytes per sample")
   func opening() throws {
     var writer = MovieWriter(container: .quickTime)
     let entry = SampleEntry.video(VisualSampleEntry(width: 16, height: 16, hvcC: [1]))

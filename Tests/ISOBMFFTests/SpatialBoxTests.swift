@@ -5,7 +5,7 @@ import StereoVideo
 import Testing
 
 struct SpatialBoxTests {
-  @Test("vexu of a phone's values is the phone's vexu, byte for byte")
+  @Test("a vexu with a phone's values is the phone's vexu, byte for byte")
   func phone() {
     let vexu = VideoExtendedUsage(
       SpatialMetadata(
@@ -21,7 +21,7 @@ struct SpatialBoxTests {
           """))
   }
 
-  @Test("a frame-packed track says how: pkin side or over, and reversed in stri")
+  @Test("a frame-packed track has its layout: pkin side or over, and reversed in stri")
   func packing() {
     let side = VideoExtendedUsage(SpatialMetadata(), packing: PackingLayout(.sideBySide))
     #expect(

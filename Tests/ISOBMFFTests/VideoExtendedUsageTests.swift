@@ -19,14 +19,14 @@ struct VideoExtendedUsageTests {
         + box("cams", box("blin", [0, 0, 0, 0, 0, 0, 0x4B, 0x28]) + box("lnsc", [7, 7])))
     + box("proj", box("prji", [0, 0, 0, 0] + Array("rect".utf8))) + box("uqua", [])
 
-  @Test("what says nothing new leaves the bytes as they are")
+  @Test("unchanged values leave the bytes as they are")
   func unchanged() throws {
     let usage = try VideoExtendedUsage(payload: Self.payload)
     #expect(usage.updated(with: SpatialMetadata(), packing: nil) == usage)
     #expect(usage.updated(with: usage.metadata, packing: usage.packing).payload == Self.payload)
   }
 
-  @Test("what is new replaces what was there, and unknown boxes stay where they were")
+  @Test("new values replace old ones, and unknown boxes keep their position")
   func changed() throws {
     let metadata = SpatialMetadata(
       heroEye: .right, baseline: Baseline(micrometres: 64_000), projection: .rectilinear)
@@ -43,7 +43,7 @@ struct VideoExtendedUsageTests {
     #expect(OpaqueBox.all(in: eyes[2].payload).map(\.type) == ["blin", "lnsc"])
   }
 
-  @Test("lenses replace those that there were, wherever they stood, and go with their projection")
+  @Test("lenses replace previous ones in any position, and are removed with their projection")
   func lenses() throws {
     let (old, new) = (LensCollection([Lens(identifier: 1)]), LensCollection([Lens(identifier: 2)]))
     let unknown = Self.box("zzzz", [1])
@@ -68,7 +68,7 @@ struct VideoExtendedUsageTests {
   }
 
   @Test(
-    "a box that has to be known to understand the others, and is not, makes the whole unusable",
+    "an unknown box that is marked as required makes the whole unusable",
     arguments: ["", "eyes", "eyes/cams", "eyes/cmfy", "proj", "pack"])
   func must(place: String) throws {
     let known: [String: String] = [
@@ -104,7 +104,7 @@ struct VideoExtendedUsageTests {
     }
   }
 
-  @Test("what cannot be understood is left out of a sample entry's meaning, and kept as it is")
+  @Test("boxes that cannot be interpreted are ignored in a sample entry, and kept as they are")
   func mustInMovie() throws {
     let must = Self.box("must", [0, 0, 0, 0] + Array("zzzz".utf8))
     let vexu = must + Self.box("eyes", Self.box("stri", [0, 0, 0, 0, 3]))
@@ -123,7 +123,7 @@ struct VideoExtendedUsageTests {
     #expect(movie.issues.first?.path.hasSuffix("hvc1[0]/vexu/must") == true)
   }
 
-  @Test("a damaged box is an error that says where")
+  @Test("a damaged box is an error with its position")
   func damaged() {
     #expect {
       try VideoExtendedUsage(payload: Self.box("eyes", Self.box("stri", [0, 0])))

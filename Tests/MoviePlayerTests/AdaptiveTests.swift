@@ -124,7 +124,7 @@ struct AdaptiveTests {
     #expect(shown.map { $0 / 1_000_000 } == (0..<18).map { $0 * 1000 / 30 })
   }
 
-  @Test("a fragment that was broken off is dropped where another one begins")
+  @Test("an incomplete fragment is dropped if another one begins")
   func brokenOff() throws {
     let (index, fragments) = try fragments(WovenMovie())
     var player = MoviePlayer(.stream(StreamSource()))
@@ -146,7 +146,8 @@ struct AdaptiveTests {
     #expect(recording["video_0"].contents.suffix(6) == expected.contents.suffix(6))
   }
 
-  @Test("a stream goes on with another index: other parameter sets, other eyes, another timescale")
+  @Test(
+    "a stream continues with another index: other parameter sets, other eyes, another timescale")
   func laterIndex() throws {
     let (index, fragments) = try fragments(WovenMovie(hasSound: true))
     var other = WovenMovie(baseEye: .right)
@@ -187,7 +188,7 @@ struct AdaptiveTests {
     }
   }
 
-  @Test("tracks that a later index has not, or has in addition, are named")
+  @Test("tracks that a later index lacks or adds are named")
   func otherTracks() throws {
     let (index, fragments) = try fragments(WovenMovie(hasSound: true))
     let (laterIndex, laterFragments) = try self.fragments(WovenMovie())
@@ -202,7 +203,7 @@ struct AdaptiveTests {
     }
   }
 
-  @Test("behind a flush without a word of where, a stream of fragments goes on with the next one")
+  @Test("after a flush without a position, a stream of fragments continues with the next one")
   func lostPlace() throws {
     let (index, fragments) = try fragments(WovenMovie())
     var player = MoviePlayer(.stream(StreamSource()))
@@ -222,7 +223,7 @@ struct AdaptiveTests {
   }
 
   @Test(
-    "a movie that grows beyond what its start says of its length says so, to its last frame",
+    "a movie that grows beyond its declared duration reports it, up to its last frame",
     arguments: [0, 2])
   func growing(delay: Int) throws {
     var movie = WovenMovie()

@@ -5,7 +5,7 @@ import TestKit
 import Testing
 
 struct ByteSpoolTests {
-  @Test("bytes stay what they were, in slices of all sizes, also when the spool is gone")
+  @Test("bytes stay the same, in slices of all sizes, even after the spool is freed")
   func content() throws {
     var dice = Dice(5)
     var kept: [(ByteSlice, UInt8, Int)] = []
@@ -23,7 +23,7 @@ struct ByteSpoolTests {
     }
   }
 
-  @Test("more than the limit is not kept")
+  @Test("data beyond the limit is not kept")
   func limit() throws {
     var spool = try ByteSpool(limit: 1 << 25)
     let slice = ByteSlice([UInt8](repeating: 1, count: 9 << 20))

@@ -38,7 +38,7 @@ struct DeliveryTests {
     return expected
   }
 
-  @Test("a movie with its index behind, before and among its samples gives the same")
+  @Test("a movie with its index after, before or among its samples gives the same")
   func own() throws {
     let bytes = try WovenMovie(hasSound: true).bytes()
     let movie = try #require(SeedMovie(bytes))
@@ -57,7 +57,7 @@ struct DeliveryTests {
     }
   }
 
-  @Test("where nothing can be played, the error comes before the last stream has ended")
+  @Test("if nothing can be played, the error comes before the end of the last stream")
   func nothing() throws {
     let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
     let file = movie.fragmented()
@@ -79,7 +79,7 @@ struct DeliveryTests {
     }
   }
 
-  @Test("an elementary stream gives the same, and the eyes that the movie made of it gives")
+  @Test("an elementary stream gives the same eyes as a movie made from it")
   func elementary() throws {
     let stream = try WovenStream()
     let bytes = stream.units.flatMap(\.byteStream)

@@ -88,7 +88,7 @@ struct EditTests {
     }
   }
 
-  @Test("each edit plays at its own speed, which the segment says")
+  @Test("each edit plays at its own speed, which is in the segment")
   func speeds() throws {
     let edits = [
       Edit(duration: 12 * 3000, mediaTime: 0, rate: 0x2_0000),
@@ -103,7 +103,7 @@ struct EditTests {
     #expect(segments.map(\.base) == [0, 400_000_000])
   }
 
-  @Test("edits that cannot be played as they say are named")
+  @Test("edits that cannot be played as specified are named")
   func warnings() throws {
     let strange = [Edit(duration: 3000, mediaTime: 0, rate: 0)]
     let bytes = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(strange, ofTrack: 0) }

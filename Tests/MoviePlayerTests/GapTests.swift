@@ -39,7 +39,7 @@ struct GapTests {
     }
   }
 
-  @Test("an edit that shows nothing is a gap, whatever is played of it")
+  @Test("an empty edit is a gap, whatever part of it is played")
   func emptyEdits() throws {
     for delivery in [Delivery.read, .pushed(upTo: 1000)] {
       var session = Session(try withShortSound(20), delivery)
@@ -51,7 +51,7 @@ struct GapTests {
   }
 
   @Test(
-    "sound that is muted is told to be silent before others come there, and again behind a flush")
+    "muted audio gets gaps before other streams get there, and again after a flush")
   func muted() throws {
     var session = Session(
       try WovenMovie(repetitions: 20, hasSound: true).bytes(), .movable(upTo: 999))

@@ -21,7 +21,7 @@ struct SeekTests {
   }
 
   @Test(
-    "an exact seek begins with the key frame that decodes to what is shown then",
+    "an exact seek begins with the keyframe that its first frame needs",
     arguments: [Delivery.read, .memory, .movable(upTo: 3000)])
   func exact(delivery: Delivery) throws {
     let bytes = try WovenMovie(hasSound: true).bytes()
@@ -87,7 +87,7 @@ struct SeekTests {
     #expect(back.end == .endOfStream)
   }
 
-  @Test("a part is played up to its end, which is told as that of a segment where that is wanted")
+  @Test("a part is played up to its end, which is reported as a segment's if requested")
   func segments() throws {
     var session = Session(try WovenMovie(hasSound: true).bytes(), .read)
     let whole = try session.playToEnd()
@@ -112,7 +112,7 @@ struct SeekTests {
     #expect(try play(&session, looped, behind: segment)["video_0"].segments.first?.base == 0)
   }
 
-  @Test("key units come alone, each up to the next one, and nothing else is read; sound is a gap")
+  @Test("key units come alone, each up to the next; nothing else is read, and audio is a gap")
   func trickModes() throws {
     let bytes = try WovenMovie(hasSound: true).bytes()
     for rate in [4.0, -4.0] {
@@ -145,7 +145,7 @@ struct SeekTests {
     }
   }
 
-  @Test("fragments of a stream are sought by the index before or behind them")
+  @Test("fragments of a stream are found by the index before or after them")
   func fragments() throws {
     let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
     let both = movie.fragmented(length: WovenStream.keyInterval)
@@ -184,7 +184,7 @@ struct SeekTests {
     }
   }
 
-  @Test("a seek that makes no sense is none")
+  @Test("a seek that makes no sense is ignored")
   func refused() throws {
     var session = Session(try WovenMovie().bytes(), .read)
     #expect(session.player.plan(SeekRequest(to: 0)) == nil)
@@ -202,7 +202,7 @@ struct SeekTests {
     #expect(movable.player.plan(SeekRequest(to: 0)) != nil)
   }
 
-  @Test("seeks to anywhere at any speed end")
+  @Test("seeks to any position at any speed end")
   func storm() throws {
     let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasSound: true).bytes()))
     let times =

@@ -9,7 +9,7 @@ import Testing
 
 /// What a player asks of its source, and what it makes of a source that does not do as it said.
 struct SourceTests {
-  @Test("samples are parts of the memory that was read")
+  @Test("samples are slices of the memory that was read")
   func sharing() throws {
     let file = try WovenMovie(hasSound: true).bytes()
     let whole = OwnedBytes(file)
@@ -34,7 +34,7 @@ struct SourceTests {
     #expect(copied < kept / 20)
   }
 
-  @Test("a sample that is read alone is the caller's own memory, which nobody else holds any more")
+  @Test("a sample that is read alone is memory that only the caller references")
   func ownership() throws {
     let file = try WovenMovie().bytes()
     var player = MoviePlayer(.file(size: UInt64(file.count)))
@@ -67,7 +67,7 @@ struct SourceTests {
     return isKnownUniquelyReferenced(&chunk)
   }
 
-  @Test("what nobody takes is not read")
+  @Test("unselected streams are not read")
   func selection() throws {
     let file = try WovenMovie(repetitions: 100, hasSound: true).bytes()
     var session = Session(file, .read)
@@ -89,7 +89,7 @@ struct SourceTests {
     #expect(try session.nextEnd() == .nothingSelected)
   }
 
-  @Test("an eye that is taken late begins at a random access point")
+  @Test("an eye that is selected late begins at a random access point")
   func lateSelection() throws {
     var session = Session(try WovenMovie().bytes(), .read)
     var recording = Recording()
@@ -106,7 +106,7 @@ struct SourceTests {
     #expect(recording["left"].shown.count == 48)
   }
 
-  @Test("a source that moves is made to go to the index, and back; a slow one not for little")
+  @Test("a seekable source is moved to the index and back; a slow one not for a short distance")
   func jumps() throws {
     let file = try WovenMovie(repetitions: 30).bytes()
     var session = Session(file, .movable(upTo: 1000))
@@ -130,7 +130,7 @@ struct SourceTests {
     }
   }
 
-  @Test("a source that says it moves and gives nothing there is named, and no file called cut off")
+  @Test("a source whose seeks deliver nothing is named, and the file is not called truncated")
   func deadEnd() throws {
     let file = try WovenMovie(repetitions: 30).bytes()
     var player = MoviePlayer(
@@ -150,7 +150,7 @@ struct SourceTests {
     #expect(error?.description.contains("cut off") == false)
   }
 
-  @Test("bytes are counted that are kept while the index has not come")
+  @Test("bytes kept before the index arrives are counted")
   func heldBytes() throws {
     let file = try WovenMovie().bytes()
     var player = MoviePlayer(.stream(StreamSource()))
@@ -187,7 +187,7 @@ struct SourceTests {
     #expect(throws: MoviePlayerError.self) { try Session.play(cut, .read) }
   }
 
-  @Test("an empty source, and one that is none of a movie, are refused")
+  @Test("an empty source, and one that is no movie, are refused")
   func refused() throws {
     for delivery in [Delivery.read, .readWithoutSize, .pushed(upTo: 10), .movable(upTo: 10)] {
       #expect(throws: MoviePlayerError.self) { try Session.play([], delivery) }

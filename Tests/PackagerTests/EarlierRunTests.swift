@@ -45,7 +45,7 @@ struct EarlierRunTests {
       ends: ends)
   }
 
-  @Test("all that was listed stays, a discontinuity follows, and numbers go on")
+  @Test("all listed segments stay, a discontinuity follows, and numbers continue")
   func event() throws {
     let (disk, settings) = (Disk(), settings())
     try run(3, settings, to: disk)
@@ -74,7 +74,7 @@ struct EarlierRunTests {
     #expect(try disk.text("manifest.mpd").contains("startNumber=\"3\""))
   }
 
-  @Test("a window slides on over the earlier segments, and their files go late")
+  @Test("the window slides over the earlier segments, and their files are removed late")
   func live() throws {
     var settings = settings(.live)
     settings.playlistLength = 4
@@ -92,7 +92,7 @@ struct EarlierRunTests {
     #expect(!kept.contains("v/segment00003.m4s"))
   }
 
-  @Test("of a segment that was open, the parts are kept as one")
+  @Test("the parts of an open segment are kept as one")
   func openParts() throws {
     let (disk, settings) = (Disk(), settings(parts: 250_000_000))
     try run(3, settings, to: disk, ends: false)
@@ -111,7 +111,7 @@ struct EarlierRunTests {
   }
 
   @Test(
-    "what a run wrote that ended in its first segment is kept, and the next one's parts say where they begin"
+    "a run that ended in its first segment is kept, and the next run's parts have their offsets"
   )
   func firstSegment() throws {
     let (disk, settings) = (Disk(), settings(parts: 250_000_000))
@@ -129,7 +129,7 @@ struct EarlierRunTests {
     #expect(playlist.openSegment?.map?.uri == "init00001.mp4")
   }
 
-  @Test("renditions that were stopped at different segments go on together")
+  @Test("renditions that were stopped at different segments continue together")
   func behind() throws {
     let (disk, settings) = (Disk(), settings())
     try run(3, settings, to: disk)

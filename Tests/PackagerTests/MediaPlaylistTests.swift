@@ -72,7 +72,7 @@ struct MediaPlaylistTests {
         """)
   }
 
-  @Test("old segments leave a live playlist; its map and its discontinuities do not get lost")
+  @Test("old segments leave a live playlist; its map and its discontinuities are kept")
   func window() {
     var playlist = live(3)
     var changed = MediaSegment(
@@ -117,7 +117,7 @@ struct MediaPlaylistTests {
     #expect(playlist.text.contains("#EXT-X-MAP:URI=\"init1.mp4\"\n#EXTINF"))
   }
 
-  @Test("no fewer than three target durations are left, and an event loses nothing")
+  @Test("at least three target durations remain, and an event loses nothing")
   func minimum() {
     var playlist = live(10)
     #expect(playlist.removeAll(but: 1).count == 7)
@@ -177,7 +177,7 @@ struct MediaPlaylistTests {
     #expect(lines.filter { $0.hasPrefix("#EXT-X-PART:") }.count == 3 * 4 + 2)
   }
 
-  @Test("the parts of a segment that is open come behind what has to be known before them")
+  @Test("the parts of an open segment come after the tags that they need")
   func openSegment() throws {
     var playlist = lowLatency()
     let parts = playlist.openParts
@@ -202,7 +202,7 @@ struct MediaPlaylistTests {
     #expect(try MediaPlaylist(parsing: first.text).openSegment == first.openSegment)
   }
 
-  @Test("an update leaves out what a player has had for long, and no more")
+  @Test("an update skips segments that players have had for long, and no more")
   func deltaUpdate() throws {
     let playlist = lowLatency()
     let lines = playlist.deltaUpdate.split(separator: "\n").map(String.init)
@@ -215,7 +215,7 @@ struct MediaPlaylistTests {
     #expect(live(3).deltaUpdate == live(3).text)
   }
 
-  @Test("what is written is read again, and written alike")
+  @Test("a written playlist is parsed, and written the same again")
   func roundTrip() throws {
     var vod = live(4)
     vod.kind = .onDemand
@@ -231,7 +231,7 @@ struct MediaPlaylistTests {
   }
 
   @Test(
-    "what makes no sense is refused, with its line, and never traps",
+    "malformed playlists are refused with the line, and never trap",
     arguments: [
       "", "hello", "#EXTM3U\n", "#EXTM3U\n#EXT-X-TARGETDURATION:0\n",
       "#EXTM3U\n#EXT-X-TARGETDURATION:6\nsegment.m4s\n",

@@ -60,7 +60,7 @@ struct MediaPresentationTests {
         """)
   }
 
-  @Test("a live presentation says when it began, and when to look again")
+  @Test("a live presentation has its start time and its update period")
   func live() {
     var live = MediaPresentation.Live(
       availabilityStartTime: 1_795_313_036_000_000_000, publishTime: 1_795_313_040_500_000_000,

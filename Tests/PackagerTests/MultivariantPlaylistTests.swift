@@ -49,7 +49,7 @@ struct MultivariantPlaylistTests {
     #expect(flat.variants.map(\.uri) == ["video_0_mono/index.m3u8"])
   }
 
-  @Test("pictures on a sphere need their layout in one eye too, and have nothing for flat players")
+  @Test("immersive pictures need their layout even for one eye, and no flat players' variant")
   func immersive() {
     var playlist = MultivariantPlaylist()
     for isStereo in [true, false] {
@@ -62,7 +62,7 @@ struct MultivariantPlaylistTests {
     #expect(playlist.withoutLayouts == nil)
   }
 
-  @Test("the peak is that of a row of segments between half and one and a half target durations")
+  @Test("the peak is that of consecutive segments of 0.5 to 1.5 target durations")
   func bitRate() {
     var rate = BitRate(targetDuration: 6)
     for (bytes, seconds) in [(6000, 6), (12_000, 6), (3000, 1), (6000, 6)] as [(UInt64, UInt64)] {

@@ -72,7 +72,7 @@ struct PackagerTests {
     }
   }
 
-  @Test("a live window slides, keyframes are asked for ahead, old files go late")
+  @Test("a live window slides, keyframes are requested ahead, old files are removed late")
   func live() throws {
     var settings = PackagerSettings(.live, target: 1)
     settings.playlistLength = 4
@@ -93,7 +93,7 @@ struct PackagerTests {
     #expect(disk.segments.filter { $0.rendition == "v" }.count == 20)
   }
 
-  @Test("parts: as long as promised, together the segment, and announced")
+  @Test("parts have the declared duration, make up the segment, and are announced")
   func parts() throws {
     var settings = PackagerSettings(.live, target: 2)
     settings.partDuration = 500_000_000
@@ -121,7 +121,7 @@ struct PackagerTests {
     #expect(reports.isEmpty || reports.first?.uri == "../a/index.m3u8")
   }
 
-  @Test("a rendition that stalls has gaps where it gave nothing, and the others go on")
+  @Test("a rendition that stalls has gaps in the meantime, and the others continue")
   func stall() throws {
     var packager = Packager<[UInt8]>(PackagerSettings(.event, target: 1))
     let disk = Disk()
@@ -147,7 +147,7 @@ struct PackagerTests {
     #expect(try track(disk, "a").0.samples.count == sounds.count)
   }
 
-  @Test("keyframes that come as they like: segments that would be too long end early")
+  @Test("with irregular keyframes, segments that would be too long end early")
   func freeKeyframes() throws {
     var settings = PackagerSettings(.onDemand, target: 6)
     settings.requestsKeyframes = false
@@ -157,7 +157,7 @@ struct PackagerTests {
     #expect(disk.keyframes.isEmpty)
   }
 
-  @Test("names are what the templates say, and addresses lead from file to file")
+  @Test("names follow the templates, and addresses lead from file to file")
   func names() throws {
     var settings = PackagerSettings(.onDemand, target: 1)
     settings.names.segment = "media/%s-%d.m4s"
@@ -174,7 +174,7 @@ struct PackagerTests {
     #expect(try disk.text("all.mpd").contains("media=\"media/v-$Number$.m4s\""))
   }
 
-  @Test("a rendition that comes when another one has ended is listed too")
+  @Test("a rendition that starts after another one has ended is listed, too")
   func lateRendition() throws {
     var packager = Packager<[UInt8]>(PackagerSettings(.onDemand, target: 1))
     let disk = Disk()
@@ -213,7 +213,7 @@ struct PackagerTests {
     #expect(part <= (partDuration == .max ? 86_400 : 1) * 1_000_000_000 + 33_400_000)
   }
 
-  @Test("times that leap by years, and gigabytes without a keyframe, are refused in words")
+  @Test("times that jump by years, and gigabytes without a keyframe, are refused with a message")
   func refused() throws {
     var packager = Packager<[UInt8]>(PackagerSettings())
     let stereo = try packager.add(video("v"))
@@ -239,7 +239,7 @@ struct PackagerTests {
     return rendition
   }
 
-  @Test("pictures of two eyes and then of one say both, the one that is shown for longer first")
+  @Test("two eyes, later one: both layouts are listed, the one shown longer first")
   func changedLayout() throws {
     let disk = Disk()
     let settings = PackagerSettings(.event, target: 2)
@@ -303,7 +303,7 @@ struct PackagerTests {
   }
 
   @Test(
-    "where the coding changes, all renditions have a discontinuity at the same segment",
+    "if the format changes, all renditions have a discontinuity at the same segment",
     arguments: [45, 60, 75], [false, true])
   func changed(picture: Int, followerFirst: Bool) throws {
     let disk = Disk()
@@ -355,7 +355,7 @@ struct PackagerTests {
   }
 
   @Test(
-    "where pictures are missing before a change, the last one is shown up to it in all renditions")
+    "if pictures are missing before a change, the last one is shown up to it in all renditions")
   func changedBehindGap() throws {
     let disk = Disk()
     try change(at: 60, of: 150, followerFirst: false, together: true, missing: [58, 59], to: disk)
@@ -366,7 +366,7 @@ struct PackagerTests {
     }
   }
 
-  @Test("in a live window with parts a discontinuity leaves, and is counted")
+  @Test("a discontinuity that leaves a live window with parts is counted")
   func changedLive() throws {
     let disk = Disk()
     try change(at: 75, of: 600, followerFirst: false, to: disk) {

@@ -20,7 +20,7 @@ struct BrokenFileTests {
     #expect(Self.names.count >= 80)
   }
 
-  @Test("a broken file gets its diagnostics, all of a stage at once", arguments: names)
+  @Test("a broken file gets all diagnostics of a stage at once", arguments: names)
   func diagnostics(name: String) throws {
     let expected = Self.folder.appending(path: name + ".txt")
     let text = try report(on: name + ".yaml")

@@ -38,7 +38,7 @@ struct FormatTests {
     }
   }
 
-  @Test("a branch with '*' is repeated with all that begins at what it makes")
+  @Test("a branch with '*' is repeated with all that begins at its elements")
   func repetition() throws {
     let graph = try graph(
       """
@@ -108,7 +108,7 @@ struct FormatTests {
         == "100%%sure-%05d.png")
   }
 
-  @Test("the signs of YAML may stand in a block of text, in quotes, and within words")
+  @Test("YAML's special characters may occur in block text, in quotes, and within words")
   func signs() throws {
     let file = try #require(
       read(

@@ -69,7 +69,7 @@ struct ResolveTests {
     #expect(graph.check(against: FakeRegistry(), files: nil).all.isEmpty)
   }
 
-  @Test("an element that only optional links lead to is optional, and what begins at it, too")
+  @Test("an element that only optional links lead to is optional, like all that begins at it")
   func optionalElements() throws {
     let graph = try graph(
       """
@@ -89,7 +89,7 @@ struct ResolveTests {
     #expect(graph.links.indices.map(graph.isConditional) == [true, true, true, true, false, false])
   }
 
-  @Test("a check needs no values: what is required stays unknown")
+  @Test("a check needs no values: required ones stay unknown")
   func unknownValues() throws {
     let graph = try graph(Self.example, purpose: .check)
     #expect(graph.value("source", "location") == "?${input}")
@@ -144,7 +144,7 @@ struct ResolveTests {
   }
 
   @Test(
-    "values reach elements in the units that elements count in",
+    "values reach elements in the elements' own units",
     arguments: [
       ("duration", "1.5s", "1500000000"), ("duration", "500ms", "500000000"),
       ("duration", "2 min", "120000000000"), ("duration", "1:02:03.5", "3723500000000"),
@@ -162,7 +162,7 @@ struct ResolveTests {
   }
 
   @Test(
-    "what is no value of a type is refused",
+    "values of the wrong type are refused",
     arguments: [
       ("duration", "1"), ("duration", "-1s"), ("duration", "1e400s"), ("duration", "1:99"),
       ("duration", "300y"), ("duration", "99999999999999999h"), ("size", "1XB"), ("size", "-1"),

@@ -116,7 +116,7 @@ struct RobustnessTests {
     }
   }
 
-  @Test("files made to be slow are answered in time", .tags(.long), arguments: SlowFile.allCases)
+  @Test("maliciously slow files are checked in time", .tags(.long), arguments: SlowFile.allCases)
   func slowFiles(file: SlowFile) {
     let bytes = Array(file.text.utf8)
     let start = threadTime()
@@ -168,7 +168,7 @@ struct RobustnessTests {
     #expect(errors.first?.help == "did you mean 'leaky'?")
   }
 
-  @Test("what a terminal would obey is not printed")
+  @Test("terminal control sequences are not printed")
   func controlCharacters() {
     let output = read("elements: { \"a\\e[31m\\u202E\": x }").diagnostics.text()
     #expect(!output.contains("\u{1B}"))
@@ -176,7 +176,7 @@ struct RobustnessTests {
     #expect(output.contains("cannot be the name of an element"))
   }
 
-  @Test("colours are only added where they are asked for")
+  @Test("colours are only added on request")
   func colors() {
     let diagnostics = read("lnks: []").diagnostics
     #expect(diagnostics.text(color: true).contains("\u{1B}[1;31merror:\u{1B}[0m"))

@@ -65,7 +65,7 @@ struct HostTests {
     }
   }
 
-  @Test("a stop before the first data has come through ends the run as any other", .tags(.realTime))
+  @Test("a stop before the first data ends the run as any other", .tags(.realTime))
   func stopAtStart() async throws {
     let run = PipelineRun(
       try load(
@@ -122,7 +122,7 @@ struct HostTests {
     ).run()
   }
 
-  @Test("an optional branch is made where its pad comes, and left out where it does not")
+  @Test("an optional branch is made if its pad appears, and otherwise left out")
   func optionalBranches() async throws {
     let movie = folder.path("a.mp4")
     try await TestMovie.sideBySide(movie, frames: 8)
@@ -141,7 +141,8 @@ struct HostTests {
     #expect(folder.names == ["a.mp4", "s.wav", "test.yaml", "v"])
   }
 
-  @Test("what only an optional branch leads to comes and goes with it", arguments: [true, false])
+  @Test(
+    "elements that only an optional branch leads to come and go with it", arguments: [true, false])
   func optionalElements(hasSound: Bool) async throws {
     let movie = folder.path("a.mp4")
     try await TestMovie.sideBySide(movie, frames: 8)
@@ -175,7 +176,7 @@ struct HostTests {
     #expect(!one.isEmpty && two.count == 2 * one.count)
   }
 
-  @Test("a branch with '*' is made for each pad, and what no link takes is told")
+  @Test("a branch with '*' is made for each pad, and unlinked streams are reported")
   func eachPad() async throws {
     let movie = folder.path("a.mkv")
     let tone = "audiotestsrc num-buffers=20 ! audio/x-raw,channels="
@@ -216,7 +217,7 @@ struct HostTests {
     #expect(tracks == 4)
   }
 
-  @Test("durations and sizes are numbers in the unit that the element says")
+  @Test("durations and sizes are numbers in the element's unit")
   func units() async throws {
     let graph = try await graph(
       """
@@ -232,7 +233,7 @@ struct HostTests {
     #expect(problems?.description.contains("takes a whole number, not '2s'") == true)
   }
 
-  @Test("a file's name may hold what stands for numbers in others")
+  @Test("a file name may contain the pattern that stands for numbers in other names")
   func percent() async throws {
     let output = folder.path("100%d %s.raw")
     let pipeline = try load(
@@ -244,7 +245,7 @@ struct HostTests {
     #expect(folder.names == ["100%d %s.raw", "test.yaml"])
   }
 
-  @Test("a pad that never comes is an error of the line that waits for it")
+  @Test("a pad that never appears is an error at the line that waits for it")
   func missingPad() async throws {
     let sound = folder.path("a.wav")
     try await TestMovie.play("audiotestsrc num-buffers=5 ! wavenc ! filesink location=\(sound)")
@@ -263,7 +264,7 @@ struct HostTests {
     #expect(diagnostic.help?.hasPrefix("'decode' offered src_0: audio/x-raw") == true)
   }
 
-  @Test("an element's error is an error of the line that makes it")
+  @Test("an element's error is an error at the line that makes it")
   func elementError() async throws {
     let failure = try await failure(
       """
@@ -276,7 +277,7 @@ struct HostTests {
     #expect(diagnostic.location?.line == 2 && diagnostic.location?.column == 21)
   }
 
-  @Test("a full disk is an error of the sink's line, and leaves nothing behind")
+  @Test("a full disk is an error at the sink's line, and leaves no file")
   func fullDisk() async throws {
     let failure = try await failure(
       """
@@ -289,7 +290,7 @@ struct HostTests {
     #expect(diagnostic.location?.line == 2)
   }
 
-  @Test("an output that is there is not replaced unless that is wanted")
+  @Test("an existing output is not replaced unless requested")
   func overwriting() async throws {
     let output = try folder.write("precious", to: "out")
     let pipeline = try load(
@@ -324,7 +325,7 @@ struct HostTests {
     #expect(folder.names == ["out", "test.yaml"])
   }
 
-  @Test("an aborted run leaves what it has recorded, with a name that says so")
+  @Test("an aborted run leaves its recording, with a name that says so")
   func abort() async throws {
     let pipeline = try endless("out")
     let run = PipelineRun(pipeline)
@@ -372,7 +373,7 @@ struct HostTests {
   }
 
   @Test(
-    "the takes of a run that starts anew have numbers, and there is a limit to them",
+    "the outputs of a restarted run are numbered, and their number is limited",
     .tags(.realTime))
   func takes() async throws {
     let pipeline = try load(
@@ -388,7 +389,7 @@ struct HostTests {
     #expect(folder.names == names + ["test.yaml"])
   }
 
-  @Test("an output without a frame is an error, of the link that should have brought it")
+  @Test("an output without a frame is an error at the link that leads to it")
   func emptyOutput() async throws {
     let failure = try await failure(
       """
@@ -427,7 +428,7 @@ struct HostTests {
     #expect(diagnostic.location?.line == 1)
   }
 
-  @Test("'on-error: restart' starts the pipeline anew, until it is stopped", .tags(.realTime))
+  @Test("'on-error: restart' starts the pipeline again, until it is stopped", .tags(.realTime))
   func restart() async throws {
     let pipeline = try load(
       """
@@ -446,7 +447,7 @@ struct HostTests {
     #expect(failure?.kind == .aborted)
   }
 
-  @Test("one file runs again, and several times at once")
+  @Test("one file runs repeatedly, and several times at once")
   func severalRuns() async throws {
     let pipeline = try load("links: [\"videotestsrc(num-buffers=50) -> queue -> fakesink\"]")
     try await PipelineRun(pipeline).run()
@@ -456,7 +457,7 @@ struct HostTests {
     }
   }
 
-  @Test("runs leave no pipelines behind", .tags(.realTime))
+  @Test("runs free their pipelines", .tags(.realTime))
   func noLeaks() async throws {
     // A queue of a thousand kilobytes in each: what stays behind is seen.
     let pipeline = try load(
@@ -480,7 +481,7 @@ struct HostTests {
     #expect(try threads() < before + 40)
   }
 
-  @Test("progress knows how far a movie has come")
+  @Test("progress reports the position in a movie")
   func progress() async throws {
     let movie = folder.path("a.mp4")
     try await TestMovie.sideBySide(movie, frames: 30)
@@ -497,7 +498,7 @@ struct HostTests {
     #expect((summary.progress.fraction ?? 0) > 0.9)
   }
 
-  @Test("what is installed is known with types, ranges, nicks and pads")
+  @Test("installed elements are known with types, ranges, nicks and pads")
   func installedElements() throws {
     let registry = InstalledElements()
     let mux = try #require(registry.elementType("mvhevcmux"))
@@ -535,7 +536,7 @@ struct HostTests {
   }
 
   @Test(
-    "what is no caps is told, without a word of GStreamer's own",
+    "invalid caps are reported, without messages of GStreamer's own",
     arguments: ["/x", "1video/raw", "video/x-raw;/y", "\"video/x-raw", "video/ x"])
   func brokenCaps(text: String) {
     // G_DEBUG=fatal-criticals would end the tests.

@@ -29,7 +29,7 @@ struct ImmersivePipelineTests {
   }
 
   @Test(
-    "packed movies of 180 and 360 degrees keep each eye's pictures and say what they are",
+    "packed movies of 180 and 360 degrees keep each eye's pictures and their metadata",
     arguments: [
       ("vr180-to-mvhevc", "side-by-side", ProjectionKind.halfEquirectangular, 180.0),
       ("360-to-mvhevc", "top-bottom", .equirectangular, 360),
@@ -49,7 +49,7 @@ struct ImmersivePipelineTests {
     #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 38)
   }
 
-  @Test("two fisheye pictures become two half spheres, seen with the lens that is said")
+  @Test("two fisheye pictures become two half spheres, with the given lens")
   func fisheye() async throws {
     let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input, frames: 8, width: 512, height: 256)
@@ -116,7 +116,7 @@ struct ImmersivePipelineTests {
     #expect(try TestMovie.psnr(folder.path("l0"), folder.path("r1")) < 34)
   }
 
-  @Test("a player shows where it looks, of layered and of packed movies")
+  @Test("a player shows its view direction, for layered and packed movies")
   func playback() async throws {
     let (spatial, packed) = (try await makeImmersive(), folder.path("packed.mp4"))
     try await TestMovie.play(

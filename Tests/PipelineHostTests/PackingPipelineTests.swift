@@ -24,7 +24,7 @@ struct PackingPipelineTests {
   }
 
   @Test(
-    "side by side to MV-HEVC and back keeps pictures, eyes and the sound's bytes",
+    "side by side to MV-HEVC and back keeps pictures, eyes and the audio's bytes",
     arguments: [("mvhevc-to-sbs", "side-by-side"), ("mvhevc-to-tb", "top-bottom")])
   func roundTrip(name: String, mode: String) async throws {
     let movie = try await spatial()
@@ -98,7 +98,7 @@ struct PackingPipelineTests {
         + "! video/x-raw,format=I420,width=640,height=180 ! filesink location=\(folder.path("f"))")
   }
 
-  @Test("playback plays picture and sound")
+  @Test("playback plays picture and audio")
   func playback() async throws {
     let movie = try await spatial()
     let pipeline = try HostedPipeline.load(
@@ -126,7 +126,7 @@ struct PackingPipelineTests {
     #expect(one == other && !one.isEmpty)
   }
 
-  @Test("eyes of different sizes are refused in words")
+  @Test("eyes of different sizes are refused with a message")
   func differentEyes() async throws {
     let error = await #expect(throws: (any Error).self) {
       try await TestMovie.play(

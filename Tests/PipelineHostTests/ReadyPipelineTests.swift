@@ -25,7 +25,7 @@ struct ReadyPipelineTests {
     return movie
   }
 
-  @Test("side by side to MV-HEVC keeps each eye's pictures, and the sound's bytes")
+  @Test("side by side to MV-HEVC keeps each eye's pictures, and the audio's bytes")
   func sideBySide() async throws {
     let (input, output) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input)
@@ -58,7 +58,7 @@ struct ReadyPipelineTests {
     #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 38)
   }
 
-  @Test("to two files and back to one movie, the eyes are where they were")
+  @Test("to two files and back to one movie, the eyes are not swapped")
   func twoFiles() async throws {
     let (input, spatial) = (folder.path("a.mp4"), folder.path("a.mov"))
     try await TestMovie.sideBySide(input, frames: 12)
@@ -81,14 +81,14 @@ struct ReadyPipelineTests {
     #expect(try TestMovie.psnr(folder.path("r0"), folder.path("r1")) > 36)
   }
 
-  @Test("a live scene becomes a spatial movie of as many frames as are asked for")
+  @Test("a live scene becomes a spatial movie with the requested number of frames")
   func live() async throws {
     let output = folder.path("live.mov")
     try await runReady("live-test-to-mvhevc", ["output=\(output)", "frames=10", "live=no"])
     _ = try expectSpatial(output, frames: 10)
   }
 
-  @Test("re-tagging changes what is said and nothing that is seen or heard")
+  @Test("re-tagging changes metadata but not pictures or audio")
   func retag() async throws {
     let (input, output) = (folder.path("a.mov"), folder.path("b.mov"))
     try await runReady("live-test-to-mvhevc", ["output=\(input)", "frames=10", "live=no"])
@@ -145,7 +145,7 @@ struct ReadyPipelineTests {
     }
   }
 
-  @Test("a packed movie in H.265 still says how it was shot, and comes back with it")
+  @Test("a packed movie in H.265 keeps the metadata of the shot, and converts back with it")
   func packed() async throws {
     let (first, second) = (folder.path("a.mov"), folder.path("b.mov"))
     try await runReady("live-test-to-mvhevc", ["output=\(first)", "frames=6", "live=no"])

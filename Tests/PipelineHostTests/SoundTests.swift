@@ -41,7 +41,7 @@ struct SoundTests {
       try output.samples("soun").joined().elementsEqual(input.samples("soun").joined()), "\(path)")
   }
 
-  @Test("what is made of a spatial movie has the movie's sound", arguments: Sound.allCases)
+  @Test("conversions of a spatial movie have the movie's audio", arguments: Sound.allCases)
   func fromSpatial(sound: Sound) async throws {
     let path = folder.path("a.mov")
     try await TestMovie.spatial(
@@ -64,7 +64,7 @@ struct SoundTests {
   }
 
   @Test(
-    "sound waits for an encoder that looks ahead",
+    "audio waits for an encoder with lookahead",
     arguments: ["mvhevc-to-sbs", "mvhevc-to-tb", "mvhevc-to-anaglyph", "mvhevc-to-packed"])
   func lookahead(name: String) async throws {
     let (path, output) = (folder.path("a.mov"), folder.path("b.mp4"))
@@ -86,7 +86,7 @@ struct SoundTests {
         + "\(muxer) name=mux ! filesink location=\(path)")
   }
 
-  @Test("what is made into a spatial movie brings its sound along", arguments: Sound.allCases)
+  @Test("conversions to a spatial movie keep the audio", arguments: Sound.allCases)
   func toSpatial(sound: Sound) async throws {
     let path = folder.path("a.mov")
     try await makePacked(path, muxer: "qtmux", sound: sound.branch)
@@ -130,7 +130,7 @@ struct SoundTests {
     }
   }
 
-  @Test("every sound track of a spatial movie is copied where nothing is encoded again")
+  @Test("every audio track of a spatial movie is copied if nothing is encoded again")
   func allTracks() async throws {
     let path = folder.path("a.mov")
     let branches = Self.codings.enumerated().map { "\($1.branch) ! queue ! mux.audio_\($0) " }
@@ -156,7 +156,7 @@ struct SoundTests {
     }
   }
 
-  @Test("the sound of a packed movie is copied too, all of it")
+  @Test("all audio of a packed movie is copied, too")
   func allTracksOfPacked() async throws {
     let path = folder.path("a.mkv")
     let kinds: Set<FourCC> = ["mp4a", "ac-3", "fLaC", "Opus"]

@@ -29,7 +29,7 @@ struct CameraPathTests {
     }
   }
 
-  @Test("between two views nothing goes beyond either, nor jumps, and a straight line stays one")
+  @Test("between two views the path neither overshoots nor jumps, and a straight line stays one")
   func between() throws {
     var dice = Dice(5)
     for _ in 0..<50 {
@@ -64,7 +64,7 @@ struct CameraPathTests {
   }
 
   @Test(
-    "what is no path is refused, with the line",
+    "an invalid path is refused, with the line",
     arguments: [
       ("", "no line has"), ("time,yaw", "no line has"),
       ("yaw,pitch\n1,2", "line 1: the column 'time' is missing"),

@@ -124,7 +124,7 @@ struct DrawingTests {
     #expect(quality > 55 && samples > 50_000, "to \(projection)")
   }
 
-  @Test("what a picture does not show is black")
+  @Test("directions outside a picture are black")
   func outside() throws {
     let source = try PictureGeometry(.fisheye(FisheyeLens()), width: 200, height: 200)
     let picture = TestPicture(.i420, width: 200, height: 200)
@@ -155,7 +155,7 @@ struct DrawingTests {
     }
   }
 
-  @Test("an eye takes nothing of the other one beside it or below it")
+  @Test("an eye takes no pixels of the other one beside or below it")
   func eyes() throws {
     let frame = TestPicture(.i420, width: 256, height: 256)
     for isBeside in [true, false] {
@@ -198,7 +198,7 @@ struct DrawingTests {
     }
   }
 
-  @Test("formats that hold the same picture give the same")
+  @Test("the same picture in different formats gives the same result")
   func formats() throws {
     let source = try sphere(512, 256)
     let target = try flat(200, 120)
@@ -255,7 +255,7 @@ struct DrawingTests {
   }
 
   @Test(
-    "wherever a view looks, each sample is the one that sampling in double precision gives",
+    "in any view, each sample equals sampling in double precision",
     .tags(.long))
   func everywhere() throws {
     let sources: [PictureGeometry] = [
@@ -303,7 +303,7 @@ struct DrawingTests {
     #expect(decibels > 57)
   }
 
-  @Test("chroma lies where the site says", arguments: [ChromaSite.left, .centre, .topLeft])
+  @Test("chroma lies at its declared site", arguments: [ChromaSite.left, .centre, .topLeft])
   func chromaSite(site: ChromaSite) throws {
     let source = try sphere(400, 200)
     let picture = TestPicture(.i420, width: 400, height: 200)
@@ -322,7 +322,7 @@ struct DrawingTests {
     }
   }
 
-  @Test("detail that the view has no pixels for becomes its mean")
+  @Test("detail finer than the view's pixels is averaged")
   func antialias() throws {
     let source = try sphere(2048, 1024)
     let picture = TestPicture(.i420, width: 2048, height: 1024)

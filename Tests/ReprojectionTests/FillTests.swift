@@ -6,7 +6,7 @@ import Testing
 
 /// What is drawn where a picture shows nothing.
 struct FillTests {
-  @Test("other values are drawn from the next picture on, as many as the planes have")
+  @Test("new fill values apply from the next picture on, for all planes")
   func values() throws {
     let source = try PictureGeometry(.fisheye(FisheyeLens()), width: 64, height: 64)
     let target = try PictureGeometry(.equirectangular(.full), width: 64, height: 32)

@@ -55,7 +55,7 @@ struct GeometryTests {
     }
   }
 
-  @Test("the eight-lane way gives the exact way's positions", arguments: everyGeometry.indices)
+  @Test("the eight-lane computation gives the exact positions", arguments: everyGeometry.indices)
   func lanes(index: Int) throws {
     let (projection, width, height) = everyGeometry[index]
     let geometry = try PictureGeometry(projection, width: width, height: height)
@@ -86,7 +86,8 @@ struct GeometryTests {
     #expect(differing <= 2, "\(projection)")
   }
 
-  @Test("eight places look where each of them does", arguments: everyGeometry.indices)
+  @Test(
+    "eight positions at once have the directions of each alone", arguments: everyGeometry.indices)
   func rays(index: Int) throws {
     let (projection, width, height) = everyGeometry[index]
     let geometry = try PictureGeometry(projection, width: width, height: height)
@@ -154,7 +155,7 @@ struct GeometryTests {
     #expect(near(Rotation(view: SphereOrientation(yaw: 360 * 1e9 + 90))(ahead), 1, 0, 0))
   }
 
-  @Test("squeezed pixels show what they would if they were square")
+  @Test("non-square pixels show the same as square ones")
   func pixelAspectRatio() throws {
     for projection in [
       Projection.rectilinear(horizontalFieldOfView: 80), .fisheye(FisheyeLens()),
@@ -184,7 +185,7 @@ struct GeometryTests {
     }
   }
 
-  @Test("what makes no picture is refused with a reason")
+  @Test("impossible geometries are refused with a reason")
   func refusals() {
     var endless = Lens.bent
     endless.k1 = .infinity

@@ -5,7 +5,7 @@ import Testing
 
 /// Figures that no camera has: see also the fuzz target `geometry`, which looks for more.
 struct HostileFigureTests {
-  @Test("projections of any figures are refused or drawn, and nothing traps")
+  @Test("projections with any parameters are refused or drawn, and nothing traps")
   func randomFigures() {
     var state: UInt64 = 7
     for _ in 0..<3000 {

@@ -46,7 +46,7 @@ struct SeamAndPoleTests {
   ]
 
   @Test(
-    "wherever the seam lies in the view, it shows what the rolled picture shows", arguments: sources
+    "wherever the seam lies, the view equals that of the rolled picture", arguments: sources
   )
   func seam(source: Source) throws {
     let (width, height) = (source.width, 256)
@@ -73,7 +73,7 @@ struct SeamAndPoleTests {
     }
   }
 
-  @Test("behind an eye's last column comes its own first one, not the other eye's")
+  @Test("an eye's last column is followed by its own first one, not the other eye's")
   func eyes() throws {
     let frame = TestPicture(.i420, width: 512, height: 128)
     frame.fill { plane, x, _, _ in x < frame.columns(plane) / 2 ? 40 : 220 }

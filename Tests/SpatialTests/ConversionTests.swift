@@ -38,7 +38,7 @@ struct ConversionTests {
   }
 
   @Test(
-    "frames, times and sound of a decoded file come out as they went in", .tags(.judge),
+    "frames, times and audio of a decoded file are unchanged", .tags(.judge),
     Judge.isThere,
     arguments: ["30/1", "30000/1001", "24000/1001"], ["mov", "mp4"])
   func conversion(rate: String, container: String) async throws {
@@ -70,7 +70,7 @@ struct ConversionTests {
     try await Judge.expectEyes(output, folder, count: 60, width: 320, height: 180, above: 25)
   }
 
-  @Test("the line of scripts/demo converts a file that it is given", .tags(.process))
+  @Test("the command line of scripts/demo converts a given file", .tags(.process))
   func demo() throws {
     try BuiltPlugin.require()
     let script = Repository.url.appending(path: "scripts/demo").path

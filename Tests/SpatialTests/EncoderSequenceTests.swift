@@ -37,7 +37,8 @@ struct EncoderSequenceTests {
   }
 
   @Test(
-    "both eyes go on in another size or format, and no frame is lost", .tags(.judge), Judge.isThere,
+    "both eyes continue in another size or format, and no frame is lost", .tags(.judge),
+    Judge.isThere,
     arguments: [
       "format=I420,width=384,height=96", "format=I420,width=128,height=64",
       "format=I420_10LE,width=256,height=64",

@@ -30,7 +30,7 @@ struct EncoderTimeTests {
         gst_video_event_new_upstream_force_key_unit(time.map { GstClockTime($0) } ?? .max, 1, 0)))
   }
 
-  @Test("stream time is that of the input, also behind a further segment")
+  @Test("stream time is that of the input, also after another segment")
   func streamTime() throws {
     let harness = try EncoderHarness(["key-int-max": "100", "scene-cuts": "false"])
     harness.push(segment(10 * .second, time: 70 * .second))
@@ -55,7 +55,7 @@ struct EncoderTimeTests {
     #expect(running == (0..<24).map { UInt64($0) * Self.frame })
   }
 
-  @Test("what is played at another speed keeps its stream time")
+  @Test("playback at another speed keeps the stream time")
   func fastForward() throws {
     let harness = try EncoderHarness()
     var fast = Segment()
@@ -72,7 +72,7 @@ struct EncoderTimeTests {
     )
   }
 
-  @Test("after a seek, the output says the time that was sought", .tags(.long))
+  @Test("after a seek, the output has the requested time", .tags(.long))
   func seek() async throws {
     let pipeline = try pipeline(LifeCycleTests.stream.replacing("=6", with: "=400"))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
@@ -97,7 +97,7 @@ struct EncoderTimeTests {
   }
 
   @Test(
-    "frames with equal or earlier timestamps are dropped and counted, and the recording goes on")
+    "frames with equal or earlier timestamps are dropped and counted, and recording continues")
   func lateFrames() throws {
     let harness = try EncoderHarness(caps: "framerate=0/1")
     for frame in [0, 2, 2, 1, 3, 0, 4] as [UInt64] { try harness.push(frame * Self.frame) }
@@ -135,7 +135,7 @@ struct EncoderTimeTests {
     #expect(frames.last?.duration == 250_000_000)
   }
 
-  @Test("a keyframe that is asked for a later time waits for it")
+  @Test("a keyframe requested for a later time waits for it")
   func futureKeyframe() throws {
     let harness = try EncoderHarness(["tune": "zerolatency", "scene-cuts": "false"])
     harness.left.pushUpstream(try keyUnit(at: 7 * Self.frame))
@@ -144,7 +144,7 @@ struct EncoderTimeTests {
     #expect(keyframes(harness.finish()) == [0, 4, 7])
   }
 
-  @Test("a request for a keyframe outlives the frames that are dropped")
+  @Test("a request for a keyframe survives dropped frames")
   func droppedKeyframe() throws {
     let harness = try EncoderHarness(["tune": "zerolatency", "scene-cuts": "false"])
     try harness.push(0)
@@ -158,7 +158,7 @@ struct EncoderTimeTests {
     #expect(keyframes(harness.finish()) == [2])
   }
 
-  @Test("mvhevcmux makes keyframes where they are asked for")
+  @Test("mvhevcmux makes the requested keyframes")
   func muxKeyframes() async throws {
     let folder = try TemporaryFolder()
     let pipeline = try pipeline(
@@ -213,7 +213,7 @@ struct EncoderTimeTests {
     }
   }
 
-  @Test("quality changes while playing; what cannot be is a warning, and encoding goes on")
+  @Test("quality changes while playing; an impossible change is a warning, and encoding continues")
   func changedQuality() throws {
     let harness = try EncoderHarness(["tune": "zerolatency", "quality": "12"])
     func sizes(_ frames: Range<UInt64>) throws -> [Int] {

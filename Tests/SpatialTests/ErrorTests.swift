@@ -39,7 +39,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("where one eye has no frame at all, there is an error, not a movie of one eye")
+  @Test("if one eye has no frame at all, there is an error, not a movie of one eye")
   func oneEyeEmpty() async throws {
     let caps = "video/x-raw,width=128,height=64,framerate=25/1"
     for (left, right) in [(0, 5), (5, 0)] {
@@ -52,7 +52,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("with sound there, too, an eye without frames is an error")
+  @Test("an eye without frames is an error even with audio")
   func oneEyeEmptyWithSound() async throws {
     let caps = "video/x-raw,width=128,height=64,framerate=25/1"
     let pipeline = try pipeline(
@@ -82,7 +82,7 @@ struct ErrorTests {
   }
 
   @Test(
-    "caps that change in mid stream are an error, and the file is complete up to there",
+    "caps that change mid-stream are an error, and the file is complete up to there",
     arguments: [
       "format=I420,width=320,height=64,framerate=30/1",
       "format=I420_10LE,width=256,height=64,framerate=30/1",
@@ -94,13 +94,13 @@ struct ErrorTests {
     #expect(try MovieFile(path).video().samples.count == 10)
   }
 
-  @Test("a rate that changes in mid stream is none: times say it")
+  @Test("a rate that changes mid-stream is no error: times have it")
   func rateChange() async throws {
     try await play(changing("format=I420,width=256,height=64,framerate=15/1") + mux())
     #expect(try MovieFile(path).video().samples.count == 20)
   }
 
-  @Test("audio whose caps change in mid stream is an error, and the file is complete up to there")
+  @Test("audio whose caps change mid-stream is an error, and the file is complete up to there")
   func audioCapsChange() async throws {
     let pipeline = try pipeline(
       eyes(60, "width=128,height=64") + mux()
@@ -199,7 +199,7 @@ struct ErrorTests {
   }
 
   @Test(
-    "caps and times at the ends of what they can say neither trap nor hang",
+    "caps and times at the ends of their ranges neither trap nor hang",
     arguments: [
       ("", "framerate=2147483647/1"), ("", "framerate=1/2147483647"), ("", "framerate=0/1"),
       ("", "pixel-aspect-ratio=2147483647/1"), ("", "pixel-aspect-ratio=1/2147483647"),
@@ -241,7 +241,7 @@ struct ErrorTests {
     }
   }
 
-  @Test("eyes of different sizes, formats or kinds are refused with both named")
+  @Test("eyes of different sizes, formats or media types are refused, naming both")
   func differentEyes() async throws {
     let left =
       "videotestsrc num-buffers=3 ! video/x-raw,format=I420,width=64,height=64 ! queue ! "

@@ -5,7 +5,7 @@ import Testing
 
 /// What elements say of eyes that do not go together.
 struct EyeMessageTests {
-  @Test("a format that changes is told from what to what")
+  @Test("a change of format is reported with the old and the new value")
   func formatChange() async throws {
     let failure = try await failure(
       of: "concat name=c ! m.left "
@@ -16,7 +16,7 @@ struct EyeMessageTests {
     #expect(failure.message.contains("width from 64 to 96"), "\(failure)")
   }
 
-  @Test("pairs of two patterns are told the options that make them one")
+  @Test("two eyes with different GOP patterns are refused with the options that prevent it")
   func patterns() async throws {
     let failure = try await failure(
       of: "stereotestsrc num-buffers=20 ! video/x-raw,width=256,height=64 ! sbssplit name=s "

@@ -14,7 +14,7 @@ struct HLSDiskTests {
     folder = try HLSFolder("disk")
   }
 
-  @Test("a place that cannot be written is told once, by its name")
+  @Test("an unwritable location is reported once, by its name")
   func unwritable() async throws {
     let told = try await failure(
       of: folder.video(30, "") + "mvhevchlssink name=h location=/proc/nowhere/%s-%d.m4s "
@@ -22,7 +22,7 @@ struct HLSDiskTests {
     #expect(told.message.contains("'/proc/nowhere/video_0.mp4' could not be written"), "\(told)")
   }
 
-  @Test("a folder that is taken away is told once, and no other takes its place")
+  @Test("a removed folder is reported once, and not created again")
   func vanishedFolder() async throws {
     let pipeline = try pipeline(
       folder.video(-1, "tune=zerolatency", live: true)
@@ -37,7 +37,7 @@ struct HLSDiskTests {
   }
 
   @Test(
-    "where a segment cannot be written, no playlist lists it, and what is listed is there",
+    "a segment that cannot be written is not listed, and all listed ones exist",
     .tags(.process))
   func failedWrite() async throws {
     // A file cannot take the name of a folder.
@@ -56,7 +56,7 @@ struct HLSDiskTests {
   }
 
   @Test(
-    "a disk that fills up is told once; what fits plays, and a later run goes on with it",
+    "a full disk is reported once; the data that fits plays, and a later run continues it",
     .tags(.judge),
     .enabled(if: SmallDisk.isAllowed, "only root may mount one"), Judge.isThere)
   func fullDisk() async throws {

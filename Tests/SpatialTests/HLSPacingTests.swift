@@ -123,7 +123,7 @@ struct HLSPacingTests {
     Thread(block: body).start()
   }
 
-  @Test("a stream waits for another that comes slowly")
+  @Test("a stream waits for a slower one")
   func waits() async throws {
     let pictures = try await pictures(20)
     let (pipeline, video, audio) = try sink()
@@ -155,7 +155,7 @@ struct HLSPacingTests {
   }
 
   @Test(
-    "whoever waits goes on when the other ends or is given back, and stops where it has to",
+    "a waiting stream continues when the other ends or is released, and stops if it has to",
     arguments: ["end", "release", "flush", "stop", "own release"])
   func wakes(_ cause: String) async throws {
     let (pipeline, video, audio) = try sink()
@@ -184,7 +184,7 @@ struct HLSPacingTests {
     #expect(audio.count == (goesOn ? 1500 : 1001))
   }
 
-  @Test("one thread that brings both streams, one far ahead of the other, does not wait for itself")
+  @Test("a thread that delivers both streams, one far ahead, does not wait for itself")
   func oneThread() async throws {
     let pictures = try await pictures(15)
     let (pipeline, video, audio) = try sink()
@@ -201,7 +201,7 @@ struct HLSPacingTests {
     #expect(audio.count == 1500)
   }
 
-  @Test("where a stream only comes on behind the one that waits, this goes on after a while")
+  @Test("a stream that blocks the awaited one continues after a while")
   func oneBehindTheOther() async throws {
     let pictures = try await pictures(15)
     let (pipeline, video, audio) = try sink()
@@ -222,7 +222,7 @@ struct HLSPacingTests {
     #expect(audio.count == 1500)
   }
 
-  @Test("what one thread brings is no more than memory may hold")
+  @Test("data from one thread is limited in memory")
   func refuses() async throws {
     let (pipeline, video, audio) = try sink()
     defer { pipeline.setState(.null) }

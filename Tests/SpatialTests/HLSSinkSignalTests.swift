@@ -104,7 +104,7 @@ struct HLSSinkSignalTests {
   }
 
   @Test(
-    "an application takes all files, and both eyes play from what it has", .tags(.judge),
+    "an application receives all files, and both eyes play from them", .tags(.judge),
     Judge.isThere)
   func streams() async throws {
     let store = Store()
@@ -130,7 +130,7 @@ struct HLSSinkSignalTests {
     #expect(!FileManager.default.fileExists(atPath: "main.m3u8"))
   }
 
-  @Test("what leaves a live window is the application's to remove")
+  @Test("the application removes segments that leave a live window")
   func removal() async throws {
     let store = Store()
     let pipeline = try pipeline(line("playlist-length=1", 360))

@@ -15,7 +15,7 @@ struct HLSSinkTests {
   }
 
   @Test(
-    "a finished movie: both eyes, one eye and sound, for all kinds of players", .tags(.judge),
+    "a finished movie: both eyes, one eye and audio, for all kinds of players", .tags(.judge),
     Judge.isThere)
   func onDemand() async throws {
     try await play(
@@ -75,7 +75,7 @@ struct HLSSinkTests {
   }
 
   @Test(
-    "with append, a second run goes on behind a discontinuity; players read both", .tags(.judge),
+    "with append, a second run continues after a discontinuity; players read both", .tags(.judge),
     Judge.isThere)
   func append() async throws {
     for _ in 0..<2 {
@@ -93,7 +93,7 @@ struct HLSSinkTests {
     #expect(frames.count == 120 && Array(frames.prefix(60)) == Array(frames.suffix(60)))
   }
 
-  @Test("what cannot be gone on with is not replaced")
+  @Test("playlists that cannot be appended to are not replaced")
   func foreignPlaylist() async throws {
     let file = folder.path("video_0/index.m3u8")
     try FileManager.default.createDirectory(
@@ -117,7 +117,7 @@ struct HLSSinkTests {
     #expect(list.hasSuffix("#EXT-X-ENDLIST\n") && list.contains("segment00000.m4s"), "\(list)")
   }
 
-  @Test("parts can be no longer than segments, whatever the property says")
+  @Test("parts are at most as long as segments, whatever the property")
   func absurdParts() async throws {
     try await play(
       folder.video(30, "") + folder.sink("target-duration=1 part-duration=9000000000000000000"))
@@ -134,7 +134,7 @@ struct HLSSinkTests {
   }
 
   @Test(
-    "where the size changes, all renditions have a discontinuity, and every picture is there",
+    "if the size changes, all renditions have a discontinuity, and no picture is lost",
     .tags(.judge),
     Judge.isThere, arguments: ["", "video/x-h265,stream-format=byte-stream ! "])
   func sizeChange(form: String) async throws {

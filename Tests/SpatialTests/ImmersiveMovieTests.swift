@@ -82,7 +82,8 @@ struct ImmersiveMovieTests {
   }
 
   @Test(
-    "one eye's whole sphere: all three say so, and none of eyes", .tags(.judge), Python.hasAVTrait)
+    "one eye's whole sphere is in all three kinds of metadata, without stereo", .tags(.judge),
+    Python.hasAVTrait)
   func mono() async throws {
     let warned = try await make(
       "projection=equirectangular pose=30,-2.5,1 initial-view=45,10,0")
@@ -138,7 +139,7 @@ struct ImmersiveMovieTests {
     try await expectFixedPoint()
   }
 
-  @Test("two eyes in layers: others than Apple's players are told of the one that they see")
+  @Test("two eyes in layers: Google's boxes describe the base eye alone")
   func layered() async throws {
     #expect(try await makePair("projection=half-equirectangular").isEmpty)
     let entry = try MovieFile(path).videoEntry()
@@ -168,7 +169,7 @@ struct ImmersiveMovieTests {
     }
   }
 
-  @Test("what has a name nowhere is said to be lost")
+  @Test("metadata that no format can hold is reported as lost")
   func lost() async throws {
     let warned = try await make("", caps: "width=256")
     #expect(warned.isEmpty)
@@ -182,7 +183,7 @@ struct ImmersiveMovieTests {
     #expect(try await make("projection=parametric").contains("the lenses are lost"))
   }
 
-  @Test("a movie that becomes another is told so once, and a second time changes nothing")
+  @Test("losses are reported once, and a second conversion changes nothing")
   func retagging() async throws {
     _ = try await makePair("horizontal-field-of-view=63.4")
     let tag = "stereotagger projection=equirectangular ! "
@@ -213,7 +214,7 @@ struct ImmersiveMovieTests {
   }
 
   @Test(
-    "properties that cannot be are the error",
+    "impossible properties are an error",
     arguments: ["pose=1,2", "bounds=0.5,0.6,0,0", "initial-view=a,b,c"])
   func refused(property: String) async throws {
     for (tagger, muxer) in [(property, ""), ("", property)] {

@@ -5,7 +5,7 @@ import GStreamer
 import Testing
 
 /// Sources that have few buffers, such as cameras, have to know how many of them are kept.
-@Suite("Elements that keep frames ask for as many more")
+@Suite("Elements that keep frames request additional buffers")
 struct KeptFramesTests {
   private let sources =
     "videotestsrc name=l is-live=true ! %@ ! identity name=left-frames ! x.left "
@@ -41,7 +41,7 @@ struct KeptFramesTests {
     #expect(try await self.count(line) == count)
   }
 
-  @Test("a source of sound is told of no frames: it would take their size for that of its buffers")
+  @Test("an audio source gets no frame size, which it would use for its own buffers")
   func sound() async throws {
     let line =
       sources.replacing("%@", with: caps)
@@ -51,7 +51,7 @@ struct KeptFramesTests {
     #expect(try await count(line, behind: "sound") == 0)
   }
 
-  @Test("sbssplit: those that its peers keep of it")
+  @Test("sbssplit: the frames that its peers keep")
   func split() async throws {
     let line =
       "videotestsrc is-live=true ! \(caps) ! identity name=left-frames ! "

@@ -19,7 +19,7 @@ private func minimumLatency(_ element: Element?, _ pad: String) throws -> UInt64
   return UInt64(minimum)
 }
 
-@Suite("Elements tell their latency")
+@Suite("Elements report their latency")
 struct LatencyTests {
   /// The encoder's in a live pipeline, once data has flowed.
   private func encoding(_ options: String) async throws -> UInt64 {

@@ -91,7 +91,7 @@ struct LifeCycleTests {
     #expect(try MovieFile(folder.path("movie.mov")).video().samples.count == 6)
   }
 
-  @Test("a pipeline that is stopped in the middle stops at once", arguments: [movie, stream])
+  @Test("a pipeline that is stopped mid-stream stops at once", arguments: [movie, stream])
   func stop(description: String) async throws {
     let folder = try TemporaryFolder()
     let endless = description.replacing("num-buffers=6", with: "num-buffers=-1")

@@ -84,7 +84,7 @@ struct LiveSoakTests {
     }
   }
 
-  @Test("nothing grows, nothing drifts, and both eyes are there in the end", Judge.isThere)
+  @Test("nothing grows, nothing drifts, and both eyes are complete at the end", Judge.isThere)
   func live() async throws {
     let pipeline = try pipeline(line)
     defer { pipeline.setState(.null) }

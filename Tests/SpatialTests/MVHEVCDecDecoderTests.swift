@@ -55,7 +55,7 @@ struct MVHEVCDecDecoderTests {
   }
 
   @Test(
-    "where the highest decoder cannot be used, the next one is",
+    "if the highest decoder cannot be used, the next one is",
     arguments: [OtherDecoder.device, .dead])
   func next(decoder: OtherDecoder) async throws {
     try BuiltPlugin.require()
@@ -64,7 +64,7 @@ struct MVHEVCDecDecoderTests {
     #expect(played.decoders.contains("avdec_h265"), "\(played.decoders)")
   }
 
-  @Test("where the decoder does not take the stream's caps, one that does takes over")
+  @Test("if the decoder refuses the stream's caps, one that accepts them takes over")
   func byCaps() async throws {
     try await OtherDecoder.eightBit.asHighest {
       for (format, name) in [("I420", OtherDecoder.eightBit.rawValue), ("I420_10LE", "avdec_h265")]
@@ -80,7 +80,7 @@ struct MVHEVCDecDecoderTests {
     }
   }
 
-  @Test("without any decoder, the application is told which one is missing")
+  @Test("without any decoder, the missing one is posted to the application")
   func none() async throws {
     try BuiltPlugin.require()
     try await Ranks.with([:], othersOff: true) {
@@ -119,7 +119,7 @@ struct MVHEVCDecDecoderTests {
     return try #require(all[stream]?[eye.rawValue])
   }
 
-  @Test("where references are remarked, a decoder that cannot do so gives way to one that can")
+  @Test("for changed reference marking, a decoder that does not support it is replaced")
   func remarked() async throws {
     try BuiltPlugin.require()
     try await OtherDecoder.strict.asHighest {
@@ -132,7 +132,7 @@ struct MVHEVCDecDecoderTests {
     }
   }
 
-  @Test("where no decoder takes remarked references, the base eye goes on alone")
+  @Test("if no decoder supports changed reference marking, the base eye continues alone")
   func remarkedInVain() async throws {
     try BuiltPlugin.require()
     try await OtherDecoder.strict.asHighest(alone: true) {
@@ -159,7 +159,7 @@ struct MVHEVCDecDecoderTests {
     }
   }
 
-  @Test("the decoder is asked for as many buffers as may have to wait, and gives no other caps")
+  @Test("the decoder must provide buffers for waiting pictures, and outputs no other caps")
   func allocation() async throws {
     let coded = try await CodedStereo.make(options: "key-int-max=8", preset: "medium")
     let decoder = try StereoDecoder()
@@ -185,7 +185,7 @@ struct MVHEVCDecDecoderTests {
     #expect(caps.structures.allSatisfy { !$0.has("multiview-mode") })
   }
 
-  @Test("lateness is told to what is in front of the decoder")
+  @Test("QoS events reach the elements upstream of the decoder")
   func qualityOfService() async throws {
     let coded = try await CodedStereo.make()
     let decoder = try StereoDecoder()
@@ -201,7 +201,7 @@ struct MVHEVCDecDecoderTests {
     for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye]) }
   }
 
-  @Test("tags that came before the first frame are there behind a flush")
+  @Test("tags from before the first frame are kept after a flush")
   func tags() async throws {
     let coded = try await CodedStereo.make(frames: 8)
     let decoder = try StereoDecoder()
@@ -252,7 +252,7 @@ struct MVHEVCDecDecoderTests {
   }
 
   @Test(
-    "behind demuxers and parsers that drop the second layer, one eye plays to the end",
+    "after demuxers and parsers that drop the second layer, one eye plays to the end",
     arguments: ["", "h265parse !"])
   func stockDemuxer(parser: String) async throws {
     let folder = try TemporaryFolder()

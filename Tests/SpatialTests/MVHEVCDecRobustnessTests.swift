@@ -21,7 +21,7 @@ struct MVHEVCDecRobustnessTests {
   // MARK: Lost and damaged pictures
 
   @Test(
-    "lost dependent pictures leave the base eye whole, and gaps in their place",
+    "lost dependent pictures leave the base eye intact, and gaps in their place",
     arguments: ["", "hero-eye=right"])
   func lost(options: String) async throws {
     let coded = try await CodedStereo.make(options: "key-int-max=8 \(options)", preset: "medium")
@@ -57,7 +57,7 @@ struct MVHEVCDecRobustnessTests {
     #expect(frames.right.suffix(10).map(\.time) == frames.left.suffix(10).map(\.time))
   }
 
-  @Test("a dependent layer that ends in mid-stream leaves the base eye whole")
+  @Test("a dependent layer that ends mid-stream leaves the base eye intact")
   func ended() async throws {
     let coded = try await CodedStereo.make(frames: 60, options: "key-int-max=60")
     let damaged = try coded.changed { index, unit in
@@ -71,7 +71,7 @@ struct MVHEVCDecRobustnessTests {
     #expect(frames.right.count <= 5)
   }
 
-  @Test("dependent pictures with any header byte wrong leave the base eye whole")
+  @Test("dependent pictures with any wrong header byte leave the base eye intact")
   func damagedHeaders() async throws {
     let coded = try await CodedStereo.make(frames: 8)
     for byte in 0..<12 {
@@ -143,7 +143,7 @@ struct MVHEVCDecRobustnessTests {
 
   // MARK: Jumps and changes
 
-  @Test("after a flush, the stream goes on with pictures of the new place alone")
+  @Test("after a flush, only pictures of the new position follow")
   func flush() async throws {
     let coded = try await CodedStereo.make(frames: 32, options: "key-int-max=8", preset: "medium")
     let decoder = try StereoDecoder()
@@ -158,7 +158,7 @@ struct MVHEVCDecRobustnessTests {
     for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye].suffix(16)) }
   }
 
-  @Test("a jump without a flush loses no picture of either place")
+  @Test("a jump without a flush loses no picture before or after it")
   func discontinuity() async throws {
     let coded = try await CodedStereo.make(frames: 32, options: "key-int-max=8", preset: "medium")
     let decoder = try StereoDecoder()
@@ -213,7 +213,7 @@ struct MVHEVCDecRobustnessTests {
     for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye].reversed()) }
   }
 
-  @Test("new caps in mid-stream: another size, then the first again")
+  @Test("new caps mid-stream: another size, then the first again")
   func newCaps() async throws {
     let first = try await CodedStereo.make(frames: 9, preset: "medium")
     let second = try await CodedStereo.make(frames: 7, raw: "width=384,height=80")
@@ -235,7 +235,7 @@ struct MVHEVCDecRobustnessTests {
     }
   }
 
-  @Test("caps that are said again in mid-stream change nothing")
+  @Test("repeated caps change nothing")
   func sameCaps() async throws {
     let coded = try await CodedStereo.make(preset: "medium")
     let decoder = try StereoDecoder()
@@ -254,7 +254,7 @@ struct MVHEVCDecRobustnessTests {
     + "s.left ! queue ! enc.left s.right ! queue ! enc.right "
     + "mvhevcenc name=enc speed-preset=ultrafast ! mvhevcdec name=dec "
 
-  @Test("with one pad unlinked the other gives all", arguments: Eye.allCases)
+  @Test("with one pad unlinked, the other outputs all pictures", arguments: Eye.allCases)
   func unlinked(eye: Eye) async throws {
     let frames = try await record(Self.coder + "dec.\(eye.rawValue) ! fakesink name=sink")
     #expect(frames[0].count == 12)

@@ -42,7 +42,7 @@ struct MVHEVCDecTests {
   }
 
   @Test(
-    "both eyes come out as they went in, at their times",
+    "both eyes are output unchanged, at their times",
     arguments: [
       Coding(preset: "medium", frames: 24),
       Coding(raw: "width=256,height=64,format=I420_10LE", preset: "medium"),
@@ -74,7 +74,7 @@ struct MVHEVCDecTests {
     }
   }
 
-  @Test("each view gives its pictures, and the pad of an eye without pictures ends at once")
+  @Test("each view outputs its pictures, and the pad of an eye without pictures ends at once")
   func views() async throws {
     let coded = try await CodedStereo.make(options: "hero-eye=right")
     for (view, eyes) in [
@@ -118,7 +118,7 @@ struct MVHEVCDecTests {
     }
   }
 
-  @Test("without timestamps, the pictures come in the order they are shown")
+  @Test("without timestamps, pictures come in output order")
   func noTimestamps() async throws {
     let coded = try await CodedStereo.make(options: "key-int-max=12", preset: "medium")
     let (caps, units) = try coded.byteStream()
@@ -132,7 +132,7 @@ struct MVHEVCDecTests {
     for eye in Eye.allCases { expectSame(frames[eye], coded.source[eye]) }
   }
 
-  @Test("hvc1 without layered_codec_data plays, with the parameter sets of layer 1 in band")
+  @Test("hvc1 without layered_codec_data plays, with in-band parameter sets of layer 1")
   func inBandSets() async throws {
     let coded = try await CodedStereo.make()
     let sets = try coded.parameterSets().filter { $0[1] >> 3 == 1 }

@@ -89,7 +89,7 @@ struct MVHEVCDemuxAdaptiveTests {
   private static let fragmentLength = ClockTime.second / 3
 
   @Test(
-    "below an adaptive demuxer, segments and times are upstream's, also behind its seeks",
+    "below an adaptive demuxer, segments and times are upstream's, also after its seeks",
     .tags(.judge),
     Python.hasAVTrait)
   func upstreamTimes() async throws {
@@ -135,7 +135,7 @@ struct MVHEVCDemuxAdaptiveTests {
   }
 
   @Test(
-    "the duration of what is still being written grows, and is told", .tags(.judge),
+    "the duration of a growing movie is updated", .tags(.judge),
     Python.hasAVTrait)
   func growing() async throws {
     var (index, fragments) = try await fragments()
@@ -161,7 +161,7 @@ struct MVHEVCDemuxAdaptiveTests {
   }
 
   @Test(
-    "behind a flush without a place in bytes, a fragment goes on", .tags(.judge), Python.hasAVTrait)
+    "after a flush without a byte position, a fragment continues", .tags(.judge), Python.hasAVTrait)
   func flushWithoutPlace() async throws {
     let (index, fragments) = try await fragments()
     let source = try Source(["left", "video_0"])

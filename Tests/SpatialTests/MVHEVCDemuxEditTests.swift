@@ -113,7 +113,7 @@ struct MVHEVCDemuxEditTests {
     #expect(nearly(theirs, list.expected), "qtdemux: \(theirs)")
   }
 
-  @Test("and of an eye that comes late, since it is flattened", .tags(.long), arguments: lists)
+  @Test("the same for an eye that is delayed by flattening", .tags(.long), arguments: lists)
   func flattened(list: List) async throws {
     _ = try await make(try await edits(list), mux: "inter-view-prediction=keyframes")
     let all = try await DemuxRun.decoded(path, "right").map(\.md5)
@@ -130,7 +130,7 @@ struct MVHEVCDemuxEditTests {
       && zip(one, other).allSatisfy { abs(Int64($0.time) - Int64($1.time)) < 2_000_000 }
   }
 
-  @Test("a pause at a key frame loses no frame by the rounding of its times", arguments: [-1, 1])
+  @Test("a pause at a keyframe loses no frame through rounding of times", arguments: [-1, 1])
   func roundedPause(error: Int64) async throws {
     var list = try await edits(List(testDescription: "", edits: [(10, 0), (15, nil), (10, 10)]))
     list[0].duration = UInt64(Int64(list[0].duration) + error)
@@ -142,7 +142,7 @@ struct MVHEVCDemuxEditTests {
     #expect(frames.suffix(10).map(\.frame) == Array(10..<20), "\(frames)")
   }
 
-  @Test("a pause is the same where the bytes come once only")
+  @Test("a pause is the same in push mode")
   func pushedPause() async throws {
     let list = List(
       testDescription: "", edits: [(6, 0), (15, nil), (8, 6), (3, nil), (10, 14)])
@@ -194,7 +194,7 @@ struct MVHEVCDemuxEditTests {
     GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue)
 
   @Test(
-    "a part that is to stand still, go back or crawl plays at normal speed, and a warning says so",
+    "an edit with a rate of 0, negative or tiny plays at normal speed, with a warning",
     arguments: [0, -0x1_0000, 1] as [Int32])
   func strangeSpeed(rate: Int32) async throws {
     var list = try await edits(List(testDescription: "", edits: [(10, 0), (10, 10)]))
@@ -207,7 +207,7 @@ struct MVHEVCDemuxEditTests {
     #expect(frames.map(\.frame) == Array(0..<20), "\(frames)")
   }
 
-  @Test("a part that goes back in the media too often is a gap, and a warning says so")
+  @Test("an edit that goes back in the media too often is a gap, with a warning")
   func repeated() async throws {
     let list = List(
       testDescription: "", edits: (0..<11).map { _ in (3, 12) } + [(5, 30)])

@@ -104,7 +104,7 @@ struct MVHEVCDemuxLayersTests {
   }
 
   @Test(
-    "layers that are not two eyes are read as the base layer, and a warning says what is left out",
+    "other layers than two eyes are read as the base layer, with a warning",
     arguments: variants)
   func baseOnly(variant: Variant) async throws {
     try await OwnMovie.make(path, frames: 12, mux: "hero-eye=\(variant.hero)")
@@ -137,7 +137,7 @@ struct MVHEVCDemuxLayersTests {
   }
 
   @Test(
-    "without the message that says which view is which, the base is left, and a warning says so")
+    "without 3D reference displays information, the base eye is the left one, with a warning")
   func guess() async throws {
     try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
     try MovieFile(path).rebuildVideo(at: changed) { try $0.removeMessages() }
@@ -148,7 +148,7 @@ struct MVHEVCDemuxLayersTests {
     #expect(try await frames("right", of: changed) == (try await frames("left", of: path)))
   }
 
-  @Test("a message in the first sample says which view is which as well as one beside the stream")
+  @Test("3D reference displays information also counts in the first sample")
   func messageInBand() async throws {
     try await OwnMovie.make(path, frames: 12, mux: "hero-eye=right")
     let file = try MovieFile(path)

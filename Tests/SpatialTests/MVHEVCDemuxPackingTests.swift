@@ -74,7 +74,7 @@ struct MVHEVCDemuxPackingTests {
     },
   ]
 
-  @Test("what sv3d says beside the projection's kind is in the tags")
+  @Test("the fields of sv3d besides the projection are in the tags")
   func spherical() async throws {
     let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
     try await play(
@@ -106,7 +106,7 @@ struct MVHEVCDemuxPackingTests {
     #expect(plainTags.string("spherical-pose") == nil)
   }
 
-  @Test("the caps say how the frames hold two eyes, or which one", arguments: variants)
+  @Test("the caps have the packing of two eyes, or the single eye", arguments: variants)
   func multiview(variant: Variant) async throws {
     let (plain, path) = (folder.path("plain.mov"), folder.path("changed.mov"))
     try await play(

@@ -77,7 +77,7 @@ struct MVHEVCDemuxParserTests {
       are: try #require(md5s[name]?["right"]))
   }
 
-  @Test("decode times rise, no picture is decoded after it is shown, no two have one time")
+  @Test("decode times increase, and none is after the picture's own time")
   func times() async throws {
     let stream = Repository.url
       .appending(path: "Tests/HEVCTests/Streams/interlayer-128x96.hevc").path

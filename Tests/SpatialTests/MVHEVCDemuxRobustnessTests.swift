@@ -74,7 +74,8 @@ struct MVHEVCDemuxRobustnessTests {
   }
 
   @Test(
-    "a foreign movie that is cut off says so and gives the frames before", ForeignMovies.areThere)
+    "a truncated foreign movie is reported, and the frames before are output",
+    ForeignMovies.areThere)
   func cutOff() async throws {
     let name = "gradients-160x120-left-base.mp4"
     let bytes = [UInt8](
@@ -140,7 +141,7 @@ struct MVHEVCDemuxRobustnessTests {
     }
   }
 
-  @Test("nothing linked is an error that says so")
+  @Test("no linked pad is an error that says so")
   func unlinked() async throws {
     try await OwnMovie.make(path, frames: 4)
     let failure = try await failure(
@@ -149,7 +150,7 @@ struct MVHEVCDemuxRobustnessTests {
     #expect(failure.message.contains("left, right, video_0"))
   }
 
-  @Test("eyes wanted of an ordinary movie are an error that says what the movie has")
+  @Test("linked eyes of an ordinary movie are an error that says what the movie has")
   func flat() async throws {
     try await play(
       "videotestsrc num-buffers=10 ! video/x-raw,width=64,height=64 ! x265enc ! h265parse ! "

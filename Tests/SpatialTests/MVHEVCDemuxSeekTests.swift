@@ -191,7 +191,7 @@ struct MVHEVCDemuxSeekTests {
     """
 
   @Test(
-    "fragments that are pushed are sought by the index that comes before or behind them",
+    "fragments in push mode are found by the index before or after them",
     .tags(.judge),
     Python.hasAVTrait, arguments: [("+dash+global_sidx", false), ("", false), ("", true)])
   func pushedFragments(index: String, sound: Bool) async throws {
@@ -270,7 +270,7 @@ struct MVHEVCDemuxSeekTests {
   }
 
   @Test(
-    "behind a flush of upstream's own the segment is told again, and the rest is played",
+    "after a flush by upstream the segment is sent again, and the rest is played",
     .tags(.judge),
     Python.hasAVTrait)
   func flush() async throws {

@@ -97,7 +97,7 @@ struct MVHEVCDemuxSelectionTests {
   }
 
   @Test(
-    "playbin3 goes from one eye to the other while it plays, with the sound going on",
+    "playbin3 switches from one eye to the other while playing, and audio continues",
     .tags(.realTime),
     arguments: [false, true])
   func playbin(isPreferred: Bool) async throws {
@@ -154,7 +154,7 @@ struct MVHEVCDemuxSelectionTests {
     return "\(try #require(pipeline.element(named: "t")?.staticPad("src")?.currentCaps))"
   }
 
-  @Test("movies with two layers are told from others, whose type is what it was")
+  @Test("movies with two layers have a type of their own, and others keep theirs")
   func types() async throws {
     let layered = "video/quicktime, layers=(int)2"
     try await OwnMovie.make(path, frames: 3, sound: true)
@@ -180,7 +180,7 @@ struct MVHEVCDemuxSelectionTests {
     }
   }
 
-  @Test("decodebin and decodebin3 take spatial movies unasked")
+  @Test("decodebin and decodebin3 accept spatial movies by default")
   func autoplugged() async throws {
     try await OwnMovie.make(path, frames: 10)
     for bin in ["decodebin", "decodebin3"] {
@@ -192,7 +192,7 @@ struct MVHEVCDemuxSelectionTests {
   }
 
   @Test(
-    "decodebin3 behind one pad, or one behind each, decodes what comes there",
+    "one decodebin3 after a pad, or one after each, decodes the stream",
     arguments: [["left"], ["right"], ["left", "right"]])
   func decodebin(pads: [String]) async throws {
     try await OwnMovie.make(path, frames: 20, sound: true)

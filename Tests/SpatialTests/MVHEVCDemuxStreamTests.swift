@@ -192,7 +192,7 @@ struct MVHEVCDemuxStreamTests {
     return (pipeline, try #require(pipeline.element(named: "d")), taps)
   }
 
-  @Test("a pad that is linked elsewhere in mid stream goes on there, and nothing is lost")
+  @Test("a pad that is linked elsewhere mid-stream continues there, and nothing is lost")
   func relinked() async throws {
     try await OwnMovie.make(path, frames: 45)
     let (pipeline, demuxer, taps) = try playing(["left", "right"])
@@ -241,7 +241,7 @@ struct MVHEVCDemuxStreamTests {
     #expect(frames == Array(expected.suffix(frames.count)))
   }
 
-  @Test("a pad that loses its peer in mid stream does not stop the others")
+  @Test("a pad that loses its peer mid-stream does not stop the others")
   func unlinked() async throws {
     try await OwnMovie.make(path, frames: 45)
     let (pipeline, demuxer, taps) = try playing(["left", "right"])

@@ -21,7 +21,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "each eye of a foreign movie decodes to the frames that are known of it",
+    "each eye of a foreign movie decodes to its reference frames",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func foreign(name: String) async throws {
     let facts = try #require(ForeignMovies.facts[name])
@@ -33,7 +33,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "samples of more than a megabyte keep their bytes, whether they are held or let go",
+    "samples of more than a megabyte keep their bytes, whether they are kept or released",
     arguments: ["queue ! ", ""])
   func largeSamples(queue: String) async throws {
     let caps = "video/x-raw,width=960,height=540"
@@ -55,7 +55,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "the frames of both eyes have the same times, also behind a parser and from decoders' threads",
+    "both eyes' frames have the same times, also after a parser and from decoders' threads",
     ForeignMovies.areThere, arguments: ForeignMovies.names)
   func times(name: String) async throws {
     let path = ForeignMovies.path(name)
@@ -121,7 +121,7 @@ struct MVHEVCDemuxTests {
     }
   }
 
-  @Test("the eyes' caps say all that a decoder or player wants to know")
+  @Test("the eyes' caps have all that a decoder or player needs")
   func caps() async throws {
     try await OwnMovie.make(path, frames: 4, mux: "hero-eye=right")
     let taken = try await DemuxRun.file(path, pads)
@@ -145,7 +145,7 @@ struct MVHEVCDemuxTests {
   }
 
   @Test(
-    "a track that is neither picture nor sound comes as its samples are",
+    "the samples of a track that is neither video nor audio are output unchanged",
     arguments: ["", "queue !"])
   func metadata(between: String) async throws {
     let subtitles = folder.path("subtitles.srt")
@@ -164,7 +164,7 @@ struct MVHEVCDemuxTests {
     #expect(text.buffer.duration == .second / 2)
   }
 
-  @Test("demultiplexed and multiplexed again, samples and what describes them are the same bytes")
+  @Test("demultiplexed and multiplexed again, samples and descriptions are the same bytes")
   func roundTrip() async throws {
     try await OwnMovie.make(
       path, mux: "hero-eye=left baseline=19.24 horizontal-field-of-view=71.5",
@@ -215,7 +215,7 @@ struct MVHEVCDemuxTests {
     }
   }
 
-  @Test("what a foreign vexu says and nobody here knows is kept, whatever is changed of the rest")
+  @Test("unknown content of a foreign vexu is kept, whatever else is changed")
   func unknownExtendedUsage() async throws {
     let (changed, copy) = (folder.path("changed.mov"), folder.path("copy.mov"))
     try await OwnMovie.make(path, frames: 4, mux: "baseline=19.24")

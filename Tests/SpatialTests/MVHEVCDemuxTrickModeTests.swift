@@ -67,7 +67,7 @@ struct MVHEVCDemuxTrickModeTests {
   }
 
   @Test(
-    "key units come alone, each up to the next one, and nothing else is read; sound is a gap",
+    "key units come alone, each up to the next; nothing else is read, and audio is a gap",
     arguments: [4.0, -4.0])
   func keyUnits(rate: Double) async throws {
     try await OwnMovie.make(path, frames: 75, sound: true)
@@ -105,7 +105,7 @@ struct MVHEVCDemuxTrickModeTests {
     #expect(bytesRead > 0 && bytesRead <= sizes.reduce(0, +))
   }
 
-  @Test("a decoder shows every key frame, and none else, forwards and backwards")
+  @Test("a decoder shows every keyframe, and no others, forwards and backwards")
   func decoded() async throws {
     try await OwnMovie.make(path, frames: 45)
     for eye in ["left", "right"] {
@@ -125,7 +125,7 @@ struct MVHEVCDemuxTrickModeTests {
     }
   }
 
-  @Test("only what is asked for is left out: sound without key units, key units without sound")
+  @Test("only the requested streams are left out: audio without key units, key units without audio")
   func oneOfThem() async throws {
     try await OwnMovie.make(path, frames: 40, sound: true)
     let pads = ["video_0", "audio_0"]

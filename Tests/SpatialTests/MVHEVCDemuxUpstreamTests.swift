@@ -79,7 +79,7 @@ struct MVHEVCDemuxUpstreamTests {
   }
 
   @Test(
-    "from a server that gives no parts of files, a movie is played as it comes, and not sought",
+    "from a server without range requests, a movie is played in order, without seeking",
     .tags(.judge),
     hasHTTP, arguments: ["", "queue !", "queue2 !"])
   func serverWithoutRanges(between: String) async throws {
@@ -104,7 +104,7 @@ struct MVHEVCDemuxUpstreamTests {
 
   // MARK: An index that comes late
 
-  @Test("much media before the index of what cannot be sought goes into a file, and is played")
+  @Test("large media before the index of an unseekable source is kept in a file, and played")
   func spooled() async throws {
     try await OwnMovie.make(path, frames: 40)
     let expected = try await DemuxRun.file(path, pads)
@@ -135,7 +135,7 @@ struct MVHEVCDemuxUpstreamTests {
   // MARK: Seeks that are refused
 
   @Test(
-    "a flushing seek that makes no sense drops nothing, and playing goes on",
+    "a flushing seek that makes no sense drops nothing, and playback continues",
     arguments: ["", "queue !"])
   func refusedSeek(between: String) async throws {
     try await OwnMovie.make(path, frames: 60)
@@ -162,7 +162,7 @@ struct MVHEVCDemuxUpstreamTests {
 
   // MARK: Times of elementary streams
 
-  @Test("a stream without timestamps has those of the framerate that is asked for")
+  @Test("a stream without timestamps gets those of the requested framerate")
   func frameRate() async throws {
     try await OwnMovie.make(path, frames: 12)
     let stream = folder.path("stream.hevc")

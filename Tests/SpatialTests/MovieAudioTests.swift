@@ -32,7 +32,7 @@ struct MovieAudioTests {
   private static let exceptions = ["channel-mask", "streamheader"]
 
   @Test(
-    "sound of FFmpeg's movies has the caps and the bytes that qtdemux gives", .tags(.judge),
+    "audio of FFmpeg's movies has the caps and bytes of qtdemux", .tags(.judge),
     Python.hasAVTrait)
   func sameAsQtdemux() async throws {
     let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
@@ -63,7 +63,7 @@ struct MovieAudioTests {
   }
 
   @Test(
-    "PCM in its ISO forms and with little-endian numbers is what FFmpeg says it is", .tags(.judge),
+    "PCM in its ISO forms and with little-endian numbers equals FFmpeg's", .tags(.judge),
     Python.hasAVTrait,
     arguments: [
       ("pcm_s16le-2.mp4", "S16LE"), ("pcm_s16be-2.mp4", "S16BE"), ("pcm_s24le-2.mp4", "S24LE"),
@@ -139,7 +139,7 @@ struct MovieAudioTests {
   ]
 
   @Test(
-    "sound that is multiplexed, demultiplexed and multiplexed again has the same bytes throughout",
+    "audio that is multiplexed, demultiplexed and multiplexed again keeps its bytes",
     .tags(.judge),
     Python.hasAVTrait, arguments: kinds)
   func roundTrip(kind: Kind) async throws {
@@ -188,7 +188,7 @@ struct MovieAudioTests {
     """
 
   @Test(
-    "the records that are made of AC-3 and E-AC-3 are FFmpeg's", .tags(.judge), Python.hasAVTrait)
+    "the records made from AC-3 and E-AC-3 equal FFmpeg's", .tags(.judge), Python.hasAVTrait)
   func surroundRecords() async throws {
     let names = ["ac3-2.mp4", "ac3-6.mp4", "eac3-2.mp4", "eac3-6.mp4"]
     let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
@@ -207,7 +207,7 @@ struct MovieAudioTests {
   }
 
   @Test(
-    "sound that nobody here knows comes out as it is, with its fourcc, and goes in again",
+    "unknown audio is output unchanged with its fourcc, and can be multiplexed again",
     arguments: [MovieContainer.mp4, .quickTime])
   func unknown(container: MovieContainer) async throws {
     var entry = AudioSampleEntry(
@@ -243,7 +243,7 @@ struct MovieAudioTests {
     #expect(one.content(of: try one.audio()) == two.content(of: try two.audio()))
   }
 
-  @Test("sound that says too little of itself is refused with what to do about it")
+  @Test("audio with insufficient caps is refused with advice")
   func incomplete() async throws {
     for (caps, advice) in [
       ("audio/x-flac,framed=true", "flacparse"), ("audio/x-ac3,framed=true", "ac3parse"),

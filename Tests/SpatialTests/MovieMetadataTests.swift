@@ -74,7 +74,7 @@ struct MovieMetadataTests {
     items.sorted { ($0.key, "\($0.value)") < ($1.key, "\($1.value)") }
   }
 
-  @Test("all that a movie and its track say is kept", arguments: MovieContainer.allCases)
+  @Test("all metadata of a movie and its track is kept", arguments: MovieContainer.allCases)
   func everything(container: MovieContainer) async throws {
     try await make(container: container)
     try await remux(container: container)
@@ -96,7 +96,7 @@ struct MovieMetadataTests {
     #expect(tracks.1.creationTime == tracks.0.creationTime)
   }
 
-  @Test("what GStreamer has tags for comes as tags")
+  @Test("metadata that GStreamer has tags for is output as tags")
   func tags() async throws {
     try await make()
     let pipeline = try pipeline(
@@ -118,7 +118,7 @@ struct MovieMetadataTests {
   }
 
   @Test(
-    "FFmpeg finds where, when and with what a movie was shot that was made again of its eyes",
+    "FFmpeg finds place, date and camera of a movie that was remade from its eyes",
     .tags(.judge),
     Python.hasAVTrait)
   func wovenEyes() async throws {
@@ -145,7 +145,7 @@ struct MovieMetadataTests {
       ])
   }
 
-  @Test("a movie that tells its place in user data, and its date in its header, keeps both")
+  @Test("a movie with its place in user data, and its date in its header, keeps both")
   func userData() async throws {
     let place = Array("+48.8577+002.2950/".utf8)
     let metadata = MovieMetadata(
@@ -160,7 +160,7 @@ struct MovieMetadataTests {
     #expect(location?.value.string == "+48.8577+002.2950/")
   }
 
-  @Test("a date and a place that nobody understands stay as they are")
+  @Test("a date and a place in unknown formats stay as they are")
   func nonsense() async throws {
     for date in [
       "yesterday", "0000", "2024-13-01", "2024-02-30", "2024-01-01T25:00:00Z", "2024-01-01T",
@@ -176,7 +176,7 @@ struct MovieMetadataTests {
     }
   }
 
-  @Test("what an application or an element says wins over what the movie said")
+  @Test("metadata from the application or an element wins over the movie's")
   func corrected() async throws {
     try await make()
     let pipeline = try pipeline(
@@ -218,7 +218,7 @@ struct MovieMetadataTests {
     #expect(tags == (tag == "rotate-0" ? [] : [tag]))
   }
 
-  @Test("a movie of no eyes in particular is not called spatial")
+  @Test("a movie without stereo views is not called spatial")
   func plain() async throws {
     try await play(
       "videotestsrc num-buffers=3 ! video/x-raw,width=128,height=64 ! x265enc ! m.video_0 "

@@ -125,7 +125,7 @@ struct MovieOtherTracksTests {
     }
   }
 
-  @Test("where the eyes are woven again, their track has the references of the one they were in")
+  @Test("if the eyes are woven again, their track has the references of their original track")
   func eyes() async throws {
     try await make()
     let new = try await play("d.left ! queue ! m.left d.right ! queue ! m.right")
@@ -135,7 +135,7 @@ struct MovieOtherTracksTests {
     #expect(moments.references.first?.track == (try new.video().id))
   }
 
-  @Test("of two languages, the one that is not to be played unasked stays so")
+  @Test("of two languages, the one that is not played by default stays so")
   func languages() async throws {
     let pcm = AudioSampleEntry(
       coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 1, sampleRate: 8000)
@@ -167,7 +167,7 @@ struct MovieOtherTracksTests {
     }
   }
 
-  @Test("sound that begins seconds after the picture is not waited for, and begins then again")
+  @Test("audio that begins seconds after the picture is not waited for, and keeps its start")
   func lateSound() async throws {
     for sound in ["audio/x-raw,format=S16LE", "avenc_ac3 ! ac3parse"] {
       try await SpatialTests.play(
@@ -193,7 +193,7 @@ struct MovieOtherTracksTests {
       + "sbssplit name=s s.left ! queue ! m.left s.right ! queue ! m.right "
   }
 
-  @Test("a stream of metadata that says nothing of itself is refused")
+  @Test("a metadata stream without a description is refused")
   func unknown() async throws {
     let problem = try await failure(
       of: "fakesrc num-buffers=5 sizetype=fixed sizemax=100 format=time datarate=4800 ! "

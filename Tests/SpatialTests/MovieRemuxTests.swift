@@ -122,7 +122,7 @@ struct MovieRemuxTests {
   }
 
   @Test(
-    "st3d stays alone, or gets a vexu beside it where there is something to say",
+    "st3d stays alone, or gets a vexu if there is more to describe",
     arguments: [StereoscopicMode.leftRight, .rightLeft, .topBottom, .monoscopic])
   func stereoscopicMode(mode: StereoscopicMode) async throws {
     let path = try await movie(layered: false, container: .mp4) {
@@ -142,7 +142,7 @@ struct MovieRemuxTests {
     #expect(entry.extendedUsage?.projectionKind == nil)
   }
 
-  @Test("caps that somebody corrects on the way win over the boxes")
+  @Test("caps that are corrected on the way win over the boxes")
   func correctedCaps() async throws {
     let path = try await movie(layered: false, container: .mp4) {
       $0.stereoscopicMode = .leftRight
@@ -164,7 +164,7 @@ struct MovieRemuxTests {
     #expect(entry.contentLightLevel?.maximum == 1001)
   }
 
-  @Test("each of two tracks keeps what it says of its eyes")
+  @Test("each of two tracks keeps the description of its eyes")
   func twoTracks() async throws {
     let path = folder.path("two.mov")
     try await play(

@@ -40,7 +40,7 @@ struct MovieTests {
     #expect(file.movie.issues.isEmpty)
   }
 
-  @Test("frames of a rate that varies keep their times, and the last one its duration")
+  @Test("frames at a variable rate keep their times, and the last one its duration")
   func variableRate() async throws {
     try await play(
       "stereotestsrc num-buffers=9 ! video/x-raw,width=128,height=64,framerate=25/1 ! "
@@ -52,7 +52,7 @@ struct MovieTests {
     #expect(video.allSamples.map(\.duration) == Array(repeating: 3600, count: 9))
   }
 
-  @Test("sync samples are where keyframes are asked for")
+  @Test("sync samples are at the requested keyframes")
   func syncSamples() async throws {
     try await play(
       eyes(35, "width=128,height=64") + mux(to: path, "key-int-max=10 scene-cuts=false"))
@@ -125,7 +125,7 @@ struct MovieTests {
     #expect(tracks.map(\.language) == ["deu", "fra"])
   }
 
-  @Test("sound that outlasts the picture, and a picture that outlasts the sound, stay whole")
+  @Test("audio that is longer than the video, and video longer than the audio, stay complete")
   func lengths() async throws {
     for (frames, packets) in [(10, 200), (60, 10)] {
       try await play(

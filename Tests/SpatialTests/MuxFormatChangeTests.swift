@@ -67,7 +67,7 @@ struct MuxFormatChangeTests {
   }
 
   @Test(
-    "both eyes go on in another size, behind an initialization segment of its own", .tags(.judge),
+    "both eyes continue in another size, after an initialization segment of its own", .tags(.judge),
     Judge.isThere,
     arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
   func video(properties: String) async throws {
@@ -121,7 +121,7 @@ struct MuxFormatChangeTests {
   }
 
   @Test(
-    "two eyes that the muxer encodes go on in another size too", .tags(.judge), Judge.isThere,
+    "two eyes that the muxer encodes continue in another size, too", .tags(.judge), Judge.isThere,
     arguments: ["container=mp4", "container=mov", "container=cmaf", "chunk-duration=66666666"])
   func eyes(properties: String) async throws {
     // Keyframes come where they would without fragments.
@@ -140,7 +140,7 @@ struct MuxFormatChangeTests {
     try await checkTimes(buffers)
   }
 
-  @Test("sound goes on in another format, beside video that does not change")
+  @Test("audio continues in another format, while video does not change")
   func sound() async throws {
     let streams =
       "concat name=c ! queue ! mux.audio_0 "

@@ -55,7 +55,7 @@ struct MuxFragmentTests {
   }
 
   @Test(
-    "a stream of fragments holds what a progressive movie holds, for a sink that cannot be seeked in",
+    "a stream of fragments, for an unseekable sink, has the content of a progressive movie",
     arguments: ["mov", "mp4"])
   func streamed(container: String) async throws {
     let buffers = try await streamed("container=\(container) \(Self.third)")
@@ -75,7 +75,7 @@ struct MuxFragmentTests {
     try await Judge.expectEyes(path, folder, count: 40, width: 128, height: 128)
   }
 
-  @Test("caps say what the stream is, and hold what begins it; buffers say what they are")
+  @Test("caps have the variant and the header; buffers have their flags")
   func caps() async throws {
     let buffers = try await streamed("container=mp4 \(Self.third)")
     let caps = try #require(buffers.first?.caps.first)
@@ -112,7 +112,7 @@ struct MuxFragmentTests {
       try MovieFile(try write(whole, "whole.mp4")), try MovieFile(try write(buffers, "chunks.mp4")))
   }
 
-  @Test("what stays inside is a chunk, where there are any")
+  @Test("the latency is that of a chunk, if there are chunks")
   func chunkLatency() async throws {
     for (properties, latency) in [
       ("fragment-duration=2000000000", 2000),
@@ -140,7 +140,7 @@ struct MuxFragmentTests {
     }
   }
 
-  @Test("fragments begin with keyframes that encoders are asked for", arguments: ["mux", "enc"])
+  @Test("fragments begin with requested keyframes", arguments: ["mux", "enc"])
   func keyframes(element: String) async throws {
     // What is asked of an encoder that has already taken later pictures comes late: without
     // lookahead, it takes none.
@@ -162,7 +162,7 @@ struct MuxFragmentTests {
     #expect(starts.count == 4)
   }
 
-  @Test("an application has a fragment begin at a running time, and the header come again")
+  @Test("an application starts a fragment at a running time, and repeats the header")
   func actions() async throws {
     let pipeline = try pipeline(
       eyes(60, "width=128,height=64")
@@ -190,7 +190,7 @@ struct MuxFragmentTests {
     #expect(headers.filter { !$0.flags.contains(.discont) }.map(\.offset) == [7, 8, 9, 10, 11])
   }
 
-  @Test("at the end, the header says how long the movie is", arguments: ["rewrite", "update"])
+  @Test("at the end, the header has the movie's duration", arguments: ["rewrite", "update"])
   func headerUpdate(mode: String) async throws {
     let properties = "container=mp4 write-mehd=true header-update-mode=\(mode) \(Self.third)"
     try await play(movie(properties, "filesink location=\(path)"))
@@ -211,7 +211,7 @@ struct MuxFragmentTests {
   }
 
   @Test(
-    "edit lists are written as asked for, and pictures have the same times in any case",
+    "edit lists are written as requested, and pictures have the same times in any case",
     .tags(.judge),
     Judge.isThere,
     arguments: [
@@ -239,7 +239,7 @@ struct MuxFragmentTests {
     }
   }
 
-  @Test("mfra ends the file where it is wanted")
+  @Test("mfra ends the file if requested")
   func randomAccess() async throws {
     let buffers = try await streamed("container=mp4 write-mfra=true \(Self.third)")
     let bytes = buffers.flatMap(\.buffer.bytes)
@@ -285,7 +285,7 @@ struct MuxFragmentTests {
   }
 
   @Test(
-    "a recording that ends anywhere plays up to its last whole fragment", .tags(.judge),
+    "a recording that ends anywhere plays up to its last complete fragment", .tags(.judge),
     Judge.isThere)
   func torn() async throws {
     let pipeline = try pipeline(

@@ -75,7 +75,7 @@ struct MuxInBandTests {
   }
 
   @Test(
-    "what an encoder of plain H.265 gives goes in without a parser", .tags(.judge),
+    "the output of a plain H.265 encoder needs no parser", .tags(.judge),
     Python.hasAVTrait)
   func plain() async throws {
     let path = folder.path("plain.mov")
@@ -122,7 +122,7 @@ struct MuxInBandTests {
   }
 
   @Test(
-    "a file of nothing but layered H.265 becomes a movie with its frames in order", .tags(.judge),
+    "a raw layered H.265 file becomes a movie with its frames in order", .tags(.judge),
     Judge.isThere)
   func elementaryFile() async throws {
     let (movie, stream) = (folder.path("movie.mov"), folder.path("stream.hevc"))

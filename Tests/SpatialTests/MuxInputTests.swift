@@ -27,7 +27,7 @@ struct MuxInputTests {
     pad.putGaps { numbers.contains(($0 + 1_000_000) / 33_333_333) }
   }
 
-  @Test("a GAP event in both eyes is no frame and no lack", arguments: ["mux", "enc"])
+  @Test("a GAP event in both eyes is no frame, and none is missing", arguments: ["mux", "enc"])
   func gaps(element: String) async throws {
     let encoder =
       element == "mux" ? "" : "mvhevcenc name=enc speed-preset=ultrafast ! queue ! mux.video_0 "
@@ -41,7 +41,7 @@ struct MuxInputTests {
     #expect(try MovieFile(path).video().samples.count == 7)
   }
 
-  @Test("a GAP event in one eye is a lack of that eye")
+  @Test("a GAP event in one eye is a missing frame of that eye")
   func oneGap() async throws {
     let pipeline = try pipeline(eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast"))
     let pad = try #require(pipeline.element(named: "s")?.staticPad("left"))
@@ -51,7 +51,7 @@ struct MuxInputTests {
     #expect(try MovieFile(path).video().samples.count == 9)
   }
 
-  @Test("sound that starts after a long silence does not hold up the pictures", arguments: [1, 60])
+  @Test("audio that starts after a long silence does not delay the pictures", arguments: [1, 60])
   func lateSound(factor: Int) async throws {
     // What waits in the queues lasts for less than the silence.
     let (frames, start) = (30 * factor, factor * 700_000_000)
@@ -72,7 +72,7 @@ struct MuxInputTests {
     #expect(Double(silence.duration) / Double(file.movie.timescale) == 0.7 * Double(factor))
   }
 
-  @Test("a stream that ends before it says what it is is left out, with a warning")
+  @Test("a stream that ends before its caps is left out, with a warning")
   func emptySound() async throws {
     let messages = try await play(
       eyes(10, "width=128,height=64")
@@ -83,7 +83,7 @@ struct MuxInputTests {
     #expect(file.tracks("soun").isEmpty)
   }
 
-  @Test("there is no further pad after the first frame, and the movie goes on")
+  @Test("no pad can be requested after the first frame, and the movie continues")
   func latePad() async throws {
     let pipeline = try pipeline(
       eyes(-1, "width=128,height=64").replacing("stereotestsrc", with: "stereotestsrc is-live=true")
@@ -99,7 +99,7 @@ struct MuxInputTests {
   }
 
   @Test(
-    "data that is not counted in time is refused with what to do",
+    "data without a time segment is refused with advice",
     arguments: ["mux", "enc", "pack"])
   func bytes(element: String) async throws {
     let frames =
@@ -132,7 +132,7 @@ struct MuxInputTests {
     #expect(problem.message.contains("1001 bytes"), "\(problem)")
   }
 
-  @Test("AAC without codec_data is refused with what to do")
+  @Test("AAC without codec_data is refused with advice")
   func unparsedAAC() async throws {
     let problem = try await refusal(
       ofSound: "sizemax=100 datarate=4800 ! "
@@ -156,7 +156,7 @@ struct MuxInputTests {
   }
 
   @Test(
-    "packed coded video is taken as it is, and the file says how it is packed",
+    "packed coded video is written unchanged, and the file has its packing",
     arguments: [
       ("side-by-side", 0), ("side-by-side", 1), ("top-bottom", 0), ("side-by-side", 0x4001),
     ])
@@ -226,7 +226,7 @@ struct MuxInputTests {
     return FileManager.default.fileExists(atPath: path) ? path : nil
   }()
 
-  @Test("a movie of a live source ends well when its sources are told to")
+  @Test("a movie of a live source is complete when its sources end")
   func live() async throws {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=128,height=64 ! sbssplit name=s "

@@ -45,7 +45,7 @@ struct MuxRecordingTests {
     gst_element_release_request_pad(mux.pointer, pad.pointer)
   }
 
-  @Test("a seek is refused, and what has been written stays")
+  @Test("a seek is refused, and the written data stays")
   func seek() async throws {
     let (pipeline, tap) = try await recording()
     #expect(!pipeline.seek(to: 0))
@@ -75,14 +75,14 @@ struct MuxRecordingTests {
     return (try file.video().seconds, try file.audio().seconds)
   }
 
-  @Test("releasing the sound's pad ends its track, and the movie goes on", .tags(.long))
+  @Test("releasing the audio's pad ends its track, and the movie continues", .tags(.long))
   func releaseSound() async throws {
     let (pictures, sound) = try await recorded(releasing: "audio_0")
     #expect(sound > 0)
     #expect(pictures > sound + 1)
   }
 
-  @Test("releasing an eye ends both eyes' track, and the sound goes on", .tags(.long))
+  @Test("releasing an eye ends both eyes' track, and the audio continues", .tags(.long))
   func releaseEye() async throws {
     let (pictures, sound) = try await recorded(releasing: "left")
     #expect(pictures > 0)
@@ -90,7 +90,7 @@ struct MuxRecordingTests {
   }
 
   @Test(
-    "releasing an eye where there is nothing else finishes the movie", arguments: ["left", "right"])
+    "releasing an eye of a movie without other streams finishes it", arguments: ["left", "right"])
   func releaseLast(eye: String) async throws {
     let (pipeline, tap) = try await recording(sound: false)
     try release(eye, of: pipeline)
@@ -117,7 +117,7 @@ struct MuxRecordingTests {
     }
   }
 
-  @Test("caps of coded video that get more exact in mid stream change nothing")
+  @Test("caps of coded video that get more exact mid-stream change nothing")
   func refinedVideo() async throws {
     let pipeline = try pipeline(
       eyes(20, "width=128,height=64").replacing("mux.", with: "enc.")
@@ -130,7 +130,7 @@ struct MuxRecordingTests {
     #expect(try MovieFile(path).video().samples.count == 20)
   }
 
-  @Test("caps of raw eyes that get more exact in mid stream change nothing")
+  @Test("caps of raw eyes that get more exact mid-stream change nothing")
   func refinedEyes() async throws {
     let pipeline = try pipeline(
       eyes(20, "width=128,height=64")
@@ -142,7 +142,7 @@ struct MuxRecordingTests {
     #expect(try MovieFile(path).video().samples.count == 20)
   }
 
-  @Test("caps of sound that get more exact in mid stream change nothing")
+  @Test("caps of audio that get more exact mid-stream change nothing")
   func refinedSound() async throws {
     let pipeline = try pipeline(
       "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
@@ -154,7 +154,7 @@ struct MuxRecordingTests {
     #expect(try MovieFile(path).audio().samples.count > 15)
   }
 
-  @Test("a codec's configuration that changes in mid stream is still an error")
+  @Test("a codec's configuration that changes mid-stream is still an error")
   func changedSound() async throws {
     let pipeline = try pipeline(
       "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "

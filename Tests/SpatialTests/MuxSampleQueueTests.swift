@@ -29,13 +29,13 @@ struct MuxSampleQueueTests {
     return tap.buffers.count
   }
 
-  @Test("small samples leave together", arguments: ["", "fragment-duration=2000000000"])
+  @Test("small samples are sent together", arguments: ["", "fragment-duration=2000000000"])
   func small(properties: String) async throws {
     let count = try await write(size: 100, folder.path("small.mov"), properties)
     #expect(count < Self.count / 4, "\(count)")
   }
 
-  @Test("large samples leave as they come, without copies")
+  @Test("large samples are sent one by one, without copies")
   func large() async throws {
     // With the header, the index, and the size of the media data.
     #expect(try await write(size: 10_000, folder.path("large.mov")) == Self.count + 3)

@@ -30,7 +30,7 @@ struct MuxSoundTests {
     """
 
   @Test(
-    "what an encoder gives goes into a movie without a parser, and is heard in full", .tags(.judge),
+    "the output of an encoder needs no parser, and is complete in the movie", .tags(.judge),
     Python.hasAVTrait,
     arguments: encoders.keys.sorted().flatMap { name in
       // Two codings are QuickTime's alone.
@@ -57,7 +57,7 @@ struct MuxSoundTests {
     }
   }
 
-  @Test("sound that is not cut into frames is refused with what to do")
+  @Test("audio that is not split into frames is refused with advice")
   func unframed() async throws {
     let failure = try await failure(
       of: "audiotestsrc num-buffers=50 ! avenc_ac3 ! capssetter caps=audio/x-ac3,framed=false ! "
@@ -70,7 +70,7 @@ struct MuxSoundTests {
       + "queue ! mux.audio_\(number) "
   }
 
-  @Test("several tracks of sound are alternatives, of which one is played")
+  @Test("several audio tracks are alternatives, and one is enabled")
   func alternatives() async throws {
     try await play(
       eyes(5, "width=128,height=64") + sound(0, "taginject tags=language-code=en !")
@@ -85,7 +85,7 @@ struct MuxSoundTests {
     #expect(try file.video().isEnabled)
   }
 
-  @Test("one track of sound is no alternative to anything")
+  @Test("a single audio track has no alternate group")
   func single() async throws {
     try await play(
       eyes(5, "width=128,height=64") + sound(0)
@@ -95,7 +95,7 @@ struct MuxSoundTests {
     #expect(track.isEnabled)
   }
 
-  @Test("what a movie says of its tracks of sound stays")
+  @Test("a movie's grouping of its audio tracks stays")
   func remux() async throws {
     try await play(
       eyes(5, "width=128,height=64") + sound(0) + sound(1)

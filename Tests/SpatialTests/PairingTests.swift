@@ -122,7 +122,7 @@ struct PairingTests {
     #expect(counts.pairs >= 198 && counts.left <= 2 && (3...6).contains(counts.right), "\(counts)")
   }
 
-  @Test("the tolerance and the offset are what the properties say, in nanoseconds")
+  @Test("the tolerance and the offset are those of the properties, in nanoseconds")
   func properties() throws {
     let left = (0..<50).map { 100 + $0 * 40 }
     let right = left.map { $0 + 7 }

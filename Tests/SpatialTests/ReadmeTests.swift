@@ -41,7 +41,7 @@ struct ReadmeTests {
   }
 
   @Test(
-    "no line but the one with sound waits for sound that a movie does not have", .tags(.process))
+    "only the pipeline with audio waits for audio that a movie does not have", .tags(.process))
   func silentMovies() throws {
     try BuiltPlugin.require()
     let lines = Self.pipelines.filter {
@@ -56,7 +56,7 @@ struct ReadmeTests {
   }
 
   @Test(
-    "the README's lines with the command convert a movie, tell what it is and show it",
+    "the README's commands convert a movie, describe it and show it",
     .tags(.process))
   func commandRuns() throws {
     try BuiltPlugin.require()
@@ -151,7 +151,7 @@ struct ReadmeTests {
     }
   }
 
-  @Test("the demo converts its own movie and says what came out")
+  @Test("the demo converts its own movie and reports the result")
   func demoRuns() throws {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()

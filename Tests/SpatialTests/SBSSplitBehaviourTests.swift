@@ -27,7 +27,7 @@ struct SBSSplitBehaviourTests {
     return frame
   }
 
-  @Test("where the peers take GstVideoMeta, both eyes are the packed frame's own memory")
+  @Test("if the peers accept GstVideoMeta, both eyes are the packed frame's own memory")
   func references() throws {
     for harness in [left, right] { harness.takeVideoMeta() }
     left.play()
@@ -47,7 +47,7 @@ struct SBSSplitBehaviourTests {
     }
   }
 
-  @Test("where a peer takes no GstVideoMeta, its eye alone is a copy, tightly packed")
+  @Test("if a peer does not accept GstVideoMeta, only its eye is a copy, tightly packed")
   func copies() throws {
     left.takeVideoMeta()
     left.play()
@@ -65,7 +65,7 @@ struct SBSSplitBehaviourTests {
   }
 
   @Test(
-    "frame by frame, a peer without GstVideoMeta gets frames that lie as their caps say",
+    "frame by frame, a peer without GstVideoMeta gets frames with the layout of their caps",
     arguments: [true, false])
   func frameByFrame(takesReferences: Bool) throws {
     if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
@@ -141,7 +141,7 @@ struct SBSSplitBehaviourTests {
   }
 
   @Test(
-    "a frame that is smaller than its caps or its meta say is an error, referred to or copied",
+    "a frame that is smaller than its caps or its meta is an error, as reference and as copy",
     arguments: ["GRAY8", "RGB", "I420", "NV12", "I420_10LE"], [true, false])
   func cutOff(format: String, takesReferences: Bool) throws {
     if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
@@ -164,7 +164,7 @@ struct SBSSplitBehaviourTests {
     #expect(left.push(Buffer([UInt8](repeating: 7, count: info.size))) == .ok)
   }
 
-  @Test("a frame in several memories is split all the same", arguments: [true, false])
+  @Test("a frame in several memories is split, too", arguments: [true, false])
   func severalMemories(takesReferences: Bool) throws {
     if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
     left.play()
@@ -194,7 +194,7 @@ struct SBSSplitBehaviourTests {
     }
   }
 
-  @Test("a flush that comes back in the thread that pushes neither traps nor stops the stream")
+  @Test("a flush that re-enters in the pushing thread neither traps nor stops the stream")
   func flushFromDownstream() throws {
     left.play()
     left.setSourceCaps(Self.caps)
@@ -249,7 +249,7 @@ struct SBSSplitBehaviourTests {
     #expect(left.push(frame()) != .ok)
   }
 
-  @Test("caps may change in mid stream, and each eye's follow")
+  @Test("caps may change mid-stream, and each eye's follow")
   func capsChange() throws {
     left.play()
     for width in [64, 128, 32] {
@@ -315,7 +315,7 @@ struct SBSSplitBehaviourTests {
     #expect(count == 2)
   }
 
-  @Test("a CAPS query at the sink gives what holds two of the eyes that the peers take")
+  @Test("a CAPS query at the sink returns frames with two of the eyes that the peers accept")
   func capsQuery() throws {
     left.setSinkCaps("video/x-raw,format=NV12,width=100,height=50")
     right.setSinkCaps("video/x-raw,format={NV12,I420},width=[50,200],height=50")
@@ -332,7 +332,7 @@ struct SBSSplitBehaviourTests {
     #expect(try !takes("format=NV12,width=300,height=50"))
   }
 
-  @Test("a peer that takes GPU memory alone leaves nothing to offer")
+  @Test("if a peer accepts only GPU memory, there are no caps")
   func capsFeatures() throws {
     left.setSinkCaps("video/x-raw(memory:GLMemory),format=RGBA")
     left.play()
@@ -353,7 +353,7 @@ struct SBSSplitBehaviourTests {
     }
   }
 
-  @Test("with one eye unlinked the other flows; with none the source is told so")
+  @Test("with one eye unlinked the other flows; with none the source gets not-linked")
   func unlinked() async throws {
     let source = "stereotestsrc num-buffers=3 ! video/x-raw,width=64,height=32 ! sbssplit name=s"
     for eye in ["left", "right"] {
@@ -365,7 +365,7 @@ struct SBSSplitBehaviourTests {
   }
 
   @Test(
-    "what cannot be split is refused with a reason",
+    "unsplittable video is refused with a reason",
     arguments: [
       ("width=65,height=16,format=I420", "side-by-side", "width is 65"),
       ("width=64,height=17,format=I420", "top-bottom", "height is 17"),
@@ -382,7 +382,7 @@ struct SBSSplitBehaviourTests {
     #expect(failure.message.contains(word), "\(failure)")
   }
 
-  @Test("an eye becomes a reference when its new peer takes GstVideoMeta, in mid stream")
+  @Test("an eye becomes a reference when its new peer accepts GstVideoMeta, mid-stream")
   func renegotiation() throws {
     left.play()
     left.setSourceCaps(Self.caps)
@@ -396,7 +396,7 @@ struct SBSSplitBehaviourTests {
     #expect(gst_buffer_peek_memory(eye.pointer, 0) == gst_buffer_peek_memory(packed.pointer, 0))
   }
 
-  @Test("an eye that is linked in mid stream gets its caps and flows", .tags(.process))
+  @Test("an eye that is linked mid-stream gets its caps and flows", .tags(.process))
   func lateLink() async throws {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=64,height=16,framerate=100/1 ! "

@@ -88,7 +88,7 @@ struct SBSSplitTests {
   }
 
   @Test(
-    "caps, property or shape say how the eyes are packed",
+    "the packing comes from caps, the property or the aspect ratio",
     arguments: [
       // The source's caps, the property, and an eye's size and pixel aspect ratio.
       ("width=640,height=180,multiview-mode=mono", "", 320, 180, 1, 1),

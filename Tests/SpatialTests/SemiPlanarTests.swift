@@ -59,7 +59,7 @@ struct SemiPlanarTests {
     #expect(try await split(format) == expected)
   }
 
-  @Test("the encoders code them to the same bytes", arguments: formats, [260, 258])
+  @Test("the encoders encode them to the same bytes", arguments: formats, [260, 258])
   func encoding(formats: (String, String), width: Int) async throws {
     let (format, planar) = formats
     let size = "width=\(width * 2),height=50"
@@ -83,7 +83,8 @@ struct SemiPlanarTests {
     #expect(try await written(format) == written(planar))
   }
 
-  @Test("an eye of odd size is coded, or refused in words", arguments: ["NV12", "P010_10LE"])
+  @Test(
+    "an eye of odd size is encoded, or refused with a message", arguments: ["NV12", "P010_10LE"])
   func oddSizes(format: String) async throws {
     for size in ["17x16", "16x17", "31x33"] {
       let parts = size.split(separator: "x")

@@ -38,7 +38,7 @@ struct SilentPadTests {
     try #require(pipeline.element(named: valve)).set("drop", isClosed ? "true" : "false")
   }
 
-  @Test("a live microphone that stops does not stop the recording, and is recorded when it is back")
+  @Test("a live microphone that stops does not stop the recording, and is recorded when it returns")
   func microphoneStops() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try start(pipeline, watching: "x")
@@ -58,7 +58,7 @@ struct SilentPadTests {
     #expect(Double(longest) / Double(audio.timescale) > 0.5)
   }
 
-  @Test("a recording ends that a dead microphone does not end with")
+  @Test("a recording ends even if a silent microphone does not")
   func microphoneDies() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try start(pipeline, watching: "x")
@@ -70,7 +70,7 @@ struct SilentPadTests {
     #expect(try MovieFile(path).video().samples.count > 20)
   }
 
-  @Test("a microphone that never gives anything has no track")
+  @Test("a microphone that never delivers anything has no track")
   func microphoneNeverStarts() async throws {
     let pipeline = try live(
       recording, sound: microphone.replacing("name=audio", "name=audio drop=true"))
@@ -102,7 +102,7 @@ struct SilentPadTests {
   }
 
   @Test(
-    "an eye that stops is passed over, and pairs go on when it is back",
+    "an eye that stops is skipped, and pairs continue when it returns",
     arguments: ["stereopack", "mvhevcenc speed-preset=ultrafast tune=zerolatency"],
     ["left", "right"])
   func eyeStops(element: String, eye: String) async throws {
@@ -139,7 +139,7 @@ struct SilentPadTests {
     #expect(failure.message.contains("right"), "\(failure)")
   }
 
-  @Test("a movie goes without a sound that a demuxer never had")
+  @Test("a movie is written without an audio stream that the demuxer never had")
   func unlinkedSound() async throws {
     let messages = try await play(
       eyes(20, "format=I420,width=128,height=64,framerate=30/1")
@@ -152,7 +152,7 @@ struct SilentPadTests {
     #expect(file.tracks("soun").isEmpty)
   }
 
-  @Test("a pause of a live recording gives nothing up")
+  @Test("a pause of a live recording drops no stream")
   func pause() async throws {
     let pipeline = try live(recording, sound: microphone)
     let tap = try start(pipeline, watching: "x")

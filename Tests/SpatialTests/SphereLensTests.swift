@@ -122,7 +122,7 @@ struct SphereLensTests {
     #expect(try MovieFile(copy).videoEntry() == entry)
   }
 
-  @Test("layered, copied, and coded anew, the lenses' bytes stay the same, unknown boxes too")
+  @Test("layered, copied and encoded again, the lenses' bytes stay the same, unknown boxes too")
   func layered() async throws {
     let paths = ["a", "b", "c"].map { folder.path("\($0).mov") }
     let lens = try #require(Lens(calibration(shift: 3), role: "mono"))
@@ -154,7 +154,7 @@ struct SphereLensTests {
     #expect(try MovieFile(paths[2]).videoEntry().extendedUsage?.projectionKind == "prim")
   }
 
-  @Test("bytes that are no lenses are the error of whoever draws, and of nobody else")
+  @Test("invalid lenses are an error only of elements that draw")
   func hostile() async throws {
     var huge = try #require(Lens(calibration(shift: 0), role: "mono"))
     huge.distortion?.k1 = .nan

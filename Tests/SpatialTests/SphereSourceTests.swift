@@ -49,7 +49,7 @@ struct SphereSourceTests {
   }
 
   @Test(
-    "a view of each projection is what the world shows there, in both eyes", .tags(.long),
+    "a view of each projection shows the world in that direction, in both eyes", .tags(.long),
     arguments: ["equirectangular", "half-equirectangular", "fisheye", "parametric"])
   func views(projection: String) async throws {
     let isWhole = projection == "equirectangular"
@@ -142,7 +142,7 @@ struct SphereSourceTests {
   }
 
   @Test(
-    "tags say what the picture is",
+    "tags describe the projection",
     arguments: [
       ("projection=equirectangular", "equirectangular", 360.0),
       ("projection=half-equirectangular", "half-equirectangular", 180),
@@ -167,7 +167,7 @@ struct SphereSourceTests {
     #expect(tags.double("spherical-fisheye-field-of-view") == (name == "fisheye" ? degrees : nil))
   }
 
-  @Test("the flat scene has no tags, and its caps are what they were")
+  @Test("the flat scene has no tags, and its caps do not change")
   func flat() async throws {
     for properties in ["", "projection=none", "projection=rectilinear"] {
       let pipeline = try pipeline("stereotestsrc name=s num-buffers=1 \(properties) ! fakesink")
@@ -180,7 +180,7 @@ struct SphereSourceTests {
   }
 
   @Test(
-    "an eye has the shape of its projection where nobody asks for another",
+    "an eye has its projection's aspect ratio by default",
     arguments: [
       ("equirectangular", "", 1920, 480), ("half-equirectangular", "", 1920, 960),
       ("fisheye", ",multiview-mode=top-bottom", 960, 1920),
@@ -206,7 +206,7 @@ struct SphereSourceTests {
     }
   }
 
-  @Test("behind a seek come the bytes that playing gives")
+  @Test("a seek gives the same bytes as playing")
   func seek() async throws {
     let description =
       "stereotestsrc num-buffers=40 projection=half-equirectangular ! "

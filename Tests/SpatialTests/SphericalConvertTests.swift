@@ -67,7 +67,7 @@ struct SphericalConvertTests {
     ("half-equirectangular", 90), ("fisheye", 88), ("cubemap", 180), ("equi-angular-cubemap", 180),
   ]
 
-  @Test("there and back, the picture is what it was", arguments: ways)
+  @Test("there and back, the picture is the same", arguments: ways)
   func roundTrip(way: (projection: String, degrees: Double)) throws {
     let picture = smooth(512, 256)
     let there = try begin(
@@ -89,7 +89,7 @@ struct SphericalConvertTests {
     #expect((again[128 * 512 + 4] == 0) == (way.degrees < 180))
   }
 
-  @Test("without a wish the output has as many pixels for a degree as the input")
+  @Test("by default, the output has as many pixels per degree as the input")
   func ownSize() throws {
     for (projection, size) in [
       ("equirectangular", [512, 256]), ("half-equirectangular", [256, 256]),
@@ -143,7 +143,7 @@ struct SphericalConvertTests {
     return last
   }
 
-  @Test("the projection comes from the tags, and the output's goes on in them")
+  @Test("the projection comes from the tags, and the output's is in its tags")
   func tagged() throws {
     let harness = try begin(
       Self.whole, ["output-projection": "fisheye", "output-fisheye-field-of-view": "200"])
@@ -177,7 +177,7 @@ struct SphericalConvertTests {
     }
   }
 
-  @Test("what one converter says the next one understands", arguments: ways)
+  @Test("one converter understands another's tags", arguments: ways)
   func chain(way: (projection: String, degrees: Double)) async throws {
     try await play(
       "videotestsrc num-buffers=2 ! video/x-raw,format=I420,width=256,height=128 ! "
@@ -204,7 +204,7 @@ struct SphericalConvertTests {
     #expect(try draw(looking, picture) == drawn)
   }
 
-  @Test("bounds say which part of the sphere the picture shows")
+  @Test("bounds select the part of the sphere that the picture shows")
   func bounds() throws {
     let harness = try begin(
       "video/x-raw,format=GRAY8,width=256,height=256,framerate=25/1", [:],
@@ -222,7 +222,7 @@ struct SphericalConvertTests {
   // MARK: What comes from outside
 
   @Test(
-    "figures that are none are refused or ignored",
+    "values that are not numbers are refused or ignored",
     arguments: [
       "nan,0,0", "inf,-inf,nan", "1e308,1e308,1e308", "1e999,0,0", "1,2", "1,2,3,4", "", ",,",
       "a,b,c",

@@ -53,7 +53,7 @@ struct SphericalConvertV360Tests {
     from("equi-angular-cubemap", 388, 264, "eac:equirect"),
   ]
 
-  @Test("pixels come from where v360 takes them", .tags(.judge), arguments: ways)
+  @Test("pixels come from the same positions as in v360", .tags(.judge), arguments: ways)
   func coordinates(way: Way) throws {
     for (yaw, pitch, roll) in [(0, 0, 0), (30, 20, 25), (-100, -50, 170)] {
       var agreeing = 0

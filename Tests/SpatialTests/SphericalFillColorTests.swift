@@ -131,7 +131,7 @@ struct SphericalFillColorTests {
     }
   }
 
-  @Test("GStreamer's own converter makes the same of a colour")
+  @Test("GStreamer's own converter gives the same colour")
   func judge() throws {
     for format in ["I420", "I420_10LE"] {
       for colorimetry in ["bt601", "bt709", "bt2020", "1:4:7:1"] {
@@ -155,7 +155,7 @@ struct SphericalFillColorTests {
     }
   }
 
-  @Test("a change takes effect with the next frame, and only where the input shows nothing")
+  @Test("a change takes effect with the next frame, and only outside the input's picture")
   func change() throws {
     let drawing = try begin("sphericalconvert", "I420,colorimetry=bt709", [:])
     var seen: [[[UInt8]]] = []
@@ -169,7 +169,7 @@ struct SphericalFillColorTests {
     #expect(seen == [black, black, [[235], [128], [128]], [[63], [102], [240]], black])
   }
 
-  @Test("text that is no colour is black to GStreamer, and stops nothing")
+  @Test("text that is no colour is black to GStreamer, without an error")
   func noColour() throws {
     let drawing = try begin("sphericalview", "I420,colorimetry=bt709", ["yaw": "180"])
     for value in ["0x100000000", "99999999999999999999", "nan", "red", "", "-"] {

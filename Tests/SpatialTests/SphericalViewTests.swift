@@ -70,7 +70,7 @@ struct SphericalViewTests {
     return harness.pushUpstream(Event(adopting: gst_event_new_navigation(structure)))
   }
 
-  @Test("the middle of the view is where one looks, and looking around says no new caps")
+  @Test("the middle of the view is the view direction, and changing it needs no new caps")
   func looking() throws {
     begin(Self.whole, ["projection": "equirectangular", "field-of-view": "60"])
     var caps = 0
@@ -87,7 +87,7 @@ struct SphericalViewTests {
     #expect(found.int("width") == 64 && found.int("height") == 36)
   }
 
-  @Test("without a wish the view has as many pixels for a degree as the input")
+  @Test("by default, the view has as many pixels per degree as the input")
   func ownSize() throws {
     let harness = try #require(Harness("sphericalview"))
     harness.element.set("projection", "equirectangular")
@@ -129,7 +129,7 @@ struct SphericalViewTests {
     }
   }
 
-  @Test("the projection comes from the stream's tags, which then say what is true of the view")
+  @Test("the projection comes from the stream's tags, and the output's tags describe the view")
   func tags() throws {
     begin(Self.whole, ["field-of-view": "70"])
     let tags = TagList()
@@ -149,14 +149,14 @@ struct SphericalViewTests {
     #expect(last?.double("stereo-horizontal-field-of-view") == 70)
   }
 
-  @Test("where nothing says the projection, that is the error")
+  @Test("an unknown projection is an error")
   func nothingSaid() async throws {
     let failure = try await failure(
       of: "videotestsrc num-buffers=1 ! video/x-raw,width=64,height=32 ! sphericalview ! fakesink")
     #expect(failure.message.contains("set the property projection"))
   }
 
-  @Test("what is grabbed stays under the pointer")
+  @Test("the grabbed point stays under the pointer")
   func grabbing() throws {
     begin(Self.whole, ["projection": "equirectangular", "field-of-view": "60", "yaw": "20"])
     let before = try show(ramp())
@@ -214,7 +214,7 @@ struct SphericalViewTests {
     }
   }
 
-  @Test("a path turns the view with the stream's time, and nobody else does")
+  @Test("a path turns the view with the stream's time, and nothing else does")
   func path() throws {
     let folder = try TemporaryFolder()
     let file = try folder.write("time,yaw,field-of-view\n0,-40,60\n2,40,60", to: "a.csv")
@@ -230,7 +230,7 @@ struct SphericalViewTests {
   }
 
   @Test(
-    "a path that cannot be followed is the error",
+    "an invalid path is an error",
     arguments: [
       ("none.csv", "There is no file"), (".", "it is not a regular file"), ("bad.csv", "line 2"),
     ])

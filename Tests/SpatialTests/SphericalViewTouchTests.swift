@@ -8,7 +8,7 @@ import Testing
 
 /// `sphericalview` under fingers.
 extension SphericalViewTests {
-  @Test("what one finger holds stays under it; two pinch the field of view")
+  @Test("the point under one finger stays there; two fingers pinch the field of view")
   func touching() throws {
     begin(Self.whole, ["projection": "equirectangular", "field-of-view": "60", "yaw": "20"])
     let none = GST_NAVIGATION_MODIFIER_NONE
@@ -61,7 +61,7 @@ extension SphericalViewTests {
     #expect(view() == left)
   }
 
-  @Test("fingers at places that are none, and upon each other, leave a view that can be shown")
+  @Test("fingers at invalid or equal positions leave a valid view")
   func hostileFingers() throws {
     begin(Self.whole, ["projection": "equirectangular"])
     let events: [UnsafeMutablePointer<GstEvent>?] = [

@@ -61,7 +61,7 @@ struct StereoMovieTests {
   }
 
   @Test(
-    "two sources, one an eye, make the same movie as a packed one", .tags(.judge), Judge.isThere)
+    "two sources, one per eye, make the same movie as a packed one", .tags(.judge), Judge.isThere)
   func separateSources() async throws {
     let caps = "video/x-raw,width=320,height=180"
     try await play(
@@ -81,7 +81,7 @@ struct StereoMovieTests {
     try await Judge.expectEyes(path, folder, count: 10, width: 320, height: 180)
   }
 
-  @Test("a frame of 8192x4096 an eye is encoded", .tags(.long))
+  @Test("frames of 8192x4096 per eye are encoded", .tags(.long))
   func large() async throws {
     try await play(
       eyes(1, "width=16384,height=4096")
@@ -115,7 +115,7 @@ struct StereoMovieTests {
     return streams.map { $0.first?.caps.first?.string("colorimetry") }
   }
 
-  @Test("full range is in the file, and comes out again", arguments: ["mov", "mp4"])
+  @Test("full range is in the file, and in the demuxed caps", arguments: ["mov", "mp4"])
   func fullRange(container: String) async throws {
     try await play(
       "stereotestsrc num-buffers=2 ! video/x-raw,format=I420,width=128,height=64 ! "
@@ -131,7 +131,7 @@ struct StereoMovieTests {
     #expect(said == Array(repeating: "1:3:5:1", count: 3))
   }
 
-  @Test("full range that only the stream says is not lost")
+  @Test("full range that is only in the stream is not lost")
   func fullRangeOfStream() async throws {
     let source =
       "stereotestsrc num-buffers=2 ! video/x-raw,format=I420,width=128,height=64 ! "
@@ -200,7 +200,7 @@ struct StereoMovieTests {
     try MovieFile(path).videoEntry().spatialMetadata
   }
 
-  @Test("what nobody says is what Apple's players want to be said")
+  @Test("unset values get the defaults that Apple's players need")
   func defaults() async throws {
     try await play(eyes(2, "width=128,height=64") + mux(to: path))
     let metadata = try spatialMetadata()
@@ -252,7 +252,7 @@ struct StereoMovieTests {
   }
 
   @Test(
-    "a movie whose second eye has predicted keyframes plays, and says what they saved",
+    "a movie whose second eye has predicted keyframes plays, and reports the savings",
     .tags(.judge),
     Judge.isThere)
   func interView() async throws {
@@ -270,7 +270,7 @@ struct StereoMovieTests {
     try await Judge.expectEyes(path, folder, count: 50, width: 320, height: 180, above: 30)
   }
 
-  @Test("progress and the encoders' figures are told to the application")
+  @Test("progress and the encoders' statistics are posted to the application")
   func reports() async throws {
     let messages = try await play(eyes(10, "width=128,height=64") + mux(to: path))
     let progress = try #require(messages.named("mvhevcmux-progress").last)

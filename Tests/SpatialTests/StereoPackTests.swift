@@ -44,7 +44,7 @@ struct StereoPackTests {
   }
 
   @Test(
-    "an eye's own frames lie as their caps say for a peer without GstVideoMeta",
+    "an eye's own frames have the layout of their caps for a peer without GstVideoMeta",
     arguments: ["left", "right", "frame-by-frame"], [false, true])
   func memory(mode: String, takesMeta: Bool) throws {
     if takesMeta { left.takeVideoMeta() }
@@ -67,7 +67,7 @@ struct StereoPackTests {
     }
   }
 
-  @Test("a frame that is smaller than it says is an error in every mode")
+  @Test("a frame that is smaller than its caps is an error in every mode")
   func shortFrames() throws {
     for mode in ["left", "frame-by-frame", "side-by-side", "top-bottom"] {
       begin(mode)
@@ -85,7 +85,8 @@ struct StereoPackTests {
     }
   }
 
-  @Test("time codes, captions, reference timestamps and flags go on; the eye's place does not")
+  @Test(
+    "time codes, captions, reference timestamps and flags are copied; the eye's position is not")
   func metas() throws {
     for mode in ["side-by-side", "anaglyph", "left"] {
       begin(
@@ -109,7 +110,7 @@ struct StereoPackTests {
     }
   }
 
-  @Test("an access unit has what its picture had")
+  @Test("an access unit has the metas of its picture")
   func codedMetas() throws {
     let harness = try EncoderHarness(["option-string": "bframes=3:rc-lookahead=10"])
     for index in 0..<12 {
@@ -152,7 +153,7 @@ struct StereoPackTests {
   }
 
   @Test(
-    "a stream that says it is of the other eye is warned about",
+    "a stream that is marked as the other eye causes a warning",
     arguments: [
       "stereopack", "mvhevcenc speed-preset=ultrafast",
       "mvhevcmux speed-preset=ultrafast fragment-duration=1000000000",
@@ -170,7 +171,7 @@ struct StereoPackTests {
     }
   }
 
-  @Test("interlaced video is refused in words", arguments: ["interleaved", "mixed"])
+  @Test("interlaced video is refused with a message", arguments: ["interleaved", "mixed"])
   func interlaced(mode: String) async throws {
     let failure = try await failure(
       of: "videotestsrc num-buffers=3 ! "

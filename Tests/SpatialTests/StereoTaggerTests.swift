@@ -51,7 +51,7 @@ struct StereoTaggerTests {
     #expect(harness.sourceCaps?.isEqual(to: expected) == true)
   }
 
-  @Test("the eye replaces what the caps said")
+  @Test("the eye replaces the one in the caps")
   func eyeReplaces() throws {
     harness.element.set("eye", "left")
     harness.play()
@@ -64,7 +64,7 @@ struct StereoTaggerTests {
     #expect(!caps.has("multiview-flags"))
   }
 
-  @Test("with nothing set, buffers and caps pass as they are, and nothing is said")
+  @Test("with nothing set, buffers and caps pass unchanged, without messages")
   func passthrough() throws {
     harness.play()
     harness.setSourceCaps(Self.raw)
@@ -75,7 +75,7 @@ struct StereoTaggerTests {
     #expect(sentTags().isEmpty)
   }
 
-  @Test("what is set becomes stream tags, before the first buffer, once")
+  @Test("values that are set become stream tags, before the first buffer, once")
   func tags() throws {
     for (property, value) in [
       ("hero-eye", "right"), ("horizontal-field-of-view", "71.5"), ("baseline", "19.24"),
@@ -95,7 +95,7 @@ struct StereoTaggerTests {
     #expect(tags.string("stereo-projection") == "half-equirectangular")
   }
 
-  @Test("unset values are not written; a disparity adjustment of 0 is, where it is set")
+  @Test("unset values are not written; a disparity adjustment of 0 is, if it is set")
   func unset() throws {
     harness.element.set("disparity-adjustment", "0")
     harness.play()
@@ -142,7 +142,7 @@ struct StereoTaggerTests {
   }
 
   @Test(
-    "a value outside its range is not taken",
+    "a value outside its range is ignored",
     arguments: [
       ("horizontal-field-of-view", "361"), ("horizontal-field-of-view", "-1"),
       ("horizontal-field-of-view", "nan"), ("baseline", "-1"), ("baseline", "nan"),

@@ -15,7 +15,7 @@ struct StereoTestSourceTests {
       "stereotestsrc \(properties) ! video/x-raw\(caps) ! fakesink name=sink sync=false")[0]
   }
 
-  @Test("by default: side by side, 960x540 an eye, I420, 30 frames a second")
+  @Test("by default: side by side, 960x540 per eye, I420, 30 frames per second")
   func defaults() async throws {
     let frame = try #require(try await frames("", "num-buffers=1").first)
     let caps = try #require(frame.caps.first)
@@ -48,7 +48,7 @@ struct StereoTestSourceTests {
     try await frames(",format=I420,width=320,height=180,multiview-mode=\(eye)")
   }
 
-  @Test("the landscape and the objects lie as far apart as the scene says")
+  @Test("the landscape and the objects have the scene's disparities")
   func disparities() async throws {
     let scene = try #require(StereoTestScene(width: 320, height: 180))
     let (left, right) = (try await luma("left"), try await luma("right"))
@@ -114,7 +114,7 @@ struct StereoTestSourceTests {
     pipeline.setState(.null)
   }
 
-  @Test("live, frames come by the clock")
+  @Test("in live mode, frames follow the clock")
   func live() async throws {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true num-buffers=6 ! video/x-raw,width=32,height=16,framerate=20/1 ! "
@@ -128,7 +128,7 @@ struct StereoTestSourceTests {
   }
 
   @Test(
-    "sizes that hold no two equal eyes are refused with a reason",
+    "sizes that cannot hold two equal eyes are refused with a reason",
     arguments: ["width=33,height=16", "width=16,height=16", "width=32,height=16385"])
   func sizes(size: String) async throws {
     await #expect(throws: (any Error).self) {

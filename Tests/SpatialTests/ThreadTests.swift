@@ -64,7 +64,7 @@ struct ThreadTests {
   }
 
   @Test(
-    "an element stands what comes in from many threads at once", .tags(.long),
+    "an element survives calls from many threads at once", .tags(.long),
     arguments: Graph.allCases)
   func storm(graph: Graph) async throws {
     let folder = try TemporaryFolder()
@@ -138,7 +138,7 @@ struct ThreadTests {
     pipeline.setState(.null)
   }
 
-  @Test("what an element counts can be asked for while it counts")
+  @Test("an element's counters can be read while it counts")
   func statistics() async throws {
     let pipeline = try pipeline(
       Graph.encoded.rawValue.replacing("\n", with: " ")

@@ -88,7 +88,7 @@ struct TransportTests {
     }
   }
 
-  @Test("layered video links to no pad of one eye")
+  @Test("layered video does not link to a pad for one eye")
   func links() async throws {
     // Also through elements that take anything.
     for link in ["", "queue ! "] {
@@ -99,7 +99,7 @@ struct TransportTests {
   }
 
   @Test(
-    "where an eye would be lost, a warning says so",
+    "a lost eye causes a warning",
     arguments: [
       ("h265parse ! fakesink", "h265parse"), ("queue ! tee ! h265parse ! fakesink", "h265parse"),
       ("mp4mux ! filesink location=", "mp4mux"), ("qtmux ! filesink location=", "qtmux"),

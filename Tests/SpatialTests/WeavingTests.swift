@@ -32,7 +32,7 @@ struct WeavingTests {
   }
 
   @Test(
-    "two coded eyes are woven as they are, in any framing, for either hero eye", .tags(.judge),
+    "two coded eyes are woven unchanged, in any framing, for either hero eye", .tags(.judge),
     Judge.isThere,
     arguments: [
       ("", Eye.left), ("video/x-h265,stream-format=byte-stream,alignment=au !", .left),
@@ -63,7 +63,7 @@ struct WeavingTests {
   }
 
   @Test(
-    "with the README's options a cut in one eye alone leaves the pattern of both as it is",
+    "with the README's options, a cut in one eye alone does not change the GOP pattern",
     .tags(.long),
     arguments: ["left", "right"])
   func cutInOneEye(cut: String) async throws {
@@ -97,7 +97,7 @@ struct WeavingTests {
   }
 
   @Test(
-    "streams that cannot be woven are refused, each for its reason",
+    "streams that cannot be woven are refused with the reason",
     arguments: [
       // The right eye's caps, encoder options and filter, and a word of the message.
       ("width=160,height=180", "b-adapt=0:scenecut=0:open-gop=0:keyint=6", "", "size"),
@@ -159,7 +159,7 @@ struct WeavingTests {
     #expect(first == second)
   }
 
-  @Test("mvhevcenc says size, rate, profile and both records, with times that never go back")
+  @Test("mvhevcenc outputs size, rate, profile and both records, with increasing times")
   func encoderCaps() async throws {
     let frames = try await record(
       eyes(12, "format=I420_10LE,width=256,height=64,framerate=25/1").replacing(
@@ -207,7 +207,7 @@ struct WeavingTests {
     #expect(keys.dropFirst().first.map { (11...16).contains($0) } == true, "\(keys)")
   }
 
-  @Test("a scene cut makes a keyframe, if that is wanted", arguments: [true, false])
+  @Test("a scene cut makes a keyframe, if requested", arguments: [true, false])
   func sceneCut(isWanted: Bool) async throws {
     let scene = "video/x-raw,format=I420,width=320,height=180,framerate=30/1"
     try await play(

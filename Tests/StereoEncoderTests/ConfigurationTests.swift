@@ -38,7 +38,7 @@ struct ConfigurationTests {
   }
 
   @Test(
-    "of options that do not go together, the one that breaks is named",
+    "of incompatible options, the invalid one is named",
     .enabled(if: X265.hasSlices, "libx265 4.1 and 4.2 have no slices"))
   func contradiction() {
     #expect(throws: StereoEncoderError.optionValue(name: "no-wpp", value: "true")) {
@@ -85,7 +85,7 @@ struct ConfigurationTests {
     _ = try EncoderPair(Self.configuration(width: 66, height: 130, options: "ctu=16:slices=2"))
   }
 
-  @Test("options as a person writes them reach x265")
+  @Test("options in free notation reach x265")
   func acceptedOptions() throws {
     _ = try EncoderPair(
       Self.configuration(options: "rd=2:no-sao:aq-mode=1::max-merge=2:ref=2:deblock=-1,-1"))
@@ -161,7 +161,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("a picture whose rows are too short is refused, and the encoder goes on")
+  @Test("a picture whose rows are too short is refused, and the encoder continues")
   func shortRows() throws {
     let scene = TestScene(width: 64, height: 64)
     let pair = try EncoderPair(Self.configuration())
@@ -189,7 +189,7 @@ struct ConfigurationTests {
     }
   }
 
-  @Test("encoders are made, used half and dropped, many times and many at once")
+  @Test("encoders are made, partly used and released, many times and many at once")
   func manyEncoders() throws {
     let scene = TestScene(width: 64, height: 64)
     for round in 0..<12 {

@@ -43,7 +43,7 @@ struct EncoderPairTests {
   ].filter { X265.takes($0.options) }
 
   @Test(
-    "both eyes take the same frame types, with keyframes where they are asked for", .tags(.long),
+    "both eyes have the same frame types, with the requested keyframes", .tags(.long),
     arguments: cases)
   func staysInStep(_ test: Case) throws {
     let scene = TestScene(width: 96, height: 64, bitDepth: test.bitDepth)

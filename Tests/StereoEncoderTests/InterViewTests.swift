@@ -147,7 +147,7 @@ struct InterViewTests {
   }
 
   @Test(
-    "the base eye is that of two streams; the dependent eye decodes to what its encoder believes",
+    "the base eye is that of two streams; the dependent eye decodes to its encoder's pictures",
     .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func decodes(_ test: Case) throws {
@@ -203,7 +203,7 @@ struct InterViewTests {
   }
 
   @Test(
-    "where the eyes show different things, keyframes are not predicted, and nothing is lost",
+    "if the eyes show different scenes, keyframes are not predicted, and nothing is lost",
     .tags(.long),
     arguments: [16.0, 24, 32, 40])
   func differentScenes(quality: Double) throws {
@@ -244,7 +244,7 @@ struct InterViewTests {
     #expect(Set(units.map(\.woven.parameterSets)).count == 1)
   }
 
-  @Test("by themselves, keyframes are predicted where that neither delays nor is impossible")
+  @Test("by default, keyframes are predicted unless that adds delay or is impossible")
   func automatic() throws {
     let canDoIt = SharedRateTests.canPredict
     let bitrate = RateControl.bitrate(kilobitsPerSecond: 300)

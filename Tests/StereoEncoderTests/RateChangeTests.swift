@@ -47,7 +47,7 @@ struct RateChangeTests {
     zip(sizes(units, .left), sizes(units, .right)).map(+)
   }
 
-  @Test("another quality holds from a keyframe on, at once and in both eyes")
+  @Test("a new quality applies from a keyframe on, at once and in both eyes")
   func quality() throws {
     let plain = try units(110, .quality(18))
     let changed = try units(110, .quality(18), changes: [40: .quality(38), 80: .quality(18)])
@@ -71,7 +71,7 @@ struct RateChangeTests {
     #expect(units.filter(\.isSync).map(\.presentation) == Array(stride(from: 0, to: 90, by: 6)))
   }
 
-  @Test("another bitrate is met, in both eyes together, and quality takes over from it")
+  @Test("a new bitrate is met, in both eyes together, and quality can replace it")
   func bitrate() throws {
     func limits(_ rate: Int) -> RateControl {
       .bitrate(kilobitsPerSecond: rate, buffer: .init(maximumRate: rate, size: rate / 2))
@@ -87,7 +87,7 @@ struct RateChangeTests {
     #expect(rates[2] > 400, "\(rates)")
   }
 
-  @Test("quality with a buffer gives up quality, and only where the buffer asks for it")
+  @Test("quality with a buffer is lowered only if the buffer requires it")
   func cappedQuality() throws {
     func kilobits(_ units: [LayeredAccessUnit]) -> Double {
       Double(totals(units).reduce(0, +)) * 8 / 1000
@@ -103,7 +103,7 @@ struct RateChangeTests {
     #expect(capped > Double(tight.maximumRate) * 2)
   }
 
-  @Test("a change to what cannot be is refused, and the encoder goes on")
+  @Test("an impossible change is refused, and the encoder continues")
   func refusedChange() throws {
     let encoder = try StereoEncoder(configuration(.quality(20)))
     let error = #expect(throws: StereoEncoderError.self) { try encoder.change(to: .quality(52)) }

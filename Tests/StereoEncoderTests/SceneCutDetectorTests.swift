@@ -51,7 +51,7 @@ struct SceneCutDetectorTests {
       } == [])
   }
 
-  @Test("no cut follows another within the least distance")
+  @Test("no cut follows another within the minimum distance")
   func minimumDistance() throws {
     let scene = TestScene(width: 160, height: 96)
     let found = try cuts(scene, frames: 30, minimumDistance: 10) {

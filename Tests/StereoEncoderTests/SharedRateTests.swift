@@ -97,7 +97,7 @@ struct SharedRateTests {
   }
 
   @Test(
-    "both eyes together meet the rate and stay within the buffer, and no eye is worse for a second",
+    "both eyes together meet the rate and the buffer, and neither is worse for a second",
     .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func meetsRate(_ test: Case) throws {
@@ -153,7 +153,7 @@ struct SharedRateTests {
     }
   }
 
-  @Test("an eye that needs less leaves what it does not need to the other")
+  @Test("an eye that needs fewer bits leaves the rest to the other")
   func unlikeEyes() throws {
     let test = Case(preset: .veryfast)
     let encoder = try StereoEncoder(test.configuration)
@@ -172,7 +172,7 @@ struct SharedRateTests {
   }
 
   @Test(
-    "a constant quality that becomes a bitrate holds pictures back from there on, and loses none")
+    "changing from constant quality to a bitrate delays pictures, and loses none")
   func fromQuality() throws {
     let test = Case(preset: .veryfast)
     var configuration = test.configuration
@@ -194,7 +194,7 @@ struct SharedRateTests {
     #expect(units.map(\.decoding) == units.map(\.decoding).sorted())
   }
 
-  @Test("what leaves no way to change the QPs is refused with a bitrate alone")
+  @Test("options that prevent changing QPs are refused only with a bitrate")
   func refused() throws {
     let test = Case(options: "hevc-aq")
     #expect(throws: StereoEncoderError.self) { try StereoEncoder(test.configuration) }

@@ -45,7 +45,7 @@ struct StereoEncoderTests {
   ].filter { X265.takes($0.options) }
 
   @Test(
-    "both eyes of the layered stream decode to what the two x265 streams alone decode to",
+    "both eyes of the layered stream decode as the two x265 streams do alone",
     .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"), arguments: cases)
   func exact(_ test: Case) throws {
@@ -67,7 +67,7 @@ struct StereoEncoderTests {
     #expect(decoded["1"] == (test.baseEye == .left ? right : left))
   }
 
-  @Test("the base layer of a stream of keyframes alone is of a profile that MV-HEVC allows")
+  @Test("the base layer of a keyframe-only stream has a profile that MV-HEVC allows")
   func keyframesAlone() throws {
     let test = Case()
     var configuration = test.configuration
@@ -82,7 +82,7 @@ struct StereoEncoderTests {
     #expect(profiles == [1])
   }
 
-  @Test("what is inside at the end comes out piece by piece, in order, and then no more")
+  @Test("draining returns the remaining pictures one by one, in order, then nil")
   func drain() throws {
     let test = Case()
     let encoder = try StereoEncoder(test.configuration)
@@ -107,7 +107,7 @@ struct StereoEncoderTests {
     #expect(throws: StereoEncoderError.closed) { try encoder.drain() }
   }
 
-  @Test("keyframes stand at cuts of the base eye, where asked for, and at the fixed distance")
+  @Test("keyframes are at cuts of the base eye, at requests, and at the fixed distance")
   func keyframes() throws {
     let test = Case(sceneLength: 17)
     for eye in Eye.allCases {
@@ -129,7 +129,7 @@ struct StereoEncoderTests {
     }
   }
 
-  @Test("the first access unit has all that hvcC and lhvC need")
+  @Test("the first access unit has everything that hvcC and lhvC need")
   func configurationRecords() throws {
     let test = Case()
     let encoder = try StereoEncoder(test.configuration)
@@ -141,7 +141,7 @@ struct StereoEncoderTests {
     #expect(try LHEVCDecoderConfigurationRecord(sets).arrays.isEmpty == false)
   }
 
-  @Test("mastering display and content light level stand in front of every keyframe")
+  @Test("mastering display and content light level precede every keyframe")
   func highDynamicRange() throws {
     var test = Case()
     test.scene.bitDepth = 10
@@ -204,7 +204,7 @@ struct StereoEncoderTests {
     #expect(abs(rates[0] - rates[1]) < 80)
   }
 
-  @Test("without latency, each pair of pictures is given back at once")
+  @Test("without latency, each pair of pictures is returned at once")
   func zeroLatency() throws {
     let test = Case()
     var configuration = test.configuration

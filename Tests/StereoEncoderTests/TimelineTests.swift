@@ -20,7 +20,7 @@ struct TimelineTests {
     return order
   }
 
-  @Test("decoding times rise, and none is after its picture's time, however irregular the input")
+  @Test("decoding times increase, and none is after its picture's time, for any input")
   func irregular() throws {
     var generator = Steps(state: 7)
     for count in [1, 2, 3, 4, 5, 60] {
@@ -53,7 +53,7 @@ struct TimelineTests {
     }
   }
 
-  @Test("from the reorder depth on, a picture decodes at the time of the picture that many before")
+  @Test("with reordering, a picture decodes at the time of the one `depth` pictures earlier")
   func definition() throws {
     var timeline = Timeline(reorderDepth: 2)
     let timestamps: [Int64] = [10, 20, 35, 50, 70]
@@ -62,7 +62,7 @@ struct TimelineTests {
     #expect(decoding == [-15, -5, 10, 20, 35])
   }
 
-  @Test("a timestamp that does not rise is refused")
+  @Test("a timestamp that does not increase is refused")
   func falling() throws {
     var timeline = Timeline(reorderDepth: 2)
     timeline.append(5)
@@ -75,7 +75,7 @@ struct TimelineTests {
     try timeline.check(6)
   }
 
-  @Test("a picture that was never put in, or was already dropped, has no times")
+  @Test("a picture that was never added, or was dropped, has no times")
   func unknownFrame() throws {
     var timeline = Timeline(reorderDepth: 0)
     for timestamp in 0..<4 { timeline.append(Int64(timestamp)) }

@@ -90,7 +90,7 @@ final class TwoPassTests {
   }
 
   @Test(
-    "of keyframes that are predicted, the second pass knows what they took",
+    "the second pass knows the size of predicted keyframes",
     .enabled(if: SharedRateTests.canPredict, "needs libx265 3.5"))
   func predictedKeyframes() throws {
     let first = try encode(
@@ -110,7 +110,7 @@ final class TwoPassTests {
   }
 
   @Test(
-    "the base eye of a second pass decodes, and so does the other", .tags(.judge),
+    "both eyes of a second pass decode", .tags(.judge),
     .enabled(if: Judge.isAvailable, "needs PyAV"))
   func decoded() throws {
     _ = try encode(configuration(.quality(24), .first(statistics: statistics)), count: 40)
@@ -121,7 +121,7 @@ final class TwoPassTests {
     #expect(decoded["0"]?.count == 40 && decoded["1"]?.count == 40)
   }
 
-  @Test("more pictures than the first pass had are an error, and so are two passes that cannot be")
+  @Test("more pictures than in the first pass, and impossible passes, are errors")
   func refusals() throws {
     _ = try encode(configuration(.quality(30), .first(statistics: statistics)), count: 20)
     let rate = RateControl.bitrate(kilobitsPerSecond: 400)

@@ -29,7 +29,7 @@ struct X265LibraryTests {
     #expect(throws: StereoEncoderError.self) { try X265Library(bitDepth: 9) }
   }
 
-  @Test("what a build hangs or crashes with is refused with it, and with no other")
+  @Test("options with which a build hangs or crashes are refused for that build only")
   func slices() throws {
     for text in ["slices=4", "bframes=2:--slices=2", "slices"] {
       let options = try EncoderOption.list(text)

@@ -20,7 +20,7 @@ struct CompositionFailureTests {
 
   private struct Oops: Error, Equatable {}
 
-  @Test("what a compositor throws is thrown, once, and there is no movie of that name")
+  @Test("a compositor's error is thrown once, and there is no output")
   func throwing() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let throwing = composition(movie) { request in
@@ -45,7 +45,7 @@ struct CompositionFailureTests {
     #expect(try names == ["a.incomplete.mov"])
   }
 
-  @Test("a compositor may sleep, and takes its time")
+  @Test("a compositor may be slow")
   func sleeping() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let sleeping = composition(movie) { _ in
@@ -57,7 +57,7 @@ struct CompositionFailureTests {
   }
 
   @Test(
-    "a compositor that never returns ends with the task, which leaves no file",
+    "a compositor that never returns ends with its cancelled task, which leaves no file",
     arguments: [false, true])
   func neverReturning(isAtStart: Bool) async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
@@ -82,7 +82,7 @@ struct CompositionFailureTests {
     }
   }
 
-  @Test("an export that is left leaves nothing", .tags(.realTime))
+  @Test("an abandoned export leaves no file", .tags(.realTime))
   func left() async throws {
     let movie = try await StereoMovie(try await Movies.long())
     var slow = quickSettings()
@@ -134,7 +134,7 @@ struct CompositionFailureTests {
     #expect(frames.allSatisfy { $0.left.width == 160 && $0.right.format == .nv12 })
   }
 
-  @Test("sources, times and sounds that do not go together are refused before anything is written")
+  @Test("incompatible sources, times and audio are refused before anything is written")
   func refused() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     #expect(try await error(composition(movie, .of("b"))).message.contains("'b'"))

@@ -38,7 +38,7 @@ struct CompositionPlayerTests {
     return composition
   }
 
-  @Test("each frame that is searched or stepped to is the one that is exported")
+  @Test("each frame after a seek or step is the exported one")
   func identity() async throws {
     let composition = try await crossfade()
     let known = try await composition.frames().reduce(into: [StereoFrame]()) { $0.append($1) }
@@ -59,7 +59,7 @@ struct CompositionPlayerTests {
     }
   }
 
-  @Test("it plays in real time to its end, and round and round")
+  @Test("it plays in real time to its end, and in a loop")
   func playing() async throws {
     let composition = try await crossfade()
     let known = try await composition.frames().reduce(into: [StereoFrame]()) { $0.append($1) }
@@ -84,7 +84,7 @@ struct CompositionPlayerTests {
     }
   }
 
-  @Test("a mono composition plays one picture for both eyes, with the sound that it says")
+  @Test("a mono composition plays one picture for both eyes, with its selected audio")
   func mono() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var composition = composition(movie, output: .mono)
@@ -105,7 +105,7 @@ struct CompositionPlayerTests {
 
   private struct Oops: Error {}
 
-  @Test("what a compositor throws ends the playback, and is told")
+  @Test("a compositor's error ends the playback, and is reported")
   func throwing() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let never = composition(movie) { _ in throw Oops() }
@@ -127,7 +127,7 @@ struct CompositionPlayerTests {
     await #expect(throws: StereoMediaError.self) { try await player.seek(to: .zero) }
   }
 
-  @Test("a compositor that never returns holds nobody up")
+  @Test("a compositor that never returns blocks no caller")
   func neverReturning() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     for isAtStart in [true, false] {
@@ -150,7 +150,7 @@ struct CompositionPlayerTests {
     }
   }
 
-  @Test("what does not go together is refused")
+  @Test("incompatible compositions are refused")
   func refused() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     for (grid, word) in [

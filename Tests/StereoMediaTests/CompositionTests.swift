@@ -28,7 +28,7 @@ struct CompositionTests {
   }
 
   @Test(
-    "what is left as it is has all frames of the movie, pixel by pixel", arguments: [false, true])
+    "an unchanged movie has all its frames, pixel by pixel", arguments: [false, true])
   func identity(isFragmented: Bool) async throws {
     let movie = try await StereoMovie(
       try await isFragmented ? Movies.fragmented() : Movies.spatial())
@@ -42,7 +42,7 @@ struct CompositionTests {
     }
   }
 
-  @Test("what is left as it is becomes a movie of the same count, times, metadata and sound")
+  @Test("an unchanged movie keeps its frame count, times, metadata and audio")
   func identityExport() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var composition = composition(movie)
@@ -62,7 +62,7 @@ struct CompositionTests {
     #expect(try names == ["a.mov"])
   }
 
-  @Test("eyes that are swapped are")
+  @Test("swapped eyes are swapped in the movie")
   func swap() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let swapped = composition(movie) { request in
@@ -103,7 +103,7 @@ struct CompositionTests {
     }
   }
 
-  @Test("a compositor is told what is said of the time, and gets frames with their own times")
+  @Test("a compositor gets the composition's time, and frames with their own times")
   func requests() async throws {
     let movie = try await StereoMovie(try await Movies.fragmented())
     let index = try #require(movie.video).frames
@@ -159,7 +159,7 @@ struct CompositionTests {
   }
 
   @Test(
-    "what is written is what frames gave, by FFmpeg's own eyes, and the encoder gets the same pixels",
+    "FFmpeg decodes the composition's frames, and the encoder gets the same pixels",
     .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func written() async throws {
@@ -231,7 +231,7 @@ struct CompositionTests {
     }
   }
 
-  @Test("a composition that begins later than at zero is written so")
+  @Test("a composition that begins after zero is written with that offset")
   func offset() async throws {
     let movie = try await StereoMovie(try await Movies.fragmented())
     let index = try #require(movie.video).frames

@@ -77,7 +77,7 @@ struct CompositorElementTests {
   }
 
   @Test(
-    "the source with the lowest number says when there are frames; what is skipped is not there")
+    "the source with the lowest number sets the frame times; skipped frames are absent")
   func monoOutput() async throws {
     let (one, other) = (try await Movies.mono(), try await Movies.spatial())
     let (name, log) = (name("mono"), Log())
@@ -118,7 +118,7 @@ struct CompositorElementTests {
     let description = "the tea is cold"
   }
 
-  @Test("what a compositor throws is the element's error, and so is what it may not give")
+  @Test("a compositor's error, or an invalid result, is the element's error")
   func errors() async throws {
     let path = try await Movies.spatial()
     let wrong: [(String, Compose<Void>)] = [

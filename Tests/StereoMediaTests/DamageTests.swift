@@ -21,7 +21,7 @@ struct DamageTests {
   }
 
   @Test(
-    "a movie that is cut off anywhere, or has wrong bytes anywhere, is no reason to hang or to trap",
+    "a movie that is cut off or has wrong bytes anywhere neither hangs nor traps",
     .tags(.long)
   )
   func damaged() async throws {

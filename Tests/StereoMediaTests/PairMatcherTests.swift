@@ -20,7 +20,7 @@ struct PairMatcherTests {
     #expect(matcher.unpairedCount == 0)
   }
 
-  @Test("what has no partner is left out and counted, and does not pile up")
+  @Test("pictures without a partner are left out and counted, and do not pile up")
   func missing() {
     var matcher = PairMatcher<UInt64>(eyeCount: 2)
     #expect(
@@ -31,7 +31,7 @@ struct PairMatcherTests {
     #expect(pairs([(1, 5), (1, 99)], &matcher) == [[990, 991]])
   }
 
-  @Test("times may go back, and what waits can be forgotten")
+  @Test("times may go back, and waiting pictures can be dropped")
   func back() {
     var matcher = PairMatcher<UInt64>(eyeCount: 2)
     #expect(pairs([(0, 9), (0, 1), (1, 1), (1, 2), (0, 2)], &matcher) == [[10, 11], [20, 21]])

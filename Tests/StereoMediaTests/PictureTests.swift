@@ -24,7 +24,7 @@ struct PictureTests {
     return Picture(picture)
   }
 
-  @Test("what is drawn is what is there, row by row")
+  @Test("drawn pixels are the picture's, row by row")
   func drawing() throws {
     let picture = try drawn(.i420, 33, 17)
     #expect((picture.width, picture.height, picture.planeCount) == (33, 17, 3))
@@ -41,14 +41,14 @@ struct PictureTests {
     #expect(throws: StereoMediaError.self) { try picture.withPlane(-1) { _, _ in } }
   }
 
-  @Test("what the closure throws comes out of it")
+  @Test("an error of the closure is rethrown")
   func throwing() throws {
     struct Stop: Error {}
     let picture = try drawn(.rgb, 4, 4)
     #expect(throws: Stop.self) { try picture.withPlane(0) { _, _ in throw Stop() } }
   }
 
-  @Test("colours are told, and conversion follows them")
+  @Test("colorimetry is reported, and conversion follows it")
   func colours() throws {
     let wide = ColourInformation(
       primaries: 9, transferCharacteristics: 16, matrixCoefficients: 9, fullRange: false)
@@ -65,7 +65,7 @@ struct PictureTests {
     #expect(!same(pixels[0], pixels[1]))
   }
 
-  @Test("sizes and formats that no picture has are refused")
+  @Test("impossible sizes and formats are refused")
   func hostile() throws {
     for (format, width, height) in [
       ("I420", 0, 1), ("I420", 1, 0), ("I420", -5, 5), ("I420", .max, 5), ("I420", 40_000, 2),
@@ -78,7 +78,7 @@ struct PictureTests {
     }
   }
 
-  @Test("a pool gives its memory again, and as much as is held")
+  @Test("a pool reuses its memory, and grows with the pictures in use")
   func pool() throws {
     let pool = try PicturePool(format: .gray8, width: 64, height: 64)
     var held: [Picture] = []

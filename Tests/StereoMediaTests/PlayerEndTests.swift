@@ -8,7 +8,7 @@ import Testing
 /// How playing ends that nobody waits for, or that cannot go on.
 @Suite(.serialized, .tags(.realTime))
 struct PlayerEndTests {
-  @Test("a player that is let go of while it plays leaves neither threads nor files")
+  @Test("a player that is released while it plays leaves neither threads nor files")
   func dropped() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     func round(_ number: Int) async throws {
@@ -28,7 +28,7 @@ struct PlayerEndTests {
     #expect(try await Holdings.settle(at: files) { Holdings.files })
   }
 
-  @Test("loops over what a player gives end with it")
+  @Test("loops over a player's sequences end with it")
   func loopsEnd() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var player: StereoPlayer? = try await StereoPlayer(movie)
@@ -45,7 +45,7 @@ struct PlayerEndTests {
     #expect(await both.value > 2)
   }
 
-  @Test("a player whose opening or searching is cancelled at any time leaves nothing")
+  @Test("a player that is cancelled while opening or seeking leaves nothing")
   func cancelled() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     _ = try await StereoPlayer(movie)
@@ -68,7 +68,7 @@ struct PlayerEndTests {
     #expect(try await Holdings.settle(at: files) { Holdings.files })
   }
 
-  @Test("a loop in which nothing comes any more fails the player, once and for all")
+  @Test("a loop over a movie that has become empty fails the player for good")
   func failing() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")

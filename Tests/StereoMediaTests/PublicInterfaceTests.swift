@@ -14,7 +14,7 @@ struct PublicInterfaceTests {
     func compose(_ request: CompositionRequest<Void>) async throws -> ComposedFrame { .source("a") }
   }
 
-  @Test("what others do without naming it has the names that documents give it")
+  @Test("public names match the documents")
   func names() async throws {
     let folder = try TemporaryFolder()
     let movie = try await StereoMovie(try await Movies.spatial())
@@ -108,7 +108,7 @@ struct PublicInterfaceTests {
     #expect(unused == [])
   }
 
-  @Test("no other library is in the interface: what is imported for it is the model alone")
+  @Test("the interface imports no other library than the model")
   func imports() throws {
     let imports = try Self.files("Sources/Apps/StereoMedia").flatMap {
       $0.split(separator: "\n").filter {

@@ -90,7 +90,7 @@ struct SnippetTests {
   }
 
   @Test(
-    "the programs of the articles read a part of a movie, compose it and convert it", .tags(.long))
+    "the articles' programs read a part of a movie, compose it and convert it", .tags(.long))
   func articles() async throws {
     let folder = try TemporaryFolder()
     let (path, packed) = (try await Movies.spatial(), folder.path("packed.mp4"))

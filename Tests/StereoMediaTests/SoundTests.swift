@@ -94,7 +94,7 @@ struct SoundTests {
   }
 
   @Test(
-    "what nothing is given for is silent, and what is no number harms nothing", .tags(.judge),
+    "times without audio are silent, and samples that are no numbers do no harm", .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func silence() async throws {
     let format = try SoundFormat(channelCount: 1)
@@ -114,7 +114,7 @@ struct SoundTests {
     #expect(try await StereoMovie(output).video?.frames.count == 100)
   }
 
-  @Test("frames, or sound, may end before the other")
+  @Test("frames may end before audio, and audio before frames")
   func lengths() async throws {
     let format = try SoundFormat(channelCount: 2)
     for (frames, seconds) in [(25, 5.0), (125, 1.0)] {
@@ -143,7 +143,7 @@ struct SoundTests {
   }
 
   @Test(
-    "who gives one thing alone is told after ten seconds what the movie waits for", .tags(.judge))
+    "a writer that gets only one stream reports after ten seconds what it waits for", .tags(.judge))
   func starvationError() async throws {
     let format = try SoundFormat(channelCount: 6)
     let inputs = [try SoundInput("voice", format, bitsPerSecond: 1_000_000)]
@@ -190,7 +190,7 @@ struct SoundTests {
     }
   }
 
-  @Test("sound that goes nowhere is refused, and all is as it was")
+  @Test("audio for an unknown track is refused, without effect")
   func refusals() async throws {
     let format = try SoundFormat(channelCount: 1)
     #expect(throws: StereoMediaError.self) { try SoundFormat(sampleRate: 0) }
@@ -224,7 +224,7 @@ struct SoundTests {
     #expect(abs(try #require(sound?.duration) / .seconds(1) - 1) < 0.05)
   }
 
-  @Test("sound without frames is no movie, and leaves no file")
+  @Test("audio without frames is no movie, and leaves no file")
   func noFrames() async throws {
     let input = try SoundInput("a", try SoundFormat(channelCount: 1))
     let written = await code {
@@ -243,7 +243,7 @@ struct SoundTests {
     #expect(try FileManager.default.contentsOfDirectory(atPath: folder.url.path) == [])
   }
 
-  @Test("a movie's sound is read from end to end, or a part of it to the sample, among its frames")
+  @Test("a movie's audio is read completely, or a part to the sample, among its frames")
   func reading() async throws {
     let format = try SoundFormat(sampleRate: 32_000, channelCount: 2)
     _ = try await StereoWriter.write(

@@ -9,7 +9,8 @@ struct SourcePartTests {
     try #require(try await StereoMovie(try await Movies.spatial()).video).frames
   }
 
-  @Test("a frame is shown from its time until the next one's, and none before and behind all")
+  @Test(
+    "a frame is shown from its time until the next one's; none before the first or after the end")
   func whole() async throws {
     let frames = try await frames()
     let part = SourcePart(frames, range: nil, at: .zero)
@@ -35,7 +36,7 @@ struct SourcePartTests {
     }
   }
 
-  @Test("a part is shown where it is put, and nothing of the movie outside it")
+  @Test("a part is shown at its position, and nothing of the movie outside it")
   func ranges() async throws {
     let frames = try await frames()
     let range = frames[10].time..<frames[20].time

@@ -45,7 +45,7 @@ struct SphereViewTests {
   }
 
   @Test(
-    "what is straight ahead, to the right and above is where it belongs",
+    "points straight ahead, to the right and above are in the right places",
     arguments: [(0.0, 0.0), (90, 0), (-90, 0), (180, 0), (0, 45), (90, -45), (450, 0)])
   func sphere(yaw: Double, pitch: Double) async throws {
     let view = SphereView(yaw: yaw, pitch: pitch, fieldOfView: 50)

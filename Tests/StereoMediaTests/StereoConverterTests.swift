@@ -67,7 +67,7 @@ struct StereoConverterTests {
   }
 
   @Test(
-    "a spatial movie becomes one with both eyes in each frame, which says so; in H.264 without loss",
+    "a spatial movie becomes a tagged packed one; in H.264 without loss",
     arguments: [
       PackingLayout(.sideBySide), PackingLayout(.topBottom, rightViewFirst: true),
       PackingLayout(.sideBySide, halfAspect: true),
@@ -126,7 +126,7 @@ struct StereoConverterTests {
   }
 
   @Test(
-    "how a movie is packed that does not say so is seen, or told; one eye is refused; sound comes along",
+    "an untagged packing is detected or given; one eye is refused; audio is copied",
     arguments: [nil, PackingLayout(.sideBySide)])
   func untold(packing: PackingLayout?) async throws {
     let input = folder.path("untold.mp4")
@@ -154,7 +154,7 @@ struct StereoConverterTests {
   }
 
   @Test(
-    "a conversion that is left or cancelled leaves nothing; a second one of the same is refused",
+    "an abandoned or cancelled conversion leaves nothing; a second run of one is refused",
     .tags(.realTime))
   func left() async throws {
     let input = try await Movies.spatial()
@@ -189,7 +189,7 @@ struct StereoConverterTests {
     #expect(try names == ["a.mov"])
   }
 
-  @Test("what cannot be read is told, and nothing is written")
+  @Test("an unreadable input is an error, and nothing is written")
   func unreadable() async throws {
     let broken = folder.path("broken.mov")
     try Data(repeating: 7, count: 5000).write(to: URL(filePath: broken))

@@ -106,7 +106,7 @@ struct StereoElementsTests {
     #expect(count == 40)
   }
 
-  @Test("pictures of another size and format go on as they are")
+  @Test("pictures of another size and format pass unchanged")
   func otherPictures() async throws {
     let path = try await Movies.spatial()
     let name = name("small")
@@ -122,7 +122,7 @@ struct StereoElementsTests {
     let description = "the tea is cold"
   }
 
-  @Test("what a function throws is the element's error; eyes that differ are one, too")
+  @Test("a function's error is the element's error, and so are eyes that differ")
   func errors() async throws {
     let path = try await Movies.spatial()
     let (throwing, uneven) = (name("throwing"), name("uneven"))
@@ -142,7 +142,7 @@ struct StereoElementsTests {
     }
   }
 
-  @Test("a stop ends a function that never returns: its task is cancelled, and nobody waits")
+  @Test("a stop ends a function that never returns: its task is cancelled, without waiting")
   func stops() async throws {
     let path = try await Movies.spatial()
     let name = name("stuck")
@@ -174,7 +174,7 @@ struct StereoElementsTests {
   }
 
   @Test(
-    "a flushing seek ends a function that never returns, and the stream goes on with the next frame"
+    "a flushing seek ends a function that never returns, and the next frame follows"
   )
   func flushes() async throws {
     let path = try await Movies.spatial()
@@ -202,7 +202,7 @@ struct StereoElementsTests {
     #expect(try file("left").count == 40 * 320 * 90 * 3 / 2)
   }
 
-  @Test("a name is given once, to what can be called so, and never to an element that is there")
+  @Test("a name is valid, given only once, and never that of an existing element")
   func names() async throws {
     let name = name("once")
     try await StereoElements.filter(name) { $0 }

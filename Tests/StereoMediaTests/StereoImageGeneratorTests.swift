@@ -73,7 +73,7 @@ struct StereoImageGeneratorTests {
     }
   }
 
-  @Test("picture files show the frame's own pixels, and say which frame came")
+  @Test("picture files have the frame's own pixels, and the frame is returned")
   func files() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let whole = try await sequential(movie)
@@ -132,7 +132,7 @@ struct StereoImageGeneratorTests {
     #expect(try results[2].get().index == 35)
   }
 
-  @Test("an anaglyph of one eye is refused; a packed movie's eyes can be had")
+  @Test("an anaglyph of one eye is refused; a packed movie's eyes can be extracted")
   func otherMovies() async throws {
     let mono = StereoImageGenerator(try await StereoMovie(try await Movies.mono()), show: .anaglyph)
     let error = await #expect(throws: StereoMediaError.self) { try await mono.image(0) }
@@ -143,7 +143,7 @@ struct StereoImageGeneratorTests {
     #expect(!same(try frame.left.pixels(), try frame.right.pixels()))
   }
 
-  @Test("a task that is cancelled while it waits ends at once, and the others go on")
+  @Test("a task that is cancelled while it waits ends at once, and the others continue")
   func cancellation() async throws {
     let generator = StereoImageGenerator(try await StereoMovie(try await Movies.spatial()))
     for round in 0..<20 {

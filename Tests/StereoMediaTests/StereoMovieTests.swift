@@ -7,7 +7,7 @@ import Testing
 
 /// ``StereoMovie``: what a movie is, without decoding.
 struct StereoMovieTests {
-  @Test("a spatial movie says its layers, its eyes and how it was shot")
+  @Test("a spatial movie has its layers, its eyes and the metadata of the shot")
   func facts() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     #expect(movie.container == .quickTime && !movie.isFragmented && movie.isSpatial)
@@ -55,7 +55,7 @@ struct StereoMovieTests {
     #expect(frames.playing(at: .seconds(-1)) == nil)
   }
 
-  @Test("packed and plain movies say so", arguments: ["side-by-side", "top-bottom"])
+  @Test("packed and plain movies are recognised", arguments: ["side-by-side", "top-bottom"])
   func packed(mode: String) async throws {
     let movie = try await StereoMovie(try await Movies.packed(mode))
     let video = try #require(movie.video)
@@ -67,7 +67,7 @@ struct StereoMovieTests {
     #expect(mono.video?.layout == .mono && mono.container == .mp4)
   }
 
-  @Test("what is no movie is refused with a reason")
+  @Test("a file that is no movie is refused with a reason")
   func noMovie() async throws {
     let folder = try TemporaryFolder()
     let text = try folder.write("This is a text.", to: "text.mov")

@@ -83,7 +83,7 @@ struct StereoPlayerTests {
     #expect(player.time == known.last?.time)
   }
 
-  @Test("pause holds the frame that is shown, and play goes on behind it")
+  @Test("pause keeps the frame that is shown, and play continues after it")
   func pause() async throws {
     let path = try await Movies.lasting()
     let known = try await read(path)
@@ -107,7 +107,7 @@ struct StereoPlayerTests {
     #expect(try isSame(next, known[try #require(next.index)]))
   }
 
-  @Test("a place that is searched shows exactly that frame", arguments: Kind.allCases)
+  @Test("a seek shows exactly the frame at its time", arguments: Kind.allCases)
   func exact(kind: Kind) async throws {
     let path = try await kind.path()
     let known = try await read(path)
@@ -189,7 +189,7 @@ struct StereoPlayerTests {
     }
   }
 
-  @Test("a movie goes round and round until it is told not to, and nothing piles up")
+  @Test("a movie loops until looping is switched off, and nothing piles up")
   func loops() async throws {
     let path = try await Movies.short()
     let known = try await read(path)
@@ -228,7 +228,7 @@ struct StereoPlayerTests {
     }
   }
 
-  @Test("two hundred places in a row, and of many tasks at once")
+  @Test("two hundred seeks in a row, and from many tasks at once")
   func seeks() async throws {
     let path = try await Movies.spatial()
     let known = try await read(path)
@@ -268,7 +268,7 @@ struct StereoPlayerTests {
     try await wait(for: .ended, of: player)
   }
 
-  @Test("without a device for its sound, a movie plays, with a warning", .tags(.process))
+  @Test("without an audio device, a movie plays, with a warning", .tags(.process))
   func noDevice() async throws {
     let tried = try Program.run([
       "gst-launch-1.0", "audiotestsrc", "num-buffers=1", "!", "autoaudiosink",
@@ -291,7 +291,7 @@ struct StereoPlayerTests {
     }
   }
 
-  @Test("sound that nothing decodes is a warning, and the pictures play")
+  @Test("audio without a decoder is a warning, and the pictures play")
   func undecodableSound() async throws {
     let folder = try TemporaryFolder()
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: try await Movies.spatial())))
@@ -312,7 +312,7 @@ struct StereoPlayerTests {
     try await wait(for: .ended, of: player)
   }
 
-  @Test("what cannot be played is an error, and so is what no picture can be")
+  @Test("unplayable movies and impossible picture formats are errors")
   func refused() async throws {
     let folder = try TemporaryFolder()
     _ = try await Movies.spatial()

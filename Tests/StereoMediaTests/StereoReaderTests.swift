@@ -21,7 +21,7 @@ struct StereoReaderTests {
   }
 
   @Test(
-    "each frame is FFmpeg's, of the eye that the stream says, at the time of the index",
+    "each frame is FFmpeg's, of the signalled eye, at the time of the index",
     .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: [false, true])
   func ownMovies(isFragmented: Bool) async throws {
@@ -72,7 +72,7 @@ struct StereoReaderTests {
     #expect(lines == ["True \(frames.count)", "True \(frames.count)"])
   }
 
-  @Test("the eyes of packed movies come apart", arguments: ["side-by-side", "top-bottom"])
+  @Test("the eyes of packed movies are split", arguments: ["side-by-side", "top-bottom"])
   func packed(mode: String) async throws {
     let path = try await Movies.packed(mode)
     let (left, right, frames) = try await read(path)
@@ -131,7 +131,7 @@ struct StereoReaderTests {
     #expect(same(pixels, eye == .left ? whole.left : whole.right))
   }
 
-  @Test("pictures come in the format and size that are asked for")
+  @Test("pictures come in the requested format and size")
   func conversion() async throws {
     let path = try await Movies.spatial()
     var options = StereoReader.Options()
@@ -189,7 +189,7 @@ struct StereoReaderTests {
     #expect(try await [one, other] == [40, 40])
   }
 
-  @Test("a movie whose file has gone throws, and says so once")
+  @Test("a movie whose file is gone throws, and only once")
   func vanished() async throws {
     let folder = try TemporaryFolder()
     let path = folder.path("a.mov")
@@ -203,7 +203,7 @@ struct StereoReaderTests {
 }
 
 extension StereoReaderTests {
-  @Test("a frame of a movie without video cannot be asked for")
+  @Test("a frame of a movie without video cannot be requested")
   func noVideo() async throws {
     let folder = try TemporaryFolder()
     _ = try await Movies.spatial()

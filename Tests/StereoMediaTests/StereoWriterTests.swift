@@ -54,7 +54,7 @@ struct StereoWriterTests {
   }
 
   @Test(
-    "what a reader gives comes back: pictures, times, sound, and how the pair was shot",
+    "a reader's output can be written: pictures, times, audio, and the metadata of the shot",
     .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
   func roundTrip(ending: String) async throws {
@@ -115,7 +115,7 @@ struct StereoWriterTests {
     #expect(frames.first?.left.format == (format == .i420With10Bits ? .i420With10Bits : .i420))
   }
 
-  @Test("what does not go on from what is there is refused, and all is as it was")
+  @Test("frames that do not continue the movie are refused, without effect")
   func refusals() async throws {
     let (one, wide) = (try picture(), try picture(width: 160))
     let writer = try StereoWriter(output, quick())
@@ -141,7 +141,7 @@ struct StereoWriterTests {
     #expect(try names == ["out.mov"])
   }
 
-  @Test("a file that is there, or is being written, is not written")
+  @Test("a file that exists, or is being written, is not overwritten")
   func takenNames() async throws {
     let one = try picture()
     let writer = try StereoWriter(output, quick())
@@ -177,7 +177,7 @@ struct StereoWriterTests {
   }
 
   @Test(
-    "what is cancelled leaves nothing, what fails or is given up an incomplete movie that plays")
+    "cancelling leaves nothing; a failed or released writer leaves a playable incomplete movie")
   func endings() async throws {
     struct Trouble: Error {}
     let one = try picture()
@@ -222,7 +222,7 @@ struct StereoWriterTests {
     #expect(kept.video?.layout == .multiview)
   }
 
-  @Test("a writer that is cancelled while somebody waits for room lets him go")
+  @Test("cancelling a writer resumes callers that wait for room")
   func cancelledWhileWaiting() async throws {
     let large = try picture(width: 1280, height: 720)
     var settings = quick()
@@ -241,7 +241,7 @@ struct StereoWriterTests {
   }
 
   @Test(
-    "a disk that is full is told as that, and what there is stays", .tags(.process),
+    "a full disk is reported as such, and the data so far stays", .tags(.process),
     .enabled(if: SmallDisk.isAllowed, "only root may mount one"))
   func fullDisk() async throws {
     let disk = try SmallDisk(kibibytes: 300, at: folder.path("small"))

@@ -14,7 +14,7 @@ struct TeardownTests {
     return Int(line.filter(\.isNumber)) ?? 0
   }
 
-  @Test("a loop that is left leaves neither threads nor files nor memory")
+  @Test("an abandoned loop leaves neither threads nor files nor memory")
   func leftLoops() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let count = ProcessInfo.processInfo.environment["STEREO_MEDIA_ROUNDS"].flatMap(Int.init) ?? 60
@@ -45,7 +45,7 @@ struct TeardownTests {
     }
   }
 
-  @Test("a composition that is left leaves neither threads nor files")
+  @Test("an abandoned composition leaves neither threads nor files")
   func leftCompositions() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var composition = StereoComposition(First(), frames: .of("a"))
@@ -101,7 +101,7 @@ struct TeardownTests {
     }
   }
 
-  @Test("frames can be kept, as many as one likes, behind the end of the reader")
+  @Test("any number of frames can be kept after the end of the reader")
   func keptFrames() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     let kept = try await StereoReader(movie).reduce(into: [StereoFrame]()) { $0.append($1) }

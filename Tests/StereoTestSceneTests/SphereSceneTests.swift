@@ -58,7 +58,7 @@ struct SphereSceneTests {
     }
   }
 
-  @Test("the planes of YUV and of ten bits show what those of RGB do")
+  @Test("the planes of YUV and of ten bits show the same as those of RGB")
   func formats() throws {
     let scene = try scene(2)
     let (width, height) = (scene.geometry.width, scene.geometry.height)
@@ -164,7 +164,7 @@ struct SphereSceneTests {
     return (best.1, best.2)
   }
 
-  @Test("each eye sees a ball where its place says, ahead and all around")
+  @Test("each eye sees a ball at its position, ahead and all around")
   func balls() {
     for world in [SphereWorld(.ahead), SphereWorld(.omnidirectional)] {
       for ball in world.balls(frame: 20)
@@ -224,7 +224,7 @@ struct SphereSceneTests {
     }
   }
 
-  @Test("directions and sizes that are none give black, or no scene")
+  @Test("invalid directions give black, and invalid sizes give no scene")
   func hostile() {
     let world = SphereWorld(.omnidirectional)
     for bad in [Direction(x: .nan, y: 0, z: 0), Direction(x: 0, y: 0, z: 0)] {

@@ -152,7 +152,7 @@ struct StereoTestSceneTests {
     }
   }
 
-  @Test("what lies beside the picture in a packed frame stays as it was")
+  @Test("pixels beside the picture in a packed frame stay unchanged")
   func staysInside() throws {
     let scene = try scene(33, 21)
     let stride = 80

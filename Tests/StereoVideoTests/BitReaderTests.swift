@@ -24,7 +24,7 @@ struct BitReaderTests {
     }
   }
 
-  @Test("an element that the data ends in is named, with its place, and nothing is passed over")
+  @Test("an element that is cut off is named with its position, and nothing is skipped")
   func endOfData() {
     var reader = reader([0xFF, 0xFF], position: 3)
     for count in [14, 32, 33, -1, .max, .min] {
@@ -64,7 +64,7 @@ struct BitReaderTests {
     #expect(try largest.ue("field") == 0xFFFF_FFFE)
   }
 
-  @Test("a value outside its range is told with the range, at the element's own place")
+  @Test("a value outside its range is reported with the range and the element's position")
   func range() {
     var reader = reader([0b0010_0111, 0xFF])
     let error = #expect(throws: SyntaxError.self) { try reader.ue("field", in: 0...2) }
@@ -74,7 +74,7 @@ struct BitReaderTests {
     #expect(throws: SyntaxError.self) { try reader.se("field", in: 3...4) }
   }
 
-  @Test("a part ends where it should, and its reader goes on behind it")
+  @Test("a part ends at its end, and the reader continues after it")
   func parts() throws {
     var outer = reader([1, 2, 3, 4])
     #expect(try outer.u(8, "first") == 1)

@@ -61,7 +61,7 @@ struct BitWriterTests {
     }
   }
 
-  @Test("only the bits asked for are written, of a value of any size or sign")
+  @Test("only the requested bits of a value are written, for any size or sign")
   func masks() {
     var writer = BitWriter()
     writer.u(-1, 3)

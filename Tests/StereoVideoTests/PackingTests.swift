@@ -63,7 +63,7 @@ struct PackingTests {
     #expect(pack(.rowInterleaved(half: true), left, right) == [left[0], right[1]])
   }
 
-  @Test("half frames of odd sizes have no pixel that nobody has set")
+  @Test("half frames of odd sizes have no pixel that is not set")
   func oddSizes() {
     let eye: [[UInt8]] = [[2, 4, 9], [2, 4, 9], [6, 8, 9]]
     let packed = pack(.sideBySide(half: true), eye, eye)
@@ -81,7 +81,7 @@ struct PackingTests {
         == [[11, 22, 33, 44, 11, 22, 33, 44]])
   }
 
-  @Test("samples in pairs are halved each by itself, and high words keep nothing below their value")
+  @Test("interleaved samples are halved separately, and high words have zeros below their value")
   func pairs() {
     let pairs: [[UInt8]] = [[10, 200, 12, 204], [20, 100, 24, 104]]
     #expect(

@@ -36,7 +36,7 @@ struct FileResponseTests {
   }
 
   @Test(
-    "a range is what it asks for, as far as there is something",
+    "a range is cut to the file",
     arguments: [
       ("bytes=0-3", 206, "0123"), ("bytes=4-", 206, "456789"), ("bytes=-3", 206, "789"),
       ("bytes=-30", 206, "0123456789"), ("bytes=8-100", 206, "89"), ("bytes=9-9", 206, "9"),
@@ -61,14 +61,14 @@ struct FileResponseTests {
     }
   }
 
-  @Test("of an empty file there is no range")
+  @Test("an empty file has no ranges")
   func empty() throws {
     #expect(try response("empty").status == .ok)
     #expect(try response("empty", [("Range", "bytes=0-")]).status == .rangeNotSatisfiable)
     #expect(try response("empty", [("Range", "bytes=-5")]).status == .rangeNotSatisfiable)
   }
 
-  @Test("who has a file already gets it again only when it has changed")
+  @Test("a client that has a file gets it again only when it has changed")
   func validators() throws {
     let tag = try #require(OpenFile(["ten"], in: place)).tag
     for known in [tag, "W/\(tag)", "\"x\", \(tag)", "*"] {
@@ -83,7 +83,7 @@ struct FileResponseTests {
     #expect(try response("ten", [("If-None-Match", tag)]).status == .ok)
   }
 
-  @Test("what lies outside, and what is no ordinary file, cannot be opened")
+  @Test("files outside, and others than regular files, cannot be opened")
   func outside() throws {
     let outer = try TemporaryFolder()
     let secret = try outer.write("secret", to: "secret")

@@ -73,7 +73,7 @@ struct HLSOriginTests {
     )
   }
 
-  @Test("a playlist without directives is given as it lies there")
+  @Test("a playlist without directives is returned as it is")
   func plain() async throws {
     try publish(live(open: 1))
     let answer = try await get("/v/index.m3u8")
@@ -88,7 +88,7 @@ struct HLSOriginTests {
   }
 
   @Test(
-    "a request for what is listed is answered at once",
+    "a request for a listed segment is answered at once",
     arguments: [
       "_HLS_msn=0", "_HLS_msn=13", "_HLS_msn=13&_HLS_part=3", "_HLS_msn=14&_HLS_part=1",
       // Behind the last part of a segment comes the first one of the next.
@@ -104,7 +104,7 @@ struct HLSOriginTests {
   }
 
   @Test(
-    "a request for what comes is held, and answered in the moment when it is there",
+    "a request for a future segment is blocked, and answered when it exists",
     arguments: [
       ("_HLS_msn=14&_HLS_part=2", 3, 13), ("_HLS_msn=14", 0, 14),
       ("_HLS_msn=14&_HLS_part=3", 0, 14),
@@ -137,7 +137,7 @@ struct HLSOriginTests {
     return .now - start
   }
 
-  @Test("two hundred players that wait are all answered in the moment")
+  @Test("two hundred waiting players are all answered at once")
   func manyPlayers() async throws {
     try publish(live(open: 2))
     let delays = try await withThrowingTaskGroup(of: ContinuousClock.Instant.self) { group in
@@ -158,7 +158,7 @@ struct HLSOriginTests {
   }
 
   @Test(
-    "a request that no player makes is told so at once",
+    "an invalid request is refused at once",
     arguments: [
       "_HLS_part=1", "_HLS_msn=16", "_HLS_msn=18446744073709551615", "_HLS_msn=14&_HLS_part=8",
       "_HLS_msn=15&_HLS_part=6", "_HLS_msn=-1", "_HLS_msn=x", "_HLS_msn=14&_HLS_part=",
@@ -171,7 +171,7 @@ struct HLSOriginTests {
     #expect(.now - start < .seconds(1))
   }
 
-  @Test("what does not come in three target durations is told as that")
+  @Test("a request that waits for three target durations gets an error")
   func late() async throws {
     try publish(live(open: 2, target: 1))
     let start = ContinuousClock.now
@@ -179,7 +179,7 @@ struct HLSOriginTests {
     #expect((.seconds(2.9)...(.seconds(4))).contains(.now - start))
   }
 
-  @Test("a stream that has ended is given at once, whatever is asked for")
+  @Test("an ended stream is returned at once, whatever is requested")
   func ended() async throws {
     try publish(live(open: 2))
     async let held = get("/v/index.m3u8?_HLS_msn=14&_HLS_part=2")
@@ -192,7 +192,7 @@ struct HLSOriginTests {
     }
   }
 
-  @Test("a playlist of a stream without parts is given at once, whatever is asked for")
+  @Test("a playlist of a stream without parts is returned at once, whatever is requested")
   func withoutParts() async throws {
     let text = "#EXTM3U\n#EXT-X-TARGETDURATION:2\n#EXTINF:2.0,\na.m4s\n"
     try publish(text)
@@ -201,7 +201,7 @@ struct HLSOriginTests {
     #expect(try await get("/main.m3u8?_HLS_part=3").status == 200)
   }
 
-  @Test("the part that was announced is held until it is whole")
+  @Test("a request for an announced part is blocked until the part is complete")
   func hint() async throws {
     try publish(live(open: 2))
     _ = try await get("/v/index.m3u8")
@@ -217,7 +217,7 @@ struct HLSOriginTests {
     #expect(ContinuousClock.now - start < .milliseconds(200))
   }
 
-  @Test("the segment whose parts come is held until it is whole, since DASH asks for it early")
+  @Test("an early request for a segment, as by DASH, is blocked until the segment is complete")
   func openSegment() async throws {
     try publish(live(open: 2))
     _ = try await get("/v/index.m3u8")
@@ -233,7 +233,7 @@ struct HLSOriginTests {
     #expect(status == 200 && text == "whole")
   }
 
-  @Test("a part that was announced and does not come, and what was not announced, is not there")
+  @Test("an announced part that never comes, and unannounced files, are not found")
   func brokenHint() async throws {
     try publish(live(open: 2))
     #expect(try await get("/v/s14.3.m4s").status == 404)
@@ -246,7 +246,7 @@ struct HLSOriginTests {
     #expect(.now - start < .seconds(1))
   }
 
-  @Test("a delta update and what was known before are the whole playlist")
+  @Test("a delta update and the previous playlist make the full playlist")
   func delta() async throws {
     let whole = live(open: 2)
     try publish(whole)
@@ -264,7 +264,7 @@ struct HLSOriginTests {
     #expect(segments(before).prefix(skipped) + segments(text) == segments(whole)[...])
   }
 
-  @Test("no delta update leaves out what the origin does not understand")
+  @Test("no delta update skips tags that the origin does not know")
   func foreignDelta() async throws {
     let foreign = live(open: 2).replacing(
       "#EXTINF:2.00000,\ns1.m4s",
@@ -273,7 +273,7 @@ struct HLSOriginTests {
     #expect(try await get("/v/index.m3u8?_HLS_msn=13&_HLS_skip=YES").text == foreign)
   }
 
-  @Test("nothing else is served than the files of a stream that lie in the folder")
+  @Test("only the files of a stream in the folder are served")
   func otherFiles() async throws {
     let outer = try TemporaryFolder()
     let files = FileManager.default
@@ -300,7 +300,7 @@ struct HLSOriginTests {
     #expect(try await get("/").text == "page")
   }
 
-  @Test("what lies about itself as a playlist is served, and does no harm")
+  @Test("an invalid playlist is served, and does no harm")
   func hostilePlaylists() async throws {
     for text in [
       "", "#EXTM3U", "\0\0", "#EXTM3U\n#EXT-X-TARGETDURATION:0\n",
@@ -316,7 +316,7 @@ struct HLSOriginTests {
     }
   }
 
-  @Test("pages of other origins may read it, or may not")
+  @Test("pages of other origins may read it, if allowed")
   func origins() async throws {
     let preflight = try await get("/v/index.m3u8", [], .options)
     #expect(preflight.status == 204)

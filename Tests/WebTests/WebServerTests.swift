@@ -53,7 +53,7 @@ struct WebServerTests {
     await server.stop()
   }
 
-  @Test("requests of a connection are answered in their order, and then it stays open")
+  @Test("requests of a connection are answered in order, and then it stays open")
   func pipelined() async throws {
     try await withServer(Echo()) { port in
       let peer = try Peer(port: port)
@@ -78,7 +78,7 @@ struct WebServerTests {
   }
 
   @Test(
-    "what is no request, or not one for something, is refused",
+    "invalid requests are refused",
     arguments: [
       ("nonsense\r\n\r\n", "400"),
       ("GET /../../etc/passwd HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n", "400"),
@@ -107,7 +107,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("a body without end is not waited for")
+  @Test("an endless body is not waited for")
   func longBody() async throws {
     try await withServer(Echo()) { port in
       let peer = try Peer(port: port)
@@ -119,7 +119,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("beyond the limit of connections none is taken, until one leaves")
+  @Test("beyond the maximum number of connections none is accepted, until one closes")
   func connections() async throws {
     var limits = WebServerLimits()
     limits.connections = 3
@@ -145,7 +145,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("who sends a request too slowly, or none at all, is left")
+  @Test("a client that sends a request too slowly, or none, is disconnected")
   func slowRequest() async throws {
     var limits = WebServerLimits()
     limits.patience = .milliseconds(300)
@@ -162,7 +162,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("who does not take what he asked for is left; who takes it slowly gets it whole")
+  @Test("a client that does not read its answer is disconnected; a slow one gets all of it")
   func slowReader() async throws {
     let folder = try TemporaryFolder()
     let bytes = Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
@@ -180,7 +180,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("when a peer leaves, nobody works on its answer any more")
+  @Test("when a client disconnects, work on its answer stops")
   func leaving() async throws {
     let silence = Silence()
     try await withServer(silence) { port in
@@ -198,7 +198,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("while an answer is made, patience with the peer does not end")
+  @Test("while an answer is prepared, the client is not disconnected")
   func slowAnswer() async throws {
     struct Slow: WebResponder {
       func respond(to request: WebRequest) async -> WebResponse {
@@ -217,7 +217,7 @@ struct WebServerTests {
     }
   }
 
-  @Test("a port that is taken is told as that")
+  @Test("a port in use is reported as such")
   func takenPort() async throws {
     try await withServer(Echo()) { port in
       await #expect {

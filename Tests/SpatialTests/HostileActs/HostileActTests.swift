@@ -31,7 +31,7 @@ struct HostileActTests {
     folder = try TemporaryFolder()
   }
 
-  @Test("what an element must stand", .tags(.long), arguments: cells)
+  @Test("requirements of every element", .tags(.long), arguments: cells)
   func stands(cell: Cell) async throws {
     let alive: Locked<Int>
     do {
