@@ -51,7 +51,7 @@ struct ConvertCommandTests {
     let bytes = try MovieFile(folder.path("b.mov")).samples("vide").reduce(0) { $0 + $1.count }
     let rate = Double(bytes) * 8 / 5000
     #expect(abs(rate / 700 - 1) < 0.1, "\(rate) kbit/s")
-    // Somebody's own file of that name is neither replaced nor taken away.
+    // An existing file of that name is neither replaced nor removed.
     let own = URL(filePath: folder.path("c.pass1.mov"))
     try Data("mine".utf8).write(to: own)
     let taken = try Command.run(

@@ -80,7 +80,7 @@ struct ExampleTests {
     let eyes = ["left", "right"].map { folder.path($0) }
     try await TestMovie.decode(
       folder.path("a.mov"), left: eyes[0], right: eyes[1], format: "GRAY8")
-    // Each half of what a decoder that knows of one eye makes of it.
+    // Each half of the picture from a decoder that knows only one eye.
     for (index, eye) in eyes.enumerated() {
       let half = folder.path("half")
       try await TestMovie.play(
@@ -110,14 +110,14 @@ struct ExampleTests {
     let json = try #require(
       try JSONSerialization.jsonObject(with: Data(info.output.utf8)) as? [String: Any])
     #expect(json["apple-spatial"] as? Bool == !isMono, "\(info.output)")
-    // 40 frames, of which 30 fade, and 60 of two seconds.
+    // 40 frames, 30 of them in the fade, and 60 for two seconds.
     try await decode("c.mov", isMono: isMono)
     let pixels = [UInt8](try Data(contentsOf: URL(filePath: folder.path("left"))))
     #expect(pixels.count == 70 * 320 * 90)
     let brightness = (0..<70).map { frame in
       pixels[frame * 320 * 90..<(frame + 1) * 320 * 90].reduce(0) { $0 + Int($1) } / (320 * 90)
     }
-    // White is 235. It rises, and the wall behind it stays what it was before.
+    // White is 235. It rises, and the wall in the background does not change.
     #expect(brightness[9] < 160 && brightness[41] > 230 && brightness[69] > 230, "\(brightness)")
     for frame in 12..<39 { #expect(brightness[frame + 1] >= brightness[frame], "\(brightness)") }
     #expect((brightness[9]...235).contains(brightness[25]))
@@ -161,7 +161,7 @@ struct ExampleTests {
   }
 
   /// Surroundings of ten frames: red and green to the left and the right of straight ahead, blue
-  /// from there on, and black behind on the left. The right eye sees it all darker.
+  /// from there on, and black at the back on the left. The right eye sees it all darker.
   private func makeSurroundings(_ path: String) async throws {
     for (eye, light) in [("left", 240), ("right", 120)] as [(String, UInt8)] {
       let row = (0..<720).flatMap { column -> [UInt8] in

@@ -9,7 +9,7 @@ import Testing
 struct HelpTests {
   private static let hasGraphviz = FileManager.default.isExecutableFile(atPath: "/usr/bin/dot")
 
-  /// The examples of a page: `gst-spatial …`, without the remark that may stand behind it.
+  /// The examples of a page: `gst-spatial …`, without the remark that may follow.
   private func examples(_ page: String) -> [String] {
     page.split(separator: "\n").filter { $0.hasPrefix("  gst-spatial ") }.map { line in
       let text = line.dropFirst(2)
@@ -83,7 +83,7 @@ struct HelpTests {
         let screen =
           command.hasPrefix("gst-spatial play")
           ? "\(virtualScreen.map { "'\($0)'" }.joined(separator: " ")) " : ""
-        // Behind xvfb-run: the screen is not to be interrupted, too.
+        // `timeout` runs under xvfb-run, so that the signal does not reach the screen.
         let end =
           command.contains("--loop")
           ? "\(screen)timeout --preserve-status -s INT 3 \(command); [ $? = 130 ]; exit; " : ""

@@ -43,8 +43,8 @@ struct KeepingTests {
   /// A queue that holds 200 pictures, however large they are and however long they last.
   private let longQueue = "queue(max-size-time=0, max-size-bytes=0)"
 
-  /// A live movie with a sound track that comes from a pipe to which nobody writes, and for which
-  /// the muxer waits however long it takes.
+  /// A live movie with an audio track from a pipe that has no writer. The muxer waits for it
+  /// without limit.
   private func hangingSound(watchdog: String) throws -> String {
     try recording(
       mux: "pad-timeout: 0", left: longQueue, right: longQueue,
@@ -165,7 +165,7 @@ struct KeepingTests {
       mux: "key-int-max: 5, fragment-duration: 166666666, "
         + "fragment-mode: first-moov-then-finalise", left: longQueue, right: longQueue)
     let run = try Command.start(["run", recording, "--json"], in: folder)
-    // How far the file is behind the pictures depends on what else the machine does.
+    // The delay between the pictures and the file depends on the load of the machine.
     let deadline = Date() + 60
     while ((try? frames("out.incomplete.mov")) ?? 0) < 30, Date() < deadline {
       Thread.sleep(forTimeInterval: 0.05)

@@ -4,7 +4,7 @@ import Foundation
 import TestKit
 import Testing
 
-/// Somebody who looks around in a window for a long time, with mouse, wheel and keys. `make soak
+/// A user who looks around in a window for a long time, with mouse, wheel and keys. `make soak
 /// MINUTES=120` takes its time; as one of the tests it lasts ten seconds.
 @Suite(.tags(.process, .exhaustive))
 struct LookingSoakTests {

@@ -18,7 +18,7 @@ struct ProgressBarTests {
         case "\n": rows.append("")
         case "\r": rows[rows.count - 1] += "\r"
         case "\u{1B}":
-          // Only "clear to the end of the screen", behind a carriage return.
+          // Only "clear to the end of the screen", after a carriage return.
           let isClear = rest.prefix(2).elementsEqual("[J".unicodeScalars)
           if isClear, rows[rows.count - 1].hasSuffix("\r") { rows[rows.count - 1] = "" }
           rest = rest.drop { !$0.properties.isAlphabetic }.dropFirst()

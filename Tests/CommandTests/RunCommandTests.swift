@@ -164,7 +164,7 @@ struct RunCommandTests {
       links: [source -> sink]
       run: { watchdog: 500ms }
       """, to: "a.yaml")
-    // A pipe that nobody writes to.
+    // A pipe without a writer.
     let result = try Command.run(["run", file], in: folder, shell: "mkfifo p; exec 3<>p; ")
     #expect(result.status == 4)
     #expect(result.errors.contains(":2:3: error: no progress for 0.5 s: 'source' (fdsrc)"))

@@ -85,7 +85,7 @@ struct ServeCommandTests {
     for seen in [seen] + others {
       #expect(try #require(seen["reloads"]) >= 15, "\(seen)")
       #expect(try #require(seen["segments"]) >= 4, "\(seen)")
-      // Parts are 0.2 s apart: nobody waits for a whole segment. The machine may be busy.
+      // Parts are 0.2 s apart: no client waits for a whole segment. The machine may be busy.
       #expect(try #require(seen["mean_wait"]) < 0.4, "\(seen)")
     }
     // Each part but the first ones was asked for before it was there.

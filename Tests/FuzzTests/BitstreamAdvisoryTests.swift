@@ -17,7 +17,7 @@ struct BitstreamAdvisoryTests {
   }
 
   /// Plays the movie with a NAL unit instead of those of its type in `hvcC`, and its byte stream
-  /// with the NAL unit in front, behind the first parameter sets, and behind everything.
+  /// with the NAL unit at the start, after the first parameter sets, and at the end.
   private func play(_ unit: [UInt8], sourceLocation: SourceLocation = #_sourceLocation) {
     let type = unit[0] >> 1
     let record = movie.withVideo { entry in

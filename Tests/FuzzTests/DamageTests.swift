@@ -6,7 +6,7 @@ import GStreamer
 import TestKit
 import Testing
 
-/// A sample of what `make fuzz` does in whole.
+/// A sample of the complete run of `make fuzz`.
 @Suite(.serialized)
 struct DamageTests {
   init() {

@@ -27,7 +27,7 @@ extension BoxTree {
     self[path] = box
   }
 
-  /// Puts a box in the place of the first of its type, or behind the others.
+  /// Replaces the first box of its type, or adds the box after the others.
   mutating func put(_ box: BoxTree) {
     if self[box.type] != nil { self[box.type] = box } else { children.append(box) }
   }
@@ -123,7 +123,7 @@ extension SeedMovie {
   }
 }
 
-/// An audio sample entry of version 0, with boxes behind its fields.
+/// An audio sample entry of version 0, with boxes after its fields.
 func sound(
   _ type: String, version: UInt16 = 0, channels: UInt16 = 1, bits: UInt16 = 16,
   rate: UInt32 = 8000 << 16, extra: [UInt8] = [], _ children: BoxTree...

@@ -117,7 +117,7 @@ struct SampleFloodTests {
 
   @Test("samples that lie so that each read has to be a long one")
   func scattered() {
-    // Two of three lie close behind the others before them; the third is far away.
+    // Two of three lie directly after the previous ones; the third is far away.
     let count = 90_000
     let rows = (0..<count).flatMap { index in
       numbers(index % 3 == 2 ? 700_000 : UInt32(index % 1024) * 256)

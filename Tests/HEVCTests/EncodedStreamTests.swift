@@ -37,7 +37,7 @@ struct EncodedStreamTests {
     }
   }
 
-  /// Three groups of pictures, of which the second begins with a keyframe that is asked for.
+  /// Three groups of pictures; the second begins with a requested keyframe.
   private func stream(_ preset: Configuration.Preset, count: Int) throws -> [UInt8] {
     var configuration = Configuration(width: 128, height: 96, frameRate: .init(30, 1))
     configuration.preset = preset

@@ -19,7 +19,7 @@ func bytes(of picture: SingleLayerAccessUnit, source: [UInt8]) -> [UInt8] {
 /// A flattened stream.
 struct FlattenedStream {
   var bytes: [UInt8] = []
-  /// By how many access units dependent pictures came late, at the most.
+  /// Maximum delay of dependent pictures, in access units.
   var delay = 0
   var isStrict = true
   var pictureCount = 0

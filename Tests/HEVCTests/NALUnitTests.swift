@@ -73,7 +73,7 @@ import Testing
         try lengths.nalUnits(in: sample(count).span.bytes)
       } throws: { ($0 as? LengthPrefixed.Malformed)?.hasTooManyUnits == true }
     }
-    // Parameter sets, of which any number may come before a picture.
+    // Any number of parameter sets may come before a picture.
     var assembler = AccessUnitAssembler()
     let sets = (0..<most * 2).flatMap { _ in [0, 0, 1, 0x42, 1, 0xFF] as [UInt8] }
     #expect(throws: AccessUnitAssembler.TooLarge.self) { try assembler.append(sets.span.bytes) }

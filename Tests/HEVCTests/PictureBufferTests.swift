@@ -40,7 +40,7 @@ struct PictureBufferTests {
       sources.drop(before: flat.oldestNeeded)
     }
     try append(flattener.drain())
-    // Twelve pictures a sequence, of which the first eight fit.
+    // Twelve pictures per sequence; the first eight fit.
     #expect(failed == Array(8..<12) + Array(20..<24))
     #expect(try StrictDecoder(stream, ordersOutput: false).violations == [])
     let alone = try Decoder.frames(ofEach: [eye(.left), eye(.right)], single: true)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Coded video sequences", .enabled(if: Decoder.isAvailable, "needs Python with PyAV"))
 struct SequenceTests {
-  /// The access units of `streams` one behind the other, with `between` at the end of each.
+  /// The access units of `streams` one after the other, with `between` at the end of each.
   static func joined(_ streams: [Stream], _ eye: Eye, between: [UInt8]) throws -> [AccessUnit] {
     try accessUnits(of: streams.flatMap { try $0.bytes(eye) + between })
   }
@@ -39,7 +39,7 @@ struct SequenceTests {
     let end: [UInt8] = [0, 0, 0, 1, 0x48, 0x01]
     var streams: [[AccessUnit]] = []
     for eye in Eye.allCases {
-      // main10's second random access point is a CRA picture with a leading picture behind it.
+      // main10's second random access point is a CRA picture followed by a leading picture.
       var units = try Stream.main10.accessUnits(eye)
       units[3].bytes += end
       streams.append(try accessUnits(of: units.flatMap(\.bytes)))

@@ -11,7 +11,7 @@ struct StrictDecoder {
   /// The pictures that were output: number of the coded video sequence, and POC.
   private(set) var outputs: [(sequence: Int, poc: Int)] = []
 
-  /// Pictures that the stream says not to output, behind an end of sequence.
+  /// Number of pictures that the stream discards without output, after an end of sequence.
   private(set) var discardedCount = 0
 
   private struct Picture {

@@ -73,7 +73,7 @@ import Testing
       }
       let sps = try Self.sequenceParameterSet(unit)
       var payload = Array(RBSP(sps).bytes.dropFirst(2))
-      // general_tier_flag, and general_level_idc behind twelve bytes.
+      // general_tier_flag, and general_level_idc after twelve bytes.
       payload[1] |= 0x20
       payload[12] = 186
       let changed = RBSP.nalUnit(NALUnitHeader(type: .sequenceParameterSet), payload: payload)

@@ -38,7 +38,7 @@ import struct FuzzTargets.SplitMix
     #expect(cost.memory < 2 * bytes.count, sourceLocation: sourceLocation)
   }
 
-  /// So many boxes of eight bytes.
+  /// `count` boxes of eight bytes.
   private func emptyBoxes(_ count: Int, _ type: String = "abcd") -> [UInt8] {
     let box = box(type)
     var bytes: [UInt8] = []

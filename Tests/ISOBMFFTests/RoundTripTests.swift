@@ -84,7 +84,7 @@ struct RoundTripTests {
   func unknownChildren() throws {
     var entry = fullEntry
     let payload = try #require(entry.extendedUsage).payload
-    // The same content behind a `must` box, and with a box that nobody knows.
+    // The same content after a `must` box, and with an unknown box.
     let must: [UInt8] = [0, 0, 0, 16, 0x6D, 0x75, 0x73, 0x74, 0, 0, 0, 0, 0x65, 0x79, 0x65, 0x73]
     let unknown: [UInt8] = [0, 0, 0, 9, 0x7A, 0x7A, 0x7A, 0x7A, 7]
     entry.extendedUsage = nil

@@ -8,8 +8,8 @@ import StereoVideo
 import TestKit
 import Testing
 
-/// Streams whose source says what plays when, and streams that begin anew with another index, as
-/// adaptive streaming gives them.
+/// Streams whose source sets the times, and streams that start again with another index, as from
+/// adaptive streaming.
 struct AdaptiveTests {
   static let frame: Nanoseconds = 1_000_000_000 / 30
 
@@ -85,7 +85,7 @@ struct AdaptiveTests {
     }
     #expect(player.seekMap == nil)
 
-    // Upstream seeks: all is dropped, and another fragment comes, perhaps behind the index again.
+    // Upstream seeks: all is dropped, and another fragment comes, possibly after the index again.
     for (repeatsIndex, place) in [(true, 6), (false, 1)] {
       player.flush()
       segment.start = Nanoseconds(place) * 200_000_000 + 50_000_000
@@ -181,7 +181,7 @@ struct AdaptiveTests {
       #expect(recording["left"].formatCount >= 1)
       #expect(recording["audio_0"].formatCount == 0)
       let change = try #require(recording["video_0"].lines.firstIndex(of: "format"))
-      // Times begin anew where the first repetition does, and running time goes on.
+      // Times start again at the first repetition, and running time continues.
       #expect(recording["video_0"].lines.prefix(change).count == 2 + 48 + 6)
       #expect(
         recording["left"].segments.map { $0.base / 1_000_000 } == [0, 1600, 1800], "\(size)")

@@ -6,7 +6,7 @@ import MoviePlayer
 import TestKit
 import Testing
 
-/// Tracks of which an edit list says what plays when.
+/// Tracks with edit lists.
 struct EditTests {
   /// An edit list, in frames: how many are shown, from which on; nil shows nothing.
   struct List: CustomTestStringConvertible, Sendable {

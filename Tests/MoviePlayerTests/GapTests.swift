@@ -26,7 +26,7 @@ struct GapTests {
     }
   }
 
-  /// A movie of which the second track, of sound, has its first tenth alone.
+  /// A movie whose second track, audio, has only its first tenth.
   private func withShortSound(_ repetitions: Int) throws -> [UInt8] {
     let movie = WovenMovie(repetitions: repetitions, hasSound: true)
     return SeedMovie.editing(try movie.bytes()) { moov in

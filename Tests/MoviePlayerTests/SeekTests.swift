@@ -101,7 +101,7 @@ struct SeekTests {
     let segment = try play(&session, seek, behind: whole)
     #expect(segment.end == .segmentDone(at: 800_000_000))
     #expect(segment.streams.allSatisfy { !$0.hasEnded })
-    // What follows without a flush goes on in running time.
+    // Without a flush, running time continues.
     let next = SeekRequest(start: .at(0), stop: .at(6 * Self.frame))
     var looped = next
     looped.flags = [.endsWithSegmentDone]
@@ -153,7 +153,7 @@ struct SeekTests {
     boxes.removeAll { $0.type == "sidx" }
     let sidxSize = both.count - boxes.flatMap(\.bytes).count
     let mfra = try #require(boxes.lastIndex { $0.type == "mfra" })
-    // Places move with what is taken away in front of them.
+    // Offsets change by the data that is removed before them.
     var entries = try #require(boxes[mfra]["tfra"])
     for row in stride(from: 16, to: entries.content.count, by: 11) {
       let range = row + 4..<row + 8

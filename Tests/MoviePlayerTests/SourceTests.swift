@@ -29,7 +29,7 @@ struct SourceTests {
       default: break
       }
     }
-    // What is written anew are slice headers alone.
+    // Only slice headers are rewritten.
     #expect(kept > file.count / 2)
     #expect(copied < kept / 20)
   }
@@ -57,7 +57,7 @@ struct SourceTests {
       default: break
       }
     }
-    // The first was read to see what its layers are, and is kept with what is behind it.
+    // The first was read to examine its layers, and is kept with the following samples.
     #expect(taken == 7)
   }
 

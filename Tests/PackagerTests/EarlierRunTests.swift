@@ -4,7 +4,7 @@ import Foundation
 import Packager
 import Testing
 
-/// A run that goes on with the playlists of one before it.
+/// A run that continues the playlists of a previous one.
 struct EarlierRunTests {
   private func settings(_ kind: MediaPlaylist.Kind = .event, parts: UInt64 = 0) -> PackagerSettings
   {
@@ -27,7 +27,7 @@ struct EarlierRunTests {
       openParts: paths.compactMap { disk.files[$0] })
   }
 
-  /// Runs so many seconds of two renditions.
+  /// Packages `seconds` of two renditions.
   private func run(
     _ seconds: Double, _ settings: PackagerSettings, to disk: Disk, continuing: Bool = false,
     ends: Bool = true
@@ -87,7 +87,7 @@ struct EarlierRunTests {
     #expect(after.mediaSequence == 22 && after.discontinuitySequence == 1)
     #expect(!after.segments.contains { $0.startsDiscontinuity })
     let kept = disk.files.keys.filter { $0.hasPrefix("v/segment") }
-    // The two that the first run had taken out of its window are nobody's.
+    // The two that had left the first run's window belong to neither run.
     #expect((8...13).contains(kept.count), "\(kept.sorted())")
     #expect(!kept.contains("v/segment00003.m4s"))
   }

@@ -207,7 +207,7 @@ struct MediaPlaylistTests {
     let playlist = lowLatency()
     let lines = playlist.deltaUpdate.split(separator: "\n").map(String.init)
     #expect(lines[1] == "#EXT-X-VERSION:9")
-    // 41 s in all: behind 12 s, 14 segments are older as a whole.
+    // 41 s in all: 14 segments are completely older than 12 s.
     #expect(lines.contains("#EXT-X-SKIP:SKIPPED-SEGMENTS=14"))
     let whole = playlist.text.split(separator: "\n").map(String.init)
     let first = try #require(lines.firstIndex { $0.hasPrefix("#EXT-X-SKIP") })

@@ -86,7 +86,7 @@ struct PackagerTests {
       let date = try #require(playlist.segments.first?.programDateTime)
       #expect(abs(date - 1_795_313_052_000_000_000) < 22_000_000)
       let kept = disk.files.keys.filter { $0.hasPrefix("\(name)/segment") }
-      // Those of the playlist, and what somebody may still play.
+      // Those of the playlist, and those that clients may still play.
       #expect((8...11).contains(kept.count), "\(kept.sorted())")
     }
     #expect(disk.keyframes == (1...20).map { Int64($0) * second })
@@ -115,7 +115,7 @@ struct PackagerTests {
         #expect(whole == segment.parts.flatMap { disk.files["\(name)/\($0.uri)"] ?? [] })
       }
     }
-    // Every hint becomes the next part, or the file of the segment behind the last.
+    // Every hint becomes the next part, or the file of the segment after the last.
     #expect(try disk.text("v/index.m3u8").contains("INDEPENDENT=YES"))
     let reports = try disk.playlist("v/index.m3u8").renditionReports
     #expect(reports.isEmpty || reports.first?.uri == "../a/index.m3u8")
@@ -327,7 +327,7 @@ struct PackagerTests {
     for name in ["video_0/index.m3u8", "video_0/iframe.m3u8", "audio_0/index.m3u8"] {
       #expect(try disk.text(name).matches(of: /(?m)^#EXT-X-DISCONTINUITY$/).count == 1)
     }
-    // Each segment holds what its initialization section describes, and times go on.
+    // Each segment holds what its initialization section describes, and times continue.
     for name in ["video_0", "video_1"] {
       var sizes: [UInt16: Int] = [:]
       var times: [Int64] = []

@@ -459,7 +459,7 @@ struct HostTests {
 
   @Test("runs free their pipelines", .tags(.realTime))
   func noLeaks() async throws {
-    // A queue of a thousand kilobytes in each: what stays behind is seen.
+    // A queue of a thousand kilobytes in each: a leak is noticeable.
     let pipeline = try load(
       """
       links:

@@ -75,7 +75,7 @@ struct GeometryTests {
         continue
       }
       var error = max(abs(Double(lanes.x[3]) - exact.x), abs(Double(lanes.y[3]) - exact.y))
-      // Straight behind, either edge of the sphere's map is right; at its poles, any column.
+      // Straight back, either edge of the sphere's map is right; at its poles, any column.
       if case .equirectangular = projection, abs(direction.y) > 0.9999 || abs(direction.x) < 1e-6 {
         error = 0
       }

@@ -3,7 +3,7 @@
 import Reprojection
 import StereoVideo
 
-/// A picture of any format in memory, with some bytes behind each row.
+/// A picture of any format in memory, with some bytes of padding after each row.
 final class TestPicture {
   let format: PictureFormat
   let width, height: Int

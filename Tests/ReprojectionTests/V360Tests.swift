@@ -138,13 +138,13 @@ extension PictureGeometry {
     return PicturePosition(x: x, y: y)
   }
 
-  /// Whether the place is in what surrounds the faces of a cube, of which v360 has another idea.
+  /// Whether a position is in the padding around the faces of a cube, which v360 fills differently.
   fileprivate func isPadding(_ position: PicturePosition) -> Bool {
     guard case .cubemap = projection else { return false }
     return !isInFace(position, margin: 0)
   }
 
-  /// Whether a place is in a face of a cube, so many pixels from its edges.
+  /// Whether a position is in a face of a cube, at least `margin` pixels from its edges.
   private func isInFace(_ position: PicturePosition, margin: Double) -> Bool {
     guard case .cubemap(_, let padding) = projection else { return false }
     // Equi-angular faces touch within a row; the other layout is tested without padding.

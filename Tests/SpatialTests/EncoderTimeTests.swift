@@ -80,7 +80,7 @@ struct EncoderTimeTests {
     #expect(pipeline.waitForState(timeout: 20 * .second))
     #expect(pipeline.seek(to: 2 * .second, flags: .accurate))
     try await play(pipeline)
-    // The first key frame behind the last segment.
+    // The first keyframe after the last segment.
     var segment: Segment?
     var first: UInt64?
     for item in tap.items {
@@ -149,7 +149,7 @@ struct EncoderTimeTests {
     let harness = try EncoderHarness(["tune": "zerolatency", "scene-cuts": "false"])
     try harness.push(0)
     try harness.push(Self.frame)
-    // Only what is asked for once the first pairs are through concerns those behind them.
+    // Only requests after the first pairs have passed apply to the following pairs.
     while harness.left.pull()?.pts != 3_600_000 * .second + Self.frame {}
     harness.left.pushUpstream(try keyUnit(at: nil))
     try harness.push(Self.frame)

@@ -36,14 +36,14 @@ struct HLSFolder {
       + "multivariant-playlist-location=\(place)/main.m3u8 \(properties) "
   }
 
-  /// Both eyes of so many pictures, 128 wide and high, thirty a second, into the sink.
+  /// Both eyes of `count` pictures, 128 wide and high, 30 per second, into the sink.
   func video(_ count: Int, _ encoder: String, live: Bool = false) -> String {
     eyes(count, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
       .replacing("num-buffers", with: "is-live=\(live) num-buffers")
       + "mvhevcenc name=enc speed-preset=ultrafast \(encoder) ! queue ! h.video_0 "
   }
 
-  /// Sound of so many packets of 1024 samples, 48,000 of them a second, into the sink.
+  /// Audio in `packets` packets of 1024 samples, 48,000 samples per second, into the sink.
   func sound(_ packets: Int, live: Bool = false) -> String {
     "audiotestsrc is-live=\(live) num-buffers=\(packets) samplesperbuffer=1024 ! "
       + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 "

@@ -82,7 +82,7 @@ struct HLSPacingTests {
       "codec_data": .buffer(Buffer([0x11, 0x88])),
     ])
 
-  /// So many seconds of both eyes, coded.
+  /// `seconds` of both eyes, encoded.
   private func pictures(_ seconds: Int) async throws -> [PassedBuffer] {
     let pipeline = try pipeline(
       eyes(seconds * 30, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
@@ -111,8 +111,8 @@ struct HLSPacingTests {
     throw Failure("\(what) was waited for in vain")
   }
 
-  /// Waits until so many buffers have been taken, and for a while in which there may be more; how
-  /// many were.
+  /// Waits until `least` buffers have been taken, and then for possible further ones. Returns their
+  /// number.
   private func countAtRest(_ feeder: Feeder, from least: Int) async throws -> Int {
     try await wait("buffer \(least)") { feeder.count >= least }
     try await Task.sleep(for: .milliseconds(300))
@@ -133,7 +133,7 @@ struct HLSPacingTests {
     let flow = Locked<FlowReturn?>(nil)
     Self.run {
       let last = audio.pushSound(to: 20)
-      // Behind the end, the test does not wait for this thread any more.
+      // After the end, the test does not wait for this thread any more.
       flow.withLock { $0 = last }
       audio.pad.push(.endOfStream)
     }

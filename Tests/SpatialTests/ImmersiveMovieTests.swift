@@ -145,7 +145,7 @@ struct ImmersiveMovieTests {
     let entry = try MovieFile(path).videoEntry()
     #expect(entry.extendedUsage?.views == [.leftEye, .rightEye])
     #expect(entry.extendedUsage?.projectionKind == "hequ")
-    // A distance of eyes that nobody has said is not made up.
+    // An unknown baseline is not invented.
     #expect(entry.extendedUsage?.baseline == nil)
     #expect(entry.horizontalFieldOfView?.degrees == 180)
     #expect(entry.sphericalVideo?.kind == .halfEquirectangular && entry.stereoscopicMode == nil)
@@ -183,7 +183,7 @@ struct ImmersiveMovieTests {
     #expect(try await make("projection=parametric").contains("the lenses are lost"))
   }
 
-  @Test("losses are reported once, and a second conversion changes nothing")
+  @Test("tagging a flat movie as immersive twice gives the same movie as once")
   func retagging() async throws {
     _ = try await makePair("horizontal-field-of-view=63.4")
     let tag = "stereotagger projection=equirectangular ! "

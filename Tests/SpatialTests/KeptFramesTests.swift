@@ -12,7 +12,8 @@ struct KeptFramesTests {
     + "videotestsrc is-live=true ! %@ ! x.right "
   private let caps = "video/x-raw,format=I420,width=128,height=64,framerate=50/1"
 
-  /// What the source in front of an `identity` is asked for, while the pipeline plays.
+  /// The number of buffers requested from the source upstream of an `identity`, while the pipeline
+  /// plays.
   private func count(_ line: String, behind name: String = "left-frames") async throws -> Int {
     let pipeline = try pipeline(line)
     let source = try #require(pipeline.element(named: name)?.staticPad("src"))

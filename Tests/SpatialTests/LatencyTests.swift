@@ -44,7 +44,7 @@ struct LatencyTests {
     let lookahead = try await encoding("inter-view-prediction=none \(options)")
     #expect(lookahead >= source + 20 * frame)
     #expect(lookahead <= source + 40 * frame)
-    // The second eye, whose keyframes are predicted, is coded behind the first.
+    // The second eye, whose keyframes are predicted, is encoded after the first.
     let predicted = try await encoding(options)
     #expect(predicted >= source + 40 * frame)
     #expect(predicted <= source + 80 * frame)

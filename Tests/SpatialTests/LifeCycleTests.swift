@@ -8,7 +8,7 @@ import TestElements
 import TestKit
 import Testing
 
-/// Elements up and down, and what stays behind.
+/// State changes of elements up and down, and leaks.
 struct LifeCycleTests {
   static let movie =
     "stereotestsrc num-buffers=6 ! video/x-raw,width=128,height=64 ! sbssplit name=s "

@@ -72,7 +72,7 @@ struct LiveSoakTests {
     return (try #require(Int(line.filter(\.isNumber))) * 1024, files)
   }
 
-  /// Stalls the source, and has it go on in another size, in turns.
+  /// Alternately stalls the source and changes its size.
   private func disturb(_ pipeline: Pipeline, _ round: Int) async throws {
     if round.isMultiple(of: 2) {
       try pipeline.element(named: "stall")?.set("drop", parsing: "true")
@@ -125,8 +125,8 @@ struct LiveSoakTests {
       late.files)
   }
 
-  /// Segments follow each other without a hole, sound and video end together, and what is told of
-  /// comes as long behind its time in the end as in the beginning.
+  /// Segments follow each other without a gap, audio and video end together, and the delay of
+  /// segments is the same at the end as at the beginning.
   private func expectNoDrift(_ segments: [Added]) throws {
     var ends: [String: Double] = [:]
     for segment in segments {

@@ -17,7 +17,7 @@ struct MVHEVCDecDecoderTests {
     MVHEVCDecRobustnessTests.coder
     + "dec.left ! queue ! fakesink name=left dec.right ! queue ! fakesink name=right"
 
-  /// The names of the factories of what is in the bin.
+  /// The factory names of the elements in the bin.
   private func parts(_ element: Element) -> [String] {
     let bin = UnsafeMutableRawPointer(element.pointer).assumingMemoryBound(to: GstBin.self)
     var names: [String] = []
@@ -219,7 +219,7 @@ struct MVHEVCDecDecoderTests {
     }
   }
 
-  // MARK: A second eye that cannot be had
+  // MARK: A second eye that cannot be decoded
 
   @Test("a damaged record of the second layer leaves one eye, gaps and a warning")
   func damagedRecord() async throws {

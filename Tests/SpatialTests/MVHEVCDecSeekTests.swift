@@ -8,7 +8,7 @@ import Testing
 
 import struct FuzzTargets.SplitMix
 
-/// `mvhevcdec` behind `mvhevcdemux`: places in a movie.
+/// Seeks of `mvhevcdec` after `mvhevcdemux`.
 struct MVHEVCDecSeekTests {
   private static let frames = 90
 
@@ -69,7 +69,7 @@ struct MVHEVCDecSeekTests {
     defer { pipeline.setState(.null) }
     let seen = taps.map(\.buffers.count)
     let flags = GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue
-    // From just behind frame 69 back to frame 10.
+    // From just after frame 69 back to frame 10.
     #expect(
       gst_element_seek(
         pipeline.pointer, -1, GST_FORMAT_TIME, GstSeekFlags(flags), GST_SEEK_TYPE_SET,

@@ -28,7 +28,7 @@ struct MVHEVCDecTests {
     var testDescription: String { [raw, options, x265, preset].joined(separator: " ") }
   }
 
-  /// What sees each eye in front of the encoder, and behind the decoder.
+  /// Watches each eye before the encoder and after the decoder.
   private func watch<Watch>(
     _ pipeline: Pipeline, _ make: (Pad?) throws -> Watch
   ) rethrows -> (before: [Watch], after: [Watch]) {

@@ -43,7 +43,7 @@ struct MVHEVCDemuxAdaptiveTests {
     return (index, fragments)
   }
 
-  /// A source that cannot be sought, in front of a demuxer.
+  /// An unseekable source upstream of a demuxer.
   private final class Source {
     let pipeline: Pipeline
     let pad: Pad

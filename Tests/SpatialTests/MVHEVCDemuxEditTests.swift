@@ -9,7 +9,7 @@ import TestElements
 import TestKit
 import Testing
 
-/// `mvhevcdemux`: tracks of which an edit list says what plays when.
+/// `mvhevcdemux`: tracks with edit lists.
 struct MVHEVCDemuxEditTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

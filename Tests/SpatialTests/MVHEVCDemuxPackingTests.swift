@@ -120,7 +120,7 @@ struct MVHEVCDemuxPackingTests {
     #expect(passed.count == 3)
     #expect(caps.string("multiview-mode") == variant.mode)
     #expect(caps.flagNames("multiview-flags") == variant.flags)
-    // No eye is promised that cannot be had.
+    // Only eyes that can be extracted are announced.
     let problem = try await failure(
       of: "filesrc location=\(path) ! mvhevcdemux name=d d.left ! fakesink")
     #expect(!problem.message.isEmpty)

@@ -7,8 +7,8 @@ import TestElements
 import TestKit
 import Testing
 
-/// The dependent eye of movies with inter-layer prediction, whose stream has the other eye's
-/// pictures in it, behind `h265parse`: parsers take two pictures of one time for one.
+/// The dependent eye of movies with inter-layer prediction, whose stream contains the other eye's
+/// pictures, after `h265parse`: parsers take two pictures with the same time for one.
 @Suite(.tags(.judge))
 struct MVHEVCDemuxParserTests {
   let folder: TemporaryFolder

@@ -10,8 +10,8 @@ import Testing
 
 /// `mvhevcdemux` and `mvhevcautodemux`: applications that choose some of their streams.
 ///
-/// A demuxer that gives all its streams has nothing to choose (GStreamer's stream selection
-/// design): `decodebin3` behind it decodes those that are chosen.
+/// A demuxer that outputs all its streams offers no selection (GStreamer's stream selection
+/// design): `decodebin3` after it decodes the selected ones.
 struct MVHEVCDemuxSelectionTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }

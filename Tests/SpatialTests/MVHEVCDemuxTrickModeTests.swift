@@ -35,7 +35,7 @@ struct MVHEVCDemuxTrickModeTests {
     var taps: [String: Tap] = [:]
     for sink in sinks { taps[sink] = try Tap(pipeline.element(named: sink)?.staticPad("sink")) }
     let file = try Tap(pipeline.element(named: "file")?.staticPad("src"))
-    // The queues fill up behind the first frames; what is read for that does not count.
+    // The queues fill up after the first frames; data read for that does not count.
     var before = -1
     while before != file.buffers.count {
       before = file.buffers.count

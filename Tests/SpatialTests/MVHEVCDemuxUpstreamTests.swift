@@ -29,7 +29,7 @@ struct MVHEVCDemuxUpstreamTests {
       + [UInt8](repeating: 0, count: size - 8)
   }
 
-  /// The movie with so much of nothing in front of its index, which comes last.
+  /// The movie with `size` unused bytes before its index, which comes last.
   private func delayingIndex(by size: Int) throws -> [UInt8] {
     let bytes = try bytes
     let index = try #require(bytes.lastRange(of: Array("moov".utf8))).lowerBound - 4
@@ -111,7 +111,7 @@ struct MVHEVCDemuxUpstreamTests {
     for (size, isTold) in [(1 << 20, false), (40 << 20, true)] {
       let late = folder.path("late.mov")
       try Data(delayingIndex(by: size)).write(to: URL(filePath: late))
-      // Nobody can seek behind this.
+      // Downstream of this, seeks are impossible.
       let pipeline = try pipeline(
         "fdsrc name=source blocksize=65536 ! mvhevcdemux name=d " + DemuxRun.sinks(pads))
       let file = try FileHandle(forReadingFrom: URL(filePath: late))
@@ -147,7 +147,7 @@ struct MVHEVCDemuxUpstreamTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
     try #require(pipeline.waitForState(timeout: 10 * .second))
-    // From behind its own end.
+    // From after its own end.
     let isDone = gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second), GST_SEEK_TYPE_SET, gint64(ClockTime.second / 2))

@@ -161,7 +161,7 @@ struct MovieOtherTracksTests {
         "filesrc location=\(path) ! mvhevcdemux name=d d.audio_0 ! queue ! m.audio_0 "
           + "d.audio_1 ! queue ! m.audio_1 mvhevcmux name=m ! filesink location=\(copy)")
       let tracks = try MovieFile(copy).tracks("soun")
-      // Where all are off, somebody forgot to turn one on.
+      // If all are disabled, that is taken for a mistake.
       #expect(tracks.map(\.isEnabled) == (enabled[0] ? enabled : [true, true]))
       #expect(tracks.map(\.alternateGroup) == [2, 2])
     }

@@ -7,8 +7,8 @@ import TestKit
 import Testing
 
 extension MovieFile {
-  /// Writes the movie's video anew with a sample entry and samples that are changed, and with
-  /// what else is said of it.
+  /// Writes the movie's video again with a changed sample entry, changed samples, and other changed
+  /// metadata.
   func rebuildVideo(
     at path: String, container: MovieContainer = .quickTime,
     metadata: MovieMetadata = MovieMetadata(),

@@ -25,7 +25,7 @@ struct MuxFormatChangeTests {
       + "video/x-raw,format=I420,framerate=30/1,\($1) ! "
   }
 
-  /// These parts, one behind the other, as eyes that go to an element.
+  /// These parts, one after the other, as eyes for an element.
   private static func eyes(of parts: [String], to element: String) -> String {
     "concat name=c ! sbssplit name=s input-mode-override=side-by-side s.left ! queue ! "
       + "\(element).left s.right ! queue ! \(element).right "
@@ -100,7 +100,7 @@ struct MuxFormatChangeTests {
     try await checkTimes(buffers)
   }
 
-  /// Times go on: the reader follows in one stream.
+  /// Times continue: the reader reads one stream.
   private func checkTimes(_ buffers: [PassedBuffer]) async throws {
     let whole = folder.path("whole.mp4")
     try Data(buffers.flatMap(\.buffer.bytes)).write(to: URL(filePath: whole))

@@ -228,8 +228,8 @@ struct MuxFragmentTests {
     let video = try file.video()
     let progressive = try MovieFile(self.path).video()
     #expect(video.presentationNanoseconds == progressive.presentationNanoseconds)
-    // An independent reader shows each frame when it is due, behind a start of its own: FFmpeg
-    // begins at the first decode time where there is no edit list.
+    // An independent reader shows each frame when it is due, from its own start time on: FFmpeg
+    // begins at the first decode time if there is no edit list.
     let program = Repository.url.appending(path: "Tests/Tools/decode_views.py").path
     let times = try Python.lines([program, "--single", path]).map(\.words)
       .filter { $0.count == 3 }.compactMap { Double($0[2]) }

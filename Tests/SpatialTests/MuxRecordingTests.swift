@@ -16,7 +16,7 @@ struct MuxRecordingTests {
     folder = try TemporaryFolder()
   }
 
-  /// Two live eyes and live sound, each through a tee that goes on where nobody takes its data.
+  /// Two live eyes and live audio, each through a tee that continues without a downstream.
   private func live(_ sound: Bool) throws -> Pipeline {
     let tee = "queue ! tee allow-not-linked=true name="
     return try pipeline(
@@ -62,7 +62,7 @@ struct MuxRecordingTests {
     #expect(offsets.min() ?? .max < 100)
   }
 
-  /// The seconds of pictures and of sound in a recording of which a pad is released on the way.
+  /// The seconds of video and audio in a recording in which a pad is released mid-stream.
   private func recorded(
     releasing pad: String
   ) async throws -> (pictures: Double, sound: Double) {
@@ -101,7 +101,7 @@ struct MuxRecordingTests {
 
   // MARK: Caps
 
-  /// Sends caps with further fields behind the fifth buffer of a pad.
+  /// Sends caps with further fields after the fifth buffer of a pad.
   private func refine(_ pad: Pad?, _ fields: Fields) throws {
     let news = Locked(Array(fields))
     let count = Locked(0)

@@ -4,7 +4,7 @@ import CGStreamer
 import GStreamer
 import Testing
 
-/// Decoders as other machines have them: `avdec_h265` behind other pads, in another class.
+/// Decoders as other machines have them: `avdec_h265` with other pad templates, in another class.
 enum OtherDecoder: String, CaseIterable {
   /// Gives memory of a device alone.
   case device = "testdevicedec"

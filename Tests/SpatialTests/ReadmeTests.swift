@@ -90,7 +90,7 @@ struct ReadmeTests {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
     let start = try #require(Self.commands.firstIndex { $0.hasPrefix("mkdir -p live") })
-    // Another port, nobody to look at the preview, and a player without a window.
+    // Another port, no window for the preview, and a player without a window.
     let lines = Self.commands[start..<start + 3].joined(separator: "\n")
       .replacing(".build/release/", with: "'\(Repository.url.path)'/.build/release/")
       .replacing("serve live", with: "serve live --port $port")

@@ -9,7 +9,7 @@ import StereoVideo
 import TestKit
 import Testing
 
-/// `stereotestsrc` with a projection: the same world in each, told to those behind by tags.
+/// `stereotestsrc` with a projection: the same world in each, described downstream by tags.
 struct SphereSourceTests {
   private static let (width, height) = (240, 136)
 

@@ -102,7 +102,7 @@ struct SphericalFillColorTests {
 
   @Test("the colour is that of the frames' matrix and range, of 8 and of 10 bits", arguments: ways)
   func colour(way: Way) throws {
-    // Behind the half of the sphere that the input shows, and beside the view into it.
+    // Opposite the half of the sphere that the input shows, and outside the input's view.
     for (element, properties) in [
       ("sphericalconvert", ["output-projection": "equirectangular"]),
       ("sphericalview", ["yaw": "180"]),

@@ -34,7 +34,7 @@ struct SphericalViewTests {
     return buffer
   }
 
-  /// The longitude, in degrees, of what a ramp's value shows.
+  /// The longitude, in degrees, that a ramp's value stands for.
   private func degrees(_ value: UInt8) -> Double { (Double(value) * 2 + 1) / 512 * 360 - 180 }
 
   func show(_ buffer: Buffer) throws -> [UInt8] {
@@ -178,7 +178,7 @@ struct SphericalViewTests {
     #expect(abs(degrees(home[18 * 64 + 32])) < 2)
     #expect(navigate("event=key-press,key=Right") && navigate("event=key-press,key=Right"))
     #expect(abs(degrees(try show(ramp())[18 * 64 + 32]) - 10) < 2)
-    // What is no view's goes on upstream.
+    // Events that do not move the view are forwarded upstream.
     _ = navigate("event=key-press,key=q")
     #expect(harness.tryPullUpstreamEvent() != nil)
   }

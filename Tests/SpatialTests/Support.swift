@@ -195,7 +195,7 @@ final class Tap: Sendable {
 extension Tap {
   var hasEnded: Bool { events.contains { $0.type == GST_EVENT_EOS } }
 
-  /// Waits for so many further buffers; fails the test where they do not come.
+  /// Waits for `count` further buffers; fails the test if they do not come.
   func waitForMore(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
     let wanted = buffers.count + count
     for _ in 0..<1500 where buffers.count < wanted {
@@ -309,8 +309,7 @@ extension String {
   var words: [String] { split(separator: " ").map(String.init) }
 }
 
-/// Runs a line of gst-launch, and expects that nothing stays behind and that nothing is critical.
-/// Gives its exit status.
+/// Runs a gst-launch line, and expects no leaks and no critical messages. Returns its exit status.
 @discardableResult
 func runExpectingNoLeaks(
   _ line: String, sourceLocation: SourceLocation = #_sourceLocation

@@ -97,9 +97,9 @@ struct ThreadTests {
       if graph.isOfMovie, random.next(upTo: 5) == 0 { pipeline.setState(.ready) }
       pipeline.setState(random.next(upTo: 3) == 0 ? .paused : .playing)
     }
-    // GstBaseSrc loses its segment where a seek comes while it starts, and behind one that the
-    // source refuses (GStreamer 1.22), so that what a source of that kind feeds gets no seeks, and
-    // stays above READY; for seeks there, see LifeCycleTests.
+    // GstBaseSrc loses its segment if a seek comes while it starts, and after one that the source
+    // refuses (GStreamer 1.22), so elements fed by such a source get no seeks, and stay above
+    // READY; for seeks there, see LifeCycleTests.
     if graph.isOfMovie {
       storm.blow { random in
         storm.pause(milliseconds: random.next(upTo: 40))
@@ -128,8 +128,8 @@ struct ThreadTests {
     // It still plays: what a seek to the start shows comes to the sink.
     if graph.isSeekable {
       pipeline.setState(.paused)
-      // Behind a segment that a seek of the storm has let end with SEGMENT_DONE, a sink waits for
-      // data until the next seek.
+      // After a segment that a seek of the storm has ended with SEGMENT_DONE, a sink waits for data
+      // until the next seek.
       _ = pipeline.waitForState(timeout: 10 * .second)
       #expect(pipeline.seek(to: 0))
       #expect(pipeline.waitForState(timeout: 20 * .second))

@@ -63,8 +63,8 @@ struct TransportTests {
         + "video/x-h265,stream-format=byte-stream,alignment=au ! mvhevcdec name=d "
         + "d.left ! queue ! fakesink name=sink d.right ! queue ! fakesink name=right",
       sinks: ["sink", "right"])
-    // Either eye may be lost alone. FFmpeg 7.1 in threads drops some whole pictures behind a lost
-    // one, too.
+    // Either eye may be lost alone. FFmpeg 7.1 in threads also drops some complete pictures after a
+    // lost one.
     for eye in shown {
       #expect(eye.count > 20 && eye.count <= 150)
       #expect(eye.compactMap(\.runningTime).allSatisfy { ($0 + 1000) % (.second / 30) < 3000 })

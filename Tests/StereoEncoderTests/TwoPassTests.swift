@@ -34,8 +34,8 @@ final class TwoPassTests {
     return configuration
   }
 
-  /// Encodes pictures of which the right eye's first half is flat, so that the eyes take unlike
-  /// amounts.
+  /// Encodes pictures with a flat first half of the right eye, so that the eyes need different
+  /// amounts of data.
   private func encode(
     _ configuration: StereoEncoderConfiguration, count: Int = 150
   ) throws -> (units: [LayeredAccessUnit], left: EyeStatistics, right: EyeStatistics) {
@@ -143,7 +143,7 @@ final class TwoPassTests {
     #expect(refused(configuration(rate, .second(statistics: none))))
     #expect(refused(configuration(.quality(22), .first(statistics: none + "/in/no/folder"))))
     #expect(refused(configuration(.quality(22), .first(statistics: ""))))
-    // A pipe, which nobody writes to or reads from.
+    // A pipe without a writer or reader.
     let pipe = folder.appending(path: "pipe").path
     for file in [".left", ".right", ".right.keyframes"] {
       for eye in Eye.allCases {

@@ -5,7 +5,7 @@ import StereoMedia
 import TestKit
 import Testing
 
-/// How playing ends that nobody waits for, or that cannot go on.
+/// The end of playback that is abandoned, or cannot continue.
 @Suite(.serialized, .tags(.realTime))
 struct PlayerEndTests {
   @Test("a player that is released while it plays leaves neither threads nor files")

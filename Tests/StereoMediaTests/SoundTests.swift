@@ -32,7 +32,7 @@ struct SoundTests {
     Picture(try PicturePool(format: .i420, width: 128, height: 96).take())
   }
 
-  /// So many frames, 25 a second.
+  /// `count` frames, 25 per second.
   private func append(_ count: Int, to writer: StereoWriter) async throws {
     let picture = try picture()
     for index in 0..<count {
@@ -233,7 +233,7 @@ struct SoundTests {
       }
     }
     #expect(written == .invalidInput)
-    // Who has been cancelled does not take the file of who came behind him.
+    // A cancelled writer does not remove the file of a later one.
     var first: StereoWriter? = try StereoWriter(output)
     await first?.cancel()
     let second = try StereoWriter(output)

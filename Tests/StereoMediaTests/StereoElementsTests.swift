@@ -197,7 +197,7 @@ struct StereoElementsTests {
     seek.start = .set(0)
     #expect(try #require(pipeline.element(named: "end")).send(.seek(seek)))
     try await playing.value
-    // Nine before the seek, and all behind it.
+    // Nine before the seek, and all after it.
     #expect(await visits.add() == 10 + 40 + 1)
     #expect(try file("left").count == 40 * 320 * 90 * 3 / 2)
   }

@@ -74,7 +74,7 @@ enum Movies {
     }
   }
 
-  /// So many packets of AAC, to the muxer.
+  /// `packets` packets of AAC, to the muxer.
   private static func tone(_ packets: Int) -> String {
     "audiotestsrc num-buffers=\(packets) ! audio/x-raw,rate=44100 ! avenc_aac ! aacparse "
       + "! mux.audio_0"

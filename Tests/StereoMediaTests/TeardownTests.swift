@@ -5,7 +5,7 @@ import StereoMedia
 import TestKit
 import Testing
 
-/// What is left of a reader when nobody wants it any more: nothing.
+/// Nothing is left of a reader when it is abandoned.
 @Suite(.serialized, .tags(.realTime))
 struct TeardownTests {
   private func resident() throws -> Int {

@@ -107,7 +107,7 @@ struct BitReaderTests {
 }
 
 extension BitReader {
-  /// The position behind `byte_alignment()`.
+  /// The position after `byte_alignment()`.
   fileprivate func aligned() throws(SyntaxError) -> Int {
     var reader = self
     try reader.byteAlignment()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Why a test cannot go on.
+/// The reason why a test cannot continue.
 public struct Failure: Error, CustomStringConvertible {
   public let description: String
 

@@ -12,7 +12,7 @@ public func peakMemory(of body: () throws -> Void) throws -> Int {
   if let trim = dlsym(nil, "malloc_trim") {
     _ = unsafeBitCast(trim, to: (@convention(c) (Int) -> Int32).self)(0)
   }
-  // The peak begins anew (proc_pid_clear_refs(5)).
+  // Resets the peak (proc_pid_clear_refs(5)).
   try Data("5".utf8).write(to: URL(filePath: "/proc/self/clear_refs"), options: [])
   let before = try resident("VmRSS")
   try body()

@@ -25,7 +25,7 @@ public final class SmallDisk: Sendable {
     _ = try? Program.run(["umount", "-l", path])
   }
 
-  /// The names of what is on it, sorted.
+  /// The names of its entries, sorted.
   public var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []).sorted()
   }

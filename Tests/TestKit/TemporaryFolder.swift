@@ -23,7 +23,7 @@ public final class TemporaryFolder: Sendable {
     return path(name)
   }
 
-  /// The names of what is in it, sorted.
+  /// The names of its entries, sorted.
   public var names: [String] {
     ((try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []).sorted()
   }

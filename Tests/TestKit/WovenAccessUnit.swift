@@ -3,7 +3,7 @@
 public import HEVC
 
 extension WovenAccessUnit {
-  /// Its bytes, made of those of the two access units of which it is woven.
+  /// Its bytes, made from those of the two access units that it is woven from.
   public func bytes(
     _ left: AccessUnit, _ right: AccessUnit, framing: NALUnitFraming = .annexB
   ) -> [UInt8] {

@@ -97,7 +97,7 @@ struct FileResponseTests {
       #expect(OpenFile(path, in: place) == nil, "\(path)")
     }
     #expect(OpenFile(["in"], in: place)?.size == 10)
-    // A folder of which the name begins alike.
+    // A folder whose name has the same beginning.
     _ = try FileManager.default.createDirectory(
       atPath: place + "-2", withIntermediateDirectories: false)
     defer { try? files.removeItem(atPath: place + "-2") }

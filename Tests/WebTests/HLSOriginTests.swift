@@ -91,7 +91,7 @@ struct HLSOriginTests {
     "a request for a listed segment is answered at once",
     arguments: [
       "_HLS_msn=0", "_HLS_msn=13", "_HLS_msn=13&_HLS_part=3", "_HLS_msn=14&_HLS_part=1",
-      // Behind the last part of a segment comes the first one of the next.
+      // The last part of a segment is followed by the first one of the next.
       "_HLS_msn=13&_HLS_part=4", "_HLS_msn=13&_HLS_part=400", "_HLS_msn=2&_HLS_part=7",
     ])
   func listed(query: String) async throws {

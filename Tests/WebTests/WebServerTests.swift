@@ -114,7 +114,8 @@ struct WebServerTests {
       peer.send("GET / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n")
       let piece = String(repeating: "x", count: 4096)
       for _ in 0..<16 { peer.send("1000\r\n\(piece)\r\n") }
-      // The answer may be lost when more comes behind it; the connection is closed all the same.
+      // The answer may be lost when more data follows the request; the connection is closed all the
+      // same.
       if let text = await peer.rest() { #expect(text.isEmpty || text.hasPrefix("HTTP/1.1 413 ")) }
     }
   }
@@ -210,7 +211,7 @@ struct WebServerTests {
     limits.patience = .milliseconds(300)
     try await withServer(Slow(), limits) { port in
       let peer = try Peer(port: port)
-      // The second one waits behind the first one.
+      // The second one waits for the first one.
       peer.send("GET / HTTP/1.1\r\nHost: h\r\n\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n")
       let text = try #require(await peer.rest())
       #expect(text.matches(of: /late/).count == 2, "\(text)")

@@ -41,7 +41,7 @@ struct MovieFixture {
   var edits: [UInt8] = []
   /// `dinf`, or nothing.
   var dataInformation: [UInt8] = []
-  /// Boxes behind the track.
+  /// Boxes after the track.
   var extras: [UInt8] = []
 
   static let videoEntry = box(

@@ -68,7 +68,7 @@ struct RecordedFragments {
     (self.whole, self.file, self.track) = (whole, file, track)
   }
 
-  /// Goes on to a place far behind, and adds a picture there.
+  /// Skips `gap` bytes, and adds a picture there.
   mutating func appendPicture(after gap: UInt64) throws {
     whole.skip(gap)
     try whole.append(SampleDescription(size: 10, decodeTime: 20, duration: 1), to: track)

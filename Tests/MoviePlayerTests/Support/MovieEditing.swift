@@ -4,8 +4,8 @@ import FuzzTargets
 import ISOBMFF
 
 extension SeedMovie {
-  /// The movie, its index first, with that changed by `change`: the content of `moov`. What it does
-  /// must leave the places of samples right: `moved` bytes more or less are in front of them.
+  /// Returns the movie with its `moov` changed by `change`, which must keep the samples' offsets
+  /// right.
   static func editing(
     _ bytes: [UInt8], _ change: (inout BoxTree) -> Void
   ) -> [UInt8] {

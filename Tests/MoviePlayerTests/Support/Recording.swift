@@ -20,13 +20,13 @@ struct Recording {
   private(set) var descriptions: [PlayerStream] = []
   private(set) var warnings: [PlayerWarning] = []
   private(set) var statusChanges = 0
-  /// Something came for a stream before its segment, or behind its end.
+  /// Outputs of a stream before its segment or after its end.
   private(set) var disorder: [String] = []
   var end: PlayerEnd?
 
   init() {}
 
-  /// Goes on where another recording stopped, with its streams.
+  /// Continues another recording, with its streams.
   init(behind other: Recording) {
     descriptions = other.descriptions
     streams = other.streams.map { Played(name: $0.name) }

@@ -92,7 +92,7 @@ struct Session: ~Copyable {
 
   private mutating func push() throws {
     guard place < file.count else {
-      // A player that asks again behind the end would do so for ever.
+      // A player that asks again after the end would do so for ever.
       guard !hasEnded else { throw Failure("the player waits for more than there is") }
       hasEnded = true
       player.endSource()

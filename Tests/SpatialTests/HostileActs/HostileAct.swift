@@ -5,9 +5,9 @@ import TestKit
 
 /// What peers, applications and streams do to an element that it has to stand.
 enum HostileAct: String, CaseIterable, Sendable {
-  /// Somebody behind each source pad asks to begin anew, in mid stream.
+  /// Downstream of each source pad, a seek to the start, mid-stream.
   case seek
-  /// A flush in mid stream, and the end right behind it, without a further segment.
+  /// A flush mid-stream, and then the end, without another segment.
   case flushThenEnd
   /// A request pad is released, or else the peer of a source pad goes, in mid stream.
   case padGone
@@ -37,7 +37,7 @@ enum HostileAct: String, CaseIterable, Sendable {
 
 /// What must be seen of an element where it is acted upon.
 enum Seen: Sendable {
-  /// The end of the stream, and so many pictures at each source pad, or in the file.
+  /// The end of the stream, with this number of pictures at each source pad or in the file.
   case pictures(Int)
   /// The end of the stream, and no more than all pictures.
   case end
@@ -69,7 +69,7 @@ extension HostileAct {
         [
           "sbssplit": Self.all, "mvhevcdec": Self.all, "mvhevcdemux": Self.all,
           "mvhevcmux": Self.all,
-          // Where it is not at its end by then, a source has nobody to tell but the application.
+          // A source that has not ended by then can only report to the application.
           "stereotestsrc": .endOrFailure("internal data stream error"),
           // These are at their end before they could notice.
           "mvhevcenc": .end, "mvhevchlssink": .end,

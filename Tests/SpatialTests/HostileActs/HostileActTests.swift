@@ -8,9 +8,9 @@ import TestElements
 import TestKit
 import Testing
 
-/// Every element under every hostile act: what must be seen is in `HostileAct.seen`. A critical
-/// message ends the tests; a pad or element that stays behind, a thread that does not come back or
-/// a pipeline that does not stop fails the cell.
+/// Every element under every hostile act: the expected result is in `HostileAct.seen`. A critical
+/// message ends the tests; a pad or element that leaks, a thread that does not come back or a
+/// pipeline that does not stop fails the cell.
 struct HostileActTests {
   struct Cell: Sendable, CustomTestStringConvertible {
     let act: HostileAct
@@ -126,7 +126,7 @@ struct HostileActTests {
   private func expectTraces(of cell: Cell, on stage: Stage, _ actor: HostileActor) throws {
     let seeks = stage.upstreamEvents.filter { $0.type == GST_EVENT_SEEK }
     switch (cell.act, cell.element) {
-    // A file that is being written; what makes frames itself; where nobody upstream can seek.
+    // A file that is being written; a source of frames; an upstream that cannot seek.
     case (.seek, "mvhevcmux"), (.seek, "stereotestsrc"), (.seek, "mvhevcenc"),
       (.seek, "stereopack"):
       #expect(seeks.isEmpty)

@@ -89,7 +89,7 @@ extension Stage {
     }
   }
 
-  /// Releases the request pad of sound, or takes away what stands behind a source pad.
+  /// Releases the audio request pad, or removes the elements after a source pad.
   fileprivate func removePad() {
     if let pad = element.staticPad("audio_0"), let peer = pad.peer {
       gst_pad_unlink(peer.pointer, pad.pointer)

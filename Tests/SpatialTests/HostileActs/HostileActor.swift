@@ -9,7 +9,8 @@ import TestKit
 /// An element as the table of hostile acts needs it: how it is fed, and where its pictures come
 /// out.
 struct HostileActor: Sendable {
-  /// What goes into a sink pad: so many pictures of one kind, and of another for a change of caps.
+  /// The input of a sink pad: a number of pictures of one format, and of another for a change of
+  /// caps.
   struct Input: Sendable {
     let pad: String
     var format = Format.time
@@ -41,7 +42,7 @@ struct HostileActor: Sendable {
   let factory: String
   var properties: KeyValuePairs<String, String> = [:]
   var inputs: [Input] = []
-  /// What has to stand behind its source pad.
+  /// The elements after its source pad.
   var sink = "fakesink"
   /// Where a sink of files writes.
   let file: String

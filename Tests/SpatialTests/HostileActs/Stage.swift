@@ -39,7 +39,7 @@ final class Stage: Sendable {
   private let passingPads = Locked<[String]>([])
 
   /// - Parameters:
-  ///   - sink: what stands behind each source pad, as gst-launch writes it.
+  ///   - sink: the elements after each source pad, in gst-launch's syntax.
   ///   - takesReferences: whether those say that they take GstVideoMeta.
   init(
     _ actor: HostileActor, sink: String = "fakesink", takesReferences: Bool = false
@@ -106,7 +106,7 @@ final class Stage: Sendable {
     sink.followParentState()
   }
 
-  /// Takes away what stands behind pads that went with the last run.
+  /// Removes the elements after pads that disappeared with the last run.
   private func removeSinks() {
     let names = passingPads.withLock { names in
       defer { names = [] }
