@@ -63,8 +63,8 @@ let package = Package(
     .target(
       name: "MoviePlayer", dependencies: ["HEVC", "ISOBMFF", "StereoVideo"],
       path: "Sources/Machines/MoviePlayer", swiftSettings: strict),
-    // libx265 as a table of functions of our own: nothing is linked with it. Without x265.h there is
-    // no table.
+    // libx265 as a table of functions of our own: nothing is linked with it. Without x265.h there
+    // is no table.
     .target(
       name: "CX265", path: "Sources/Machines/CX265",
       cSettings: [
@@ -264,7 +264,8 @@ let package = Package(
       ],
       path: "Fuzz/Targets", swiftSettings: strict),
     .testTarget(
-      name: "FuzzTests", dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestKit"],
+      name: "FuzzTests",
+      dependencies: ["CGStreamer", "FuzzTargets", "GStreamer", "TestElements", "TestKit"],
       exclude: ["Regressions", "Seeds"], swiftSettings: unoptimized),
 
     // The elements: linked into the tests by `make check`, in the built libgstspatial.so by `make

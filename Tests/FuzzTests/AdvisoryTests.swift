@@ -3,6 +3,7 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
@@ -13,7 +14,7 @@ struct AdvisoryTests {
   let movie: SeedMovie
 
   init() async throws {
-    initialize()
+    try BuiltPlugin.require()
     movie = try await SeedMovies.own()
   }
 

@@ -3,14 +3,15 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
 /// A sample of the complete run of `make fuzz`.
 @Suite(.serialized)
 struct DamageTests {
-  init() {
-    initialize()
+  init() throws {
+    try BuiltPlugin.require()
   }
 
   @Test("the undamaged forms of a movie play without messages")

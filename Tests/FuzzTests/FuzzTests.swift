@@ -3,6 +3,7 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
@@ -29,8 +30,8 @@ struct FuzzTests {
     #expect(seconds < Self.limit, "\(target), \(what())")
   }
 
-  init() {
-    initialize()
+  init() throws {
+    try BuiltPlugin.require()
   }
 
   @Test("inputs found by fuzzing do no harm", arguments: FuzzTarget.allCases)

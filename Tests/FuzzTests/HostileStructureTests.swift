@@ -3,6 +3,7 @@
 import Foundation
 import FuzzTargets
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
@@ -12,7 +13,7 @@ struct HostileStructureTests {
   let movie: SeedMovie
 
   init() async throws {
-    initialize()
+    try BuiltPlugin.require()
     movie = try await SeedMovies.own()
   }
 

@@ -3,6 +3,7 @@
 import CGStreamer
 import FuzzTargets
 import GStreamer
+import TestElements
 import TestKit
 import Testing
 
@@ -13,7 +14,7 @@ struct HostileUpstreamTests {
   let movie: SeedMovie
 
   init() async throws {
-    initialize()
+    try BuiltPlugin.require()
     movie = try await SeedMovies.own()
   }
 

@@ -26,9 +26,9 @@ struct FormatTests {
     for (link, message) in [
       ("filesrc -> decode[video/x-raw]", "caps in brackets choose a pad that a link begins at"),
       ("decode[width=5] -> filesink", "'width=5' is not valid caps"),
-      ("decode(video/x-raw) -> filesink", "stand in brackets, as in decode[video/x-raw]"),
+      ("decode(video/x-raw) -> filesink", "in brackets, as in decode[video/x-raw]"),
       ("filesrc[video/x-raw] -> decode", "no element is named 'filesrc'"),
-      ("decode[video/x-raw]x -> filesink", "nothing may follow ']'"),
+      ("decode[video/x-raw]x -> filesink", "only '?' or '*' may follow ']'"),
       ("decode[video/x-raw -> filesink", "'[' is never closed"),
       ("filesrc -> decode*", "'*' belongs to the first end of a link"),
     ] {

@@ -4,6 +4,7 @@ import Foundation
 import ISOBMFF
 import PipelineHost
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
@@ -12,6 +13,7 @@ struct PackingPipelineTests {
   private let folder: TemporaryFolder
 
   init() throws {
+    try BuiltPlugin.require()
     folder = try TemporaryFolder()
   }
 

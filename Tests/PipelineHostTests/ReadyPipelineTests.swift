@@ -5,6 +5,7 @@ import ISOBMFF
 import PipelineFile
 import PipelineHost
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
@@ -13,6 +14,7 @@ struct ReadyPipelineTests {
   private let folder: TemporaryFolder
 
   init() throws {
+    try BuiltPlugin.require()
     folder = try TemporaryFolder()
   }
 

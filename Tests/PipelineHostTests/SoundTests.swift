@@ -3,6 +3,7 @@
 import Foundation
 import ISOBMFF
 import PipelineHost
+import TestElements
 import TestKit
 import Testing
 
@@ -27,6 +28,7 @@ struct SoundTests {
   private let folder: TemporaryFolder
 
   init() throws {
+    try BuiltPlugin.require()
     folder = try TemporaryFolder()
   }
 

@@ -367,8 +367,8 @@ struct SBSSplitBehaviourTests {
   @Test(
     "unsplittable video is refused with a reason",
     arguments: [
-      ("width=65,height=16,format=I420", "side-by-side", "width is 65"),
-      ("width=64,height=17,format=I420", "top-bottom", "height is 17"),
+      ("width=65,height=16,format=I420", "side-by-side", "odd width 65"),
+      ("width=64,height=17,format=I420", "top-bottom", "odd height 17"),
       ("width=64,height=16,format=I420", "checkerboard", "checkerboard"),
       ("width=64,height=16,format=I420", "row-interleaved", "row-interleaved"),
       ("width=74,height=16,format=YUY2", "side-by-side", "YUY2"),

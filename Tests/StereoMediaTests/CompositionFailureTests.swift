@@ -158,7 +158,7 @@ struct CompositionFailureTests {
       cut.add("b", movie, range: range, at: start)
       cut.sound = "b"
       let wrong = try await error(cut)
-      #expect(wrong.message.contains("sound") && wrong.hint != nil, "\(wrong)")
+      #expect(wrong.message.contains("audio") && wrong.hint != nil, "\(wrong)")
     }
     var unknown = composition(movie)
     unknown.sound = "nothing"

@@ -41,7 +41,7 @@ final class InterleaveLimiter: Sendable {
     var allowedLead = InterleaveLimiter.maximumLead
     var hasWarned = false
 
-    /// What is furthest behind of all others; nil where they have ended.
+    /// The other input whose stream has come least far; nil if all others have ended.
     fileprivate func slowest(but name: String) -> (name: String, input: Input)? {
       inputs.filter { $0.key != name && !$0.value.hasEnded && !$0.value.isFlushing }
         .min { ($0.value.time ?? .min, $0.key) < ($1.value.time ?? .min, $1.key) }

@@ -241,7 +241,7 @@ enum ContainerChoice: Int32, EnumType {
 }
 
 extension MVHEVCMux {
-  /// What the movie says; the encoder's properties come from `EncoderSettings`.
+  /// Properties of the movie itself; those of the encoder come from `EncoderSettings`.
   fileprivate static var movieProperties: [Property<MVHEVCMux>] {
     [
       .choice(

@@ -73,7 +73,7 @@ final class SampleQueue: @unchecked Sendable {
     _ buffer: UnsafeMutablePointer<GstBuffer>, _ pad: UnsafeMutablePointer<GstPad>,
     _ parent: UnsafeMutablePointer<GstObject>?
   ) -> GstFlowReturn {
-    let (flow, batch) = monitor.locked(whenNot: { isFull }) { add(buffer, &$0) }
+    let (flow, batch) = monitor.locked(whenNot: { isFull }, { add(buffer, &$0) })
     guard flow == GST_FLOW_OK else {
       gst_buffer_unref(buffer)
       return flow
@@ -316,7 +316,7 @@ final class SampleMonitor: Sendable {
 
   // MARK: With the lock held
 
-  /// What is there is to be taken.
+  /// Ends a wait for further samples: those queued must be taken at once.
   fileprivate func setUrgent(_ state: inout State) {
     state.isUrgent = true
     if state.isWaitingForSamples { monitor.wakeAll() }

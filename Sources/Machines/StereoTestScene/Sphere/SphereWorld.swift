@@ -170,7 +170,7 @@ extension SphereWorld {
       colors = (one, other)
     }
 
-    /// Returns `color` with the ball in front of it.
+    /// Returns `color` with the ball drawn over it.
     fileprivate func painted(over color: RGB, from origin: SIMD3<Double>, _ ray: SIMD3<Double>)
       -> RGB
     {
