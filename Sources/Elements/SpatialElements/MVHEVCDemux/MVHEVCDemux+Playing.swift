@@ -81,7 +81,7 @@ extension MVHEVCDemux.Streaming {
   private mutating func push(_ sample: Sample, to id: StreamID) throws {
     guard let output = output(id) else { return }
     let position = position
-    element.facts.withLock { $0.position = position }
+    element.shared.withLock { $0.position = position }
     let flow = output.pad.push(sample.makeBuffer())
     if flow == .notLinked { updateSelection() }
     let all = combiner.update(output.pad, flow)
@@ -109,7 +109,7 @@ extension MVHEVCDemux.Streaming {
     }
     self.outputs = outputs
     let isElementary = streams.contains { $0.track == nil }
-    element.facts.withLock {
+    element.shared.withLock {
       $0.pads = outputs.map(\.pad)
       if isElementary, element.sink.mode == .push { $0.isSoughtUpstream = true }
     }
@@ -145,12 +145,12 @@ extension MVHEVCDemux.Streaming {
   private mutating func publishStatus() {
     let (seekMap, duration) = (player?.seekMap, player?.duration)
     let latencies = outputs.indices.map { player?.latency(of: StreamID(rawValue: $0)) ?? 0 }
-    let (isNews, isLater) = element.facts.withLock { facts in
+    let (isNews, isLater) = element.shared.withLock { shared in
       defer {
-        (facts.seekMap, facts.duration, facts.latencies) = (seekMap, duration, latencies)
+        (shared.seekMap, shared.duration, shared.latencies) = (seekMap, duration, latencies)
       }
-      let isLater = latencies != facts.latencies && latencies.contains { $0 > 0 }
-      return (facts.duration != duration && facts.duration != nil, isLater)
+      let isLater = latencies != shared.latencies && latencies.contains { $0 > 0 }
+      return (shared.duration != duration && shared.duration != nil, isLater)
     }
     if isNews { element.postDurationChanged() }
     if isLater { element.postLatencyChanged() }
@@ -164,7 +164,7 @@ extension MVHEVCDemux.Streaming {
     switch flow {
     case .flushing: return
     case .eos:
-      let now = element.facts.current
+      let now = element.shared.current
       if now.segment.flags.contains(.endsWithSegmentDone) {
         let end = now.segment.stop ?? now.duration ?? now.segment.start
         let place = Int64(clamping: now.segment.rate < 0 ? now.segment.start : end)
@@ -191,7 +191,7 @@ extension MVHEVCDemux.Streaming {
 
   /// Error text for an application that has linked no pad, or eyes that the movie does not have.
   private var unlinkedMessage: String {
-    let names = element.facts.current.pads.map(\.name)
+    let names = element.shared.current.pads.map(\.name)
     let hasEye = Eye.allCases.contains { names.contains($0.rawValue) }
     return "None of the available pads is linked: \(names.joined(separator: ", "))."
       + (hasEye ? "" : " There is no video with two layers, so there are no pads left and right.")

@@ -7,7 +7,7 @@ import MoviePlayer
 extension MVHEVCDemux {
   func handleFromDownstream(_ pad: Pad, _ event: Event) throws -> Bool {
     switch event.kind {
-    case .seek: return facts.current.isSoughtUpstream ? pad.forward(event) : seek(event)
+    case .seek: return shared.current.isSoughtUpstream ? pad.forward(event) : seek(event)
     // Links are polled regularly instead.
     case .reconfigure: return true
     default: return pad.forward(event)
@@ -17,19 +17,19 @@ extension MVHEVCDemux {
   private func seek(_ event: Event) -> Bool {
     guard let request = event.seek.flatMap({ SeekRequest($0) }) else { return false }
     // A pipeline sends one seek to each of its sinks; all of them arrive here.
-    guard seeks.current.followed != event.sequenceNumber else { return true }
+    guard shared.current.followedSeek != event.sequenceNumber else { return true }
     // An impossible seek is refused before anything is flushed for it.
     guard let plan = plan(request) else { return false }
     let isDone =
       sink.mode == .pull ? pullSeek(request, plan, event) : pushSeek(plan, event)
     guard isDone else { return false }
-    seeks.withLock { $0.followed = event.sequenceNumber }
+    shared.withLock { $0.followedSeek = event.sequenceNumber }
     return true
   }
 
   /// Plans a seek from the current state; nil if it is not possible.
   private func plan(_ request: SeekRequest) -> SeekPlan? {
-    let now = facts.current
+    let now = shared.current
     var segment = now.segment
     (segment.position, segment.duration) = (now.position, now.duration)
     let taken = now.pads.indices.filter { now.pads[$0].isLinked }.map { StreamID(rawValue: $0) }
@@ -63,15 +63,15 @@ extension MVHEVCDemux {
 
   private func pushSeek(_ plan: SeekPlan, _ event: Event) -> Bool {
     // Not under the stream lock: the streaming thread may be waiting for this very seek.
-    seeks.withLock { $0.pending = (plan, event) }
+    shared.withLock { $0.pendingSeek = (plan, event) }
     let isDone = sink.push(Event.byteSeek(to: plan.offset).following(event))
-    if !isDone { seeks.withLock { $0.pending = nil } }
+    if !isDone { shared.withLock { $0.pendingSeek = nil } }
     return isDone
   }
 
   /// Pushes an event to all source pads.
   private func pushToAllPads(_ event: Event) {
-    for pad in facts.current.pads { pad.push(event) }
+    for pad in shared.current.pads { pad.push(event) }
   }
 }
 
@@ -83,7 +83,7 @@ extension MVHEVCDemux.Streaming {
     cause = event
     player?.begin(plan)
     let position = player?.position ?? 0
-    element.facts.withLock {
+    element.shared.withLock {
       $0.segment = plan.segment
       $0.position = position
     }
@@ -107,7 +107,7 @@ extension MVHEVCDemux {
 
   /// Answers queries of applications and sinks about a stream.
   func answer(_ pad: Pad, _ query: borrowing Query) -> Bool {
-    let now = facts.current
+    let now = shared.current
     switch query.kind {
     case .custom(let name) where name == Self.outputQueryName: return true
     case .position(.time):

@@ -41,8 +41,8 @@ extension MVHEVCDemux {
   /// Forwards FLUSH_START from upstream, except for a flush that this element itself requested.
   func handleAtOnce(_ pad: Pad, _ event: Event) throws -> Bool {
     guard case .flushStart = event.kind else { return pad.forward(event) }
-    guard seeks.current.own != event.sequenceNumber else { return true }
-    for pad in facts.current.pads { pad.push(event) }
+    guard shared.current.ownSeek != event.sequenceNumber else { return true }
+    for pad in shared.current.pads { pad.push(event) }
     return true
   }
 }
@@ -105,7 +105,7 @@ extension MVHEVCDemux.Streaming {
       player?.continueSource(at: segment.start)
     } else if segment.isInTime {
       player?.continueSource(in: PlaybackSegment(segment))
-      element.facts.withLock { $0.isSoughtUpstream = true }
+      element.shared.withLock { $0.isSoughtUpstream = true }
     }
   }
 
@@ -114,10 +114,10 @@ extension MVHEVCDemux.Streaming {
   mutating func moveUpstream(to place: UInt64) -> Bool {
     let event = Event.byteSeek(to: place)
     let number = event.sequenceNumber
-    let isFree = element.seeks.withLock { seeks in
-      guard seeks.pending == nil else { return false }
+    let isFree = element.shared.withLock { shared in
+      guard shared.pendingSeek == nil else { return false }
       // Until the end of the flush, which may arrive in this thread and then waits for this step.
-      seeks.own = number
+      shared.ownSeek = number
       return true
     }
     guard isFree else { return false }
@@ -137,7 +137,7 @@ extension MVHEVCDemux.Streaming {
 
   fileprivate mutating func take(_ segment: Segment, _ event: Event) {
     let pending =
-      segment.format == .bytes ? element.seeks.withLock { $0.pending.take() } : nil
+      segment.format == .bytes ? element.shared.withLock { $0.pendingSeek.take() } : nil
     if let pending {
       begin(pending.plan, pending.event)
       guard segment.start != pending.plan.offset else { return }
@@ -148,9 +148,9 @@ extension MVHEVCDemux.Streaming {
 
   /// Forwards FLUSH_STOP from upstream, except for a flush that this element itself requested.
   fileprivate mutating func endFlush(_ event: Event) {
-    let isOwn = element.seeks.withLock { seeks in
-      defer { if seeks.own == event.sequenceNumber { seeks.own = nil } }
-      return seeks.own == event.sequenceNumber
+    let isOwn = element.shared.withLock { shared in
+      defer { if shared.ownSeek == event.sequenceNumber { shared.ownSeek = nil } }
+      return shared.ownSeek == event.sequenceNumber
     }
     guard !isOwn else { return }
     combiner.reset()

@@ -98,8 +98,8 @@ final class MVHEVCDemux: ElementImplementation {
     }
   }
 
-  /// State that other threads ask for.
-  struct Facts: Sendable {
+  /// State that other threads ask for or change.
+  struct Shared: Sendable {
     /// In the order of the player's streams.
     var pads: [Pad] = []
     /// Position in stream time.
@@ -114,23 +114,18 @@ final class MVHEVCDemux: ElementImplementation {
     var latencies: [ClockTime] = []
     /// Whether seeks have to be done by upstream elements.
     var isSoughtUpstream = false
-  }
-
-  /// Seeks in progress, and the last one.
-  struct Seeks: Sendable {
     /// Sequence number of a seek made by this element; its flush events stay inside it.
-    var own: UInt32?
+    var ownSeek: UInt32?
     /// Sequence number of the last seek done; the same seek arrives on every pad.
-    var followed: UInt32?
+    var followedSeek: UInt32?
     /// A seek for which upstream has been asked to go to a byte offset.
-    var pending: (plan: SeekPlan, event: Event)?
+    var pendingSeek: (plan: SeekPlan, event: Event)?
   }
 
   let instance: ElementInstance
   let settings = Locked(Settings())
   let sink: Pad
-  let facts = Locked(Facts())
-  let seeks = Locked(Seeks())
+  let shared = Locked(Shared())
 
   init(_ instance: ElementInstance) throws {
     self.instance = instance
@@ -144,14 +139,12 @@ final class MVHEVCDemux: ElementImplementation {
   }
 
   func start() throws -> Streaming {
-    facts.withLock { $0 = Facts() }
-    seeks.withLock { $0 = Seeks() }
+    shared.withLock { $0 = Shared() }
     return Streaming(element: self)
   }
 
   func stop(_ streaming: consuming Streaming) {
     for output in streaming.outputs { remove(output.pad) }
-    facts.withLock { $0 = Facts() }
-    seeks.withLock { $0 = Seeks() }
+    shared.withLock { $0 = Shared() }
   }
 }
