@@ -25,7 +25,7 @@ case (3, "compose"):
   try await PipelineRun(HostedPipeline.load(arguments[2])).run()
 case (4, "play"):
   let movie = try await StereoMovie(arguments[2])
-  let player = try await StereoPlayer(movie, sound: .automatic)
+  let player = try await StereoPlayer(movie, audio: .automatic)
   player.loops = true
   let frames = player.frames
   player.play()

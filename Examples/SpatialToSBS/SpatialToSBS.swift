@@ -31,7 +31,7 @@ enum SpatialToSBS {
       settings.rate = .quality(options.contains("lossless") ? 0 : 20)
       settings.speed = .veryfast
       settings.spatial = movie.video?.spatial ?? SpatialMetadata()
-      settings.sound = movie
+      settings.audio = movie
       let start = ContinuousClock.now
       var shown = Duration.zero
       let report = try await StereoWriter.write(arguments[1], settings) { writer in

@@ -27,7 +27,7 @@ enum TwoCameras {
         heroEye: .left, horizontalFieldOfView: HorizontalFieldOfView(degrees: 71.5),
         baseline: Baseline(millimetres: 64),
         disparityAdjustment: DisparityAdjustment(pictureWidths: 0.02))
-      if arguments.count == 2 { settings.sound = try await StereoMovie(arguments[1]) }
+      if arguments.count == 2 { settings.audio = try await StereoMovie(arguments[1]) }
       let report = try await StereoWriter.write(arguments[0], settings) { writer in
         let pool = try PicturePool(format: .i420, width: width, height: height)
         for index in 0..<count {

@@ -45,7 +45,7 @@ struct KeepingTests {
 
   /// A live movie with an audio track from a pipe that has no writer. The muxer waits for it
   /// without limit.
-  private func hangingSound(watchdog: String) throws -> String {
+  private func hangingAudio(watchdog: String) throws -> String {
     try recording(
       mux: "pad-timeout: 0", left: longQueue, right: longQueue,
       elements: ["source: { type: fdsrc, fd: 3 }"],
@@ -77,7 +77,7 @@ struct KeepingTests {
 
   @Test("Ctrl-C finishes a movie within five seconds even if an input hangs")
   func hangingInput() throws {
-    let file = try hangingSound(watchdog: "60s")
+    let file = try hangingAudio(watchdog: "60s")
     let command = try Command.start(["run", file, "--json"], in: folder, shell: pipe)
     try command.wait(for: "progress")
     Thread.sleep(forTimeInterval: 2.5)
@@ -93,7 +93,7 @@ struct KeepingTests {
 
   @Test("a movie that the watchdog ends is completed and kept")
   func frozen() throws {
-    let file = try hangingSound(watchdog: "2s")
+    let file = try hangingAudio(watchdog: "2s")
     // The queues are full after 200 frames of each eye; from then on nothing moves.
     let result = try Command.run(["run", file], in: folder, shell: pipe)
     #expect(result.status == 4)

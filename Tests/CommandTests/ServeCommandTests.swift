@@ -78,9 +78,9 @@ struct ServeCommandTests {
     let server = try Command.start(["serve", "live", "--port", "0"], in: folder)
     let address = "http://127.0.0.1:\(try port(server))"
     async let mono = follow("\(address)/video_0_mono/index.m3u8", "mono.mp4")
-    async let sound = follow("\(address)/audio_0/index.m3u8", "sound.mp4")
+    async let audio = follow("\(address)/audio_0/index.m3u8", "audio.mp4")
     let seen = try await follow("\(address)/video_0/index.m3u8", "both.mp4")
-    let others = [try await mono, try await sound]
+    let others = [try await mono, try await audio]
     stream.wait()
     for seen in [seen] + others {
       #expect(try #require(seen["reloads"]) >= 15, "\(seen)")

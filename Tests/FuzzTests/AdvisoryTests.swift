@@ -53,14 +53,14 @@ struct AdvisoryTests {
   @Test(
     "CVE-2024-47598: tables of raw audio that are shorter than their counts",
     arguments: ["stts", "stsc", "stco"])
-  func shortSoundTables(type: String) {
+  func shortAudioTables(type: String) {
     let bytes = movie.with { moov in
       guard let place = moov.children.lastIndex(where: { $0.type == "trak" }) else { return }
       moov.children[place].edit("mdia/minf/stbl/\(type)") {
         $0.content.replaceSubrange(4..<8, with: big(0x1000_0000 as UInt32))
       }
     }
-    endure(bytes).arePlayed(sound: false)
+    endure(bytes).arePlayed(audio: false)
   }
 
   @Test("CVE-2024-47539, CVE-2024-47546: captions in boxes of odd and of too small sizes")
@@ -78,7 +78,7 @@ struct AdvisoryTests {
         moov.children[place].edit("mdia/minf/stbl/stsz") { $0.content = numbers(0, 7, 5) }
       }
       let outcomes = endure(bytes)
-      outcomes.arePlayed(sound: false)
+      outcomes.arePlayed(audio: false)
       for outcome in outcomes { #expect(outcome.buffers["meta_0"] ?? 0 > 0, "\(outcome)") }
     }
   }
@@ -88,14 +88,14 @@ struct AdvisoryTests {
     for wave in [[], [0], numbers(4), numbers(12) + Array("fr".utf8)] as [[UInt8]] {
       let version1 = numbers(1, 2, 2, 2)
       endure(
-        movie.withSound(
-          sound("mp4a", version: 1, extra: version1, BoxTree("wave", wave)))
-      ).arePlayed(sound: false)
+        movie.withAudio(
+          audio("mp4a", version: 1, extra: version1, BoxTree("wave", wave)))
+      ).arePlayed(audio: false)
       // The last box of the entry is cut off within its header.
       endure(
-        movie.withSound(
-          sound("mp4a", version: 1, extra: version1 + numbers(12) + Array("wav".utf8)))
-      ).arePlayed(sound: false)
+        movie.withAudio(
+          audio("mp4a", version: 1, extra: version1 + numbers(12) + Array("wav".utf8)))
+      ).arePlayed(audio: false)
     }
   }
 
@@ -201,7 +201,7 @@ struct AdvisoryTests {
     for size in [0, 1, 3, 4, 5, 11, 18] {
       for byte in [0, 0xFF] as [UInt8] {
         let box = BoxTree(configuration, [UInt8](repeating: byte, count: size))
-        endure(movie.withSound(sound(entry, box))).arePlayed(sound: false)
+        endure(movie.withAudio(audio(entry, box))).arePlayed(audio: false)
       }
     }
   }
@@ -300,8 +300,8 @@ struct AdvisoryTests {
           (1, 8, 1),
         ] as [(UInt16, UInt16, UInt32)] {
           endure(
-            movie.withSound(sound(type, channels: channels, bits: bits, rate: rate, layout))
-          ).arePlayed(sound: false)
+            movie.withAudio(audio(type, channels: channels, bits: bits, rate: rate, layout))
+          ).arePlayed(audio: false)
         }
       }
     }
@@ -309,8 +309,8 @@ struct AdvisoryTests {
     let rate = big(Double.infinity.bitPattern)
     for tail in [numbers(0, 0, 0, 0), numbers(Self.all, Self.all, Self.all, Self.all)] {
       for start in [numbers(72) + rate, numbers(Self.all) + big(UInt64(0)), [0, 0]] {
-        endure(movie.withSound(sound("lpcm", version: 2, extra: start + tail + Self.zeros)))
-          .arePlayed(sound: false)
+        endure(movie.withAudio(audio("lpcm", version: 2, extra: start + tail + Self.zeros)))
+          .arePlayed(audio: false)
       }
     }
   }
@@ -337,7 +337,7 @@ struct AdvisoryTests {
       for tag in [3, 4, 5, 6] as [UInt8] {
         let box = BoxTree.full(
           "esds", [tag] + length.map { UInt8($0) } + [0, 1, 0, 4, 0x11, 0x40, 0x15, 5, 2])
-        endure(movie.withSound(sound("mp4a", box))).arePlayed(sound: false)
+        endure(movie.withAudio(audio("mp4a", box))).arePlayed(audio: false)
       }
     }
     for value in [0x8000_0000, 0x7FFF_FFFF, Self.all] {

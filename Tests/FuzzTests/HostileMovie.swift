@@ -110,7 +110,7 @@ func endure(
 
 extension SeedMovie {
   /// The movie with another description of its sound.
-  func withSound(_ entry: BoxTree) -> [UInt8] {
+  func withAudio(_ entry: BoxTree) -> [UInt8] {
     with { moov in
       guard let place = moov.children.lastIndex(where: { $0.type == "trak" }) else { return }
       moov.children[place].edit("mdia/minf/stbl/stsd") { $0.children = [entry] }
@@ -124,7 +124,7 @@ extension SeedMovie {
 }
 
 /// An audio sample entry of version 0, with boxes after its fields.
-func sound(
+func audio(
   _ type: String, version: UInt16 = 0, channels: UInt16 = 1, bits: UInt16 = 16,
   rate: UInt32 = 8000 << 16, extra: [UInt8] = [], _ children: BoxTree...
 ) -> BoxTree {
@@ -135,13 +135,13 @@ func sound(
 }
 
 extension [DemuxOutcome] {
-  /// Checks that what could be read was: frames of both eyes, and sound where `sound` says so.
-  func arePlayed(sound: Bool = true, sourceLocation: SourceLocation = #_sourceLocation) {
+  /// Checks that what could be read was: frames of both eyes, and sound where `audio` says so.
+  func arePlayed(audio: Bool = true, sourceLocation: SourceLocation = #_sourceLocation) {
     for outcome in self {
       #expect(outcome.errors == [], sourceLocation: sourceLocation)
       #expect(outcome.buffers["left"] == 6, "\(outcome)", sourceLocation: sourceLocation)
       #expect(outcome.buffers["right"] ?? 0 >= 6, "\(outcome)", sourceLocation: sourceLocation)
-      if sound {
+      if audio {
         #expect(outcome.buffers["audio_0"] ?? 0 > 0, "\(outcome)", sourceLocation: sourceLocation)
       }
     }

@@ -73,7 +73,7 @@ struct HostileUpstreamTests {
     for bytes in forms {
       var upstream = Upstream(byPulling: true)
       upstream.knowsSize = false
-      endure(bytes, upstream).arePlayed(sound: bytes != movie.byteStream)
+      endure(bytes, upstream).arePlayed(audio: bytes != movie.byteStream)
     }
   }
 
@@ -158,8 +158,8 @@ struct HostileUpstreamTests {
   @Test("caps with `codec_data` that is broken in every way")
   func codecData() {
     let (base, layered) = movie.records
-    let sound = isEndured(codecData: base, layered: layered)
-    #expect(sound?.buffers["left"] == 6, "\(String(describing: sound))")
+    let audio = isEndured(codecData: base, layered: layered)
+    #expect(audio?.buffers["left"] == 6, "\(String(describing: audio))")
     for size in 1..<base.count { _ = isEndured(codecData: Array(base.prefix(size))) }
     for size in 1..<layered.count {
       let outcome = isEndured(codecData: base, layered: Array(layered.prefix(size)))

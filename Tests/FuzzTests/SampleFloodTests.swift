@@ -79,7 +79,7 @@ struct SampleFloodTests {
   }
 
   @Test("PCM frames without end at the same bytes")
-  func sound() {
+  func audio() {
     let rows = (0..<100_000).flatMap { _ in numbers(100) }
     let bytes = movie.with { moov in
       moov["trak"] = nil

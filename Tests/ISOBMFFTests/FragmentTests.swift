@@ -131,12 +131,12 @@ struct FragmentTests {
   @Test("PCM in a fragment is read in runs", .tags(.judge))
   func runs() throws {
     let file = try ParsedFile(pulling: try #require(try Self.files.get()["moof.mp4"]))
-    let sound = try #require(file.movie?.tracks.first { $0.handlerType == "soun" })
-    let whole = (0..<sound.samples.count).reduce(into: [UInt64: Int]()) { sum, index in
-      sum[sound.samples.sample(at: index)?.offset ?? 0, default: 0] += 1
+    let audio = try #require(file.movie?.tracks.first { $0.handlerType == "soun" })
+    let whole = (0..<audio.samples.count).reduce(into: [UInt64: Int]()) { sum, index in
+      sum[audio.samples.sample(at: index)?.offset ?? 0, default: 0] += 1
     }
     #expect(whole.values.allSatisfy { $0 == 1 })
-    let bytes = sound.samples.all.map { UInt64($0.size) }.reduce(0, +)
+    let bytes = audio.samples.all.map { UInt64($0.size) }.reduce(0, +)
     #expect(bytes == 30 * 4800 * 4)
   }
 

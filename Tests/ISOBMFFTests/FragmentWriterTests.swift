@@ -50,18 +50,18 @@ struct FragmentWriterTests {
       let video = try writer.addTrack(description)
       let audio = format == .cmaf ? nil : try writer.addTrack(FragmentWriterTests.audio)
       var open: [[UInt8]] = [[], []]
-      var soundTime: Int64 = 0
+      var audioTime: Int64 = 0
       for number in 0..<groups * 12 {
         let picture = FragmentWriterTests.picture(number)
         try writer.append(picture, to: video)
         samples[0].append(picture)
         open[0] += FragmentWriterTests.bytes(picture, track: 1)
-        while let audio, soundTime * 30_000 < Int64(number + 1) * 1000 * 48_000 {
-          let packet = SampleDescription(size: 50, decodeTime: soundTime, duration: 1024)
+        while let audio, audioTime * 30_000 < Int64(number + 1) * 1000 * 48_000 {
+          let packet = SampleDescription(size: 50, decodeTime: audioTime, duration: 1024)
           try writer.append(packet, to: audio)
           samples[1].append(packet)
           open[1] += FragmentWriterTests.bytes(packet, track: 2)
-          soundTime += 1024
+          audioTime += 1024
         }
         let cut = chunk ?? 12
         guard number % cut == cut - 1 else { continue }
@@ -316,7 +316,7 @@ struct FragmentWriterTests {
   func lateTrack() throws {
     var writer = FragmentWriter(format: .movie(.mp4))
     let video = try writer.addTrack(Self.video)
-    let sound = try writer.addTrack(Self.audio)
+    let audio = try writer.addTrack(Self.audio)
     var file: [UInt8] = []
     var pictures: [SampleDescription] = []
     for number in 0..<24 {
@@ -329,7 +329,7 @@ struct FragmentWriterTests {
         file += try writer.initializationSegment()
       } else {
         let packet = SampleDescription(size: 9, decodeTime: 30_000, duration: 1024)
-        try writer.append(packet, to: sound)
+        try writer.append(packet, to: audio)
         data += Self.bytes(packet, track: 2)
       }
       file += try #require(try writer.finishFragment()).header + data

@@ -19,11 +19,11 @@ struct MatroskaVideoTests {
 
   /// A file with a track of sound, and one of video that says this.
   private func file(_ video: [UInt8]) -> [UInt8] {
-    let sound = element([0xAE], element([0x83], [2]))
+    let audio = element([0xAE], element([0x83], [2]))
     let pictures = element(
       [0xAE], element([0x83], [1]) + element([0xE0], element([0xB0], [2, 0]) + video))
     return Self.header + Self.segment + element([0xEC], [0, 0, 0])
-      + element([0x16, 0x54, 0xAE, 0x6B], sound + pictures) + element([0x1F, 0x43, 0xB6, 0x75], [])
+      + element([0x16, 0x54, 0xAE, 0x6B], audio + pictures) + element([0x1F, 0x43, 0xB6, 0x75], [])
   }
 
   private func read(_ bytes: [UInt8]) -> MatroskaVideo? {

@@ -40,20 +40,20 @@ struct MovieRecoveryTests {
   @Test(
     "an unfinished movie is finished as the recorder would have, byte by byte",
     arguments: MovieContainer.allCases, [false, true])
-  func whole(container: MovieContainer, hasSound: Bool) throws {
-    let recording = try RecordedFragments(container, hasSound: hasSound)
+  func whole(container: MovieContainer, hasAudio: Bool) throws {
+    let recording = try RecordedFragments(container, hasAudio: hasAudio)
     #expect(try steps(recording.file).last == recording.finished)
     let movie = try recover(recording.file)
     #expect(movie.lostByteCount == 0)
-    #expect(movie.tracks.map(\.sampleCount) == (hasSound ? [12, 60] : [12]))
+    #expect(movie.tracks.map(\.sampleCount) == (hasAudio ? [12, 60] : [12]))
     #expect(movie.tracks.allSatisfy { abs($0.duration - 0.4) < 0.001 })
   }
 
   @Test(
     "cut off at any byte, it has every complete picture, and can be cut off again",
     arguments: [false, true])
-  func torn(hasSound: Bool) throws {
-    let recording = try RecordedFragments(.mp4, hasSound: hasSound)
+  func torn(hasAudio: Bool) throws {
+    let recording = try RecordedFragments(.mp4, hasAudio: hasAudio)
     let complete = try #require(try ParsedFile(pulling: recording.finished).movie)
     let ends = try #require(complete.tracks.first).samples.all.map { Int($0.offset) + 10 }
     for cut in (ends[0] - 10)...recording.file.count {

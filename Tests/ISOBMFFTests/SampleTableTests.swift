@@ -101,10 +101,10 @@ struct SampleTableTests {
     var writer = MovieWriter(container: .quickTime)
     let pcm = AudioSampleEntry(
       coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 2, sampleRate: 48_000)
-    let sound = try writer.addTrack(TrackDescription(.audio(pcm), timescale: 48_000))
+    let audio = try writer.addTrack(TrackDescription(.audio(pcm), timescale: 48_000))
     let other = try writer.addTrack(TrackDescription(.audio(pcm), timescale: 48_000))
     for part in 0..<3 as Range<Int64> {
-      for track in [sound, other] {
+      for track in [audio, other] {
         var run = SampleDescription(size: 4, decodeTime: part * 1000, duration: 1)
         run.count = 1000
         try writer.append(run, to: track)

@@ -59,7 +59,7 @@ struct AdaptiveTests {
 
   @Test("times are upstream's, and so is the segment; other places begin with any fragment")
   func upstreamTimes() throws {
-    let (index, fragments) = try fragments(WovenMovie(hasSound: true))
+    let (index, fragments) = try fragments(WovenMovie(hasAudio: true))
     var player = MoviePlayer(.stream(StreamSource()))
     var segment = PlaybackSegment()
     (segment.time, segment.base) = (5, 7)
@@ -149,9 +149,9 @@ struct AdaptiveTests {
   @Test(
     "a stream continues with another index: other parameter sets, other eyes, another timescale")
   func laterIndex() throws {
-    let (index, fragments) = try fragments(WovenMovie(hasSound: true))
+    let (index, fragments) = try fragments(WovenMovie(hasAudio: true))
     var other = WovenMovie(baseEye: .right)
-    other.hasSound = true
+    other.hasAudio = true
     let (laterIndex, laterFragments) = try self.fragments(other)
     let expected = try Session.play(try other.bytes(), .read)
     for size in [1, 1000, 1 << 30] {
@@ -190,7 +190,7 @@ struct AdaptiveTests {
 
   @Test("tracks that a later index lacks or adds are named")
   func otherTracks() throws {
-    let (index, fragments) = try fragments(WovenMovie(hasSound: true))
+    let (index, fragments) = try fragments(WovenMovie(hasAudio: true))
     let (laterIndex, laterFragments) = try self.fragments(WovenMovie())
     for (stream, name) in [
       (index + fragments[0] + laterIndex + laterFragments[0], "has no successor"),

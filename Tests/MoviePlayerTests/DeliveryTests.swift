@@ -40,7 +40,7 @@ struct DeliveryTests {
 
   @Test("a movie with its index after, before or among its samples gives the same")
   func own() throws {
-    let bytes = try WovenMovie(hasSound: true).bytes()
+    let bytes = try WovenMovie(hasAudio: true).bytes()
     let movie = try #require(SeedMovie(bytes))
     let whole = try expectSame(bytes, "index behind")
     #expect(whole.names == ["left", "right", "video_0", "audio_0"])
@@ -59,7 +59,7 @@ struct DeliveryTests {
 
   @Test("if nothing can be played, the error comes before the end of the last stream")
   func nothing() throws {
-    let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
+    let movie = try #require(SeedMovie(try WovenMovie(hasAudio: true).bytes()))
     let file = movie.fragmented()
     let fragment = try #require(file.firstRange(of: "moof".utf8)?.lowerBound) - 4
     for delivery in [Delivery.read, .pushed(upTo: 1000)] {

@@ -10,7 +10,7 @@ import Testing
 struct GapTests {
   @Test("slow movies with B pictures have no gaps", arguments: [30_000, 90_000, 180_000])
   func slow(frameDuration: UInt32) throws {
-    let movie = WovenMovie(frameDuration: frameDuration, hasSound: true)
+    let movie = WovenMovie(frameDuration: frameDuration, hasAudio: true)
     let bytes = try movie.bytes()
     let fragmented = try #require(SeedMovie(bytes)).fragmented(length: 5)
     for (bytes, delivery) in [
@@ -27,8 +27,8 @@ struct GapTests {
   }
 
   /// A movie whose second track, audio, has only its first tenth.
-  private func withShortSound(_ repetitions: Int) throws -> [UInt8] {
-    let movie = WovenMovie(repetitions: repetitions, hasSound: true)
+  private func withShortAudio(_ repetitions: Int) throws -> [UInt8] {
+    let movie = WovenMovie(repetitions: repetitions, hasAudio: true)
     return SeedMovie.editing(try movie.bytes()) { moov in
       moov.setEdits(
         [
@@ -42,7 +42,7 @@ struct GapTests {
   @Test("an empty edit is a gap, whatever part of it is played")
   func emptyEdits() throws {
     for delivery in [Delivery.read, .pushed(upTo: 1000)] {
-      var session = Session(try withShortSound(20), delivery)
+      var session = Session(try withShortAudio(20), delivery)
       let whole = try session.playToEnd()
       #expect(whole["audio_0"].gaps.map(\.count) == [5_000_000_000])
       #expect(whole["audio_0"].segments.count == 3)
@@ -54,7 +54,7 @@ struct GapTests {
     "muted audio gets gaps before other streams get there, and again after a flush")
   func muted() throws {
     var session = Session(
-      try WovenMovie(repetitions: 20, hasSound: true).bytes(), .movable(upTo: 999))
+      try WovenMovie(repetitions: 20, hasAudio: true).bytes(), .movable(upTo: 999))
     var recording = try session.playToEnd()
     var seek = SeekRequest(to: 0)
     seek.flags.insert(.withoutAudio)

@@ -24,7 +24,7 @@ struct SeekTests {
     "an exact seek begins with the keyframe that its first frame needs",
     arguments: [Delivery.read, .memory, .movable(upTo: 3000)])
   func exact(delivery: Delivery) throws {
-    let bytes = try WovenMovie(hasSound: true).bytes()
+    let bytes = try WovenMovie(hasAudio: true).bytes()
     var session = Session(bytes, delivery)
     let whole = try session.playToEnd()
     var dice = Dice(7)
@@ -43,8 +43,8 @@ struct SeekTests {
         #expect(segment.time == time && segment.base == 0)
         #expect(rest[name].streamTimes.contains { $0 <= time && $0 + Self.frame + 2 > time })
       }
-      let sound = rest["audio_0"].contents.flatMap { $0 }
-      #expect(sound == Array(whole["audio_0"].contents.flatMap { $0 }.suffix(sound.count)))
+      let audio = rest["audio_0"].contents.flatMap { $0 }
+      #expect(audio == Array(whole["audio_0"].contents.flatMap { $0 }.suffix(audio.count)))
       #expect(rest["audio_0"].streamTimes.first.map { $0 <= time } == true)
       #expect(session.player.position >= time)
     }
@@ -68,7 +68,7 @@ struct SeekTests {
 
   @Test("backwards, every sample comes once, group by group")
   func reverse() throws {
-    var session = Session(try WovenMovie(hasSound: true).bytes(), .read)
+    var session = Session(try WovenMovie(hasAudio: true).bytes(), .read)
     let whole = try session.playToEnd()
     var seek = SeekRequest(to: 0)
     seek.rate = -1
@@ -89,7 +89,7 @@ struct SeekTests {
 
   @Test("a part is played up to its end, which is reported as a segment's if requested")
   func segments() throws {
-    var session = Session(try WovenMovie(hasSound: true).bytes(), .read)
+    var session = Session(try WovenMovie(hasAudio: true).bytes(), .read)
     let whole = try session.playToEnd()
     var seek = SeekRequest(
       start: .at(400_000_002), stop: .at(800_000_000))
@@ -114,7 +114,7 @@ struct SeekTests {
 
   @Test("key units come alone, each up to the next; nothing else is read, and audio is a gap")
   func trickModes() throws {
-    let bytes = try WovenMovie(hasSound: true).bytes()
+    let bytes = try WovenMovie(hasAudio: true).bytes()
     for rate in [4.0, -4.0] {
       var session = Session(bytes, .read)
       let whole = try session.playToEnd()
@@ -131,13 +131,13 @@ struct SeekTests {
         #expect(fast[name].samples.allSatisfy { $0.duration ?? 0 >= 6 * Self.frame })
         #expect(fast[name].samples.allSatisfy { $0.flags.contains(.discontinuity) })
       }
-      let sound = fast["audio_0"]
-      #expect(sound.samples.isEmpty && sound.segments.count == 1)
-      for (one, next) in zip(sound.gaps, sound.gaps.dropFirst()) {
+      let audio = fast["audio_0"]
+      #expect(audio.samples.isEmpty && audio.segments.count == 1)
+      for (one, next) in zip(audio.gaps, audio.gaps.dropFirst()) {
         #expect(rate > 0 ? one.upperBound == next.lowerBound : one.lowerBound == next.upperBound)
       }
-      #expect((rate > 0 ? sound.gaps.first : sound.gaps.last)?.lowerBound == 0)
-      let end = (rate > 0 ? sound.gaps.last : sound.gaps.first)?.upperBound ?? 0
+      #expect((rate > 0 ? audio.gaps.first : audio.gaps.last)?.lowerBound == 0)
+      let end = (rate > 0 ? audio.gaps.last : audio.gaps.first)?.upperBound ?? 0
       #expect(end == 48 * 1_000_000_000 / 30)
       // A seek without them brings back all.
       let normal = try play(&session, SeekRequest(to: 0), behind: whole)
@@ -147,7 +147,7 @@ struct SeekTests {
 
   @Test("fragments of a stream are found by the index before or after them")
   func fragments() throws {
-    let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
+    let movie = try #require(SeedMovie(try WovenMovie(hasAudio: true).bytes()))
     let both = movie.fragmented(length: WovenStream.keyInterval)
     var boxes = BoxTree.read(both)
     boxes.removeAll { $0.type == "sidx" }
@@ -204,7 +204,7 @@ struct SeekTests {
 
   @Test("seeks to any position at any speed end")
   func storm() throws {
-    let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasSound: true).bytes()))
+    let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasAudio: true).bytes()))
     let times =
       [0, 1, 100_000_000, 399_999_999, 400_000_000, 1 << 40, .max - 1, .max] as [Nanoseconds]
     let rates = [

@@ -11,7 +11,7 @@ import Testing
 struct SourceTests {
   @Test("samples are slices of the memory that was read")
   func sharing() throws {
-    let file = try WovenMovie(hasSound: true).bytes()
+    let file = try WovenMovie(hasAudio: true).bytes()
     let whole = OwnedBytes(file)
     var player = MoviePlayer(.file(size: UInt64(file.count)))
     var kept = 0
@@ -69,7 +69,7 @@ struct SourceTests {
 
   @Test("unselected streams are not read")
   func selection() throws {
-    let file = try WovenMovie(repetitions: 100, hasSound: true).bytes()
+    let file = try WovenMovie(repetitions: 100, hasAudio: true).bytes()
     var session = Session(file, .read)
     var recording = Recording()
     while recording.streams.isEmpty {
@@ -165,7 +165,7 @@ struct SourceTests {
 
   @Test("a file that is cut off anywhere is played up to there, or refused, in every delivery")
   func truncated() throws {
-    let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasSound: true).bytes()))
+    let movie = try #require(SeedMovie(try WovenMovie(repetitions: 1, hasAudio: true).bytes()))
     let whole = try Session.play(movie.indexFirst, .read)
     for bytes in [movie.bytes, movie.indexFirst, movie.fragmented(), movie.byteStream] {
       for length in stride(from: 0, to: bytes.count, by: 97) {

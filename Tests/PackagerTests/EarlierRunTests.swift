@@ -37,11 +37,11 @@ struct EarlierRunTests {
     let stereo = try packager.add(
       video("v", iFrames: true),
       continuing: continuing ? try earlier("v", on: disk, settings, iFrames: true) : nil)
-    let sound = try packager.add(
+    let audio = try packager.add(
       audio("a"), continuing: continuing ? try earlier("a", on: disk, settings) : nil)
     try disk.take(&packager)
     try play(
-      &packager, [stereo: pictures(Int(30 * seconds)), sound: packets(Int(47 * seconds))], to: disk,
+      &packager, [stereo: pictures(Int(30 * seconds)), audio: packets(Int(47 * seconds))], to: disk,
       ends: ends)
   }
 
@@ -137,15 +137,15 @@ struct EarlierRunTests {
     // As if the process had ended before the last segment of the sound was listed.
     let cut = try #require(text.range(of: "#EXTINF", options: .backwards))
     disk.files["a/index.m3u8"] = Array(text[..<cut.lowerBound].utf8)
-    let (pictures, sound) = (
+    let (pictures, audio) = (
       try disk.playlist("v/index.m3u8").nextSequence, try disk.playlist("a/index.m3u8").nextSequence
     )
-    try #require(pictures == sound + 1 || pictures == sound)
+    try #require(pictures == audio + 1 || pictures == audio)
     try run(2, settings, to: disk, continuing: true)
     let (v, a) = (try disk.playlist("v/index.m3u8"), try disk.playlist("a/index.m3u8"))
     let start = try #require(v.segments.firstIndex { $0.startsDiscontinuity })
     #expect(a.segments.firstIndex { $0.startsDiscontinuity } == start)
-    #expect(a.segments.filter(\.isGap).count == Int(pictures - sound))
+    #expect(a.segments.filter(\.isGap).count == Int(pictures - audio))
   }
 
   @Test("playlists that are far apart are not of one run")

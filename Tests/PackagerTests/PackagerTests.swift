@@ -126,25 +126,25 @@ struct PackagerTests {
     var packager = Packager<[UInt8]>(PackagerSettings(.event, target: 1))
     let disk = Disk()
     let stereo = try packager.add(video("v"))
-    let sound = try packager.add(audio("a"))
+    let audio = try packager.add(audio("a"))
     // Sound of seconds 0 to 2 and 8 to 12.
-    let sounds = packets(94) + packets(190, from: 375)
-    for sample in packets(94) { try packager.append(sample, to: sound) }
+    let audioTracks = packets(94) + packets(190, from: 375)
+    for sample in packets(94) { try packager.append(sample, to: audio) }
     for sample in pictures(30 * 8) {
       try packager.append(sample, to: stereo)
       try disk.take(&packager)
     }
     let during = try disk.playlist("a/index.m3u8")
     #expect(during.segments.contains { $0.isGap })
-    for sample in sounds.dropFirst(94) { try packager.append(sample, to: sound) }
+    for sample in audioTracks.dropFirst(94) { try packager.append(sample, to: audio) }
     for sample in pictures(30 * 4, from: 240) { try packager.append(sample, to: stereo) }
     try packager.end(stereo)
-    try packager.end(sound)
+    try packager.end(audio)
     try disk.take(&packager)
     let (video, audio) = (try disk.playlist("v/index.m3u8"), try disk.playlist("a/index.m3u8"))
     #expect(video.segments.count == 12 && audio.segments.count == 12)
     #expect(audio.segments.map(\.isGap) == [0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0].map { $0 == 1 })
-    #expect(try track(disk, "a").0.samples.count == sounds.count)
+    #expect(try track(disk, "a").0.samples.count == audioTracks.count)
   }
 
   @Test("with irregular keyframes, segments that would be too long end early")
@@ -178,9 +178,9 @@ struct PackagerTests {
   func lateRendition() throws {
     var packager = Packager<[UInt8]>(PackagerSettings(.onDemand, target: 1))
     let disk = Disk()
-    let sound = try packager.add(audio("a"))
-    for sample in packets(141) { try packager.append(sample, to: sound) }
-    try packager.end(sound)
+    let audio = try packager.add(audio("a"))
+    for sample in packets(141) { try packager.append(sample, to: audio) }
+    try packager.end(audio)
     try disk.take(&packager)
     let stereo = try packager.add(video("v"))
     for sample in pictures(90) { try packager.append(sample, to: stereo) }
@@ -271,7 +271,7 @@ struct PackagerTests {
     packager.date = 0
     let names = ["video_0", "video_1"].map { video($0, iFrames: true) }
     let videos = try names.map { try packager.add($0) }
-    let sound = try packager.add(audio("audio_0"))
+    let audio = try packager.add(audio("audio_0"))
     let before = pictures(picture)
     let behind = pictures(count - picture, from: 0).map { sample in
       var sample = sample
@@ -283,7 +283,7 @@ struct PackagerTests {
     var packets = packets(count * 48_000 / 30 / 1024)[...]
     for (index, sample) in (before + behind).enumerated() {
       while let packet = packets.first, packet.decodeTime <= sample.decodeTime {
-        try packager.append(packets.removeFirst(), to: sound)
+        try packager.append(packets.removeFirst(), to: audio)
       }
       if missing.contains(index) { continue }
       if together, index == picture {
@@ -297,8 +297,8 @@ struct PackagerTests {
         try disk.take(&packager)
       }
     }
-    for packet in packets { try packager.append(packet, to: sound) }
-    for index in videos + [sound] { try packager.end(index) }
+    for packet in packets { try packager.append(packet, to: audio) }
+    for index in videos + [audio] { try packager.end(index) }
     try disk.take(&packager)
   }
 

@@ -143,7 +143,7 @@ struct HostTests {
 
   @Test(
     "elements that only an optional branch leads to come and go with it", arguments: [true, false])
-  func optionalElements(hasSound: Bool) async throws {
+  func optionalElements(hasAudio: Bool) async throws {
     let movie = folder.path("a.mp4")
     try await TestMovie.sideBySide(movie, frames: 8)
     let text = """
@@ -169,8 +169,8 @@ struct HostTests {
     try await PipelineRun(pipeline).run()
     #expect(
       folder.names == ["a.mp4"]
-        + (hasSound ? ["one", "test.yaml", "two", "v"] : ["test.yaml", "v"]))
-    guard hasSound else { return }
+        + (hasAudio ? ["one", "test.yaml", "two", "v"] : ["test.yaml", "v"]))
+    guard hasAudio else { return }
     let one = try Data(contentsOf: URL(filePath: folder.path("one")))
     let two = try Data(contentsOf: URL(filePath: folder.path("two")))
     #expect(!one.isEmpty && two.count == 2 * one.count)
@@ -247,8 +247,8 @@ struct HostTests {
 
   @Test("a pad that never appears is an error at the line that waits for it")
   func missingPad() async throws {
-    let sound = folder.path("a.wav")
-    try await TestMovie.play("audiotestsrc num-buffers=5 ! wavenc ! filesink location=\(sound)")
+    let audio = folder.path("a.wav")
+    try await TestMovie.play("audiotestsrc num-buffers=5 ! wavenc ! filesink location=\(audio)")
     let failure = try await failure(
       """
       elements:

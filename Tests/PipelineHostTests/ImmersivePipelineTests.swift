@@ -82,7 +82,7 @@ struct ImmersivePipelineTests {
     try await TestMovie.spatial(
       path, frames: 8, "width=512,height=256,framerate=30/1",
       mux: "quality=10 projection=half-equirectangular",
-      sound: "audiotestsrc num-buffers=12 ! avenc_aac ! aacparse ! mux.audio_0")
+      audio: "audiotestsrc num-buffers=12 ! avenc_aac ! aacparse ! mux.audio_0")
     return path
   }
 

@@ -29,9 +29,9 @@ struct ErrorTests {
 
   @Test("an end before the first frame says that there is nothing to write")
   func empty() async throws {
-    let sound = "audiotestsrc num-buffers=0 ! mux.audio_0 "
+    let audio = "audiotestsrc num-buffers=0 ! mux.audio_0 "
     for description in [
-      eyes(0) + mux(), eyes(0) + sound + mux(), sound + mux(), enc(eyes(0)) + "! fakesink",
+      eyes(0) + mux(), eyes(0) + audio + mux(), audio + mux(), enc(eyes(0)) + "! fakesink",
     ] {
       let failure = try await failure(of: description)
       #expect(["mux", "enc"].contains(failure.element), "\(failure)")
@@ -53,7 +53,7 @@ struct ErrorTests {
   }
 
   @Test("an eye without frames is an error even with audio")
-  func oneEyeEmptyWithSound() async throws {
+  func oneEyeEmptyWithAudio() async throws {
     let caps = "video/x-raw,width=128,height=64,framerate=25/1"
     let pipeline = try pipeline(
       "stereotestsrc num-buffers=5 ! \(caps),multiview-mode=left ! queue ! mux.left "

@@ -44,7 +44,7 @@ struct HLSDiskTests {
     try FileManager.default.createDirectory(
       atPath: folder.path("video_0/segment00002.m4s"), withIntermediateDirectories: true)
     let told = try await failure(
-      of: folder.video(150, "key-int-max=30") + folder.sound(235)
+      of: folder.video(150, "key-int-max=30") + folder.audio(235)
         + folder.sink("target-duration=1 playlist-type=event part-duration=250000000"))
     #expect(told.element == "h" && told.message.contains("segment00002.m4s"), "\(told)")
     for (rendition, most) in [("video_0", 2), ("video_0_mono", 3), ("audio_0", 3)] {
@@ -64,7 +64,7 @@ struct HLSDiskTests {
     try Data(count: 3 << 20).write(to: URL(filePath: folder.path("other")))
     let settings = "target-duration=1 playlist-type=event part-duration=250000000 append=true"
     let pipeline = try pipeline(
-      folder.video(900, "key-int-max=30 quality=1") + folder.sound(1400) + folder.sink(settings))
+      folder.video(900, "key-int-max=30 quality=1") + folder.audio(1400) + folder.sink(settings))
     let errors = Locked([PipelineFailure]())
     pipeline.bus.watch { message in
       // The elements before it have each to say that they were stopped.
@@ -86,7 +86,7 @@ struct HLSDiskTests {
       atPath: folder.path("other"), toPath: folder.path("video_0/kept.m3u8"))
     let kept = try folder.frames("video_0/kept.m3u8")
     #expect(kept.count > 60 && kept.count.isMultiple(of: 2))
-    try await play(folder.video(15, "quality=1") + folder.sound(24) + folder.sink(settings))
+    try await play(folder.video(15, "quality=1") + folder.audio(24) + folder.sink(settings))
     try folder.expectWhole(["video_0", "video_0_mono", "audio_0"])
     // The parts that had no segment yet have one now.
     let whole = try folder.text("video_0/index.m3u8")

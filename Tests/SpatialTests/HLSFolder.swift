@@ -44,7 +44,7 @@ struct HLSFolder {
   }
 
   /// Audio in `packets` packets of 1024 samples, 48,000 samples per second, into the sink.
-  func sound(_ packets: Int, live: Bool = false) -> String {
+  func audio(_ packets: Int, live: Bool = false) -> String {
     "audiotestsrc is-live=\(live) num-buffers=\(packets) samplesperbuffer=1024 ! "
       + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 "
   }

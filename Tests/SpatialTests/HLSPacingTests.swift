@@ -55,7 +55,7 @@ struct HLSPacingTests {
 
     /// Sound up to a time in seconds, 100 packets in each; how the last one was taken.
     @discardableResult
-    func pushSound(from start: Int = 0, to end: Int) -> FlowReturn {
+    func pushAudio(from start: Int = 0, to end: Int) -> FlowReturn {
       for index in start * 100..<end * 100 {
         let buffer = Buffer([UInt8](repeating: 0x21, count: 100))
         buffer.pts = ClockTime(index) * 10_000_000
@@ -75,7 +75,7 @@ struct HLSPacingTests {
     }
   }
 
-  private static let sound = Caps(
+  private static let audio = Caps(
     "audio/mpeg",
     [
       "mpegversion": 4, "stream-format": "raw", "rate": 48_000, "channels": 1,
@@ -129,10 +129,10 @@ struct HLSPacingTests {
     let (pipeline, video, audio) = try sink()
     defer { pipeline.setState(.null) }
     video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-    audio.begin(Self.sound)
+    audio.begin(Self.audio)
     let flow = Locked<FlowReturn?>(nil)
     Self.run {
-      let last = audio.pushSound(to: 20)
+      let last = audio.pushAudio(to: 20)
       // After the end, the test does not wait for this thread any more.
       flow.withLock { $0 = last }
       audio.pad.push(.endOfStream)
@@ -161,10 +161,10 @@ struct HLSPacingTests {
     let (pipeline, video, audio) = try sink()
     defer { pipeline.setState(.null) }
     video.pad.push(.streamStart(id: "video"))
-    audio.begin(Self.sound)
+    audio.begin(Self.audio)
     let flow = Locked<FlowReturn?>(nil)
     Self.run {
-      let last = audio.pushSound(to: 15)
+      let last = audio.pushAudio(to: 15)
       flow.withLock { $0 = last }
     }
     #expect(try await countAtRest(audio, from: 1001) == 1001)
@@ -191,8 +191,8 @@ struct HLSPacingTests {
     defer { pipeline.setState(.null) }
     Self.run {
       video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-      audio.begin(Self.sound)
-      audio.pushSound(to: 15)
+      audio.begin(Self.audio)
+      audio.pushAudio(to: 15)
       video.push(pictures)
       for feeder in [audio, video] { feeder.pad.push(.endOfStream) }
     }
@@ -207,9 +207,9 @@ struct HLSPacingTests {
     let (pipeline, video, audio) = try sink()
     defer { pipeline.setState(.null) }
     video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-    audio.begin(Self.sound)
+    audio.begin(Self.audio)
     Self.run {
-      audio.pushSound(to: 15)
+      audio.pushAudio(to: 15)
       Self.run {
         video.push(pictures)
         video.pad.push(.endOfStream)
@@ -228,7 +228,7 @@ struct HLSPacingTests {
     defer { pipeline.setState(.null) }
     Self.run {
       video.pad.push(.streamStart(id: "video"))
-      audio.begin(Self.sound)
+      audio.begin(Self.audio)
       // The memory of one buffer, again and again.
       let large = Buffer([UInt8](repeating: 0, count: 1 << 20))
       for second in 0..<400 {

@@ -60,7 +60,7 @@ struct HLSReadersTests {
   func playlists(kind: String) async throws {
     let settings = kind == "vod" ? "playlist-type=vod" : "part-duration=250000000 playlist-length=3"
     try await play(
-      folder.video(150, "tune=zerolatency key-int-max=30") + folder.sound(235)
+      folder.video(150, "tune=zerolatency key-int-max=30") + folder.audio(235)
         + folder.sink("target-duration=1 \(settings)"))
     let program = """
       import sys, m3u8

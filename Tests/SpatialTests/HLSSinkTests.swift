@@ -19,7 +19,7 @@ struct HLSSinkTests {
     Judge.isThere)
   func onDemand() async throws {
     try await play(
-      folder.video(90, "key-int-max=30 option-string=bframes=2") + folder.sound(141)
+      folder.video(90, "key-int-max=30 option-string=bframes=2") + folder.audio(141)
         + folder.sink("playlist-type=vod target-duration=1 mpd-location=\(folder.path("all.mpd"))"))
     for name in ["video_0", "video_0_mono", "audio_0"] {
       let list = try folder.text("\(name)/index.m3u8")
@@ -55,7 +55,7 @@ struct HLSSinkTests {
   @Test("live: the window slides, parts are announced, nothing listed is missing", .tags(.realTime))
   func live() async throws {
     let pipeline = try pipeline(
-      folder.video(150, "tune=zerolatency", live: true) + folder.sound(235, live: true)
+      folder.video(150, "tune=zerolatency", live: true) + folder.audio(235, live: true)
         + folder.sink("target-duration=1 playlist-length=3 part-duration=250000000"))
     let messages = try await play(pipeline)
     let added = messages.compactMap { message in
@@ -80,7 +80,7 @@ struct HLSSinkTests {
   func append() async throws {
     for _ in 0..<2 {
       try await play(
-        folder.video(60, "key-int-max=30 tune=zerolatency") + folder.sound(94)
+        folder.video(60, "key-int-max=30 tune=zerolatency") + folder.audio(94)
           + folder.sink("playlist-type=event target-duration=1 append=true"))
     }
     for name in ["video_0", "video_0_mono", "audio_0"] {
@@ -141,7 +141,7 @@ struct HLSSinkTests {
     try await play(
       clip(1, "width=256,height=128", 75, to: form + "c.sink_0")
         + clip(2, "width=512,height=256", 60, to: form + "c.sink_1")
-        + "concat name=c ! h.video_0 " + folder.sound(211)
+        + "concat name=c ! h.video_0 " + folder.audio(211)
         + folder.sink("playlist-type=vod target-duration=1 mpd-location=\(folder.path("all.mpd"))"))
     for name in ["video_0", "video_0_mono", "audio_0"] {
       let list = try folder.text("\(name)/index.m3u8")

@@ -43,7 +43,7 @@ struct KeptFramesTests {
   }
 
   @Test("an audio source gets no frame size, which it would use for its own buffers")
-  func sound() async throws {
+  func audio() async throws {
     let line =
       sources.replacing("%@", with: caps)
       + "audiotestsrc is-live=true ! audio/x-raw,rate=48000 ! identity name=sound ! x.audio_0 "

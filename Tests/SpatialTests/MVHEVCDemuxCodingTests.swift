@@ -75,7 +75,7 @@ struct MVHEVCDemuxCodingTests {
     "a movie that FFmpeg fragmented gives the eyes that the whole one does", .tags(.judge),
     Judge.isThere, arguments: ["mov", "mp4"])
   func fragmentedElsewhere(container: String) async throws {
-    try await OwnMovie.make(path, frames: 40, sound: container == "mov")
+    try await OwnMovie.make(path, frames: 40, audio: container == "mov")
     let fragmented = folder.path("fragmented.\(container)")
     let script = Repository.url.appending(path: "Tests/Tools/fragment.py").path
     _ = try Python.lines([script, path, fragmented])

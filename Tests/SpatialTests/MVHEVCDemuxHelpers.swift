@@ -213,14 +213,14 @@ enum DemuxRun {
 
 /// Movies of this project's own making.
 enum OwnMovie {
-  /// A movie by `mvhevcmux` in which each eye is coded by itself, with a tone where `sound` says
+  /// A movie by `mvhevcmux` in which each eye is coded by itself, with a tone where `audio` says
   /// so.
   static func make(
     _ path: String, frames: Int = 40, caps: String = "format=I420,width=320,height=96",
-    mux: String = "", sound: Bool = false
+    mux: String = "", audio: Bool = false
   ) async throws {
     let audio =
-      sound
+      audio
       ? "audiotestsrc num-buffers=\(frames * 1600 / 1024) samplesperbuffer=1024 ! "
         + "audio/x-raw,format=S16LE,rate=48000,channels=2 ! queue ! mux. " : ""
     try await play(

@@ -35,7 +35,7 @@ struct MVHEVCDemuxRobustnessTests {
 
   @Test("a file that is cut off anywhere is played up to there, or refused")
   func truncated() async throws {
-    try await OwnMovie.make(path, frames: 12, sound: true)
+    try await OwnMovie.make(path, frames: 12, audio: true)
     let bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     var dice = Dice(3)
     for _ in 0..<30 { try await survives(Array(bytes.prefix(dice.next(below: bytes.count)))) }
@@ -45,7 +45,7 @@ struct MVHEVCDemuxRobustnessTests {
     "a file with a wrong byte somewhere never hangs or crashes",
     arguments: ["plain", "edits", "layers"])
   func corrupted(kind: String) async throws {
-    try await OwnMovie.make(path, frames: 12, sound: true)
+    try await OwnMovie.make(path, frames: 12, audio: true)
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: path)))
     if kind == "edits" {
       let pieces: [(UInt64, Int64?)] = [(90_000, nil), (9_000, 0), (9_000, 12_000), (6_000, 3_000)]
@@ -126,7 +126,7 @@ struct MVHEVCDemuxRobustnessTests {
     "the element goes up and down twice, with any of its pads linked, and leaks nothing",
     .tags(.process))
   func lifeCycle() async throws {
-    try await OwnMovie.make(path, frames: 12, sound: true)
+    try await OwnMovie.make(path, frames: 12, audio: true)
     let pipeline = try pipeline("filesrc location=\(path) ! mvhevcdemux name=d")
     DemuxRun.linkAllPads(of: pipeline.element(named: "d"), in: pipeline)
     for _ in 0..<3 {

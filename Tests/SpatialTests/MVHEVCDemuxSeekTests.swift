@@ -95,7 +95,7 @@ struct MVHEVCDemuxSeekTests {
 
   @Test("backwards, every sample comes once, group by group")
   func reverse() async throws {
-    try await OwnMovie.make(path, frames: 40, sound: true)
+    try await OwnMovie.make(path, frames: 40, audio: true)
     let pads = ["left", "video_0", "audio_0"]
     let forwards = try await DemuxRun.file(path, pads)
     let pipeline = try pipeline(
@@ -194,10 +194,10 @@ struct MVHEVCDemuxSeekTests {
     "fragments in push mode are found by the index before or after them",
     .tags(.judge),
     Python.hasAVTrait, arguments: [("+dash+global_sidx", false), ("", false), ("", true)])
-  func pushedFragments(index: String, sound: Bool) async throws {
+  func pushedFragments(index: String, audio: Bool) async throws {
     let plain = folder.path("plain.mov")
     try await play(
-      (sound ? "audiotestsrc num-buffers=234 ! avenc_aac ! queue ! m. " : "")
+      (audio ? "audiotestsrc num-buffers=234 ! avenc_aac ! queue ! m. " : "")
         + "stereotestsrc num-buffers=150 ! video/x-raw,width=640,height=360,framerate=30/1 ! "
         + "x265enc speed-preset=ultrafast key-int-max=15 option-string=bframes=0 ! m.video_0 "
         + "mvhevcmux name=m ! filesink location=\(plain)")

@@ -101,12 +101,12 @@ struct MVHEVCDemuxSelectionTests {
     .tags(.realTime),
     arguments: [false, true])
   func playbin(isPreferred: Bool) async throws {
-    try await OwnMovie.make(path, frames: 60, sound: true)
+    try await OwnMovie.make(path, frames: 60, audio: true)
     let left = try await DemuxRun.decoded(path, "left").map(\.md5)
     let right = try await DemuxRun.decoded(path, "right").map(\.md5)
     try #require(Set(left).isDisjoint(with: right))
     // Unasked, it gets the eyes alone; else what holds both, too.
-    let sound = isPreferred ? 3 : 2
+    let audio = isPreferred ? 3 : 2
     try await prefer(isPreferred) {
       let pipeline = try pipeline("playbin3 uri=file://\(path)")
       defer { pipeline.setState(.null) }
@@ -123,9 +123,9 @@ struct MVHEVCDemuxSelectionTests {
           told.append(selected(message))
           if told.count == 1 {
             while video.buffers.count < 5 { try await Task.sleep(for: .milliseconds(2)) }
-            try #require(all.count == sound + 1)
-            #expect(told[0] == [all[0], all[sound]])
-            #expect(pipeline.send(try selection([all[1], all[sound]])))
+            try #require(all.count == audio + 1)
+            #expect(told[0] == [all[0], all[audio]])
+            #expect(pipeline.send(try selection([all[1], all[audio]])))
           }
         case GST_MESSAGE_ERROR:
           if case .error(let failure) = message.content { throw failure }
@@ -133,7 +133,7 @@ struct MVHEVCDemuxSelectionTests {
         default: break
         }
       }
-      #expect(told.last == [all[1], all[sound]])
+      #expect(told.last == [all[1], all[audio]])
       let shown = try video.buffers.map { md5(try $0.pixels()) }
       let turn = try #require(shown.firstIndex { right.contains($0) })
       #expect(turn >= 5 && turn < 50)
@@ -157,7 +157,7 @@ struct MVHEVCDemuxSelectionTests {
   @Test("movies with two layers have a type of their own, and others keep theirs")
   func types() async throws {
     let layered = "video/quicktime, layers=(int)2"
-    try await OwnMovie.make(path, frames: 3, sound: true)
+    try await OwnMovie.make(path, frames: 3, audio: true)
     #expect(try await type(of: path) == layered)
     let start = folder.path("start.mp4")
     try await play(
@@ -195,7 +195,7 @@ struct MVHEVCDemuxSelectionTests {
     "one decodebin3 after a pad, or one after each, decodes the stream",
     arguments: [["left"], ["right"], ["left", "right"]])
   func decodebin(pads: [String]) async throws {
-    try await OwnMovie.make(path, frames: 20, sound: true)
+    try await OwnMovie.make(path, frames: 20, audio: true)
     for between in ["", "queue !"] {
       let frames = try await record(
         "filesrc location=\(path) ! \(between) mvhevcdemux name=d "

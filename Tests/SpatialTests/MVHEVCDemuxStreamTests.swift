@@ -33,7 +33,7 @@ struct MVHEVCDemuxStreamTests {
 
   @Test("the segment is what was sought, duration and conversions are those of the stream")
   func queries() async throws {
-    try await OwnMovie.make(path, frames: 45, sound: true)
+    try await OwnMovie.make(path, frames: 45, audio: true)
     let (pipeline, demuxer) = try paused()
     defer { pipeline.setState(.null) }
     let seek = gst_element_seek(

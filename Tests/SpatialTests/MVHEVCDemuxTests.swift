@@ -83,7 +83,7 @@ struct MVHEVCDemuxTests {
 
   @Test("pulled, pushed and pushed in chunks, a movie with its index at the end gives the same")
   func ownModes() async throws {
-    try await OwnMovie.make(path, sound: true)
+    try await OwnMovie.make(path, audio: true)
     try await expectSameInAllModes(path, pads + ["audio_0"])
   }
 
@@ -168,7 +168,7 @@ struct MVHEVCDemuxTests {
   func roundTrip() async throws {
     try await OwnMovie.make(
       path, mux: "hero-eye=left baseline=19.24 horizontal-field-of-view=71.5",
-      sound: true)
+      audio: true)
     let copy = folder.path("copy.mov")
     try await play(
       "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "

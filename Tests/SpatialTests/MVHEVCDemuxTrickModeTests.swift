@@ -70,7 +70,7 @@ struct MVHEVCDemuxTrickModeTests {
     "key units come alone, each up to the next; nothing else is read, and audio is a gap",
     arguments: [4.0, -4.0])
   func keyUnits(rate: Double) async throws {
-    try await OwnMovie.make(path, frames: 75, sound: true)
+    try await OwnMovie.make(path, frames: 75, audio: true)
     let eyes = try await DemuxRun.file(path, ["left", "right", "video_0"])
     let pads = ["left", "right", "video_0", "audio_0"]
     let (taps, bytesRead) = try await record(
@@ -127,7 +127,7 @@ struct MVHEVCDemuxTrickModeTests {
 
   @Test("only the requested streams are left out: audio without key units, key units without audio")
   func oneOfThem() async throws {
-    try await OwnMovie.make(path, frames: 40, sound: true)
+    try await OwnMovie.make(path, frames: 40, audio: true)
     let pads = ["video_0", "audio_0"]
     let file = try await DemuxRun.file(path, pads)
     let counts = file.mapValues(\.buffers.count)
@@ -147,7 +147,7 @@ struct MVHEVCDemuxTrickModeTests {
 
   @Test("a movie that is pushed gives key units alone too")
   func pushed() async throws {
-    try await OwnMovie.make(path, frames: 40, sound: true)
+    try await OwnMovie.make(path, frames: 40, audio: true)
     let pads = ["left", "video_0", "audio_0"]
     let (taps, _) = try await record(
       "filesrc name=file location=\(path) ! queue ! mvhevcdemux name=d " + DemuxRun.sinks(pads),

@@ -70,16 +70,16 @@ struct MovieAudioTests {
       ("pcm_s24be-6.mp4", "S24BE"), ("pcm_s32le-2.mp4", "S32LE"), ("pcm_f32le-2.mp4", "F32LE"),
       ("pcm_f64be-2.mp4", "F64BE"), ("pcm_f32le-2.mov", "F32LE"), ("pcm_s32le-2.mov", "S32LE"),
     ])
-  func plainSound(name: String, format: String) async throws {
+  func plainAudio(name: String, format: String) async throws {
     let script = Repository.url.appending(path: "Tests/Tools/make_audio_movies.py").path
     _ = try Python.lines([script, folder.url.path, name])
-    let sound = try await heard(folder.path(name), "mvhevcdemux")
-    #expect(sound.caps.first?.string("format") == format)
-    if name.contains("-6"), case .bitmask(let mask)? = sound.caps.first?["channel-mask"] {
+    let audio = try await heard(folder.path(name), "mvhevcdemux")
+    #expect(audio.caps.first?.string("format") == format)
+    if name.contains("-6"), case .bitmask(let mask)? = audio.caps.first?["channel-mask"] {
       #expect(mask == 0x3F)
     }
     let file = try MovieFile(folder.path(name))
-    #expect(sound.bytes == file.content(of: try file.audio()))
+    #expect(audio.bytes == file.content(of: try file.audio()))
   }
 
   /// The caps and all the bytes of a movie's only sound.
@@ -151,13 +151,13 @@ struct MovieAudioTests {
           + "\(kind.encoder) ! tee name=t t. ! queue ! fakesink name=sink "
           + "t. ! queue ! mvhevcmux container=\(container) ! filesink location=\(first)")[0]
       // FLAC's headers come as buffers too; the movie has them elsewhere.
-      let sound = fed.filter { !$0.buffer.flags.contains(.header) }
+      let audio = fed.filter { !$0.buffer.flags.contains(.header) }
       try await play(
         "filesrc location=\(first) ! mvhevcdemux ! mvhevcmux container=\(container) ! "
           + "filesink location=\(second)")
       let (one, two) = (try MovieFile(first), try MovieFile(second))
       let content = one.content(of: try one.audio())
-      #expect(content == sound.flatMap(\.buffer.bytes), "\(container)")
+      #expect(content == audio.flatMap(\.buffer.bytes), "\(container)")
       #expect(two.content(of: try two.audio()) == content, "\(container)")
       let entry = try #require(try one.audio().sampleEntries.first)
       let copy = try #require(try two.audio().sampleEntries.first)
@@ -231,10 +231,10 @@ struct MovieAudioTests {
     file.replaceSubrange(start..<start + tail.patch.bytes.count, with: tail.patch.bytes)
     let (path, copy) = (folder.path("one.mp4"), folder.path("two.mp4"))
     try Data(file + tail.index).write(to: URL(filePath: path))
-    let sound = try await heard(path, "mvhevcdemux")
-    #expect(sound.caps.mediaType == "audio/x-gst-fourcc-apac")
-    #expect(sound.caps.first?.int("channels") == 4)
-    #expect(sound.bytes.count == 1045)
+    let audio = try await heard(path, "mvhevcdemux")
+    #expect(audio.caps.mediaType == "audio/x-gst-fourcc-apac")
+    #expect(audio.caps.first?.int("channels") == 4)
+    #expect(audio.bytes.count == 1045)
     try await play(
       "filesrc location=\(path) ! mvhevcdemux ! "
         + "mvhevcmux container=\(container == .mp4 ? "mp4" : "mov") ! filesink location=\(copy)")

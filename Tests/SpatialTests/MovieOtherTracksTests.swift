@@ -168,12 +168,12 @@ struct MovieOtherTracksTests {
   }
 
   @Test("audio that begins seconds after the picture is not waited for, and keeps its start")
-  func lateSound() async throws {
-    for sound in ["audio/x-raw,format=S16LE", "avenc_ac3 ! ac3parse"] {
+  func lateAudio() async throws {
+    for audio in ["audio/x-raw,format=S16LE", "avenc_ac3 ! ac3parse"] {
       try await SpatialTests.play(
         eyesOfFrames(150) + "audiotestsrc num-buffers=30 samplesperbuffer=1600 "
           + "timestamp-offset=4000000000 ! audio/x-raw,rate=48000,channels=2 ! audioconvert ! "
-          + "\(sound) ! m.audio_0 mvhevcmux name=m speed-preset=ultrafast ! "
+          + "\(audio) ! m.audio_0 mvhevcmux name=m speed-preset=ultrafast ! "
           + "filesink location=\(path)")
       try await SpatialTests.play(
         "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! queue ! m.video_0 "

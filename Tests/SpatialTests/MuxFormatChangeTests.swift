@@ -141,7 +141,7 @@ struct MuxFormatChangeTests {
   }
 
   @Test("audio continues in another format, while video does not change")
-  func sound() async throws {
+  func audio() async throws {
     let streams =
       "concat name=c ! queue ! mux.audio_0 "
       + [(20, 48_000, 2), (20, 44_100, 1)].map {
@@ -158,10 +158,10 @@ struct MuxFormatChangeTests {
     var rates: [UInt32] = []
     var counts: [Int] = []
     for path in paths {
-      let sound = try #require(try MovieFile(path).tracks("soun").first)
-      let entry = try #require(sound.sampleEntries.first)
+      let audio = try #require(try MovieFile(path).tracks("soun").first)
+      let entry = try #require(audio.sampleEntries.first)
       if case .audio(let audio) = entry { rates.append(audio.sampleRate) }
-      counts.append(sound.samples.count)
+      counts.append(audio.samples.count)
     }
     #expect(rates == [48_000, 44_100])
     // Each encoder gives what it holds, and one packet in front.

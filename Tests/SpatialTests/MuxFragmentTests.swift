@@ -19,9 +19,9 @@ struct MuxFragmentTests {
   private static let third = "fragment-duration=333333333"
 
   /// Forty frames with a keyframe every tenth, and sound.
-  private func movie(_ properties: String, _ sink: String, sound: Bool = true) -> String {
+  private func movie(_ properties: String, _ sink: String, audio: Bool = true) -> String {
     eyes(40, "width=256,height=128")
-      + (sound
+      + (audio
         ? "audiotestsrc num-buffers=60 samplesperbuffer=1024 ! "
           + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! mux.audio_0 "
         : "")
@@ -30,8 +30,8 @@ struct MuxFragmentTests {
   }
 
   /// What leaves the muxer for a sink that cannot be seeked in.
-  private func streamed(_ properties: String, sound: Bool = true) async throws -> [PassedBuffer] {
-    let pipeline = try pipeline(movie(properties, "fakesink", sound: sound))
+  private func streamed(_ properties: String, audio: Bool = true) async throws -> [PassedBuffer] {
+    let pipeline = try pipeline(movie(properties, "fakesink", audio: audio))
     let tap = try Tap(pipeline.element(named: "mux")?.staticPad("src"))
     try await play(pipeline)
     return tap.buffers
@@ -97,9 +97,9 @@ struct MuxFragmentTests {
     arguments: ["container=mp4", "container=cmaf"])
   func chunks(container: String) async throws {
     let isCMAF = container.contains("cmaf")
-    let whole = try await streamed("\(container) \(Self.third)", sound: !isCMAF)
+    let whole = try await streamed("\(container) \(Self.third)", audio: !isCMAF)
     let buffers = try await streamed(
-      "\(container) \(Self.third) chunk-duration=99000000", sound: !isCMAF)
+      "\(container) \(Self.third) chunk-duration=99000000", audio: !isCMAF)
     let headers = buffers.dropFirst().filter { $0.buffer.flags.contains(.header) }
     // Ten pictures of a thirtieth of a second each are chunks of 3, 3, 3 and 1.
     #expect(headers.count == 16)
@@ -220,11 +220,11 @@ struct MuxFragmentTests {
       ("container=cmaf write-edts-mode=always", true),
     ])
   func editLists(properties: String, areThere: Bool) async throws {
-    let buffers = try await streamed("\(properties) \(Self.third)", sound: false)
+    let buffers = try await streamed("\(properties) \(Self.third)", audio: false)
     let path = try write(buffers, "stream.mp4")
     let file = try MovieFile(path)
     #expect(try file.video().edits.isEmpty != areThere)
-    try await play(movie("", "filesink location=\(self.path)", sound: false))
+    try await play(movie("", "filesink location=\(self.path)", audio: false))
     let video = try file.video()
     let progressive = try MovieFile(self.path).video()
     #expect(video.presentationNanoseconds == progressive.presentationNanoseconds)
@@ -251,7 +251,7 @@ struct MuxFragmentTests {
     let two = try await failure(of: movie("container=cmaf \(Self.third)", "fakesink"))
     #expect(two.message.contains("one track"), "\(two)")
     let none = try await failure(
-      of: movie("container=cmaf", "filesink location=\(path)", sound: false))
+      of: movie("container=cmaf", "filesink location=\(path)", audio: false))
     #expect(none.message.contains("fragment-duration"), "\(none)")
   }
 

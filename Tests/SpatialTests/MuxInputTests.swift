@@ -52,7 +52,7 @@ struct MuxInputTests {
   }
 
   @Test("audio that starts after a long silence does not delay the pictures", arguments: [1, 60])
-  func lateSound(factor: Int) async throws {
+  func lateAudio(factor: Int) async throws {
     // What waits in the queues lasts for less than the silence.
     let (frames, start) = (30 * factor, factor * 700_000_000)
     let movie = folder.path("late.mov")
@@ -73,7 +73,7 @@ struct MuxInputTests {
   }
 
   @Test("a stream that ends before its caps is left out, with a warning")
-  func emptySound() async throws {
+  func emptyAudio() async throws {
     let messages = try await play(
       eyes(10, "width=128,height=64")
         + "audiotestsrc num-buffers=0 ! avenc_aac ! aacparse ! mux.audio_0 " + mux())
@@ -118,16 +118,16 @@ struct MuxInputTests {
   /// The error that a movie ends with whose sound is buffers of no content.
   ///
   /// - Parameter sound: how large they are, and their caps.
-  private func refusal(ofSound sound: String) async throws -> PipelineFailure {
+  private func refusal(ofAudio audio: String) async throws -> PipelineFailure {
     try await failure(
       of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")
-        + "fakesrc num-buffers=5 sizetype=fixed format=time \(sound) ! mux.audio_0")
+        + "fakesrc num-buffers=5 sizetype=fixed format=time \(audio) ! mux.audio_0")
   }
 
   @Test("PCM that is no whole number of frames is an error")
   func unevenPCM() async throws {
     let problem = try await refusal(
-      ofSound: "sizemax=1001 datarate=176400 ! "
+      ofAudio: "sizemax=1001 datarate=176400 ! "
         + "audio/x-raw,format=S16LE,layout=interleaved,rate=44100,channels=2")
     #expect(problem.message.contains("1001 bytes"), "\(problem)")
   }
@@ -135,7 +135,7 @@ struct MuxInputTests {
   @Test("AAC without codec_data is refused with advice")
   func unparsedAAC() async throws {
     let problem = try await refusal(
-      ofSound: "sizemax=100 datarate=4800 ! "
+      ofAudio: "sizemax=100 datarate=4800 ! "
         + "audio/mpeg,mpegversion=4,stream-format=raw,framed=true,rate=44100,channels=2")
     #expect(problem.message.contains("aacparse"), "\(problem)")
   }

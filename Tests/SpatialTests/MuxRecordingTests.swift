@@ -17,20 +17,20 @@ struct MuxRecordingTests {
   }
 
   /// Two live eyes and live audio, each through a tee that continues without a downstream.
-  private func live(_ sound: Bool) throws -> Pipeline {
+  private func live(_ audio: Bool) throws -> Pipeline {
     let tee = "queue ! tee allow-not-linked=true name="
     return try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
         + "sbssplit name=s s.left ! \(tee)l ! mux.left s.right ! \(tee)r ! mux.right "
-        + (sound
+        + (audio
           ? "audiotestsrc is-live=true ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! "
             + "\(tee)a ! mux.audio_0 " : "")
         + "mvhevcmux name=mux speed-preset=ultrafast tune=zerolatency ! filesink location=\(path)")
   }
 
   /// A recording that runs, and what it writes.
-  private func recording(sound: Bool = true) async throws -> (pipeline: Pipeline, tap: Tap) {
-    let pipeline = try live(sound)
+  private func recording(audio: Bool = true) async throws -> (pipeline: Pipeline, tap: Tap) {
+    let pipeline = try live(audio)
     let tap = try start(pipeline, watching: "mux")
     try await tap.waitForMore(20)
     return (pipeline, tap)
@@ -65,7 +65,7 @@ struct MuxRecordingTests {
   /// The seconds of video and audio in a recording in which a pad is released mid-stream.
   private func recorded(
     releasing pad: String
-  ) async throws -> (pictures: Double, sound: Double) {
+  ) async throws -> (pictures: Double, audio: Double) {
     let (pipeline, tap) = try await recording()
     try release(pad, of: pipeline)
     // Two seconds; until then, one of the two may have been half a second ahead of the other.
@@ -76,23 +76,23 @@ struct MuxRecordingTests {
   }
 
   @Test("releasing the audio's pad ends its track, and the movie continues", .tags(.long))
-  func releaseSound() async throws {
-    let (pictures, sound) = try await recorded(releasing: "audio_0")
-    #expect(sound > 0)
-    #expect(pictures > sound + 1)
+  func releaseAudio() async throws {
+    let (pictures, audio) = try await recorded(releasing: "audio_0")
+    #expect(audio > 0)
+    #expect(pictures > audio + 1)
   }
 
   @Test("releasing an eye ends both eyes' track, and the audio continues", .tags(.long))
   func releaseEye() async throws {
-    let (pictures, sound) = try await recorded(releasing: "left")
+    let (pictures, audio) = try await recorded(releasing: "left")
     #expect(pictures > 0)
-    #expect(sound > pictures + 0.5)
+    #expect(audio > pictures + 0.5)
   }
 
   @Test(
     "releasing an eye of a movie without other streams finishes it", arguments: ["left", "right"])
   func releaseLast(eye: String) async throws {
-    let (pipeline, tap) = try await recording(sound: false)
+    let (pipeline, tap) = try await recording(audio: false)
     try release(eye, of: pipeline)
     #expect(try await tap.waitForEnd())
     try await play(pipeline)
@@ -143,7 +143,7 @@ struct MuxRecordingTests {
   }
 
   @Test("caps of audio that get more exact mid-stream change nothing")
-  func refinedSound() async throws {
+  func refinedAudio() async throws {
     let pipeline = try pipeline(
       "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
         + "avenc_aac ! aacparse name=parse ! queue ! mux.audio_0 "
@@ -155,7 +155,7 @@ struct MuxRecordingTests {
   }
 
   @Test("a codec's configuration that changes mid-stream is still an error")
-  func changedSound() async throws {
+  func changedAudio() async throws {
     let pipeline = try pipeline(
       "audiotestsrc num-buffers=20 samplesperbuffer=1024 ! audio/x-raw,rate=48000,channels=2 ! "
         + "avenc_aac ! aacparse name=parse ! queue ! mux.audio_0 "

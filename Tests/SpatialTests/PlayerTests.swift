@@ -20,7 +20,7 @@ struct PlayerTests {
   @Test(
     "gst-discoverer-1.0 lists both eyes and the audio", .tags(.process), arguments: environments)
   func discoverer(environment: [String: String]) async throws {
-    try await OwnMovie.make(path, sound: true)
+    try await OwnMovie.make(path, audio: true)
     let ended = try Program.run(["gst-discoverer-1.0", path], environment: environment)
     #expect(ended.status == 0)
     for words in [

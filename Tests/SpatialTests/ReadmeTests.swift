@@ -48,7 +48,7 @@ struct ReadmeTests {
       !$0.contains("mux.audio_0") && ($0.contains("=movie.mp4") || $0.contains("=spatial.mov !"))
     }
     #expect(lines.count >= 5)
-    let folder = try Self.folderWithMovies(hasSound: false)
+    let folder = try Self.folderWithMovies(hasAudio: false)
     for line in lines {
       let result = try Program.run(["bash", "-c", "cd '\(folder.url.path)' && \(line)"])
       #expect(result.status == 0 && !result.output.contains("ERROR"), "\(line): \(result.output)")
@@ -165,25 +165,25 @@ struct ReadmeTests {
   }
 
   /// A folder with the files that the README's lines read.
-  static func folderWithMovies(hasSound: Bool = true) throws -> TemporaryFolder {
+  static func folderWithMovies(hasAudio: Bool = true) throws -> TemporaryFolder {
     let folder = try TemporaryFolder()
     let encode =
       "capssetter caps=video/x-raw,multiview-mode=mono ! x264enc speed-preset=ultrafast ! "
       + "h264parse ! queue ! mp4mux name=mux"
     _ = try folder.write("time,yaw,pitch\n0,-20,0\n0:01,20,5\n", to: "camera.csv")
     let source = "stereotestsrc num-buffers=30 ! video/x-raw,height=180"
-    let sound =
-      !hasSound
+    let audio =
+      !hasAudio
       ? ""
       : "audiotestsrc num-buffers=47 samplesperbuffer=1024 ! audio/x-raw,rate=48000 ! avenc_aac ! "
         + "aacparse ! queue ! mux."
     for line in [
-      "\(source),width=640 ! \(encode) ! filesink location=movie.mp4 \(sound)",
+      "\(source),width=640 ! \(encode) ! filesink location=movie.mp4 \(audio)",
       "\(source),width=320,multiview-mode=left ! \(encode) ! filesink location=left.mp4",
       "\(source),width=320,multiview-mode=right ! \(encode) ! filesink location=right.mp4",
       "\(source),width=640 ! sbssplit name=s s.left ! mux.left s.right ! mux.right mvhevcmux "
         + "name=mux speed-preset=ultrafast ! filesink location=spatial.mov "
-        + sound.replacing("mux.", with: "mux.audio_0"),
+        + audio.replacing("mux.", with: "mux.audio_0"),
     ] {
       let result = try Program.run(
         ["bash", "-c", "cd '\(folder.url.path)' && gst-launch-1.0 -q -e \(line)"])

@@ -18,11 +18,11 @@ struct SilentPadTests {
   }
 
   /// Two live eyes, each through a valve of its name, and a live sound through a valve `audio`.
-  private func live(_ sink: String, sound: String = "") throws -> Pipeline {
+  private func live(_ sink: String, audio: String = "") throws -> Pipeline {
     try pipeline(
       "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
         + "sbssplit name=s s.left ! queue ! valve name=left ! x.left "
-        + "s.right ! queue ! valve name=right ! x.right \(sound) \(sink)")
+        + "s.right ! queue ! valve name=right ! x.right \(audio) \(sink)")
   }
 
   private var recording: String {
@@ -40,7 +40,7 @@ struct SilentPadTests {
 
   @Test("a live microphone that stops does not stop the recording, and is recorded when it returns")
   func microphoneStops() async throws {
-    let pipeline = try live(recording, sound: microphone)
+    let pipeline = try live(recording, audio: microphone)
     let tap = try start(pipeline, watching: "x")
     try await tap.waitForMore(30)
     try close("audio", of: pipeline)
@@ -60,7 +60,7 @@ struct SilentPadTests {
 
   @Test("a recording ends even if a silent microphone does not")
   func microphoneDies() async throws {
-    let pipeline = try live(recording, sound: microphone)
+    let pipeline = try live(recording, audio: microphone)
     let tap = try start(pipeline, watching: "x")
     try await tap.waitForMore(30)
     try close("audio", of: pipeline)
@@ -73,7 +73,7 @@ struct SilentPadTests {
   @Test("a microphone that never delivers anything has no track")
   func microphoneNeverStarts() async throws {
     let pipeline = try live(
-      recording, sound: microphone.replacing("name=audio", "name=audio drop=true"))
+      recording, audio: microphone.replacing("name=audio", "name=audio drop=true"))
     let tap = try start(pipeline, watching: "x")
     try await tap.waitForMore(30)
     try close("audio", of: pipeline, false)
@@ -88,7 +88,7 @@ struct SilentPadTests {
   @Test("an eye that starts late begins the movie", arguments: ["left", "right"])
   func lateEye(eye: String) async throws {
     let pipeline = try live(
-      recording.replacing("pad-timeout=300000000", "pad-timeout=200000000"), sound: microphone)
+      recording.replacing("pad-timeout=300000000", "pad-timeout=200000000"), audio: microphone)
     try close(eye, of: pipeline)
     let tap = try start(pipeline, watching: "x")
     try await Task.sleep(for: .milliseconds(700))
@@ -140,7 +140,7 @@ struct SilentPadTests {
   }
 
   @Test("a movie is written without an audio stream that the demuxer never had")
-  func unlinkedSound() async throws {
+  func unlinkedAudio() async throws {
     let messages = try await play(
       eyes(20, "format=I420,width=128,height=64,framerate=30/1")
         + "queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast ! "
@@ -154,7 +154,7 @@ struct SilentPadTests {
 
   @Test("a pause of a live recording drops no stream")
   func pause() async throws {
-    let pipeline = try live(recording, sound: microphone)
+    let pipeline = try live(recording, audio: microphone)
     let tap = try start(pipeline, watching: "x")
     try await tap.waitForMore(20)
     pipeline.setState(.paused)

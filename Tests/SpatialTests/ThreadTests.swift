@@ -70,7 +70,7 @@ struct ThreadTests {
     let folder = try TemporaryFolder()
     let movie = folder.path("movie.mov")
     try BuiltPlugin.require()
-    if graph.isOfMovie { try await OwnMovie.make(movie, sound: true) }
+    if graph.isOfMovie { try await OwnMovie.make(movie, audio: true) }
     let pipeline = try pipeline(
       graph.rawValue.replacing("MOVIE", with: movie).replacing("\n", with: " "))
     for name in ["a", "b", "c"] { pipeline.element(named: name)?.set("sync", "false") }

@@ -156,12 +156,12 @@ struct CompositionFailureTests {
     {
       var cut = composition(movie)
       cut.add("b", movie, range: range, at: start)
-      cut.sound = "b"
+      cut.audio = "b"
       let wrong = try await error(cut)
       #expect(wrong.message.contains("audio") && wrong.hint != nil, "\(wrong)")
     }
     var unknown = composition(movie)
-    unknown.sound = "nothing"
+    unknown.audio = "nothing"
     #expect(try await error(unknown).message.contains("'nothing'"))
     #expect(try names == [])
     let stereo = composition(movie, output: .mono) { request in

@@ -88,7 +88,7 @@ struct CompositionPlayerTests {
   func mono() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var composition = composition(movie, output: .mono)
-    composition.sound = "a"
+    composition.audio = "a"
     let known = try await composition.frames().reduce(into: [StereoFrame]()) { $0.append($1) }
     let player = try await StereoPlayer(composition)
     player.play()

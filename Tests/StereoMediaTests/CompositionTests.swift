@@ -46,7 +46,7 @@ struct CompositionTests {
   func identityExport() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     var composition = composition(movie)
-    composition.sound = "a"
+    composition.audio = "a"
     var fractions: [Double] = []
     let export = composition.export(to: folder.path("a.mov"), quickSettings())
     for try await progress in export { fractions.append(progress.fraction) }
@@ -55,7 +55,7 @@ struct CompositionTests {
     #expect(written.video?.frames.map(\.time) == movie.video?.frames.map(\.time))
     #expect(written.video?.frames.count == 40 && written.video?.layout == .multiview)
     #expect(written.video?.spatial == movie.video?.spatial)
-    #expect(written.tracks.count { $0.kind == .sound } == 1)
+    #expect(written.tracks.count { $0.kind == .audio } == 1)
     for (one, other) in zip(try await frames(written), try await frames(movie)) {
       for eye in Eye.allCases { #expect(try distance(one[eye], other[eye]) < 2) }
     }

@@ -40,13 +40,13 @@ struct PublicInterfaceTests {
       }
     }
     #expect(bytes == 40 * 320 * 90 * 4)
-    let format = try SoundFormat()
-    let parts: StereoReader.SoundParts = reader.sound(as: format)
-    let samples: StereoReader.Samples = reader.samples(sound: format)
+    let format = try AudioSampleFormat()
+    let parts: StereoReader.AudioSections = reader.audio(as: format)
+    let samples: StereoReader.Samples = reader.samples(audio: format)
     let count = try await parts.reduce(0) { $0 + $1.count }
     var heard = 0
     for try await sample: StereoReader.Sample in samples {
-      if case .sound(let sound) = sample { heard += sound.count }
+      if case .audio(let audio) = sample { heard += audio.count }
     }
     #expect(heard == count && count > 48_000)
 
@@ -61,7 +61,7 @@ struct PublicInterfaceTests {
     let composed: StereoComposition<Blend>.Frames = composition.frames()
     #expect(try await composed.reduce(0) { sum, _ in sum + 1 } == 40)
 
-    let player = try await StereoPlayer(movie, sound: .none)
+    let player = try await StereoPlayer(movie, audio: .none)
     let tolerance: StereoPlayer.Tolerance = .keyframe
     try await player.seek(to: .seconds(1), tolerance)
     #expect(player.frame()?.index == 15)

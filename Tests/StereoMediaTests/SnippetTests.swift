@@ -76,12 +76,12 @@ struct SnippetTests {
     settings.layout = .packed(PackingLayout(.sideBySide, halfAspect: true))
     for try await _ in StereoConverter.convert(path, to: television, settings) {}
 
-    let format = try SoundFormat(sampleRate: 48_000, channelCount: 2)
-    let writer = try StereoWriter(loud, sound: [try SoundInput("voice", format)])
-    for try await sample in StereoReader(movie).samples(sound: format) {
+    let format = try AudioSampleFormat(sampleRate: 48_000, channelCount: 2)
+    let writer = try StereoWriter(loud, audio: [try AudioInput("voice", format)])
+    for try await sample in StereoReader(movie).samples(audio: format) {
       switch sample {
       case .frame(let frame): try await writer.append(frame)
-      case .sound(let sound): try await writer.append(sound, to: "voice")
+      case .audio(let audio): try await writer.append(audio, to: "voice")
       }
     }
     _ = try await writer.finish()
@@ -101,7 +101,7 @@ struct SnippetTests {
     #expect(video?.layout == .packed(PackingLayout(.sideBySide)) && video?.frames.count == 40)
     let (before, after) = (try await StereoMovie(path), try await StereoMovie(loud))
     let lengths = [before, after].map { movie in
-      movie.tracks.first { $0.kind == .sound }?.duration.map { $0 / .seconds(1) } ?? 0
+      movie.tracks.first { $0.kind == .audio }?.duration.map { $0 / .seconds(1) } ?? 0
     }
     #expect(lengths[1] > 1 && abs(lengths[0] - lengths[1]) < 0.1, "\(lengths)")
     #expect(after.video?.frames.count == 40)

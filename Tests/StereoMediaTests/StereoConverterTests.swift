@@ -47,7 +47,7 @@ struct StereoConverterTests {
   func atOnce() async throws {
     let inputs = [try await Movies.packed("side-by-side"), try await Movies.packed("top-bottom")]
     let player = try await StereoPlayer(
-      try await StereoMovie(try await Movies.spatial()), sound: .none)
+      try await StereoMovie(try await Movies.spatial()), audio: .none)
     let states = player.states
     player.play()
     let reports = try await withThrowingTaskGroup(of: StereoWriter.Report.self) { group in
@@ -87,7 +87,7 @@ struct StereoConverterTests {
     #expect(written.video?.layout == .packed(said))
     #expect(written.tracks.contains { $0.kind == .video && $0.codec == "avc1" })
     #expect(written.video?.spatial == movie.video?.spatial)
-    #expect(written.tracks.count { $0.kind == .sound } == 1)
+    #expect(written.tracks.count { $0.kind == .audio } == 1)
     let frames = try await StereoReader(movie).reduce(into: []) { $0.append($1) }
     let again = try await StereoReader(written).reduce(into: []) { $0.append($1) }
     #expect(again.count == frames.count)
@@ -150,7 +150,7 @@ struct StereoConverterTests {
     #expect(report.path == folder.path("untold_MVHEVC.mov") && report.frameCount == 30)
     let written = try await StereoMovie(report.path)
     #expect(written.video?.eyeWidth == 320)
-    #expect(written.tracks.count { $0.kind == .sound } == 1)
+    #expect(written.tracks.count { $0.kind == .audio } == 1)
   }
 
   @Test(

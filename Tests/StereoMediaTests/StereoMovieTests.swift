@@ -23,7 +23,7 @@ struct StereoMovieTests {
     #expect(video.spatial.baseline == Baseline(millimetres: 64))
     #expect(video.spatial.disparityAdjustment == DisparityAdjustment(pictureWidths: 0.02))
     #expect(video.spatial.heroEye == .right)
-    #expect(movie.tracks.map(\.kind) == [.video, .sound])
+    #expect(movie.tracks.map(\.kind) == [.video, .audio])
     #expect(movie.tracks.map(\.codec) == ["hvc1", "mp4a"])
     #expect(movie.tracks.first?.sampleCount == 40)
     let rate = try #require(video.frameRate)

@@ -18,10 +18,10 @@ struct StereoPlayerTests {
       && same(try one.right.pixels(), try other.right.pixels())
   }
 
-  private func player(_ path: String, sound: StereoPlayer.SoundOutput = .none) async throws
+  private func player(_ path: String, audio: StereoPlayer.AudioOutput = .none) async throws
     -> StereoPlayer
   {
-    try await StereoPlayer(try await StereoMovie(path), sound: sound)
+    try await StereoPlayer(try await StereoMovie(path), audio: audio)
   }
 
   /// Waits until a player says so.
@@ -193,7 +193,7 @@ struct StereoPlayerTests {
   func loops() async throws {
     let path = try await Movies.short()
     let known = try await read(path)
-    let player = try await player(path, sound: .automatic)
+    let player = try await player(path, audio: .automatic)
     player.loops = true
     #expect(player.loops)
     player.play()
@@ -232,7 +232,7 @@ struct StereoPlayerTests {
   func seeks() async throws {
     let path = try await Movies.spatial()
     let known = try await read(path)
-    let player = try await player(path, sound: .automatic)
+    let player = try await player(path, audio: .automatic)
     for round in 0..<200 {
       let index = round * 17 % 40
       try await player.seek(to: known[index].time)
@@ -274,12 +274,12 @@ struct StereoPlayerTests {
       "gst-launch-1.0", "audiotestsrc", "num-buffers=1", "!", "autoaudiosink",
     ])
     let hasDevice = !tried.output.contains("WARNING")
-    for (path, sound, isSilent) in [
-      (try await Movies.spatial(), StereoPlayer.SoundOutput.automatic, !hasDevice),
+    for (path, audio, isSilent) in [
+      (try await Movies.spatial(), StereoPlayer.AudioOutput.automatic, !hasDevice),
       (try await Movies.spatial(), .none, false),
       (try await Movies.fragmented(), .automatic, false),
     ] {
-      let player = try await player(path, sound: sound)
+      let player = try await player(path, audio: audio)
       player.play()
       var warnings: [StereoMediaError] = []
       for await state in player.states {
@@ -287,12 +287,12 @@ struct StereoPlayerTests {
         if state == .ended { break }
       }
       #expect(player.time == (try await StereoMovie(path)).video?.frames.last?.time)
-      #expect(warnings.map(\.code) == (isSilent ? [.soundless] : []), "\(warnings)")
+      #expect(warnings.map(\.code) == (isSilent ? [.audioUnavailable] : []), "\(warnings)")
     }
   }
 
   @Test("audio without a decoder is a warning, and the pictures play")
-  func undecodableSound() async throws {
+  func undecodableAudio() async throws {
     let folder = try TemporaryFolder()
     var bytes = [UInt8](try Data(contentsOf: URL(filePath: try await Movies.spatial())))
     let name = Array("mp4a".utf8)
@@ -301,13 +301,13 @@ struct StereoPlayerTests {
     }
     let path = folder.path("a.mov")
     try Data(bytes).write(to: URL(filePath: path))
-    let player = try await player(path, sound: .automatic)
+    let player = try await player(path, audio: .automatic)
     var states = player.states.makeAsyncIterator()
     guard case .warning(let warning) = await states.next() else {
       Issue.record("no warning")
       return
     }
-    #expect(warning.code == .soundless)
+    #expect(warning.code == .audioUnavailable)
     player.play()
     try await wait(for: .ended, of: player)
   }
@@ -316,14 +316,14 @@ struct StereoPlayerTests {
   func refused() async throws {
     let folder = try TemporaryFolder()
     _ = try await Movies.spatial()
-    let sound = folder.path("sound.mp4")
+    let audio = folder.path("sound.mp4")
     try await TestMovie.play(
-      "audiotestsrc num-buffers=10 ! avenc_aac ! mp4mux ! filesink location=\(sound)")
+      "audiotestsrc num-buffers=10 ! avenc_aac ! mp4mux ! filesink location=\(audio)")
     let gone = folder.path("gone.mov")
     try FileManager.default.copyItem(atPath: try await Movies.spatial(), toPath: gone)
     let movie = try await StereoMovie(gone)
     try FileManager.default.removeItem(atPath: gone)
-    for movie in [movie, try await StereoMovie(sound)] {
+    for movie in [movie, try await StereoMovie(audio)] {
       await #expect(throws: StereoMediaError.self) { _ = try await StereoPlayer(movie) }
     }
     let whole = try await StereoMovie(try await Movies.spatial())
@@ -335,7 +335,7 @@ struct StereoPlayerTests {
       }
       #expect(error?.code == .unsupportedFormat)
     }
-    let small = try await StereoPlayer(whole, sound: .none, format: .rgba, size: .fit(width: 160))
+    let small = try await StereoPlayer(whole, audio: .none, format: .rgba, size: .fit(width: 160))
     let frame = try #require(small.frame())
     #expect(frame.right.format == .rgba && (frame.right.width, frame.right.height) == (160, 45))
   }

@@ -62,7 +62,7 @@ struct StereoWriterTests {
     let video = try #require(movie.video)
     var settings = quick()
     settings.spatial = video.spatial
-    settings.sound = movie
+    settings.audio = movie
     let path = folder.path("out.\(ending)")
     var pixels: [Eye: [UInt8]] = [:]
     let report = try await StereoWriter.write(path, settings) { writer in
@@ -80,11 +80,11 @@ struct StereoWriterTests {
     #expect(written.video?.spatial == video.spatial)
     #expect(written.video?.frames.map(\.time) == video.frames.map(\.time))
     #expect(!written.isFragmented)
-    let (sound, copied) = (
-      movie.tracks.filter { $0.kind == .sound }, written.tracks.filter { $0.kind == .sound }
+    let (audio, copied) = (
+      movie.tracks.filter { $0.kind == .audio }, written.tracks.filter { $0.kind == .audio }
     )
-    #expect(copied.map(\.sampleCount) == sound.map(\.sampleCount) && copied.count == 1)
-    #expect(copied.map(\.codec) == sound.map(\.codec))
+    #expect(copied.map(\.sampleCount) == audio.map(\.sampleCount) && copied.count == 1)
+    #expect(copied.map(\.codec) == audio.map(\.codec))
 
     let views = try Python.views(path, in: folder)
     for layer in try #require(written.video).layers {

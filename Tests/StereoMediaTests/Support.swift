@@ -16,7 +16,7 @@ enum Movies {
       try await TestMovie.spatial(
         $0, frames: 40, "width=640,height=90,framerate=30000/1001",
         mux: "quality=12 key-int-max=15 horizontal-field-of-view=71.5 baseline=64 "
-          + "disparity-adjustment=0.02 hero-eye=right", sound: tone(60))
+          + "disparity-adjustment=0.02 hero-eye=right", audio: tone(60))
     }
   }
 
@@ -53,7 +53,7 @@ enum Movies {
   static func short() async throws -> String {
     try await made.movie("short.mov") {
       try await TestMovie.spatial(
-        $0, frames: 6, "width=640,height=90,framerate=30/1", mux: "quality=12", sound: tone(9))
+        $0, frames: 6, "width=640,height=90,framerate=30/1", mux: "quality=12", audio: tone(9))
     }
   }
 

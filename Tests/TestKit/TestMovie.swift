@@ -36,10 +36,10 @@ public enum TestMovie {
   ///   - sound: what makes sound and hands it to `mux`.
   public static func spatial(
     _ path: String, frames: Int, _ caps: String, mux: String = "quality=12 key-int-max=15",
-    sound: String = ""
+    audio: String = ""
   ) async throws {
     try await play(
-      eyes(frames, caps) + sound
+      eyes(frames, caps) + audio
         + " mvhevcmux name=mux inter-view-prediction=none \(mux) ! filesink location=\(path)")
   }
 

@@ -28,7 +28,7 @@ public struct StereoMediaError: Error, Equatable, Sendable, CustomStringConverti
     /// The memory for a picture cannot be allocated.
     case outOfMemory
     /// The movie's audio cannot be played: no output device or no decoder is available.
-    case soundless
+    case audioUnavailable
     /// There was no progress within the time limit.
     case stalled
     /// The output file already exists, or another writer has it open.

@@ -12,7 +12,7 @@ struct RecordedFragments {
   let track: TrackID
   private static let framesPerPicture: UInt32 = 5
 
-  init(_ container: MovieContainer, hasSound: Bool = false) throws {
+  init(_ container: MovieContainer, hasAudio: Bool = false) throws {
     var whole = MovieWriter(
       finalising: container,
       metadata: MovieMetadata(creationTime: 1_000_000, items: MovieMetadata.spatialItems))
@@ -24,14 +24,14 @@ struct RecordedFragments {
     description.orientation = try #require(PictureOrientation(clockwiseRotation: 90))
     let track = try whole.addTrack(description)
     #expect(try fragments.addTrack(description) == track)
-    var sound: TrackID?
-    if hasSound {
+    var audio: TrackID?
+    if hasAudio {
       let description = TrackDescription(
         .audio(
           AudioSampleEntry(
             coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 2,
             sampleRate: 150)), timescale: 150)
-      sound = try whole.addTrack(description)
+      audio = try whole.addTrack(description)
       _ = try fragments.addTrack(description)
     }
     var file = whole.header
@@ -43,12 +43,12 @@ struct RecordedFragments {
           dependency: index == 0 ? .independent : index == 3 ? .disposable : .dependent)
         return (track, picture, [UInt8](repeating: UInt8(number * 4 + index), count: 10))
       }
-      if let sound {
+      if let audio {
         var frames = SampleDescription(
           size: 4, decodeTime: Int64(number) * 4 * Int64(Self.framesPerPicture), duration: 1)
         frames.count = 4 * Self.framesPerPicture
         let bytes = (0..<frames.count * 4).map { UInt8($0) }
-        samples.append((sound, frames, bytes))
+        samples.append((audio, frames, bytes))
       }
       for (track, sample, _) in samples { try fragments.append(sample, to: track) }
       if number == 0 {

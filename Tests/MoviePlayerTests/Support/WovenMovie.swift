@@ -11,7 +11,7 @@ struct WovenMovie {
   /// In 1/90000 s.
   var frameDuration: UInt32 = 3000
   /// PCM of one channel at 8000 Hz, as long as the video.
-  var hasSound = false
+  var hasAudio = false
   var baseEye = Eye.left
   /// How many frames later than they could all are shown, as in MP4 files without negative
   /// composition offsets; the edit makes up for it.
@@ -27,11 +27,11 @@ struct WovenMovie {
       hvcC: stream.records.base, lhvC: stream.records.layered)
     let video = try movie.addTrack(TrackDescription(.video(entry), timescale: 90_000))
     var audio: TrackID?
-    if hasSound {
-      let sound = AudioSampleEntry(
+    if hasAudio {
+      let audio = AudioSampleEntry(
         coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 1, sampleRate: 8000,
         framesPerSample: 1)
-      audio = try movie.addTrack(TrackDescription(.audio(sound), timescale: 8000))
+      audio = try movie.addTrack(TrackDescription(.audio(audio), timescale: 8000))
     }
     var bytes = movie.header
     for number in 0..<frameCount {

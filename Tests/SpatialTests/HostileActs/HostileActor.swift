@@ -71,7 +71,7 @@ struct HostileActor: Sendable {
       return actor([raw("left", 64), raw("right", 64)], ["speed-preset": "ultrafast"])
     case "mvhevcmux":
       return actor(
-        [raw("left", 64), raw("right", 64), sound("audio_0")], ["speed-preset": "ultrafast"],
+        [raw("left", 64), raw("right", 64), audio("audio_0")], ["speed-preset": "ultrafast"],
         sink: "filesink")
     case "mvhevchlssink":
       let place = folder.path(UUID().uuidString)
@@ -110,7 +110,7 @@ struct HostileActor: Sendable {
     return Input(pad: pad, caps: caps, contents: contents, changed: frames(width * 2))
   }
 
-  private static func sound(_ pad: String) -> Input {
+  private static func audio(_ pad: String) -> Input {
     func samples(_ channels: Int) -> (caps: Caps, contents: [Content]) {
       let caps = Caps(
         parsing: "audio/x-raw,format=S16LE,rate=48000,channels=\(channels),layout=interleaved")

@@ -40,10 +40,10 @@ struct CompositionPlan: Sendable {
   ///   sources or times are inconsistent, and with ``StereoMediaError/Code/missingVideo`` if a
   ///   source has no video.
   init(
-    _ sources: [CompositionSource], _ grid: FrameGrid, sound: String?
+    _ sources: [CompositionSource], _ grid: FrameGrid, audio: String?
   ) throws(StereoMediaError) {
     try Self.check(sources)
-    if let sound { try Self.check(sound: sound, of: sources) }
+    if let audio { try Self.check(audio: audio, of: sources) }
     switch grid {
     case .of(let id):
       let source = try Self.source(id, of: sources)
@@ -112,7 +112,7 @@ struct CompositionPlan: Sendable {
   }
 
   private static func check(
-    sound id: String, of sources: [CompositionSource]
+    audio id: String, of sources: [CompositionSource]
   ) throws(StereoMediaError) {
     let source = try source(id, of: sources)
     guard source.isWhole, source.start == .zero else {

@@ -22,7 +22,7 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
   public var spatial: SpatialMetadata?
   /// The source whose audio tracks an exported movie copies without re-encoding, along with its
   /// title, dates and places; nil for none. The source has to be added as a whole and at the start.
-  public var sound: String?
+  public var audio: String?
   /// The pixel format of the pictures that the compositor receives; nil for that of each decoder.
   public var format: PixelFormat?
   /// The size of the pictures that the compositor receives; nil for that of each movie.
@@ -80,7 +80,7 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
       } else {
         settings.spatial = settings.spatial.fillingGaps(from: metadata)
       }
-      settings.sound = settings.sound ?? soundMovie
+      settings.audio = settings.audio ?? audioMovie
       settings.frameRate = settings.frameRate ?? plan.frameRate.flatMap { $0 <= 1000 ? $0 : nil }
       return Conversion.Work(
         try StereoWriter(path, settings), frames().makeAsyncIterator(),
@@ -89,10 +89,10 @@ public struct StereoComposition<Compositor: StereoCompositor>: Sendable {
   }
 
   /// The movie that provides the composition's audio.
-  var soundMovie: StereoMovie? { sources.first { $0.id == sound }?.movie }
+  var audioMovie: StereoMovie? { sources.first { $0.id == audio }?.movie }
 
   func plan() throws(StereoMediaError) -> CompositionPlan {
-    try CompositionPlan(sources, grid, sound: sound)
+    try CompositionPlan(sources, grid, audio: audio)
   }
 
   /// The stereo geometry of the composed frames.

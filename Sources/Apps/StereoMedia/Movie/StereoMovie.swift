@@ -77,7 +77,7 @@ extension StereoMovie {
     /// The media type of a track.
     public enum Kind: Equatable, Sendable {
       /// Pictures, or audio.
-      case video, sound
+      case video, audio
       /// Another type, by its handler type, such as `meta` or `text`.
       case other(String)
     }
@@ -100,7 +100,7 @@ extension StereoMovie {
       kind =
         switch track.handlerType {
         case "vide": .video
-        case "soun": .sound
+        case "soun": .audio
         default: .other("\(track.handlerType)")
         }
       codec =

@@ -183,7 +183,7 @@ struct PlaybackContent: Sendable {
   ///
   /// - Throws: a ``StereoMediaError`` if it has too many frames.
   init<Compositor: StereoCompositor>(
-    _ composition: StereoComposition<Compositor>, _ plan: CompositionPlan, withSound: Bool
+    _ composition: StereoComposition<Compositor>, _ plan: CompositionPlan, withAudio: Bool
   ) throws {
     let isMono = composition.compositor.output == .mono
     (name, metadata, frames) = ("the composition", composition.metadata, try plan.frames())
@@ -192,10 +192,10 @@ struct PlaybackContent: Sendable {
       isMono
       ? "\(queue)only" : "sbssplit name=eyes eyes.left ! \(queue)left eyes.right ! \(queue)right"
     var line = "appsrc name=\(Self.composedSource) ! \(pictures)"
-    if withSound { line += " filesrc name=source ! mvhevcdemux name=demux\(DecodeGraph.sound)" }
+    if withAudio { line += " filesrc name=source ! mvhevcdemux name=demux\(DecodeGraph.audio)" }
     self.line = line
     sinks = isMono ? ["only"] : ["left", "right"]
-    moviePath = withSound ? composition.soundMovie?.source.path : nil
+    moviePath = withAudio ? composition.audioMovie?.source.path : nil
     composed = ComposedFrames(isMono: isMono, rate: plan.frameRate) { index, take in
       var composer = try Composer(composition, from: index)
       while let frame = try await composer.next() { try await take(frame) }

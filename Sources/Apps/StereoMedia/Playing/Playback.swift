@@ -252,8 +252,8 @@ final class Playback: Sendable {
       control.endsInLoop = seek.flags.contains(.segment)
     }
     // The audio of a composition has a source of its own, separate from that of the frames.
-    if program.composed != nil, let sound = pipeline.element(named: DecodeGraph.soundSink) {
-      guard sound.send(event) else { return false }
+    if program.composed != nil, let audio = pipeline.element(named: DecodeGraph.audioSink) {
+      guard audio.send(event) else { return false }
     }
     return sinks.first?.push(event) ?? false
   }
@@ -276,7 +276,7 @@ final class Playback: Sendable {
     }
     switch message.content {
     case .warning(let failure)
-    where pipeline.child(sending: message) == DecodeGraph.soundSink:
+    where pipeline.child(sending: message) == DecodeGraph.audioSink:
       warn(.silent(program.name, failure.message))
     case .other("segment-done"): start { try $0.loop(behind: message.sequenceNumber) }
     case .other("latency"): start { $0.pipeline.answer(message) }
@@ -290,6 +290,7 @@ final class Playback: Sendable {
 extension StereoMediaError {
   /// Returns the error for audio that cannot be played.
   static func silent(_ path: String, _ reason: String, hint: String? = nil) -> StereoMediaError {
-    StereoMediaError(.soundless, "the audio of '\(path)' cannot be played: \(reason)", hint: hint)
+    StereoMediaError(
+      .audioUnavailable, "the audio of '\(path)' cannot be played: \(reason)", hint: hint)
   }
 }

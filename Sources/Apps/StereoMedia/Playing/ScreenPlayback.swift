@@ -129,8 +129,8 @@ package final class ScreenPlayback: Sendable {
     if content == .eyes, let mode {
       line += " stereopack name=pack mode=\(mode.rawValue) ! \(queue)\(screen)"
     }
-    if let sink = options.audioSink, movie.tracks.contains(where: { $0.kind == .sound }) {
-      line += DecodeGraph.sound(to: sink)
+    if let sink = options.audioSink, movie.tracks.contains(where: { $0.kind == .audio }) {
+      line += DecodeGraph.audio(to: sink)
     }
     return line
   }
@@ -222,7 +222,7 @@ package final class ScreenPlayback: Sendable {
           hint: "'gst-spatial view' shows it in a browser; windows need DISPLAY or WAYLAND_DISPLAY "
             + "and 'apt install gstreamer1.0-x'")
       }
-      let isSound = child == DecodeGraph.soundSink
+      let isSound = child == DecodeGraph.audioSink
       // Each loop would repeat it.
       let warning = (isSound ? "its audio cannot be played: " : "") + failure.message
       if state.warnings.insert(warning).inserted { warned(warning) }

@@ -20,7 +20,7 @@ public import StereoVideo
 /// ```
 public final class StereoPlayer: Sendable {
   /// The output of the audio.
-  public enum SoundOutput: Sendable {
+  public enum AudioOutput: Sendable {
     /// The system's default device. Without one, the movie plays silently, and
     /// ``StereoPlayer/states`` has a warning.
     case automatic
@@ -65,14 +65,14 @@ public final class StereoPlayer: Sendable {
   /// - Throws: a ``StereoMediaError`` if the movie cannot be decoded; `CancellationError` if the
   ///   task is cancelled.
   public init(
-    _ movie: StereoMovie, sound: SoundOutput = .automatic, format: PixelFormat? = nil,
+    _ movie: StereoMovie, audio: AudioOutput = .automatic, format: PixelFormat? = nil,
     size: PictureSize? = nil, packing: PackingLayout? = nil
   ) async throws {
     try await Engine.start()
-    playback = try await Self.open(sound == .automatic ? movie : nil) { withSound in
+    playback = try await Self.open(audio == .automatic ? movie : nil) { withAudio in
       let graph = try DecodeGraph(
         movie.source, .eyes, DecodeGraph.Conversion(format: format, size: size), packing: packing,
-        pace: .realTime(withSound: withSound))
+        pace: .realTime(withAudio: withAudio))
       return PlaybackContent(movie.source, graph)
     }
   }
@@ -90,13 +90,13 @@ public final class StereoPlayer: Sendable {
   ///   decoded or the compositor throws at the first frame; `CancellationError` if the task is
   ///   cancelled.
   public init<Compositor: StereoCompositor>(
-    _ composition: StereoComposition<Compositor>, sound: SoundOutput = .automatic
+    _ composition: StereoComposition<Compositor>, audio: AudioOutput = .automatic
   ) async throws {
     try await Engine.start()
     let plan = try composition.plan()
-    playback = try await Self.open(sound == .automatic ? composition.soundMovie : nil) {
-      withSound in
-      try PlaybackContent(composition, plan, withSound: withSound)
+    playback = try await Self.open(audio == .automatic ? composition.audioMovie : nil) {
+      withAudio in
+      try PlaybackContent(composition, plan, withAudio: withAudio)
     }
   }
 
@@ -104,9 +104,9 @@ public final class StereoPlayer: Sendable {
   ///
   /// - Parameter movie: the movie that has the audio; nil for none.
   private static func open(
-    _ movie: StereoMovie?, _ program: (_ withSound: Bool) throws -> PlaybackContent
+    _ movie: StereoMovie?, _ program: (_ withAudio: Bool) throws -> PlaybackContent
   ) async throws -> Playback {
-    guard let movie, movie.tracks.contains(where: { $0.kind == .sound }) else {
+    guard let movie, movie.tracks.contains(where: { $0.kind == .audio }) else {
       return try await Playback.open(program(false))
     }
     do {

@@ -9,7 +9,7 @@ struct DecodeGraph {
   /// The part of each frame to decode.
   enum Content: Equatable {
     /// The first audio track.
-    case sound(SoundFormat)
+    case audio(AudioSampleFormat)
     /// Both eyes, or the single picture of a mono movie.
     case eyes
     /// One eye, decoded with as little work as possible.
@@ -31,7 +31,7 @@ struct DecodeGraph {
     /// As fast as the frames are consumed.
     case asTaken
     /// In real time, with the movie's audio or without it.
-    case realTime(withSound: Bool)
+    case realTime(withAudio: Bool)
   }
 
   /// The pipeline in gst-launch syntax. The file's path has to be set on the element `source`.
@@ -40,7 +40,7 @@ struct DecodeGraph {
   let sinks: [String]
 
   /// The name of the audio sink.
-  static let soundSink = "sound"
+  static let audioSink = "sound"
 
   /// Throws if the movie does not have the content.
   ///
@@ -53,7 +53,7 @@ struct DecodeGraph {
     let ends = Ends(left: tail + "left", right: tail + "right", only: tail + "only")
     let pictures = try Self.pictures(of: source, content, packing: packing, to: ends)
     sinks = pictures.hasSuffix("only") ? ["only"] : ["left", "right"]
-    line = pictures + (pace == .realTime(withSound: true) ? Self.sound : "")
+    line = pictures + (pace == .realTime(withAudio: true) ? Self.audio : "")
   }
 
   /// The downstream part of the pipeline for each eye, or for a single picture.
@@ -72,7 +72,7 @@ struct DecodeGraph {
   ) throws -> String {
     let facts = source.facts
     let demuxer = "filesrc name=source ! mvhevcdemux name=demux demux."
-    if case .sound(let format) = content {
+    if case .audio(let format) = content {
       return demuxer
         + "audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
         + "! \(format.caps) ! appsink name=only"
@@ -94,7 +94,7 @@ struct DecodeGraph {
       return plain + "\(split(layout)) eyes.\(eye.rawValue) ! \(ends.only)"
     case (.packed(let layout), .eyes):
       return plain + "\(split(layout)) \(both)"
-    case (.no, _), (_, .sound):
+    case (.no, _), (_, .audio):
       return plain + ends.only
     }
   }
@@ -105,12 +105,12 @@ struct DecodeGraph {
   }
 
   /// The part that plays the first audio track of the element `demux`.
-  static let sound = sound(to: "autoaudiosink")
+  static let audio = audio(to: "autoaudiosink")
 
   /// Returns the part that sends the first audio track to a sink.
-  static func sound(to sink: String) -> String {
+  static func audio(to sink: String) -> String {
     " demux.audio_0 ! queue ! decodebin caps=audio/x-raw ! audioconvert ! audioresample "
-      + "! \(sink) name=\(soundSink)"
+      + "! \(sink) name=\(audioSink)"
   }
 
   private static func split(_ layout: PackingLayout) -> String {

@@ -37,11 +37,11 @@ final class Encode: Sendable {
   ///   - graph: the pipeline as text.
   ///   - file: the file to write.
   ///   - sound: the movie whose audio is copied; nil for none.
-  init(_ path: String, _ graph: WriterGraph, file: String, sound: String?) throws {
+  init(_ path: String, _ graph: WriterGraph, file: String, audio: String?) throws {
     do {
       let pipeline = try Pipeline(parsing: graph.line)
       try pipeline.element(named: WriterGraph.sink)?.set("location", parsing: file)
-      if let sound { try pipeline.element(named: "sound")?.set("location", parsing: sound) }
+      if let audio { try pipeline.element(named: "sound")?.set("location", parsing: audio) }
       for (element, name, value) in graph.properties {
         try pipeline.element(named: element)?.set(name, parsing: value)
       }

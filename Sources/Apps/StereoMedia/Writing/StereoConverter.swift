@@ -60,7 +60,7 @@ public enum StereoConverter {
     if video.layout == .mono, packing == nil { packing = try await detectedPacking(input) }
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
-    settings.sound = settings.sound ?? movie
+    settings.audio = settings.audio ?? movie
     settings.frameRate = settings.frameRate ?? video.frameRate
     var options = StereoReader.Options()
     options.packing = packing

@@ -57,7 +57,7 @@ public final class StereoWriter: Sendable {
   private let settings: Settings
   private let graph: WriterGraph
   private let file: PartialFile
-  let sounds: [SoundTrack]
+  let audioTracks: [AudioInputTrack]
   private let queue = TaskQueue()
   private let starting = TaskQueue()
   private let state = Locked(State())
@@ -72,13 +72,15 @@ public final class StereoWriter: Sendable {
   /// - Throws: a ``StereoMediaError`` if the file exists and must not be replaced, another writer
   ///   has it open, it cannot be written, a setting is out of range, or two audio tracks have the
   ///   same name.
-  public init(_ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = []) throws {
+  public init(_ path: String, _ settings: Settings = Settings(), audio: [AudioInput] = []) throws {
     try settings.check()
-    guard Set(sound.map(\.id)).count == sound.count else {
+    guard Set(audio.map(\.id)).count == audio.count else {
       throw StereoMediaError(.invalidInput, "two audio tracks have the same name")
     }
-    graph = try WriterGraph(path, settings, sound: sound)
-    sounds = sound.enumerated().map { SoundTrack($1, position: WriterGraph.frames + 1 + $0) }
+    graph = try WriterGraph(path, settings, audio: audio)
+    audioTracks = audio.enumerated().map {
+      AudioInputTrack($1, position: WriterGraph.frames + 1 + $0)
+    }
     (self.path, self.settings) = (path, settings)
     guard settings.replaces || !FileName.isTaken(path) else {
       throw StereoMediaError(
@@ -181,11 +183,11 @@ public final class StereoWriter: Sendable {
   ///
   /// - Throws: the errors of ``init(_:_:sound:)`` and ``finish()``; any error that `body` throws.
   public static func write(
-    _ path: String, _ settings: Settings = Settings(), sound: [SoundInput] = [],
+    _ path: String, _ settings: Settings = Settings(), audio: [AudioInput] = [],
     isolation: isolated (any Actor)? = #isolation,
     _ body: (StereoWriter) async throws -> Void
   ) async throws -> Report {
-    let writer = try StereoWriter(path, settings, sound: sound)
+    let writer = try StereoWriter(path, settings, audio: audio)
     do {
       try await body(writer)
       return try await writer.finish()
@@ -245,7 +247,7 @@ public final class StereoWriter: Sendable {
       try await Engine.start()
       let encode = try await Blocking.run {
         [path = self.path, graph = self.graph, file = self.file, settings = self.settings] in
-        try Encode(path, graph, file: file.path, sound: settings.sound?.source.path)
+        try Encode(path, graph, file: file.path, audio: settings.audio?.source.path)
       }
       let isOver = self.state.withLock { state in
         if case .over = state.phase { return true }

@@ -6,7 +6,7 @@ internal import StereoVideo
 /// The pipeline that writes a movie, as text.
 struct WriterGraph {
   /// The pipeline in gst-launch syntax. The file paths have to be set on ``sink`` and the element
-  /// `sound`.
+  /// `audio`.
   let line: String
   /// The inputs: frames first, then each audio track.
   let inputs: [Input]
@@ -33,23 +33,23 @@ struct WriterGraph {
 
   /// Size of the queue for encoded audio in bytes, enough for minutes: video encoders have a long
   /// look-ahead.
-  private static let waitingSound = 16_000_000
+  private static let encodedAudioQueueSize = 16_000_000
 
   /// Throws if the file extension is unknown.
   init(
-    _ path: String, _ settings: StereoWriter.Settings, sound: [SoundInput]
+    _ path: String, _ settings: StereoWriter.Settings, audio: [AudioInput]
   ) throws(StereoMediaError) {
-    let copied = settings.sound?.tracks.count { $0.kind == .sound } ?? 0
+    let copied = settings.audio?.tracks.count { $0.kind == .audio } ?? 0
     inputs =
       [Input(name: "the frames", sources: settings.layout == .mono ? ["only"] : ["left", "right"])]
-      + sound.indices.map {
-        Input(name: "audio track '\(sound[$0].id)'", sources: [Self.source($0)])
+      + audio.indices.map {
+        Input(name: "audio track '\(audio[$0].id)'", sources: [Self.source($0)])
       }
     line =
       Self.video(settings.layout)
-      + (0..<copied).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
+      + (0..<copied).map { "audioTracks.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
       + (copied > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
-      + sound.enumerated().map { Self.encode($1, Self.source($0), track: copied + $0) }.joined()
+      + audio.enumerated().map { Self.encode($1, Self.source($0), track: copied + $0) }.joined()
       + "mvhevcmux name=\(Self.muxer) ! filesink name=\(Self.sink)"
     // A fragmented movie stays playable if writing is interrupted; it is finalized at the end.
     var properties = [
@@ -91,10 +91,10 @@ struct WriterGraph {
 
   /// Returns the part from an audio track's source to the muxer. `audiorate` fills gaps with
   /// silence.
-  private static func encode(_ input: SoundInput, _ source: String, track: Int) -> String {
+  private static func encode(_ input: AudioInput, _ source: String, track: Int) -> String {
     "appsrc name=\(source) caps=\(input.format.caps) ! audioconvert ! audioresample ! audiorate "
       + "! avenc_aac bitrate=\(input.bitsPerSecond) "
-      + "! queue max-size-buffers=0 max-size-time=0 max-size-bytes=\(waitingSound) "
+      + "! queue max-size-buffers=0 max-size-time=0 max-size-bytes=\(encodedAudioQueueSize) "
       + "! mux.audio_\(track) "
   }
 

@@ -49,7 +49,7 @@ extension StereoWriter {
     public var keyframeDistance = 60
     /// The movie whose audio tracks are copied without re-encoding, along with its title, dates and
     /// places; nil for none.
-    public var sound: StereoMovie?
+    public var audio: StereoMovie?
     /// Whether an existing file of the same name is replaced.
     public var replaces = false
 

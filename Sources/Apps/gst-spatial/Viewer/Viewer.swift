@@ -12,7 +12,7 @@ struct Viewer: WebResponder {
   let guardian: ViewerGuard
   private let description: [UInt8]
   private let frames: FramePictures
-  private let sound: Once<OpenFile>
+  private let audio: Once<OpenFile>
   private let layers: Once<[UInt8]>
 
   /// - Parameters:
@@ -23,7 +23,7 @@ struct Viewer: WebResponder {
     self.guardian = guardian
     description = Array(ViewerMovie(movie, packing: packing).json.line.utf8)
     frames = FramePictures(movie)
-    sound = Once { try await ViewerAudio.file(of: movie) }
+    audio = Once { try await ViewerAudio.file(of: movie) }
     layers = Once {
       let base = try await LayerSizes.read(movie)?.base
       return Array(JSON.array((base ?? []).map { JSON($0) }).line.utf8)
@@ -55,7 +55,7 @@ struct Viewer: WebResponder {
     case (1, "layers.json"): return file("application/json", try await layers.value)
     case (1, "sound.m4a"):
       return WebResponse(
-        try await sound.value, for: request,
+        try await audio.value, for: request,
         headers: [("Content-Type", "audio/mp4"), ("Cache-Control", "no-cache")])
     case (1, let name):
       guard let page = PageFile(name) else { break }

@@ -75,7 +75,7 @@ struct ViewerMovie {
 enum ViewerAudio {
   /// Returns the first audio track; nil if there is none.
   static func track(of movie: StereoMovie) -> StereoMovie.Track? {
-    movie.tracks.first { $0.kind == .sound }
+    movie.tracks.first { $0.kind == .audio }
   }
 
   /// - Throws: a ``StereoMediaError`` if the audio cannot be converted.
@@ -94,7 +94,7 @@ enum ViewerAudio {
         + "! mp4mux ! filesink name=sink")
     defer { pipeline.end() }
     try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
-    try pipeline.element(named: "sink")?.set("location", parsing: "\(folder.path)/sound.m4a")
+    try pipeline.element(named: "sink")?.set("location", parsing: "\(folder.path)/audio.m4a")
     do {
       try await pipeline.run()
     } catch let failure as PipelineFailure {

@@ -8,7 +8,7 @@ import TestKit
 import Testing
 
 /// Encoders of sound straight into `mvhevcmux`, as they go into `mp4mux`.
-struct MuxSoundTests {
+struct MuxAudioTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
 
@@ -65,7 +65,7 @@ struct MuxSoundTests {
     #expect(failure.message.contains("put a parser before"), "\(failure)")
   }
 
-  private func sound(_ number: Int, _ tags: String = "") -> String {
+  private func audio(_ number: Int, _ tags: String = "") -> String {
     "audiotestsrc num-buffers=10 ! audio/x-raw,format=S16LE,rate=48000,channels=1 ! \(tags) "
       + "queue ! mux.audio_\(number) "
   }
@@ -73,8 +73,8 @@ struct MuxSoundTests {
   @Test("several audio tracks are alternatives, and one is enabled")
   func alternatives() async throws {
     try await play(
-      eyes(5, "width=128,height=64") + sound(0, "taginject tags=language-code=en !")
-        + sound(1, "taginject tags=language-code=de !") + sound(2)
+      eyes(5, "width=128,height=64") + audio(0, "taginject tags=language-code=en !")
+        + audio(1, "taginject tags=language-code=de !") + audio(2)
         + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
     let file = try MovieFile(path)
     let tracks = file.tracks("soun")
@@ -88,7 +88,7 @@ struct MuxSoundTests {
   @Test("a single audio track has no alternate group")
   func single() async throws {
     try await play(
-      eyes(5, "width=128,height=64") + sound(0)
+      eyes(5, "width=128,height=64") + audio(0)
         + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
     let track = try MovieFile(path).audio()
     #expect(track.alternateGroup == 0)
@@ -98,7 +98,7 @@ struct MuxSoundTests {
   @Test("a movie's grouping of its audio tracks stays")
   func remux() async throws {
     try await play(
-      eyes(5, "width=128,height=64") + sound(0) + sound(1)
+      eyes(5, "width=128,height=64") + audio(0) + audio(1)
         + "mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)")
     let copy = folder.path("copy.mov")
     try await play(

@@ -21,10 +21,10 @@ extension StereoWriter {
   ///   another track, after which the writer can still be used; with any other code if the movie
   ///   cannot be written. `CancellationError` if the task is cancelled, in which case the beginning
   ///   of a long section may have been added.
-  public func append(_ sound: Sound, to input: SoundInput.ID) async throws {
+  public func append(_ audio: AudioSamples, to input: AudioInput.ID) async throws {
     let track = try track(input)
     try await keeping {
-      try await track.append(sound) { try await self.started() }
+      try await track.append(audio) { try await self.started() }
     }
   }
 
@@ -33,13 +33,13 @@ extension StereoWriter {
   ///
   /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there
   ///   is no such track or the writer has finished.
-  public func end(_ input: SoundInput.ID) async throws {
+  public func end(_ input: AudioInput.ID) async throws {
     let track = try track(input)
     try await track.end { try await self.started() }
   }
 
-  private func track(_ input: SoundInput.ID) throws -> SoundTrack {
-    guard let track = sounds.first(where: { $0.input.id == input }) else {
+  private func track(_ input: AudioInput.ID) throws -> AudioInputTrack {
+    guard let track = audioTracks.first(where: { $0.input.id == input }) else {
       throw StereoMediaError(.invalidInput, "there is no audio track '\(input)'")
     }
     return track
@@ -47,40 +47,40 @@ extension StereoWriter {
 }
 
 /// An audio track of a writer: passes on samples in order.
-final class SoundTrack: Sendable {
-  let input: SoundInput
+final class AudioInputTrack: Sendable {
+  let input: AudioInput
   /// The position among the inputs of the graph.
   private let position: Int
   private let queue = TaskQueue()
   private let lastTime = Locked<Duration>(.zero)
 
-  init(_ input: SoundInput, position: Int) {
+  init(_ input: AudioInput, position: Int) {
     (self.input, self.position) = (input, position)
   }
 
   func append(
-    _ sound: Sound, to started: @Sendable () async throws -> Encode
+    _ audio: AudioSamples, to started: @Sendable () async throws -> Encode
   ) async throws {
     try await queue.run {
-      guard sound.format == self.input.format else {
+      guard audio.format == self.input.format else {
         throw StereoMediaError(
           .invalidInput,
-          "audio track '\(self.input.id)' takes \(self.input.format), not \(sound.format)")
+          "audio track '\(self.input.id)' takes \(self.input.format), not \(audio.format)")
       }
-      if sound.time < .zero {
+      if audio.time < .zero {
         throw StereoMediaError(
-          .invalidInput, "audio at \(sound.time) is before the movie's start")
+          .invalidInput, "audio at \(audio.time) is before the movie's start")
       }
       let lastTime = self.lastTime.current
-      guard sound.time >= lastTime else {
+      guard audio.time >= lastTime else {
         throw StereoMediaError(
-          .invalidInput, "audio times must not decrease: \(sound.time) after \(lastTime)")
+          .invalidInput, "audio times must not decrease: \(audio.time) after \(lastTime)")
       }
       let encode = try await started()
       // Half a second at a time, so that long sections wait here and not in the pipeline.
-      let step = max(sound.format.sampleRate / 2, 1)
-      for start in stride(from: 0, to: sound.count, by: step) {
-        let part = sound[start..<start + step]
+      let step = max(audio.format.sampleRate / 2, 1)
+      for start in stride(from: 0, to: audio.count, by: step) {
+        let part = audio[start..<start + step]
         try await encode.append(
           [try part.buffer], to: self.position, until: part.time + part.duration)
         self.lastTime.withLock { $0 = part.time }
@@ -93,7 +93,7 @@ final class SoundTrack: Sendable {
   }
 }
 
-extension Sound {
+extension AudioSamples {
   /// The samples as a GStreamer buffer.
   fileprivate var buffer: Buffer {
     get throws {

@@ -8,8 +8,8 @@ import TestKit
 import Testing
 
 /// The ready pipelines with movies that have sound, of a kind that can be copied or not, or none.
-struct SoundTests {
-  enum Sound: CaseIterable {
+struct AudioTests {
+  enum AudioKind: CaseIterable {
     case aac, pcm, none
 
     /// What makes the sound and hands it to `mux`.
@@ -32,23 +32,23 @@ struct SoundTests {
     folder = try TemporaryFolder()
   }
 
-  private func expect(_ sound: Sound, from input: MovieFile, in path: String) throws {
+  private func expect(_ audio: AudioKind, from input: MovieFile, in path: String) throws {
     let output = try MovieFile(path)
     #expect(try output.track("vide").samples.count == 8, "\(path)")
     let tracks = output.movie.tracks.filter { $0.handlerType == "soun" }
-    guard sound != .none else { return #expect(tracks.isEmpty, "\(path)") }
+    guard audio != .none else { return #expect(tracks.isEmpty, "\(path)") }
     #expect(tracks.count == 1, "\(path)")
     // PCM is cut into other samples, but has the same bytes.
     #expect(
       try output.samples("soun").joined().elementsEqual(input.samples("soun").joined()), "\(path)")
   }
 
-  @Test("conversions of a spatial movie have the movie's audio", arguments: Sound.allCases)
-  func fromSpatial(sound: Sound) async throws {
+  @Test("conversions of a spatial movie have the movie's audio", arguments: AudioKind.allCases)
+  func fromSpatial(audio: AudioKind) async throws {
     let path = folder.path("a.mov")
     try await TestMovie.spatial(
       path, frames: 8, "width=320,height=90,framerate=30/1", mux: "speed-preset=ultrafast",
-      sound: sound.branch)
+      audio: audio.branch)
     let input = try MovieFile(path)
     for name in [
       "mvhevc-to-sbs", "mvhevc-to-tb", "mvhevc-to-anaglyph", "mvhevc-to-2d", "mvhevc-to-packed",
@@ -57,12 +57,12 @@ struct SoundTests {
       for ending in ["mov", "mp4"] {
         let output = folder.path("\(name).\(ending)")
         try await runReady(name, ["input=\(path)", "output=\(output)"])
-        try expect(sound, from: input, in: output)
+        try expect(audio, from: input, in: output)
       }
     }
     try await runReady("mvhevc-to-two-files", ["input=\(path)"])
-    try expect(sound, from: input, in: folder.path("a_left.mp4"))
-    try expect(sound, from: input, in: folder.path("a_right.mp4"))
+    try expect(audio, from: input, in: folder.path("a_left.mp4"))
+    try expect(audio, from: input, in: folder.path("a_right.mp4"))
   }
 
   @Test(
@@ -72,7 +72,7 @@ struct SoundTests {
     let (path, output) = (folder.path("a.mov"), folder.path("b.mp4"))
     try await TestMovie.spatial(
       path, frames: 90, "width=128,height=64,framerate=30/1", mux: "speed-preset=ultrafast",
-      sound: "audiotestsrc num-buffers=140 ! audio/x-raw,rate=48000 ! avenc_aac ! aacparse ! mux.")
+      audio: "audiotestsrc num-buffers=140 ! audio/x-raw,rate=48000 ! avenc_aac ! aacparse ! mux.")
     try await runReady(name, ["input=\(path)", "output=\(output)", "preset=slow"])
     #expect(try MovieFile(output).track("vide").samples.count == 90)
   }
@@ -80,29 +80,29 @@ struct SoundTests {
   /// A movie of eight pictures side by side, in H.264.
   ///
   /// - Parameter sound: what makes sound and hands it to `mux`.
-  private func makePacked(_ path: String, muxer: String, sound: String) async throws {
+  private func makePacked(_ path: String, muxer: String, audio: String) async throws {
     try await TestMovie.play(
       "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "
         + "! capssetter caps=video/x-raw,multiview-mode=mono "
-        + "! x264enc speed-preset=ultrafast ! h264parse ! queue ! mux. \(sound) "
+        + "! x264enc speed-preset=ultrafast ! h264parse ! queue ! mux. \(audio) "
         + "\(muxer) name=mux ! filesink location=\(path)")
   }
 
-  @Test("conversions to a spatial movie keep the audio", arguments: Sound.allCases)
-  func toSpatial(sound: Sound) async throws {
+  @Test("conversions to a spatial movie keep the audio", arguments: AudioKind.allCases)
+  func toSpatial(audio: AudioKind) async throws {
     let path = folder.path("a.mov")
-    try await makePacked(path, muxer: "qtmux", sound: sound.branch)
+    try await makePacked(path, muxer: "qtmux", audio: audio.branch)
     let input = try MovieFile(path)
     for name in ["sbs-to-mvhevc", "tb-to-mvhevc"] {
       let output = folder.path("\(name).mov")
       try await runReady(name, ["input=\(path)", "output=\(output)", "preset=ultrafast"])
-      try expect(sound, from: input, in: output)
+      try expect(audio, from: input, in: output)
     }
     let output = folder.path("two.mov")
     try await runReady(
       "two-files-to-mvhevc",
       ["left=\(path)", "right=\(path)", "output=\(output)", "preset=ultrafast"])
-    try expect(sound, from: input, in: output)
+    try expect(audio, from: input, in: output)
   }
 
   /// Sound tracks of every coding that a movie takes, as lines of gst-launch, with the names of
@@ -119,7 +119,7 @@ struct SoundTests {
     ]
   }()
 
-  private func sounds(_ path: String) throws -> [(type: FourCC, bytes: [UInt8])] {
+  private func audioTracks(_ path: String) throws -> [(type: FourCC, bytes: [UInt8])] {
     let file = try MovieFile(path)
     return try file.movie.tracks.filter { $0.handlerType == "soun" }.map { track in
       guard case .audio(let entry) = track.sampleEntries.first else { throw Failure("no audio") }
@@ -138,8 +138,8 @@ struct SoundTests {
     let branches = Self.codings.enumerated().map { "\($1.branch) ! queue ! mux.audio_\($0) " }
     try await TestMovie.spatial(
       path, frames: 8, "width=320,height=90,framerate=30/1", mux: "speed-preset=ultrafast",
-      sound: branches.joined())
-    let before = try sounds(path)
+      audio: branches.joined())
+    let before = try audioTracks(path)
     #expect(before.map(\.type) == Self.codings.map(\.type))
     try await runReady("mvhevc-to-two-files", ["input=\(path)"])
     var outputs = ["a_left.mp4", "a_right.mp4"]
@@ -150,7 +150,7 @@ struct SoundTests {
       try await runReady(name, ["input=\(path)", "output=\(folder.path("\(name).mov"))"])
     }
     for output in outputs {
-      let after = try sounds(folder.path(output))
+      let after = try audioTracks(folder.path(output))
       #expect(after.map(\.type) == before.map(\.type), "\(output)")
       for (one, two) in zip(before, after) {
         #expect(one.bytes == two.bytes, "\(output) \(one.type)")
@@ -165,10 +165,10 @@ struct SoundTests {
     let codings = Self.codings.filter { kinds.contains($0.type) }
     try await makePacked(
       path, muxer: "matroskamux",
-      sound: codings.map { "\($0.branch) ! queue ! mux. " }.joined())
+      audio: codings.map { "\($0.branch) ! queue ! mux. " }.joined())
     try await runReady(
       "sbs-to-mvhevc", ["input=\(path)", "output=\(folder.path("b.mov"))", "preset=ultrafast"])
-    let sounds = try sounds(folder.path("b.mov"))
-    #expect(sounds.map { "\($0.type)" }.sorted() == codings.map { "\($0.type)" }.sorted())
+    let audioTracks = try audioTracks(folder.path("b.mov"))
+    #expect(audioTracks.map { "\($0.type)" }.sorted() == codings.map { "\($0.type)" }.sorted())
   }
 }

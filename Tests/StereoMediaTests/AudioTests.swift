@@ -6,7 +6,7 @@ import TestKit
 import Testing
 
 /// Sound as samples: what ``StereoWriter`` is given, and what ``StereoReader`` gives.
-struct SoundTests {
+struct AudioTests {
   private let folder: TemporaryFolder
   private let output: String
 
@@ -18,14 +18,14 @@ struct SoundTests {
   /// A tone for each channel, in hertz.
   private func tones(
     _ tones: [Double], rate: Int = 48_000, at time: Duration = .zero, seconds: Double
-  ) throws -> Sound {
-    let format = try SoundFormat(sampleRate: rate, channelCount: tones.count)
+  ) throws -> AudioSamples {
+    let format = try AudioSampleFormat(sampleRate: rate, channelCount: tones.count)
     let start = time / .seconds(1)
     let samples: [Float] = (0..<Int(seconds * Double(rate))).flatMap { index -> [Float] in
       let turns = 2 * Double.pi * (start + Double(index) / Double(rate))
       return tones.map { Float(0.4 * sin($0 * turns)) }
     }
-    return try Sound(samples, format: format, at: time)
+    return try AudioSamples(samples, format: format, at: time)
   }
 
   private func picture() throws -> Picture {
@@ -61,9 +61,10 @@ struct SoundTests {
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"), arguments: ["mov", "mp4"])
   func tracks(ending: String) async throws {
     let path = folder.path("out.\(ending)")
-    let voice = try SoundInput("voice", try SoundFormat(channelCount: 1), bitsPerSecond: 96_000)
-    let room = try SoundInput("room", try SoundFormat(sampleRate: 44_100, channelCount: 6))
-    let writer = try StereoWriter(path, quickSettings(), sound: [voice, room])
+    let voice = try AudioInput(
+      "voice", try AudioSampleFormat(channelCount: 1), bitsPerSecond: 96_000)
+    let room = try AudioInput("room", try AudioSampleFormat(sampleRate: 44_100, channelCount: 6))
+    let writer = try StereoWriter(path, quickSettings(), audio: [voice, room])
     try await withThrowingTaskGroup(of: Void.self) { group in
       group.addTask { try await append(50, to: writer) }
       // Of any length, and all at once.
@@ -97,13 +98,14 @@ struct SoundTests {
     "times without audio are silent, and samples that are no numbers do no harm", .tags(.judge),
     .enabled(if: Python.hasAVAndNumPy, "no Python with PyAV and NumPy"))
   func silence() async throws {
-    let format = try SoundFormat(channelCount: 1)
-    let inputs = [try SoundInput("a", format), try SoundInput("never", format)]
-    _ = try await StereoWriter.write(output, quickSettings(), sound: inputs) { writer in
+    let format = try AudioSampleFormat(channelCount: 1)
+    let inputs = [try AudioInput("a", format), try AudioInput("never", format)]
+    _ = try await StereoWriter.write(output, quickSettings(), audio: inputs) { writer in
       try await writer.append(tones([440], at: .seconds(1), seconds: 1), to: "a")
       let broken =
         [Float.nan, .infinity, -.infinity, 1e30, -1e30] + Array(repeating: 0, count: 475)
-      try await writer.append(try Sound(broken, format: format, at: .milliseconds(2500)), to: "a")
+      try await writer.append(
+        try AudioSamples(broken, format: format, at: .milliseconds(2500)), to: "a")
       try await writer.append(tones([880], at: .seconds(3), seconds: 1), to: "a")
       try await writer.end("a")
       try await writer.end("never")
@@ -116,12 +118,12 @@ struct SoundTests {
 
   @Test("frames may end before audio, and audio before frames")
   func lengths() async throws {
-    let format = try SoundFormat(channelCount: 2)
+    let format = try AudioSampleFormat(channelCount: 2)
     for (frames, seconds) in [(25, 5.0), (125, 1.0)] {
       var settings = quickSettings()
       settings.replaces = true
       let report = try await StereoWriter.write(
-        output, settings, sound: [try SoundInput("a", format)]
+        output, settings, audio: [try AudioInput("a", format)]
       ) { writer in
         try await withThrowingTaskGroup(of: Void.self) { group in
           group.addTask {
@@ -137,16 +139,16 @@ struct SoundTests {
       }
       #expect(report.frameCount == frames)
       let movie = try await StereoMovie(output)
-      let sound = try #require(movie.tracks.first { $0.kind == .sound })
-      #expect(abs(try #require(sound.duration) / .seconds(1) - seconds) < 0.05)
+      let audio = try #require(movie.tracks.first { $0.kind == .audio })
+      #expect(abs(try #require(audio.duration) / .seconds(1) - seconds) < 0.05)
     }
   }
 
   @Test(
     "a writer that gets only one stream reports after ten seconds what it waits for", .tags(.judge))
   func starvationError() async throws {
-    let format = try SoundFormat(channelCount: 6)
-    let inputs = [try SoundInput("voice", format, bitsPerSecond: 1_000_000)]
+    let format = try AudioSampleFormat(channelCount: 6)
+    let inputs = [try AudioInput("voice", format, bitsPerSecond: 1_000_000)]
     let names = ["frames.mov", "sound.mov"].map(folder.path)
     let errors = await withTaskGroup(of: StereoMediaError?.self) { group in
       group.addTask {
@@ -159,7 +161,7 @@ struct SoundTests {
           let noise = (0..<480_000).map { _ in Float.random(in: -1...1) }
           for part in 0..<100 {
             try await writer.append(
-              try Sound(noise, format: format, at: .milliseconds(1667 * part)), to: "voice")
+              try AudioSamples(noise, format: format, at: .milliseconds(1667 * part)), to: "voice")
           }
         }
       }
@@ -174,10 +176,10 @@ struct SoundTests {
 
   /// What writing ends with.
   private func error(
-    _ path: String, _ inputs: [SoundInput], _ body: (StereoWriter) async throws -> Void
+    _ path: String, _ inputs: [AudioInput], _ body: (StereoWriter) async throws -> Void
   ) async -> StereoMediaError? {
     do {
-      let writer = try StereoWriter(path, quickSettings(), sound: inputs)
+      let writer = try StereoWriter(path, quickSettings(), audio: inputs)
       do {
         try await body(writer)
         return nil
@@ -192,24 +194,24 @@ struct SoundTests {
 
   @Test("audio for an unknown track is refused, without effect")
   func refusals() async throws {
-    let format = try SoundFormat(channelCount: 1)
-    #expect(throws: StereoMediaError.self) { try SoundFormat(sampleRate: 0) }
-    #expect(throws: StereoMediaError.self) { try SoundFormat(channelCount: 3) }
-    #expect(throws: StereoMediaError.self) { try SoundInput("a", format, bitsPerSecond: .max) }
+    let format = try AudioSampleFormat(channelCount: 1)
+    #expect(throws: StereoMediaError.self) { try AudioSampleFormat(sampleRate: 0) }
+    #expect(throws: StereoMediaError.self) { try AudioSampleFormat(channelCount: 3) }
+    #expect(throws: StereoMediaError.self) { try AudioInput("a", format, bitsPerSecond: .max) }
     #expect(throws: StereoMediaError.self) {
-      try Sound([0, 0, 0], format: SoundFormat(channelCount: 2), at: .zero)
+      try AudioSamples([0, 0, 0], format: AudioSampleFormat(channelCount: 2), at: .zero)
     }
-    let input = try SoundInput("a", format)
+    let input = try AudioInput("a", format)
     #expect(throws: StereoMediaError.self) {
-      try StereoWriter(output, quickSettings(), sound: [input, input])
+      try StereoWriter(output, quickSettings(), audio: [input, input])
     }
-    let report = try await StereoWriter.write(output, quickSettings(), sound: [input]) { writer in
+    let report = try await StereoWriter.write(output, quickSettings(), audio: [input]) { writer in
       try await writer.append(tones([440], seconds: 0.5), to: "a")
-      for (sound, name) in [
+      for (audio, name) in [
         (try tones([440], seconds: 0.1), "b"), (try tones([440, 440], seconds: 0.1), "a"),
         (try tones([440], at: .milliseconds(-1), seconds: 0.1), "a"),
       ] {
-        #expect(await code { try await writer.append(sound, to: name) } == .invalidInput)
+        #expect(await code { try await writer.append(audio, to: name) } == .invalidInput)
       }
       try await writer.append(tones([440], at: .milliseconds(500), seconds: 0.5), to: "a")
       let early = try tones([440], at: .milliseconds(499), seconds: 0.5)
@@ -220,15 +222,15 @@ struct SoundTests {
       #expect(await code { try await writer.append(late, to: "a") } == .invalidInput)
     }
     #expect(report.frameCount == 25)
-    let sound = try await StereoMovie(output).tracks.first { $0.kind == .sound }
-    #expect(abs(try #require(sound?.duration) / .seconds(1) - 1) < 0.05)
+    let audio = try await StereoMovie(output).tracks.first { $0.kind == .audio }
+    #expect(abs(try #require(audio?.duration) / .seconds(1) - 1) < 0.05)
   }
 
   @Test("audio without frames is no movie, and leaves no file")
   func noFrames() async throws {
-    let input = try SoundInput("a", try SoundFormat(channelCount: 1))
+    let input = try AudioInput("a", try AudioSampleFormat(channelCount: 1))
     let written = await code {
-      _ = try await StereoWriter.write(output, quickSettings(), sound: [input]) { writer in
+      _ = try await StereoWriter.write(output, quickSettings(), audio: [input]) { writer in
         try await writer.append(tones([440], seconds: 1), to: "a")
       }
     }
@@ -245,9 +247,9 @@ struct SoundTests {
 
   @Test("a movie's audio is read completely, or a part to the sample, among its frames")
   func reading() async throws {
-    let format = try SoundFormat(sampleRate: 32_000, channelCount: 2)
+    let format = try AudioSampleFormat(sampleRate: 32_000, channelCount: 2)
     _ = try await StereoWriter.write(
-      output, quickSettings(), sound: [try SoundInput("a", try SoundFormat(channelCount: 1))]
+      output, quickSettings(), audio: [try AudioInput("a", try AudioSampleFormat(channelCount: 1))]
     ) { writer in
       try await writer.append(tones([440], seconds: 3), to: "a")
       try await append(75, to: writer)
@@ -255,7 +257,7 @@ struct SoundTests {
     let movie = try await StereoMovie(output)
     var end = Duration.zero
     var loudest: Float = 0
-    for try await part in StereoReader(movie).sound(as: format) {
+    for try await part in StereoReader(movie).audio(as: format) {
       #expect(part.format == format && abs((part.time - end) / .milliseconds(1)) < 0.1)
       end = part.time + part.duration
       loudest = part.samples.reduce(loudest) { max($0, abs($1)) }
@@ -265,14 +267,14 @@ struct SoundTests {
     var options = StereoReader.Options()
     options.range = .milliseconds(1000)..<(.milliseconds(1500))
     var (times, count, frames): ([Duration], Int, Int) = ([], 0, 0)
-    for try await sample in StereoReader(movie, options).samples(sound: format) {
+    for try await sample in StereoReader(movie, options).samples(audio: format) {
       switch sample {
       case .frame(let frame):
         frames += 1
         times.append(frame.time)
-      case .sound(let sound):
-        count += sound.count
-        times.append(sound.time)
+      case .audio(let audio):
+        count += audio.count
+        times.append(audio.time)
       }
     }
     #expect(abs(count - 16_000) <= 2 && frames == 13)
@@ -280,6 +282,6 @@ struct SoundTests {
     #expect(abs((try #require(times.min()) - .seconds(1)) / .milliseconds(1)) < 0.1)
 
     let silent = try await StereoMovie(try await Movies.lasting())
-    #expect(try await StereoReader(silent).sound(as: format).reduce(0) { $0 + $1.count } == 0)
+    #expect(try await StereoReader(silent).audio(as: format).reduce(0) { $0 + $1.count } == 0)
   }
 }

@@ -3,7 +3,7 @@
 internal import GStreamer
 
 /// The format of audio samples.
-public struct SoundFormat: Equatable, Sendable, CustomStringConvertible {
+public struct AudioSampleFormat: Equatable, Sendable, CustomStringConvertible {
   /// Sample rate in hertz: 8000 to 192,000.
   public let sampleRate: Int
   /// Number of channels: 1, 2 (left, right) or 6 (5.1: front left, front right, front centre, LFE,
@@ -44,9 +44,9 @@ public struct SoundFormat: Equatable, Sendable, CustomStringConvertible {
 }
 
 /// A section of a movie's audio, as samples.
-public struct Sound: Sendable {
+public struct AudioSamples: Sendable {
   /// The format of the samples.
-  public let format: SoundFormat
+  public let format: AudioSampleFormat
   /// Time of the first sample, on the movie's timeline.
   public let time: Duration
   /// Interleaved samples, nominally from -1 to 1.
@@ -60,7 +60,7 @@ public struct Sound: Sendable {
   ///   - time: the time of the first sample, on the movie's timeline.
   /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if the
   ///   number of samples is not a multiple of the number of channels.
-  public init(_ samples: [Float], format: SoundFormat, at time: Duration) throws {
+  public init(_ samples: [Float], format: AudioSampleFormat, at time: Duration) throws {
     guard samples.count.isMultiple(of: format.channelCount) else {
       throw StereoMediaError(
         .invalidInput,
@@ -70,7 +70,7 @@ public struct Sound: Sendable {
   }
 
   /// Creates a section from a whole number of samples per channel.
-  init(whole samples: [Float], _ format: SoundFormat, _ time: Duration) {
+  init(whole samples: [Float], _ format: AudioSampleFormat, _ time: Duration) {
     (self.samples, self.format, self.time) = (samples, format, time)
   }
 
@@ -80,10 +80,10 @@ public struct Sound: Sendable {
   public var duration: Duration { format.duration(of: count) }
 
   /// The section from one sample position to another, limited to the existing samples.
-  subscript(positions: Range<Int>) -> Sound {
+  subscript(positions: Range<Int>) -> AudioSamples {
     let range = positions.clamped(to: 0..<count)
     let channels = format.channelCount
-    return Sound(
+    return AudioSamples(
       whole: Array(samples[range.lowerBound * channels..<range.upperBound * channels]), format,
       time + format.duration(of: range.lowerBound))
   }
@@ -91,18 +91,18 @@ public struct Sound: Sendable {
 
 /// An audio track of a ``StereoWriter`` that the program supplies as samples and the writer encodes
 /// as AAC.
-public struct SoundInput: Equatable, Identifiable, Sendable {
+public struct AudioInput: Equatable, Identifiable, Sendable {
   /// The name of the track, for ``StereoWriter/append(_:to:)`` and messages.
   public let id: String
   /// The format of its samples.
-  public let format: SoundFormat
+  public let format: AudioSampleFormat
   /// Bit rate in bits per second: 8000 to 1,000,000.
   public let bitsPerSecond: Int
 
   /// Creates a track.
   ///
   /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/outOfRange``.
-  public init(_ id: String, _ format: SoundFormat, bitsPerSecond: Int = 192_000) throws {
+  public init(_ id: String, _ format: AudioSampleFormat, bitsPerSecond: Int = 192_000) throws {
     guard (8000...1_000_000).contains(bitsPerSecond) else {
       throw StereoMediaError(
         .outOfRange, "a bit rate of audio is from 8000 to 1000000 bit/s, not \(bitsPerSecond)")
@@ -114,21 +114,21 @@ public struct SoundInput: Equatable, Identifiable, Sendable {
 extension StereoReader {
   /// Returns the movie's first audio track as samples; empty if there is none. It is decoded
   /// separately from the frames. Of ``Options``, only ``Options/range`` applies.
-  public func sound(as format: SoundFormat) -> SoundParts {
-    SoundParts(reader: self, format: format)
+  public func audio(as format: AudioSampleFormat) -> AudioSections {
+    AudioSections(reader: self, format: format)
   }
 
   /// Returns the frames and audio in the order of their times.
   ///
   /// ```swift
-  /// for try await sample in StereoReader(movie).samples(sound: try SoundFormat()) {
+  /// for try await sample in StereoReader(movie).samples(audio: try AudioSampleFormat()) {
   ///   switch sample {
   ///   case .frame(let frame): draw(frame)
-  ///   case .sound(let sound): hear(sound)
+  ///   case .audio(let audio): hear(audio)
   ///   }
   /// }
   /// ```
-  public func samples(sound format: SoundFormat) -> Samples {
+  public func samples(audio format: AudioSampleFormat) -> Samples {
     Samples(reader: self, format: format)
   }
 
@@ -137,23 +137,23 @@ extension StereoReader {
     /// A frame with a picture for each eye.
     case frame(StereoFrame)
     /// A section of audio.
-    case sound(Sound)
+    case audio(AudioSamples)
 
     fileprivate var time: Duration {
       switch self {
       case .frame(let frame): frame.time
-      case .sound(let sound): sound.time
+      case .audio(let audio): audio.time
       }
     }
   }
 
   /// A sequence of sections of a movie's audio.
-  public struct SoundParts: AsyncSequence, Sendable {
+  public struct AudioSections: AsyncSequence, Sendable {
     /// A section of audio.
-    public typealias Element = Sound
+    public typealias Element = AudioSamples
 
     let reader: StereoReader
-    let format: SoundFormat
+    let format: AudioSampleFormat
 
     /// Starts a new iteration, which decodes nothing until its first section is requested.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader, format: format) }
@@ -161,10 +161,10 @@ extension StereoReader {
     /// Decodes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       let reader: StereoReader
-      let format: SoundFormat
+      let format: AudioSampleFormat
       private var decoding = Decoding()
 
-      fileprivate init(reader: StereoReader, format: SoundFormat) {
+      fileprivate init(reader: StereoReader, format: AudioSampleFormat) {
         (self.reader, self.format) = (reader, format)
       }
 
@@ -172,13 +172,13 @@ extension StereoReader {
       /// after an error.
       ///
       /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
-      public mutating func next() async throws -> Sound? {
+      public mutating func next() async throws -> AudioSamples? {
         let (movie, range, format) = (reader.movie, reader.options.range, format)
         return try await decoding.next {
-          guard movie.tracks.contains(where: { $0.kind == .sound }), range?.isEmpty != true
+          guard movie.tracks.contains(where: { $0.kind == .audio }), range?.isEmpty != true
           else { return nil }
           let decode = try await Decode.start(
-            movie.source, .sound(format), DecodeGraph.Conversion(), depth: 4)
+            movie.source, .audio(format), DecodeGraph.Conversion(), depth: 4)
           if let range {
             try await decode.seek(
               to: range.lowerBound.clockTime, end: range.upperBound.clockTime)
@@ -186,7 +186,7 @@ extension StereoReader {
           return decode
         } _: { decode in
           while let sample = try await decode.nextSamples()?.first {
-            if let sound = Sound(sample, format) { return sound }
+            if let audio = AudioSamples(sample, format) { return audio }
           }
           return nil
         }
@@ -200,23 +200,23 @@ extension StereoReader {
     public typealias Element = Sample
 
     let reader: StereoReader
-    let format: SoundFormat
+    let format: AudioSampleFormat
 
     /// Starts a new iteration, which decodes nothing until its first element is requested.
     public func makeAsyncIterator() -> Iterator {
       Iterator(
         frames: reader.makeAsyncIterator(),
-        parts: reader.sound(as: format).makeAsyncIterator())
+        parts: reader.audio(as: format).makeAsyncIterator())
     }
 
     /// Decodes on demand.
     public struct Iterator: AsyncIteratorProtocol {
       fileprivate var frames: StereoReader.Iterator
-      fileprivate var parts: SoundParts.Iterator
+      fileprivate var parts: AudioSections.Iterator
       private var frame: Sample?
       private var part: Sample?
 
-      fileprivate init(frames: StereoReader.Iterator, parts: SoundParts.Iterator) {
+      fileprivate init(frames: StereoReader.Iterator, parts: AudioSections.Iterator) {
         (self.frames, self.parts) = (frames, parts)
       }
 
@@ -225,7 +225,7 @@ extension StereoReader {
       /// - Throws: a ``StereoMediaError``; `CancellationError` if the task is cancelled.
       public mutating func next() async throws -> Sample? {
         if frame == nil { frame = try await frames.next().map { .frame($0) } }
-        if part == nil { part = try await parts.next().map { .sound($0) } }
+        if part == nil { part = try await parts.next().map { .audio($0) } }
         guard let frame, part.map({ frame.time <= $0.time }) ?? true else { return part.take() }
         return self.frame.take()
       }
@@ -233,9 +233,9 @@ extension StereoReader {
   }
 }
 
-extension Sound {
+extension AudioSamples {
   /// Creates a section from a decoder's output; nil if it lies outside the segment.
-  fileprivate init?(_ sample: AppSink.Sample, _ format: SoundFormat) {
+  fileprivate init?(_ sample: AppSink.Sample, _ format: AudioSampleFormat) {
     guard let segment = sample.segment, let pts = sample.buffer.pts,
       let time = segment.unclippedStreamTime(Swift.max(pts, segment.start))
     else { return nil }
