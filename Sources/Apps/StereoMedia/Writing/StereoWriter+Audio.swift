@@ -14,7 +14,7 @@ extension StereoWriter {
   /// - Parameters:
   ///   - sound: a section of audio in the track's format, which does not begin before the previous
   ///     one.
-  ///   - input: the track's ``SoundInput/id``.
+  ///   - input: the track's ``AudioInput/id``.
   /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there
   ///   is no such track, the audio does not fit the earlier sections or the track has ended; with
   ///   the code ``StereoMediaError/Code/stalled`` after waiting ten seconds for frames or for
