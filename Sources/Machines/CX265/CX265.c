@@ -9,8 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-// x265.h 4.0 defines a variable that is not used here; it is only a system's header if it is in a
-// system's place.
+// x265.h 4.0 defines a variable that is unused here; the compiler warns about it unless the header
+// is in a system folder.
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-variable"
 #include <x265.h>
@@ -20,16 +20,16 @@
 #define TEXT_OF(text) #text
 
 #define FILE_NAME "libx265.so." TEXT(X265_BUILD)
-// x265.h has macros that make the getter's name this one.
+// x265.h defines macros that give the getter this name.
 #define GETTER "x265_api_get_" TEXT(X265_BUILD)
 
-// x265 4.0, and what was made of its sources until this was reverted, gives an array of coded
-// pictures, one for each layer; before and after it, there is one.
+// x265 4.0, and builds of later sources until this was reverted, return an array of coded pictures,
+// one per layer; all others return a single one.
 #define GIVES_LAYERS \
   __builtin_types_compatible_p( \
       __typeof__(((x265_api *)0)->encoder_encode), \
       int (*)(x265_encoder *, x265_nal **, uint32_t *, x265_picture *, x265_picture **))
-// How many layers any build of x265 4.0 can have.
+// The maximum number of layers in any build of x265 4.0.
 #define MOST_LAYERS 2
 
 _Static_assert(
@@ -50,25 +50,25 @@ struct cx265_encoder {
   x265_encoder *encoder;
   x265_picture *input;
   x265_picture *output;
-  /// Of the NAL units that were given last.
+  /// The sizes of the NAL units returned last.
   uint32_t *sizes;
   uint32_t sizes_capacity;
 };
 
 static const cx265_library *load(int32_t bit_depth, char *reason, size_t size) {
-  // Whatever opens it first, it stays: closing it would take x265's threads their code.
+  // Never closed: x265's threads would lose their code.
   static void *library;
   if (!library) library = dlopen(FILE_NAME, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char *error = dlerror();
-    // What the loader does not find it calls by the name that it was given; else it gives a path,
-    // or what libx265 needs itself.
+    // If the loader does not find the library, its message begins with the name that it was given,
+    // otherwise with a path or with the name of a library that libx265 requires.
     const char absent[] = FILE_NAME ": ";
     if (error && strncmp(error, absent, sizeof absent - 1) == 0) error = "";
     snprintf(reason, size, "%s", error ? error : FILE_NAME " cannot be opened");
     return NULL;
   }
-  // POSIX has dlsym give functions as pointers to data.
+  // In POSIX, dlsym returns functions as pointers to data.
   const x265_api *(*get)(int) = NULL;
   *(void **)&get = dlsym(library, GETTER);
   if (!get) {
@@ -84,8 +84,8 @@ static const cx265_library *load(int32_t bit_depth, char *reason, size_t size) {
       api->sizeof_param != sizeof(x265_param) || api->sizeof_picture != sizeof(x265_picture) ||
       api->sizeof_stats != sizeof(x265_stats)) {
     snprintf(
-        reason, size, FILE_NAME " was built from another x265.h than this is for (it is x265 %s)",
-        api->version_str ? api->version_str : "of no version");
+        reason, size, FILE_NAME " does not match the x265.h this was compiled with (it is x265 %s)",
+        api->version_str ? api->version_str : "of unknown version");
     return NULL;
   }
   return (const cx265_library *)api;
@@ -103,7 +103,7 @@ static cx265_parameters *parameters_new(
   if (!parameters) return NULL;
   parameters->api = (const x265_api *)library;
   parameters->values = parameters->api->param_alloc();
-  // Before 4.1, x265 leaves in it what was in the memory, until the preset has set everything.
+  // Before 4.1, x265 leaves the structure uninitialized until a preset has set everything.
   if (parameters->values &&
       parameters->api->param_default_preset(parameters->values, preset, tune) == 0)
     return parameters;
@@ -174,7 +174,7 @@ static cx265_encoder *encoder_open(cx265_parameters *parameters) {
   return encoder;
 }
 
-/// Gives NAL units without x265's type. Returns 0 or an error.
+/// Describes NAL units without x265's types. Returns 0 or an error.
 static int32_t give(
     cx265_encoder *encoder, const x265_nal *nals, uint32_t count, cx265_units *units) {
   if (count > encoder->sizes_capacity) {
@@ -209,7 +209,7 @@ static int32_t encoder_encode(
     input->sliceType = picture->type;
     // X265_QP_AUTO is 0, so x265 counts QPs from 1 here.
     input->forceqp = picture->qp == CX265_QP_AUTO ? X265_QP_AUTO : picture->qp + 1;
-    // x265 only reads what its structure has no const for.
+    // x265 only reads the offsets, although its structure has no const for them.
     input->quantOffsets = (float *)picture->quant_offsets;
     for (int plane = 0; plane < 3; plane++) {
       input->planes[plane] = (void *)picture->planes.address[plane];

@@ -2,16 +2,18 @@
 
 package import StereoVideo
 
-/// Two x265 encoders, one for each eye, that take and give pictures in step.
+/// Two x265 encoders, one per eye, that take and return pictures in step.
 ///
-/// With inter-view keyframes or a shared rate control the dependent eye's encoder runs behind the base
-/// eye's, by as many pictures as that one holds.
+/// With inter-view keyframes or a shared rate control, the dependent eye's encoder lags the base
+/// eye's by as many pictures as the base eye's encoder holds. At most two pictures are queued for
+/// each encoder (none with tune `zerolatency`).
 package final class EncoderPair {
-  /// What both encoders made of one pair of pictures.
+  /// The coded pictures of one input pair.
   package struct CodedPair: Sendable {
     package let left: CodedUnits
     package let right: CodedUnits
-    /// What takes the place of the dependent eye's keyframe, predicted from the base eye's.
+    /// The dependent eye's keyframe as predicted from the base eye's, to be used instead of the one
+    /// in `left` or `right`; nil if there is none.
     package let predicted: CodedUnits?
     package let presentation: Int64
     package let decoding: Int64
@@ -22,46 +24,46 @@ package final class EncoderPair {
   private let base: EyeThread
   private let dependent: EyeThread
   private let layout: PictureLayout
-  /// For the pictures that wait.
+  /// Memory for copies of held pictures.
   private let copies: PicturePool
   private let keyframeDistance: Int
   private var timeline: Timeline
   private var isOpen = true
   private var isDraining = false
-  /// What one encoder gave before the other did.
+  /// Coded pictures of one eye whose counterparts have not come out yet.
   private var waiting: (base: [X265Encoder.CodedPicture], dependent: [X265Encoder.CodedPicture]) =
     ([], [])
-  /// Two pictures in front of each encoder keep both busy.
+  /// The maximum number of pictures queued for each encoder; two keep both busy.
   static let longestQueue = 2
-  /// How many pictures may wait in front of each encoder.
+  /// `longestQueue`, or 0 without latency.
   private let queueLength: Int
-  /// Pictures that wait for the base eye's; nil where none ever did.
+  /// The dependent eye's pictures that wait for the base eye's; nil if none has to wait.
   private var held: HeldPictures?
-  /// How many pictures go in, at most, before an eye's first comes out.
+  /// The maximum number of pictures that go into an eye's encoder before the first comes out.
   private let eyeDelay: Int
   private let reorderDepth: Int
-  /// Whether the dependent eye's encoder stays `eyeDelay` behind the base eye's, so that both are always at
-  /// work.
+  /// Whether the dependent eye's encoder stays `eyeDelay` pictures after the base eye's, so that
+  /// both always have work.
   private var runsBehind: Bool
   private var predictsKeyframes: Bool
-  /// Of libx265.
+  /// `X265_BUILD` of the libx265 in use.
   private let build: Int32
   private var configuration: StereoEncoderConfiguration
-  /// As it was asked for, before it was known what there is.
+  /// The requested setting, before the abilities of this libx265 are considered.
   private let wantedPrediction: StereoEncoderConfiguration.InterViewPrediction
-  /// Nil where each eye has a constant quality of its own.
+  /// Nil if each eye has a constant quality of its own.
   private var control: SharedRateControl?
-  /// Pictures since the last keyframe; the first picture of all becomes one.
+  /// Pictures since the last keyframe; starts so that the first picture becomes one.
   private var keyframeAge: Int
-  /// How many pictures the first of two passes had.
+  /// The number of pictures in the first of two passes; unlimited without one.
   private var pictureLimit = Int64.max
-  /// How many pictures go in, at most, before the first pair comes out. Rises where a change to a shared
-  /// rate control has the dependent eye wait for the base eye.
+  /// The maximum number of pictures that go in before the first pair comes out. Rises if a change
+  /// to a shared rate control makes the dependent eye wait for the base eye.
   package var delay: Int { runsBehind ? 2 * eyeDelay + reorderDepth : eyeDelay }
-  /// Parameter sets of predicted keyframes; empty where there are none.
+  /// Parameter sets of predicted keyframes, as NAL units; empty if keyframes are not predicted.
   package let keyframeParameterSets: [[UInt8]]
 
-  /// Throws where the configuration is impossible, or x265 refuses it.
+  /// - Throws: if the configuration is invalid or x265 refuses it.
   package init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     try configuration.validate()
     var configuration = configuration
@@ -95,7 +97,7 @@ package final class EncoderPair {
     baseEye = configuration.baseEye
     let (base, dependent) = baseEye == .left ? (left, right) : (right, left)
     keyframeParameterSets = dependent.predictor?.parameterSets ?? []
-    // Without latency, what a picture gives is waited for.
+    // Without latency, each coded picture is waited for.
     queueLength = configuration.tune == .zerolatency ? 0 : Self.longestQueue
     eyeDelay = max(left.delay, right.delay, 0) + queueLength
     predictsKeyframes = configuration.interViewPrediction == .keyframes
@@ -108,10 +110,11 @@ package final class EncoderPair {
     self.dependent = try EyeThread(dependent)
   }
 
-  /// Takes the pictures of one moment; returns what is ready, in coding order.
+  /// Encodes the pictures of both eyes at one time; returns the pairs that are ready, in coding
+  /// order.
   ///
-  /// An error closes the encoders, unless it is `picture` or `timestamp`: then the pictures were
-  /// not taken.
+  /// - Throws: an error of `check`, which leaves the encoders unchanged; any other error closes
+  ///   them.
   package func encode(
     left leftPicture: Picture, right rightPicture: Picture, timestamp: Int64, isKeyframe: Bool
   ) throws(StereoEncoderError) -> [CodedPair] {
@@ -121,7 +124,7 @@ package final class EncoderPair {
     let (picture, other) =
       baseEye == .left ? (leftPicture, rightPicture) : (rightPicture, leftPicture)
     keyframeAge += 1
-    // `EyeParameters` does not tell x265 of a distance of 1.
+    // With a distance of 1, `EyeParameters` sets x265's to 2, and each keyframe is forced here.
     let isKeyframe = isKeyframe || keyframeDistance == 1
     let startsGroup = isKeyframe || keyframeAge >= keyframeDistance
     if startsGroup { keyframeAge = 0 }
@@ -145,7 +148,7 @@ package final class EncoderPair {
     }
   }
 
-  /// Throws what `encode` would throw for these before it takes them.
+  /// Throws the error with which `encode` would refuse these pictures.
   package func check(
     left: Picture, right: Picture, timestamp: Int64
   ) throws(StereoEncoderError) {
@@ -159,7 +162,9 @@ package final class EncoderPair {
     }
   }
 
-  /// The configuration with another rate control. Throws what `restart` cannot do.
+  /// Returns the configuration with another rate control.
+  ///
+  /// - Throws: `setting` if `restart` cannot change to it.
   package func configuration(
     with rateControl: RateControl
   ) throws(StereoEncoderError) -> StereoEncoderConfiguration {
@@ -167,14 +172,15 @@ package final class EncoderPair {
     configuration.rateControl = rateControl
     configuration.interViewPrediction = wantedPrediction
     let prediction = try configuration.effectivePrediction(build: build)
-    // Encoders that were made without it have none for keyframes.
+    // Encoders opened without prediction have none for keyframes.
     configuration.interViewPrediction = keyframeParameterSets.isEmpty ? .none : prediction
     return configuration
   }
 
-  /// Codes what is inside, and goes on with another rate control. The next pictures are keyframes.
+  /// Encodes all pictures still inside, then continues with another rate control. The next pair is
+  /// a keyframe.
   ///
-  /// - Parameter configuration: what `configuration(with:)` gave.
+  /// - Parameter configuration: a result of `configuration(with:)`.
   package func restart(_ configuration: StereoEncoderConfiguration) {
     self.configuration = configuration
     predictsKeyframes = configuration.interViewPrediction == .keyframes
@@ -192,13 +198,13 @@ package final class EncoderPair {
     keyframeAge = keyframeDistance - 1
   }
 
-  /// Takes no more pictures.
+  /// Closes the encoders: further calls throw `closed`.
   package func close() {
     isOpen = false
   }
 
-  /// Waits for what comes next of what is still inside, in coding order; nil when that was all, and
-  /// the encoders are closed. Nothing more can go in after the first call.
+  /// Returns the next pairs still in the encoders, in coding order, waiting for them; nil when the
+  /// encoders are drained, which closes them. They take no more pictures after the first call.
   package func drain() throws(StereoEncoderError) -> [CodedPair]? {
     guard isOpen else { throw .closed }
     return try closingOnError { () throws(StereoEncoderError) in
@@ -230,14 +236,14 @@ package final class EncoderPair {
     }
   }
 
-  /// Returns everything still inside, in coding order, and closes the encoders.
+  /// Returns all remaining pairs, in coding order, and closes the encoders.
   package func finish() throws(StereoEncoderError) -> [CodedPair] {
     var all: [CodedPair] = []
     while let pairs = try drain() { all += pairs }
     return all
   }
 
-  /// Waits for the pictures that the eye's encoder has been given to be taken in.
+  /// Returns the statistics of an eye. Waits until its encoder has finished its queue.
   package func statistics(_ eye: Eye) -> EyeStatistics {
     (eye == baseEye ? base : dependent).statistics()
   }
@@ -272,7 +278,8 @@ package final class EncoderPair {
     }
   }
 
-  /// Gives the dependent eye's encoder what its pictures no longer wait for.
+  /// Submits held pictures that need not wait any longer to the dependent eye's encoder; keeps at
+  /// least `count`.
   private func feed(leaving count: Int) {
     while let job = held?.next(leaving: count, qp: dependentQP) { dependent.submit(job) }
   }
@@ -302,7 +309,7 @@ package final class EncoderPair {
           + "of type \(dependent.type) for frame \(dependent.pts) of the \(baseEye.other) eye")
     }
     guard let times = timeline.next(frame: base.pts) else {
-      throw .encoding(eye: baseEye, frame: base.pts, reason: "x265 gave it out of its order")
+      throw .encoding(eye: baseEye, frame: base.pts, reason: "x265 returned it out of order")
     }
     let isLeftBase = baseEye == .left
     return CodedPair(

@@ -3,37 +3,37 @@
 import CX265
 import StereoVideo
 
-/// One x265 encoder, for one eye.
+/// An x265 encoder for one eye.
 ///
-/// Used by one thread at a time.
+/// Must be used by one thread at a time.
 final class EyeEncoder {
   let eye: Eye
   private let library: X265Library
   private let options: [EncoderOption]
   private var encoder: X265Encoder
-  /// Of the base eye, if the dependent eye is to have its QPs; else nil.
+  /// Reads the base eye's QPs, if the dependent eye is to follow them; else nil.
   private var rateControlQPs: RateControlQPReader?
-  /// Nil where all of the eye's pictures are coded by themselves.
+  /// Nil if all of the eye's pictures are coded on their own.
   let predictor: KeyframePredictor?
-  /// Predicted keyframes whose pictures are inside the encoder, by their frames.
+  /// Predicted keyframes whose reconstructions are still in the encoder, by frame number.
   private var predictions: [Int64: KeyframePredictor.Prediction] = [:]
   private var keyframes: KeyframeStatistics?
-  /// Nil but for the dependent eye in the first of two passes.
+  /// Nil except for the dependent eye in the first of two passes.
   private let keyframeLog: PredictedKeyframeLog?
-  /// What the QPs of discarded pictures have to be changed by, in sum.
+  /// Added to x265's sum of QPs, so that predicted keyframes count instead of discarded pictures.
   private var correction = 0.0
   private let framesPerSecond: Double
   private var bytes = 0
-  /// What the encoders before this one have made.
+  /// Statistics from before the last restart.
   private var past: EyeStatistics?
-  /// The picture that went in last.
+  /// The frame number of the last picture that went in.
   private var lastFrame: Int64 = 0
-  /// How many pictures, at most, come before a picture in coding order and after it in display
+  /// The maximum number of pictures that precede a picture in coding order and follow it in display
   /// order (`sps_max_num_reorder_pics`).
   let reorderDepth: Int
-  /// How many pictures go in, at most, before the first comes out: those that the lookahead waits
-  /// for, a mini-GOP, one a frame thread, two in between, and one more where the lookahead's thread
-  /// is late: x265 then gives none, once (`Lookahead::getDecidedPicture`).
+  /// The maximum number of pictures that go in before the first comes out: the lookahead, a
+  /// mini-GOP, one per frame thread, two in between, and one more because x265 returns nothing,
+  /// once, if the lookahead's thread is late (`Lookahead::getDecidedPicture`).
   let delay: Int
 
   init(
@@ -93,7 +93,8 @@ final class EyeEncoder {
       ? RateControlQPReader(encoder.parameters) : nil
   }
 
-  /// Of several options that x265 parsed and then refused, finds the first with which it refuses.
+  /// Returns the error that names the first option with which x265 refuses to open an encoder,
+  /// although it has parsed all of them.
   private static func reason(
     eye: Eye, library: X265Library, configuration: StereoEncoderConfiguration,
     options: [EncoderOption]
@@ -109,10 +110,10 @@ final class EyeEncoder {
     return .notOpened(eye: eye)
   }
 
-  /// Goes on with another rate control, after `flush` has given all that was inside. The next
+  /// Continues with another rate control, after `flush` has returned everything inside. The next
   /// picture is a keyframe.
   ///
-  /// It takes a new encoder of x265's: x265 3.5 says that it reconfigures one that runs, and does
+  /// Opens a new x265 encoder: x265 3.5 reports that it has reconfigured a running one, but has
   /// not.
   func restart(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     past = statistics()
@@ -123,22 +124,23 @@ final class EyeEncoder {
     rateControlQPs = Self.rateControlQPs(of: encoder, eye: eye, configuration)
   }
 
-  /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
+  /// Submits a picture, which x265 copies; returns the next coded picture if one is ready.
   ///
-  /// - Parameter frame: the place of the picture in display order, from 0, which comes back as the
+  /// - Parameter frame: the number of the picture in display order, from 0, which returns as the
   ///   coded picture's `pts`.
   func encode(
     _ picture: Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP
   ) throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     lastFrame = frame
     return try advance { () throws(X265Encoder.Failure) in
-      // Any other type, even the right one, would end the lookahead here and with it cutree.
+      // Any other type, even the right one, would end the lookahead here, and with it cutree.
       try encoder.encode(picture, pts: frame, type: isKeyframe ? .idr : .auto, qp: qp)
     }
   }
 
-  /// As `encode`, for the first picture of a group: predicts it from the base eye's where that costs
-  /// less, and hands its reconstruction over in its place, for the pictures behind to refer to.
+  /// Encodes the first picture of a group like `encode`, but predicts it from the base eye's if
+  /// that costs less, and then submits the reconstruction in its place, for later pictures to refer
+  /// to.
   func encodeKeyframe(
     _ picture: Picture, from base: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool,
     qp: PictureQP
@@ -157,7 +159,7 @@ final class EyeEncoder {
       qp: PictureQP(forced: prediction.discardedQP))
   }
 
-  /// The next coded picture after the last input; nil when there are no more.
+  /// Returns the next coded picture after the last input; nil when there are no more.
   func flush() throws(StereoEncoderError) -> X265Encoder.CodedPicture? {
     try advance { () throws(X265Encoder.Failure) in try encoder.flush() }
   }
@@ -180,7 +182,7 @@ final class EyeEncoder {
     }
   }
 
-  /// What this encoder has made until now.
+  /// Returns the statistics of all pictures so far.
   func statistics() -> EyeStatistics {
     let now = EyeStatistics(
       encoder.statistics, bytes: bytes, framesPerSecond: framesPerSecond, qpCorrection: correction)
@@ -190,14 +192,14 @@ final class EyeEncoder {
   }
 }
 
-/// The NAL units of one coded picture, as x265 gave them.
+/// The NAL units of one coded picture, as x265 returned them.
 package struct CodedUnits: Sendable {
-  /// All NAL units, each after its length in four bytes.
+  /// All NAL units, each preceded by its length in four bytes.
   package let bytes: [UInt8]
-  /// Where each NAL unit lies in `bytes`.
+  /// The range of each NAL unit in `bytes`, without its length.
   package let nalUnits: [Range<Int>]
 
-  /// Copies what x265 uses again with the next call.
+  /// Copies the NAL units, whose memory x265 uses again with the next call.
   init(_ units: cx265_units) {
     var ranges: [Range<Int>] = []
     ranges.reserveCapacity(Int(units.count))

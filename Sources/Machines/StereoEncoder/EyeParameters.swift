@@ -3,8 +3,8 @@
 import CX265
 import StereoVideo
 
-/// x265's parameters for one eye: the preset, then the configuration, then the person's own
-/// options, then what keeps two encoders in step.
+/// x265's parameters for one eye: the preset, then the configuration, then the user's options, then
+/// the settings that keep two encoders in step.
 struct EyeParameters {
   let x265: X265Parameters
 
@@ -30,14 +30,14 @@ struct EyeParameters {
     of configuration: StereoEncoderConfiguration, eye: Eye
   ) -> [(name: String, value: String)] {
     var settings = [
-      // x265 would write to the process's stderr.
+      // x265 would write to the stderr of the process.
       ("log-level", "none"),
       ("input-res", "\(configuration.width)x\(configuration.height)"), ("input-csp", "i420"),
-      // The settings of one eye say little about the stream.
+      // The SEI message with x265's settings would describe one eye alone.
       ("info", "false"),
-      // The two eyes are two threads already. With more of them in an eye, x265 can wait for itself
-      // for ever when it is flushed (its issue 684), and without wavefronts it codes the same
-      // pictures differently from run to run.
+      // The two eyes already run in two threads. With more frame threads in an eye, x265 can
+      // deadlock when it is flushed (its issue 684), and without wavefronts its output differs from
+      // run to run.
       ("frame-threads", "1"),
     ]
     settings += blockSizes(width: configuration.width, height: configuration.height)
@@ -53,20 +53,22 @@ struct EyeParameters {
     return settings
   }
 
-  /// Has x265 read the QP offsets of pictures, which it does with an adaptive quantization of any strength.
+  /// Makes x265 read the QP offsets of pictures, which it does only with adaptive quantization,
+  /// however weak.
   private func allowQPOffsets() throws(StereoEncoderError) {
     guard x265.values.hevcAq == 0 else {
       throw .refusedOption(
-        name: "hevc-aq", reason: "it leaves a bitrate or a limited peak no way to change the QPs")
+        name: "hevc-aq", reason: "with it, a bitrate or a limited peak cannot change the QPs")
     }
     if x265.values.aqMode == 0 { try x265.parse("aq-strength", "0") }
     guard x265.values.aqStrength == 0 else { return }
     try x265.parse("aq-mode", "1")
-    // x265 takes 0 for none.
+    // For x265, a strength of 0 means no adaptive quantization.
     try x265.parse("aq-strength", "0.001")
   }
 
-  /// x265 takes no picture smaller than one coding tree unit.
+  /// Returns options that reduce the coding tree unit to fit into the picture: x265 accepts no
+  /// picture smaller than one coding tree unit.
   private func blockSizes(width: Int, height: Int) -> [(name: String, value: String)] {
     let side = min(width, height)
     let largest = side >= 64 ? 64 : side >= 32 ? 32 : 16
@@ -76,27 +78,29 @@ struct EyeParameters {
     return sizes
   }
 
-  /// Leaves x265 no choice of frame types but the fixed pattern, yet leaves every picture's type
-  /// to it: named types would switch cutree off.
+  /// Returns options that fix the pattern of frame types, yet leave each picture's type to x265:
+  /// forced types would switch cutree off.
   private static func step(keyframeDistance: Int) -> [(name: String, value: String)] {
     [
       ("b-adapt", "0"), ("scenecut", "0"), ("open-gop", "false"),
-      // With a distance of 1, x265 would say that the stream is of an intra profile, which no MV-HEVC
-      // base layer may be (G.11.1): `EncoderPair` then names each picture a keyframe.
+      // With a distance of 1, x265 would signal an intra profile, which no MV-HEVC base layer may
+      // have (G.11.1): `EncoderPair` forces each picture to be a keyframe instead.
       ("keyint", "\(max(2, keyframeDistance))"), ("min-keyint", "1"),
-      // Each keyframe brings its parameter sets and the HDR10 messages, which x265 3.5 writes
+      // Each keyframe carries its parameter sets and the HDR10 messages, which x265 3.5 writes
       // nowhere else.
       ("repeat-headers", "true"), ("annexb", "false"), ("aud", "false"),
-      // Even with scenecut 0, x265 ends a mini-GOP early, by a P picture, where predicting the next
-      // picture from the last costs at least 1 - scenecut-bias of coding it alone. It takes no bias
-      // below 0; against this one the comparison never holds. (Were a build to hold it true, it
-      // would be so in both eyes, and all pictures would be P.)
+      // Even with scenecut 0, x265 ends a mini-GOP early, with a P picture, if predicting the next
+      // picture from the last costs at least 1 - scenecut-bias of encoding it alone. It accepts no
+      // bias below 0; a comparison with NaN is never true. (In a build that took it for true, both
+      // eyes would do the same, and all pictures would be P.)
       ("scenecut-bias", "nan"),
     ]
   }
 
-  /// Checks, in the parameters that x265 says it uses, that no option has brought a choice of
-  /// frame types back.
+  /// Checks the parameters that x265 reports: no option may have enabled a choice of frame types
+  /// again.
+  ///
+  /// - Throws: `refusedOption` if one has.
   func checkFixedPattern() throws(StereoEncoderError) {
     let values = x265.values
     let choices: [(name: String, isOn: Bool)] = [
@@ -108,18 +112,18 @@ struct EyeParameters {
     ]
     for choice in choices where choice.isOn {
       throw .refusedOption(
-        name: choice.name, reason: "x265 has switched it on by itself with these settings")
+        name: choice.name, reason: "x265 switches it on with these settings")
     }
   }
 }
 
-/// One option of x265 as a person wrote it.
+/// One x265 option as the user wrote it.
 package struct EncoderOption: Equatable {
   let name: String
-  /// Nil for a name alone, which switches something on.
+  /// Nil if the name stands alone, which switches the option on.
   let value: String?
 
-  /// The name as x265 matches it: `--`, `no-` and `no` before it are dropped, `_` is `-`.
+  /// The name as x265 matches it: without a leading `--`, `no-` or `no`, and with `-` for `_`.
   private var canonicalName: String {
     var name = String(self.name.map { $0 == "_" ? "-" : $0 })[...]
     if name.hasPrefix("--") { name = name.dropFirst(2) }
@@ -131,9 +135,10 @@ package struct EncoderOption: Equatable {
     return String(name)
   }
 
-  /// Reads `name=value:name=value`, where a name may stand alone.
+  /// Reads `name=value:name=value`; a name may stand alone.
   ///
-  /// Throws `refusedOption` for an option that two encoders in step cannot have.
+  /// - Throws: `refusedOption` for an option that cannot be used with two encoders in step;
+  ///   `unknownOption` for an empty name; `optionValue` for a zero byte.
   package static func list(_ text: String) throws(StereoEncoderError) -> [EncoderOption] {
     var options: [EncoderOption] = []
     for part in text.split(separator: ":") {
@@ -141,7 +146,7 @@ package struct EncoderOption: Equatable {
       guard let name = words.first, !name.isEmpty else {
         throw .unknownOption(name: String(part))
       }
-      // A C string would end at a zero inside it.
+      // A C string would end at the zero byte.
       guard !part.utf8.contains(0) else {
         throw .optionValue(name: String(name.prefix { $0 != "\0" }), value: "text with a zero byte")
       }
@@ -155,9 +160,9 @@ package struct EncoderOption: Equatable {
     return options
   }
 
-  /// Throws `refusedOption` for an option with which a build of libx265 does not come to an end: where a
-  /// picture has several slices, 4.1 (build 215) waits for itself for ever and 4.2 (build 216) crashes, in
-  /// other programs, too.
+  /// Throws `refusedOption` for options that make a known build of libx265 hang or crash: with
+  /// several slices in a picture, 4.1 (build 215) deadlocks and 4.2 (build 216) crashes, in other
+  /// programs as well.
   package static func check(_ options: [EncoderOption], build: Int32) throws(StereoEncoderError) {
     let reasons: [Int32: String] = [
       215: "libx265 4.1 hangs with several slices; 3.5 does not",
@@ -169,8 +174,8 @@ package struct EncoderOption: Equatable {
     }
   }
 
-  /// Throws `refusedOption` for several slices in pictures so narrow that libx265 3.5 writes beyond its memory,
-  /// which it does with at most two coding tree units in a row, and slices of more than one row.
+  /// Throws `refusedOption` for several slices in narrow pictures, for which libx265 3.5 writes out
+  /// of bounds: at most two coding tree units in a row, and slices of more than one row.
   static func check(
     _ options: [EncoderOption], unitColumns: Int, unitRows: Int
   ) throws(StereoEncoderError) {
@@ -181,7 +186,7 @@ package struct EncoderOption: Equatable {
         throw .refusedOption(
           name: option.name,
           reason:
-            "libx265 crashes with several slices in pictures as narrow as this; a smaller ctu helps"
+            "libx265 crashes with several slices in pictures this narrow; set a smaller ctu"
         )
       }
     }
@@ -193,7 +198,7 @@ package struct EncoderOption: Equatable {
 
   private static let refusals: [(reason: String, names: Set<String>)] = [
     (
-      "frame types would follow each eye's own content, and the eyes must have the same",
+      "frame types would depend on each eye's content, but both eyes must have the same",
       [
         "b-adapt", "scenecut", "scenecut-bias", "hist-scenecut", "hist-threshold", "fades",
         "frame-dup", "dup-threshold", "gop-lookahead", "scenecut-aware-qp", "masking-strength",
@@ -204,7 +209,7 @@ package struct EncoderOption: Equatable {
       "keyframes are placed on both eyes together; set the keyframe distance instead",
       ["keyint", "min-keyint", "intra-refresh", "radl", "idr-recovery-sei"]
     ),
-    ("groups of pictures are closed, so that both eyes start afresh together", ["open-gop"]),
+    ("groups of pictures are closed, so that decoding can start in both eyes", ["open-gop"]),
     (
       "the rate of both eyes together is set by the quality or the bitrate",
       ["bitrate", "crf", "qp", "vbv-maxrate", "vbv-bufsize"]
@@ -214,7 +219,7 @@ package struct EncoderOption: Equatable {
       ["input-res", "input-csp", "fps", "interlace", "field", "total-frames"]
     ),
     (
-      "it changes what weaving rewrites: the layout of NAL units and parameter sets",
+      "it changes the layout of NAL units and parameter sets, which weaving rewrites",
       [
         "annexb", "repeat-headers", "aud", "hrd", "hrd-concat", "vui-hrd-info", "temporal-layers",
         "opt-qp-pps", "opt-ref-list-length-pps", "multi-pass-opt-rps", "single-sei", "uhd-bd",
@@ -236,17 +241,17 @@ package struct EncoderOption: Equatable {
       "both encoders would write, or need, the same file",
       ["csv", "csv-log-level", "nalu-file", "dhdr10-info"]
     ),
-    ("it needs data beside the pictures", ["dolby-vision-profile", "ctu-info", "rc-stats"]),
+    ("it needs more data than the pictures", ["dolby-vision-profile", "ctu-info", "rc-stats"]),
     ("it changes all encoders of the process", ["asm", "lambda-file", "svt"]),
-    ("pictures are lent to x265 only until it has copied them", ["copy-pic"]),
+    ("x265 must copy the pictures, whose memory is only lent to it", ["copy-pic"]),
     (
       "the second layer is made by weaving",
       ["num-views", "multiview-config", "format", "alpha", "scc"]
     ),
     (
-      "it has a setting of its own beside the option string", ["preset", "tune", "pass", "stats"]
+      "it has a setting of its own, outside the option string", ["preset", "tune", "pass", "stats"]
     ),
     ("the profile follows from the bit depth", ["profile", "output-depth", "input-depth"]),
-    ("pictures leave in order, none is dropped", ["force-flush"]),
+    ("pictures come out in order, and none is dropped", ["force-flush"]),
   ]
 }

@@ -8,35 +8,35 @@ import StereoVideo
   import Glibc
 #endif
 
-/// A thread that runs one eye's encoder, behind a queue of pictures.
+/// A thread that runs one eye's encoder and a queue of its jobs.
 ///
-/// The two eyes' threads do not wait for each other: a picture that takes long in one eye leaves the
-/// processor to the other eye's next pictures.
+/// The threads of the two eyes do not wait for each other: while a picture of one eye takes long,
+/// the processor is free for the other eye's next pictures.
 final class EyeThread {
   enum Job: Sendable {
     case encode(Picture, frame: Int64, isKeyframe: Bool, qp: PictureQP)
     /// The first picture of a group, which may be predicted from the base eye's.
     case encodeKeyframe(
       Picture, from: KeyframePredictor.Reference, frame: Int64, isKeyframe: Bool, qp: PictureQP)
-    /// Codes all that is inside, then goes on with another rate control.
+    /// Encodes all pictures inside, then continues with another rate control.
     case restart(StereoEncoderConfiguration)
-    /// Codes all that is inside.
+    /// Encodes all pictures inside.
     case flush
   }
 
-  /// What the encoder gave, in coding order, and the error that ended its work.
+  /// Coded pictures, in coding order, and the error that ended the encoder's work.
   struct Outcome: Sendable {
     var pictures: [X265Encoder.CodedPicture] = []
     var error: StereoEncoderError?
-    /// No jobs are left.
+    /// Whether no jobs are left.
     var isIdle = true
   }
 
-  /// What the two threads share. The encoder belongs to the thread while there are jobs, and to the
-  /// owner while there are none.
+  /// State shared by this thread and the owner's. The encoder belongs to this thread while there
+  /// are jobs, and to the owner while there are none.
   private final class Shared: @unchecked Sendable {
     struct State {
-      /// The first is being worked on.
+      /// The first one is in progress.
       var jobs: [Job] = []
       var outcome = Outcome()
       var isStopping = false
@@ -47,7 +47,7 @@ final class EyeThread {
 
     init(_ encoder: EyeEncoder) { self.encoder = encoder }
 
-    /// Returns when the owner stops it.
+    /// Does the jobs until the owner stops the thread.
     func run() {
       while let job = nextJob() {
         var failure: StereoEncoderError?
@@ -94,7 +94,7 @@ final class EyeThread {
         defer { state.jobs.removeFirst(count) }
         return Array(state.jobs.prefix(count))
       }
-      // Letting go of a picture runs its owner's code, which must not happen under the lock.
+      // Releasing a picture runs its owner's code, which must not happen under the lock.
       withExtendedLifetime(done) {}
     }
   }
@@ -115,12 +115,12 @@ final class EyeThread {
       }, reference.toOpaque())
     guard code == 0 else {
       reference.release()
-      throw .library("no thread for the \(encoder.eye.rawValue) eye's encoder (error \(code))")
+      throw .library("cannot start the \(encoder.eye.rawValue) eye's thread (error \(code))")
     }
     self.thread = thread
   }
 
-  /// Waits for the picture that is being worked on; forgets those behind it.
+  /// Waits for the job in progress and discards the others.
   deinit {
     shared.state.change { $0.isStopping = true }
     pthread_join(thread, nil)
@@ -128,17 +128,17 @@ final class EyeThread {
 
   func submit(_ job: Job) {
     shared.state.change {
-      // Nothing runs after an error, so nothing would take the job out again.
+      // No job runs after an error, so the queue would never empty.
       if $0.outcome.error == nil { $0.jobs.append(job) }
     }
   }
 
-  /// Waits until at most `count` jobs are left, then takes what there is.
+  /// Waits until at most `count` jobs are left, then returns the pictures coded so far.
   func outcome(whenAtMost count: Int) -> Outcome {
     outcome { $0.jobs.count <= count }
   }
 
-  /// Waits until there is a picture or no job is left, then takes what there is.
+  /// Waits until there is a picture or no job is left, then returns the pictures coded so far.
   func nextOutcome() -> Outcome {
     outcome { !$0.outcome.pictures.isEmpty || $0.jobs.isEmpty }
   }
@@ -153,7 +153,7 @@ final class EyeThread {
     }
   }
 
-  /// Waits until there are no jobs.
+  /// Returns the encoder's statistics once no job is left.
   func statistics() -> EyeStatistics {
     shared.state.wait { $0.jobs.isEmpty ? () : nil }
     return shared.encoder.statistics()

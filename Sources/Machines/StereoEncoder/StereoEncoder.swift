@@ -4,13 +4,13 @@ import CX265
 public import HEVC
 public import StereoVideo
 
-/// Encodes pairs of pictures into one layered stream (MV-HEVC) by two x265 encoders in step.
+/// Encodes pairs of pictures into one layered stream (MV-HEVC) with two x265 encoders in step.
 ///
-/// At a constant quality each eye's pictures are coded exactly as x265 alone would code them; with a bitrate or a
-/// limited peak one rate control chooses the QPs of both eyes. Of the layered stream, a
-/// decoder gets the very pictures that it would get of two separate streams. With
-/// ``StereoEncoderConfiguration/interViewPrediction``, which is the default, that is so of the base eye alone:
-/// keyframes of the dependent eye are then predicted from it.
+/// At a constant quality, each eye's pictures are coded exactly as x265 alone would code them; with
+/// a bitrate or a limited peak, one rate control chooses the QPs of both eyes. A decoder of the
+/// layered stream returns the same pictures as decoders of two separate streams. With
+/// ``StereoEncoderConfiguration/interViewPrediction``, which is the default, this holds for the
+/// base eye alone: keyframes of the dependent eye are then predicted from it.
 ///
 /// ```swift
 /// let encoder = try StereoEncoder(StereoEncoderConfiguration(width: 1920, height: 1080))
@@ -20,24 +20,26 @@ public import StereoVideo
 /// write(try encoder.finish())
 /// ```
 ///
-/// To be used by one thread at a time. It has threads of its own and reads pictures while the
-/// caller goes on; see ``Picture/owner``.
+/// Must be used by one thread at a time. It has threads of its own, which read pictures after
+/// `encode` has returned; see ``Picture/owner``.
 public final class StereoEncoder {
-  /// How many pictures of an eye are read, at most, while the caller goes on, and so how many owners
-  /// are kept; see ``Picture/owner``.
+  /// The maximum number of an eye's pictures that are still read after `encode` has returned, and
+  /// so of the owners that are kept; see ``Picture/owner``.
   public static let keptPictureCount = EncoderPair.longestQueue + 1
 
+  /// The configuration, with the rate control of the last ``change(to:)``, which the encoder may
+  /// not have reached yet.
   public private(set) var configuration: StereoEncoderConfiguration
   private let pair: EncoderPair
   private var weaver: Weaver
   private var sceneCuts: SceneCutDetector?
-  /// Pictures since the last keyframe; the first picture of all becomes one.
+  /// Pictures since the last keyframe; starts so that the first picture becomes one.
   private var keyframeAge: Int
-  /// What waits for the next keyframe.
+  /// A change of the rate control that waits for the next keyframe.
   private var wantedConfiguration: StereoEncoderConfiguration?
 
-  /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` where the configuration
-  ///   cannot be; `library` or `notOpened` where x265 cannot make it.
+  /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` if the configuration is
+  ///   invalid; `library` or `notOpened` if libx265 cannot be used or opens no encoder.
   public init(_ configuration: StereoEncoderConfiguration) throws(StereoEncoderError) {
     pair = try EncoderPair(configuration)
     self.configuration = configuration
@@ -56,17 +58,17 @@ public final class StereoEncoder {
     }
   }
 
-  /// Takes the two pictures of one moment; returns the access units that are ready, in decoding
-  /// order.
+  /// Encodes the pictures of both eyes at one time; returns the access units that are ready, in
+  /// decoding order.
   ///
-  /// What is inside is bounded: x265's lookahead, its frame threads, and two pictures (none with
-  /// tune `zerolatency`).
+  /// The number of pictures inside is bounded: x265's lookahead, its frame threads, and two more
+  /// (none with tune `zerolatency`).
   ///
   /// - Parameters:
-  ///   - timestamp: when to show them, in units of the caller's; rises from call to call.
-  ///   - forceKeyframe: makes an IDR picture of both.
-  /// - Throws: `picture` or `timestamp`, which leave the encoder as it was; or `encoding`,
-  ///   `outOfStep`, `weaving` or `closed`, after which it takes no more.
+  ///   - timestamp: presentation time, in units of the caller's; must increase from call to call.
+  ///   - forceKeyframe: whether both become IDR pictures.
+  /// - Throws: `picture` or `timestamp`, which leave the encoder unchanged; or `encoding`,
+  ///   `outOfStep`, `weaving` or `closed`, after which it takes no more pictures.
   public func encode(
     left: Picture, right: Picture, timestamp: Int64, forceKeyframe: Bool = false
   ) throws(StereoEncoderError) -> [LayeredAccessUnit] {
@@ -88,37 +90,37 @@ public final class StereoEncoder {
       pair.encode(left: left, right: right, timestamp: timestamp, isKeyframe: isKeyframe))
   }
 
-  /// Sets the rate control anew, in both eyes: from the next keyframe on, which is made for it as
-  /// soon as the least distance of keyframes allows.
+  /// Changes the rate control of both eyes from the next keyframe on, which is inserted as soon as
+  /// the minimum keyframe distance allows.
   ///
-  /// - Throws: `setting` where the values cannot be. The encoder is then as it was.
+  /// - Throws: `setting` if the values are invalid. The encoder is then unchanged.
   public func change(to rateControl: RateControl) throws(StereoEncoderError) {
     try rateControl.validate()
     let configuration = try pair.configuration(with: rateControl)
     guard configuration.pass == nil else {
-      throw .setting(name: "pass", reason: "a rate of two passes holds from start to end")
+      throw .setting(name: "pass", reason: "the rate cannot change in an encode of two passes")
     }
     self.configuration.rateControl = rateControl
     wantedConfiguration = configuration
   }
 
-  /// Waits for what comes next of what is still inside, in decoding order; nil when that was all.
-  /// The encoder takes no more after the first call.
+  /// Returns the next access units still in the encoder, in decoding order, waiting for them; nil
+  /// when the encoder is drained. It takes no more pictures after the first call.
   public func drain() throws(StereoEncoderError) -> [LayeredAccessUnit]? {
     guard let pairs = try pair.drain() else { return nil }
     return try weave(pairs)
   }
 
-  /// Returns all that is still inside, in decoding order. The encoder then takes no more.
+  /// Returns all remaining access units, in decoding order. The encoder takes no more pictures.
   public func finish() throws(StereoEncoderError) -> [LayeredAccessUnit] {
     try weave(pair.finish())
   }
 
-  /// How many pairs of pictures go in, at most, before the first access unit comes out: 0 with tune
+  /// The maximum number of pairs that go in before the first access unit comes out: 0 with tune
   /// `zerolatency`.
   public var delay: Int { pair.delay }
 
-  /// What the encoder of `eye` has made until now. Waits for pictures that are being taken in.
+  /// Returns the statistics of an eye's encoder so far. Waits until it has finished its queue.
   public func statistics(of eye: Eye) -> EyeStatistics {
     pair.statistics(eye)
   }
@@ -155,20 +157,20 @@ public final class StereoEncoder {
   }
 }
 
-/// One moment of the video, both eyes coded: an access unit of two layers.
+/// An access unit of two layers: the coded pictures of both eyes at one time.
 ///
-/// It holds what the encoders gave and how it is woven; `write` puts the bytes where they are
-/// wanted, in one pass.
+/// It holds the encoders' output and how to weave it; `write` writes the bytes to their destination
+/// in one pass.
 public struct LayeredAccessUnit: Sendable {
-  /// The NAL units' order, the parameter sets that hold, and the kind of picture.
+  /// The order of the NAL units, the parameter sets in effect, and the kind of picture.
   public let woven: WovenAccessUnit
-  /// The pictures' own timestamp, as it was given to the encoder.
+  /// The timestamp that the pictures were submitted with.
   public let presentation: Int64
-  /// When to decode, in the same units. Rises strictly from one access unit to the next, and is
-  /// never after `presentation`. With a reorder depth of d it is the d-th timestamp before this
-  /// one's place in order; the first d come before the video's first timestamp.
+  /// Decoding time, in the same units. Strictly increases from one access unit to the next, and is
+  /// never after `presentation`. With a reorder depth of d, access unit n in decoding order has the
+  /// timestamp of input picture n - d; the first d come before the video's first timestamp.
   public let decoding: Int64
-  /// Whether decoding can begin here: IDR pictures, in both eyes.
+  /// Whether decoding can begin here: both eyes have IDR pictures.
   public let isSync: Bool
 
   package let left: CodedUnits
@@ -183,19 +185,19 @@ public struct LayeredAccessUnit: Sendable {
     right = (baseEye == .left ? pair.predicted : nil) ?? pair.right
   }
 
-  /// Size in bytes of what `write` writes.
+  /// Returns the size in bytes that `write` needs.
   public func byteCount(framing: NALUnitFraming) -> Int {
     woven.byteCount(framing: framing)
   }
 
-  /// Size in bytes of what the encoder of `eye` gave for this access unit, its parameter sets
-  /// included.
+  /// Returns the size in bytes of the eye's NAL units, each with a four-byte length, including
+  /// parameter sets.
   public func byteCount(of eye: Eye) -> Int {
     (eye == .left ? left : right).bytes.count
   }
 
-  /// Writes the access unit. As a byte stream it has its parameter sets inside; length-prefixed it
-  /// is a sample of an `hvc1` track, without them.
+  /// Writes the access unit. A byte stream contains the parameter sets; length-prefixed, it is a
+  /// sample of an `hvc1` track, without them.
   ///
   /// - Precondition: `output` has at least `byteCount(framing:)` bytes.
   public func write(framing: NALUnitFraming, into output: UnsafeMutableRawBufferPointer) {
@@ -203,7 +205,7 @@ public struct LayeredAccessUnit: Sendable {
       framing: framing, left: left.bytes.span.bytes, right: right.bytes.span.bytes, into: output)
   }
 
-  /// The bytes that `write` writes.
+  /// Returns the bytes that `write` writes.
   public func bytes(framing: NALUnitFraming) -> [UInt8] {
     let size = byteCount(framing: framing)
     return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in
@@ -216,13 +218,13 @@ public struct LayeredAccessUnit: Sendable {
   }
 }
 
-/// How the first pictures of the dependent eye's groups were coded.
+/// Statistics of how the dependent eye's keyframes were coded.
 public struct KeyframeStatistics: Equatable, Sendable {
-  /// Predicted from the base eye's.
+  /// The number of keyframes predicted from the base eye's.
   public private(set) var predicted = 0
-  /// Coded by themselves, since prediction would not have cost less.
+  /// The number of keyframes coded on their own, because prediction would not have saved enough.
   public private(set) var plain = 0
-  /// Bytes that prediction has saved, by what the base eye's keyframes cost.
+  /// Bytes saved by prediction, estimated from the sizes of the base eye's keyframes.
   public private(set) var savedBytes = 0
 
   mutating func note(saving: Int) {
@@ -235,34 +237,35 @@ public struct KeyframeStatistics: Equatable, Sendable {
   }
 }
 
-/// What one eye's encoder has made until now.
+/// Statistics of one eye's encoder so far.
 public struct EyeStatistics: Equatable, Sendable {
-  /// Coded pictures.
+  /// The number of coded pictures.
   public let frames: Int
-  /// Coded bytes, with the parameter sets of each keyframe and four bytes in front of each NAL
+  /// Coded bytes, including the parameter sets of each keyframe and a four-byte length for each NAL
   /// unit.
   public let bytes: Int
-  /// The rate in kbit/s, at the configured frame rate, or 30 where there is none.
+  /// The rate in kbit/s, at the configured frame rate, or at 30 if none is configured.
   public let kilobitsPerSecond: Double
   /// The mean QP of all pictures; nil before the first.
   public let averageQP: Double?
-  /// In dB, over all planes; nil unless the option string has `psnr:log-level=info`: x265 measures
-  /// only what it also prints.
+  /// PSNR in dB over all planes; nil unless the option string has `psnr:log-level=info`, because
+  /// x265 measures only what it also prints.
   public let psnr: Double?
-  /// Nil unless the option string has `ssim:log-level=info`.
+  /// SSIM; nil unless the option string has `ssim:log-level=info`.
   public let ssim: Double?
-  /// Of the dependent eye with inter-view keyframes; nil otherwise.
+  /// Statistics of the dependent eye's keyframes; nil for the base eye, and without inter-view
+  /// keyframes.
   public internal(set) var keyframes: KeyframeStatistics?
   private let framesPerSecond: Double
 
   /// - Parameters:
-  ///   - x265: of the encoder.
-  ///   - qpCorrection: what its sum of all QPs has to be changed by.
+  ///   - x265: x265's own statistics.
+  ///   - qpCorrection: added to x265's sum of all QPs.
   init(
     _ x265: cx265_statistics, bytes: Int, framesPerSecond: Double, qpCorrection: Double = 0
   ) {
     let (i, p, b) = x265.types
-    // The mean of a type without pictures is no number.
+    // The mean of a type without pictures is NaN.
     let types = [i, p, b].filter { $0.pictures > 0 }
     let pictures = types.reduce(0) { $0 + Double($1.pictures) }
     let sum = types.reduce(qpCorrection) { $0 + $1.average_qp * Double($1.pictures) }
@@ -292,7 +295,7 @@ public struct EyeStatistics: Equatable, Sendable {
     ssim = mean(\.ssim)
   }
 
-  /// These pictures and those of `next` behind them.
+  /// Returns the statistics of these pictures and of those of `next`, which come after them.
   func adding(_ next: EyeStatistics) -> EyeStatistics { EyeStatistics(self, next) }
 
   private static func rate(_ bytes: Int, _ frames: Int, _ framesPerSecond: Double) -> Double {

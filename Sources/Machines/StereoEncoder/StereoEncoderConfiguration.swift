@@ -3,51 +3,57 @@
 public import HEVC
 public import StereoVideo
 
-/// What a `StereoEncoder` makes, and how.
+/// The configuration of a `StereoEncoder`.
 public struct StereoEncoderConfiguration: Sendable {
-  /// Of one eye's picture, in samples: even, from 16, and width times height at most 35,651,584
-  /// (H.265 level 6.2, which allows 8192x4320).
+  /// The width of one eye's picture, in samples: even, at least 16, and width times height at most
+  /// 35,651,584 (H.265 level 6.2, which allows 8192x4320).
   public var width: Int
-  /// Of one eye's picture; see `width`.
+  /// The height of one eye's picture, in samples; see `width`.
   public var height: Int
-  /// 8 or 10, of luma and chroma.
+  /// The bit depth of luma and chroma: 8 or 10.
   public var bitDepth: Int
-  /// In pictures of one eye a second. Nil where the rate varies: rate control then takes 30, and
-  /// no timing is written into the stream.
+  /// Pictures of one eye per second. Nil if the rate varies: rate control then assumes 30, and no
+  /// timing is written into the stream.
   public var frameRate: Ratio?
-  /// Width to height of one sample; nil where it is not known.
+  /// Width to height of one sample; nil if unknown.
   public var pixelAspectRatio: Ratio?
+  /// Colour description and HDR metadata to be written into the stream.
   public var signal: VideoSignal
+  /// The quality or the bitrate of both eyes together.
   public var rateControl: RateControl
-  /// One of two passes over the same pictures; nil for the only one.
+  /// One of two passes over the same pictures; nil for a single pass.
   public var pass: EncodingPass?
-  /// What the first of two passes found out, in the second; nil otherwise.
+  /// The results of the first of two passes, in the second; nil otherwise.
   var measurement: PassMeasurement?
+  /// x265's preset, a compromise between speed and compression.
   public var preset: Preset
+  /// x265's tuning; nil for none.
   public var tune: Tune?
-  /// The distance between two keyframes, in pictures, at most, from 1.
+  /// The maximum distance between two keyframes, in pictures, from 1 to 1,000,000.
   public var keyframeDistance: Int
-  /// The distance at which a scene cut becomes a keyframe at the earliest, in pictures, from 1 to
-  /// `keyframeDistance`; where it is equal to that, all groups of pictures have this length. Nil
-  /// for a tenth of `keyframeDistance`, but 2 to 25.
+  /// The minimum distance from one keyframe to the next at a scene cut or a change of the rate
+  /// control, in pictures, from 1 to `keyframeDistance`; if it is equal to that, all groups of
+  /// pictures have this length. Nil for a tenth of `keyframeDistance`, but 2 to 25.
   public var minimumKeyframeDistance: Int?
-  /// Added to the dependent eye's QPs, -24 to 24: with 6 it takes about half as much as the base eye.
+  /// Added to the dependent eye's QPs, -24 to 24. With 6, the dependent eye takes about half as
+  /// many bits as the base eye.
   public var dependentEyeQualityOffset: Double
-  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. With a bitrate, a
-  /// limited peak or two passes, libx265 3.5 alone can do it.
+  /// Whether keyframes of the dependent eye may be predicted from those of the base eye. With a
+  /// bitrate, a limited peak or two passes, only libx265 3.5 can do this.
   public var interViewPrediction: InterViewPrediction
-  /// Added to the mean QP of the base eye's keyframe for the dependent eye's that is predicted from
-  /// it, -20 to 20; `dependentEyeQualityOffset` comes on top.
+  /// Added to the mean QP of the base eye's keyframe to obtain the QP of the dependent eye's
+  /// keyframe that is predicted from it, -20 to 20; `dependentEyeQualityOffset` is added as well.
   public var interViewQPOffset: Int
-  /// Further options of x265, `name=value:name=value`, or a name alone for a switch. They come
-  /// after everything else here, so they win.
+  /// Further x265 options, `name=value:name=value`, or a name alone for a switch. They are applied
+  /// after everything else here and so override it.
   public var optionString: String
-  /// Whether a cut to another scene, seen in the base eye, starts with a keyframe.
+  /// Whether a scene cut, detected in the base eye, starts with a keyframe.
   public var detectsSceneCuts: Bool
-  /// The eye in the base layer, which a player that knows no stereo shows.
+  /// The eye in the base layer, which players without stereo support show.
   public var baseEye: Eye
 
-  /// A quality of 22, x265's preset medium, a keyframe every 60 pictures, the left eye as base.
+  /// Creates a configuration with a quality of 22, x265's preset medium, a keyframe every 60
+  /// pictures and the left eye as base.
   public init(width: Int, height: Int, bitDepth: Int = 8, frameRate: Ratio? = nil) {
     self.width = width
     self.height = height
@@ -69,29 +75,33 @@ public struct StereoEncoderConfiguration: Sendable {
     baseEye = .left
   }
 
-  /// How far the dependent eye is predicted from the base eye.
+  /// Prediction of the dependent eye from the base eye.
   public enum InterViewPrediction: String, Sendable, CaseIterable {
-    /// As `keyframes`; as `none` with tune `zerolatency`, since it would delay pictures, with the presets from
-    /// `slower` on, whose pictures refer to keyframes for longer than sixteen access units, and where this
-    /// libx265 cannot do it.
+    /// Like `keyframes` if this is possible and sensible, else like `none`: with tune
+    /// `zerolatency`, because it would delay pictures; with the presets from `slower` on, whose
+    /// pictures refer to keyframes for longer than sixteen access units; and if this libx265 cannot
+    /// do it.
     case automatic
-    /// Not at all: the eyes are two streams.
+    /// No prediction: each eye is a stream of its own.
     case none
-    /// The first picture of each group is, where that costs less. A third encoder codes it.
+    /// The first picture of each group is predicted if that costs less. A third encoder encodes it.
     case keyframes
   }
 
   /// A ratio of two positive numbers.
   public struct Ratio: Equatable, Sendable {
+    /// A positive number.
     public let numerator: Int
+    /// A positive number.
     public let denominator: Int
 
+    /// Creates the ratio of two numbers, unreduced. Both must be positive.
     public init(_ numerator: Int, _ denominator: Int) {
       self.numerator = numerator
       self.denominator = denominator
     }
 
-    /// The same ratio in its smallest numbers. Both must be positive.
+    /// The same ratio in lowest terms. Both numbers must be positive.
     var reduced: Ratio {
       var (divisor, rest) = (numerator, denominator)
       while rest > 0 { (divisor, rest) = (rest, divisor % rest) }
@@ -99,12 +109,12 @@ public struct StereoEncoderConfiguration: Sendable {
     }
   }
 
-  /// x265's presets, from the fastest to the one that compresses most.
+  /// x265's presets, from the fastest to the one that compresses best.
   public enum Preset: String, Sendable, CaseIterable {
     case ultrafast, superfast, veryfast, faster, fast, medium, slow, slower, veryslow, placebo
 
-    /// Whether pictures refer to a keyframe for so long that the dependent eye, flattened, would come more than
-    /// sixteen access units late.
+    /// Whether pictures refer to a keyframe for so long that the flattened dependent eye would come
+    /// more than sixteen access units late.
     fileprivate var keepsReferencesLong: Bool { [.slower, .veryslow, .placebo].contains(self) }
   }
 
@@ -115,20 +125,20 @@ public struct StereoEncoderConfiguration: Sendable {
 }
 
 extension StereoEncoderConfiguration {
-  /// The distance of a keyframe that was not asked for to the one before, at least.
+  /// The minimum distance from a keyframe to the next one that was not requested, in pictures.
   var leastKeyframeDistance: Int {
     minimumKeyframeDistance ?? min(max(keyframeDistance / 10, 2), 25, keyframeDistance)
   }
 
-  /// Whether keyframes are predicted, by what is asked for and what this libx265 can do. Throws where it cannot do
-  /// what is asked for.
+  /// Returns whether keyframes are predicted, given the request and the abilities of this libx265.
   ///
-  /// - Parameter build: of libx265.
+  /// - Parameter build: `X265_BUILD` of libx265.
   /// - Returns: `none` or `keyframes`.
+  /// - Throws: `setting` if this libx265 cannot do what is requested.
   func effectivePrediction(build: Int32) throws(StereoEncoderError) -> InterViewPrediction {
-    // From 3.6 on, x265 places P and B pictures by another rule if it has a video buffer. Then the
-    // base eye's encoder has one, and the dependent eye's has none: the keyframes that are thrown
-    // away would run it dry.
+    // From 3.6 on, x265 places P and B pictures by another rule if it has a video buffer. Here,
+    // only the base eye's encoder would have one: the discarded keyframes would make the dependent
+    // eye's underflow.
     let isPossible = build <= 199 || !(rateControl.isShared || pass != nil)
     switch interViewPrediction {
     case .none: return .none
@@ -139,8 +149,8 @@ extension StereoEncoderConfiguration {
         throw .setting(
           name: "inter-view prediction",
           reason:
-            "with a bitrate, a limited peak or two passes it takes libx265 3.5 (build 199); build "
-            + "\(build) then chooses other frame types for each eye")
+            "with a bitrate, a limited peak or two passes it needs libx265 3.5 (build 199); build "
+            + "\(build) then chooses different frame types for each eye")
       }
       return .keyframes
     }
@@ -180,8 +190,8 @@ extension StereoEncoderConfiguration {
     }
   }
 
-  /// H.265 (A.4.1): a level bounds the luma samples of a picture, and each side by the root of
-  /// eight times that.
+  /// H.265 (A.4.1): a level limits the luma samples of a picture, and each side to the square root
+  /// of eight times that.
   private func validateSize() throws(StereoEncoderError) {
     let largestPicture = 35_651_584
     let longestSide = 16_888
@@ -192,7 +202,7 @@ extension StereoEncoderConfiguration {
     guard width.isMultiple(of: 2), height.isMultiple(of: 2) else {
       throw .setting(
         name: "picture size",
-        reason: "\(size) is odd, and 4:2:0 pictures have even sizes; crop or scale by one sample")
+        reason: "\(size) has an odd side, but 4:2:0 needs even ones; crop or scale by one sample")
     }
     guard width <= longestSide, height <= longestSide, width * height <= largestPicture else {
       throw .setting(
@@ -202,7 +212,7 @@ extension StereoEncoderConfiguration {
     }
   }
 
-  /// Throws where the ratio, in its smallest numbers, has one outside `1...most`.
+  /// Throws if the ratio, in lowest terms, has a number outside `1...most`.
   private static func check(
     _ name: String, _ ratio: Ratio?, most: Int
   ) throws(StereoEncoderError) {
@@ -212,13 +222,13 @@ extension StereoEncoderConfiguration {
     else {
       throw .setting(
         name: name,
-        reason: "\(ratio.numerator)/\(ratio.denominator) has a part outside 1...\(most)")
+        reason: "\(ratio.numerator)/\(ratio.denominator) has a number outside 1...\(most)")
     }
   }
 }
 
-/// What the samples of a picture mean, in the numbers of ITU-T H.273, which are those of H.265's
-/// VUI (E.3.1). A nil field is not written.
+/// Colour description and HDR metadata. The numbers are those of ITU-T H.273, which H.265's VUI
+/// also uses (E.3.1). A nil field is not written.
 public struct VideoSignal: Equatable, Sendable {
   /// `colour_primaries`; x265 can write 1 to 12, except 3.
   public var colourPrimaries: Int?
@@ -230,9 +240,12 @@ public struct VideoSignal: Equatable, Sendable {
   public var isFullRange: Bool?
   /// `chroma_sample_loc_type`, from 0 (left) to 5.
   public var chromaLocation: Int?
+  /// The mastering display colour volume, written as an SEI message.
   public var masteringDisplay: MasteringDisplayColourVolume?
+  /// The content light level, written as an SEI message.
   public var contentLightLevel: ContentLightLevel?
 
+  /// Creates a description; a field that is left out is not written.
   public init(
     colourPrimaries: Int? = nil, transferCharacteristics: Int? = nil,
     matrixCoefficients: Int? = nil, isFullRange: Bool? = nil, chromaLocation: Int? = nil,
@@ -265,7 +278,7 @@ extension VideoSignal {
       let exception = hole.map { ", except \($0)" } ?? ""
       throw .setting(
         name: name,
-        reason: "\(value) is outside what x265 can write, "
+        reason: "x265 cannot write \(value), only "
           + "\(range.lowerBound)...\(range.upperBound)\(exception)")
     }
   }
@@ -297,35 +310,37 @@ extension VideoSignal {
   }
 }
 
-/// Why a stereo encoder could not be made, or could not go on.
+/// A reason why a stereo encoder could not be created or cannot continue.
 public enum StereoEncoderError: Error, Equatable, Sendable {
-  /// libx265 is not there, has no encoder for this bit depth, or is not the version this was compiled for.
+  /// libx265 is missing, has no encoder for this bit depth, or does not match the header that its
+  /// adapter was compiled with.
   case library(String)
-  /// A setting has a value outside what is possible; `reason` says what is.
+  /// The value of a setting is not possible; `reason` says which values are.
   case setting(name: String, reason: String)
-  /// x265 knows no option of this name.
+  /// x265 has no option with this name.
   case unknownOption(name: String)
-  /// x265 cannot use this value for this option.
+  /// x265 does not accept this value for this option.
   case optionValue(name: String, value: String)
-  /// The option cannot be used for two encoders in step; `reason` says why.
+  /// The option cannot be used with two encoders in step; `reason` says why.
   case refusedOption(name: String, reason: String)
   /// x265 opened no encoder with these settings.
   case notOpened(eye: Eye)
-  /// A picture cannot be read as the configuration says.
+  /// The rows of a picture do not have the layout that the configuration requires.
   case picture(eye: Eye, reason: String)
-  /// Timestamps must rise from one call to the next.
+  /// Timestamps must increase from one call to the next.
   case timestamp(previous: Int64, given: Int64)
-  /// x265 failed on a picture, or lost one.
+  /// x265 failed to encode a picture, or lost one.
   case encoding(eye: Eye, frame: Int64, reason: String)
-  /// The two encoders did not make the same kind of picture at the same place.
+  /// The two encoders returned different kinds of pictures at the same position.
   case outOfStep(String)
-  /// What the two encoders made does not fit into one stream.
+  /// The output of the two encoders cannot be woven into one stream.
   case weaving(WeaveError)
   /// The encoder has finished or failed, and takes no more pictures.
   case closed
 }
 
 extension StereoEncoderError: CustomStringConvertible {
+  /// A message for the user, with the eye, the frame or the option concerned.
   public var description: String {
     switch self {
     case .library(let reason):
@@ -335,22 +350,22 @@ extension StereoEncoderError: CustomStringConvertible {
     case .unknownOption(let name):
       return "x265 has no option named “\(name)”"
     case .optionValue(let name, let value):
-      return "x265 takes no “\(value)” for its option “\(name)” with these settings"
+      return "x265 does not accept “\(value)” for its option “\(name)” with these settings"
     case .refusedOption(let name, let reason):
       return "x265 option “\(name)” cannot be used here: \(reason)"
     case .notOpened(let eye):
-      return "x265 opened no encoder for the \(eye.rawValue) eye with these settings; "
-        + "with log-level=error in the option string it prints the reason on stderr"
+      return "x265 cannot open an encoder for the \(eye.rawValue) eye with these settings; "
+        + "add log-level=error to the option string to have it print the reason on stderr"
     case .picture(let eye, let reason):
       return "the picture of the \(eye.rawValue) eye: \(reason)"
     case .timestamp(let previous, let given):
-      return "timestamp \(given) does not come after the one before it, \(previous)"
+      return "timestamp \(given) is not after the previous one, \(previous)"
     case .encoding(let eye, let frame, let reason):
       return "the x265 encoder of the \(eye.rawValue) eye, frame \(frame): \(reason)"
     case .outOfStep(let reason):
       return "the encoders of the two eyes are no longer in step: \(reason)"
     case .weaving(let error):
-      return "what the encoders of the two eyes made cannot be woven: \(error)"
+      return "the coded pictures of the two eyes cannot be woven: \(error)"
     case .closed:
       return "the encoder is closed and takes no more pictures"
     }

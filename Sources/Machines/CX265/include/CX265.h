@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
-// libx265 as one table of functions, whose types are the same whatever `x265.h` says.
+// libx265 as a table of functions, whose types do not depend on `x265.h`.
 //
-// Each release of x265 has structures of its own. What knows them is one file, CX265.c, compiled
-// for each release against its own header: into the program, if the header was there when that was
-// built, and into shared objects, `x265-N.so`, of which each is for one `libx265.so.N`.
+// Each release of x265 has its own structures. The only file that uses them is CX265.c, which is
+// compiled for each release against that release's header: into the program, if the header was
+// available when that was built, and into shared objects (adapters), `x265-N.so`, each for one
+// `libx265.so.N`.
 
 #ifndef CX265_H
 #define CX265_H
@@ -12,18 +13,18 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/// The version of what follows, to be raised with every change.
+/// The version of the declarations below; to be raised with every change.
 #define CX265_ABI 1
 
 /// `parameters_parse`: x265 has no option of this name.
 #define CX265_BAD_NAME (-1)
-/// `parameters_parse`: x265 does not take this value.
+/// `parameters_parse`: x265 does not accept this value.
 #define CX265_BAD_VALUE (-2)
 
-/// `encoder_encode` and `encoder_headers`: there is no memory for the sizes of the NAL units.
+/// `encoder_encode` and `encoder_headers`: out of memory for the sizes of the NAL units.
 #define CX265_NO_MEMORY (-1001)
-/// `encoder_encode` and `encoder_headers`: the NAL units are not one after the other, as x265.h
-/// says.
+/// `encoder_encode` and `encoder_headers`: the NAL units are not contiguous, although x265.h
+/// promises it.
 #define CX265_SCATTERED (-1002)
 
 /// The type of a picture (`X265_TYPE_*`).
@@ -34,7 +35,7 @@
 #define CX265_TYPE_BREF 4
 #define CX265_TYPE_B 5
 
-/// The QP of a picture for which x265 chooses it.
+/// The QP of a picture whose QP x265 chooses.
 #define CX265_QP_AUTO (-1)
 
 /// The functions of one libx265 for one bit depth (`x265_api`).
@@ -43,11 +44,10 @@ typedef struct cx265_library cx265_library;
 /// The parameters of an encoder (`x265_param`).
 typedef struct cx265_parameters cx265_parameters;
 
-/// An encoder (`x265_encoder`), with its descriptions of a picture that goes in and one that comes
-/// out.
+/// An encoder (`x265_encoder`), with its structures for an input and an output picture.
 typedef struct cx265_encoder cx265_encoder;
 
-/// What parameters say, by their names in `x265_param`.
+/// The values of parameters, named as in `x265_param`.
 typedef struct {
   double aqStrength;
   double rfConstant;
@@ -79,33 +79,33 @@ typedef struct {
 /// The planes of a picture: luma, Cb, Cr.
 typedef struct {
   const void *address[3];
-  /// In bytes from one row to the next.
+  /// The distance from one row to the next, in bytes.
   int32_t stride[3];
 } cx265_planes;
 
-/// A picture that goes in. It is copied before `encoder_encode` returns.
+/// An input picture. It is copied before `encoder_encode` returns.
 typedef struct {
   cx265_planes planes;
-  /// Comes out with the coded picture.
+  /// Returned with the coded picture.
   int64_t pts;
   /// `CX265_TYPE_*`
   int32_t type;
-  /// From 0, before adaptive quantization; or `CX265_QP_AUTO`.
+  /// At least 0, before adaptive quantization; or `CX265_QP_AUTO`.
   int32_t qp;
-  /// Added to the QP of each block of 16x16 samples (8x8 if the option `qg-size` is 8), by rows;
+  /// Added to the QP of each block of 16x16 samples (8x8 if the option `qg-size` is 8), row by row;
   /// NULL for none. Read before `encoder_encode` returns.
   const float *quant_offsets;
 } cx265_picture;
 
-/// NAL units, one after the other, until the next call for the same encoder.
+/// Contiguous NAL units, valid until the next call for the same encoder.
 typedef struct {
   const uint8_t *bytes;
-  /// Of each NAL unit, in bytes.
+  /// The size of each NAL unit, in bytes.
   const uint32_t *sizes;
   uint32_t count;
 } cx265_units;
 
-/// A coded picture, until the next call for the same encoder.
+/// A coded picture, valid until the next call for the same encoder.
 typedef struct {
   cx265_units units;
   int64_t pts;
@@ -113,51 +113,52 @@ typedef struct {
   int32_t type;
   /// The mean QP of its blocks.
   double average_qp;
-  /// The rate factor that the picture was coded at (`x265_frame_stats.rateFactor`).
+  /// The rate factor used (`x265_frame_stats.rateFactor`).
   double rate_factor;
-  /// What a decoder makes of it.
+  /// The decoded picture.
   cx265_planes reconstruction;
 } cx265_coded;
 
-/// Of the coded pictures of one slice type.
+/// Statistics of the coded pictures of one slice type.
 typedef struct {
   double average_qp;
   uint32_t pictures;
 } cx265_type_statistics;
 
-/// Of all coded pictures so far.
+/// Statistics of all coded pictures so far.
 typedef struct {
   uint32_t pictures;
-  /// In dB; 0 if it is not measured.
+  /// PSNR in dB; 0 if it is not measured.
   double psnr;
+  /// SSIM; 0 if it is not measured.
   double ssim;
-  /// Of I, P and B pictures.
+  /// For I, P and B pictures.
   cx265_type_statistics types[3];
 } cx265_statistics;
 
-/// What encodes with one libx265.
+/// The functions that encode with one libx265.
 ///
-/// `load`, `parameters_parse` and `encoder_open` write what all encoders of the process share: two
-/// of these calls must not be made at the same time. Everything else concerns only the object that
-/// it is called with.
+/// `load`, `parameters_parse` and `encoder_open` write to memory that all encoders of the process
+/// share: two of these calls must not be made at the same time. All other functions affect only the
+/// object they are called with.
 typedef struct {
-  /// `CX265_ABI`. If it is another than the caller's, nothing else may be read.
+  /// `CX265_ABI`. If it differs from the caller's, nothing else may be read.
   int32_t abi;
   /// `X265_BUILD`, the number in the name of its libx265.
   int32_t build;
   /// The file name of its libx265.
   const char *file_name;
 
-  /// The functions of its libx265 for samples of `bit_depth` bits. It is opened with the first call
-  /// and stays open.
+  /// Returns the functions of its libx265 for samples of `bit_depth` bits. The first call opens
+  /// libx265, which stays open.
   ///
-  /// Returns NULL if it cannot be used: then `reason` says why, in at most `size` bytes with the
-  /// zero at the end; it is empty if the loader does not find it.
+  /// Returns NULL if it cannot be used; `reason` then says why, in at most `size` bytes including
+  /// the final zero. It is empty if the loader does not find the library.
   const cx265_library *(*load)(int32_t bit_depth, char *reason, size_t size);
 
-  /// The parameters of a preset and a tuning, which may be NULL.
+  /// Creates parameters from a preset and a tuning, which may be NULL.
   ///
-  /// Returns NULL if x265 does not know one of them, or there is no memory.
+  /// Returns NULL if x265 does not know one of them, or memory runs out.
   cx265_parameters *(*parameters_new)(const cx265_library *, const char *preset, const char *tune);
   /// Sets an option as x265's command line does; a value of NULL switches it on.
   ///
@@ -166,30 +167,30 @@ typedef struct {
   cx265_values (*parameters_values)(const cx265_parameters *);
   void (*parameters_free)(cx265_parameters *);
 
-  /// An encoder with these parameters, which then say what x265 has made of them.
+  /// Opens an encoder with these parameters, which x265 then adjusts to the values in use.
   ///
-  /// Returns NULL if x265 refuses them, or there is no memory.
+  /// Returns NULL if x265 refuses them, or memory runs out.
   cx265_encoder *(*encoder_open)(cx265_parameters *);
-  /// The parameter sets.
+  /// Returns the parameter sets in `cx265_units`.
   ///
-  /// Returns 0, or less than 0 if there was an error.
+  /// The result is 0, or less than 0 after an error.
   int32_t (*encoder_headers)(cx265_encoder *, cx265_units *);
-  /// Hands over a picture, or NULL after the last one, and gives the next coded picture.
+  /// Submits a picture, or NULL after the last one, and returns the next coded picture.
   ///
-  /// Returns 1 if there is a coded picture, 0 if there is none (after the last picture: none any
-  /// more), and less than 0 if there was an error, after which the encoder must not be called again
-  /// but by `encoder_close`.
+  /// The result is 1 if there is a coded picture, 0 if there is none (after the last picture: none
+  /// is left), and less than 0 after an error; then only `encoder_close` may be called for this
+  /// encoder.
   int32_t (*encoder_encode)(cx265_encoder *, const cx265_picture *, cx265_coded *);
   cx265_statistics (*encoder_statistics)(cx265_encoder *);
   void (*encoder_close)(cx265_encoder *);
 } cx265_adapter;
 
-/// The one symbol of an adapter: its table, which lives as long as the process; NULL if it was
-/// compiled without `x265.h`.
+/// The only symbol of an adapter: returns its table, which is valid for the lifetime of the
+/// process; NULL if it was compiled without `x265.h`.
 const cx265_adapter *cx265_get_adapter(void);
 
-/// The shared object that this is linked into, or the program, as the loader was told of it: a
-/// program may be given by its name alone. NULL if the loader does not know. Not in adapters.
+/// Returns the file name of the shared object or program that contains this, as the loader knows
+/// it: for a program it may be a bare name. NULL if the loader does not know. Not in adapters.
 const char *cx265_own_file(void);
 
 #endif

@@ -8,17 +8,18 @@ import StereoVideo
   import Glibc
 #endif
 
-/// The encoder of the dependent eye's keyframes: each is a P picture, predicted from what a decoder
-/// makes of the base eye's.
+/// The encoder of the dependent eye's keyframes: each is a P picture, predicted from the base eye's
+/// decoded keyframe.
 ///
-/// It is given pairs of pictures: the base eye's reconstruction, at so low a QP that next to nothing
-/// is lost, and the dependent eye's picture, which has that one reference. Weaving makes the second
-/// the dependent layer's IDR picture, and throws the first away. Both are P pictures, for x265 is
-/// quicker at these, even where the only picture to refer to is flat: the one IDR picture before all.
+/// It encodes pairs of pictures: the base eye's decoded keyframe, at a QP so low that almost
+/// nothing is lost, and the dependent eye's picture, whose only reference is the former. Weaving
+/// turns the second into the dependent layer's IDR picture and discards the first. Both are P
+/// pictures because x265 encodes these faster, even if the only picture to refer to is flat: the
+/// single IDR picture at the start.
 final class KeyframePredictor {
   /// The base eye's keyframe.
   struct Reference: Sendable {
-    /// What a decoder makes of it.
+    /// The decoded picture.
     let picture: Picture
     let averageQP: Double
     let byteCount: Int
@@ -29,26 +30,27 @@ final class KeyframePredictor {
     let units: CodedUnits
     let averageQP: Double
     let reconstruction: Picture
-    /// For the picture that is coded with the reconstruction in its place, and thrown away.
+    /// QP for the discarded picture, which the dependent eye's encoder makes of `reconstruction`.
     let discardedQP: Int
-    /// What it would probably cost on its own, at the same QP.
+    /// Estimated size if coded on its own, at the same QP.
     let plainByteCount: Int
 
-    /// How many bytes it probably saves; 0 where it is not worth it.
+    /// Estimated number of bytes saved; 0 if prediction is not worth it.
     ///
-    /// At the same QP, what x265 finds no prediction for is less good in a P picture than in an IDR
-    /// picture, and so is all that refers to it: up to a quarter less is none.
+    /// At the same QP, areas without a good prediction are worse in a P picture than in an IDR
+    /// picture, and so are all pictures that refer to them: a saving of up to a quarter does not
+    /// count.
     var saving: Int {
       let saving = plainByteCount - units.bytes.count
       return saving > plainByteCount / 4 ? saving : 0
     }
   }
 
-  /// By how much the QP of pictures that are thrown away is below the predicted keyframe's: what their
-  /// reconstructions differ by from what was given then takes less than 0.1 dB off the pictures behind.
+  /// How far the QP of discarded pictures is below the predicted keyframe's. The difference between
+  /// their input and reconstruction then costs later pictures less than 0.1 dB.
   private static let discardedQPOffset = 16
 
-  /// NAL units.
+  /// Parameter sets of the predicted keyframes, as NAL units.
   let parameterSets: [[UInt8]]
   private let eye: Eye
   private let encoder: X265Encoder
@@ -62,7 +64,7 @@ final class KeyframePredictor {
   ) throws(StereoEncoderError) {
     self.eye = eye
     layout = PictureLayout(configuration)
-    // Its pictures are not those that the first of two passes is to measure.
+    // The first of two passes must not measure these pictures.
     var configuration = configuration
     configuration.pass = nil
     offset =
@@ -71,12 +73,13 @@ final class KeyframePredictor {
     let parameters = try EyeParameters(
       library: library, configuration: configuration, eye: eye, options: options)
     for (name, value) in [
-      // What goes in comes out at once, which x265 does not do with several slices.
+      // Each picture must come out at once; with several slices it does not.
       ("bframes", "0"), ("rc-lookahead", "0"), ("lookahead-slices", "0"), ("frame-threads", "1"),
       ("slices", "1"), ("cutree", "false"), ("keyint", "-1"), ("ref", "1"),
-      // The base eye's keyframe, which its P picture really refers to, has no motion vectors.
+      // In the woven stream, the P picture refers to the base eye's keyframe, which has no motion
+      // vectors.
       ("temporal-mvp", "false"),
-      // Half of what it codes is thrown away.
+      // Half of the pictures are discarded, so speed is worth more.
       ("signhide", "false"), ("fast-intra", "true"),
     ] {
       try parameters.x265.parse(name, value)
@@ -92,9 +95,9 @@ final class KeyframePredictor {
     }
   }
 
-  /// Codes the dependent eye's keyframe.
+  /// Encodes the dependent eye's keyframe.
   ///
-  /// - Parameter frame: the place of the picture in display order, for errors.
+  /// - Parameter frame: the number of the picture in display order, for errors.
   func predict(
     _ picture: Picture, frame: Int64, from base: Reference
   ) throws(StereoEncoderError) -> Prediction {
@@ -105,7 +108,7 @@ final class KeyframePredictor {
       _ = try encode(base.picture, as: .p, qp: discardedQP)
       let coded = try encode(picture, as: .p, qp: qp)
       guard let reconstruction = coded.reconstruction else {
-        throw X265Encoder.Failure(reason: "x265 gave no predicted keyframe")
+        throw X265Encoder.Failure(reason: "x265 returned no predicted keyframe")
       }
       // Six steps of QP halve the size.
       let scale = exp2((base.averageQP - Double(qp)) / 6)
@@ -117,7 +120,7 @@ final class KeyframePredictor {
     }
   }
 
-  /// Codes a picture, which comes out at once.
+  /// Encodes a picture, which comes out at once.
   private func encode(
     _ picture: Picture, as type: X265Encoder.PictureType, qp: Int
   ) throws(X265Encoder.Failure) -> X265Encoder.CodedPicture {
@@ -125,7 +128,7 @@ final class KeyframePredictor {
     count += 1
     let coded = try encoder.encode(picture, pts: number, type: type, qp: PictureQP(forced: qp))
     guard let coded, coded.pts == number, coded.type == type else {
-      throw X265Encoder.Failure(reason: "x265 did not code a picture of the predicted keyframes")
+      throw X265Encoder.Failure(reason: "x265 did not return a picture of the predicted keyframes")
     }
     return coded
   }
@@ -137,15 +140,16 @@ final class KeyframePredictor {
   import Glibc
 #endif
 
-/// What the first of two passes writes down of the dependent eye's keyframes that are predicted from the base
-/// eye's: in x265's own statistics stands what the picture took that is thrown away.
+/// The file in which the first of two passes records the sizes of the dependent eye's predicted
+/// keyframes; x265's own statistics have those of the discarded pictures.
 ///
-/// A line for each, `in:60 bits:7204`, with the place in display order. Whole once nobody has it any more.
+/// One line per keyframe, `in:60 bits:7204`, with the number in display order. Complete once this
+/// object is released.
 final class PredictedKeyframeLog {
   private let path: String
   private let file: UnsafeMutablePointer<FILE>
 
-  /// Begins the file anew.
+  /// Creates the file, or empties it.
   init(_ path: String) throws(StereoEncoderError) {
     file = try StatisticsFile.open(path, "wb", "cannot be written")
     self.path = path

@@ -1,41 +1,41 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// Finds the first picture of a new scene by comparing small luma images of neighbouring pictures.
+/// Detects the first picture of a new scene by comparing small luma images of consecutive pictures.
 ///
-/// A small image is cut into blocks; each is predicted once from the small image before it, with a
-/// motion search, and once from its own mean. In one scene the first way is much cheaper. Where it
-/// is not, the picture starts a new scene. The difference in mean brightness of the two images is
-/// taken out first, so that a flash or a fade is no cut.
+/// A small image is divided into blocks; each is predicted from the previous small image, with a
+/// motion search, and from its own mean. Within a scene the former is much cheaper; if it is not,
+/// the picture starts a new scene. The difference in mean brightness of the two images is removed
+/// first, so that a flash or a fade is no cut.
 public struct SceneCutDetector: Sendable {
   private let reduction: LumaReduction
   private let minimumDistance: Int
   private var previous: [Int32] = []
   private var current: [Int32] = []
-  /// Pictures since the last cut, or the last keyframe the caller told of.
+  /// Pictures since the last cut, or the last keyframe that the caller reported.
   private var distance = 0
 
   /// Side of a block, in cells of the small image.
   private static let block = 8
-  /// Reach of the motion search, in cells.
+  /// Range of the motion search, in cells.
   private static let reach = 3
-  /// From this share of the cost of prediction from the own mean on, prediction from the picture
-  /// before is no use.
+  /// Prediction from the previous picture is useless if it costs at least this share of the
+  /// prediction from the own mean.
   private static let cutShare = 0.7
-  /// Below this mean cost a cell, in 8-bit luma levels, a change is not worth a keyframe.
+  /// The minimum mean cost per cell, in 8-bit luma levels, at which a change is worth a keyframe.
   private static let smallestCost = 1.5
 
   /// - Parameters:
-  ///   - width: of the luma plane, in samples, from 16.
-  ///   - height: of the luma plane, in samples, from 16.
-  ///   - bitDepth: of the samples: one byte each at 8, two at more.
-  ///   - minimumDistance: how many pictures after a cut there is none; at least 1.
+  ///   - width: of the luma plane, in samples, at least 16.
+  ///   - height: of the luma plane, in samples, at least 16.
+  ///   - bitDepth: of the samples: one byte each at 8, two above that.
+  ///   - minimumDistance: the minimum distance between two cuts, in pictures, at least 1.
   public init(width: Int, height: Int, bitDepth: Int, minimumDistance: Int) {
     reduction = LumaReduction(width: max(width, 16), height: max(height, 16), bitDepth: bitDepth)
     self.minimumDistance = max(minimumDistance, 1)
   }
 
-  /// Whether `luma`, the next picture in display order, starts a new scene. The first picture of
-  /// all does not: it has none before it.
+  /// Returns whether `luma`, the next picture in display order, starts a new scene; false for the
+  /// very first picture.
   public mutating func isCut(_ luma: Picture.Plane) -> Bool {
     swap(&previous, &current)
     reduction.reduce(luma, into: &current)
@@ -47,7 +47,7 @@ public struct SceneCutDetector: Sendable {
     return true
   }
 
-  /// Tells that the picture last given became a keyframe for another reason.
+  /// Reports that the last picture became a keyframe for another reason.
   public mutating func keyframeWasPlaced() {
     distance = 0
   }
@@ -82,7 +82,7 @@ public struct SceneCutDetector: Sendable {
     }
   }
 
-  /// The least cost in reach, or `atMost` where no cost is below it.
+  /// Returns the lowest cost in range, or `atMost` if no cost is below it.
   private func costFromPrevious(_ x: Int, _ y: Int, _ brightening: Int32, atMost: Int) -> Int {
     let columns = (-min(Self.reach, x))...min(Self.reach, reduction.columns - Self.block - x)
     let rows = (-min(Self.reach, y))...min(Self.reach, reduction.rows - Self.block - y)
@@ -116,7 +116,7 @@ public struct SceneCutDetector: Sendable {
 /// Reduces a luma plane to a small image of at most about 160x90 cells, each the mean of some of
 /// the samples it covers.
 struct LumaReduction: Sendable {
-  /// Cells hold 8-bit levels with this many more bits.
+  /// The number of fraction bits of a cell, which holds an 8-bit level.
   static let fractionBits = 4
 
   let columns: Int
@@ -125,7 +125,7 @@ struct LumaReduction: Sendable {
   private let cellHeight: Int
   private let bitDepth: Int
 
-  /// A cell is read at no more than this many columns and rows.
+  /// The maximum number of columns and of rows read in a cell.
   private static let mostSamples = 4
 
   /// - Precondition: `width` and `height` are at least 16.

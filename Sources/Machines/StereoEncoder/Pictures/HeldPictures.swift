@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// The dependent eye's pictures that wait for the base eye's: the first of a group can be predicted, and a
-/// shared rate control's pictures get their QPs, only once the base eye's picture has been coded, and the
-/// encoder takes pictures in their order.
+/// The dependent eye's pictures that wait for the base eye's. The encoder takes pictures in order;
+/// the first of a group can be predicted, and pictures under a shared rate control get their QPs,
+/// only once the base eye's picture has been coded.
 struct HeldPictures {
-  /// A picture, and what it waits for.
+  /// A picture and the reasons for which it may wait.
   struct Waiting {
-    /// In memory that nobody else waits for.
+    /// A copy, so that the caller's memory is free.
     let picture: Picture
     let frame: Int64
     let isKeyframe: Bool
-    /// Whether it is to be predicted from the base eye's.
+    /// Whether it is to be predicted from the base eye's picture.
     let isPredicted: Bool
-    /// The QP offset of the base eye's picture, where the QPs are to be the same; else nil.
+    /// The QP offset of the base eye's picture, if this one is to have the same QP; else nil.
     let baseOffset: Double?
 
     fileprivate var waits: Bool { isPredicted || baseOffset != nil }
@@ -25,19 +25,20 @@ struct HeldPictures {
 
   private var items: [Item] = []
   private var pictureCount = 0
-  /// Frames whose pictures wait for the base eye's.
+  /// Frames whose base eye's picture is awaited.
   private var awaited: Set<Int64> = []
-  /// Pictures of the base eye that are waited for and have been coded, by their frames.
+  /// Awaited pictures of the base eye that have been coded, by frame number.
   private var codings: [Int64: Coding] = [:]
 
-  /// What the dependent eye needs of the base eye's picture.
+  /// The properties of the base eye's picture that the dependent eye needs.
   private struct Coding {
     let reference: KeyframePredictor.Reference?
-    /// Without what adaptive quantization and offsets add; nil where that is not known.
+    /// The QP before adaptive quantization and offsets; nil if unknown.
     let rateControlQP: Double?
     let averageQP: Double
 
-    /// What the picture was coded with, less what adaptive quantization adds where that is known.
+    /// Returns the QP that the picture was coded with, before adaptive quantization if that is
+    /// known.
     func qp(offset: Double) -> Double { rateControlQP.map { $0 + offset } ?? averageQP }
   }
 
@@ -53,7 +54,7 @@ struct HeldPictures {
     items.append(.restart(configuration))
   }
 
-  /// Takes in a coded picture of the base eye, and lets go of its reconstruction.
+  /// Records a coded picture of the base eye, and releases its reconstruction.
   mutating func note(_ coded: inout X265Encoder.CodedPicture) {
     defer { coded.reconstruction = nil }
     guard awaited.remove(coded.pts) != nil else { return }
@@ -65,14 +66,14 @@ struct HeldPictures {
       reference: reference, rateControlQP: coded.rateControlQP?.used, averageQP: coded.averageQP)
   }
 
-  /// The next job of the dependent eye's encoder, where more than `count` pictures wait; nil also
-  /// where the next picture waits for the base eye's.
+  /// Returns the next job of the dependent eye's encoder; nil if at most `count` pictures are held,
+  /// or if the next one still waits for the base eye's.
   ///
-  /// - Parameter followed: the QP of a frame that follows the base eye's, by the frame and that QP.
+  /// - Parameter followed: returns the QP of a frame, given that of the base eye.
   mutating func next(
     leaving count: Int, qp followed: (_ frame: Int64, _ baseQP: Double) -> PictureQP
   ) -> EyeThread.Job? {
-    // A change of rate control belongs in front of the picture behind it.
+    // A change of the rate control is released just before the picture that follows it.
     guard let first = items.first, pictureCount > count else { return nil }
     guard case .picture(let waiting) = first else {
       items.removeFirst()
@@ -96,22 +97,23 @@ struct HeldPictures {
   }
 }
 
-/// Gives coded pictures their timestamps back, and a decoding time each.
+/// Assigns presentation and decoding times to coded pictures.
 ///
-/// With reorder depth d, and t the input's timestamps, which rise strictly, the picture at place n
-/// of the coding order decodes at
+/// With reorder depth d and the strictly increasing timestamps t of the input, picture n in coding
+/// order decodes at
 /// - t[n - d], from n = d on;
-/// - t[n] - (t[d] - t[0]) before that: the first d pictures decode before the first timestamp.
-///   A stream of d pictures or fewer takes its last timestamp for t[d].
+/// - t[n] - (t[d] - t[0]) before that: the first d pictures decode before the first timestamp. In a
+///   stream of d pictures or fewer, the last timestamp replaces t[d].
 ///
-/// These times rise strictly, and none is after its picture's own time, however irregular the input.
+/// These times strictly increase, and none is after its picture's own time, however irregular the
+/// input.
 package struct Timeline {
   private let reorderDepth: Int64
-  /// Those of frame `firstFrame` and of all after it.
+  /// The timestamps of frame `firstFrame` and of all after it.
   private var timestamps: [Int64] = []
   private var firstFrame: Int64 = 0
   private var latest: Int64?
-  /// The place of the next coded picture in coding order.
+  /// The number of the next coded picture in coding order.
   private var place: Int64 = 0
   /// t[d] - t[0].
   private var lead: Int64 = 0
@@ -123,7 +125,7 @@ package struct Timeline {
   /// The number, in display order, of the next picture that `append` takes.
   package var nextFrame: Int64 { firstFrame + Int64(timestamps.count) }
 
-  /// Throws where `timestamp` does not come after the one before it.
+  /// Throws `timestamp` if `timestamp` is not after the previous one.
   package func check(_ timestamp: Int64) throws(StereoEncoderError) {
     if let latest, timestamp <= latest {
       throw .timestamp(previous: latest, given: timestamp)
@@ -136,8 +138,8 @@ package struct Timeline {
     latest = timestamp
   }
 
-  /// The times of the next picture in coding order, which is picture `frame` in display order; nil
-  /// where no such picture was put in, or it comes too late.
+  /// Returns the times of the next picture in coding order, which is picture `frame` in display
+  /// order; nil if that picture was not submitted, or comes too late.
   package mutating func next(frame: Int64) -> (presentation: Int64, decoding: Int64)? {
     if place == 0, let first = timestamps.first,
       let last = timestamps.prefix(Int(reorderDepth) + 1).last
@@ -150,7 +152,7 @@ package struct Timeline {
     let decoding = place < reorderDepth ? inOrder &- lead : timestamp(of: place - reorderDepth)
     guard let decoding else { return nil }
     place += 1
-    // No later picture is further back than the reorder depth.
+    // Later pictures go no further back than the reorder depth.
     let unneeded = min(max(place - reorderDepth - firstFrame, 0), Int64(timestamps.count))
     timestamps.removeFirst(Int(unneeded))
     firstFrame += unneeded

@@ -5,32 +5,37 @@ import Synchronization
 
 /// One eye's raw picture, planar 4:2:0.
 ///
-/// At 8 bits a sample is one byte (`I420`); at 10 bits it is two, least significant first, the value
-/// in the low ten bits (`I420_10LE`).
+/// At 8 bits, a sample is one byte (`I420`); at 10 bits it is two, least significant first, with
+/// the value in the low ten bits (`I420_10LE`).
 ///
-/// The planes lie in memory of the caller's, which an encoder reads while the caller goes on. It
-/// holds `owner` until it needs the memory no more, and may let go of it on another thread. The memory
-/// does not change meanwhile, which is what makes a picture Sendable.
+/// The planes are in memory of the caller's, which an encoder may still read after `encode` has
+/// returned. It keeps `owner` until it no longer needs the memory, and may release it on another
+/// thread. The memory must not change meanwhile, which is what makes a picture Sendable.
 public struct Picture: @unchecked Sendable {
-  /// One plane: rows of samples, each `stride` bytes after the one above.
+  /// A plane: rows of samples, `stride` bytes apart.
   public struct Plane {
     /// The first sample of the top row.
     public let address: UnsafeRawPointer
-    /// Bytes from one row to the next.
+    /// The distance from one row to the next, in bytes.
     public let stride: Int
 
+    /// Creates a plane from the address of its first sample and the distance of its rows in bytes.
     public init(address: UnsafeRawPointer, stride: Int) {
       self.address = address
       self.stride = stride
     }
   }
 
+  /// The luma plane, of the full size.
   public let luma: Plane
+  /// The Cb plane, of half the width and height.
   public let cb: Plane
+  /// The Cr plane, of half the width and height.
   public let cr: Plane
-  /// The memory stays as it is for as long as this object lives.
+  /// The object that keeps the memory valid and unchanged for as long as it lives.
   public let owner: any AnyObject & Sendable
 
+  /// Creates a picture in memory that is valid and unchanged for as long as `owner` lives.
   public init(luma: Plane, cb: Plane, cr: Plane, owner: any AnyObject & Sendable) {
     self.luma = luma
     self.cb = cb
@@ -39,7 +44,7 @@ public struct Picture: @unchecked Sendable {
   }
 }
 
-/// What the rows of a picture must hold, by the encoder's configuration.
+/// The layout of rows that the encoder's configuration requires.
 struct PictureLayout {
   private let width: Int
   private let height: Int
@@ -51,12 +56,12 @@ struct PictureLayout {
     bytesPerSample = configuration.bitDepth > 8 ? 2 : 1
   }
 
-  /// For copies of such pictures.
+  /// Returns a pool for copies of such pictures.
   func pool() -> PicturePool {
     PicturePool(width: width, height: height, bytesPerSample: bytesPerSample)
   }
 
-  /// Throws `picture` where x265 would read beyond a row, or between two samples.
+  /// Throws `picture` if x265 would read beyond a row, or start in the middle of a sample.
   func check(_ picture: Picture, eye: Eye) throws(StereoEncoderError) {
     try check(picture.luma, samples: width, name: "luma", eye: eye)
     try check(picture.cb, samples: width / 2, name: "Cb", eye: eye)
@@ -76,13 +81,13 @@ struct PictureLayout {
       UInt(bitPattern: plane.address).isMultiple(of: UInt(bytesPerSample))
     else {
       throw .picture(
-        eye: eye, reason: "\(name) does not lie on a multiple of \(bytesPerSample) bytes")
+        eye: eye, reason: "\(name) is not aligned to \(bytesPerSample) bytes")
     }
   }
 }
 
-/// Memory for copies of pictures of one size, which is used again when a copy is let go of: fresh pages
-/// take longer than the copying.
+/// A pool of memory for copies of pictures of one size. Memory is used again when a copy is
+/// released, because touching fresh pages takes longer than copying.
 final class PicturePool: Sendable {
   /// The planes of one picture.
   private final class Memory: @unchecked Sendable {
@@ -95,7 +100,7 @@ final class PicturePool: Sendable {
     deinit { address.deallocate() }
   }
 
-  /// Memory in use, until nobody holds this.
+  /// Memory in use, which returns to the pool when this is released.
   private final class Loan: Sendable {
     let memory: Memory
     let pool: PicturePool
@@ -109,14 +114,14 @@ final class PicturePool: Sendable {
   }
 
   private let height: Int
-  /// What a row holds, and how far the rows of luma and of chroma are apart, all in bytes.
+  /// The size of a luma row, and the distances between rows of luma and of chroma, in bytes.
   private let rowSize: Int
   private let stride: Int
   private let chromaStride: Int
   private var byteCount: Int { (stride + chromaStride) * height }
   private let free = Mutex<[Memory]>([])
 
-  /// - Parameters: of the luma plane, in samples; both even.
+  /// Creates a pool. The width and height are those of the luma plane, in samples; both are even.
   init(width: Int, height: Int, bytesPerSample: Int) {
     self.height = height
     rowSize = width * bytesPerSample
@@ -124,12 +129,12 @@ final class PicturePool: Sendable {
     chromaStride = (rowSize / 2 + 63) & ~63
   }
 
-  /// The same picture in memory of its own, so that the caller's is free.
+  /// Returns a copy of a picture, so that the caller's memory is free.
   func copy(_ picture: Picture) -> Picture {
     withExtendedLifetime(picture.owner) { copy(picture.luma, picture.cb, picture.cr) }
   }
 
-  /// A picture of these planes, in memory of its own.
+  /// Returns a picture with copies of these planes.
   func copy(_ luma: Picture.Plane, _ cb: Picture.Plane, _ cr: Picture.Plane) -> Picture {
     let memory = free.withLock { $0.popLast() } ?? Memory(byteCount: byteCount)
     let cbStart = memory.address + stride * height
@@ -141,7 +146,7 @@ final class PicturePool: Sendable {
       owner: Loan(memory, of: self))
   }
 
-  /// A picture whose samples are all 0.
+  /// Returns a picture whose samples are all 0.
   func flat() -> Picture {
     let memory = Memory(byteCount: byteCount)
     memory.address.initializeMemory(as: UInt8.self, repeating: 0, count: byteCount)

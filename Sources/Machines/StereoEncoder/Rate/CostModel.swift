@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MPL-2.0
 
-/// What a picture of each eye will probably cost, by what those before it cost: in bits, at the rate
-/// factor that the encoders began with. Six steps of QP halve the cost.
+/// Expected cost of each eye's next picture, learned from earlier ones: in bits, at the rate factor
+/// that the encoders began with. Six steps of QP halve the cost.
 struct CostModel {
-  /// A mean that forgets.
+  /// A running mean that forgets old values.
   private struct Mean {
     var value: Double
-    /// Of what weight of values it is, at most.
+    /// The maximum total weight; older values decay beyond it.
     let longest: Double
     private var sum: Double
 
@@ -25,8 +25,8 @@ struct CostModel {
 
   private struct Eyes {
     var base: Mean
-    /// Of those pictures alone whose dependent eye is known, too: it is so much later that means over
-    /// different pictures would be compared else.
+    /// Means over the pictures whose dependent eye is known, too. It comes so late that `base`
+    /// covers other pictures and cannot be compared with it.
     var pairs: (base: Mean, dependent: Mean)
 
     init(base: Double, dependent: Double, longest: Double, weight: Double) {
@@ -34,24 +34,24 @@ struct CostModel {
       pairs = (self.base, Mean(dependent, longest: longest, weight: weight))
     }
 
-    /// What the dependent eye's picture costs by what the base eye's does.
+    /// The cost of the dependent eye's picture relative to the base eye's.
     var ratio: Double { pairs.dependent.value / max(pairs.base.value, 1) }
-    /// Of both together.
+    /// The cost of both eyes.
     var sum: Double { base.value * (1 + ratio) }
   }
 
   private var keyframes: Eyes
   private var others: Eyes
-  /// Of both eyes, over many seconds.
+  /// The cost of both eyes, over many seconds.
   private var longMean: Mean
-  /// How many of the pictures are keyframes, from 0 to 1.
+  /// The share of keyframes among pictures, from 0 to 1.
   private var keyframeShare: Mean
 
   /// - Parameters:
-  ///   - bits: a guess of what a picture of both eyes costs.
-  ///   - dependentShare: a guess of how much of that the dependent eye's is, from 0 to 1.
-  ///   - keyframeDistance: in pictures; nil where pictures have weights, which tell keyframes from others, and
-  ///     `bits` was measured, so that it is worth more than a few pictures.
+  ///   - bits: an estimate for a picture of both eyes.
+  ///   - dependentShare: an estimate of the dependent eye's share of it, from 0 to 1.
+  ///   - keyframeDistance: in pictures; nil if pictures have weights, which distinguish keyframes
+  ///     from others, and `bits` was measured, so that it counts more than a few pictures.
   init(
     bits: Double, dependentShare: Double, keyframeDistance: Double?, framesPerSecond: Double
   ) {
@@ -74,35 +74,35 @@ struct CostModel {
 
   private static let keyframeExcess = 5.0
 
-  /// Of both eyes together, over keyframes and others.
+  /// The mean cost of both eyes, over keyframes and others.
   ///
-  /// Not below a quarter of what it was for many seconds: where pictures cost next to nothing, such as
-  /// black ones, those behind them would get QPs that no buffer holds.
+  /// At least a quarter of the mean over many seconds: after pictures that cost almost nothing,
+  /// such as black ones, the next would otherwise get QPs that overrun any buffer.
   var mean: Double {
     let share = keyframeShare.value
     return max(keyframes.sum * share + others.sum * (1 - share), longMean.value / 4)
   }
 
-  /// Pictures from one keyframe to the next, in the mean.
+  /// The mean number of pictures from one keyframe to the next.
   var keyframeDistance: Double { 1 / max(keyframeShare.value, 1e-6) }
 
   func base(isKeyframe: Bool) -> Double { self[isKeyframe].base.value }
 
-  /// What the dependent eye's picture costs by what the base eye's does.
+  /// Returns the cost of the dependent eye's picture relative to the base eye's.
   func dependentRatio(isKeyframe: Bool) -> Double { self[isKeyframe].ratio }
 
   mutating func noteInput(isKeyframe: Bool) { keyframeShare.add(isKeyframe ? 1 : 0) }
 
   /// - Parameters:
   ///   - bits: of a picture of weight 1.
-  ///   - weight: what the picture was expected to cost, against the mean.
+  ///   - weight: the expected cost of the picture relative to the mean.
   mutating func noteBase(_ bits: Double, weight: Double, isKeyframe: Bool) {
     self[isKeyframe].base.add(bits, weight: weight)
   }
 
-  /// As `noteBase`.
+  /// Like `noteBase`.
   ///
-  /// - Parameter base: what the base eye's picture took.
+  /// - Parameter base: the bits of the base eye's picture.
   mutating func noteDependent(_ bits: Double, base: Double, weight: Double, isKeyframe: Bool) {
     self[isKeyframe].pairs.base.add(base, weight: weight)
     self[isKeyframe].pairs.dependent.add(bits, weight: weight)
@@ -115,11 +115,11 @@ struct CostModel {
   }
 }
 
-/// How a stream stands behind some of its pictures: what both eyes took, against what they may take.
+/// The bits that both eyes took up to some picture, compared with the target rate and the buffer.
 struct RateAccount {
-  /// What was taken above the target rate, in bits; below 0 where it was less.
+  /// Bits above the target rate; below 0 if there were fewer.
   private(set) var debt = 0.0
-  /// The part of `debt` that keyframes took and the pictures behind them will make up for.
+  /// The part of `debt` that keyframes took and that the pictures after them will pay back.
   private(set) var loan = 0.0
   private var repayment = 0.0
   private(set) var buffer: VideoBufferModel?
@@ -128,8 +128,8 @@ struct RateAccount {
 
   /// - Parameters:
   ///   - bits: of the access unit.
-  ///   - target: what it takes at the target rate; nil without one.
-  ///   - keyframeDistance: of a keyframe that the pictures behind it make up for; nil for others.
+  ///   - target: bits of an access unit at the target rate; nil without one.
+  ///   - keyframeDistance: for a keyframe that the pictures after it pay back; nil for others.
   mutating func add(_ bits: Double, target: Double?, keyframeDistance: Double?) {
     buffer?.remove(bits)
     guard let target else { return }
@@ -142,8 +142,8 @@ struct RateAccount {
     }
   }
 
-  /// Forgives what lies outside `range`, in bits: what could not be spent, or was needed at the
-  /// coarsest QPs.
+  /// Forgives debts and credits outside `range`, in bits: credits that could not be spent, and
+  /// debts made at the coarsest QPs.
   mutating func limitDebt(to range: ClosedRange<Double>) {
     debt = min(max(debt, range.lowerBound), range.upperBound)
   }

@@ -8,28 +8,29 @@ import StereoVideo
   import Glibc
 #endif
 
-/// What the first of two passes wrote down of one eye.
+/// The statistics that the first of two passes wrote for one eye.
 struct PassStatistics {
-  /// What a picture took, in bits.
+  /// The bits of a picture, by their use.
   struct Picture {
     var texture = 0.0
     var motion = 0.0
     var other = 0.0
 
-    /// What it takes where QPs are higher by `shift`, by the powers of quantizer steps that x265 has.
+    /// Returns the bits with QPs that are higher by `shift`, using x265's powers of the quantizer
+    /// step.
     func bits(shift: Double) -> Double {
       texture * exp2(-1.1 * shift / 6) + motion * exp2(-0.5 * shift / 6) + other
     }
   }
 
-  /// By the place in display order.
+  /// The pictures by their numbers in display order.
   private(set) var pictures: [Int: Picture] = [:]
-  /// The CRF; nil where the options do not say it.
+  /// The CRF; nil if the options do not contain it.
   private(set) var rateFactor: Double?
 
-  /// Reads what x265 wrote: a line of options, `#options: … crf=22.0 …`, then for each picture
-  /// `in:0 out:0 type:I … tex:7204 mv:316 misc:472 …;`. Behind that, where there is one, a
-  /// `PredictedKeyframeLog`.
+  /// Reads x265's file: a line of options, `#options: … crf=22.0 …`, then for each picture
+  /// `in:0 out:0 type:I … tex:7204 mv:316 misc:472 …;`. Then reads the `PredictedKeyframeLog`, if
+  /// there is one.
   init(of eye: Eye, _ pass: EncodingPass) throws(StereoEncoderError) {
     let path = pass.file(of: eye)
     try read(path)
@@ -37,7 +38,7 @@ struct PassStatistics {
     if access(keyframes, F_OK) == 0 { try read(keyframes) }
     guard !pictures.isEmpty else {
       throw .setting(
-        name: "pass", reason: "'\(path)' holds no pictures; the first pass did not end")
+        name: "pass", reason: "'\(path)' contains no pictures; the first pass did not finish")
     }
   }
 
@@ -78,19 +79,19 @@ struct PassStatistics {
   }
 }
 
-/// What the first of two passes found out about both eyes.
+/// The results of the first of two passes, for both eyes.
 struct PassMeasurement: Sendable {
-  /// The base eye's CRF at which the pictures probably take the target rate.
+  /// The base eye's CRF at which the pictures should meet the target rate.
   let rateFactor: Double
-  /// What each picture takes of both eyes at the target rate against their mean, in display order, from
-  /// 0.02.
+  /// Bits of each picture in both eyes at the target rate, relative to their mean, in display
+  /// order; at least 0.02.
   let weights: [Double]
-  /// What a picture of both eyes takes at `rateFactor`, in the mean, if six steps of QP halve it.
+  /// Mean bits of a picture of both eyes at `rateFactor`, if six steps of QP halve them.
   let bitsPerPicture: Double
-  /// How much of both eyes' bits the dependent eye's are, from 0.05 to 0.95.
+  /// The dependent eye's share of the bits of both eyes, from 0.05 to 0.95.
   let dependentShare: Double
 
-  /// - Parameter target: what a picture of both eyes is to take, in bits.
+  /// - Parameter target: bits for a picture of both eyes.
   init(_ pass: EncodingPass, baseEye: Eye, target: Double) throws(StereoEncoderError) {
     let base = try PassStatistics(of: baseEye, pass)
     let dependent = try PassStatistics(of: baseEye.other, pass)
@@ -98,10 +99,10 @@ struct PassMeasurement: Sendable {
     guard count == dependent.pictures.count else {
       throw .setting(
         name: "pass",
-        reason: "the first one had \(count) and \(dependent.pictures.count) pictures")
+        reason: "the first pass counted \(count) and \(dependent.pictures.count) pictures")
     }
     guard let measured = base.rateFactor, (0...51).contains(measured) else {
-      throw .setting(name: "pass", reason: "the first one does not say its quality")
+      throw .setting(name: "pass", reason: "the statistics of the first pass have no quality (crf)")
     }
     func bits(_ eye: PassStatistics, _ shift: Double) -> [Double] {
       (0..<count).map { eye.pictures[$0]?.bits(shift: shift) ?? 0 }
@@ -109,7 +110,7 @@ struct PassMeasurement: Sendable {
     func sum(_ eye: PassStatistics, _ shift: Double) -> Double {
       eye.pictures.values.reduce(0) { $0 + $1.bits(shift: shift) }
     }
-    // The shift at which the pictures take the target, found by halves.
+    // The shift at which the pictures meet the target, found by bisection.
     var (low, high) = (-51.0, 51.0)
     for _ in 0..<20 {
       let middle = (low + high) / 2
@@ -132,19 +133,19 @@ struct PassMeasurement: Sendable {
   import Glibc
 #endif
 
-/// Files in which the first of two passes writes down what it measures, and that the second reads.
+/// Files that the first of two passes writes and the second reads.
 enum StatisticsFile {
-  /// Opens a regular file: a pipe or a device could keep whoever opens it waiting for ever.
+  /// Opens a regular file: opening a pipe or a device could block forever.
   ///
   /// - Parameters:
   ///   - mode: as of `fopen`.
-  ///   - failure: what cannot be done with it where it does not open.
+  ///   - failure: the predicate of the error message, such as "cannot be read".
   static func open(
     _ path: String, _ mode: String, _ failure: String
   ) throws(StereoEncoderError) -> UnsafeMutablePointer<FILE> {
     var status = stat()
     guard stat(path, &status) != 0 || status.st_mode & S_IFMT == S_IFREG else {
-      throw .setting(name: "pass", reason: "'\(path)' \(failure) (it is no regular file)")
+      throw .setting(name: "pass", reason: "'\(path)' \(failure) (not a regular file)")
     }
     guard let file = fopen(path, mode) else {
       throw .setting(

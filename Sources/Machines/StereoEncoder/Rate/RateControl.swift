@@ -8,10 +8,10 @@ internal import StereoVideo
   import Glibc
 #endif
 
-/// How much the two eyes together may cost.
+/// The rate control of both eyes together.
 public enum RateControl: Equatable, Sendable {
-  /// Constant quality (x265's CRF), from 0, the best, to 51. With `buffer`, quality is given up
-  /// where it would cost more than the buffer allows.
+  /// Constant quality (x265's CRF), from 0, the best, to 51. With `buffer`, quality is reduced when
+  /// pictures would otherwise exceed the buffer.
   case quality(Double, buffer: VideoBuffer? = nil)
   /// An average rate with a limited peak, in kbit/s for both eyes together. Without `buffer`, the
   /// peak is one and a half times the average, and the buffer holds one second of the peak.
@@ -21,9 +21,10 @@ public enum RateControl: Equatable, Sendable {
   public struct VideoBuffer: Equatable, Sendable {
     /// The rate at which the buffer fills, in kbit/s.
     public var maximumRate: Int
-    /// What the buffer holds, in kbit.
+    /// The capacity of the buffer, in kbit.
     public var size: Int
 
+    /// Creates a buffer: the maximum rate in kbit/s, the size in kbit.
     public init(maximumRate: Int, size: Int) {
       self.maximumRate = maximumRate
       self.size = size
@@ -32,7 +33,7 @@ public enum RateControl: Equatable, Sendable {
 }
 
 extension RateControl {
-  /// Highest rate taken, in kbit/s: level 6.2, high tier, allows 800,000 for one layer.
+  /// The highest rate accepted, in kbit/s: level 6.2, high tier, allows 800,000 for one layer.
   private static let highestRate = 1_600_000
 
   func validate() throws(StereoEncoderError) {
@@ -43,7 +44,7 @@ extension RateControl {
       }
       try buffer?.validate(name: "quality", leastRate: 16)
     case .bitrate(let rate, let buffer):
-      // A share of less than a few kbit/s rounds to nothing.
+      // A share of less than a few kbit/s rounds to zero.
       guard (16...Self.highestRate).contains(rate) else {
         throw .setting(
           name: "bitrate", reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)")
@@ -52,7 +53,8 @@ extension RateControl {
     }
   }
 
-  /// Whether one rate control decides for both eyes; else each eye has the same constant quality.
+  /// Whether one rate control decides for both eyes; if not, each eye has the same constant
+  /// quality.
   var isShared: Bool {
     if case .quality(_, nil) = self { return false }
     return true
@@ -93,16 +95,19 @@ extension RateControl.VideoBuffer {
   internal import Glibc
 #endif
 
-/// One of two passes over the same pictures, which meet a bitrate at the quality that is most even.
+/// One of two passes over the same pictures, which together meet a bitrate with the most even
+/// quality.
 ///
-/// The first codes at constant quality and writes down what each picture takes, in a file for each eye.
-/// The second spends its bitrate by that, at the same quality in all pictures of both eyes.
-/// Pictures, their rate, the keyframe distance and the prediction between the eyes have to be the same in both.
+/// The first encodes at constant quality and records the bits of each picture, in a file for each
+/// eye. The second distributes its bitrate accordingly, at the same quality in all pictures of both
+/// eyes. The pictures, their rate, the keyframe distance and inter-view prediction must be the same
+/// in both.
 public enum EncodingPass: Equatable, Sendable {
-  /// Writes the statistics: `PATH.left`, `PATH.right`, a second file behind each of the names with
-  /// `.cutree`, and one with `.keyframes` for the dependent eye. They are complete once the encoder is gone.
+  /// Writes the statistics: `PATH.left` and `PATH.right`, a second file for each with `.cutree`
+  /// appended to its name, and for the dependent eye a third with `.keyframes`. They are complete
+  /// once the encoder is released.
   case first(statistics: String)
-  /// Reads them.
+  /// Reads the statistics.
   case second(statistics: String)
 }
 
@@ -115,21 +120,22 @@ extension EncodingPass {
 
   func file(of eye: Eye) -> String { "\(path).\(eye.rawValue)" }
 
-  /// What `eye`, the dependent one, took for keyframes that were predicted.
+  /// Returns the path of the file with the sizes of predicted keyframes. `eye` is the dependent
+  /// one.
   func keyframeFile(of eye: Eye) -> String { file(of: eye) + ".keyframes" }
 
-  /// x265's options for one of the eyes. What it needs to know of the first pass in the second, the shared
-  /// rate control reads.
+  /// Returns x265's options for one of the eyes: none in the second pass, in which the shared rate
+  /// control reads the statistics instead of x265.
   func options(of eye: Eye) -> [(name: String, value: String)] {
     guard case .first = self else { return [] }
     return [("pass", "1"), ("stats", file(of: eye))]
   }
 
-  /// Throws where the files cannot be used, of which x265 says no more than that it does not open, and
-  /// where the pass does not go with the rate control.
+  /// Throws if the pass does not fit the rate control, or if its files cannot be opened; x265 would
+  /// only refuse to open an encoder.
   func check(_ rateControl: RateControl) throws(StereoEncoderError) {
     guard !path.isEmpty, !path.utf8.contains(0) else {
-      throw .setting(name: "pass", reason: "its statistics need the name of a file")
+      throw .setting(name: "pass", reason: "its statistics require a file name")
     }
     switch (self, rateControl) {
     case (.first, .quality(_, nil)):
@@ -138,14 +144,14 @@ extension EncodingPass {
       }
     case (.first, _):
       throw .setting(
-        name: "pass", reason: "the first one measures at a constant quality without limits")
+        name: "pass", reason: "the first pass requires a constant quality without limits")
     case (.second, .quality):
-      throw .setting(name: "pass", reason: "the second one needs a bitrate")
+      throw .setting(name: "pass", reason: "the second pass requires a bitrate")
     case (.second, .bitrate):
       for eye in Eye.allCases {
         fclose(
           try StatisticsFile.open(
-            file(of: eye), "rb", "cannot be read; make it with the first pass"))
+            file(of: eye), "rb", "cannot be read; run the first pass to create it"))
       }
     }
   }

@@ -9,30 +9,30 @@ import HEVC
   import Glibc
 #endif
 
-/// What the rate control of x265 chose for a picture: a QP before what adaptive quantization and
-/// `PictureQP.offset` add.
+/// The QP that x265's rate control chose for a picture, before adaptive quantization and
+/// `PictureQP.offset`.
 struct RateControlQP: Equatable, Sendable {
   /// The QP that the picture was coded with, from 0 to `PictureQP.highest`.
   let used: Double
-  /// By how much it is above what it would have been but for the video buffer, from 0.
+  /// How far the video buffer has raised it, from 0.
   let raise: Double
 }
 
-/// Finds out the QPs of pictures that x265 codes at a constant rate factor with a video buffer.
+/// Determines the QPs of pictures that x265 encodes at a constant rate factor with a video buffer.
 ///
-/// The slice header has the QP that a picture begins with, rounded and at most 51. x265 raises it
-/// if the buffer asks for that, from one row of blocks to the next, and beyond 51. How far it
-/// did so is in the rate factor that it says it coded the picture at.
+/// The slice header contains the QP that a picture begins with, rounded and at most 51. If the
+/// buffer requires it, x265 raises the QP from one row of blocks to the next, and beyond 51. The
+/// rate factor that x265 reports for the picture shows how far it did so.
 struct RateControlQPReader {
   private let rateFactor: Double
-  /// What x265 adds to the rate factor of I and of B pictures.
+  /// x265's offsets from the rate factor for I and B pictures.
   private let intraOffset: Double
   private let bipredictiveOffset: Double
-  /// With it, QP and rate factor are always equally far apart: how complex a picture is changes the
-  /// QPs of its blocks alone.
+  /// Whether cutree is on. QP and rate factor are then always equally far apart: the complexity of
+  /// a picture changes only the QPs of its blocks.
   private let hasCUTree: Bool
   private var sets = ParameterSetStore()
-  /// By how much QPs are above the rate factor; nil before the first picture.
+  /// How far QPs are above the rate factor; nil before the first picture.
   private var distance: Double?
   /// The QP of the last picture that others refer to.
   private var referenceQP = 0.0
@@ -40,7 +40,7 @@ struct RateControlQPReader {
   /// The highest QP of H.265, as x265 writes it at any bit depth.
   private static let highestWritten = 51.0
 
-  /// - Parameter parameters: what x265 has made of them.
+  /// - Parameter parameters: as adjusted by x265.
   init(_ parameters: X265Parameters) {
     let values = parameters.values
     rateFactor = values.rfConstant
@@ -49,14 +49,14 @@ struct RateControlQPReader {
     hasCUTree = values.cuTree != 0
   }
 
-  /// Takes the next picture in coding order; nil if its slice header cannot be read.
+  /// Returns the QP of the next picture in coding order; nil if its slice header cannot be read.
   mutating func read(_ coded: X265Encoder.CodedPicture) -> RateControlQP? {
     guard let written = writtenQP(coded.units) else { return nil }
     let typeOffset = offset(of: coded.type)
     let raise = coded.rateFactor - rateFactor - typeOffset
     var used = written
-    // x265 says what it was told to use, unless the buffer made a difference of more than half a
-    // QP.
+    // x265 reports the rate factor that it was given, unless the buffer changed the QP by more than
+    // half a step.
     let isRaised = abs(raise) > 0.01
     if isRaised, hasCUTree {
       used = max(written, distance.map { coded.rateFactor + $0 } ?? 0)
@@ -69,7 +69,7 @@ struct RateControlQPReader {
     }
     used = min(used, PictureQP.highest)
     if coded.type != .b { referenceQP = used }
-    // Of other types, the rate factor also has what the pictures that they refer to were raised by.
+    // The rate factors of other types also include the raises of the pictures they refer to.
     return RateControlQP(used: used, raise: isRaised && coded.type == .p ? max(raise, 0) : 0)
   }
 
@@ -81,7 +81,7 @@ struct RateControlQPReader {
     }
   }
 
-  /// That of the first slice.
+  /// Returns the QP in the header of the first slice.
   private mutating func writtenQP(_ units: CodedUnits) -> Double? {
     let bytes = units.bytes.span.bytes
     for range in units.nalUnits {

@@ -8,34 +8,35 @@
 
 /// One rate control for both eyes.
 ///
-/// The base eye's encoder works at a constant rate factor, with a share of the video buffer; each of its
-/// pictures gets a QP offset on top, by which the pictures of both eyes meet the target rate and stay within
-/// the buffer. The dependent eye's pictures take the QPs that the base eye's were coded with.
+/// The base eye's encoder runs at a constant rate factor with a share of the video buffer. Each of
+/// its pictures gets a QP offset in addition, so that the pictures of both eyes meet the target
+/// rate and stay within the buffer. The dependent eye's pictures take the QPs that the base eye's
+/// were coded with.
 ///
-/// An offset is chosen when a picture goes in, and what it costs is known only when it comes out. What
-/// is inside counts as what it will probably cost.
+/// An offset is chosen when a picture goes in, but its cost is known only when the picture comes
+/// out. Pictures still inside count with their expected cost.
 struct SharedRateControl {
-  /// What the rate control is to reach.
+  /// The goal of the rate control.
   struct Goal {
-    /// Of both eyes, in bits for a picture; nil for a constant quality.
+    /// Bits for a picture of both eyes; nil for a constant quality.
     let target: Double?
     let buffer: VideoBufferModel?
     /// The base eye's rate factor (CRF) without an offset.
     let rateFactor: Double
     let framesPerSecond: Double
-    /// Nil where nothing was measured before.
+    /// Nil unless a first pass has measured the pictures.
     let plan: RatePlan?
   }
 
-  /// A picture of which not both eyes have been coded.
+  /// A picture that is not yet coded in both eyes.
   private struct Pending {
     let isKeyframe: Bool
-    /// What it costs, and what it may take, against the mean of all pictures.
+    /// Its cost and its allowance, relative to the mean of all pictures.
     let weight: Double
     let share: Double
     let offset: Double
     var base: (bits: Double, shift: Double)?
-    /// Added to the dependent eye's QP, so that the buffer holds.
+    /// Added to the dependent eye's QP to protect the buffer.
     var extra = 0.0
     var dependentBits: Double?
   }
@@ -43,12 +44,12 @@ struct SharedRateControl {
   private let goal: Goal
   private let firstFrame: Int64
   private var costs: CostModel
-  /// In display order, the first of them `settledCount` pictures behind `firstFrame`.
+  /// In display order, starting `settledCount` pictures after `firstFrame`.
   private var pending: [Pending] = []
   private var settledCount = 0
   private var settled: RateAccount
 
-  /// - Parameter firstFrame: of those that it controls.
+  /// - Parameter firstFrame: the first frame under this control.
   init(_ goal: Goal, costs: CostModel, firstFrame: Int64) {
     self.goal = goal
     self.costs = costs
@@ -56,10 +57,10 @@ struct SharedRateControl {
     settled = RateAccount(buffer: goal.buffer)
   }
 
-  /// Takes the next picture in display order; returns the QP offset of the base eye's.
+  /// Adds the next picture in display order; returns the QP offset of the base eye's.
   mutating func add(isKeyframe: Bool) -> Double {
     let account = forecast()
-    // A plan tells keyframes from others by their weights.
+    // The weights of a plan already distinguish keyframes from others.
     let isKeyframe = isKeyframe && goal.plan == nil
     costs.noteInput(isKeyframe: isKeyframe)
     let index = settledCount + pending.count
@@ -71,7 +72,7 @@ struct SharedRateControl {
     return offset
   }
 
-  /// - Parameter qp: of the base eye's encoder; nil if it is not known.
+  /// - Parameter qp: chosen by the base eye's encoder; nil if unknown.
   mutating func noteBase(frame: Int64, bits: Double, qp: RateControlQP?) {
     guard let index = index(of: frame) else { return }
     let picture = pending[index]
@@ -101,15 +102,15 @@ struct SharedRateControl {
     }
   }
 
-  /// What is added to the QP of the dependent eye's picture, whose base eye's picture has been coded, so
-  /// that both together stay within the buffer.
+  /// Returns the addition to the QP of the dependent eye's picture that keeps both eyes within the
+  /// buffer; the base eye's picture must have been coded.
   mutating func extraQP(frame: Int64) -> Double {
     guard let index = index(of: frame), let base = pending[index].base,
       let buffer = forecast(upTo: index).buffer
     else { return 0 }
     let expected = bits(pending[index]).dependent
     let before = buffer.fill - base.bits
-    // The emptier the buffer, the more; and whatever it takes where it would run dry.
+    // The emptier the buffer, the more; and as much as needed if it would otherwise run dry.
     let low = 0.4 * min(buffer.size, buffer.refill * goal.framesPerSecond)
     let usual = Self.usualExtra * min(max((low - before + expected) / low, 0), 1)
     let needed = 6 * log2(expected / max(before - 0.1 * buffer.size, 1))
@@ -117,8 +118,8 @@ struct SharedRateControl {
     return pending[index].extra
   }
 
-  /// One decibel and a half, or three of pictures that are hard to code; six times that rather than a buffer
-  /// that runs dry.
+  /// 3 steps cost 1.5 dB, or 3 dB in pictures that are hard to encode. Six times as many are
+  /// preferable to a buffer that runs dry.
   private static let usualExtra = 3.0
   private static let largestExtra = 18.0
 
@@ -127,10 +128,10 @@ struct SharedRateControl {
     return index >= 0 && index < Int64(pending.count) ? Int(index) : nil
   }
 
-  /// What the bits of a picture are multiplied by where its QP is higher by `steps`.
+  /// Returns the factor for the bits of a picture whose QP is raised by `steps`.
   private static func scale(_ steps: Double) -> Double { exp2(-steps / 6) }
 
-  /// What a picture took, or will probably take.
+  /// Returns the bits of a picture, actual or expected.
   private func bits(_ picture: Pending) -> (base: Double, dependent: Double) {
     let base =
       picture.base?.bits
@@ -149,27 +150,29 @@ struct SharedRateControl {
         ? min(costs.keyframeDistance, 10 * goal.framesPerSecond) : nil)
   }
 
-  /// How the stream will stand behind those first `count` pictures that are inside, or all.
+  /// Returns the account after the first `count` pending pictures, or after all of them.
   private func forecast(upTo count: Int = .max) -> RateAccount {
     var account = settled
     for picture in pending.prefix(count) { add(picture, to: &account) }
     return account
   }
 
-  /// - Parameter account: how the stream will stand in front of the picture.
+  /// Returns the QP offset of a picture.
+  ///
+  /// - Parameter account: the expected account before the picture.
   private func offset(_ account: RateAccount, index: Int) -> Double {
     let second = goal.framesPerSecond
     let ahead =
       goal.plan?.pictures(from: index, count: Int(second)) ?? (weight: 1, share: 1)
     var allowed = Double.infinity
     if let target = goal.target.map({ $0 * ahead.share }) {
-      // A debt is paid within five seconds, and what was left over is spent within two; faster at the
-      // start, of which nothing was known, and before a known end.
+      // A debt is paid back within five seconds, and a credit is spent within two; faster at the
+      // start, when nothing was known, and before a known end.
       let longest = (account.debt > account.loan ? 5 : 2) * second
       let usual = min(max(Double(index) / 2, 1.5 * second), longest)
       let horizon =
         goal.plan.map { min(max(Double($0.pictureCount - index), second), longest) } ?? usual
-      // What was left over may nearly double the rate, as far as the buffer has it: QPs then go down by five.
+      // A credit may nearly double the rate, as far as the buffer allows: QPs then drop by five.
       let wanted = target - (account.debt - account.loan) / horizon
       allowed = min(max(wanted, 0.5 * target), 1.8 * target)
     }
@@ -183,23 +186,24 @@ struct SharedRateControl {
   }
 }
 
-/// What each picture costs, as measured, and how much of the target rate it is to take by that.
+/// The measured cost of each picture, and the share of the target rate that it is given.
 struct RatePlan: Sendable {
-  /// What a picture costs at one quality against the mean of all, in display order.
+  /// The cost of each picture at constant quality, relative to the mean, in display order.
   private let weights: [Double]
-  /// What it may take against the mean: as `weights`, but no more in a stretch than the buffer lets through.
+  /// The allowance of each picture, relative to the mean: like `weights`, but no stretch gets more
+  /// than the buffer allows.
   private let shares: [Double]
 
   var pictureCount: Int { weights.count }
 
   /// - Parameters:
-  ///   - weights: more than 0; their mean is 1.
-  ///   - peak: the rate at which the buffer fills, against the target rate; from 1.
-  ///   - window: how many pictures the buffer evens out.
+  ///   - weights: greater than 0; their mean is 1.
+  ///   - peak: the rate at which the buffer fills, relative to the target rate; at least 1.
+  ///   - window: the number of pictures over which the buffer evens out the rate.
   init(weights: [Double], peak: Double, window: Int) {
     self.weights = weights
     var shares = weights
-    // What one stretch cannot take goes to the others, which may then be too large themselves.
+    // The excess of one stretch goes to the others, which may then exceed the limit themselves.
     for _ in 0..<8 {
       let means = Self.means(shares, window)
       shares = zip(shares, means).map { $0 * min(1, 0.95 * peak / $1) }
@@ -209,7 +213,7 @@ struct RatePlan: Sendable {
     self.shares = shares
   }
 
-  /// The mean of `values` around each of them.
+  /// Returns the mean of the `window` values around each of `values`.
   private static func means(_ values: [Double], _ window: Int) -> [Double] {
     var sums = [0.0]
     for value in values { sums.append((sums.last ?? 0) + value) }
@@ -219,7 +223,7 @@ struct RatePlan: Sendable {
     }
   }
 
-  /// The means of `count` pictures, or those that there are; 1 behind the last.
+  /// Returns the means of `count` pictures, or of those that are left; 1 after the last.
   func pictures(from index: Int, count: Int) -> (weight: Double, share: Double) {
     guard weights.indices.contains(index) else { return (1, 1) }
     let range = index..<min(index + max(count, 1), weights.count)
@@ -230,26 +234,26 @@ struct RatePlan: Sendable {
   }
 }
 
-/// The decoder's buffer of coded pictures (H.265 Annex C): it fills at a constant rate, up to its size, and
-/// each access unit is taken out at once. All in bits.
+/// The decoder's coded picture buffer (H.265 Annex C): it fills at a constant rate, up to its size,
+/// and each access unit is removed at once. All values are in bits.
 struct VideoBufferModel {
   let size: Double
-  /// What comes in from one picture to the next.
+  /// The input from one picture to the next.
   let refill: Double
-  /// What is inside before the next access unit is taken out; below 0 where one came too late.
+  /// The fullness before the next access unit is removed; below 0 if one came too late.
   private(set) var fill: Double
 
-  /// Where x265 lets a buffer begin, by its size.
+  /// The initial fullness in x265, relative to the size.
   private static let initialFill = 0.9
 
   init(_ buffer: RateControl.VideoBuffer, framesPerSecond: Double) {
     refill = Double(buffer.maximumRate) * 1000 / framesPerSecond
-    // As x265 has it: no smaller than what comes in for one picture.
+    // As in x265, at least the input of one picture.
     size = max(Double(buffer.size) * 1000, refill)
     fill = Self.initialFill * size
   }
 
-  /// Takes an access unit out, and fills up to the next.
+  /// Removes an access unit, and fills the buffer up to the next.
   mutating func remove(_ bits: Double) {
     fill = max(min(size, fill - bits + refill), -size)
   }

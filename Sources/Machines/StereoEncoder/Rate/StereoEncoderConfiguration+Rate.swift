@@ -9,13 +9,13 @@ import StereoVideo
 #endif
 
 extension StereoEncoderConfiguration {
-  /// Of one eye; 30 where the rate varies.
+  /// Pictures of one eye per second; 30 if the rate varies.
   var framesPerSecond: Double {
     frameRate.map { Double($0.numerator) / Double($0.denominator) } ?? 30
   }
 
-  /// The rate control of both eyes, for the pictures from `firstFrame` on; nil where each eye has a
-  /// constant quality of its own. After `validate()`.
+  /// Returns the rate control of both eyes from `firstFrame` on; nil if each eye has a constant
+  /// quality of its own. To be called after `validate()`.
   func sharedRateControl(firstFrame: Int64) -> SharedRateControl? {
     guard rateControl.isShared else { return nil }
     let goal = SharedRateControl.Goal(
@@ -33,12 +33,12 @@ extension StereoEncoderConfiguration {
     return SharedRateControl(goal, costs: costs, firstFrame: firstFrame)
   }
 
-  /// x265's options for the rate of one of the eyes.
+  /// Returns x265's options for the rate of one eye.
   func rateOptions(dependent: Bool) -> [(name: String, value: String)] {
     let offset = dependent ? dependentEyeQualityOffset : 0
     let factor = [("crf", "\(min(max(rateFactor + offset, 0), 51))")]
     guard let buffer = rateControl.effectiveBuffer else { return factor }
-    // x265 counts bits in 32-bit numbers.
+    // x265 counts bits in 32-bit integers.
     func limits(rate: Double, size: Double) -> [(name: String, value: String)] {
       let part = { (both: Int, share: Double) in
         "\(Int(min(max((Double(both) * share).rounded(), 1), 2_000_000)))"
@@ -51,17 +51,17 @@ extension StereoEncoderConfiguration {
       return factor
         + limits(
           rate: min(baseRoom(buffer) * (1 - dependentShare), 1),
-          // The dependent eye's pictures take a little more at times than their share.
+          // The dependent eye's pictures sometimes take slightly more than their share.
           size: 0.9 * (1 - dependentShare))
     }
-    // The dependent eye's QPs keep to the buffer. Its encoder has a wide one because x265 4.1 and 4.2 choose
-    // frame types otherwise where there is none; with keyframes that are thrown away it would run dry. The
-    // rate decides the level in the stream.
+    // The QPs already keep the dependent eye within the buffer. Its encoder gets a wide one because
+    // x265 4.1 and 4.2 choose different frame types without one; discarded keyframes would make it
+    // run dry. The rate determines the level in the stream.
     return factor
       + (interViewPrediction == .none ? limits(rate: 1.25 * dependentShare, size: 8) : [])
   }
 
-  /// The base eye's CRF, which has offsets on top in a shared rate control.
+  /// The base eye's CRF, to which a shared rate control adds offsets.
   private var rateFactor: Double {
     switch rateControl {
     case .quality(let factor, _): return factor
@@ -72,9 +72,10 @@ extension StereoEncoderConfiguration {
     }
   }
 
-  /// By how much the base eye may exceed its expected share of the rate at which the buffer fills. Where
-  /// that is hardly more than the target rate, an eye that needs more than expected could else not
-  /// have it; a buffer of a second lets the QPs of both eyes make up for it.
+  /// Returns the factor by which the base eye may exceed its expected share of the rate at which
+  /// the buffer fills. If that rate is hardly above the target, an eye that needs more than
+  /// expected could not get it otherwise; with a buffer of one second, the QPs of both eyes
+  /// compensate for it.
   private func baseRoom(_ buffer: RateControl.VideoBuffer) -> Double {
     guard case .bitrate(let rate, _) = rateControl else { return 1 }
     let peak = Double(buffer.maximumRate) / Double(rate)
@@ -82,7 +83,7 @@ extension StereoEncoderConfiguration {
     return 1 + 0.45 * min(max(3 - 2 * peak, 0), 1) * pow(min(seconds, 1), 3)
   }
 
-  /// How the second of two passes is to spend its bitrate.
+  /// The distribution of the bitrate in the second of two passes; nil otherwise.
   private var plan: RatePlan? {
     guard let measurement, case .bitrate(let rate, _) = rateControl,
       let buffer = rateControl.effectiveBuffer
@@ -93,20 +94,21 @@ extension StereoEncoderConfiguration {
       window: Int(min(seconds * framesPerSecond, 1e6)))
   }
 
-  /// Of both eyes, for a picture; nil for a constant quality.
+  /// Bits for a picture of both eyes; nil for a constant quality.
   var targetBits: Double? {
     guard case .bitrate(let rate, _) = rateControl else { return nil }
     return Double(rate) * 1000 / framesPerSecond
   }
 
-  /// A guess of what a picture of both eyes costs: like simple video of 1920x1080 that takes 2 Mbit/s an eye
-  /// at CRF 28. Of what costs more, the buffer lets the first second through.
+  /// Returns a guess of the bits for a picture of both eyes: like simple video of 1920x1080 that
+  /// takes 2 Mbit/s per eye at CRF 28. Costlier video may exceed the target for the first second,
+  /// within the buffer.
   private func expectedBits(rateFactor: Double) -> Double {
     let size = pow(Double(width) * Double(height) / (1920 * 1080), 0.75)
     return 70_000 * size * exp2((28 - rateFactor) / 6) / (1 - dependentShare)
   }
 
-  /// How much of both eyes' bits the dependent eye's will probably be: six steps of QP halve them.
+  /// The expected share of the dependent eye in the bits of both: six steps of QP halve them.
   private var dependentShare: Double {
     if let measurement { return measurement.dependentShare }
     let ratio = exp2(-dependentEyeQualityOffset / 6) * (interViewPrediction == .none ? 1 : 0.75)

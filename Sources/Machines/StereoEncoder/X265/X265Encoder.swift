@@ -2,21 +2,20 @@
 
 import CX265
 
-/// By what the QP of a picture differs from x265's own choice.
+/// How the QP of a picture differs from x265's own choice.
 package struct PictureQP: Equatable, Sendable {
-  /// In place of x265's choice, before what adaptive quantization adds; nil for x265's choice.
+  /// Replaces x265's choice, before adaptive quantization; nil for x265's choice.
   package var forced: Int?
-  /// Added to all blocks, in an encoder that was made for it.
+  /// Added to all blocks; takes effect only in an encoder opened with `takesOffsets`.
   package var offset = 0.0
 
   /// x265's own choice.
   package static let automatic = PictureQP()
 
-  /// The highest QP that x265 takes; above 51, which is the highest of H.265, decisions get
-  /// coarser.
+  /// The highest QP that x265 accepts. Above 51, the highest of H.265, decisions get coarser.
   static let highest = 69.0
 
-  /// The nearest whole QP, and what is left of `value` as an offset.
+  /// Returns the nearest whole QP, with the remainder of `value` as offset.
   static func following(_ value: Double) -> PictureQP {
     guard value.isFinite else { return .automatic }
     let forced = min(max(value, 0), highest).rounded()
@@ -24,19 +23,19 @@ package struct PictureQP: Equatable, Sendable {
   }
 }
 
-/// An `x265_param`, with the values of a preset to begin with.
+/// An `x265_param`, initialized from a preset.
 package final class X265Parameters {
   let library: X265Library
   fileprivate let handle: OpaquePointer
   private var functions: cx265_adapter { library.adapter.functions.pointee }
 
-  /// - Throws: `setting` if x265 has no such preset or tune, or there is no memory.
+  /// - Throws: `setting` if x265 has no such preset or tune, or memory runs out.
   package init(_ library: X265Library, preset: String, tune: String?) throws(StereoEncoderError) {
     guard
       let handle = library.adapter.functions.pointee.parameters_new(library.handle, preset, tune)
     else {
       throw .setting(
-        name: "preset", reason: "x265 does not take \(preset) with tune \(tune ?? "none")")
+        name: "preset", reason: "x265 does not accept preset \(preset) with tune \(tune ?? "none")")
     }
     self.library = library
     self.handle = handle
@@ -46,7 +45,9 @@ package final class X265Parameters {
     functions.parameters_free(handle)
   }
 
-  /// Sets an option as x265's command line does; a value of nil switches it on.
+  /// Sets an option as x265's command line does; a nil value switches it on.
+  ///
+  /// - Throws: `unknownOption` or `optionValue`.
   package func parse(_ name: String, _ value: String?) throws(StereoEncoderError) {
     switch X265Library.making({ functions.parameters_parse(handle, name, value) }) {
     case 0: return
@@ -55,58 +56,57 @@ package final class X265Parameters {
     }
   }
 
-  /// By x265.h's names.
+  /// The parameters in use, named as in x265.h.
   var values: cx265_values { functions.parameters_values(handle) }
 }
 
 /// An `x265_encoder`.
 ///
-/// Used by one thread at a time.
+/// Must be used by one thread at a time.
 package final class X265Encoder {
-  /// One coded picture as x265 gave it.
+  /// A coded picture as x265 returned it.
   package struct CodedPicture: Sendable {
-    /// The number that the picture was given with.
+    /// The number that the picture was submitted with.
     package let pts: Int64
     package let type: PictureType
     package let units: CodedUnits
     /// The mean QP of its blocks, at most 51.
     package let averageQP: Double
-    /// The rate factor (CRF) that it was coded at, in an encoder of a constant one: a video buffer
-    /// can raise it.
+    /// The rate factor (CRF) used, in an encoder with a constant one; a video buffer can raise it.
     package let rateFactor: Double
-    /// Before what adaptive quantization and `PictureQP.offset` add; nil if it is not asked for.
+    /// The QP before adaptive quantization and `PictureQP.offset`; nil if it was not requested.
     var rateControlQP: RateControlQP?
-    /// What a decoder makes of it, if that is kept.
+    /// The decoded picture; nil if it is not kept.
     var reconstruction: Picture?
-    /// The P picture that takes its place, predicted from the base eye's keyframe.
+    /// The P picture that replaces this one, predicted from the base eye's keyframe.
     var predicted: CodedUnits?
   }
 
-  /// The frame type, in x265.h's numbers.
+  /// The picture type, with x265.h's numbers.
   package enum PictureType: Int32 {
     case auto, idr, i, p, referencedB, b
   }
 
-  /// x265 could not go on, and must not be called again.
+  /// A failure of x265, after which it must not be called again.
   package struct Failure: Error {
     package let reason: String
   }
 
-  /// What x265 made of its parameters, which is not always what it was given.
+  /// The parameters as adjusted by x265.
   package let parameters: X265Parameters
   private let handle: OpaquePointer
   private var functions: cx265_adapter { parameters.library.adapter.functions.pointee }
   private let kept: Set<PictureType>
   private let reconstructions: PicturePool
-  /// A QP offset for each block, all the same; nil if no picture has one.
+  /// A QP offset for each block, all equal; nil if pictures have none.
   private let offsets: UnsafeMutableBufferPointer<Float>?
 
-  /// - Parameters:
-  ///   - kept: of which types of picture the reconstruction is kept.
-  ///   - takesOffsets: whether pictures may have a `PictureQP.offset`, which takes adaptive
-  ///     quantization.
+  /// Opens an encoder; nil if x265 refuses the parameters.
   ///
-  /// Nil if x265 refuses the parameters.
+  /// - Parameters:
+  ///   - kept: types of pictures whose reconstruction is kept.
+  ///   - takesOffsets: whether pictures may have a `PictureQP.offset`, which requires adaptive
+  ///     quantization.
   package init?(
     _ parameters: X265Parameters, keepingReconstructions kept: Set<PictureType> = [],
     takesOffsets: Bool = false
@@ -128,8 +128,7 @@ package final class X265Encoder {
       offsets = nil
       return
     }
-    // x265 reads one for each block of 16x16 samples, or 8x8, of the picture and what fills its
-    // edges.
+    // x265 reads one for each block of 16x16 or 8x8 samples, in the picture and its padding.
     let offsets = UnsafeMutableBufferPointer<Float>.allocate(
       capacity: (width / 8 + 8) * (height / 8 + 8))
     offsets.initialize(repeating: 0)
@@ -141,7 +140,7 @@ package final class X265Encoder {
     functions.encoder_close(handle)
   }
 
-  /// Hands one picture over, which x265 copies; returns the next coded picture if one is ready.
+  /// Submits a picture, which x265 copies; returns the next coded picture if one is ready.
   package func encode(
     _ picture: Picture, pts: Int64, type: PictureType, qp: PictureQP = .automatic
   ) throws(Failure) -> CodedPicture? {
@@ -155,7 +154,7 @@ package final class X265Encoder {
     return try withExtendedLifetime(picture.owner) { () throws(Failure) in try advance(&input) }
   }
 
-  /// The next coded picture after the last input; nil when there are no more.
+  /// Returns the next coded picture after the last input; nil when there are no more.
   package func flush() throws(Failure) -> CodedPicture? {
     try advance(nil)
   }
@@ -166,7 +165,7 @@ package final class X265Encoder {
     guard result >= 0 else { throw Failure(result) }
     guard result > 0 else { return nil }
     guard let type = PictureType(rawValue: coded.type) else {
-      throw Failure(reason: "x265 gave a picture of type \(coded.type)")
+      throw Failure(reason: "x265 returned a picture of unknown type \(coded.type)")
     }
     return CodedPicture(
       pts: coded.pts, type: type, units: CodedUnits(coded.units), averageQP: coded.average_qp,
@@ -174,7 +173,7 @@ package final class X265Encoder {
       reconstruction: kept.contains(type) ? reconstruction(coded.reconstruction) : nil)
   }
 
-  /// A copy of the picture that was given last, which x265 will use for another.
+  /// Returns a copy of the decoded picture, whose memory x265 uses again.
   private func reconstruction(_ planes: cx265_planes) -> Picture? {
     func plane(_ address: UnsafeRawPointer?, _ stride: Int32) -> Picture.Plane? {
       address.map { .init(address: $0, stride: Int(stride)) }
@@ -186,21 +185,21 @@ package final class X265Encoder {
     return reconstructions.copy(luma, cb, cr)
   }
 
-  /// The parameter sets that the coded pictures need, as NAL units.
+  /// Returns the parameter sets of the coded pictures, as NAL units.
   package func parameterSets() throws(Failure) -> [[UInt8]] {
     var units = cx265_units()
     let result = functions.encoder_headers(handle, &units)
     guard result >= 0 else { throw Failure(result) }
-    guard units.count > 0 else { throw Failure(reason: "x265 gave no parameter sets") }
+    guard units.count > 0 else { throw Failure(reason: "x265 returned no parameter sets") }
     let coded = CodedUnits(units)
     return coded.nalUnits.map { Array(coded.bytes[$0]) }
   }
 
-  /// Of all that the encoder has made until now.
+  /// Statistics of all pictures encoded so far.
   var statistics: cx265_statistics { functions.encoder_statistics(handle) }
 
-  /// In dB, over all planes of all pictures so far; nil unless the parameters have `psnr` and
-  /// `log-level=info`: x265 measures only what it also prints.
+  /// PSNR in dB, over all planes of all pictures so far; nil unless the parameters have `psnr` and
+  /// `log-level=info`, because x265 measures only what it also prints.
   package var psnr: Double? {
     let psnr = statistics.psnr
     return psnr > 0 ? psnr : nil
@@ -208,11 +207,11 @@ package final class X265Encoder {
 }
 
 extension X265Encoder.Failure {
-  /// - Parameter code: below 0.
+  /// - Parameter code: a result below 0.
   init(_ code: Int32) {
     switch code {
-    case CX265_NO_MEMORY: reason = "there is no memory"
-    case CX265_SCATTERED: reason = "x265 gave NAL units that are not one after the other"
+    case CX265_NO_MEMORY: reason = "out of memory"
+    case CX265_SCATTERED: reason = "x265 returned NAL units that are not contiguous"
     default: reason = "x265 failed with code \(code)"
     }
   }

@@ -9,31 +9,31 @@ import Synchronization
   import Glibc
 #endif
 
-/// What encodes with one `libx265.so.N`: the functions that CX265.c makes of one `x265.h`.
+/// The functions that CX265.c compiles against one `x265.h`, to encode with one `libx265.so.N`.
 ///
-/// This program has them inside if `x265.h` was there when it was built. Others are in files, which
-/// the packages and `make x265-adapter` install.
+/// This program contains an adapter if `x265.h` was available when it was built. Others are in
+/// files, which the packages and `make x265-adapter` install.
 package struct X265Adapter: @unchecked Sendable {
-  /// Constant, and there for as long as the process.
+  /// Constant, and valid for the lifetime of the process.
   let functions: UnsafePointer<cx265_adapter>
 
   /// `X265_BUILD`, the number in the file name of its libx265.
   package var build: Int32 { functions.pointee.build }
-  /// Of its libx265, such as `libx265.so.199`.
+  /// The file name of its libx265, such as `libx265.so.199`.
   fileprivate var libraryName: String { String(cString: functions.pointee.file_name) }
 
   private init(functions: UnsafePointer<cx265_adapter>) {
     self.functions = functions
   }
 
-  /// The one inside this program; nil if that was built without `x265.h`.
+  /// The adapter inside this program; nil if it was built without `x265.h`.
   package static var builtIn: X265Adapter? {
     cx265_get_adapter().map(X265Adapter.init(functions:))
   }
 
   /// Opens a file, which stays open.
   ///
-  /// - Throws: `library` if it is no adapter, or one for another version of gst-spatial.
+  /// - Throws: `library` if it is not an adapter, or one for another version of gst-spatial.
   package init(file: String) throws(StereoEncoderError) {
     guard let handle = dlopen(file, RTLD_NOW | RTLD_LOCAL) else {
       throw .library(dlerror().map { String(cString: $0) } ?? "\(file) cannot be opened")
@@ -43,22 +43,22 @@ package struct X265Adapter: @unchecked Sendable {
       let functions = unsafeBitCast(symbol, to: Getter.self)(),
       functions.pointee.abi == CX265_ABI
     else {
-      throw .library("\(file) is not made for this version of gst-spatial")
+      throw .library("\(file) was made for another version of gst-spatial")
     }
     self.functions = functions
   }
 }
 
-/// Where the files of adapters are.
+/// The locations of adapters in files.
 private enum X265AdapterFiles {
-  /// The only one that is to be used, if the environment names it.
+  /// The only adapter to be used, if the environment names one.
   static var chosen: String? { getenv("GST_SPATIAL_X265_ADAPTER").map { String(cString: $0) } }
 
-  /// The installed ones, that for the newest libx265 first.
+  /// The installed adapters, that for the newest libx265 first.
   static var installed: [String] { folders.lazy.map(files).first { !$0.isEmpty } ?? [] }
 
-  /// Where `make install` puts them: beside the folder of the plugin, or, for a program that has
-  /// the elements linked in, below the `lib` beside its `bin`.
+  /// The folders in which `make install` puts them: next to the folder of the plugin, or, for a
+  /// program with the elements linked in, below the `lib` next to its `bin`.
   private static var folders: [String] {
     guard let file = ownFile else { return [] }
     let parts = file.split(separator: "/", omittingEmptySubsequences: false)
@@ -77,7 +77,7 @@ private enum X265AdapterFiles {
     private static let libraryFolders = ["lib", "lib64", "lib/aarch64-linux-gnu"]
   #endif
 
-  /// The plugin or the program that this code is in, without symbolic links.
+  /// The path of the plugin or program that contains this code, with symbolic links resolved.
   private static var ownFile: String? {
     guard let name = cx265_own_file().map({ String(cString: $0) }),
       let path = realpath(name.contains("/") ? name : "/proc/self/exe", nil)
@@ -86,7 +86,7 @@ private enum X265AdapterFiles {
     return String(cString: path)
   }
 
-  /// `x265-216.so`, `x265-215.so` and so on.
+  /// Returns the adapters in a folder: `x265-216.so`, `x265-215.so` and so on.
   private static func files(in folder: String) -> [String] {
     guard let directory = opendir(folder) else { return [] }
     defer { closedir(directory) }
@@ -102,25 +102,25 @@ private enum X265AdapterFiles {
   }
 }
 
-/// libx265, as the encoder of one bit depth: Debian's libx265 holds one for each.
+/// libx265 for one bit depth: Debian's libx265 contains an encoder for each.
 ///
-/// It is loaded when the first encoder is made, so that nothing else needs it or pays for it, and
-/// stays.
+/// It is loaded when the first encoder is created, so that nothing else requires it or pays for it,
+/// and never unloaded.
 package struct X265Library: @unchecked Sendable {
   package let adapter: X265Adapter
-  /// For this bit depth: constant, and there for as long as the process.
+  /// x265's functions for this bit depth: constant, and valid for the lifetime of the process.
   let handle: OpaquePointer
-  /// Of the samples of its encoders.
+  /// The bit depth of its encoders' samples.
   let bitDepth: Int
 
   /// `X265_BUILD`
   package var build: Int32 { adapter.build }
 
-  /// Takes the first libx265 that can be used: that whose header was there when this was built,
+  /// Loads the first libx265 that can be used: that whose header was available when this was built,
   /// then those of the installed adapters. The environment variable `GST_SPATIAL_X265_ADAPTER`
   /// names the only adapter to be used.
   ///
-  /// - Throws: `library` if there is none; the reason says what is missing, and how to get it.
+  /// - Throws: `library` if there is none; the message says what is missing and how to get it.
   package init(bitDepth: Int) throws(StereoEncoderError) {
     if let file = X265AdapterFiles.chosen {
       try self.init(bitDepth: bitDepth, builtIn: nil, files: [file])
@@ -131,7 +131,7 @@ package struct X265Library: @unchecked Sendable {
   }
 
   /// - Parameters:
-  ///   - builtIn: is tried first.
+  ///   - builtIn: the adapter to be tried first.
   ///   - files: adapters; each is opened only if none before it can be used.
   package init(
     bitDepth: Int, builtIn: X265Adapter?, files: [String]
@@ -156,14 +156,14 @@ package struct X265Library: @unchecked Sendable {
     self.bitDepth = bitDepth
   }
 
-  /// Making parameters and encoders writes to what all encoders of the process share, without a
-  /// lock.
+  /// Creating parameters and encoders writes to memory that all encoders of the process share,
+  /// without a lock.
   private static let making = Mutex(())
 
-  /// Does `body` while no other thread is in here.
+  /// Runs `body` while no other thread does.
   ///
-  /// Numbers in options have a decimal point, whatever the locale of the process: x265 would read
-  /// them as the locale says.
+  /// x265 reads numbers in options as the locale says; `body` runs in a locale with a decimal
+  /// point.
   static func making<Result: Sendable>(_ body: () -> Result) -> Result {
     making.withLock { _ in
       let plain = newlocale(LC_NUMERIC_MASK, "C", nil)
@@ -177,9 +177,9 @@ package struct X265Library: @unchecked Sendable {
   }
 }
 
-/// What was found instead of a libx265 that can be used.
+/// The reasons why no libx265 can be used.
 private struct X265Search {
-  /// File names of libraries that are not there.
+  /// File names of libraries that were not found.
   private var absent: [String] = []
   private var problems: [String] = []
 
@@ -212,11 +212,11 @@ private struct X265Search {
     return nil
   }
 
-  /// What is missing, and how to get it.
+  /// Returns what is missing and how to get it.
   ///
-  /// - Parameter hasAdapters: whether there is anything that could use a libx265.
+  /// - Parameter hasAdapters: whether there is any adapter.
   func failure(hasAdapters: Bool) -> String {
-    let start = "libx265, which encodes,"
+    let start = "libx265, the encoder,"
     let header = "x265.h (Debian: apt install libx265-dev)"
     let make = "run 'make x265-adapter' in the sources of gst-spatial"
     guard hasAdapters else {
@@ -228,7 +228,7 @@ private struct X265Search {
       return "\(start) cannot be used: \(problems.joined(separator: "; ")). \(another)"
     }
     let packages = absent.map { $0.replacing("libx265.so.", with: "libx265-") }
-    return "\(start) is not installed: there is no \(absent.joined(separator: ", nor ")). "
+    return "\(start) is not installed (tried: \(absent.joined(separator: ", "))). "
       + "Install \(packages.joined(separator: " or ")) (the names of Debian's packages). \(another)"
   }
 }
