@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MPL-2.0
 # Installs gst-spatial from its tarball.
 #   ./install.sh [--prefix /usr/local]               installs
-#   ./install.sh [--prefix /usr/local] --uninstall   takes everything away again
+#   ./install.sh [--prefix /usr/local] --uninstall   removes everything it installed
 set -eu
 cd "$(dirname "$0")"
 prefix=/usr/local
@@ -23,20 +23,20 @@ if [ -n "$remove" ]; then
     lib/gst-spatial; do
     rmdir "$prefix/$folder" 2>/dev/null || :
   done
-  echo "gst-spatial is gone from $prefix"
+  echo "gst-spatial has been removed from $prefix"
   exit 0
 fi
 missing=$(LC_ALL=C ldd bin/gst-spatial lib/gstreamer-1.0/libgstspatial.so 2>&1 |
   grep -E 'not found' | sed 's/^[[:space:]]*//' | sort -u || :)
 if [ -n "$missing" ]; then
-  echo "install.sh: libraries are missing here:" >&2
+  echo "install.sh: these libraries are missing:" >&2
   echo "$missing" | sed 's/^/  /' >&2
   echo "GStreamer 1.22 or newer with its base plugins, libyaml, and glibc 2.36 or newer are needed." >&2
   exit 1
 fi
 for file in $files; do
   mkdir -p "$prefix/$(dirname "$file")"
-  # Beside the old file and then in its place: a running program keeps the one it has.
+  # Written under another name, then renamed: a running program keeps the old file.
   cp "$file" "$prefix/$file.new"
   mv -f "$prefix/$file.new" "$prefix/$file"
 done
