@@ -130,7 +130,7 @@ struct ServeCommandTests {
   @Test(
     "nginx as a proxy adds encryption, HTTP/2 and compression, without latency",
     .enabled(if: nginx != nil, "nginx is neither installed nor in .build"))
-  func behindNginx() async throws {
+  func throughNginx() async throws {
     let stream = try stream(seconds: 6)
     try await waitForFile("live/main.m3u8")
     let server = try Command.start(["serve", "live", "--port", "0"], in: folder)

@@ -129,7 +129,7 @@ final class StereoDecoder {
     try BuiltPlugin.require()
     left = try #require(Harness("mvhevcdec", sourcePad: "left"))
     right = try #require(Harness(sharing: left, sourcePad: "right"))
-    for harness in [left, right] { harness.takeVideoMeta() }
+    for harness in [left, right] { harness.proposeVideoMeta() }
     // A harness starts its element at once.
     left.element.setState(.null)
     left.element.set("view", view)

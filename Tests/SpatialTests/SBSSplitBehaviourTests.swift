@@ -29,7 +29,7 @@ struct SBSSplitBehaviourTests {
 
   @Test("if the peers accept GstVideoMeta, both eyes are the packed frame's own memory")
   func references() throws {
-    for harness in [left, right] { harness.takeVideoMeta() }
+    for harness in [left, right] { harness.proposeVideoMeta() }
     left.play()
     left.setSourceCaps(Self.caps)
     let packed = frame()
@@ -49,7 +49,7 @@ struct SBSSplitBehaviourTests {
 
   @Test("if a peer does not accept GstVideoMeta, only its eye is a copy, tightly packed")
   func copies() throws {
-    left.takeVideoMeta()
+    left.proposeVideoMeta()
     left.play()
     left.setSourceCaps(Self.caps)
     let packed = frame()
@@ -68,7 +68,7 @@ struct SBSSplitBehaviourTests {
     "frame by frame, a peer without GstVideoMeta gets frames with the layout of their caps",
     arguments: [true, false])
   func frameByFrame(takesReferences: Bool) throws {
-    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    if takesReferences { for harness in [left, right] { harness.proposeVideoMeta() } }
     left.element.setState(.null)
     left.element.set("input-mode-override", "none")
     left.play()
@@ -108,7 +108,7 @@ struct SBSSplitBehaviourTests {
 
   @Test("times, flags and metas pass; metas of the picture's place do not")
   func header() throws {
-    left.takeVideoMeta()
+    left.proposeVideoMeta()
     left.play()
     left.setSourceCaps(Self.caps)
     let packed = frame(at: 120_000_000)
@@ -144,7 +144,7 @@ struct SBSSplitBehaviourTests {
     "a frame that is smaller than its caps or its meta is an error, as reference and as copy",
     arguments: ["GRAY8", "RGB", "I420", "NV12", "I420_10LE"], [true, false])
   func cutOff(format: String, takesReferences: Bool) throws {
-    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    if takesReferences { for harness in [left, right] { harness.proposeVideoMeta() } }
     let caps = "video/x-raw,format=\(format),width=64,height=16,framerate=25/1"
     let info = try #require(Caps(parsing: caps).flatMap { VideoInfo($0) })
     // Within the last plane, at its last byte, and before it.
@@ -166,7 +166,7 @@ struct SBSSplitBehaviourTests {
 
   @Test("a frame in several memories is split, too", arguments: [true, false])
   func severalMemories(takesReferences: Bool) throws {
-    if takesReferences { for harness in [left, right] { harness.takeVideoMeta() } }
+    if takesReferences { for harness in [left, right] { harness.proposeVideoMeta() } }
     left.play()
     left.setSourceCaps(Self.caps)
     let whole = frame()
@@ -230,7 +230,7 @@ struct SBSSplitBehaviourTests {
 
   @Test("a meta with too few planes is an error")
   func planesMissing() throws {
-    left.takeVideoMeta()
+    left.proposeVideoMeta()
     left.play()
     left.setSourceCaps(Self.caps)
     let packed = frame()
@@ -388,7 +388,7 @@ struct SBSSplitBehaviourTests {
     left.setSourceCaps(Self.caps)
     #expect(left.push(frame()) == .ok)
     #expect(try #require(left.pull()).videoLayout == nil)
-    left.takeVideoMeta()
+    left.proposeVideoMeta()
     left.pushUpstream(Event(adopting: gst_event_new_reconfigure()))
     let packed = frame()
     #expect(left.push(packed) == .ok)

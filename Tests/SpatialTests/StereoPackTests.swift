@@ -47,7 +47,7 @@ struct StereoPackTests {
     "an eye's own frames have the layout of their caps for a peer without GstVideoMeta",
     arguments: ["left", "right", "frame-by-frame"], [false, true])
   func memory(mode: String, takesMeta: Bool) throws {
-    if takesMeta { left.takeVideoMeta() }
+    if takesMeta { left.proposeVideoMeta() }
     begin(mode)
     let eyes = [strided(1), strided(2)]
     let expected = try eyes.map(pixels)

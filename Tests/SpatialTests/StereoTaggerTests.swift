@@ -173,7 +173,7 @@ struct StereoTaggerTests {
   @Test("an ALLOCATION query gets downstream's answer")
   func allocation() throws {
     harness.element.set("eye", "left")
-    harness.takeVideoMeta()
+    harness.proposeVideoMeta()
     harness.play()
     harness.setSourceCaps(Self.raw)
     let sink = try #require(harness.element.staticPad("sink"))

@@ -57,7 +57,7 @@ public final class Harness: @unchecked Sendable {
   }
 
   /// Makes the harness's sink propose GstVideoMeta in ALLOCATION queries.
-  public func takeVideoMeta() {
+  public func proposeVideoMeta() {
     gst_harness_add_propose_allocation_meta(harness, gst_video_meta_api_get_type(), nil)
   }
 

@@ -25,12 +25,12 @@
 
 // x265 4.0, and builds of later sources until this was reverted, return an array of coded pictures,
 // one per layer; all others return a single one.
-#define GIVES_LAYERS \
+#define RETURNS_LAYER_ARRAY \
   __builtin_types_compatible_p( \
       __typeof__(((x265_api *)0)->encoder_encode), \
       int (*)(x265_encoder *, x265_nal **, uint32_t *, x265_picture *, x265_picture **))
 // The maximum number of layers in any build of x265 4.0.
-#define MOST_LAYERS 2
+#define MAX_LAYERS 2
 
 _Static_assert(
     CX265_TYPE_AUTO == X265_TYPE_AUTO && CX265_TYPE_IDR == X265_TYPE_IDR &&
@@ -186,7 +186,7 @@ static int32_t give(
   for (uint32_t index = 0; index < count; index++) {
     encoder->sizes[index] = nals[index].sizeBytes;
     if (index > 0 && nals[index].payload != nals[index - 1].payload + nals[index - 1].sizeBytes)
-      return CX265_SCATTERED;
+      return CX265_NOT_CONTIGUOUS;
   }
   *units = (cx265_units){
       .bytes = count > 0 ? nals[0].payload : NULL, .sizes = encoder->sizes, .count = count};
@@ -218,8 +218,8 @@ static int32_t encoder_encode(
   }
   x265_nal *nals = NULL;
   uint32_t count = 0;
-  x265_picture *outputs[MOST_LAYERS] = {encoder->output};
-  void *output = GIVES_LAYERS ? (void *)outputs : encoder->output;
+  x265_picture *outputs[MAX_LAYERS] = {encoder->output};
+  void *output = RETURNS_LAYER_ARRAY ? (void *)outputs : encoder->output;
   int result = encoder->api->encoder_encode(encoder->encoder, &nals, &count, input, output);
   if (result < 0) return result;
   if (result == 0 || count == 0) return 0;

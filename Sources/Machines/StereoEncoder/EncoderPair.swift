@@ -34,23 +34,23 @@ package final class EncoderPair {
   private var waiting: (base: [X265Encoder.CodedPicture], dependent: [X265Encoder.CodedPicture]) =
     ([], [])
   /// The maximum number of pictures queued for each encoder; two keep both busy.
-  static let longestQueue = 2
-  /// `longestQueue`, or 0 without latency.
+  static let maximumQueueLength = 2
+  /// `maximumQueueLength`, or 0 without latency.
   private let queueLength: Int
   /// The dependent eye's pictures that wait for the base eye's; nil if none has to wait.
-  private var held: HeldPictures?
+  private var held: PendingDependentPictures?
   /// The maximum number of pictures that go into an eye's encoder before the first comes out.
   private let eyeDelay: Int
   private let reorderDepth: Int
   /// Whether the dependent eye's encoder stays `eyeDelay` pictures after the base eye's, so that
   /// both always have work.
-  private var runsBehind: Bool
+  private var lagsBaseEye: Bool
   private var predictsKeyframes: Bool
   /// `X265_BUILD` of the libx265 in use.
   private let build: Int32
   private var configuration: StereoEncoderConfiguration
   /// The requested setting, before the abilities of this libx265 are considered.
-  private let wantedPrediction: StereoEncoderConfiguration.InterViewPrediction
+  private let requestedPrediction: StereoEncoderConfiguration.InterViewPrediction
   /// Nil if each eye has a constant quality of its own.
   private var control: SharedRateControl?
   /// Pictures since the last keyframe; starts so that the first picture becomes one.
@@ -59,7 +59,7 @@ package final class EncoderPair {
   private var pictureLimit = Int64.max
   /// The maximum number of pictures that go in before the first pair comes out. Rises if a change
   /// to a shared rate control makes the dependent eye wait for the base eye.
-  package var delay: Int { runsBehind ? 2 * eyeDelay + reorderDepth : eyeDelay }
+  package var delay: Int { lagsBaseEye ? 2 * eyeDelay + reorderDepth : eyeDelay }
   /// Parameter sets of predicted keyframes, as NAL units; empty if keyframes are not predicted.
   package let keyframeParameterSets: [[UInt8]]
 
@@ -77,7 +77,7 @@ package final class EncoderPair {
     let library = try X265Library(bitDepth: configuration.bitDepth)
     let build = library.build
     try EncoderOption.check(options, build: build)
-    wantedPrediction = configuration.interViewPrediction
+    requestedPrediction = configuration.interViewPrediction
     configuration.interViewPrediction = try configuration.effectivePrediction(build: build)
     let left = try EyeEncoder(
       eye: .left, library: library, configuration: configuration, options: options)
@@ -98,12 +98,12 @@ package final class EncoderPair {
     let (base, dependent) = baseEye == .left ? (left, right) : (right, left)
     keyframeParameterSets = dependent.predictor?.parameterSets ?? []
     // Without latency, each coded picture is waited for.
-    queueLength = configuration.tune == .zerolatency ? 0 : Self.longestQueue
+    queueLength = configuration.tune == .zerolatency ? 0 : Self.maximumQueueLength
     eyeDelay = max(left.delay, right.delay, 0) + queueLength
     predictsKeyframes = configuration.interViewPrediction == .keyframes
     control = configuration.sharedRateControl(firstFrame: 0)
-    runsBehind = predictsKeyframes || control != nil
-    held = runsBehind ? HeldPictures() : nil
+    lagsBaseEye = predictsKeyframes || control != nil
+    held = lagsBaseEye ? PendingDependentPictures() : nil
     self.configuration = configuration
     self.build = build
     self.base = try EyeThread(base)
@@ -142,7 +142,7 @@ package final class EncoderPair {
     }
     return try closingOnError { () throws(StereoEncoderError) in
       try takeBase(base.outcome(whenAtMost: queueLength))
-      feed(leaving: runsBehind ? eyeDelay : 0)
+      feed(leaving: lagsBaseEye ? eyeDelay : 0)
       try takeDependent(dependent.outcome(whenAtMost: queueLength))
       return try pairs()
     }
@@ -170,7 +170,7 @@ package final class EncoderPair {
   ) throws(StereoEncoderError) -> StereoEncoderConfiguration {
     var configuration = configuration
     configuration.rateControl = rateControl
-    configuration.interViewPrediction = wantedPrediction
+    configuration.interViewPrediction = requestedPrediction
     let prediction = try configuration.effectivePrediction(build: build)
     // Encoders opened without prediction have none for keyframes.
     configuration.interViewPrediction = keyframeParameterSets.isEmpty ? .none : prediction
@@ -186,8 +186,8 @@ package final class EncoderPair {
     predictsKeyframes = configuration.interViewPrediction == .keyframes
     control = configuration.sharedRateControl(firstFrame: timeline.nextFrame)
     if control != nil, held == nil {
-      held = HeldPictures()
-      runsBehind = true
+      held = PendingDependentPictures()
+      lagsBaseEye = true
     }
     base.submit(.restart(configuration))
     if held == nil {

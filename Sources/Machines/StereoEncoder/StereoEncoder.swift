@@ -25,7 +25,7 @@ public import StereoVideo
 public final class StereoEncoder {
   /// The maximum number of an eye's pictures that are still read after `encode` has returned, and
   /// so of the owners that are kept; see ``Picture/owner``.
-  public static let keptPictureCount = EncoderPair.longestQueue + 1
+  public static let keptPictureCount = EncoderPair.maximumQueueLength + 1
 
   /// The configuration, with the rate control of the last ``change(to:)``, which the encoder may
   /// not have reached yet.
@@ -36,7 +36,7 @@ public final class StereoEncoder {
   /// Pictures since the last keyframe; starts so that the first picture becomes one.
   private var keyframeAge: Int
   /// A change of the rate control that waits for the next keyframe.
-  private var wantedConfiguration: StereoEncoderConfiguration?
+  private var pendingConfiguration: StereoEncoderConfiguration?
 
   /// - Throws: `setting`, `unknownOption`, `optionValue` or `refusedOption` if the configuration is
   ///   invalid; `library` or `notOpened` if libx265 cannot be used or opens no encoder.
@@ -54,7 +54,7 @@ public final class StereoEncoder {
       sceneCuts = SceneCutDetector(
         width: configuration.width, height: configuration.height,
         bitDepth: configuration.bitDepth,
-        minimumDistance: configuration.leastKeyframeDistance)
+        minimumDistance: configuration.minimumRequiredKeyframeDistance)
     }
   }
 
@@ -76,14 +76,14 @@ public final class StereoEncoder {
     let isCut = sceneCuts?.isCut(configuration.baseEye == .left ? left.luma : right.luma) ?? false
     keyframeAge += 1
     let isChange =
-      wantedConfiguration != nil && keyframeAge >= configuration.leastKeyframeDistance
+      pendingConfiguration != nil && keyframeAge >= configuration.minimumRequiredKeyframeDistance
     let isKeyframe = forceKeyframe || isCut || isChange
     if isKeyframe || keyframeAge >= configuration.keyframeDistance {
       keyframeAge = 0
-      sceneCuts?.keyframeWasPlaced()
-      if let configuration = wantedConfiguration {
+      sceneCuts?.noteKeyframe()
+      if let configuration = pendingConfiguration {
         pair.restart(configuration)
-        wantedConfiguration = nil
+        pendingConfiguration = nil
       }
     }
     return try weave(
@@ -101,7 +101,7 @@ public final class StereoEncoder {
       throw .setting(name: "pass", reason: "the rate cannot change in an encode of two passes")
     }
     self.configuration.rateControl = rateControl
-    wantedConfiguration = configuration
+    pendingConfiguration = configuration
   }
 
   /// Returns the next access units still in the encoder, in decoding order, waiting for them; nil

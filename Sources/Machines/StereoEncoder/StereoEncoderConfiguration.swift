@@ -115,7 +115,7 @@ public struct StereoEncoderConfiguration: Sendable {
 
     /// Whether pictures refer to a keyframe for so long that the flattened dependent eye would come
     /// more than sixteen access units late.
-    fileprivate var keepsReferencesLong: Bool { [.slower, .veryslow, .placebo].contains(self) }
+    fileprivate var hasLongReferences: Bool { [.slower, .veryslow, .placebo].contains(self) }
   }
 
   /// x265's tunings.
@@ -126,7 +126,7 @@ public struct StereoEncoderConfiguration: Sendable {
 
 extension StereoEncoderConfiguration {
   /// The minimum distance from a keyframe to the next one that was not requested, in pictures.
-  var leastKeyframeDistance: Int {
+  var minimumRequiredKeyframeDistance: Int {
     minimumKeyframeDistance ?? min(max(keyframeDistance / 10, 2), 25, keyframeDistance)
   }
 
@@ -143,7 +143,7 @@ extension StereoEncoderConfiguration {
     switch interViewPrediction {
     case .none: return .none
     case .automatic:
-      return isPossible && tune != .zerolatency && !preset.keepsReferencesLong ? .keyframes : .none
+      return isPossible && tune != .zerolatency && !preset.hasLongReferences ? .keyframes : .none
     case .keyframes:
       guard isPossible else {
         throw .setting(

@@ -35,7 +35,7 @@ final class CoalescingOutput {
   /// Writes the samples that have been collected.
   func flush() throws {
     guard let first = parts.first else { return }
-    let content = parts.count == 1 ? first.asFileContent : try joined()
+    let content = parts.count == 1 ? first.withoutTimestamps : try joined()
     content.flags.formUnion(flags)
     parts.removeAll(keepingCapacity: true)
     size = 0
@@ -87,7 +87,7 @@ final class CoalescingOutput {
 
 extension Buffer {
   /// This buffer, or a copy, without timestamps: it is only bytes of a file.
-  fileprivate var asFileContent: Buffer {
+  fileprivate var withoutTimestamps: Buffer {
     let content = writable()
     content.pts = nil
     content.dts = nil

@@ -52,7 +52,7 @@ extension MVHEVCMux.Streaming {
     }
     switch source {
     case .eyes(let left, let right):
-      let stereo = try goOnWithEyes(in: movie)
+      let stereo = try nextEyesInput(in: movie)
       element.followSettings(stereo)
       if let time = pads.eyesTime { requestKeyframes(at: time) }
       try write(try stereo.take(left: left, right: right), to: movie)
@@ -231,7 +231,7 @@ extension MVHEVCMux.Streaming {
 
   /// Returns the input for the next pair of frames. If their size or format has changed, drains the
   /// previous input into the movie and makes a new one.
-  private mutating func goOnWithEyes(in movie: MovieFileWriter) throws -> StereoInput {
+  private mutating func nextEyesInput(in movie: MovieFileWriter) throws -> StereoInput {
     guard let stereo else { throw FlowReturn.error }
     guard stereo.isOver else { return stereo }
     try drain(stereo, to: movie)

@@ -54,7 +54,7 @@ package final class AppSink: @unchecked Sendable {
     // The last sample would keep a buffer of the decoder's pool.
     gst_base_sink_set_last_sample_enabled(base, 0)
     if let waker { watch { waker.wake() } }
-    takeVideoMeta()
+    proposeVideoMeta()
   }
 
   deinit {
@@ -99,7 +99,7 @@ package final class AppSink: @unchecked Sendable {
 
   /// Announces support of GstVideoMeta. Up to 1.22, appsink does not do so itself, and decoders and
   /// splitters would copy each frame.
-  private func takeVideoMeta() {
+  private func proposeVideoMeta() {
     guard let pad = element.staticPad("sink") else { return }
     let what = GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue
     gst_pad_add_probe(

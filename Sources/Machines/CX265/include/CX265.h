@@ -25,7 +25,7 @@
 #define CX265_NO_MEMORY (-1001)
 /// `encoder_encode` and `encoder_headers`: the NAL units are not contiguous, although x265.h
 /// promises it.
-#define CX265_SCATTERED (-1002)
+#define CX265_NOT_CONTIGUOUS (-1002)
 
 /// The type of a picture (`X265_TYPE_*`).
 #define CX265_TYPE_AUTO 0

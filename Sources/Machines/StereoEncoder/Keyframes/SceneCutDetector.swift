@@ -22,7 +22,7 @@ public struct SceneCutDetector: Sendable {
   /// prediction from the own mean.
   private static let cutShare = 0.7
   /// The minimum mean cost per cell, in 8-bit luma levels, at which a change is worth a keyframe.
-  private static let smallestCost = 1.5
+  private static let minimumCost = 1.5
 
   /// - Parameters:
   ///   - width: of the luma plane, in samples, at least 16.
@@ -48,7 +48,7 @@ public struct SceneCutDetector: Sendable {
   }
 
   /// Reports that the last picture became a keyframe for another reason.
-  public mutating func keyframeWasPlaced() {
+  public mutating func noteKeyframe() {
     distance = 0
   }
 
@@ -68,7 +68,7 @@ public struct SceneCutDetector: Sendable {
       (reduction.columns / Self.block) * (reduction.rows / Self.block) * Self.block * Self.block
     let level = Double(1 << LumaReduction.fractionBits)
     return Double(predicted) >= Self.cutShare * Double(own)
-      && Double(predicted) >= Self.smallestCost * level * Double(cells)
+      && Double(predicted) >= Self.minimumCost * level * Double(cells)
   }
 
   private func costFromMean(_ x: Int, _ y: Int) -> Int {
@@ -126,7 +126,7 @@ struct LumaReduction: Sendable {
   private let bitDepth: Int
 
   /// The maximum number of columns and of rows read in a cell.
-  private static let mostSamples = 4
+  private static let maximumSamplesPerSide = 4
 
   /// - Precondition: `width` and `height` are at least 16.
   init(width: Int, height: Int, bitDepth: Int) {
@@ -150,8 +150,8 @@ struct LumaReduction: Sendable {
   private func reduce<Sample: FixedWidthInteger & UnsignedInteger>(
     _ luma: Picture.Plane, _: Sample.Type, into cells: inout [Int32]
   ) {
-    let stepX = max(1, cellWidth / Self.mostSamples)
-    let stepY = max(1, cellHeight / Self.mostSamples)
+    let stepX = max(1, cellWidth / Self.maximumSamplesPerSide)
+    let stepY = max(1, cellHeight / Self.maximumSamplesPerSide)
     let taken = Int32(((cellWidth - 1) / stepX + 1) * ((cellHeight - 1) / stepY + 1))
     let size = MemoryLayout<Sample>.size
     cells.withUnsafeMutableBufferPointer { cells in

@@ -101,7 +101,7 @@ final class PicturePool: Sendable {
   }
 
   /// Memory in use, which returns to the pool when this is released.
-  private final class Loan: Sendable {
+  private final class PooledMemory: Sendable {
     let memory: Memory
     let pool: PicturePool
 
@@ -143,7 +143,7 @@ final class PicturePool: Sendable {
       luma: copy(luma, to: memory.address, rows: height, size: rowSize, stride: stride),
       cb: copy(cb, to: cbStart, rows: height / 2, size: rowSize / 2, stride: chromaStride),
       cr: copy(cr, to: crStart, rows: height / 2, size: rowSize / 2, stride: chromaStride),
-      owner: Loan(memory, of: self))
+      owner: PooledMemory(memory, of: self))
   }
 
   /// Returns a picture whose samples are all 0.

@@ -42,14 +42,14 @@ extension RateControl {
       guard (0...51).contains(crf) else {
         throw .setting(name: "quality", reason: "\(crf) is outside 0...51")
       }
-      try buffer?.validate(name: "quality", leastRate: 16)
+      try buffer?.validate(name: "quality", minimumRate: 16)
     case .bitrate(let rate, let buffer):
       // A share of less than a few kbit/s rounds to zero.
       guard (16...Self.highestRate).contains(rate) else {
         throw .setting(
           name: "bitrate", reason: "\(rate) kbit/s is outside 16...\(Self.highestRate)")
       }
-      try buffer?.validate(name: "bitrate", leastRate: rate)
+      try buffer?.validate(name: "bitrate", minimumRate: rate)
     }
   }
 
@@ -72,8 +72,8 @@ extension RateControl {
 }
 
 extension RateControl.VideoBuffer {
-  fileprivate func validate(name: String, leastRate: Int) throws(StereoEncoderError) {
-    let rates = leastRate...(2 * RateControl.highestRate)
+  fileprivate func validate(name: String, minimumRate: Int) throws(StereoEncoderError) {
+    let rates = minimumRate...(2 * RateControl.highestRate)
     guard rates.contains(maximumRate) else {
       throw .setting(
         name: name,

@@ -112,16 +112,16 @@ struct SharedRateControl {
     let before = buffer.fill - base.bits
     // The emptier the buffer, the more; and as much as needed if it would otherwise run dry.
     let low = 0.4 * min(buffer.size, buffer.refill * goal.framesPerSecond)
-    let usual = Self.usualExtra * min(max((low - before + expected) / low, 0), 1)
+    let usual = Self.maximumUsualExtraQP * min(max((low - before + expected) / low, 0), 1)
     let needed = 6 * log2(expected / max(before - 0.1 * buffer.size, 1))
-    pending[index].extra = max(usual, min(needed, Self.largestExtra))
+    pending[index].extra = max(usual, min(needed, Self.maximumExtraQP))
     return pending[index].extra
   }
 
   /// 3 steps cost 1.5 dB, or 3 dB in pictures that are hard to encode. Six times as many are
   /// preferable to a buffer that runs dry.
-  private static let usualExtra = 3.0
-  private static let largestExtra = 18.0
+  private static let maximumUsualExtraQP = 3.0
+  private static let maximumExtraQP = 18.0
 
   private func index(of frame: Int64) -> Int? {
     let index = frame - firstFrame - Int64(settledCount)

@@ -50,7 +50,7 @@ extension StereoEncoderConfiguration {
     guard dependent else {
       return factor
         + limits(
-          rate: min(baseRoom(buffer) * (1 - dependentShare), 1),
+          rate: min(baseShareFactor(buffer) * (1 - dependentShare), 1),
           // The dependent eye's pictures sometimes take slightly more than their share.
           size: 0.9 * (1 - dependentShare))
     }
@@ -76,7 +76,7 @@ extension StereoEncoderConfiguration {
   /// the buffer fills. If that rate is hardly above the target, an eye that needs more than
   /// expected could not get it otherwise; with a buffer of one second, the QPs of both eyes
   /// compensate for it.
-  private func baseRoom(_ buffer: RateControl.VideoBuffer) -> Double {
+  private func baseShareFactor(_ buffer: RateControl.VideoBuffer) -> Double {
     guard case .bitrate(let rate, _) = rateControl else { return 1 }
     let peak = Double(buffer.maximumRate) / Double(rate)
     let seconds = Double(buffer.size) / Double(buffer.maximumRate)

@@ -211,7 +211,7 @@ extension X265Encoder.Failure {
   init(_ code: Int32) {
     switch code {
     case CX265_NO_MEMORY: reason = "out of memory"
-    case CX265_SCATTERED: reason = "x265 returned NAL units that are not contiguous"
+    case CX265_NOT_CONTIGUOUS: reason = "x265 returned NAL units that are not contiguous"
     default: reason = "x265 failed with code \(code)"
     }
   }

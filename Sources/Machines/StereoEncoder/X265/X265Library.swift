@@ -50,7 +50,7 @@ package struct X265Adapter: @unchecked Sendable {
 }
 
 /// The locations of adapters in files.
-private enum X265AdapterFiles {
+private enum X265AdapterLocations {
   /// The only adapter to be used, if the environment names one.
   static var chosen: String? { getenv("GST_SPATIAL_X265_ADAPTER").map { String(cString: $0) } }
 
@@ -122,11 +122,11 @@ package struct X265Library: @unchecked Sendable {
   ///
   /// - Throws: `library` if there is none; the message says what is missing and how to get it.
   package init(bitDepth: Int) throws(StereoEncoderError) {
-    if let file = X265AdapterFiles.chosen {
+    if let file = X265AdapterLocations.chosen {
       try self.init(bitDepth: bitDepth, builtIn: nil, files: [file])
     } else {
       try self.init(
-        bitDepth: bitDepth, builtIn: X265Adapter.builtIn, files: X265AdapterFiles.installed)
+        bitDepth: bitDepth, builtIn: X265Adapter.builtIn, files: X265AdapterLocations.installed)
     }
   }
 

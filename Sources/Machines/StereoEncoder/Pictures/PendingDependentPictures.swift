@@ -3,7 +3,7 @@
 /// The dependent eye's pictures that wait for the base eye's. The encoder takes pictures in order;
 /// the first of a group can be predicted, and pictures under a shared rate control get their QPs,
 /// only once the base eye's picture has been coded.
-struct HeldPictures {
+struct PendingDependentPictures {
   /// A picture and the reasons for which it may wait.
   struct Waiting {
     /// A copy, so that the caller's memory is free.
