@@ -150,7 +150,7 @@ struct RunCommandTests {
     command.interrupt()
     let result = command.result()
     #expect(result.status == 1)
-    #expect(result.output.contains("could not get its name") && result.output.contains("vanished"))
+    #expect(result.output.contains("cannot be renamed to") && result.output.contains("vanished"))
     #expect(folder.names.isEmpty)
   }
 

@@ -120,7 +120,7 @@ struct SilentPadTests {
     try close(eye, of: pipeline, false)
     try await tap.waitForMore(10)
     let messages = try await finish(pipeline)
-    #expect(messages.warnings.contains { $0.contains("the pad \(eye)") }, "\(messages.warnings)")
+    #expect(messages.warnings.contains { $0.contains("The pad \(eye)") }, "\(messages.warnings)")
     guard case .uint64(let dropped) = x.get("dropped-\(eye == "left" ? "right" : "left")") else {
       throw Failure("no count")
     }
