@@ -118,4 +118,27 @@ struct LayerRulesTests {
     let order = rows.compactMap { Self.floors.firstIndex(of: $0.floor) }
     #expect(order == order.sorted())
   }
+
+  @Test("the documents name files that exist")
+  func namedFiles() throws {
+    let sources = try #require(FileManager.default.enumerator(atPath: Self.root.path))
+    var names: Set<String> = []
+    while let path = sources.nextObject() as? String {
+      if path == ".build" || path == ".git" { sources.skipDescendants() }
+      if path.hasSuffix(".swift") { names.insert("/" + path) }
+    }
+    let pages = try FileManager.default.subpathsOfDirectory(
+      atPath: Self.root.appending(path: "docs").path
+    ).filter { $0.hasSuffix(".md") }.map { "docs/\($0)" }
+    try #require(pages.count > 20)
+    for page in pages + ["README.md", "CONTRIBUTING.md"] {
+      let text = try String(contentsOf: Self.root.appending(path: page), encoding: .utf8)
+      for found in text.matches(of: /`([\w+\-\/.]+\.swift)`/) {
+        let name = found.output.1
+        // The example that CONTRIBUTING adds.
+        if name.contains("MyElement") { continue }
+        #expect(names.contains { $0.hasSuffix("/\(name)") }, "\(page): \(name)")
+      }
+    }
+  }
 }

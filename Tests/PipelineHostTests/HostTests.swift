@@ -149,7 +149,7 @@ struct HostTests {
     let text = """
       elements:
         source: { type: filesrc, location: "\(movie)" }
-        decode: { type: decodebin, caps: "video/x-raw; \(hasSound ? "audio/x-raw" : "text/x-raw")" }
+        decode: { type: decodebin, caps: "video/x-raw; \(hasAudio ? "audio/x-raw" : "text/x-raw")" }
         sound: { type: tee }
         join: { type: funnel }
         video: { type: filesink, location: "\(folder.path("v"))" }
@@ -252,7 +252,7 @@ struct HostTests {
     let failure = try await failure(
       """
       elements:
-        source: { type: filesrc, location: "\(sound)" }
+        source: { type: filesrc, location: "\(audio)" }
         decode: { type: decodebin }
       links:
         - source -> decode

@@ -7,24 +7,6 @@ import StereoVideo
 /// A fragmented file. Each fragment has its own index, so the file can be played while it grows and
 /// if it is cut off. On request it becomes an ordinary movie with one index at the end.
 final class FragmentedMovieFile: MovieFileWriter {
-  struct Options {
-    let format: FragmentFormat
-    /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
-    let duration: ClockTime
-    /// Duration of the chunks that fragments are written in, in nanoseconds; 0 for whole fragments.
-    var chunkDuration: ClockTime = 0
-    /// Whether the file becomes a progressive movie at its end, which needs a seekable output.
-    var isFinalised = false
-    /// Whether the file ends with a table of random access points (`mfra`).
-    var hasRandomAccessIndex = false
-    var headerUpdate = HeaderUpdateMode.none
-    /// Whether the initialization segment has the movie's duration (`mehd`), as far as it is known.
-    var hasDuration = false
-    /// Whether tracks that need an edit list have one; nil for the format's default.
-    var hasEditLists: Bool?
-    var firstSequenceNumber: UInt32 = 1
-  }
-
   /// The end of a fragment or chunk: before a sample of the leading track, and at that sample's
   /// time in the other tracks.
   private struct Cut {

@@ -214,19 +214,6 @@ extension MVHEVCMux.Streaming {
     return hasDropped
   }
 
-  /// Whether each eye's pad, if there are any, has caps or has ended without.
-  private func eyesAreKnown(_ pads: MuxPads) -> Bool {
-    [(Eye.left, pads.left), (.right, pads.right)].allSatisfy { eye, pad in
-      pad.map { muxInput(eye)?.caps != nil || $0.isAtEnd } ?? true
-    }
-  }
-
-  /// Whether the sample entry of a pad's track can be made from its caps and first buffer.
-  mutating func isKnown(_ pad: AggregatorPad) -> Bool {
-    let input = muxInput(pad)
-    return input.caps != nil && (pad.hasBuffer || !input.needsData)
-  }
-
   // MARK: The end
 
   /// Returns the input for the next pair of frames. If their size or format has changed, drains the

@@ -79,6 +79,19 @@ extension MVHEVCMux.Streaming {
     return opened
   }
 
+  /// Whether the sample entry of a pad's track can be made from its caps and first buffer.
+  private mutating func isKnown(_ pad: AggregatorPad) -> Bool {
+    let input = muxInput(pad)
+    return input.caps != nil && (pad.hasBuffer || !input.needsData)
+  }
+
+  /// Whether each eye's pad, if there are any, has caps or has ended without.
+  func eyesAreKnown(_ pads: MuxPads) -> Bool {
+    [(Eye.left, pads.left), (.right, pads.right)].allSatisfy { eye, pad in
+      pad.map { muxInput(eye)?.caps != nil || $0.isAtEnd } ?? true
+    }
+  }
+
   private func checkSeekable() throws {
     let query = Query.seeking(.bytes)
     guard element.sourcePad.queryPeer(query), query.isSeekable else {

@@ -241,3 +241,24 @@ extension MVHEVCMux.Streaming {
     nextKeyframe = next
   }
 }
+
+extension FragmentedMovieFile {
+  /// How a file is cut into fragments.
+  struct Options {
+    let format: FragmentFormat
+    /// A fragment ends at the first sync sample this long after its start, in nanoseconds.
+    let duration: ClockTime
+    /// Duration of the chunks that fragments are written in, in nanoseconds; 0 for whole fragments.
+    var chunkDuration: ClockTime = 0
+    /// Whether the file becomes a progressive movie at its end, which needs a seekable output.
+    var isFinalised = false
+    /// Whether the file ends with a table of random access points (`mfra`).
+    var hasRandomAccessIndex = false
+    var headerUpdate = HeaderUpdateMode.none
+    /// Whether the initialization segment has the movie's duration (`mehd`), as far as it is known.
+    var hasDuration = false
+    /// Whether tracks that need an edit list have one; nil for the format's default.
+    var hasEditLists: Bool?
+    var firstSequenceNumber: UInt32 = 1
+  }
+}

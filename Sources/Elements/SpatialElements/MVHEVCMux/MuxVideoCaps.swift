@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: MPL-2.0
+
+import GStreamer
+import HEVC
+import ISOBMFF
+import MoviePlayer
+import StereoEncoder
+import StereoVideo
+
+/// Sample entries of video tracks, from caps.
+enum MuxVideoCaps {
+  /// H.265 that is written unchanged: layered, frame-packed or plain.
+  static let h265 = Caps(
+    "video/x-h265",
+    ["stream-format": .strings(["hvc1", "hev1", "byte-stream"]), "alignment": "au"])
+
+  /// Coded video that is written unchanged: H.265, or H.264, which may be frame-packed.
+  static let template: Caps = {
+    let caps = h265.with()
+    caps.append("video/x-h264", [("stream-format", "avc"), ("alignment", "au")])
+    return caps
+  }()
+
+  /// Returns the sample entry of a stream whose caps have its decoder configuration record.
+  static func sampleEntry(_ caps: Caps, pad: String) throws -> VisualSampleEntry {
+    guard let structure = caps.first, let record = structure.buffer("codec_data") else {
+      throw ElementError(
+        .format, "The video on \(pad) has no codec_data; put a parser before the pad.",
+        debug: "\(caps)")
+    }
+    let size = try pictureSize(
+      width: structure.int("width"), height: structure.int("height"), pad: pad)
+    var entry =
+      structure.name == "video/x-h264"
+      ? VisualSampleEntry(width: size.width, height: size.height, avcC: record.bytes)
+      : VisualSampleEntry(
+        width: size.width, height: size.height, hvcC: record.bytes,
+        lhvC: structure.buffer(LayeredCaps.layeredCodecData)?.bytes)
+    describe(&entry, caps, pixelAspectRatio: structure.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// Returns the sample entry of a stream with in-band parameter sets.
+  static func sampleEntry(_ video: InBandVideo) throws -> VisualSampleEntry {
+    var entry = try video.sampleEntry()
+    describe(
+      &entry, video.caps, pixelAspectRatio: video.caps.first?.fraction("pixel-aspect-ratio"))
+    return entry
+  }
+
+  /// Returns the sample entry of layered video made from two eyes.
+  static func sampleEntry(
+    _ configuration: LayeredConfiguration, _ base: EyeStreamCaps
+  ) throws -> VisualSampleEntry {
+    let size = try pictureSize(
+      width: configuration.width, height: configuration.height, pad: "left")
+    var entry = VisualSampleEntry(
+      width: size.width, height: size.height, hvcC: configuration.hvcC, lhvC: configuration.lhvC)
+    describe(&entry, base.caps, pixelAspectRatio: base.pixelAspectRatio)
+    return entry
+  }
+
+  private static func pictureSize(
+    width: Int?, height: Int?, pad: String
+  ) throws -> (width: UInt16, height: UInt16) {
+    guard let width, let height, let width = UInt16(exactly: width),
+      let height = UInt16(exactly: height)
+    else {
+      throw ElementError(
+        .format, "The video on \(pad) has no size, or one above 65535, the maximum in movies.")
+    }
+    return (width, height)
+  }
+
+  /// Adds boxes from the caps: those of the movie that the stream comes from, if any; and colour,
+  /// pixel aspect ratio and HDR10 metadata, if they differ from those boxes.
+  private static func describe(
+    _ entry: inout VisualSampleEntry, _ caps: Caps, pixelAspectRatio: Fraction?
+  ) {
+    let boxes = caps.first?.buffer(LayeredCaps.sampleEntryBoxes)?.bytes
+    if let boxes {
+      entry.fields = nil
+      entry.add(OpaqueBox.all(in: boxes))
+    }
+    let said = VideoDescription(boxesOf: entry).adding(to: Caps("video/x-h265"))
+    func isNews(_ field: String) -> Bool {
+      guard let text = caps.first?.string(field) else { return false }
+      return said.first?.string(field) != text
+    }
+    if isNews("colorimetry") { entry.colour = ColourInformation(caps) ?? entry.colour }
+    if entry.colour?.fullRange == nil, boxes == nil || entry.colour != nil,
+      entry.hvcC.flatMap({ HEVCDecoderConfigurationRecord.isFullRange($0) }) == true
+    {
+      // Only the stream has the range, and without `colr` players assume limited range.
+      var colour = entry.colour ?? .unknown
+      colour.fullRange = true
+      entry.colour = colour
+    }
+    if let par = pixelAspectRatio,
+      par != said.first?.fraction("pixel-aspect-ratio") ?? Fraction(1, 1),
+      par.numerator > 0, par.denominator > 0
+    {
+      entry.pixelAspectRatio = PixelAspectRatio(
+        horizontalSpacing: UInt32(par.numerator), verticalSpacing: UInt32(par.denominator))
+    }
+    if isNews("mastering-display-info"), let display = MasteringDisplayColourVolume(caps) {
+      entry.masteringDisplay = display
+    }
+    if isNews("content-light-level"), let level = ContentLightLevel(caps) {
+      entry.contentLightLevel = level
+    }
+  }
+}
