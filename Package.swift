@@ -117,7 +117,7 @@ let package = Package(
             // lld packs the relocations of the runtime, which every process reads, to a hundredth.
             "-use-ld=lld", "-Xlinker", "-z", "-Xlinker", "pack-relative-relocs",
             "-Xlinker", "--version-script=Plugins/Spatial/exports.map",
-            "-Xlinker", "--gc-sections", "-Xlinker", "--as-needed",
+            "-Xlinker", "--gc-sections",
           ], .when(configuration: .release))
       ]),
 

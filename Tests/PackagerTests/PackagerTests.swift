@@ -126,25 +126,25 @@ struct PackagerTests {
     var packager = Packager<[UInt8]>(PackagerSettings(.event, target: 1))
     let disk = Disk()
     let stereo = try packager.add(video("v"))
-    let audio = try packager.add(audio("a"))
-    // Sound of seconds 0 to 2 and 8 to 12.
-    let audioTracks = packets(94) + packets(190, from: 375)
-    for sample in packets(94) { try packager.append(sample, to: audio) }
+    let rendition = try packager.add(audio("a"))
+    // Audio of seconds 0 to 2 and 8 to 12.
+    let audioPackets = packets(94) + packets(190, from: 375)
+    for sample in packets(94) { try packager.append(sample, to: rendition) }
     for sample in pictures(30 * 8) {
       try packager.append(sample, to: stereo)
       try disk.take(&packager)
     }
     let during = try disk.playlist("a/index.m3u8")
     #expect(during.segments.contains { $0.isGap })
-    for sample in audioTracks.dropFirst(94) { try packager.append(sample, to: audio) }
+    for sample in audioPackets.dropFirst(94) { try packager.append(sample, to: rendition) }
     for sample in pictures(30 * 4, from: 240) { try packager.append(sample, to: stereo) }
     try packager.end(stereo)
-    try packager.end(audio)
+    try packager.end(rendition)
     try disk.take(&packager)
     let (video, audio) = (try disk.playlist("v/index.m3u8"), try disk.playlist("a/index.m3u8"))
     #expect(video.segments.count == 12 && audio.segments.count == 12)
     #expect(audio.segments.map(\.isGap) == [0, 0, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0].map { $0 == 1 })
-    #expect(try track(disk, "a").0.samples.count == audioTracks.count)
+    #expect(try track(disk, "a").0.samples.count == audioPackets.count)
   }
 
   @Test("with irregular keyframes, segments that would be too long end early")
