@@ -149,7 +149,9 @@ uninstall:
 	  "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_gst-spatial" \
 	  "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/gst-spatial.fish"
-	rm -rf "$(DESTDIR)$(PREFIX)/share/gst-spatial" "$(DESTDIR)$(ADAPTER_FOLDER)"
+	rm -f "$(DESTDIR)$(ADAPTER_FOLDER)"/x265-*.so
+	rmdir "$(DESTDIR)$(ADAPTER_FOLDER)" 2>/dev/null || :
+	rm -rf "$(DESTDIR)$(PREFIX)/share/gst-spatial"
 
 # Beside the folder of the plugin, which without GStreamer's development files only a search finds.
 x265-adapter:

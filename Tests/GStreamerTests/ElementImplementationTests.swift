@@ -242,8 +242,13 @@ struct ElementImplementationTests {
     try pipeline.add(element)
     #expect(!element.setState(.ready))
     #expect(!element.setState(.paused))
-    #expect(said.current.count == 2)
-    #expect(said.current.allSatisfy { $0 == "There is no hardware for it." })
+    #expect(said.current == Array(repeating: "There is no hardware for it.", count: 2))
+    #expect(element.setState(.null))
+    // Its bin starts it, and takes it back to NULL: that is one error.
+    said.withLock { $0 = [] }
+    #expect(!pipeline.setState(.playing))
+    #expect(pipeline.setState(.null))
+    #expect(said.current == ["There is no hardware for it."])
   }
 
   @Test("a transform starts and stops once for each way up and down")

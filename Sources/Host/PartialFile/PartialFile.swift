@@ -96,12 +96,6 @@ package final class PartialFile: Sendable {
   }
 }
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// Operations on file names.
 package enum FileName {
   /// Whether the name exists in the file system, even as a broken link.

@@ -185,6 +185,8 @@ static int32_t give(
   }
   for (uint32_t index = 0; index < count; index++) {
     encoder->sizes[index] = nals[index].sizeBytes;
+    // Each begins with its length in four bytes.
+    if (nals[index].sizeBytes < 4) return CX265_NOT_CONTIGUOUS;
     if (index > 0 && nals[index].payload != nals[index - 1].payload + nals[index - 1].sizeBytes)
       return CX265_NOT_CONTIGUOUS;
   }

@@ -28,10 +28,10 @@ struct WovenMovie {
     let video = try movie.addTrack(TrackDescription(.video(entry), timescale: 90_000))
     var audio: TrackID?
     if hasAudio {
-      let audio = AudioSampleEntry(
+      let entry = AudioSampleEntry(
         coding: .pcm(PCMFormat(bitsPerSample: 16)), channelCount: 1, sampleRate: 8000,
         framesPerSample: 1)
-      audio = try movie.addTrack(TrackDescription(.audio(audio), timescale: 8000))
+      audio = try movie.addTrack(TrackDescription(.audio(entry), timescale: 8000))
     }
     var bytes = movie.header
     for number in 0..<frameCount {

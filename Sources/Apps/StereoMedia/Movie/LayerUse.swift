@@ -79,12 +79,6 @@ package enum InterLayerPredictionUse: String, Sendable {
   }
 }
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// The sizes of a layered movie's layers, frame by frame.
 package struct LayerSizes: Sendable {
   /// The bytes of the base layer in each frame, in presentation order, as in ``FrameIndex``.

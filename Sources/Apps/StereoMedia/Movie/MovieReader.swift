@@ -65,12 +65,6 @@ package struct MovieReader: Sendable {
   }
 }
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// The file from which a movie is decoded. Layered H.265 without a container is first copied into a
 /// movie in a temporary folder.
 package final class MovieSource: Sendable {
@@ -130,12 +124,6 @@ package final class MovieSource: Sendable {
     }
   }
 }
-
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
 
 /// A folder for temporary files.
 package struct ScratchFolder: Sendable {

@@ -85,7 +85,7 @@ final class FragmentedMovieFile: MovieFileWriter {
     for track in tracks { _ = try whole?.addTrack(track) }
   }
 
-  override func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+  override func replaceSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     if options.headerUpdate == .caps, whole == nil, tracks[track].hasBegun {
       tracks[track].nextEntry = entry
     } else if !isInitialized {

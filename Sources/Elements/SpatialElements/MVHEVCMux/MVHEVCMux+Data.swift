@@ -202,11 +202,13 @@ extension MVHEVCMux.Streaming {
     var hasDropped = false
     for pad in pads {
       guard let buffer = pad.peek() else { continue }
+      let isGap = buffer.isGap
+      guard isGap || buffer.flags.contains(.header) else { continue }
       let input = muxInput(pad)
-      if buffer.isGap {
+      if isGap {
         guard input.kind == .eye || (movie == nil && input.needsData) else { continue }
         hasDropped = pad.dropGap() || hasDropped
-      } else if buffer.flags.contains(.header), input.isHeader(buffer) {
+      } else if input.isHeader(buffer) {
         _ = pad.pop()
         hasDropped = true
       }

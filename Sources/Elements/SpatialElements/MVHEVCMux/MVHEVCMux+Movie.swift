@@ -23,8 +23,8 @@ extension MVHEVCMux.Streaming {
     fragments = element.settings.current.fragments
     if fragments.needsSeekableSink { try checkSeekable() }
     element.hasBegun.withLock { $0 = true }
-    queueSamples()
     keepInputs(of: element.sinkPads)
+    queueSamples()
     if pads.hasEyes { stereo = try makeStereo(baseEye: spatialMetadata.heroEye ?? .left) }
     var tracks: [TrackDescription] = []
     if let stereo, let base = stereo.stream(stereo.baseEye) {

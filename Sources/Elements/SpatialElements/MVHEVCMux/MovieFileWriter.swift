@@ -44,7 +44,7 @@ class MovieFileWriter {
 
   /// Sets the sample entry of a track, which applies from the next sample on. It can change later
   /// only in a file whose `header-update-mode` is `caps`.
-  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {}
+  func replaceSampleEntry(_ entry: SampleEntry, of track: Int) throws {}
 
   /// Replaces the movie's metadata, as far as they have not been written.
   func replaceMetadata(_ metadata: MovieMetadata) {}
@@ -65,6 +65,11 @@ class MovieFileWriter {
   func complete(isUrgent: Bool) throws {}
 
   // MARK: For the element
+
+  /// Describes a track's samples, from the next one on. Ignores a track that does not exist.
+  func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+    if tracks.indices.contains(track) { try replaceSampleEntry(entry, of: track) }
+  }
 
   /// Replaces the movie's metadata but its creation time. Tags may arrive at any time.
   func setMetadata(_ metadata: MovieMetadata) {

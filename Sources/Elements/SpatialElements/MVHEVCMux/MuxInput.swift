@@ -23,7 +23,9 @@ final class MuxInput {
   let name: String
   let kind: Kind
   /// Nil before the first caps event.
-  var caps: Caps?
+  var caps: Caps? {
+    didSet { headers = Headers(caps) }
+  }
   /// Tags of the stream itself, merged in the order of arrival.
   var tags = TagList()
   /// Number of the movie's track, counted from 0; nil before the movie begins, if it has no track
@@ -38,6 +40,21 @@ final class MuxInput {
   /// Set for H.265 with in-band parameter sets.
   private var inBandVideo: InBandVideo?
 
+  /// The codings whose headers come as data too; nil for all others.
+  private enum Headers {
+    case flac, opus
+
+    init?(_ caps: Caps?) {
+      switch caps?.mediaType {
+      case "audio/x-flac": self = .flac
+      case "audio/x-opus": self = .opus
+      default: return nil
+      }
+    }
+  }
+
+  private var headers: Headers?
+
   init(_ name: String) {
     self.name = name
     kind = Kind(name)
@@ -51,7 +68,7 @@ final class MuxInput {
     return Self.needsData(caps)
   }
 
-  static func needsData(_ caps: Caps) -> Bool {
+  private static func needsData(_ caps: Caps) -> Bool {
     switch caps.mediaType {
     case "video/x-h265": InBandVideo.isIn(caps)
     case "audio/x-ac3", "audio/x-eac3": caps.first?.buffer("codec_data") == nil
@@ -88,14 +105,14 @@ final class MuxInput {
   /// Whether a buffer is a header of FLAC or Opus, which the sample entry already has. `flacenc`
   /// also sends its headers as data, without the flag.
   func isHeader(_ buffer: Buffer) -> Bool {
-    guard kind == .audio, let media = caps?.mediaType,
-      ["audio/x-flac", "audio/x-opus"].contains(media)
-    else { return false }
+    guard let headers else { return false }
     if buffer.flags.contains(.header) { return true }
-    guard media == "audio/x-flac", buffer.size > 0 else { return false }
+    guard headers == .flac, buffer.size > 0 else { return false }
     // A frame begins with 14 bits of a synchronization code (RFC 9639, 9.1).
-    let start = try? buffer.withBytes { Array($0.prefix(2)) }
-    return start.map { $0.first != 0xFF || ($0.last ?? 0) & 0xFC != 0xF8 } ?? false
+    let start = try? buffer.withBytes { bytes in
+      UInt16(bytes.first ?? 0) << 8 | UInt16(bytes.dropFirst().first ?? 0)
+    }
+    return start.map { $0 & 0xFFFC != 0xFFF8 } ?? false
   }
 
   /// Whether a buffer carries parameter sets that differ from those of the sample entry.

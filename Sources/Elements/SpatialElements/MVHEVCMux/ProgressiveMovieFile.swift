@@ -25,7 +25,7 @@ final class ProgressiveMovieFile: MovieFileWriter {
     super.init(tracks: tracks, origin: origin, creationTime: metadata.creationTime)
   }
 
-  override func setSampleEntry(_ entry: SampleEntry, of track: Int) throws {
+  override func replaceSampleEntry(_ entry: SampleEntry, of track: Int) throws {
     try writer.setSampleEntry(entry, of: tracks[track])
   }
 

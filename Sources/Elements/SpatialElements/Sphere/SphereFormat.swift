@@ -4,6 +4,10 @@ package import GStreamer
 package import Reprojection
 package import StereoVideo
 
+#if canImport(Glibc)
+  import Glibc
+#endif
+
 /// Raw formats that can be reprojected.
 package enum SphereFormat {
   static let caps: Caps = {
@@ -139,10 +143,6 @@ struct SphereInput {
       pixelAspectRatio: projection.isMeasuredInPixels ? pixelAspectRatio : 1)
   }
 }
-
-#if canImport(Glibc)
-  import Glibc
-#endif
 
 /// Default picture sizes of projections.
 extension Projection {

@@ -125,10 +125,6 @@ struct ViewNavigation {
   }
 }
 
-#if canImport(Glibc)
-  import Glibc
-#endif
-
 /// The one or two fingers that hold a view; more have no effect.
 struct TouchTracker {
   private struct Finger {

@@ -154,13 +154,15 @@ package final class AppSink: @unchecked Sendable {
   /// caps object.
   private func info(_ caps: UnsafeMutablePointer<GstCaps>?) -> VideoInfo? {
     guard let caps else { return nil }
-    let handle = Caps(retaining: caps)
-    return format.withLock { format in
-      if let format, format.caps.pointer == handle.pointer { return format.info }
-      let info = VideoInfo(handle)
-      format = (handle, info)
-      return info
+    let address = UInt(bitPattern: caps)
+    let known = format.withLock { format -> VideoInfo?? in
+      format.flatMap { UInt(bitPattern: $0.caps.pointer) == address ? .some($0.info) : nil }
     }
+    if let known { return known }
+    let handle = Caps(retaining: caps)
+    let info = VideoInfo(handle)
+    format.withLock { $0 = (handle, info) }
+    return info
   }
 
   /// Whether the queue is empty and no more buffers follow.

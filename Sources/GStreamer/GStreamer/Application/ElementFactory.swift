@@ -2,6 +2,12 @@
 
 internal import CGStreamer
 
+#if canImport(Darwin)
+  internal import Darwin
+#else
+  internal import Glibc
+#endif
+
 /// An element factory in the registry: `GstElementFactory`.
 public final class ElementFactory: @unchecked Sendable {
   let pointer: OpaquePointer
@@ -137,12 +143,6 @@ extension ElementFactory {
     return (PropertySpecification.all(of: type, without: gst_object_get_type()), ofPads)
   }
 }
-
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
 
 /// A plugin outside GStreamer's search path.
 public enum PluginFile {

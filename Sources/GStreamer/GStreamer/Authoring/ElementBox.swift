@@ -82,7 +82,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
       klass.pointee.change_state = { pointer, transition in
         guard let pointer else { return GST_STATE_CHANGE_FAILURE }
         guard let element = ElementBox.of(cast(pointer)) else {
-          return UnmadeElement.refuse(pointer)
+          return UnmadeElement.change(pointer, transition)
         }
         return element.change(transition, startsHere: true)
       }
@@ -90,7 +90,7 @@ class ElementBox: ElementObject, @unchecked Sendable {
       klass.pointee.change_state = { pointer, transition in
         guard let pointer else { return GST_STATE_CHANGE_FAILURE }
         guard let element = ElementBox.of(cast(pointer)) else {
-          return UnmadeElement.refuse(pointer)
+          return UnmadeElement.change(pointer, transition)
         }
         return element.change(transition, startsHere: false)
       }
@@ -118,8 +118,12 @@ enum UnmadeElement {
       cast(element), quark, Unmanaged.passRetained(Reason(error)).toOpaque(), releaseCallback)
   }
 
-  /// Refuses a change of state, with the error that `init` threw as a message.
-  static func refuse(_ element: UnsafeMutablePointer<GstElement>) -> GstStateChangeReturn {
+  /// Refuses to leave NULL, with the error that `init` threw as a message. The way to NULL is open, as
+  /// for any other element: its bin takes it there after a failed start, and at the end.
+  static func change(
+    _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange
+  ) -> GstStateChangeReturn {
+    guard transition == GST_STATE_CHANGE_NULL_TO_READY else { return GST_STATE_CHANGE_SUCCESS }
     guard let data = g_object_get_qdata(cast(element), quark) else {
       return GST_STATE_CHANGE_FAILURE
     }

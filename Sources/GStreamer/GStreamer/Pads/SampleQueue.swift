@@ -286,12 +286,13 @@ final class SampleMonitor: Sendable {
 
   /// Waits a moment for further samples, unless there are enough.
   func waitForSamples() {
-    monitor.withLock { $0.isWaitingForSamples = true }
-    _ = monitor.wait(atMost: Self.patience) { $0.isUrgent ? true : nil }
-    monitor.withLock {
-      $0.isWaitingForSamples = false
-      $0.isUrgent = false
+    let isUrgent: Void? = monitor.wait(atMost: Self.patience) { state in
+      state.isWaitingForSamples = !state.isUrgent
+      guard state.isUrgent else { return nil }
+      state.isUrgent = false
+      return ()
     }
+    if isUrgent == nil { monitor.withLock { $0.isWaitingForSamples = false } }
   }
 
   /// Waits until `isFull` is false, then runs `body`, both while it is locked.

@@ -72,12 +72,6 @@ struct EquirectangularShape: Sendable {
   }
 }
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 /// The picture of a pinhole camera.
 struct RectilinearShape: Sendable {
   /// Conversion from pixels to tangents: tangent per pixel, and the tangent at position 0.

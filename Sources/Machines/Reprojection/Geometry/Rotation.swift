@@ -116,12 +116,6 @@ public struct PicturePosition: Hashable, Sendable {
   }
 }
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension SphereOrientation {
   /// Creates the orientation, with the given roll, in which a view shows `direction` at its own
   /// direction `ray`, as when dragging the picture there. If no pitch from -90 to 90 degrees

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: MPL-2.0
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// How a value between pixels is computed from the surrounding pixels.
 public enum Interpolation: String, Hashable, Sendable, CaseIterable {
   /// The nearest pixel.
@@ -90,12 +96,6 @@ struct Kernel {
     }
   }
 }
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
 
 /// The weights of neighbouring samples for 256 positions between two of them.
 ///

@@ -134,12 +134,6 @@ final class KeyframePredictor {
   }
 }
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// The file in which the first of two passes records the sizes of the dependent eye's predicted
 /// keyframes; x265's own statistics have those of the discarded pictures.
 ///

@@ -127,12 +127,6 @@ struct PassMeasurement: Sendable {
   }
 }
 
-#if canImport(Darwin)
-  import Darwin
-#else
-  import Glibc
-#endif
-
 /// Files that the first of two passes writes and the second reads.
 enum StatisticsFile {
   /// Opens a regular file: opening a pipe or a device could block forever.

@@ -89,12 +89,6 @@ extension RateControl.VideoBuffer {
   }
 }
 
-#if canImport(Darwin)
-  internal import Darwin
-#else
-  internal import Glibc
-#endif
-
 /// One of two passes over the same pictures, which together meet a bitrate with the most even
 /// quality.
 ///

@@ -64,11 +64,9 @@ private enum X265AdapterLocations {
     let parts = file.split(separator: "/", omittingEmptySubsequences: false)
     guard parts.count > 2 else { return [] }
     let parent = parts.dropLast(2).joined(separator: "/")
-    switch parts[parts.count - 2] {
-    case "gstreamer-1.0": return ["\(parent)/gst-spatial"]
-    case "bin": return libraryFolders.map { "\(parent)/\($0)/gst-spatial" }
-    default: return []
-    }
+    // Folders of plugins have any name.
+    return parts[parts.count - 2] == "bin"
+      ? libraryFolders.map { "\(parent)/\($0)/gst-spatial" } : ["\(parent)/gst-spatial"]
   }
 
   #if arch(x86_64)
@@ -134,20 +132,21 @@ package struct X265Library: @unchecked Sendable {
   ///   - builtIn: the adapter to be tried first.
   ///   - files: adapters; each is opened only if none before it can be used.
   package init(
-    bitDepth: Int, builtIn: X265Adapter?, files: [String]
+    bitDepth: Int, builtIn: X265Adapter?, files: @autoclosure () -> [String]
   ) throws(StereoEncoderError) {
     var search = X265Search()
     if let builtIn, let library = search.load(builtIn, bitDepth: bitDepth) {
       self = library
       return
     }
-    for file in files {
+    let candidates = files()
+    for file in candidates {
       if let adapter = search.open(file), let library = search.load(adapter, bitDepth: bitDepth) {
         self = library
         return
       }
     }
-    throw .library(search.failure(hasAdapters: builtIn != nil || !files.isEmpty))
+    throw .library(search.failure(hasAdapters: builtIn != nil || !candidates.isEmpty))
   }
 
   fileprivate init(adapter: X265Adapter, handle: OpaquePointer, bitDepth: Int) {

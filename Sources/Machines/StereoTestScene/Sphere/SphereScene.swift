@@ -3,6 +3,12 @@
 public import Reprojection
 public import StereoVideo
 
+#if canImport(Glibc)
+  internal import Glibc
+#elseif canImport(Darwin)
+  internal import Darwin
+#endif
+
 /// Pictures of a ``SphereWorld`` in one projection. Each pixel has the colour of the direction of
 /// its centre.
 ///
@@ -143,12 +149,6 @@ public struct SphereScene: Sendable {
     }
   }
 }
-
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
 
 /// A direction in the coordinates of the sky chart.
 struct SkyDirection {

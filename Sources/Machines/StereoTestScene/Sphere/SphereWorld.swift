@@ -135,12 +135,6 @@ public struct SphereWorld: Sendable {
   }
 }
 
-#if canImport(Glibc)
-  internal import Glibc
-#elseif canImport(Darwin)
-  internal import Darwin
-#endif
-
 extension SphereWorld {
   /// A ball with four quarters in two colours, which meet at its apparent centre.
   public struct Ball: Sendable {
