@@ -56,11 +56,11 @@ struct WrittenMovieTests {
       expected[0].append(
         "0 \(decodeTime + 1001 * offset) * 1001 \(index == 0 ? "K" : "-") \(hex(frame))")
       for packet in 4 * index..<4 * index + 4 {
-        let audio = bytes(packet, track: 1, size: 20)
+        let data = bytes(packet, track: 1, size: 20)
         try movie.append(
           SampleDescription(size: 20, decodeTime: Int64(packet * 1024), duration: 1024),
-          audio, to: audio, file: &file)
-        expected[1].append("1 \(packet * 1024) \(packet * 1024) 1024 K \(hex(audio))")
+          data, to: audio, file: &file)
+        expected[1].append("1 \(packet * 1024) \(packet * 1024) 1024 K \(hex(data))")
       }
     }
     let output = try Python.run(

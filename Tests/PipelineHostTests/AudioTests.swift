@@ -79,7 +79,7 @@ struct AudioTests {
 
   /// A movie of eight pictures side by side, in H.264.
   ///
-  /// - Parameter sound: what makes sound and hands it to `mux`.
+  /// - Parameter audio: what makes sound and hands it to `mux`.
   private func makePacked(_ path: String, muxer: String, audio: String) async throws {
     try await TestMovie.play(
       "stereotestsrc num-buffers=8 ! video/x-raw,format=I420,width=320,height=180,framerate=30/1 "

@@ -106,7 +106,7 @@ struct MVHEVCDemuxSelectionTests {
     let right = try await DemuxRun.decoded(path, "right").map(\.md5)
     try #require(Set(left).isDisjoint(with: right))
     // Unasked, it gets the eyes alone; else what holds both, too.
-    let audio = isPreferred ? 3 : 2
+    let audioIndex = isPreferred ? 3 : 2
     try await prefer(isPreferred) {
       let pipeline = try pipeline("playbin3 uri=file://\(path)")
       defer { pipeline.setState(.null) }
@@ -123,9 +123,9 @@ struct MVHEVCDemuxSelectionTests {
           told.append(selected(message))
           if told.count == 1 {
             while video.buffers.count < 5 { try await Task.sleep(for: .milliseconds(2)) }
-            try #require(all.count == audio + 1)
-            #expect(told[0] == [all[0], all[audio]])
-            #expect(pipeline.send(try selection([all[1], all[audio]])))
+            try #require(all.count == audioIndex + 1)
+            #expect(told[0] == [all[0], all[audioIndex]])
+            #expect(pipeline.send(try selection([all[1], all[audioIndex]])))
           }
         case GST_MESSAGE_ERROR:
           if case .error(let failure) = message.content { throw failure }
@@ -133,7 +133,7 @@ struct MVHEVCDemuxSelectionTests {
         default: break
         }
       }
-      #expect(told.last == [all[1], all[audio]])
+      #expect(told.last == [all[1], all[audioIndex]])
       let shown = try video.buffers.map { md5(try $0.pixels()) }
       let turn = try #require(shown.firstIndex { right.contains($0) })
       #expect(turn >= 5 && turn < 50)

@@ -70,7 +70,7 @@ struct MuxFragmentTests {
     arguments: ["mov", "mp4", "cmaf"])
   func judged(container: String) async throws {
     let buffers = try await streamed(
-      "container=\(container) \(Self.third)", sound: container != "cmaf")
+      "container=\(container) \(Self.third)", audio: container != "cmaf")
     let path = try write(buffers, "stream.mp4")
     try await Judge.expectEyes(path, folder, count: 40, width: 128, height: 128)
   }

@@ -117,7 +117,7 @@ struct MuxInputTests {
 
   /// The error that a movie ends with whose sound is buffers of no content.
   ///
-  /// - Parameter sound: how large they are, and their caps.
+  /// - Parameter audio: how large they are, and their caps.
   private func refusal(ofAudio audio: String) async throws -> PipelineFailure {
     try await failure(
       of: eyes(10, "width=128,height=64") + mux("speed-preset=ultrafast")

@@ -38,7 +38,7 @@ struct PlayerTests {
     "gst-play-1.0 plays a movie from its start to its end", .tags(.process),
     arguments: ["mov", "mp4"], environments)
   func play(container: String, environment: [String: String]) async throws {
-    try await OwnMovie.make(path, mux: "container=\(container)", sound: container == "mov")
+    try await OwnMovie.make(path, mux: "container=\(container)", audio: container == "mov")
     let ended = try Program.run(
       [
         "gst-play-1.0", "--videosink=fakevideosink sync=false", "--audiosink=fakesink sync=false",

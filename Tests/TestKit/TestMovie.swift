@@ -33,7 +33,7 @@ public enum TestMovie {
   /// - Parameters:
   ///   - caps: of the packed pictures.
   ///   - mux: what the muxer is set to.
-  ///   - sound: what makes sound and hands it to `mux`.
+  ///   - audio: what makes sound and hands it to `mux`.
   public static func spatial(
     _ path: String, frames: Int, _ caps: String, mux: String = "quality=12 key-int-max=15",
     audio: String = ""

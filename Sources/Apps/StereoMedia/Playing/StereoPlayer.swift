@@ -57,7 +57,7 @@ public final class StereoPlayer: Sendable {
   ///
   /// - Parameters:
   ///   - movie: the movie to play.
-  ///   - sound: the output of its first audio track.
+  ///   - audio: the output of its first audio track.
   ///   - format: the pixel format; nil for that of the decoder.
   ///   - size: the picture size; nil for that of the movie.
   ///   - packing: the arrangement of the eyes, for a packed movie that does not signal it; ignored
@@ -85,7 +85,7 @@ public final class StereoPlayer: Sendable {
   ///
   /// - Parameters:
   ///   - composition: the composition to play, in its current state.
-  ///   - sound: the output of the audio that ``StereoComposition/sound`` selects.
+  ///   - audio: the output of the audio that ``StereoComposition/sound`` selects.
   /// - Throws: a ``StereoMediaError`` if the sources and times are inconsistent, a source cannot be
   ///   decoded or the compositor throws at the first frame; `CancellationError` if the task is
   ///   cancelled.

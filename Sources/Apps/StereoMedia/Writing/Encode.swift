@@ -36,7 +36,7 @@ final class Encode: Sendable {
   ///   - path: the movie's path, for messages.
   ///   - graph: the pipeline as text.
   ///   - file: the file to write.
-  ///   - sound: the movie whose audio is copied; nil for none.
+  ///   - audio: the movie whose audio is copied; nil for none.
   init(_ path: String, _ graph: WriterGraph, file: String, audio: String?) throws {
     do {
       let pipeline = try Pipeline(parsing: graph.line)

@@ -12,7 +12,7 @@ extension StereoWriter {
   /// -1 to 1; NaN becomes silence.
   ///
   /// - Parameters:
-  ///   - sound: a section of audio in the track's format, which does not begin before the previous
+  ///   - audio: a section of audio in the track's format, which does not begin before the previous
   ///     one.
   ///   - input: the track's ``AudioInput/id``.
   /// - Throws: a ``StereoMediaError`` with the code ``StereoMediaError/Code/invalidInput`` if there

@@ -67,7 +67,7 @@ public final class StereoWriter: Sendable {
   /// - Parameters:
   ///   - path: the file to write. Its extension determines the container: `.mov`, `.mp4` or `.m4v`.
   ///   - settings: the settings of the movie.
-  ///   - sound: audio tracks whose samples are added with ``append(_:to:)``. They follow the tracks
+  ///   - audio: audio tracks whose samples are added with ``append(_:to:)``. They follow the tracks
   ///     of ``Settings/sound``.
   /// - Throws: a ``StereoMediaError`` if the file exists and must not be replaced, another writer
   ///   has it open, it cannot be written, a setting is out of range, or two audio tracks have the
@@ -181,7 +181,7 @@ public final class StereoWriter: Sendable {
   /// under its name; if it throws `CancellationError`, the file is removed. `body` runs in the
   /// caller's isolation.
   ///
-  /// - Throws: the errors of ``init(_:_:sound:)`` and ``finish()``; any error that `body` throws.
+  /// - Throws: the errors of ``init(_:_:audio:)`` and ``finish()``; any error that `body` throws.
   public static func write(
     _ path: String, _ settings: Settings = Settings(), audio: [AudioInput] = [],
     isolation: isolated (any Actor)? = #isolation,

@@ -113,7 +113,7 @@ enum UnmadeElement {
   /// Logs the error of `init`, and keeps it for the first change of state: there is no bus yet.
   static func note(_ error: ElementError, of element: UnsafeMutablePointer<GstElement>) {
     let type = String(cString: g_type_name(cgst_type_of(element)))
-    log.error(nil, "an element of type \(type) could not be made: \(error.message) \(error.debug)")
+    log.error(nil, "an element of type \(type) cannot be made: \(error.message) \(error.debug)")
     g_object_set_qdata_full(
       cast(element), quark, Unmanaged.passRetained(Reason(error)).toOpaque(), releaseCallback)
   }
