@@ -77,7 +77,7 @@ struct EncoderTimeTests {
     let pipeline = try pipeline(LifeCycleTests.stream.replacing("=6", with: "=400"))
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 20 * .second))
+    #expect(pipeline.waitForState())
     #expect(pipeline.seek(to: 2 * .second, flags: .accurate))
     try await play(pipeline)
     // The first keyframe after the last segment.
@@ -169,14 +169,14 @@ struct EncoderTimeTests {
     let pad = try #require(mux.staticPad("left"))
     pad.onEachBuffer { pad, buffer in
       guard buffer.pts == 0, let mux = gst_pad_get_parent_element(pad.pointer) else {
-        return GST_PAD_PROBE_OK
+        return .passes
       }
       for time in [13, 22] as [GstClockTime] {
         gst_element_send_event(
           mux, gst_video_event_new_upstream_force_key_unit(time * 40_000_000, 1, 0))
       }
       gst_object_unref(mux)
-      return GST_PAD_PROBE_OK
+      return .passes
     }
     try await play(pipeline)
     let samples = try MovieFile(folder.path("movie.mov")).video().allSamples

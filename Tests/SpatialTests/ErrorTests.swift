@@ -120,7 +120,7 @@ struct ErrorTests {
     let large = "format=I420,width=1280,height=360"
     let source = kind == "large" ? eyes(300, large) : eyes(5)
     let failure = try await failure(
-      of: source + mux("quality=1", to: "filesink location=/dev/full"), seconds: 90)
+      of: source + mux("quality=1", to: "filesink location=/dev/full"))
     #expect(["filesink", "mux"].contains { failure.element.hasPrefix($0) }, "\(failure)")
   }
 
@@ -130,7 +130,7 @@ struct ErrorTests {
   func smallFileSystem() async throws {
     let disk = try SmallDisk(kibibytes: 256, at: folder.path("small"))
     let failure = try await failure(
-      of: eyes(300) + mux("quality=1", to: "filesink location=\(disk.path)/movie.mov"), seconds: 90)
+      of: eyes(300) + mux("quality=1", to: "filesink location=\(disk.path)/movie.mov"))
     #expect(failure.message.lowercased().contains("space"), "\(failure)")
   }
 

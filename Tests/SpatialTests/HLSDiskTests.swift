@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import TestKit
 import Testing
 
@@ -24,14 +25,16 @@ struct HLSDiskTests {
 
   @Test("a removed folder is reported once, and not created again")
   func vanishedFolder() async throws {
-    let pipeline = try pipeline(
-      folder.video(-1, "tune=zerolatency", live: true)
-        + folder.sink("target-duration=1 part-duration=200000000"))
-    #expect(pipeline.play())
-    async let told = failure(of: pipeline)
-    try await folder.wait(for: "main.m3u8")
+    let pictures = try await HLSFolder.pictures(4, "tune=zerolatency")
+    let pipeline = try pipeline(folder.sink("target-duration=1 part-duration=200000000"))
+    defer { pipeline.setState(.null) }
+    let video = try TestSource(feeding: pipeline.element(named: "h"), "video_0")
+    pipeline.setState(.playing)
+    video.begin(pictures[0].caps)
+    for picture in pictures.prefix(45) { video.push(picture.buffer.copied()) }
     try FileManager.default.removeItem(atPath: folder.path("video_0"))
-    let failure = try await told
+    for picture in pictures.dropFirst(45) { video.push(picture.buffer.copied()) }
+    let failure = try await failure(of: pipeline)
     #expect(failure.element == "h" && failure.message.contains("could not be written"))
     #expect(!folder.holds("video_0"))
   }
@@ -64,19 +67,17 @@ struct HLSDiskTests {
     try Data(count: 3 << 20).write(to: URL(filePath: folder.path("other")))
     let settings = "target-duration=1 playlist-type=event part-duration=250000000 append=true"
     let pipeline = try pipeline(
-      folder.video(900, "key-int-max=30 quality=1") + folder.audio(1400) + folder.sink(settings))
-    let errors = Locked([PipelineFailure]())
+      folder.video(900, "key-int-max=30 quality=1") + folder.sound(1400) + folder.sink(settings))
+    let errors = Awaited([PipelineFailure]())
     pipeline.bus.watch { message in
       // The elements before it have each to say that they were stopped.
       guard case .error(let failure) = message.content, failure.element == "h" else { return }
-      errors.withLock { $0.append(failure) }
+      errors.change { $0.append(failure) }
     }
     #expect(pipeline.play())
-    for _ in 0..<3000 where errors.withLock(\.isEmpty) {
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    try await errors.wait(for: "an error") { !$0.isEmpty }
     pipeline.setState(.null)
-    let told = errors.withLock { $0 }
+    let told = errors.current
     #expect(told.count == 1 && told[0].message.contains("space"), "\(told)")
     try folder.expectWhole(["video_0", "video_0_mono", "audio_0"])
     // It has no end: players would wait for more.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import Foundation
+import GStreamer
+import GStreamerCheck
 import TestKit
 import Testing
 
@@ -36,17 +38,45 @@ struct HLSFolder {
       + "multivariant-playlist-location=\(place)/main.m3u8 \(properties) "
   }
 
-  /// Both eyes of `count` pictures, 128 wide and high, 30 per second, into the sink.
-  func video(_ count: Int, _ encoder: String, live: Bool = false) -> String {
+  /// Both eyes of so many pictures, 128 wide and high, thirty a second, into the sink.
+  func video(_ count: Int, _ encoder: String) -> String {
     eyes(count, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
-      .replacing("num-buffers", with: "is-live=\(live) num-buffers")
       + "mvhevcenc name=enc speed-preset=ultrafast \(encoder) ! queue ! h.video_0 "
   }
 
-  /// Audio in `packets` packets of 1024 samples, 48,000 samples per second, into the sink.
-  func audio(_ packets: Int, live: Bool = false) -> String {
-    "audiotestsrc is-live=\(live) num-buffers=\(packets) samplesperbuffer=1024 ! "
+  /// Sound of so many packets of 1024 samples, 48,000 of them a second, into the sink.
+  func sound(_ packets: Int) -> String {
+    "audiotestsrc num-buffers=\(packets) samplesperbuffer=1024 ! "
       + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 "
+  }
+
+  // MARK: What a test brings by hand
+
+  /// Both eyes of some seconds, coded, thirty pictures in each.
+  static func pictures(_ seconds: Int, _ encoder: String = "") async throws -> [PassedBuffer] {
+    let pipeline = try pipeline(
+      eyes(seconds * 30, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
+        + "mvhevcenc name=enc speed-preset=ultrafast key-int-max=30 \(encoder) ! fakesink")
+    let tap = try Tap(pipeline.element(named: "enc")?.staticPad("src"))
+    try await play(pipeline)
+    return tap.buffers
+  }
+
+  static let audioCaps = Caps(
+    "audio/mpeg",
+    [
+      "mpegversion": 4, "stream-format": "raw", "rate": 48_000, "channels": 1,
+      "codec_data": .buffer(Buffer([0x11, 0x88])),
+    ])
+
+  /// Packets of audio by their numbers, a hundred in each second.
+  static func packets(_ numbers: Range<Int>) -> some Sequence<Buffer> {
+    numbers.lazy.map { number in
+      let buffer = Buffer([UInt8](repeating: 0x21, count: 100))
+      buffer.pts = ClockTime(number) * 10_000_000
+      buffer.duration = 10_000_000
+      return buffer
+    }
   }
 
   /// The MD5 of each frame, by an independent decoder.
@@ -56,12 +86,6 @@ struct HLSFolder {
     return try Python.lines([program] + options + [path(name)]).map(\.words).filter {
       ["0", "1", "-"].contains($0[0])
     }.map { $0[1] }
-  }
-
-  /// Waits until a file is there.
-  func wait(for name: String) async throws {
-    for _ in 0..<500 where !holds(name) { try await Task.sleep(for: .milliseconds(20)) }
-    try #require(holds(name))
   }
 
   /// What is listed is there, and nothing is there under a name for a while.

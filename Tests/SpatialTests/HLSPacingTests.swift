@@ -3,11 +3,11 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import TestKit
 import Testing
 
-/// `mvhevchlssink` where one stream runs far ahead of the others, which wait for it in memory.
-@Suite(.serialized, .tags(.realTime))
+/// `mvhevchlssink` while one stream runs far ahead of the others, which wait for it in memory.
 struct HLSPacingTests {
   private let folder: HLSFolder
 
@@ -15,137 +15,61 @@ struct HLSPacingTests {
     folder = try HLSFolder()
   }
 
-  /// What brings a stream to a pad of the sink, from any thread: no live source.
-  private final class Feeder: @unchecked Sendable {
-    let pad: Pad
-    let sink: Pad
-    private let element: Element
-    private let sent = Locked(0)
+  /// A sink that plays, and what feeds it, which can wait.
+  private struct Run {
+    let pipeline: Pipeline
+    let video: TestSource
+    let audio: TestSource
+    /// The number of pictures that have been brought or are about to be.
+    let begun = Locked(0)
 
-    init(_ element: Element, _ name: String) throws {
-      self.element = element
-      pad = Pad(
-        adopting: try #require(gst_object_ref_sink(gst_pad_new(nil, GST_PAD_SRC)))
-          .assumingMemoryBound(to: GstPad.self))
-      sink = try #require(element.requestPad(name))
-      gst_pad_set_query_function_full(
-        pad.pointer,
-        { pad, parent, query in
-          guard let query, query.pointee.type == GST_QUERY_LATENCY else {
-            return gst_pad_query_default(pad, parent, query)
-          }
-          gst_query_set_latency(query, 0, 0, .max)
-          return 1
-        }, nil, nil)
-      try #require(gst_pad_link(pad.pointer, sink.pointer) == GST_PAD_LINK_OK)
-      pad.setActive(true)
+    init(_ folder: HLSFolder) throws {
+      pipeline = try SpatialTests.pipeline(folder.sink("playlist-type=vod target-duration=1"))
+      let element = pipeline.element(named: "h")
+      video = try TestSource(feeding: element, "video_0", isLive: false)
+      audio = try TestSource(feeding: element, "audio_0", isLive: false)
+      pipeline.setState(.playing)
     }
 
-    /// - Parameter start: the timestamp of the running time 0.
-    func begin(_ caps: Caps, from start: ClockTime = 0) {
-      var segment = Segment()
-      segment.start = start
-      pad.push(.streamStart(id: sink.name))
-      pad.push(.caps(caps))
-      pad.push(.segment(segment))
+    func begin(_ pictures: [PassedBuffer]) {
+      video.begin(pictures)
+      audio.begin(HLSFolder.audioCaps)
     }
 
-    /// How many buffers were taken.
-    var count: Int { sent.current }
-
-    /// Sound up to a time in seconds, 100 packets in each; how the last one was taken.
-    @discardableResult
-    func pushAudio(from start: Int = 0, to end: Int) -> FlowReturn {
-      for index in start * 100..<end * 100 {
-        let buffer = Buffer([UInt8](repeating: 0x21, count: 100))
-        buffer.pts = ClockTime(index) * 10_000_000
-        buffer.duration = 10_000_000
-        let flow = pad.push(buffer)
-        guard flow == .ok else { return flow }
-        sent.withLock { $0 += 1 }
+    func push(_ pictures: some Sequence<PassedBuffer>) {
+      for picture in pictures {
+        begun.withLock { $0 += 1 }
+        video.push(picture.buffer.copied())
       }
-      return .ok
     }
-
-    /// Gives the sink's pad back.
-    func release() { gst_element_release_request_pad(element.pointer, sink.pointer) }
-
-    func push(_ buffers: [PassedBuffer]) {
-      for passed in buffers { _ = pad.push(passed.buffer.copied()) }
-    }
-  }
-
-  private static let audio = Caps(
-    "audio/mpeg",
-    [
-      "mpegversion": 4, "stream-format": "raw", "rate": 48_000, "channels": 1,
-      "codec_data": .buffer(Buffer([0x11, 0x88])),
-    ])
-
-  /// `seconds` of both eyes, encoded.
-  private func pictures(_ seconds: Int) async throws -> [PassedBuffer] {
-    let pipeline = try pipeline(
-      eyes(seconds * 30, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
-        + "mvhevcenc name=enc speed-preset=ultrafast key-int-max=30 ! fakesink")
-    let tap = try Tap(pipeline.element(named: "enc")?.staticPad("src"))
-    try await play(pipeline)
-    return tap.buffers
-  }
-
-  /// A sink that plays, and what feeds it.
-  private func sink() throws -> (pipeline: Pipeline, video: Feeder, audio: Feeder) {
-    let pipeline = try pipeline(folder.sink("playlist-type=vod target-duration=1"))
-    let element = try #require(pipeline.element(named: "h"))
-    let (video, audio) = (try Feeder(element, "video_0"), try Feeder(element, "audio_0"))
-    pipeline.setState(.playing)
-    return (pipeline, video, audio)
-  }
-
-  private func wait(
-    _ what: String, seconds: Double = 20, until isDone: () -> Bool
-  ) async throws {
-    for _ in 0..<Int(seconds * 100) {
-      if isDone() { return }
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    throw Failure("\(what) was waited for in vain")
-  }
-
-  /// Waits until `least` buffers have been taken, and then for possible further ones. Returns their
-  /// number.
-  private func countAtRest(_ feeder: Feeder, from least: Int) async throws -> Int {
-    try await wait("buffer \(least)") { feeder.count >= least }
-    try await Task.sleep(for: .milliseconds(300))
-    return feeder.count
-  }
-
-  private static func run(_ body: @escaping @Sendable () -> Void) {
-    Thread(block: body).start()
   }
 
   @Test("a stream waits for a slower one")
   func waits() async throws {
-    let pictures = try await pictures(20)
-    let (pipeline, video, audio) = try sink()
-    defer { pipeline.setState(.null) }
-    video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-    audio.begin(Self.audio)
-    let flow = Locked<FlowReturn?>(nil)
-    Self.run {
-      let last = audio.pushAudio(to: 20)
-      // After the end, the test does not wait for this thread any more.
-      flow.withLock { $0 = last }
-      audio.pad.push(.endOfStream)
+    let pictures = try await HLSFolder.pictures(20)
+    let run = try Run(folder)
+    defer { run.pipeline.setState(.null) }
+    run.begin(pictures)
+    // How many pictures had come, or were about to, when each packet was taken.
+    let known = Locked([Int]())
+    run.audio.run { audio in
+      for packet in HLSFolder.packets(0..<2000) where audio.push(packet) == .ok {
+        known.withLock { $0.append(run.begun.current) }
+      }
+      audio.end()
     }
     // Ten seconds ahead of pictures that have not begun, and of those that have come.
-    #expect(try await countAtRest(audio, from: 1001) == 1001)
-    video.push(Array(pictures.prefix(151)))
-    #expect((1490...1520).contains(try await countAtRest(audio, from: 1490)))
-    video.push(Array(pictures.dropFirst(151)))
-    video.pad.push(.endOfStream)
-    _ = try await messages(of: pipeline)
-    #expect(flow.current == .ok)
-    #expect(audio.count == 2000)
+    try await run.audio.waitForTaken(1001)
+    run.push(pictures.prefix(151))
+    try await run.audio.waitForTaken(1490)
+    run.push(pictures.dropFirst(151))
+    run.video.end()
+    _ = try await messages(of: run.pipeline)
+    try await run.audio.waitForRuns()
+    #expect(known.current.count == 2000)
+    for (packet, pictures) in known.current.enumerated() {
+      #expect(Double(packet) / 100 <= 10.04 + Double(pictures) / 30)
+    }
     let list = try folder.text("audio_0/index.m3u8")
     #expect(list.hasSuffix("#EXT-X-ENDLIST\n"))
     let seconds = list.split(separator: "\n").compactMap {
@@ -155,92 +79,120 @@ struct HLSPacingTests {
   }
 
   @Test(
-    "a waiting stream continues when the other ends or is released, and stops if it has to",
+    "what waits continues when the other ends or is given back, and stops when it has to",
     arguments: ["end", "release", "flush", "stop", "own release"])
   func wakes(_ cause: String) async throws {
-    let (pipeline, video, audio) = try sink()
-    defer { pipeline.setState(.null) }
-    video.pad.push(.streamStart(id: "video"))
-    audio.begin(Self.audio)
-    let flow = Locked<FlowReturn?>(nil)
-    Self.run {
-      let last = audio.pushAudio(to: 15)
-      flow.withLock { $0 = last }
+    let run = try Run(folder)
+    defer { run.pipeline.setState(.null) }
+    let warnings = Locked([String]())
+    run.pipeline.bus.watch { message in
+      guard case .warning(let said) = message.content else { return }
+      warnings.withLock { $0.append(said.message) }
     }
-    #expect(try await countAtRest(audio, from: 1001) == 1001)
-    let start = ContinuousClock.now
+    run.video.push(.streamStart(id: "video"))
+    run.audio.begin(HLSFolder.audioCaps)
+    let arrivals = Awaited(0)
+    run.audio.sink.onEachBuffer { _, _ in
+      arrivals.change { $0 += 1 }
+      return .passes
+    }
+    run.audio.run { $0.push(HLSFolder.packets(0..<1500)) }
+    // Packet 1002 has come to the pad, and waits there.
+    try await arrivals.wait(for: "packet 1002") { $0 == 1002 }
+    var looks = 0
+    try await eventually("a thread that waits") {
+      looks = run.audio.isWaiting ? looks + 1 : 0
+      return looks == 3
+    }
+    #expect(run.audio.takenCount == 1001)
+    let element = try #require(run.pipeline.element(named: "h"))
     switch cause {
-    case "end": video.pad.push(.endOfStream)
-    case "release": video.release()
-    case "flush": audio.pad.push(.flushStart)
-    case "stop": pipeline.setState(.null)
-    default: audio.release()
+    case "end": run.video.end()
+    case "release": gst_element_release_request_pad(element.pointer, run.video.sink.pointer)
+    case "flush": run.audio.push(.flushStart)
+    case "stop": run.pipeline.setState(.null)
+    default: gst_element_release_request_pad(element.pointer, run.audio.sink.pointer)
     }
-    try await wait("the thread") { flow.current != nil }
-    // Not only because it looks again after a while.
-    #expect(ContinuousClock.now - start < .seconds(4))
-    let goesOn = ["end", "release"].contains(cause)
-    #expect(flow.current == (goesOn ? .ok : .flushing))
-    #expect(audio.count == (goesOn ? 1500 : 1001))
+    try await run.audio.waitForRuns()
+    let continues = ["end", "release"].contains(cause)
+    #expect(run.audio.lastFlow == (continues ? .ok : .flushing))
+    switch cause {
+    case "end", "release": #expect(run.audio.takenCount == 1500)
+    // Its pads stop one after the other.
+    case "stop": #expect((1001..<1500).contains(run.audio.takenCount))
+    default: #expect(run.audio.takenCount == 1001)
+    }
+    // Woken, not tired of waiting.
+    #expect(warnings.current.isEmpty)
   }
 
   @Test("a thread that delivers both streams, one far ahead, does not wait for itself")
   func oneThread() async throws {
-    let pictures = try await pictures(15)
-    let (pipeline, video, audio) = try sink()
-    defer { pipeline.setState(.null) }
-    Self.run {
-      video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-      audio.begin(Self.audio)
-      audio.pushAudio(to: 15)
-      video.push(pictures)
-      for feeder in [audio, video] { feeder.pad.push(.endOfStream) }
+    let pictures = try await HLSFolder.pictures(15)
+    let run = try Run(folder)
+    defer { run.pipeline.setState(.null) }
+    run.audio.run { audio in
+      run.begin(pictures)
+      audio.push(HLSFolder.packets(0..<1500))
+      run.push(pictures)
+      for source in [audio, run.video] { source.end() }
     }
-    let messages = try await messages(of: pipeline)
-    #expect(!messages.warnings.contains { $0.contains("continues and its data") })
-    #expect(audio.count == 1500)
+    let messages = try await messages(of: run.pipeline)
+    #expect(!messages.warnings.contains { $0.contains("goes on") })
+    #expect(run.audio.takenCount == 1500)
+    try await run.audio.waitForRuns()
   }
 
-  @Test("a stream that blocks the awaited one continues after a while")
+  @Test(
+    "a stream whose partner only comes after it goes on after five seconds", .tags(.realTime))
   func oneBehindTheOther() async throws {
-    let pictures = try await pictures(15)
-    let (pipeline, video, audio) = try sink()
-    defer { pipeline.setState(.null) }
-    video.begin(pictures[0].caps, from: pictures[0].buffer.pts ?? 0)
-    audio.begin(Self.audio)
-    Self.run {
-      audio.pushAudio(to: 15)
-      Self.run {
-        video.push(pictures)
-        video.pad.push(.endOfStream)
+    let pictures = try await HLSFolder.pictures(15)
+    let run = try Run(folder)
+    defer { run.pipeline.setState(.null) }
+    run.begin(pictures)
+    run.audio.run { audio in
+      audio.push(HLSFolder.packets(0..<1500))
+      run.video.run { video in
+        run.push(pictures)
+        video.end()
       }
-      audio.pad.push(.endOfStream)
+      audio.end()
     }
-    let messages = try await messages(of: pipeline)
-    let continued = messages.warnings.filter { $0.contains("continues and its data") }
-    #expect(continued.count == 1, "\(messages.warnings)")
-    #expect(audio.count == 1500)
+    let messages = try await messages(of: run.pipeline)
+    #expect(messages.warnings.filter { $0.contains("goes on") }.count == 1, "\(messages.warnings)")
+    #expect(run.audio.takenCount == 1500)
+    for source in [run.audio, run.video] { try await source.waitForRuns() }
   }
 
   @Test("data from one thread is limited in memory")
   func refuses() async throws {
-    let (pipeline, video, audio) = try sink()
-    defer { pipeline.setState(.null) }
-    Self.run {
-      video.pad.push(.streamStart(id: "video"))
-      audio.begin(Self.audio)
+    let run = try Run(folder)
+    defer { run.pipeline.setState(.null) }
+    run.audio.run { audio in
+      run.video.push(.streamStart(id: "video"))
+      audio.begin(HLSFolder.audioCaps)
       // The memory of one buffer, again and again.
       let large = Buffer([UInt8](repeating: 0, count: 1 << 20))
       for second in 0..<400 {
         let buffer = large.copied()
         buffer.pts = ClockTime(second) * .second
         buffer.duration = .second
-        guard audio.pad.push(buffer) == .ok else { break }
+        guard audio.push(buffer) == .ok else { break }
       }
     }
     let failure = await #expect(throws: PipelineFailure.self) {
-      try await messages(of: pipeline)
+      try await messages(of: run.pipeline)
     }
     #expect(failure?.message.contains("so far ahead") ?? false, "\(String(describing: failure))")
+    try await run.audio.waitForRuns()
+  }
+}
+
+extension TestSource {
+  /// Begins the stream that these buffers are of, at the running time 0.
+  fileprivate func begin(_ buffers: [PassedBuffer]) {
+    var segment = Segment()
+    segment.start = buffers[0].buffer.pts ?? 0
+    begin(buffers[0].caps, segment)
   }
 }

@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import Testing
 
 /// Sources that have few buffers, such as cameras, have to know how many of them are kept.
@@ -20,7 +21,7 @@ struct KeptFramesTests {
     let tap = try Tap(source)
     pipeline.setState(.playing)
     defer { pipeline.setState(.null) }
-    while tap.buffers.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+    try await tap.waitForBuffers(1)
     let query = Query.allocation(try #require(source.currentCaps), needsPool: false)
     let isAnswered = source.queryPeer(query)
     let acceptsVideoMeta = query.acceptsVideoMeta

@@ -23,22 +23,19 @@ private func minimumLatency(_ element: Element?, _ pad: String) throws -> UInt64
 struct LatencyTests {
   /// The encoder's in a live pipeline, once data has flowed.
   private func encoding(_ options: String) async throws -> UInt64 {
-    let pipeline = try pipeline(
-      "stereotestsrc is-live=true num-buffers=90 ! video/x-raw,width=128,height=64,framerate=100/1 "
-        + "! sbssplit name=s s.left ! e.left s.right ! e.right "
-        + "mvhevcenc name=e speed-preset=ultrafast \(options) ! fakesink name=sink async=false")
-    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
-    pipeline.setState(.playing)
-    defer { pipeline.setState(.null) }
-    while tap.buffers.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
-    let minimum = try minimumLatency(pipeline.element(named: "e"), "src")
-    try await messages(of: pipeline)
-    return minimum
+    let live = try LiveRun(
+      "mvhevcenc name=x speed-preset=ultrafast \(options) ! fakesink name=sink async=false")
+    defer { live.pipeline.setState(.null) }
+    let tap = try Tap(live.pipeline.element(named: "sink")?.staticPad("sink"))
+    try live.start()
+    live.push(0..<90)
+    try await tap.waitForBuffers(1)
+    return try minimumLatency(live.element, "src")
   }
 
   @Test("mvhevcenc: the lookahead counts, and zerolatency has none", .tags(.long))
   func encoder() async throws {
-    let frame: UInt64 = 10_000_000
+    let frame = LiveRun.time(1)
     let source = try await encoding("tune=zerolatency")
     let options = "option-string=rc-lookahead=20:bframes=3"
     let lookahead = try await encoding("inter-view-prediction=none \(options)")

@@ -266,7 +266,7 @@ struct MVHEVCDecDecoderTests {
     let taps = try ["left", "right"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
-    let warnings = try await play(pipeline, seconds: 20).warnings
+    let warnings = try await play(pipeline).warnings
     #expect(taps[0].buffers.count == 12)
     #expect(warnings.contains { $0.contains("right eye") }, "\(warnings)")
   }

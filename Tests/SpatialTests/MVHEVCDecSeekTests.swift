@@ -2,6 +2,7 @@
 
 import CGStreamer
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestKit
 import Testing
@@ -39,7 +40,7 @@ struct MVHEVCDecSeekTests {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
     pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 20_000_000_000))
+    #expect(pipeline.waitForState())
     return (source, pipeline, taps)
   }
 
@@ -53,7 +54,7 @@ struct MVHEVCDecSeekTests {
       let time = generator.next() % UInt64(Self.frames) * 1_000_000_000 / 30 + 10_000_000
       let seen = taps.map(\.buffers.count)
       #expect(pipeline.seek(to: time, flags: .accurate))
-      #expect(pipeline.waitForState(timeout: 20_000_000_000))
+      #expect(pipeline.waitForState())
       let frame = Int(time * 30 / 1_000_000_000)
       for (index, eye) in Eye.allCases.enumerated() {
         let shown = try #require(taps[index].buffers.dropFirst(seen[index]).first)

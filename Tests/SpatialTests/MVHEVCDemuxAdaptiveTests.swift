@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestElements
 import TestKit
@@ -43,24 +44,19 @@ struct MVHEVCDemuxAdaptiveTests {
     return (index, fragments)
   }
 
-  /// An unseekable source upstream of a demuxer.
+  /// A source that cannot be sought, before a demuxer.
   private final class Source {
     let pipeline: Pipeline
-    let pad: Pad
+    let source: TestSource
     let taps: [String: Tap]
+    var pad: Pad { source.pad }
 
     init(_ pads: [String]) throws {
       pipeline = try SpatialTests.pipeline("mvhevcdemux name=d " + DemuxRun.sinks(pads))
       var taps: [String: Tap] = [:]
       for pad in pads { taps[pad] = try Tap(pipeline.element(named: pad)?.staticPad("sink")) }
       self.taps = taps
-      let new = try #require(gst_pad_new("src", GST_PAD_SRC))
-      pad = Pad(adopting: gst_object_ref_sink(new).assumingMemoryBound(to: GstPad.self))
-      pad.setActive(true)
-      let sink = try #require(pipeline.element(named: "d")?.staticPad("sink"))
-      try #require(
-        gst_pad_link_full(pad.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
-          == GST_PAD_LINK_OK)
+      source = try TestSource(feeding: pipeline.element(named: "d"), "sink", isLive: false)
       pipeline.setState(.playing)
       pad.push(.streamStart(id: "test"))
     }
@@ -71,13 +67,11 @@ struct MVHEVCDemuxAdaptiveTests {
       let buffer = Buffer(bytes)
       buffer.pts = time
       if discontinuous { buffer.flags.insert(.discont) }
-      #expect(pad.push(buffer) == .ok)
+      #expect(source.push(buffer) == .ok)
     }
 
     func waitForBuffers(_ count: Int) async throws {
-      for _ in 0..<1000 where taps.values.contains(where: { $0.buffers.count < count }) {
-        try await Task.sleep(for: .milliseconds(10))
-      }
+      for tap in taps.values { try await tap.waitForBuffers(count) }
     }
 
     func flush() {

@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestElements

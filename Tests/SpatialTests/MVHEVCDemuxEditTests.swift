@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestElements
@@ -177,13 +178,13 @@ struct MVHEVCDemuxEditTests {
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     #expect(pipeline.duration == 26 * .second / 30)
     for (frame, time) in expected where frame % 4 == 3 {
       let sought = ClockTime((time * 1e9 / 30).rounded()) + 1_000_000
       let before = tap.buffers.count
       try #require(pipeline.seek(to: sought, flags: .accurate))
-      try #require(pipeline.waitForState(timeout: 10 * .second))
+      try #require(pipeline.waitForState())
       let first = try #require(tap.buffers.dropFirst(before).first)
       #expect(all.firstIndex(of: md5(try first.pixels())) == frame)
       #expect(pipeline.position.map { abs(Int64($0) - Int64(sought)) < 2_000 } == true)
@@ -230,7 +231,7 @@ struct MVHEVCDemuxEditTests {
         + "d.left ! queue ! avdec_h265 max-threads=2 ! fakesink name=sink")
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try #require(
       gst_element_seek(

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestKit
 import Testing
@@ -118,33 +119,24 @@ enum DemuxRun {
 
   /// What the pads carry when bytes are pushed in chunks, by an upstream that cannot seek.
   static func pushed(
-    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, chunkSize: @escaping () -> Int
+    _ bytes: [UInt8], _ pads: [String], chunkSize: @escaping () -> Int
   ) async throws -> [String: PadRecord] {
-    try await pushedTaps(bytes, pads, seconds: seconds, chunkSize: chunkSize)
+    try await pushedTaps(bytes, pads, chunkSize: chunkSize)
       .mapValues { PadRecord($0) }
   }
 
   /// - Parameter flush: at which byte everything under way is dropped.
   static func pushedTaps(
-    _ bytes: [UInt8], _ pads: [String], seconds: Double = 30, flush: Int = .max,
+    _ bytes: [UInt8], _ pads: [String], flush: Int = .max,
     chunkSize: @escaping () -> Int
   ) async throws -> [String: Tap] {
     let pipeline = try pipeline("mvhevcdemux name=d " + sinks(pads))
     let taps = try taps(pipeline, pads)
-    let source = Pad(
-      adopting: gst_object_ref_sink(gst_pad_new("src", GST_PAD_SRC))!
-        .assumingMemoryBound(to: GstPad.self))
-    source.setActive(true)
-    guard let sink = pipeline.element(named: "d")?.staticPad("sink"),
-      gst_pad_link_full(source.pointer, sink.pointer, GST_PAD_LINK_CHECK_NOTHING)
-        == GST_PAD_LINK_OK
-    else { throw Failure("The demuxer's sink pad cannot be linked.") }
-    defer { pipeline.setState(.null) }
+    let source = try TestSource(feeding: pipeline.element(named: "d"), "sink", isLive: false)
     pipeline.setState(.playing)
     nonisolated(unsafe) let size = chunkSize
-    Thread.detachNewThread {
-      source.push(.streamStart(id: "test"))
-      source.push(.segment(Segment(.bytes)))
+    source.run { source in
+      source.begin(nil, Segment(.bytes))
       var offset = 0
       while offset < bytes.count {
         let end = min(bytes.count, offset + max(1, size()))
@@ -158,9 +150,13 @@ enum DemuxRun {
         if source.push(Buffer(Array(bytes[offset..<end]))) != .ok { break }
         offset = end
       }
-      source.push(.endOfStream)
+      source.end()
     }
-    try await messages(of: pipeline, seconds: seconds)
+    do {
+      defer { pipeline.setState(.null) }
+      try await messages(of: pipeline)
+    }
+    try await source.waitForRuns()
     return taps
   }
 

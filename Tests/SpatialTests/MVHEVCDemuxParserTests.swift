@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestElements
 import TestKit

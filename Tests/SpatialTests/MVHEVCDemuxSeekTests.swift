@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestElements
 import TestKit
@@ -49,14 +50,14 @@ struct MVHEVCDemuxSeekTests {
     }
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     var dice = Dice(7)
     for _ in 0..<200 {
       let time =
         ClockTime(dice.next(below: 60)) * .second / 30 + ClockTime(dice.next(below: 30_000_000)) + 2
       let counts = taps.map { $0.1.buffers.count }
       try #require(seek(pipeline, [GST_SEEK_FLAG_ACCURATE], from: time))
-      try #require(pipeline.waitForState(timeout: 10 * .second))
+      try #require(pipeline.waitForState())
       for ((eye, tap), count) in zip(taps, counts) {
         let frame = try #require(tap.buffers.dropFirst(count).first, "\(eye) at \(time)")
         let index = Int(time * 30 / .second)
@@ -73,7 +74,7 @@ struct MVHEVCDemuxSeekTests {
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     #expect(pipeline.duration == 40 * .second / 30)
     for (flags, frame) in [
       ([GST_SEEK_FLAG_KEY_UNIT], 10), ([GST_SEEK_FLAG_KEY_UNIT, GST_SEEK_FLAG_SNAP_AFTER], 20),
@@ -81,7 +82,7 @@ struct MVHEVCDemuxSeekTests {
     ] as [([GstSeekFlags], UInt64)] {
       let count = tap.buffers.count
       try #require(seek(pipeline, flags, from: 18 * .second / 30))
-      try #require(pipeline.waitForState(timeout: 10 * .second))
+      try #require(pipeline.waitForState())
       let buffer = try #require(tap.buffers.dropFirst(count).first).buffer
       #expect(buffer.flags.contains(.discont))
       #expect(!buffer.flags.contains(.deltaUnit))
@@ -102,7 +103,7 @@ struct MVHEVCDemuxSeekTests {
       "filesrc location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
     try #require(seek(pipeline, rate: -1, [GST_SEEK_FLAG_ACCURATE], from: 0))
     pipeline.setState(.playing)
@@ -139,7 +140,7 @@ struct MVHEVCDemuxSeekTests {
       "filesrc location=\(path) ! mvhevcdemux name=d d.video_0 ! fakesink name=sink")
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try #require(
       seek(pipeline, [GST_SEEK_FLAG_SEGMENT], from: .second / 3, to: .second * 2 / 3))
@@ -163,7 +164,7 @@ struct MVHEVCDemuxSeekTests {
         + DemuxRun.sinks(["left", "video_0"]))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     let taps = try ["left", "video_0"].map {
       try Tap(pipeline.element(named: $0)?.staticPad("sink"))
     }
@@ -211,7 +212,7 @@ struct MVHEVCDemuxSeekTests {
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     // How long the last fragment is, only the index in front says.
     let duration = pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 }
     #expect(duration == (index.isEmpty ? nil : 500))
@@ -219,7 +220,7 @@ struct MVHEVCDemuxSeekTests {
       let time = frame * .second / 30 + 1_000_000
       let count = tap.buffers.count
       try #require(seek(pipeline, [GST_SEEK_FLAG_ACCURATE], from: time), "\(frame)")
-      try #require(pipeline.waitForState(timeout: 10 * .second))
+      try #require(pipeline.waitForState())
       let first = try #require(tap.buffers.dropFirst(count).first)
       #expect(expected.firstIndex(of: md5(try first.pixels())) == Int(frame))
       #expect(first.runningTime == 0 || frame == 0)
@@ -227,7 +228,7 @@ struct MVHEVCDemuxSeekTests {
     // A key unit: the start of the fragment.
     let count = tap.buffers.count
     try #require(seek(pipeline, [GST_SEEK_FLAG_KEY_UNIT], from: 100 * .second / 30))
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     let first = try #require(tap.buffers.dropFirst(count).first)
     #expect(expected.firstIndex(of: md5(try first.pixels())) == 90)
     pipeline.setState(.playing)

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestElements
 import TestKit
@@ -150,7 +151,7 @@ struct MVHEVCDemuxSelectionTests {
       "filesrc location=\(path) ! \(between) typefind name=t ! fakesink num-buffers=1 name=sink")
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     return "\(try #require(pipeline.element(named: "t")?.staticPad("src")?.currentCaps))"
   }
 
@@ -221,7 +222,7 @@ struct MVHEVCDemuxSelectionTests {
         ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink")))
       }
       pipeline.setState(.paused)
-      try #require(pipeline.waitForState(timeout: 10 * .second))
+      try #require(pipeline.waitForState())
       let pad = try #require(pipeline.element(named: "d")?.staticPad("right"))
       let id = try #require(pad.stickyEvent(GST_EVENT_STREAM_START)?.streamID)
       #expect(!pipeline.send(try selection([id])))

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestElements
@@ -25,7 +26,7 @@ struct MVHEVCDemuxStreamTests {
       "filesrc location=\(path) ! \(between) mvhevcdemux name=d "
         + DemuxRun.sinks(["left", "video_0", "audio_0"]))
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     return (pipeline, try #require(pipeline.element(named: "d")))
   }
 
@@ -40,7 +41,7 @@ struct MVHEVCDemuxStreamTests {
       pipeline.pointer, 0.5, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second / 3), GST_SEEK_TYPE_SET, gint64(ClockTime.second))
     try #require(seek != 0)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
+    try #require(pipeline.waitForState())
     for name in ["left", "video_0", "audio_0"] {
       let pad = try #require(demuxer.staticPad(name))
       #expect(pad.duration.map { $0 / 1_000_000 } == 1500, "\(name)")
@@ -150,31 +151,10 @@ struct MVHEVCDemuxStreamTests {
 
   // MARK: Linking
 
-  /// Does something with a pad while nothing passes it.
-  private func whileIdle(_ pad: Pad, _ work: @escaping @Sendable () -> Void) async {
-    final class Work: Sendable {
-      let body: @Sendable () -> Void
-      init(_ body: @escaping @Sendable () -> Void) { self.body = body }
-    }
-    await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
-      let all = Work {
-        work()
-        continuation.resume()
-      }
-      gst_pad_add_probe(
-        pad.pointer, GST_PAD_PROBE_TYPE_IDLE,
-        { _, _, data in
-          if let data { Unmanaged<Work>.fromOpaque(data).takeRetainedValue().body() }
-          return GST_PAD_PROBE_REMOVE
-        }, Unmanaged.passRetained(all).toOpaque(), nil)
-    }
-  }
-
-  /// Puts a queue and a sink that keeps time into a pipeline that plays.
+  /// Puts a queue and a sink into a pipeline that plays.
   private func addSink(_ name: String, to pipeline: Pipeline) throws -> (entry: Pad, tap: Tap) {
     let queue = try Element("queue", name: "queue-\(name)")
     let sink = try Element("fakesink", name: name)
-    sink.set("sync", "true")
     let bin = UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self)
     for element in [queue, sink] { gst_bin_add(bin, element.pointer) }
     gst_element_link(queue.pointer, sink.pointer)
@@ -182,60 +162,73 @@ struct MVHEVCDemuxStreamTests {
     return (try #require(queue.staticPad("sink")), try Tap(sink.staticPad("sink")))
   }
 
-  private func playing(_ pads: [String]) throws -> (Pipeline, Element, [Tap]) {
-    let pipeline = try pipeline(
-      "filesrc location=\(path) ! mvhevcdemux name=d "
-        + pads.map { "d.\($0) ! queue max-size-buffers=2 ! fakesink sync=true name=\($0) " }
-        .joined())
-    let taps = try pads.map { try Tap(pipeline.element(named: $0)?.staticPad("sink")) }
-    pipeline.setState(.playing)
-    return (pipeline, try #require(pipeline.element(named: "d")), taps)
+  /// A pipeline that plays up to the sixteenth buffer of each of these pads.
+  private struct Half {
+    let pipeline: Pipeline
+    let demuxer: Element
+    let taps: [Tap]
+    private let gates: [Gate]
+
+    init(_ path: String, _ pads: [String]) async throws {
+      let pipeline = try SpatialTests.pipeline(
+        "filesrc location=\(path) ! mvhevcdemux name=d "
+          + pads.map { "d.\($0) ! queue max-size-buffers=2 ! fakesink name=\($0) " }.joined())
+      self.pipeline = pipeline
+      demuxer = try #require(pipeline.element(named: "d"))
+      let sinks = pads.map { pipeline.element(named: $0)?.staticPad("sink") }
+      taps = try sinks.map { try Tap($0) }
+      gates = try sinks.map { try Gate($0, after: 15) }
+      pipeline.setState(.playing)
+      for gate in gates { try await gate.waitUntilHeld() }
+    }
+
+    func goOn() { for gate in gates { gate.open() } }
   }
 
   @Test("a pad that is linked elsewhere mid-stream continues there, and nothing is lost")
   func relinked() async throws {
     try await OwnMovie.make(path, frames: 45)
-    let (pipeline, demuxer, taps) = try playing(["left", "right"])
-    defer { pipeline.setState(.null) }
-    try await Task.sleep(for: .milliseconds(500))
-    let pad = try #require(demuxer.staticPad("left"))
+    let half = try await Half(path, ["left", "right"])
+    defer { half.pipeline.setState(.null) }
+    let pad = try #require(half.demuxer.staticPad("left"))
     let old = try #require(pad.peer)
-    let (new, tap) = try addSink("other", to: pipeline)
-    await whileIdle(pad) {
+    let (new, tap) = try addSink("other", to: half.pipeline)
+    let isRelinked = pad.whenIdle {
       gst_pad_unlink(pad.pointer, old.pointer)
       gst_pad_link(pad.pointer, new.pointer)
     }
+    half.goOn()
+    try await isRelinked.wait(for: "an idle pad") { $0 }
     // The old branch would wait for its end for ever.
     gst_pad_send_event(old.pointer, gst_event_new_eos())
-    try await messages(of: pipeline)
-    let counts = (taps[0].buffers.count, tap.buffers.count)
-    #expect(counts.0 > 0 && counts.1 > 0)
+    try await messages(of: half.pipeline)
+    let counts = (half.taps[0].buffers.count, tap.buffers.count)
+    #expect(counts.0 >= 16 && counts.1 > 0)
     #expect(counts.0 + counts.1 == 45)
     #expect(tap.events.contains { $0.type == GST_EVENT_SEGMENT })
     #expect(tap.buffers.first?.caps.isEmpty == false)
-    #expect(taps[1].buffers.count == 45)
+    #expect(half.taps[1].buffers.count == 45)
   }
 
-  @Test(
-    "a pad that is linked late begins at a random access point; its frames decode", .tags(.long))
+  @Test("a pad that is linked late begins at a random access point; its frames decode")
   func linkedLate() async throws {
     try await OwnMovie.make(path, frames: 60)
     let expected = try await DemuxRun.decoded(path, "right").map(\.md5)
-    let (pipeline, demuxer, taps) = try playing(["left"])
-    defer { pipeline.setState(.null) }
-    try await Task.sleep(for: .milliseconds(500))
-    let pad = try #require(demuxer.staticPad("right"))
+    let half = try await Half(path, ["left"])
+    defer { half.pipeline.setState(.null) }
+    let pad = try #require(half.demuxer.staticPad("right"))
     let decoder = try Element("avdec_h265", name: "decoder")
-    let bin = UnsafeMutableRawPointer(pipeline.pointer).assumingMemoryBound(to: GstBin.self)
+    let bin = UnsafeMutableRawPointer(half.pipeline.pointer).assumingMemoryBound(to: GstBin.self)
     gst_bin_add(bin, decoder.pointer)
-    let (new, tap) = try addSink("late", to: pipeline)
+    let (new, tap) = try addSink("late", to: half.pipeline)
     let output = try #require(decoder.staticPad("src"))
     let input = try #require(decoder.staticPad("sink"))
     gst_pad_link(output.pointer, new.pointer)
     gst_element_sync_state_with_parent(decoder.pointer)
     gst_pad_link(pad.pointer, input.pointer)
-    try await messages(of: pipeline)
-    #expect(taps[0].buffers.count == 60)
+    half.goOn()
+    try await messages(of: half.pipeline)
+    #expect(half.taps[0].buffers.count == 60)
     let frames = try tap.buffers.map { md5(try $0.pixels()) }
     #expect(frames.count >= 10)
     #expect(frames == Array(expected.suffix(frames.count)))
@@ -244,15 +237,16 @@ struct MVHEVCDemuxStreamTests {
   @Test("a pad that loses its peer mid-stream does not stop the others")
   func unlinked() async throws {
     try await OwnMovie.make(path, frames: 45)
-    let (pipeline, demuxer, taps) = try playing(["left", "right"])
-    defer { pipeline.setState(.null) }
-    try await Task.sleep(for: .milliseconds(400))
-    let pad = try #require(demuxer.staticPad("right"))
+    let half = try await Half(path, ["left", "right"])
+    defer { half.pipeline.setState(.null) }
+    let pad = try #require(half.demuxer.staticPad("right"))
     let old = try #require(pad.peer)
-    await whileIdle(pad) { gst_pad_unlink(pad.pointer, old.pointer) }
+    let isUnlinked = pad.whenIdle { gst_pad_unlink(pad.pointer, old.pointer) }
+    half.goOn()
+    try await isUnlinked.wait(for: "an idle pad") { $0 }
     gst_pad_send_event(old.pointer, gst_event_new_eos())
-    try await messages(of: pipeline)
-    #expect(taps[0].buffers.count == 45)
-    #expect(taps[1].buffers.count < 45)
+    try await messages(of: half.pipeline)
+    #expect(half.taps[0].buffers.count == 45)
+    #expect(half.taps[1].buffers.count < 45)
   }
 }

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import StereoVideo
 import TestElements
 import TestKit
@@ -94,7 +95,7 @@ struct MVHEVCDemuxUpstreamTests {
       defer { pipeline.setState(.null) }
       let taps = try pads.map { ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink"))) }
       pipeline.setState(.paused)
-      try #require(pipeline.waitForState(timeout: 20 * .second))
+      try #require(pipeline.waitForState())
       #expect(!pipeline.seek(to: .second))
       pipeline.setState(.playing)
       try await messages(of: pipeline)
@@ -146,8 +147,8 @@ struct MVHEVCDemuxUpstreamTests {
     let taps = try pads.map { ($0, try Tap(pipeline.element(named: $0)?.staticPad("sink"))) }
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
-    try #require(pipeline.waitForState(timeout: 10 * .second))
-    // From after its own end.
+    try #require(pipeline.waitForState())
+    // From behind its own end.
     let isDone = gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second), GST_SEEK_TYPE_SET, gint64(ClockTime.second / 2))

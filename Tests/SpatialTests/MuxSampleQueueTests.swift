@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import TestKit
 import Testing

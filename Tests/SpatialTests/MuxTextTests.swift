@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import TestKit
 import Testing
@@ -123,7 +124,7 @@ struct MuxTextTests {
         return event
       }
       if let event { pad.push(event) }
-      return GST_PAD_PROBE_OK
+      return .passes
     }
     try await play(pipeline)
     let file = try MovieFile(path)

@@ -111,7 +111,7 @@ struct ReadmeTests {
       wait
       exit $status
       """
-    let result = try Program.run(["bash", "-c", script], seconds: 120)
+    let result = try Program.run(["bash", "-c", script])
     #expect(result.status == 0, "\(result.output)")
     let played = try String(contentsOfFile: folder.path("played"), encoding: .utf8)
     #expect(played.split(separator: "\n").filter { !$0.hasPrefix("#") }.count >= 55)
@@ -156,7 +156,7 @@ struct ReadmeTests {
     try BuiltPlugin.require()
     let folder = try TemporaryFolder()
     let script = Repository.url.appending(path: "scripts/demo").path
-    let result = try Program.run(["bash", script, "", folder.path("demo.mov")], seconds: 120)
+    let result = try Program.run(["bash", script, "", folder.path("demo.mov")])
     #expect(result.status == 0, "\(result.output)")
     #expect(result.output.contains("150 frames for each eye"), "\(result.output)")
     let movie = try MovieFile(folder.path("demo.mov"))

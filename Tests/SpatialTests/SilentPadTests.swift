@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MPL-2.0
 
 import CGStreamer
-import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import TestKit
 import Testing
 
 /// Pads that give nothing: what waits for them does not wait for ever.
-@Suite(.tags(.realTime))
 struct SilentPadTests {
   let folder: TemporaryFolder
   var path: String { folder.path("movie.mov") }
@@ -17,88 +16,73 @@ struct SilentPadTests {
     folder = try TemporaryFolder()
   }
 
-  /// Two live eyes, each through a valve of its name, and a live sound through a valve `audio`.
-  private func live(_ sink: String, audio: String = "") throws -> Pipeline {
-    try pipeline(
-      "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
-        + "sbssplit name=s s.left ! queue ! valve name=left ! x.left "
-        + "s.right ! queue ! valve name=right ! x.right \(audio) \(sink)")
-  }
+  private static let patience: ClockTime = 300_000_000
 
-  private var recording: String {
-    "mvhevcmux name=x speed-preset=ultrafast tune=zerolatency pad-timeout=300000000 ! "
-      + "filesink location=\(path)"
-  }
-
-  private let microphone =
-    "audiotestsrc is-live=true ! audio/x-raw,format=S16LE,rate=44100,channels=1 ! queue ! "
-    + "valve name=audio ! x.audio_0 "
-
-  private func close(_ valve: String, of pipeline: Pipeline, _ isClosed: Bool = true) throws {
-    try #require(pipeline.element(named: valve)).set("drop", isClosed ? "true" : "false")
+  private func recording(patience: ClockTime = patience, hasAudio: Bool = true) throws -> LiveRun {
+    try LiveRun(
+      "mvhevcmux name=x speed-preset=ultrafast tune=zerolatency pad-timeout=\(patience) ! "
+        + "filesink async=false location=\(path)", hasAudio: hasAudio)
   }
 
   @Test("a live microphone that stops does not stop the recording, and is recorded when it returns")
   func microphoneStops() async throws {
-    let pipeline = try live(recording, audio: microphone)
-    let tap = try start(pipeline, watching: "x")
-    try await tap.waitForMore(30)
-    try close("audio", of: pipeline)
-    try await tap.waitForMore(60)
-    try close("audio", of: pipeline, false)
-    try await tap.waitForMore(60)
-    let messages = try await finish(pipeline)
-    #expect(messages.warnings.contains { $0.contains("audio_0") }, "\(messages.warnings)")
+    let live = try recording()
+    try live.start()
+    live.push(0..<30)
+    live.push(30..<90, without: "audio_0", patience: Self.patience)
+    // The first frame of the pause waited, and no other.
+    #expect(live.clock.time == LiveRun.time(30) + Self.patience)
+    live.push(90..<150, again: "audio_0")
+    let warnings = try await live.finish().warnings
+    #expect(warnings.count == 1 && warnings[0].contains("the pad audio_0"), "\(warnings)")
     let file = try MovieFile(path)
     let (video, audio) = (try file.video(), try file.audio())
-    #expect(video.samples.count > 50)
+    #expect(video.samples.count == 150)
     // The pause is in the sound, which ends with the pictures.
-    #expect(abs(video.seconds - audio.seconds) < 0.3, "\(video.seconds) \(audio.seconds)")
+    #expect(abs(video.seconds - audio.seconds) < 0.04, "\(video.seconds) \(audio.seconds)")
     let longest = audio.allSamples.map(\.duration).max() ?? 0
-    #expect(Double(longest) / Double(audio.timescale) > 0.5)
+    #expect(abs(Double(longest) / Double(audio.timescale) - 2) < 0.04)
   }
 
   @Test("a recording ends even if a silent microphone does not")
   func microphoneDies() async throws {
-    let pipeline = try live(recording, audio: microphone)
-    let tap = try start(pipeline, watching: "x")
-    try await tap.waitForMore(30)
-    try close("audio", of: pipeline)
-    try await tap.waitForMore(30)
-    // The valve lets no EOS through.
-    try await finish(pipeline)
-    #expect(try MovieFile(path).video().samples.count > 20)
+    let live = try recording()
+    try live.start()
+    live.push(0..<30)
+    live.push(30..<60, without: "audio_0", patience: Self.patience)
+    _ = try await live.finish(without: "audio_0")
+    #expect(try MovieFile(path).video().samples.count == 60)
   }
 
   @Test("a microphone that never delivers anything has no track")
   func microphoneNeverStarts() async throws {
-    let pipeline = try live(
-      recording, audio: microphone.replacing("name=audio", "name=audio drop=true"))
-    let tap = try start(pipeline, watching: "x")
-    try await tap.waitForMore(30)
-    try close("audio", of: pipeline, false)
-    try await tap.waitForMore(30)
-    let messages = try await finish(pipeline)
-    #expect(messages.warnings.contains { $0.contains("is not written") }, "\(messages.warnings)")
+    let live = try recording()
+    try live.start(without: ["audio_0"])
+    live.push(0..<30, without: "audio_0", patience: Self.patience)
+    live.begin("audio_0")
+    live.push(30..<60)
+    let warnings = try await live.finish().warnings
+    #expect(warnings.contains { $0.contains("without it") }, "\(warnings)")
     let file = try MovieFile(path)
-    #expect(try file.video().samples.count > 20)
+    #expect(try file.video().samples.count == 60)
     #expect(file.tracks("soun").isEmpty)
   }
 
   @Test("an eye that starts late begins the movie", arguments: ["left", "right"])
   func lateEye(eye: String) async throws {
-    let pipeline = try live(
-      recording.replacing("pad-timeout=300000000", "pad-timeout=200000000"), audio: microphone)
-    try close(eye, of: pipeline)
-    let tap = try start(pipeline, watching: "x")
-    try await Task.sleep(for: .milliseconds(700))
-    #expect(tap.buffers.isEmpty)
-    try close(eye, of: pipeline, false)
-    try await tap.waitForMore(40)
-    try await finish(pipeline)
+    let live = try recording()
+    let output = try Tap(live.element.staticPad("src"))
+    try live.start(without: [eye])
+    live.push(0..<30, without: eye, patience: Self.patience)
+    #expect(output.buffers.isEmpty)
+    live.begin(eye)
+    live.push(30..<60, again: eye)
+    _ = try await live.finish()
     let file = try MovieFile(path)
-    #expect(try file.video().samples.count > 15)
-    #expect(try abs(file.video().seconds - file.audio().seconds) < 0.4)
+    #expect(try file.video().samples.count == 30)
+    let (video, audio) = (try file.video().seconds, try file.audio().seconds)
+    // Audio comes in thirtieths of a second, some of which may belong to no frame.
+    #expect(abs(video - audio) < 0.1, "\(video) \(audio)")
   }
 
   @Test(
@@ -106,89 +90,97 @@ struct SilentPadTests {
     arguments: ["stereopack", "mvhevcenc speed-preset=ultrafast tune=zerolatency"],
     ["left", "right"])
   func eyeStops(element: String, eye: String) async throws {
-    let pipeline = try live("\(element) name=x pad-timeout=200000000 ! fakesink async=false")
-    let x = try #require(pipeline.element(named: "x"))
-    let tap = try Tap(x.staticPad("src"))
-    let others = try Tap(x.staticPad(eye == "left" ? "right" : "left"))
-    pipeline.setState(.playing)
-    try await tap.waitForMore(10)
-    try close(eye, of: pipeline)
-    try await others.waitForMore(15)
-    let before = tap.buffers.count
-    try await others.waitForMore(5)
-    #expect(tap.buffers.count <= before + 1)
-    try close(eye, of: pipeline, false)
-    try await tap.waitForMore(10)
-    let messages = try await finish(pipeline)
-    #expect(messages.warnings.contains { $0.contains("The pad \(eye)") }, "\(messages.warnings)")
-    guard case .uint64(let dropped) = x.get("dropped-\(eye == "left" ? "right" : "left")") else {
-      throw Failure("no count")
+    let live = try LiveRun(
+      "\(element) name=x pad-timeout=\(Self.patience) ! fakesink name=sink async=false")
+    let output = try Tap(live.pipeline.element(named: "sink")?.staticPad("sink"))
+    try live.start()
+    live.push(0..<10)
+    try await output.waitForBuffers(10)
+    live.push(10..<30, without: eye, patience: Self.patience)
+    live.push(30..<40, again: eye)
+    let warnings = try await live.finish().warnings
+    #expect(warnings.first?.contains("the pad \(eye)") == true, "\(warnings)")
+    let shown = Array(0..<10) + Array(30..<40)
+    #expect(output.buffers.map(\.runningTime) == shown.map { LiveRun.time($0) })
+    guard case .uint64(20) = live.element.get("dropped-\(eye == "left" ? "right" : "left")") else {
+      throw Failure("not every frame without a partner is counted")
     }
-    #expect(dropped >= 15)
   }
 
-  @Test(
-    "an eye that nothing is linked to is an error",
-    arguments: [("stereopack", ""), ("mvhevcenc", "queue ! x.right "), ("mvhevcmux", "")])
-  func unlinkedEye(element: String, before: String) async throws {
-    let pipeline = try pipeline(
-      "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=64 ! queue ! x.left "
-        + "\(before) \(element) name=x ! filesink location=\(path)")
-    if element == "mvhevcmux" { _ = pipeline.element(named: "x")?.requestPad("right") }
-    let failure = try await failure(of: pipeline, seconds: 20)
-    #expect(failure.message.contains("right"), "\(failure)")
-  }
-
-  @Test("a movie is written without an audio stream that the demuxer never had")
-  func unlinkedAudio() async throws {
-    let messages = try await play(
-      eyes(20, "format=I420,width=128,height=64,framerate=30/1")
-        + "queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast ! "
-        + "filesink location=\(path)",
-      seconds: 30)
-    #expect(messages.warnings.contains { $0.contains("audio_0") }, "\(messages.warnings)")
-    let file = try MovieFile(path)
-    #expect(try file.video().samples.count == 20)
-    #expect(file.tracks("soun").isEmpty)
+  @Test("a pad that is slow but within its time is waited for", arguments: ["left", "right"])
+  func slowEye(eye: String) async throws {
+    let live = try LiveRun("stereopack name=x pad-timeout=300000000 ! fakesink async=false")
+    try live.start()
+    for number in 0..<5 {
+      live.push(number, without: [eye])
+      #expect(try live.clock.waitForPending() == LiveRun.time(number) + Self.patience)
+      live.clock.advance(to: LiveRun.time(number) + Self.patience - 1)
+      live[eye]?.push(live.buffer(eye, number))
+    }
+    #expect(try await live.finish().warnings.isEmpty)
+    guard case .uint64(5) = live.element.get("pairs") else { throw Failure("a pair is missing") }
   }
 
   @Test("a pause of a live recording drops no stream")
   func pause() async throws {
-    let pipeline = try live(recording, audio: microphone)
-    let tap = try start(pipeline, watching: "x")
-    try await tap.waitForMore(20)
-    pipeline.setState(.paused)
-    try await Task.sleep(for: .seconds(1))
-    pipeline.setState(.playing)
-    try await tap.waitForMore(20)
-    let messages = try await finish(pipeline)
-    #expect(messages.warnings.isEmpty, "\(messages.warnings)")
-    #expect(try MovieFile(path).video().samples.count > 10)
+    let live = try recording()
+    try live.start()
+    live.push(0..<20)
+    // One eye is there when the pause begins.
+    live.push(20, without: ["right", "audio_0"])
+    live.pipeline.setState(.paused)
+    live.clock.advance(by: 3 * .second)
+    live.pipeline.setState(.playing)
+    live.push(20, without: ["left"])
+    live.push(21..<40)
+    #expect(try await live.finish().warnings.isEmpty)
+    #expect(try MovieFile(path).video().samples.count == 40)
   }
 
   @Test("releasing the last pad finishes the movie")
   func releaseAll() async throws {
-    let tee = "queue ! tee allow-not-linked=true name="
-    let pipeline = try pipeline(
-      "stereotestsrc is-live=true ! video/x-raw,width=128,height=64,framerate=30/1 ! "
-        + "sbssplit name=s s.left ! \(tee)l ! x.left s.right ! \(tee)r ! x.right \(recording)")
-    let mux = try #require(pipeline.element(named: "x"))
-    let tap = try start(pipeline, watching: "x")
-    try await tap.waitForMore(20)
-    let pads = try ["left", "right"].map { try #require(mux.staticPad($0)) }
-    for pad in pads {
-      let peer = try #require(pad.peer)
-      gst_pad_unlink(peer.pointer, pad.pointer)
-    }
-    for pad in pads { gst_element_release_request_pad(mux.pointer, pad.pointer) }
-    #expect(try await tap.waitForEnd())
-    try await play(pipeline)
-    #expect(try MovieFile(path).video().samples.count > 10)
+    let live = try recording(hasAudio: false)
+    try live.start()
+    live.push(0..<20)
+    try await live.waitForPairs(20)
+    for (name, _) in live.sources { live.release(name) }
+    defer { live.pipeline.setState(.null) }
+    try await messages(of: live.pipeline)
+    #expect(try MovieFile(path).video().samples.count == 20)
   }
-}
 
-extension String {
-  fileprivate func replacing(_ old: String, _ new: String) -> String {
-    replacingOccurrences(of: old, with: new)
+  // MARK: Nothing is linked
+
+  @Test(
+    "an eye that nothing is linked to is an error after five seconds",
+    arguments: [("stereopack", ""), ("mvhevcenc", "queue ! x.right "), ("mvhevcmux", "")])
+  func unlinkedEye(element: String, before: String) async throws {
+    let clock = TestClock()
+    clock.useAsSystemClock()
+    let pipeline = try pipeline(
+      "videotestsrc num-buffers=30 ! video/x-raw,format=I420,width=64,height=64 ! queue ! x.left "
+        + "\(before) \(element) name=x ! filesink location=\(path)")
+    if element == "mvhevcmux" { _ = pipeline.element(named: "x")?.requestPad("right") }
+    pipeline.setState(.playing)
+    #expect(try clock.crank() == 5 * .second)
+    let failure = try await failure(of: pipeline)
+    #expect(failure.message.contains("right"), "\(failure)")
+  }
+
+  @Test("a movie goes without audio that a demuxer never had")
+  func unlinkedSound() async throws {
+    let clock = TestClock()
+    clock.useAsSystemClock()
+    let pipeline = try pipeline(
+      eyes(20, "format=I420,width=128,height=64,framerate=30/1")
+        + "queue ! mux.audio_0 mvhevcmux name=mux speed-preset=ultrafast ! filesink location=\(path)"
+    )
+    pipeline.setState(.playing)
+    #expect(try clock.crank() == 5 * .second)
+    let warnings = try await play(pipeline).warnings
+    #expect(warnings.contains { $0.contains("audio_0") }, "\(warnings)")
+    let file = try MovieFile(path)
+    #expect(try file.video().samples.count == 20)
+    #expect(file.tracks("soun").isEmpty)
   }
 }

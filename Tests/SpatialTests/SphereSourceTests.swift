@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import Reprojection
 import StereoTestScene
 import StereoVideo
@@ -215,12 +216,12 @@ struct SphereSourceTests {
     let pipeline = try pipeline(description)
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 5 * .second))
+    #expect(pipeline.waitForState())
     tap.forget()
     gst_element_seek_simple(
       pipeline.pointer, GST_FORMAT_TIME,
       GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue), 1_000_000_000)
-    #expect(pipeline.waitForState(timeout: 5 * .second))
+    #expect(pipeline.waitForState())
     let sought = try #require(tap.buffers.first)
     #expect(sought.buffer.offset == 30)
     let isSame = try sought.pixels() == played[30].pixels()

@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestKit
@@ -85,7 +86,7 @@ struct StereoMovieTests {
   func large() async throws {
     try await play(
       eyes(1, "width=16384,height=4096")
-        + mux(to: path, "quality=51 option-string=ctu=64:no-sao=1:no-deblock=1"), seconds: 60)
+        + mux(to: path, "quality=51 option-string=ctu=64:no-sao=1:no-deblock=1"))
     #expect(try MovieFile(path).videoEntry().width == 8192)
   }
 

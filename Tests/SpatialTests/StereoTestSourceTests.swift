@@ -2,6 +2,7 @@
 
 import CGStreamer
 import GStreamer
+import GStreamerCheck
 import StereoTestScene
 import StereoVideo
 import Testing
@@ -86,14 +87,14 @@ struct StereoTestSourceTests {
       "stereotestsrc ! video/x-raw,width=32,height=16 ! fakesink name=sink sync=false")
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 5 * .second))
+    #expect(pipeline.waitForState())
     let start = scale(frame, .second, 30)
     gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME,
       GstSeekFlags(GST_SEEK_FLAG_FLUSH.rawValue | GST_SEEK_FLAG_ACCURATE.rawValue),
       GST_SEEK_TYPE_SET, gint64(start), GST_SEEK_TYPE_SET,
       gint64(scale(frame + 3, .second, 30)))
-    #expect(pipeline.waitForState(timeout: 5 * .second))
+    #expect(pipeline.waitForState())
     let before = tap.buffers.count
     try await play(pipeline)
     let played = tap.buffers.dropFirst(before - 1).map(\.buffer)
@@ -106,7 +107,7 @@ struct StereoTestSourceTests {
   func seekBackwards() async throws {
     let pipeline = try pipeline("stereotestsrc ! video/x-raw,width=32,height=16 ! fakesink")
     pipeline.setState(.paused)
-    #expect(pipeline.waitForState(timeout: 5 * .second))
+    #expect(pipeline.waitForState())
     #expect(
       gst_element_seek(
         pipeline.pointer, -1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0,
@@ -118,13 +119,22 @@ struct StereoTestSourceTests {
   func live() async throws {
     let pipeline = try pipeline(
       "stereotestsrc is-live=true num-buffers=6 ! video/x-raw,width=32,height=16,framerate=20/1 ! "
-        + "fakesink sync=false")
-    let start = ContinuousClock.now
+        + "fakesink name=sink sync=false")
+    let clock = TestClock()
+    clock.use(by: pipeline)
+    let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     pipeline.setState(.paused)
     #expect(
       gst_element_get_state(pipeline.pointer, nil, nil, 0) == GST_STATE_CHANGE_NO_PREROLL)
-    try await play(pipeline)
-    #expect(ContinuousClock.now - start >= .milliseconds(240))
+    pipeline.setState(.playing)
+    defer { pipeline.setState(.null) }
+    for frame in 0..<6 as Range<UInt64> {
+      #expect(try clock.waitForPending() == frame * .second / 20)
+      #expect(tap.buffers.count == Int(frame))
+      try clock.crank()
+    }
+    try await messages(of: pipeline)
+    #expect(tap.buffers.count == 6)
   }
 
   @Test(

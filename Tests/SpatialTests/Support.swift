@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import SpatialElements
 import TestElements
@@ -15,23 +16,23 @@ func pipeline(_ description: String) throws -> Pipeline {
   return try Pipeline(parsing: description)
 }
 
-/// Plays to the end and gives all messages. Throws the first error that is posted, and where the
-/// end does not come in time.
+/// Plays to the end and gives all messages. Throws the first error that is posted.
 @discardableResult
-func play(_ pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
+func play(_ pipeline: Pipeline) async throws -> [Message] {
   defer { pipeline.setState(.null) }
   pipeline.setState(.playing)
-  return try await messages(of: pipeline, seconds: seconds)
+  return try await messages(of: pipeline)
 }
 
 @discardableResult
-func play(_ description: String, seconds: Double = 60) async throws -> [Message] {
-  try await play(try pipeline(description), seconds: seconds)
+func play(_ description: String) async throws -> [Message] {
+  try await play(try pipeline(description))
 }
 
-/// The messages of a pipeline that plays, up to its end.
+/// The messages of a pipeline that plays, up to its end. Throws the first error that is posted, and if there
+/// is no end for so long that it hangs.
 @discardableResult
-func messages(of pipeline: Pipeline, seconds: Double = 60) async throws -> [Message] {
+func messages(of pipeline: Pipeline) async throws -> [Message] {
   try await withThrowingTaskGroup(of: [Message].self) { group in
     group.addTask {
       var seen: [Message] = []
@@ -46,26 +47,31 @@ func messages(of pipeline: Pipeline, seconds: Double = 60) async throws -> [Mess
       throw CancellationError()
     }
     group.addTask {
-      try await Task.sleep(for: .seconds(seconds))
-      throw Failure("The pipeline did not end within \(seconds) seconds.")
+      try await Task.sleep(for: .seconds(hangLimit))
+      throw Failure("The pipeline does not end.")
     }
     defer { group.cancelAll() }
     return try await group.next() ?? []
   }
 }
 
-/// The error that a pipeline ends with. Throws where it ends well, or not in time.
-func failure(of pipeline: Pipeline, seconds: Double = 60) async throws -> PipelineFailure {
+/// The error that a pipeline ends with. Throws if it ends well.
+func failure(of pipeline: Pipeline) async throws -> PipelineFailure {
   do {
-    try await play(pipeline, seconds: seconds)
+    try await play(pipeline)
   } catch let failure as PipelineFailure {
     return failure
   }
   throw Failure("The pipeline ended without an error.")
 }
 
-func failure(of description: String, seconds: Double = 60) async throws -> PipelineFailure {
-  try await failure(of: try pipeline(description), seconds: seconds)
+func failure(of description: String) async throws -> PipelineFailure {
+  try await failure(of: try pipeline(description))
+}
+
+extension Pipeline {
+  /// Waits for a change of state to end; false if it fails or hangs.
+  func waitForState() -> Bool { waitForState(timeout: ClockTime(hangLimit) * .second) }
 }
 
 /// Has a pipeline play, and sees what the element of this name gives.
@@ -96,151 +102,10 @@ extension [Message] {
   }
 }
 
-/// A buffer that passed a pad, and the caps it had.
-struct PassedBuffer {
-  let buffer: Buffer
-  let caps: Caps
-  /// When it plays; nil for what lies outside its segment.
-  var runningTime: ClockTime?
-
-  /// The visible bytes of a raw frame, plane by plane, row by row.
-  func pixels() throws -> [UInt8] {
-    guard let info = VideoInfo(caps) else { throw Failure("no raw video: \(caps)") }
-    let frame = try VideoFrame(buffer, info)
-    var bytes: [UInt8] = []
-    for plane in 0..<frame.planeCount {
-      guard let base = frame.plane(plane) else { throw Failure("no plane \(plane)") }
-      let grid = info.sampleGrid(plane)
-      let rows = (info.height + (1 << grid.heightShift) - 1) >> grid.heightShift
-      let columns = (info.width + (1 << grid.widthShift) - 1) >> grid.widthShift
-      for row in 0..<rows {
-        let start = base + row * frame.stride(plane)
-        bytes += UnsafeRawBufferPointer(start: start, count: columns * grid.step)
-      }
-    }
-    return bytes
-  }
-
+extension PassedBuffer {
   /// Where the buffer's memories are.
   var memories: [UnsafeMutablePointer<GstMemory>?] {
     (0..<gst_buffer_n_memory(buffer.pointer)).map { gst_buffer_peek_memory(buffer.pointer, $0) }
-  }
-}
-
-/// Sees what passes a pad: buffers, and events in both directions.
-final class Tap: Sendable {
-  enum Item {
-    case buffer(PassedBuffer)
-    case event(Event)
-  }
-
-  private let seen = Locked([Item]())
-
-  /// - Parameter takesReferences: makes the pad say that it takes GstVideoMeta.
-  init(_ pad: Pad?, takesReferences: Bool = false) throws {
-    guard let pad else { throw Failure("There is no such pad.") }
-    var what =
-      GST_PAD_PROBE_TYPE_BUFFER.rawValue | GST_PAD_PROBE_TYPE_EVENT_BOTH.rawValue
-      | GST_PAD_PROBE_TYPE_EVENT_FLUSH.rawValue
-    if takesReferences {
-      what |= GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue | GST_PAD_PROBE_TYPE_PUSH.rawValue
-    }
-    let probe: GstPadProbeCallback = { pad, info, data in
-      guard let pad, let info, let data else { return GST_PAD_PROBE_OK }
-      return Unmanaged<Tap>.fromOpaque(data).takeUnretainedValue()
-        .see(Pad(retaining: pad), info.pointee)
-    }
-    gst_pad_add_probe(
-      pad.pointer, GstPadProbeType(what), probe, Unmanaged.passRetained(self).toOpaque()
-    ) { data in
-      if let data { Unmanaged<Tap>.fromOpaque(data).release() }
-    }
-  }
-
-  /// Forgets everything that came so far.
-  func forget() { seen.withLock { $0 = [] } }
-
-  /// Everything, in the order in which it came.
-  var items: [Item] { seen.withLock { $0 } }
-  var buffers: [PassedBuffer] {
-    items.compactMap { if case .buffer(let buffer) = $0 { buffer } else { nil } }
-  }
-  var events: [Event] {
-    items.compactMap { if case .event(let event) = $0 { event } else { nil } }
-  }
-
-  private func see(_ pad: Pad, _ info: GstPadProbeInfo) -> GstPadProbeReturn {
-    guard let data = info.data else { return GST_PAD_PROBE_OK }
-    let type = info.type.rawValue
-    if type & GST_PAD_PROBE_TYPE_BUFFER.rawValue != 0 {
-      let buffer = Buffer(retaining: data.assumingMemoryBound(to: GstBuffer.self))
-      let caps = pad.currentCaps ?? .empty
-      let segment = pad.stickyEvent(GST_EVENT_SEGMENT)?.segment
-      let time = buffer.pts.flatMap { segment?.runningTime($0) }
-      let passed = PassedBuffer(buffer: buffer, caps: caps, runningTime: time)
-      seen.withLock { $0.append(.buffer(passed)) }
-    } else if type & GST_PAD_PROBE_TYPE_QUERY_DOWNSTREAM.rawValue != 0 {
-      let query = data.assumingMemoryBound(to: GstQuery.self)
-      guard query.pointee.type == GST_QUERY_ALLOCATION else { return GST_PAD_PROBE_OK }
-      gst_query_add_allocation_meta(query, gst_video_meta_api_get_type(), nil)
-      return GST_PAD_PROBE_HANDLED
-    } else {
-      let event = Event(retaining: data.assumingMemoryBound(to: GstEvent.self))
-      seen.withLock { $0.append(.event(event)) }
-    }
-    return GST_PAD_PROBE_OK
-  }
-}
-
-extension Tap {
-  var hasEnded: Bool { events.contains { $0.type == GST_EVENT_EOS } }
-
-  /// Waits for `count` further buffers; fails the test if they do not come.
-  func waitForMore(_ count: Int, sourceLocation: SourceLocation = #_sourceLocation) async throws {
-    let wanted = buffers.count + count
-    for _ in 0..<1500 where buffers.count < wanted {
-      try await Task.sleep(for: .milliseconds(10))
-    }
-    try #require(
-      buffers.count >= wanted, "nothing comes any more", sourceLocation: sourceLocation)
-  }
-
-  /// Waits for the end of the stream; false where it does not come.
-  func waitForEnd() async throws -> Bool {
-    for _ in 0..<1000 where !hasEnded { try await Task.sleep(for: .milliseconds(10)) }
-    return hasEnded
-  }
-}
-
-extension Pad {
-  /// Has `body` see each buffer that comes to this pad.
-  ///
-  /// - Parameter body: says what becomes of the buffer.
-  func onEachBuffer(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) {
-    final class Probe: Sendable {
-      let body: @Sendable (Pad, Buffer) -> GstPadProbeReturn
-      init(_ body: @escaping @Sendable (Pad, Buffer) -> GstPadProbeReturn) { self.body = body }
-    }
-    let see: GstPadProbeCallback = { pad, info, data in
-      guard let pad, let data, let buffer = info?.pointee.data else { return GST_PAD_PROBE_OK }
-      return Unmanaged<Probe>.fromOpaque(data).takeUnretainedValue().body(
-        Pad(retaining: pad), Buffer(retaining: buffer.assumingMemoryBound(to: GstBuffer.self)))
-    }
-    gst_pad_add_probe(
-      pointer, GST_PAD_PROBE_TYPE_BUFFER, see, Unmanaged.passRetained(Probe(body)).toOpaque()
-    ) { data in
-      if let data { Unmanaged<Probe>.fromOpaque(data).release() }
-    }
-  }
-
-  /// Puts GAP events in the place of buffers, by their timestamps.
-  func putGaps(where isGap: @escaping @Sendable (ClockTime) -> Bool) {
-    onEachBuffer { pad, buffer in
-      guard let start = buffer.pts, isGap(start) else { return GST_PAD_PROBE_OK }
-      let fields = buffer.pointer.pointee
-      pad.push(Event(adopting: gst_event_new_gap(fields.pts, fields.duration)))
-      return GST_PAD_PROBE_DROP
-    }
   }
 }
 

@@ -89,7 +89,7 @@ struct ThreadTests {
     }
     defer { reader.cancel() }
     #expect(pipeline.setState(.playing))
-    if !graph.isOfMovie { #expect(pipeline.waitForState(timeout: 20 * .second)) }
+    if !graph.isOfMovie { #expect(pipeline.waitForState()) }
 
     let storm = Storm()
     storm.blow { random in
@@ -120,19 +120,17 @@ struct ThreadTests {
     }
     try await Task.sleep(for: .seconds(3))
     storm.end()
-    let ended = await storm.hasEnded(within: .seconds(30))
-    #expect(ended, "a thread is stuck in the pipeline")
+    try await storm.waitForEnd()
     #expect(failures.current.isEmpty)
-    guard ended else { return }
 
     // It still plays: what a seek to the start shows comes to the sink.
     if graph.isSeekable {
       pipeline.setState(.paused)
       // After a segment that a seek of the storm has ended with SEGMENT_DONE, a sink waits for data
       // until the next seek.
-      _ = pipeline.waitForState(timeout: 10 * .second)
+      _ = pipeline.waitForState()
       #expect(pipeline.seek(to: 0))
-      #expect(pipeline.waitForState(timeout: 20 * .second))
+      #expect(pipeline.waitForState())
       #expect(pipeline.element(named: "a")?.lastBuffer != nil)
     }
     pipeline.setState(.null)
@@ -150,7 +148,7 @@ struct ThreadTests {
     }
     try await play(pipeline)
     storm.end()
-    #expect(await storm.hasEnded(within: .seconds(30)))
+    try await storm.waitForEnd()
   }
 
   // MARK: What threads do
@@ -280,14 +278,9 @@ private final class Storm: Sendable {
   /// Has the threads end.
   func end() { isOver.store(true, ordering: .relaxed) }
 
-  /// Waits for the threads to end; false where one does not.
-  func hasEnded(within limit: Duration) async -> Bool {
-    let deadline = ContinuousClock.now + limit
-    while running.current > 0 {
-      if ContinuousClock.now > deadline { return false }
-      try? await Task.sleep(for: .milliseconds(10))
-    }
-    return true
+  /// Returns when the threads have ended.
+  func waitForEnd() async throws {
+    try await eventually("the end of the storm's threads") { running.current == 0 }
   }
 }
 

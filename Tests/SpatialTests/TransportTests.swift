@@ -2,6 +2,7 @@
 
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import TestKit
 import Testing

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import StereoVideo
 import TestKit
@@ -197,7 +198,7 @@ struct WeavingTests {
       if number == 10 || number == 20 {
         pad.push(Event(adopting: gst_video_event_new_upstream_force_key_unit(.max, 1, 0)))
       }
-      return GST_PAD_PROBE_OK
+      return .passes
     }
     let tap = try Tap(pipeline.element(named: "sink")?.staticPad("sink"))
     try await play(pipeline)
@@ -233,7 +234,7 @@ struct WeavingTests {
     let pad = try #require(pipeline.element(named: "drop")?.staticPad("src"))
     pad.onEachBuffer { _, buffer in
       let number = ((buffer.pts ?? 0) + 1_000_000) / 33_333_333
-      return [3, 4, 11, 29].contains(number) ? GST_PAD_PROBE_DROP : GST_PAD_PROBE_OK
+      return [3, 4, 11, 29].contains(number) ? .isDropped : .passes
     }
     let messages = try await play(pipeline)
     #expect(messages.warnings.count >= 1)

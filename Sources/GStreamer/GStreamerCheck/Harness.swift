@@ -4,9 +4,13 @@ internal import CGStreamer
 internal import CGStreamerCheck
 public import GStreamer
 
-/// One element between a source and a sink that the test controls: `GstHarness`.
+/// One element between a source and a sink that a test plays: `GstHarness`.
+///
+/// What comes is live, and the element's clock stands still unless the test moves it.
 public final class Harness: @unchecked Sendable {
   private let harness: UnsafeMutablePointer<GstHarness>
+  /// The clock of the element.
+  public let clock: TestClock
 
   /// Creates an element in a harness; nil if there is no such factory.
   ///
@@ -19,6 +23,7 @@ public final class Harness: @unchecked Sendable {
       return nil
     }
     self.harness = harness
+    clock = TestClock(of: harness)
     // The harness leaves its element's first reference floating, for the next `Element` to take.
     if g_object_is_floating(harness.pointee.element) != 0 {
       gst_object_ref_sink(harness.pointee.element)
@@ -32,6 +37,7 @@ public final class Harness: @unchecked Sendable {
         other.harness.pointee.element, sinkPad, sourcePad)
     else { return nil }
     self.harness = harness
+    clock = other.clock
   }
 
   deinit {
@@ -101,5 +107,13 @@ public final class Harness: @unchecked Sendable {
   /// Returns the next event that the element has sent downstream; nil if there is none.
   public func tryPullEvent() -> Event? {
     gst_harness_try_pull_event(harness).map { Event(adopting: $0) }
+  }
+}
+
+extension TestClock {
+  /// A clock for the element of a harness.
+  fileprivate convenience init(of harness: UnsafeMutablePointer<GstHarness>) {
+    gst_harness_use_testclock(harness)
+    self.init(adopting: gst_harness_get_testclock(harness))
   }
 }

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import ISOBMFF
 import TestElements
 import TestKit
@@ -33,28 +34,27 @@ struct HostileActTests {
 
   @Test("requirements of every element", .tags(.long), arguments: cells)
   func stands(cell: Cell) async throws {
-    let alive: Locked<Int>
+    let alive: Awaited<Int>
     do {
       let actor = try await HostileActor.make(cell.element, folder)
       alive = try await perform(cell, by: actor)
     }
-    for _ in 0..<1000 where alive.current > 0 { try await Task.sleep(for: .milliseconds(2)) }
-    #expect(alive.current == 0, "The element or pads of it stay behind.")
+    try await alive.wait(for: "the end of the element and of its pads") { $0 == 0 }
   }
 
-  private func perform(_ cell: Cell, by actor: HostileActor) async throws -> Locked<Int> {
+  private func perform(_ cell: Cell, by actor: HostileActor) async throws -> Awaited<Int> {
     switch cell.act {
     case .fourAtOnce:
-      return try await withThrowingTaskGroup(of: Locked<Int>.self) { group in
+      return try await withThrowingTaskGroup(of: Awaited<Int>.self) { group in
         for _ in 0..<4 {
           let one = try await HostileActor.make(cell.element, folder)
           group.addTask { try await play(cell, one, Stage(one, sink: one.sink)) }
         }
-        let counts = try await group.reduce(into: [Locked<Int>]()) { $0.append($1) }
-        for _ in 0..<1000 where counts.contains(where: { $0.current > 0 }) {
-          try await Task.sleep(for: .milliseconds(2))
+        let counts = try await group.reduce(into: [Awaited<Int>]()) { $0.append($1) }
+        for count in counts {
+          try await count.wait(for: "the end of an element and of its pads") { $0 == 0 }
         }
-        return Locked(counts.reduce(0) { $0 + $1.current })
+        return Awaited(0)
       }
     case .raisedRank:
       let ranks = HighRanks()
@@ -99,7 +99,7 @@ struct HostileActTests {
   /// Plays the act's script, and compares what is seen.
   private func play(
     _ cell: Cell, _ actor: HostileActor, _ stage: Stage
-  ) async throws -> Locked<Int> {
+  ) async throws -> Awaited<Int> {
     let outcome = try await stage.play(actor.scripts(cell.act, on: stage))
     let told = outcome.failure.map { "\($0)" } ?? "no error"
     switch cell.seen {

@@ -3,6 +3,7 @@
 import CGStreamer
 import Foundation
 import GStreamer
+import GStreamerCheck
 import TestKit
 import Testing
 
@@ -30,11 +31,11 @@ final class Stage: Sendable {
   /// The test's own source pads, by the names of the sink pads that they feed.
   let feeds: [String: Pad]
   /// How many of the element and its pads are alive.
-  let alive = Locked(0)
+  let alive = Awaited(0)
   private let taps = Locked<[String: Tap]>([:])
   private let upstreamTaps: [String: Tap]
   private let flows = Locked<[String: [FlowReturn]]>([:])
-  private let feedsUnderWay = Locked(0)
+  private let feedsUnderWay = Awaited(0)
   /// The pads that there are only while the element runs.
   private let passingPads = Locked<[String]>([])
 
@@ -121,12 +122,12 @@ final class Stage: Sendable {
 
   /// Counts an object until it is finalized.
   private func watch<Object>(_ object: UnsafeMutablePointer<Object>) {
-    alive.withLock { $0 += 1 }
+    alive.change { $0 += 1 }
     g_object_weak_ref(
       UnsafeMutableRawPointer(object).assumingMemoryBound(to: GObject.self),
       { data, _ in
         guard let data else { return }
-        Unmanaged<Locked<Int>>.fromOpaque(data).takeRetainedValue().withLock { $0 -= 1 }
+        Unmanaged<Awaited<Int>>.fromOpaque(data).takeRetainedValue().change { $0 -= 1 }
       }, Unmanaged.passRetained(alive).toOpaque())
   }
 
@@ -143,21 +144,21 @@ final class Stage: Sendable {
     }
   }
 
-  /// Brings the pipeline to PLAYING and feeds it to its end or first error, and stops it. Throws
-  /// where that takes longer than `seconds`, or a feeding thread does not come back.
-  func play(_ scripts: [String: [Step]], seconds: Double = 20) async throws -> Outcome {
+  /// Brings the pipeline to PLAYING and feeds it to its end or first error, and stops it. Throws if that
+  /// hangs, or a feeding thread does not come back.
+  func play(_ scripts: [String: [Step]]) async throws -> Outcome {
     flows.withLock { $0 = [:] }
     var outcome = Outcome()
     guard pipeline.play() else { throw Failure("The pipeline does not start.") }
     feed(scripts)
     do {
-      outcome.messages = try await SpatialTests.messages(of: pipeline, seconds: seconds)
-      try await waitForFeeds(seconds)
+      outcome.messages = try await SpatialTests.messages(of: pipeline)
+      try await waitForFeeds()
       try await stop()
     } catch let failure as PipelineFailure {
       outcome.failure = failure
       try await stop()
-      try await waitForFeeds(seconds)
+      try await waitForFeeds()
     }
     outcome.flows = flows.current
     return outcome
@@ -165,11 +166,11 @@ final class Stage: Sendable {
 
   /// Starts a thread for each sink pad, or for the whole of an element without any.
   func feed(_ scripts: [String: [Step]]) {
-    feedsUnderWay.withLock { $0 += scripts.count }
+    feedsUnderWay.change { $0 += scripts.count }
     for (name, steps) in scripts {
       Thread.detachNewThread { [self] in
         if let pad = feeds[name] { push(steps, into: pad, named: name) } else { send(steps) }
-        feedsUnderWay.withLock { $0 -= 1 }
+        feedsUnderWay.change { $0 -= 1 }
       }
     }
   }
@@ -207,26 +208,18 @@ final class Stage: Sendable {
     }
   }
 
-  func waitForFeeds(_ seconds: Double = 20) async throws {
-    let end = ContinuousClock.now + .seconds(seconds)
-    while feedsUnderWay.current > 0 {
-      guard ContinuousClock.now < end else { throw Failure("A pad does not take what is pushed.") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
+  func waitForFeeds() async throws {
+    try await feedsUnderWay.wait(for: "the end of what feeds") { $0 == 0 }
   }
 
-  /// Goes down to NULL; throws where that hangs.
-  func stop(seconds: Double = 10) async throws {
-    let isDown = Locked(false)
+  /// Goes down to NULL; throws if that hangs.
+  func stop() async throws {
+    let isDown = Awaited(false)
     Thread.detachNewThread { [pipeline] in
       pipeline.setState(.null)
-      isDown.withLock { $0 = true }
+      isDown.change { $0 = true }
     }
-    let end = ContinuousClock.now + .seconds(seconds)
-    while !isDown.current {
-      guard ContinuousClock.now < end else { throw Failure("The pipeline does not stop.") }
-      try await Task.sleep(for: .milliseconds(2))
-    }
+    try await isDown.wait(for: "the end of the pipeline") { $0 }
     removeSinks()
   }
 }
