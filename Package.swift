@@ -253,7 +253,8 @@ let package = Package(
       name: "CommandTests", dependencies: ["ISOBMFF", "StereoVideo", "TestKit"],
       swiftSettings: unoptimized),
     .testTarget(
-      name: "GStreamerTests", dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck"],
+      name: "GStreamerTests",
+      dependencies: ["CGStreamer", "GStreamer", "GStreamerCheck", "TestKit"],
       swiftSettings: unoptimized),
     // What is fed with hostile input, by `make fuzz` and by the tests.
     .target(

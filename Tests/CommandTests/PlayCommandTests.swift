@@ -95,9 +95,7 @@ struct PlayCommandTests {
     let command = try Command.start(
       ["play", "a.mov", "--mode", "left", "--loop", "--mute", "--video-sink", sink], in: folder)
     try command.wait(for: "playing a.mov, left")
-    for _ in 0..<500 where try size("shown") < once.count * 3 {
-      try await Task.sleep(for: .milliseconds(20))
-    }
+    try await eventually("three rounds") { try size("shown") >= once.count * 3 }
     command.interrupt()
     #expect(command.result().status == 130)
     let shown = try Data(contentsOf: URL(filePath: path("shown")))

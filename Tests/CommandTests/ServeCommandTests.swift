@@ -42,10 +42,7 @@ struct ServeCommandTests {
   }
 
   private func waitForFile(_ name: String) async throws {
-    for _ in 0..<500 where !FileManager.default.fileExists(atPath: folder.path(name)) {
-      try await Task.sleep(for: .milliseconds(20))
-    }
-    try #require(FileManager.default.fileExists(atPath: folder.path(name)))
+    try await eventually(name) { FileManager.default.fileExists(atPath: folder.path(name)) }
   }
 
   private func port(_ command: Program) throws -> Int {
@@ -164,10 +161,9 @@ struct ServeCommandTests {
       [try #require(Self.nginx), "-p", place, "-c", "\(place)/nginx.conf"], in: folder.url)
     defer { nginx.terminate() }
     let address = "https://127.0.0.1:\(front)"
-    for attempt in 0... {
-      if (try? await text("curl -ks --fail \(address)/main.m3u8")) != nil { break }
-      try #require(attempt < 100 && nginx.isRunning)
-      try await Task.sleep(for: .milliseconds(50))
+    try await eventually("an answer of nginx") {
+      try #require(nginx.isRunning)
+      return (try? await text("curl -ks --fail \(address)/main.m3u8")) != nil
     }
     let head = try await text(
       "curl -ksS --http2 --compressed -D - -o /dev/null \(address)/video_0/index.m3u8")

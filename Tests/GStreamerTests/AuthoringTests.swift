@@ -4,6 +4,7 @@ import CGStreamer
 import GStreamer
 import GStreamerCheck
 import Synchronization
+import TestKit
 import Testing
 
 /// An element for tests: passes buffers on, or fails, as it is told.
@@ -95,10 +96,9 @@ struct AuthoringTests {
       pipeline.setState(.paused)
     }
     // A thread of GstBin's that ends a change of state may hold the bin for a moment.
-    for _ in 0..<200 where TestFilter.alive.load(ordering: .relaxed) != before {
-      try await Task.sleep(for: .milliseconds(10))
+    try await eventually("the end of the elements") {
+      TestFilter.alive.load(ordering: .relaxed) == before
     }
-    #expect(TestFilter.alive.load(ordering: .relaxed) == before)
   }
 
   @Test("properties have their defaults and take values")

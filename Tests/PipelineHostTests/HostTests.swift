@@ -77,7 +77,7 @@ struct HostTests {
           sink: { type: fakesink }
         links:
           - source -> store -> slow -> sink
-        run: { watchdog: 10s }
+        run: { watchdog: 300s }
         """))
     let running = Task { try await run.run() }
     try await Task.sleep(for: .milliseconds(250))
@@ -410,8 +410,8 @@ struct HostTests {
     arguments: [
       ("appsrc -> identity -> fakesink", "'appsrc' produces no data"),
       (
-        "videotestsrc -> queue -> identity(sleep-time=5000000) -> fakesink",
-        "'identity' is blocked"
+        "videotestsrc -> queue -> identity(sleep-time=8000000) -> fakesink",
+        "'identity' does not get on"
       ),
       ("videotestsrc -> mix -> fakesink\", \"appsrc -> mix", "'appsrc' produces no data"),
     ])
@@ -419,8 +419,7 @@ struct HostTests {
     let failure = try await failure(
       """
       links: ["\(link)"]
-      elements: { mix: { type: compositor } }
-      run: { watchdog: 600ms }
+      run: { watchdog: 2s }
       """)
     #expect(failure.kind == .frozen)
     let diagnostic = try #require(failure.diagnostics.all.first)

@@ -207,12 +207,13 @@ struct ReadyPipelineTests {
       ])
     let run = PipelineRun(pipeline)
     async let running = run.run()
-    for _ in 0..<500 where !FileManager.default.fileExists(atPath: place + "/main.m3u8") {
-      try await Task.sleep(for: .milliseconds(20))
+    for text in ["#EXT-X-PART:", "#EXT-X-PRELOAD-HINT"] {
+      try await eventually("a playlist with \(text)") {
+        let list = try? String(contentsOfFile: place + "/video_0/index.m3u8", encoding: .utf8)
+        return list?.contains(text) == true
+      }
     }
-    try await Task.sleep(for: .seconds(2))
-    let list = try String(contentsOfFile: place + "/video_0/index.m3u8", encoding: .utf8)
-    #expect(list.contains("#EXT-X-PART:") && list.contains("#EXT-X-PRELOAD-HINT"), "\(list)")
+    #expect(FileManager.default.fileExists(atPath: place + "/main.m3u8"))
     run.stop()
     _ = try await running
     for name in ["video_0", "video_0_mono", "audio_0"] {

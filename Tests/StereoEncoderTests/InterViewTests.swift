@@ -42,6 +42,14 @@ struct InterViewTests {
       return configuration
     }
 
+    /// Whether x265 gives the same stream in each run, also on a busy machine: with several frame threads
+    /// it does not.
+    var isRepeatable: Bool {
+      options.split(separator: ":").allSatisfy {
+        !$0.hasPrefix("frame-threads=") || $0 == "frame-threads=1"
+      }
+    }
+
     func picture(_ frame: Int, _ eye: Eye) throws -> Picture {
       let isOther = eye != baseEye && different.contains(frame)
       return try scene.picture(frame: frame, eye: eye, scene: isOther ? 5 : 0)
@@ -153,7 +161,7 @@ struct InterViewTests {
   func decodes(_ test: Case) throws {
     let streams = try encode(test)
     let simulcast = try encode(test, .none)
-    #expect(streams.base == simulcast.base)
+    if test.isRepeatable { #expect(streams.base == simulcast.base) }
     #expect(streams.keyframes.contains(true))
     #expect(streams.statistics?.predicted == streams.keyframes.filter { $0 }.count)
     #expect(streams.statistics?.plain == streams.keyframes.filter { !$0 }.count)

@@ -31,7 +31,6 @@ struct DamageTests {
       + [UInt8](try Data(contentsOf: URL(filePath: try await Movies.spatial())))
     let half = try Data(contentsOf: URL(filePath: try await Movies.fragmented())).count
     let folder = try TemporaryFolder()
-    let clock = ContinuousClock()
     var random = UInt32(1)
     func next(_ limit: Int) -> Int {
       random = random &* 1_664_525 &+ 1_013_904_223
@@ -51,10 +50,7 @@ struct DamageTests {
       }
       let path = folder.path("\(round).mov")
       try Data(bytes).write(to: URL(filePath: path))
-      let start = clock.now
       #expect(await use(path), "\(round)")
-      // What says nothing for twenty seconds is given up, which nothing of this needs.
-      #expect(clock.now - start < .seconds(15), "\(round)")
     }
   }
 }

