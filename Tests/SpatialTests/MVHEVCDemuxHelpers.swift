@@ -5,6 +5,7 @@ import Foundation
 import GStreamer
 import GStreamerCheck
 import StereoVideo
+import TestElements
 import TestKit
 import Testing
 
@@ -219,10 +220,12 @@ enum OwnMovie {
       audio
       ? "audiotestsrc num-buffers=\(frames * 1600 / 1024) samplesperbuffer=1024 ! "
         + "audio/x-raw,format=S16LE,rate=48000,channels=2 ! queue ! mux. " : ""
-    try await play(
+    try BuiltPlugin.require()
+    try await TestMovie.make(
+      path,
       eyes(frames, caps + ",framerate=30/1") + audio
-        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none "
-        + "\(mux) ! filesink location=\(path)")
+        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none \(mux)"
+    )
   }
 
   /// The MD5s of both eyes by FFmpeg's own MV-HEVC decoder; the base eye is view 0.

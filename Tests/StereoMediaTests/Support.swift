@@ -33,11 +33,12 @@ enum Movies {
   static func packed(_ mode: String) async throws -> String {
     let size = mode == "top-bottom" ? "width=320,height=180" : "width=640,height=90"
     return try await made.movie("\(mode).mp4") {
-      try await TestMovie.play(
+      try await TestMovie.make(
+        $0,
         "stereotestsrc num-buffers=20 "
           + "! video/x-raw,format=I420,multiview-mode=\(mode),\(size),framerate=30/1 "
           + "! x265enc speed-preset=ultrafast option-string=crf=10 key-int-max=6 ! h265parse "
-          + "! mux.video_0 mvhevcmux name=mux ! filesink location=\($0)")
+          + "! mux.video_0 mvhevcmux name=mux")
     }
   }
 
@@ -68,9 +69,10 @@ enum Movies {
   /// One eye only.
   static func mono() async throws -> String {
     try await made.movie("mono.mp4") {
-      try await TestMovie.play(
+      try await TestMovie.make(
+        $0,
         "videotestsrc num-buffers=20 ! video/x-raw,format=I420,width=320,height=90,framerate=30/1 "
-          + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux ! filesink location=\($0)")
+          + "! x264enc speed-preset=ultrafast ! h264parse ! mp4mux")
     }
   }
 
@@ -129,8 +131,8 @@ enum Holdings {
 
   /// Waits until a count is down to a limit; what is let go of goes a little later.
   static func settle(at limit: Int, _ count: () -> Int) async throws -> Bool {
-    for _ in 0..<500 where count() > limit { try await Task.sleep(for: .milliseconds(10)) }
-    return count() <= limit
+    try await eventually("\(limit) of them or fewer") { count() <= limit }
+    return true
   }
 }
 

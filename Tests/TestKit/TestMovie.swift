@@ -10,14 +10,15 @@ public enum TestMovie {
     _ path: String, frames: Int = 24, width: Int = 640, height: Int = 180
   ) async throws {
     // Untagged, as most such movies are; and mp4mux (up to 1.28.8) tags the eyes the wrong way.
-    try await play(
+    try await make(
+      path,
       "stereotestsrc num-buffers=\(frames) "
         + "! video/x-raw,format=I420,width=\(width),height=\(height),framerate=30/1 "
         + "! capssetter caps=video/x-raw,multiview-mode=mono "
         + "! x264enc speed-preset=ultrafast quantizer=10 pass=qual ! h264parse ! queue ! mux. "
         + "audiotestsrc wave=ticks num-buffers=\(frames * 48000 / 30 / 1024) samplesperbuffer=1024 "
         + "! audio/x-raw,rate=48000,channels=2 ! avenc_aac ! aacparse ! queue ! mux. "
-        + "mp4mux name=mux ! filesink location=\(path)")
+        + "mp4mux name=mux")
   }
 
   /// The two eyes of the scene, to an element named `mux`: the beginning of a line of gst-launch.
@@ -38,9 +39,17 @@ public enum TestMovie {
     _ path: String, frames: Int, _ caps: String, mux: String = "quality=12 key-int-max=15",
     audio: String = ""
   ) async throws {
-    try await play(
-      eyes(frames, caps) + audio
-        + " mvhevcmux name=mux inter-view-prediction=none \(mux) ! filesink location=\(path)")
+    try await make(
+      path, eyes(frames, caps) + sound + " mvhevcmux name=mux inter-view-prediction=none \(mux)")
+  }
+
+  /// Makes a movie once for all processes (``Fixture``), and copies it to a path.
+  ///
+  /// - Parameter line: of gst-launch, up to what writes the file.
+  public static func make(_ path: String, _ line: String) async throws {
+    try await Fixture.copy(to: path, recipe: line) {
+      try await play("\(line) ! filesink location=\($0)")
+    }
   }
 
   /// Both eyes of a spatial movie as raw files.
