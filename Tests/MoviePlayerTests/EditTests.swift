@@ -30,6 +30,8 @@ struct EditTests {
     List(testDescription: "both", edits: [(6, nil), (20, 15)]),
     List(testDescription: "parts with a gap in the media", edits: [(8, 0), (10, 23)]),
     List(testDescription: "a pause", edits: [(8, 0), (15, nil), (10, 8)]),
+    List(testDescription: "a pause at a key frame", edits: [(12, 0), (15, nil), (10, 12)]),
+    List(testDescription: "a pause at a reference", edits: [(4, 0), (15, nil), (10, 4)]),
     List(testDescription: "media that plays again", edits: [(12, 10), (14, 3), (8, 30), (5, 34)]),
     List(
       testDescription: "several pauses",
@@ -65,30 +67,110 @@ struct EditTests {
     return all.sorted { $0[1] < $1[1] }
   }
 
-  @Test("edit lists show the right frames at the right times", arguments: lists)
-  func edits(list: List) throws {
+  /// The frames by their access units. Frames of the repetitions are equal: the first that is as far in
+  /// the group will do.
+  private func media() throws -> [[UInt8]: Int] {
     let plain = try Session.play(try WovenMovie().bytes(), .read)["video_0"]
     let order = plain.samples.indices.sorted {
       plain.samples[$0].presentationTime ?? 0 < plain.samples[$1].presentationTime ?? 0
     }
-    // Frames of the repetitions are equal: the first that is as far in the group will do.
     var media: [[UInt8]: Int] = [:]
     for (frame, sample) in order.enumerated() where frame < 12 {
       media[plain.contents[sample]] = frame
     }
+    return media
+  }
+
+  @Test("edit lists show the right frames at the right times", arguments: lists)
+  func edits(list: List) throws {
+    let media = try media()
     let bytes = try make(list)
     for delivery in [Delivery.read, .pushed(upTo: 1000), .pushed(upTo: 1)] {
       let recording = try Session.play(bytes, delivery)
       let frames = shown(recording["video_0"], media: media)
       #expect(frames == list.expected.map { [$0[0] % 12, $0[1]] }, "\(delivery)")
       #expect(recording.warnings.isEmpty && recording.disorder.isEmpty)
-      #expect(recording["left"].segments == recording["video_0"].segments)
+      for eye in ["left", "right"] {
+        #expect(recording[eye].segments == recording["video_0"].segments)
+        #expect(recording[eye].shown.count == recording["video_0"].shown.count)
+      }
       let empty = list.edits.filter { $0.from == nil }
       #expect(recording["video_0"].gaps.isEmpty == empty.isEmpty)
     }
   }
 
-  @Test("each edit plays at its own speed, which is in the segment")
+  @Test("what is sought in an edit list is shown first, and all that follows", arguments: lists)
+  func seeks(list: List) throws {
+    let media = try media()
+    var session = Session(try make(list), .read)
+    let whole = try session.playToEnd()
+    for place in list.expected {
+      let time = Nanoseconds(place[1]) * 1_000_000_000 / 30 + 2
+      guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
+      var rest = Recording(behind: whole)
+      try session.play(into: &rest)
+      #expect(rest.disorder == [])
+      let expected = list.expected.filter { $0[1] >= place[1] }.map { [$0[0] % 12, $0[1]] }
+      #expect(shown(rest["video_0"], media: media) == expected, "\(place)")
+    }
+  }
+
+  @Test("backwards, each part of an edit list shows the same by itself", arguments: lists)
+  func reverse(list: List) throws {
+    let media = try media()
+    var session = Session(try make(list), .read)
+    let whole = try session.playToEnd()
+    var seek = SeekRequest(to: 0)
+    seek.rate = -1
+    guard session.seek(seek) else { throw Failure("the seek is refused") }
+    var back = Recording(behind: whole)
+    try session.play(into: &back)
+    #expect(back.disorder == [] && back.end == .endOfStream)
+    let expected = list.expected.map { [$0[0] % 12, $0[1]] }
+    #expect(shown(back["video_0"], media: media) == expected)
+    let times = back["video_0"].segments.map(\.time)
+    #expect(times == times.sorted(by: >))
+  }
+
+  @Test("a pause at a key frame loses no frame by the rounding of its times", arguments: [-1, 1])
+  func roundedPause(error: Int64) throws {
+    let edits = [
+      Edit(duration: UInt64(12 * 3000 + error), mediaTime: 0),
+      Edit(duration: 15 * 3000, mediaTime: nil), Edit(duration: 10 * 3000, mediaTime: 12 * 3000),
+    ]
+    let recording = try Session.play(edited(edits), .read)
+    #expect(recording.warnings.isEmpty)
+    let frames = shown(recording["video_0"], media: try media()).map { $0[0] }
+    #expect(frames.suffix(10) == (12..<22).map { $0 % 12 }[...])
+  }
+
+  @Test(
+    "a part that is to stand still, go back or crawl plays at normal speed, and a warning says so",
+    arguments: [0, -0x1_0000, 1] as [Int32])
+  func strangeSpeed(rate: Int32) throws {
+    let edits = [
+      Edit(duration: 12 * 3000, mediaTime: 0),
+      Edit(duration: 12 * 3000, mediaTime: 12 * 3000, rate: rate),
+    ]
+    let recording = try Session.play(edited(edits), .read)
+    #expect(recording.warnings.map(\.kind) == [.edits])
+    let frames = shown(recording["video_0"], media: try media())
+    #expect(frames == (0..<24).map { [$0 % 12, $0] })
+  }
+
+  /// A movie whose video has these edits; its first frame is at 0 of the media.
+  private func edited(_ edits: [Edit]) throws -> [UInt8] {
+    let bytes = try WovenMovie().bytes()
+    let first = bytes.movie?.tracks.first?.edits.first { $0.mediaTime != nil }?.mediaTime ?? 0
+    let moved = edits.map { edit in
+      var edit = edit
+      edit.mediaTime = edit.mediaTime.map { $0 + first }
+      return edit
+    }
+    return SeedMovie.editing(bytes) { $0.setEdits(moved, ofTrack: 0) }
+  }
+
+  @Test("each edit plays at its own speed, which the segment says")
   func speeds() throws {
     let edits = [
       Edit(duration: 12 * 3000, mediaTime: 0, rate: 0x2_0000),
@@ -103,14 +185,14 @@ struct EditTests {
     #expect(segments.map(\.base) == [0, 400_000_000])
   }
 
-  @Test("edits that cannot be played as specified are named")
-  func warnings() throws {
-    let strange = [Edit(duration: 3000, mediaTime: 0, rate: 0)]
-    let bytes = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(strange, ofTrack: 0) }
-    #expect(try Session.play(bytes, .read).warnings.map(\.kind) == [.edits])
+  @Test("a part that goes back in the media too often is a gap, and a warning says so")
+  func repeated() throws {
     let again = (0..<20).map { Edit(duration: 3000, mediaTime: Int64(20 - $0) * 3000) }
     let back = SeedMovie.editing(try WovenMovie().bytes()) { $0.setEdits(again, ofTrack: 0) }
-    #expect(try Session.play(back, .read).warnings.map(\.kind) == [.edits])
+    let recording = try Session.play(back, .read)
+    #expect(recording.warnings.map(\.kind) == [.edits])
+    // What is left out is a gap.
+    #expect(!recording["video_0"].gaps.isEmpty)
   }
 }
 
