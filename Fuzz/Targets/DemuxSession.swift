@@ -347,7 +347,7 @@ final class DemuxSession {
   // MARK: Messages
 
   /// Maximum wait for the end; only meant to detect hangs.
-  private static let patience: GstClockTime = 10_000_000_000
+  private static let patience: GstClockTime = 120_000_000_000
 
   /// Waits until all pads have ended; returns false after an error or a timeout.
   private func waitForEnd() -> Bool {

@@ -77,14 +77,14 @@ struct KeepingTests {
 
   @Test("Ctrl-C finishes a movie if an input hangs")
   func hangingInput() throws {
-    let file = try hangingSound(watchdog: "3600s")
+    let file = try hangingAudio(watchdog: "3600s")
     let command = try Command.start(["run", file, "--json"], in: folder, shell: pipe)
     try command.wait(for: "progress")
     Thread.sleep(forTimeInterval: 2.5)
     command.interrupt()
     let result = command.result()
     #expect(result.status == 130, "\(result.output.suffix(600))")
-    #expect(result.output.contains("'source' (fdsrc) gives nothing"))
+    #expect(result.output.contains("'source' (fdsrc) produces no data"))
     #expect(try frames("out.mov") >= 10)
     #expect(folder.names == ["a.yaml", "out.mov", "p"])
   }

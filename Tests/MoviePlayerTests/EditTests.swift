@@ -67,7 +67,8 @@ struct EditTests {
     return all.sorted { $0[1] < $1[1] }
   }
 
-  /// The frames by their access units. Frames of the repetitions are equal: the first that is as far in
+  /// The frames by their access units. Frames of the repetitions are equal: the first that is as
+  /// far in
   /// the group will do.
   private func media() throws -> [[UInt8]: Int] {
     let plain = try Session.play(try WovenMovie().bytes(), .read)["video_0"]

@@ -13,7 +13,7 @@ struct FragmentTests {
 
   /// A movie in fragments of a group of pictures, with one index of them.
   private static func movie(_ index: Index) throws -> [UInt8] {
-    let movie = try #require(SeedMovie(try WovenMovie(hasSound: true).bytes()))
+    let movie = try #require(SeedMovie(try WovenMovie(hasAudio: true).bytes()))
     let both = movie.fragmented(length: WovenStream.keyInterval)
     var boxes = BoxTree.read(both)
     guard index == .after else {

@@ -33,8 +33,8 @@ struct TrickModeTests {
   private static let frameCount = 48
 
   @Test("what is asked for is left out, and nothing else", arguments: cases)
-  func leavesOut(_ test: Case) throws {
-    var session = Session(try WovenMovie(hasSound: true).bytes(), test.delivery)
+  func shouldDrop(_ test: Case) throws {
+    var session = Session(try WovenMovie(hasAudio: true).bytes(), test.delivery)
     let whole = try session.playToEnd()
     let recording = try play(&session, test, after: whole)
     let keys = Self.frameCount / WovenStream.keyInterval
@@ -60,7 +60,7 @@ struct TrickModeTests {
     "key units come alone, each up to the next one, and nothing else is read; audio is a gap",
     arguments: cases.filter { $0.hasKeyUnitsOnly && $0.isMute })
   func keyUnits(_ test: Case) throws {
-    let bytes = try WovenMovie(hasSound: true).bytes()
+    let bytes = try WovenMovie(hasAudio: true).bytes()
     var session = Session(bytes, test.delivery)
     let whole = try session.playToEnd()
     let read = session.byteCount

@@ -400,7 +400,7 @@ struct HostTests {
       """)
     #expect(failure.kind == .failed)
     let message = failure.diagnostics.all.first?.message
-    #expect(message?.contains("holds nothing that can be shown") == true)
+    #expect(message?.contains("has no playable content") == true)
     #expect(failure.diagnostics.all.first?.location?.line == 4)
     #expect(folder.names == ["test.yaml"])
   }

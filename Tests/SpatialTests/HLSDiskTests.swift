@@ -67,7 +67,7 @@ struct HLSDiskTests {
     try Data(count: 3 << 20).write(to: URL(filePath: folder.path("other")))
     let settings = "target-duration=1 playlist-type=event part-duration=250000000 append=true"
     let pipeline = try pipeline(
-      folder.video(900, "key-int-max=30 quality=1") + folder.sound(1400) + folder.sink(settings))
+      folder.video(900, "key-int-max=30 quality=1") + folder.audio(1400) + folder.sink(settings))
     let errors = Awaited([PipelineFailure]())
     pipeline.bus.watch { message in
       // The elements before it have each to say that they were stopped.

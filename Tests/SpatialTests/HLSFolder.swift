@@ -45,7 +45,7 @@ struct HLSFolder {
   }
 
   /// Sound of so many packets of 1024 samples, 48,000 of them a second, into the sink.
-  func sound(_ packets: Int) -> String {
+  func audio(_ packets: Int) -> String {
     "audiotestsrc num-buffers=\(packets) samplesperbuffer=1024 ! "
       + "audio/x-raw,rate=48000,channels=1 ! avenc_aac ! queue ! h.audio_0 "
   }

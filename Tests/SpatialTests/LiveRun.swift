@@ -74,8 +74,10 @@ final class LiveRun: Sendable {
     for number in numbers { push(number, without: []) }
   }
 
-  /// The same while some pads get nothing. After the first of these frames, which waits for them, the clock
-  /// moves on to when it does not any more, and stands there: if a further one waited, the push of the
+  /// The same while some pads get nothing. After the first of these frames, which waits for them,
+  /// the clock
+  /// moves on to when it does not any more, and stands there: if a further one waited, the push of
+  /// the
   /// next would hang.
   func push(_ numbers: Range<Int>, without silent: String..., patience: ClockTime) {
     push(numbers.lowerBound, without: Set(silent))
@@ -83,7 +85,8 @@ final class LiveRun: Sendable {
     for number in numbers.dropFirst() { push(number, without: Set(silent)) }
   }
 
-  /// The same as ``push(_:)``, after a pad that got nothing: it gives first, so that it is waited for again
+  /// The same as ``push(_:)``, after a pad that got nothing: it gives first, so that it is waited
+  /// for again
   /// before the others give.
   func push(_ numbers: Range<Int>, again name: String) {
     let first = numbers.lowerBound

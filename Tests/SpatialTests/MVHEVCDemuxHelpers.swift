@@ -224,7 +224,8 @@ enum OwnMovie {
     try await TestMovie.make(
       path,
       eyes(frames, caps + ",framerate=30/1") + audio
-        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none \(mux)"
+        + "mvhevcmux name=mux speed-preset=superfast key-int-max=10 inter-view-prediction=none "
+        + mux
     )
   }
 

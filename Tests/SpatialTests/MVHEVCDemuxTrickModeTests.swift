@@ -36,7 +36,8 @@ struct MVHEVCDemuxTrickModeTests {
     var taps: [String: Tap] = [:]
     for sink in sinks { taps[sink] = try Tap(pipeline.element(named: sink)?.staticPad("sink")) }
     let file = try Tap(pipeline.element(named: "file")?.staticPad("src"))
-    // What is read up to the seek's flush fills the queues after the first frames, and does not count.
+    // What is read up to the seek's flush fills the queues after the first frames, and does not
+    // count.
     let before = Locked(0)
     pipeline.element(named: sinks[0])?.staticPad("sink")?.onEachEvent { _, event in
       guard event.type == GST_EVENT_FLUSH_STOP else { return }

@@ -18,10 +18,10 @@ struct MuxRecordingTests {
   }
 
   /// A recording that runs.
-  private func recording(sound: Bool = true) async throws -> LiveRun {
+  private func recording(audio: Bool = true) async throws -> LiveRun {
     let live = try LiveRun(
       "mvhevcmux name=x speed-preset=ultrafast tune=zerolatency ! "
-        + "filesink async=false location=\(path)", hasAudio: sound)
+        + "filesink async=false location=\(path)", hasAudio: audio)
     try live.start()
     live.push(0..<20)
     try await live.waitForPairs(20)
@@ -47,7 +47,7 @@ struct MuxRecordingTests {
   /// The seconds of pictures and of audio in a recording of which a pad is released on the way.
   private func recorded(
     releasing pad: String
-  ) async throws -> (pictures: Double, sound: Double) {
+  ) async throws -> (pictures: Double, audio: Double) {
     let live = try await recording()
     live.release(pad)
     live.push(20..<80)
@@ -57,24 +57,24 @@ struct MuxRecordingTests {
   }
 
   @Test("releasing the audio pad ends its track, and the movie goes on")
-  func releaseSound() async throws {
-    let (pictures, sound) = try await recorded(releasing: "audio_0")
+  func releaseAudio() async throws {
+    let (pictures, audio) = try await recorded(releasing: "audio_0")
     #expect(abs(pictures - 80.0 / 30) < 0.01)
     // What waits in the pad goes with it.
-    #expect(abs(sound - 20.0 / 30) < 0.04)
+    #expect(abs(audio - 20.0 / 30) < 0.04)
   }
 
   @Test("releasing an eye ends both eyes' track, and the audio goes on")
   func releaseEye() async throws {
-    let (pictures, sound) = try await recorded(releasing: "left")
+    let (pictures, audio) = try await recorded(releasing: "left")
     #expect(abs(pictures - 20.0 / 30) < 0.01)
-    #expect(abs(sound - 80.0 / 30) < 0.01)
+    #expect(abs(audio - 80.0 / 30) < 0.01)
   }
 
   @Test(
     "releasing an eye if there is nothing else finishes the movie", arguments: ["left", "right"])
   func releaseLast(eye: String) async throws {
-    let live = try await recording(sound: false)
+    let live = try await recording(audio: false)
     live.release(eye)
     // What the other eye still brings has no partner.
     live.push(20..<21)

@@ -29,7 +29,8 @@ func play(_ description: String) async throws -> [Message] {
   try await play(try pipeline(description))
 }
 
-/// The messages of a pipeline that plays, up to its end. Throws the first error that is posted, and if there
+/// The messages of a pipeline that plays, up to its end. Throws the first error that is posted, and
+/// if there
 /// is no end for so long that it hangs.
 @discardableResult
 func messages(of pipeline: Pipeline) async throws -> [Message] {

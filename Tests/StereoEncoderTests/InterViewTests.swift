@@ -42,7 +42,8 @@ struct InterViewTests {
       return configuration
     }
 
-    /// Whether x265 gives the same stream in each run, also on a busy machine: with several frame threads
+    /// Whether x265 gives the same stream in each run, also on a busy machine: with several frame
+    /// threads
     /// it does not.
     var isRepeatable: Bool {
       options.split(separator: ":").allSatisfy {

@@ -73,11 +73,15 @@ public enum Fixture {
       (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")) ?? ""
     let build = URL(filePath: program).deletingLastPathComponent()
     let folders = (try? FileManager.default.contentsOfDirectory(atPath: build.path)) ?? []
-    let sources =
-      (try? FileManager.default.contentsOfDirectory(
-        atPath: Repository.url.appending(path: "Sources").path)) ?? []
+    // Sources/FLOOR/TARGET
+    let sources = Repository.url.appending(path: "Sources")
+    let targets = ((try? FileManager.default.contentsOfDirectory(atPath: sources.path)) ?? [])
+      .flatMap { floor in
+        (try? FileManager.default.contentsOfDirectory(
+          atPath: sources.appending(path: floor).path)) ?? []
+      }
     var objects: [String] = []
-    for source in sources where folders.contains("\(source).build") && source != "GStreamerCheck" {
+    for source in targets where folders.contains("\(source).build") && source != "GStreamerCheck" {
       let folder = build.appending(path: "\(source).build").path
       let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
       objects += names.filter { $0.hasSuffix(".o") }.map { folder + "/" + $0 }

@@ -40,7 +40,7 @@ public enum TestMovie {
     audio: String = ""
   ) async throws {
     try await make(
-      path, eyes(frames, caps) + sound + " mvhevcmux name=mux inter-view-prediction=none \(mux)")
+      path, eyes(frames, caps) + audio + " mvhevcmux name=mux inter-view-prediction=none \(mux)")
   }
 
   /// Makes a movie once for all processes (``Fixture``), and copies it to a path.

@@ -111,7 +111,8 @@ struct HLSOriginTests {
       ("_HLS_msn=13&_HLS_part=4", 1, 13),
     ])
   func held(query: String, open: Int, last: Int) async throws {
-    // The machine may have something else to do at most moments, but not at all. Without being told, the
+    // The machine may have something else to do at most moments, but not at all. Without being
+    // told, the
     // origin looks four times a second, which at this moment would be 100 ms later.
     var delays: [Duration] = []
     while delays.count < 50, delays.last ?? .seconds(1) >= .milliseconds(50) {

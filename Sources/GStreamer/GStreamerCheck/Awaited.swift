@@ -5,13 +5,14 @@ internal import GStreamer
 /// The end of a wait for something that did not come: the code under test hangs, or it never meant
 /// to do what the test waits for.
 public struct WaitFailure: Error, CustomStringConvertible {
+  /// What was waited for.
   public let description: String
 }
 
 /// A value that streaming threads change and that a test waits for, woken by the change.
-public final class Awaited<Value>: Sendable {
+public final class Awaited<Value: Sendable>: Sendable {
   private struct Waiter {
-    let isMet: (Value) -> Bool
+    let isMet: @Sendable (Value) -> Bool
     let continuation: CheckedContinuation<Bool, Never>
   }
 
@@ -26,6 +27,7 @@ public final class Awaited<Value>: Sendable {
 
   private let state: Locked<State>
 
+  /// Creates an awaited value.
   public init(_ value: sending Value) {
     state = Locked(State(value: value))
   }
@@ -34,7 +36,7 @@ public final class Awaited<Value>: Sendable {
   public var current: Value { state.withLock { $0.value } }
 
   /// Runs `body` with the value, and wakes those whose condition holds after it.
-  public func change<Result>(_ body: (inout Value) -> Result) -> Result {
+  public func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
     let (result, met) = state.withLock { state in
       let result = body(&state.value)
       let met = state.waiters.filter { $0.value.isMet(state.value) }
@@ -52,7 +54,7 @@ public final class Awaited<Value>: Sendable {
   ///   - isMet: called with each new value, in the thread that changes it.
   /// - Throws: a ``WaitFailure`` after ``hangLimit``.
   public func wait(
-    for what: @autoclosure () -> String, until isMet: @escaping (Value) -> Bool
+    for what: @autoclosure () -> String, until isMet: @escaping @Sendable (Value) -> Bool
   ) async throws {
     let number = state.withLock { state in
       state.waiterCount += 1

@@ -6,7 +6,7 @@ public import GStreamer
 
 /// One element between a source and a sink that a test plays: `GstHarness`.
 ///
-/// What comes is live, and the element's clock stands still unless the test moves it.
+/// Its source is live, and the element's clock stands still unless the test moves it.
 public final class Harness: @unchecked Sendable {
   private let harness: UnsafeMutablePointer<GstHarness>
   /// The clock of the element.

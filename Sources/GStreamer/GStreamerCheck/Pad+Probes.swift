@@ -5,9 +5,11 @@ public import GStreamer
 
 /// Seeing and altering what passes a pad.
 extension Pad {
-  /// What becomes of a buffer that a test has seen.
+  /// A test's decision on a buffer that it has seen.
   public enum Fate: Sendable {
+    /// The buffer continues downstream.
     case passes
+    /// The buffer is dropped.
     case isDropped
   }
 
@@ -78,7 +80,7 @@ extension Pad {
   }
 }
 
-/// What a probe holds.
+/// The data of a probe: the closure that it calls.
 private final class Probe: Sendable {
   let body: @Sendable (Pad, GstPadProbeInfo) -> GstPadProbeReturn
 

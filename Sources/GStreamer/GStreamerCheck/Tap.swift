@@ -5,12 +5,14 @@ public import GStreamer
 
 /// A buffer that passed a pad.
 public struct PassedBuffer: Sendable {
+  /// The buffer.
   public let buffer: Buffer
   /// The caps that it had.
   public let caps: Caps
   /// When it plays, in nanoseconds; nil for what lies outside its segment.
   public let runningTime: ClockTime?
 
+  /// Creates a record of a buffer.
   public init(buffer: Buffer, caps: Caps, runningTime: ClockTime? = nil) {
     (self.buffer, self.caps, self.runningTime) = (buffer, caps, runningTime)
   }
@@ -40,10 +42,13 @@ public struct PassedBuffer: Sendable {
   }
 }
 
-/// A record of what passes a pad: buffers, and events in both directions. A test waits for them.
+/// A record of a pad's traffic: buffers, and events in both directions. A test waits for them.
 public final class Tap: Sendable {
+  /// One passage through the pad.
   public enum Item: Sendable {
+    /// A buffer.
     case buffer(PassedBuffer)
+    /// An event, in either direction.
     case event(Event)
   }
 
@@ -76,10 +81,12 @@ public final class Tap: Sendable {
   /// Everything, in the order in which it came.
   public var items: [Item] { record.current.items }
 
+  /// The buffers, in the order in which they came.
   public var buffers: [PassedBuffer] {
     items.compactMap { if case .buffer(let buffer) = $0 { buffer } else { nil } }
   }
 
+  /// The events, in the order in which they came.
   public var events: [Event] {
     items.compactMap { if case .event(let event) = $0 { event } else { nil } }
   }

@@ -7,8 +7,8 @@ public import GStreamer
 
 /// A clock whose time a test moves: `GstTestClock`. It begins at 0.
 ///
-/// Whoever waits for this clock goes on when a test says so, and never before: also a wait for a
-/// time that has come already stays until ``crank()`` or ``advance(to:)`` ends it. So a deadline
+/// A wait for this clock ends when a test says so, and never before: even a wait for a time that
+/// has already come lasts until ``crank()`` or ``advance(to:)`` ends it. So a deadline
 /// passes because the test let it pass, however slow the machine is.
 ///
 /// A live `GstAggregator` waits for the clock only while some pad has no data. Data that comes to a
@@ -20,6 +20,7 @@ public final class TestClock: @unchecked Sendable {
   private var isSystemClock = false
   private let isOver = Locked(false)
 
+  /// Creates a clock at time 0.
   public init() {
     initialize()
     clock = UnsafeMutableRawPointer(gst_test_clock_new()).assumingMemoryBound(
@@ -55,7 +56,8 @@ public final class TestClock: @unchecked Sendable {
     gst_system_clock_set_default(base)
   }
 
-  /// Has waits end by themselves from now on when their time has come, as those for other clocks do. The
+  /// Has waits end by themselves from now on when their time has come, as those for other clocks
+  /// do. The
   /// time still stands until the test moves it.
   public func endDueWaits() {
     nonisolated(unsafe) let clock = self.clock

@@ -89,7 +89,7 @@ public final class TestSource: @unchecked Sendable {
   /// Begins a stream: STREAM_START, CAPS, SEGMENT.
   ///
   /// - Parameters:
-  ///   - caps: of what comes; nil for bytes of which nothing is known.
+  ///   - caps: of the buffers; nil for a stream of unknown bytes.
   ///   - segment: by default, running time is what timestamps say.
   public func begin(_ caps: Caps?, _ segment: Segment = Segment()) {
     push(.streamStart(id: "test-\(sink.name)"))
@@ -116,7 +116,7 @@ public final class TestSource: @unchecked Sendable {
     return .ok
   }
 
-  /// Pushes an event; false if nobody handled it.
+  /// Pushes an event; returns false if it was not handled.
   @discardableResult
   public func push(_ event: Event) -> Bool { pad.push(event) }
 
@@ -129,7 +129,7 @@ public final class TestSource: @unchecked Sendable {
   /// The number of buffers that have been taken.
   public var takenCount: Int { taken.current }
 
-  /// What was said to the last buffer.
+  /// The flow return of the last buffer.
   public var lastFlow: FlowReturn { flow.current }
 
   /// Returns when this number of buffers has been taken.
@@ -153,7 +153,8 @@ public final class TestSource: @unchecked Sendable {
   /// Whether something that ``run(_:)`` began is under way.
   public var isRunning: Bool { running.current > 0 }
 
-  /// Whether the thread that ``run(_:)`` began last waits in the kernel, for another thread or for the time.
+  /// Whether the thread that ``run(_:)`` began last waits in the kernel, for another thread or for
+  /// the time.
   /// One that only does not get the processor does not wait.
   public var isWaiting: Bool {
     let status = try? String(contentsOfFile: "/proc/\(thread.current)/stat", encoding: .utf8)

@@ -144,7 +144,8 @@ final class Stage: Sendable {
     }
   }
 
-  /// Brings the pipeline to PLAYING and feeds it to its end or first error, and stops it. Throws if that
+  /// Brings the pipeline to PLAYING and feeds it to its end or first error, and stops it. Throws if
+  /// that
   /// hangs, or a feeding thread does not come back.
   func play(_ scripts: [String: [Step]]) async throws -> Outcome {
     flows.withLock { $0 = [:] }

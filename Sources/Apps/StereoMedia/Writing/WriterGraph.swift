@@ -47,7 +47,7 @@ struct WriterGraph {
       }
     line =
       Self.video(settings.layout)
-      + (0..<copied).map { "audioTracks.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
+      + (0..<copied).map { "sounds.audio_\($0) ! queue ! mux.audio_\($0) " }.joined()
       + (copied > 0 ? "filesrc name=sound ! mvhevcdemux name=sounds " : "")
       + audio.enumerated().map { Self.encode($1, Self.source($0), track: copied + $0) }.joined()
       + "mvhevcmux name=\(Self.muxer) ! filesink name=\(Self.sink)"

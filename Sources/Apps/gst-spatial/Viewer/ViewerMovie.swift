@@ -94,7 +94,7 @@ enum ViewerAudio {
         + "! mp4mux ! filesink name=sink")
     defer { pipeline.end() }
     try pipeline.element(named: "source")?.set("location", parsing: movie.source.path)
-    try pipeline.element(named: "sink")?.set("location", parsing: "\(folder.path)/audio.m4a")
+    try pipeline.element(named: "sink")?.set("location", parsing: "\(folder.path)/sound.m4a")
     do {
       try await pipeline.run()
     } catch let failure as PipelineFailure {

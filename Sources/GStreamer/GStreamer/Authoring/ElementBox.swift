@@ -118,7 +118,8 @@ enum UnmadeElement {
       cast(element), quark, Unmanaged.passRetained(Reason(error)).toOpaque(), releaseCallback)
   }
 
-  /// Refuses to leave NULL, with the error that `init` threw as a message. The way to NULL is open, as
+  /// Refuses to leave NULL, with the error that `init` threw as a message. The way to NULL is open,
+  /// as
   /// for any other element: its bin takes it there after a failed start, and at the end.
   static func change(
     _ element: UnsafeMutablePointer<GstElement>, _ transition: GstStateChange

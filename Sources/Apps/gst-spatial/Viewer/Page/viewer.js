@@ -102,6 +102,7 @@ function refresh() {
   if (query !== frames.query || !stage.isComplete) {
     frames.query = query;
     shown = -1;
+    document.body.dataset.shown = shown;
     go(wanted);
   } else {
     stage.draw();
