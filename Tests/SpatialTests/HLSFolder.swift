@@ -55,7 +55,7 @@ struct HLSFolder {
   /// Both eyes of some seconds, coded, thirty pictures in each.
   static func pictures(_ seconds: Int, _ encoder: String = "") async throws -> [PassedBuffer] {
     let pipeline = try pipeline(
-      eyes(seconds * 30, "width=256,height=128,framerate=30/1").replacing("mux.", with: "enc.")
+      eyes(seconds * 30, "width=128,height=64,framerate=30/1").replacing("mux.", with: "enc.")
         + "mvhevcenc name=enc speed-preset=ultrafast key-int-max=30 \(encoder) ! fakesink")
     let tap = try Tap(pipeline.element(named: "enc")?.staticPad("src"))
     try await play(pipeline)

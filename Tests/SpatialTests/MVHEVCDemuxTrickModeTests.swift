@@ -126,36 +126,4 @@ struct MVHEVCDemuxTrickModeTests {
       }
     }
   }
-
-  @Test("only the requested streams are left out: audio without key units, key units without audio")
-  func oneOfThem() async throws {
-    try await OwnMovie.make(path, frames: 40, audio: true)
-    let pads = ["video_0", "audio_0"]
-    let file = try await DemuxRun.file(path, pads)
-    let counts = file.mapValues(\.buffers.count)
-    let line = "filesrc name=file location=\(path) ! mvhevcdemux name=d " + DemuxRun.sinks(pads)
-    for rate in [2.0, -2.0] {
-      let keys = try await record(line, pads, rate: rate, [GST_SEEK_FLAG_TRICKMODE_KEY_UNITS]).taps
-      #expect(keys["video_0"]?.buffers.count == 4)
-      #expect(keys["audio_0"]?.buffers.isEmpty == false)
-      let mute = try await record(line, pads, rate: rate, [GST_SEEK_FLAG_TRICKMODE_NO_AUDIO]).taps
-      #expect(mute["video_0"]?.buffers.count == counts["video_0"])
-      #expect(mute["audio_0"]?.buffers.isEmpty == true)
-    }
-    // A seek without them brings back all.
-    let normal = try await record(line, pads, rate: 1, []).taps
-    #expect(normal.mapValues { PadRecord($0).buffers } == file.mapValues(\.buffers))
-  }
-
-  @Test("a movie that is pushed gives key units alone too")
-  func pushed() async throws {
-    try await OwnMovie.make(path, frames: 40, audio: true)
-    let pads = ["left", "video_0", "audio_0"]
-    let (taps, _) = try await record(
-      "filesrc name=file location=\(path) ! queue ! mvhevcdemux name=d " + DemuxRun.sinks(pads),
-      pads, rate: 4)
-    for pad in ["left", "video_0"] { #expect(taps[pad]?.buffers.count == 4) }
-    #expect(taps["audio_0"]?.buffers.isEmpty == true)
-    #expect(taps["audio_0"]?.events.contains { $0.type == GST_EVENT_EOS } == true)
-  }
 }
