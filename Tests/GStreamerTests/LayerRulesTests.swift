@@ -60,7 +60,7 @@ struct LayerRulesTests {
     #expect(try Self.files.get().count > 300)
   }
 
-  @Test("a target imports what is on its floor or below, and Foundation on the highest alone")
+  @Test("a target imports what is on its floor or below, and Foundation nowhere")
   func imports() throws {
     var floorOf: [Substring: Int] = [:]
     for (index, floor) in Self.floors.enumerated() {
@@ -71,7 +71,8 @@ struct LayerRulesTests {
       for (module, _) in file.imports {
         let place: Comment = "\(file.target)/\(file.name) imports \(module)"
         if let floor = floorOf[module] { #expect(floor <= own, place) }
-        #expect(module != "Foundation", place)
+        // The drivers of elements for tests need threads.
+        #expect(module != "Foundation" || file.target == "GStreamerCheck", place)
       }
     }
   }

@@ -213,7 +213,9 @@ struct ReadyPipelineTests {
         return list?.contains(text) == true
       }
     }
-    #expect(FileManager.default.fileExists(atPath: place + "/main.m3u8"))
+    try await eventually("main.m3u8") {
+      FileManager.default.fileExists(atPath: place + "/main.m3u8")
+    }
     run.stop()
     _ = try await running
     for name in ["video_0", "video_0_mono", "audio_0"] {

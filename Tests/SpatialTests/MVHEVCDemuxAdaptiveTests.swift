@@ -72,6 +72,8 @@ struct MVHEVCDemuxAdaptiveTests {
 
     func waitForBuffers(_ count: Int) async throws {
       for tap in taps.values { try await tap.waitForBuffers(count) }
+      // A sink that is flushed on its way to PLAYING may stay in PAUSED.
+      try #require(pipeline.waitForState())
     }
 
     func flush() {

@@ -156,7 +156,7 @@ struct MVHEVCDemuxSeekTests {
     "fragments in push mode are found by the index before or after them",
     .tags(.judge),
     Python.hasAVTrait, arguments: [("+dash+global_sidx", false), ("", true)])
-  func pushedFragments(index: String, sound: Bool) async throws {
+  func pushedFragments(index: String, audio: Bool) async throws {
     let plain = folder.path("plain.mov")
     try await play(
       (audio ? "audiotestsrc num-buffers=234 ! avenc_aac ! queue ! m. " : "")

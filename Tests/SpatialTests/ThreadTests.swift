@@ -128,7 +128,7 @@ struct ThreadTests {
       pipeline.setState(.paused)
       // After a segment that a seek of the storm has ended with SEGMENT_DONE, a sink waits for data
       // until the next seek.
-      _ = pipeline.waitForState()
+      _ = pipeline.waitForState(timeout: 2 * .second)
       #expect(pipeline.seek(to: 0))
       #expect(pipeline.waitForState())
       #expect(pipeline.element(named: "a")?.lastBuffer != nil)

@@ -5,7 +5,7 @@ internal import GStreamer
 /// The end of a wait for something that did not come: the code under test hangs, or it never meant
 /// to do what the test waits for.
 public struct WaitFailure: Error, CustomStringConvertible {
-  /// What was waited for.
+  /// The condition that was waited for, in words.
   public let description: String
 }
 
