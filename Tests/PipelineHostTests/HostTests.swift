@@ -411,7 +411,7 @@ struct HostTests {
       ("appsrc -> identity -> fakesink", "'appsrc' produces no data"),
       (
         "videotestsrc -> queue -> identity(sleep-time=8000000) -> fakesink",
-        "'identity' does not get on"
+        "'identity' is blocked"
       ),
       ("videotestsrc -> mix -> fakesink\", \"appsrc -> mix", "'appsrc' produces no data"),
     ])
@@ -419,6 +419,7 @@ struct HostTests {
     let failure = try await failure(
       """
       links: ["\(link)"]
+      elements: { mix: { type: compositor } }
       run: { watchdog: 2s }
       """)
     #expect(failure.kind == .frozen)
