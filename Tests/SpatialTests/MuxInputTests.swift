@@ -92,7 +92,7 @@ struct MuxInputTests {
     let tap = try Tap(live.element.staticPad("src"))
     try live.start()
     live.push(0..<10)
-    try await tap.waitForBuffers(4)
+    try await tap.waitForBuffers(1)
     let mux = live.element
     let templates = ["audio_%u", "video_%u"]
     #expect(templates.allSatisfy { mux.requestPad($0) == nil })
