@@ -11,10 +11,22 @@ package enum Blocking {
   /// Calls that run one after the other.
   package final class Queue: Sendable {
     private let queue = DispatchQueue(label: "gst-spatial.queue")
+    private let isFinished = Locked(false)
 
     package init() {}
 
-    package func start(_ body: @escaping @Sendable () -> Void) { queue.async(execute: body) }
+    package func start(_ body: @escaping @Sendable () -> Void) {
+      queue.async { [isFinished] in
+        if !isFinished.current { body() }
+      }
+    }
+
+    /// Drops the calls that have not started, also later ones, and waits for the one that is
+    /// running, at most for `timeout`.
+    package func finish(timeout: Duration) async {
+      isFinished.withLock { $0 = true }
+      _ = await Blocking.run(timeout: timeout) { [queue] in queue.sync {} }
+    }
   }
 
   /// Waits for `body`, but at most for `timeout`; returns false if it is still running then.

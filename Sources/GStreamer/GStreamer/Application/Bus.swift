@@ -64,7 +64,13 @@ public final class Bus: @unchecked Sendable {
   }
 
   /// Discards all queued messages.
-  func flush() { state.withLock { $0.waiting = [] } }
+  func flush() {
+    // Released outside the lock: an element that a message was the last to hold may post another.
+    _ = state.withLock { state in
+      defer { state.waiting = [] }
+      return state.waiting
+    }
+  }
 
   /// Passes each message from now on to `body`, in the thread that posts it, instead of to
   /// `messages`. `body` must neither block nor change the pipeline's state.

@@ -44,7 +44,7 @@ struct ParameterValues {
       given[argument.name.text] = Given(
         value: value,
         isNanoseconds: type == .duration
-          && scope.parameter(behind: argument.value)?.type == .duration,
+          && scope.parameter(namedBy: argument.value)?.type == .duration,
         location: argument.value.location)
     }
     return given
@@ -69,7 +69,7 @@ struct ParameterValues {
     if let text = parameter.defaultValue {
       guard let value = known.evaluate(text, reporter) else { return nil }
       let isNanoseconds =
-        parameter.type == .duration && known.parameter(behind: text)?.type == .duration
+        parameter.type == .duration && known.parameter(namedBy: text)?.type == .duration
       return checked(value, parameter, isNanoseconds, text.location, " (from its default)")
     }
     guard parameter.isRequired else { return .unset }
@@ -164,7 +164,7 @@ final class ValueScope {
   }
 
   /// Returns the parameter if the text consists of a single reference to it.
-  func parameter(behind text: InterpolatedText) -> Parameter? {
+  func parameter(namedBy text: InterpolatedText) -> Parameter? {
     guard text.segments.count == 1, case .reference(let reference) = text.segments[0],
       case .parameter(let name, nil) = reference.target
     else { return nil }

@@ -15,7 +15,7 @@ extension GraphAssembly {
   func establish(_ index: Int) throws(Mistake) {
     switch try sourcePad(of: index) {
     case .ready(let pad):
-      if startsOptionalBranch(index) { try makeBranch(behind: index) }
+      if startsOptionalBranch(index) { try makeBranch(after: index) }
       try connect(pad, index)
     case .later: state.withLock { $0.waiting.append(index) }
     }
@@ -194,7 +194,7 @@ extension GraphAssembly {
     guard let claimed else { return warnOfTrack(name, caps, of: element) }
     do {
       try configure(pad, of: element, asked: graph.links[claimed].source.pad)
-      if startsOptionalBranch(claimed) { try makeBranch(behind: claimed) }
+      if startsOptionalBranch(claimed) { try makeBranch(after: claimed) }
       try connect(pad, claimed)
     } catch {
       report(error.diagnostic)
@@ -221,11 +221,11 @@ extension GraphAssembly {
 
   /// Creates an optional branch, from its end to its beginning, so that no data flows before the
   /// branch is complete.
-  private func makeBranch(behind first: Int) throws(Mistake) {
-    let behind = links(behind: first)
+  private func makeBranch(after first: Int) throws(Mistake) {
+    let downstream = links(after: first)
     // Two branches may lead to the same element.
     let links = state.withLock { state in
-      behind.filter { state.followed.insert($0).inserted }
+      downstream.filter { state.followed.insert($0).inserted }
     }
     let made = ([first] + links.filter { !startsOptionalBranch($0) }).map {
       graph.links[$0].sink.element

@@ -92,7 +92,7 @@ final class GraphAssembly: Sendable {
   /// Returns the links that are made together with the first one of an optional branch: the other
   /// links of the branch, those that begin at elements created for it, and so on. Links after a
   /// further optional branch wait for the pad of that branch.
-  func links(behind first: Int) -> [Int] {
+  func links(after first: Int) -> [Int] {
     let branch = graph.links[first].branch
     var following: [Int: [Int]] = [:]
     for index in graph.links.indices {
@@ -202,13 +202,13 @@ extension GraphAssembly {
   /// Ends the stream at the muxer upstream of each sink, or at the sink if there is none, so that
   /// the output is finished with the data received so far.
   ///
-  /// - Parameter onlyWhereNothingComes: whether to end only inputs that receive no data, so that
+  /// - Parameter onlyIdleInputs: whether to end only inputs that receive no data, so that
   ///   blocked data on other inputs is still processed. Otherwise blocked data is dropped.
   func endAtMuxers(onlyIdleInputs: Bool) {
     for index in graph.elements.indices where type(index)?.isSink == true {
       for pad in lastPads(before: index) where !(onlyIdleInputs && pad.isStreaming) {
         if !onlyIdleInputs { pad.dropBuffers() }
-        Blocking.start { pad.send(.endOfStream) }
+        sendEndOfStream(to: pad)
       }
     }
   }
@@ -220,8 +220,16 @@ extension GraphAssembly {
     where type(index)?.padTemplates.allSatisfy({ $0.direction == .source }) == true {
       for pad in element.pads where pad.mode == .push {
         guard let peer = pad.peer, !peer.isStreaming else { continue }
-        Blocking.start { peer.send(.endOfStream) }
+        sendEndOfStream(to: peer)
       }
+    }
+  }
+
+  /// Keeps the pipeline until the event is through, which may be after the run has given up.
+  private func sendEndOfStream(to pad: Pad) {
+    Blocking.start { [self] in
+      pad.send(.endOfStream)
+      withExtendedLifetime(self) {}
     }
   }
 

@@ -87,16 +87,16 @@ public final class PipelineRun: Sendable {
           progress: progress, outputs: paths, wasStopped: state.current.isStopping)
       } catch {
         var failure = error
-        let goesOn = goesOn(behind: failure)
+        let isRestarting = leadsToRestart(failure)
         var recorded: [String]
-        if goesOn, outcome.isFinished {
+        if isRestarting, outcome.isFinished {
           recorded = try take.finish(replaces: options.overwrites, number: paths.isEmpty ? 1 : 2)
         } else {
           recorded = failure.kind == .wouldOverwrite ? [] : take.keep(hasRecorded)
         }
         paths += recorded
         failure.kept = paths
-        guard goesOn else { throw failure }
+        guard isRestarting else { throw failure }
         for diagnostic in failure.diagnostics.all { eventSink.yield(.warning(diagnostic)) }
         for path in recorded { eventSink.yield(.kept(path)) }
         guard let pause = restarts.pause(after: outcome.elapsed) else {
@@ -162,7 +162,7 @@ public final class PipelineRun: Sendable {
   }
 
   /// Returns whether the failure leads to a restart, according to the file.
-  private func goesOn(behind failure: RunFailure) -> Bool {
+  private func leadsToRestart(_ failure: RunFailure) -> Bool {
     switch failure.kind {
     case .aborted, .notBuilt, .wouldOverwrite: false
     case .failed, .frozen:

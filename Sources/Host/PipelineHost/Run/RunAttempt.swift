@@ -37,6 +37,8 @@ final class RunAttempt: Sendable {
   private static let patience = Duration.seconds(5)
   /// The time limit if something is known to hang.
   private static let shortPatience = Duration.seconds(1)
+  /// The time limit for the answer to a message.
+  private static let answerPatience = Duration.milliseconds(500)
 
   init(
     _ pipeline: HostedPipeline, _ take: AttemptOutputs, _ options: PipelineRun.Options,
@@ -88,9 +90,16 @@ final class RunAttempt: Sendable {
       let graph = assembly.pipeline.dot
       lastGraph.withLock { $0 = graph }
     }
+    // Nothing else may use the pipeline while it ends: an answer to a lost clock would start it
+    // again, and elements that one thread disposes of must not be reached from another.
+    await watch.stopAnswering(timeout: Self.answerPatience)
     _ = await Blocking.run(timeout: hangs ? Self.shortPatience : Self.patience) { [assembly] in
       assembly.pipeline.end()
     }
+    // The messages hold their elements.
+    await pump.value
+    outbox.finish()
+    for await _ in inbox {}
     return outcome
   }
 }
@@ -165,7 +174,7 @@ struct RunEnding {
 
   /// Returns the next step, if one is due after another `interval` seconds.
   ///
-  /// - Parameter hasTold: whether the sources have been told to end.
+  /// - Parameter hasSentEndOfStream: whether the end of the stream has been sent.
   mutating func next(_ state: Activity.State, interval: Double, hasSentEndOfStream: Bool) -> Step? {
     elapsed += interval
     if !hasSentEndOfStream, !hasEndedAfterSources, elapsed >= Self.startPatience {

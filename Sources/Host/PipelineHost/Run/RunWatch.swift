@@ -55,6 +55,9 @@ final class RunWatch {
     return (failure(RunFailure(.aborted, Self.aborted)), true)
   }
 
+  /// Answers no more messages, and waits for the answer that is being given.
+  func stopAnswering(timeout: Duration) async { await answers.finish(timeout: timeout) }
+
   private func outcome(of signal: RunAttempt.Signal) -> RunAttempt.Outcome? {
     switch signal {
     case .tick: return tick()
@@ -79,7 +82,7 @@ final class RunWatch {
     case .endOfStream: return end()
     case .error(let failure):
       let diagnostic =
-        assembly.missingPad(behind: failure)
+        assembly.missingPad(after: failure)
         ?? assembly.diagnostic(.error, failure, message, missing: missing)
       return fail(RunFailure(.failed, diagnostic))
     case .warning(let failure):
@@ -231,7 +234,7 @@ extension GraphAssembly {
 
   /// Returns the error for a missing pad: an unlinked stream fails as an "internal data stream
   /// error" of the source.
-  fileprivate func missingPad(behind failure: PipelineFailure) -> Diagnostic? {
+  fileprivate func missingPad(after failure: PipelineFailure) -> Diagnostic? {
     failure.debug.contains("not-linked") ? missingPad() : nil
   }
 }
