@@ -46,7 +46,7 @@ func least(_ frame: (Int) throws -> Void) rethrows -> Double {
 
 @MainActor func psnr(_ view: SphereOrientation) -> Double {
   let rotation = Rotation(view: view)
-  let (before, behind) = interpolation.reach
+  let (before, after) = interpolation.reach
   var sum = 0.0
   for y in 0..<1080 {
     for x in 0..<1920 {
@@ -56,13 +56,13 @@ func least(_ frame: (Int) throws -> Void) rethrows -> Double {
       let across = interpolation.weights(position.x - column)
       let down = interpolation.weights(position.y - line)
       var value = 0.0
-      for row in -before...behind {
+      for row in -before...after {
         // Beyond a pole, the first or last row is repeated, half a turn further.
         var (fixed, turn) = (Int(line) + row, 0)
         if fixed < 0 || fixed > 1919 {
           (fixed, turn) = (fixed < 0 ? -1 - fixed : 3839 - fixed, 1920)
         }
-        for tap in -before...behind {
+        for tap in -before...after {
           let wrapped = (Int(column) + tap + turn + 2 * 3840) % 3840
           value += source.luma(wrapped, fixed) * across[tap + before] * down[row + before]
         }

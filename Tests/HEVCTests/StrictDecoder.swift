@@ -162,7 +162,7 @@ struct StrictDecoder {
     _ isUsed: Bool, of picture: Picture, _ slice: SliceSegmentHeader, _ poc: Int
   ) {
     if !slice.header.type.isIRAP, poc > associatedIRAP {
-      check(picture.poc >= associatedIRAP, poc, "names \(picture.poc) in front of its IRAP picture")
+      check(picture.poc >= associatedIRAP, poc, "names \(picture.poc) before its IRAP picture")
     }
     guard isUsed else { return }
     check(
@@ -198,7 +198,7 @@ struct StrictDecoder {
     guard let first = waiting.min(by: { buffer[$0].poc < buffer[$1].poc }) else { return false }
     let poc = buffer[first].poc
     if ordersOutput, let last = outputs.last, last.sequence == sequence {
-      check(poc > last.poc, poc, "comes out behind \(last.poc)")
+      check(poc > last.poc, poc, "comes out after \(last.poc)")
     }
     outputs.append((sequence, poc))
     buffer[first].waitsForOutput = false

@@ -90,7 +90,7 @@ struct AdaptiveTests {
       player.flush()
       segment.start = Nanoseconds(place) * 200_000_000 + 50_000_000
       player.continueSource(in: segment)
-      var rest = Recording(behind: recording)
+      var rest = Recording(after: recording)
       if repeatsIndex { try player.append(ByteSlice(index), times(nil)) }
       for fragment in fragments[place..<place + 2] { try player.append(ByteSlice(fragment)) }
       #expect(try give(&player, &rest) == nil)
@@ -212,7 +212,7 @@ struct AdaptiveTests {
     _ = try give(&player, &recording)
     let before = recording["video_0"].samples.count
     player.flush()
-    var rest = Recording(behind: recording)
+    var rest = Recording(after: recording)
     for fragment in fragments[4...] { try player.append(ByteSlice(fragment)) }
     player.endSource()
     #expect(try give(&player, &rest) == .endOfStream)

@@ -42,7 +42,7 @@ struct DeliveryTests {
   func own() throws {
     let bytes = try WovenMovie(hasAudio: true).bytes()
     let movie = try #require(SeedMovie(bytes))
-    let whole = try expectSame(bytes, "index behind")
+    let whole = try expectSame(bytes, "index after")
     #expect(whole.names == ["left", "right", "video_0", "audio_0"])
     #expect(whole["left"].samples.count == 48)
     #expect(whole["right"].shown.count == 48)

@@ -108,7 +108,7 @@ struct EditTests {
     for place in list.expected {
       let time = Nanoseconds(place[1]) * 1_000_000_000 / 30 + 2
       guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
-      var rest = Recording(behind: whole)
+      var rest = Recording(after: whole)
       try session.play(into: &rest)
       #expect(rest.disorder == [])
       let expected = list.expected.filter { $0[1] >= place[1] }.map { [$0[0] % 12, $0[1]] }
@@ -124,7 +124,7 @@ struct EditTests {
     var seek = SeekRequest(to: 0)
     seek.rate = -1
     guard session.seek(seek) else { throw Failure("the seek is refused") }
-    var back = Recording(behind: whole)
+    var back = Recording(after: whole)
     try session.play(into: &back)
     #expect(back.disorder == [] && back.end == .endOfStream)
     let expected = list.expected.map { [$0[0] % 12, $0[1]] }

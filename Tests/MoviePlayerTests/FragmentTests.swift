@@ -47,7 +47,7 @@ struct FragmentTests {
     for frame in [40, 3, 20, 47, 0, 13] as [Nanoseconds] {
       let time = frame * 1_000_000_000 / 30 + 1_000_000
       guard session.seek(SeekRequest(to: time)) else { throw Failure("the seek is refused") }
-      var rest = Recording(behind: whole)
+      var rest = Recording(after: whole)
       try session.play(into: &rest)
       #expect(rest.disorder == [])
       let key = Int(frame) / WovenStream.keyInterval * WovenStream.keyInterval

@@ -59,7 +59,7 @@ struct GapTests {
     var seek = SeekRequest(to: 0)
     seek.flags.insert(.withoutAudio)
     guard session.seek(seek) else { throw Failure("the seek is refused") }
-    recording = Recording(behind: recording)
+    recording = Recording(after: recording)
     // Up to somewhere in the midst, where all is dropped.
     while recording["video_0"].samples.count < 100 {
       if case .output(let output) = try session.next() { recording.add(output) }
@@ -68,7 +68,7 @@ struct GapTests {
     let shown = try #require(recording["video_0"].streamTimes.last)
     #expect(told > shown && told <= shown + 2_000_000_000)
     session.player.flush()
-    var rest = Recording(behind: recording)
+    var rest = Recording(after: recording)
     session.player.continueSource(at: UInt64(session.place))
     try session.play(into: &rest)
     #expect(rest.disorder == [])

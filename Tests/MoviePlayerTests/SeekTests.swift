@@ -11,10 +11,10 @@ struct SeekTests {
 
   /// What a seek gives, up to the end.
   private func play(
-    _ session: inout Session, _ seek: SeekRequest, behind whole: Recording
+    _ session: inout Session, _ seek: SeekRequest, after whole: Recording
   ) throws -> Recording {
     guard session.seek(seek) else { throw Failure("the seek is refused") }
-    var recording = Recording(behind: whole)
+    var recording = Recording(after: whole)
     try session.play(into: &recording)
     #expect(recording.disorder == [])
     return recording
@@ -30,7 +30,7 @@ struct SeekTests {
     var dice = Dice(7)
     for _ in 0..<100 {
       let time = Nanoseconds(dice.next(below: 1_590_000_000)) + 2
-      let rest = try play(&session, SeekRequest(to: time), behind: whole)
+      let rest = try play(&session, SeekRequest(to: time), after: whole)
       let shown = Int(time * 30 / 1_000_000_000)
       let key = shown / WovenStream.keyInterval * WovenStream.keyInterval
       for name in ["left", "right", "video_0"] {
@@ -58,7 +58,7 @@ struct SeekTests {
     for (snap, frame) in [(SeekRequest.Snap.before, 12), (.after, 18), (.nearest, 18)] {
       var seek = SeekRequest(to: 16 * Self.frame)
       seek.precision = .keyUnit(snap)
-      let rest = try play(&session, seek, behind: whole)
+      let rest = try play(&session, seek, after: whole)
       let first = try #require(rest["video_0"].streamTimes.first)
       #expect(first / (Self.frame - 1) == Nanoseconds(frame), "\(snap)")
       #expect(rest["video_0"].segments.first?.time == first)
@@ -72,7 +72,7 @@ struct SeekTests {
     let whole = try session.playToEnd()
     var seek = SeekRequest(to: 0)
     seek.rate = -1
-    let back = try play(&session, seek, behind: whole)
+    let back = try play(&session, seek, after: whole)
     for name in ["left", "right", "video_0"] {
       #expect(
         back[name].contents.sorted { $0.lexicographicallyPrecedes($1) }
@@ -93,23 +93,23 @@ struct SeekTests {
     let whole = try session.playToEnd()
     var seek = SeekRequest(
       start: .at(400_000_002), stop: .at(800_000_000))
-    let part = try play(&session, seek, behind: whole)
+    let part = try play(&session, seek, after: whole)
     #expect(part.end == .endOfStream)
     #expect(part["video_0"].hasEnded)
     #expect((12...14).contains(part["video_0"].samples.count))
     seek.flags.insert(.endsWithSegmentDone)
-    let segment = try play(&session, seek, behind: whole)
+    let segment = try play(&session, seek, after: whole)
     #expect(segment.end == .segmentDone(at: 800_000_000))
     #expect(segment.streams.allSatisfy { !$0.hasEnded })
     // Without a flush, running time continues.
     let next = SeekRequest(start: .at(0), stop: .at(6 * Self.frame))
     var looped = next
     looped.flags = [.endsWithSegmentDone]
-    let loop = try play(&session, looped, behind: segment)
+    let loop = try play(&session, looped, after: segment)
     let base = try #require(loop["video_0"].segments.first?.base)
     #expect(base >= 11 * Self.frame && base <= 12 * Self.frame)
     looped.flags = [.reset]
-    #expect(try play(&session, looped, behind: segment)["video_0"].segments.first?.base == 0)
+    #expect(try play(&session, looped, after: segment)["video_0"].segments.first?.base == 0)
   }
 
   @Test("a seek that makes no sense is none")
@@ -151,7 +151,7 @@ struct SeekTests {
         seek.flags = PlaybackSegment.Flags(rawValue: UInt32(dice.next(below: 64)))
         if dice.next(below: 2) == 0 { seek.precision = .keyUnit(.nearest) }
         guard session.seek(seek) else { continue }
-        var recording = Recording(behind: whole)
+        var recording = Recording(after: whole)
         if dice.next(below: 2) == 0 {
           try session.play(into: &recording)
           #expect(recording.disorder == [])

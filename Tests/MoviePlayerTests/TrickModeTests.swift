@@ -91,7 +91,7 @@ struct TrickModeTests {
     seek.rate = test.rate
     seek.flags.formUnion(test.flags)
     guard session.seek(seek) else { throw Failure("the seek is refused") }
-    var recording = Recording(behind: whole)
+    var recording = Recording(after: whole)
     try session.play(into: &recording)
     #expect(recording.disorder == [])
     return recording

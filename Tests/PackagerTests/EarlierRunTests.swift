@@ -130,7 +130,7 @@ struct EarlierRunTests {
   }
 
   @Test("renditions that were stopped at different segments continue together")
-  func behind() throws {
+  func after() throws {
     let (disk, settings) = (Disk(), settings())
     try run(3, settings, to: disk)
     let text = try disk.text("a/index.m3u8")

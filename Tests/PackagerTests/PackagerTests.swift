@@ -273,7 +273,7 @@ struct PackagerTests {
     let videos = try names.map { try packager.add($0) }
     let audio = try packager.add(audio("audio_0"))
     let before = pictures(picture)
-    let behind = pictures(count - picture, from: 0).map { sample in
+    let after = pictures(count - picture, from: 0).map { sample in
       var sample = sample
       let shift = Int64(picture) * second / 30
       sample.presentationTime += shift
@@ -281,7 +281,7 @@ struct PackagerTests {
       return sample
     }
     var packets = packets(count * 48_000 / 30 / 1024)[...]
-    for (index, sample) in (before + behind).enumerated() {
+    for (index, sample) in (before + after).enumerated() {
       while let packet = packets.first, packet.decodeTime <= sample.decodeTime {
         try packager.append(packets.removeFirst(), to: audio)
       }
@@ -356,7 +356,7 @@ struct PackagerTests {
 
   @Test(
     "if pictures are missing before a change, the last one is shown up to it in all renditions")
-  func changedBehindGap() throws {
+  func changedAfterGap() throws {
     let disk = Disk()
     try change(at: 60, of: 150, followerFirst: false, together: true, missing: [58, 59], to: disk)
     for name in ["video_0", "video_1"] {

@@ -145,7 +145,7 @@ struct HLSPacingTests {
 
   @Test(
     "a stream whose partner only comes after it goes on after five seconds", .tags(.realTime))
-  func oneBehindTheOther() async throws {
+  func oneAfterTheOther() async throws {
     let pictures = try await HLSFolder.pictures(15)
     let run = try Run(folder)
     defer { run.pipeline.setState(.null) }

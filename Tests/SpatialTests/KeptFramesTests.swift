@@ -15,7 +15,7 @@ struct KeptFramesTests {
 
   /// The number of buffers requested from the source upstream of an `identity`, while the pipeline
   /// plays.
-  private func count(_ line: String, behind name: String = "left-frames") async throws -> Int {
+  private func count(_ line: String, after name: String = "left-frames") async throws -> Int {
     let pipeline = try pipeline(line)
     let source = try #require(pipeline.element(named: name)?.staticPad("src"))
     let tap = try Tap(source)
@@ -50,7 +50,7 @@ struct KeptFramesTests {
       + "audiotestsrc is-live=true ! audio/x-raw,rate=48000 ! identity name=sound ! x.audio_0 "
       + "mvhevcmux name=x speed-preset=ultrafast fragment-duration=200000000 "
       + "! fakesink name=sink async=false"
-    #expect(try await count(line, behind: "sound") == 0)
+    #expect(try await count(line, after: "sound") == 0)
   }
 
   @Test("sbssplit: the frames that its peers keep")

@@ -131,7 +131,7 @@ struct LiveSoakTests {
     var ends: [String: Double] = [:]
     for segment in segments {
       if let end = ends[segment.rendition] {
-        #expect(abs(segment.start - end) < 0.0167, "\(segment) behind \(end)")
+        #expect(abs(segment.start - end) < 0.0167, "\(segment) after \(end)")
       }
       ends[segment.rendition] = segment.start + segment.duration
     }

@@ -177,12 +177,12 @@ struct MVHEVCDemuxAdaptiveTests {
         tap.items.lastIndex {
           if case .event(let event) = $0 { event.type == GST_EVENT_FLUSH_STOP } else { false }
         })
-      let behind = tap.items[flush...].compactMap {
+      let after = tap.items[flush...].compactMap {
         if case .buffer(let passed) = $0 { passed } else { nil }
       }
-      #expect(behind.count == 20, "\(pad)")
-      #expect(behind.first?.buffer.flags.contains(.deltaUnit) == false, "\(pad)")
-      #expect(behind.allSatisfy { $0.runningTime != nil }, "\(pad)")
+      #expect(after.count == 20, "\(pad)")
+      #expect(after.first?.buffer.flags.contains(.deltaUnit) == false, "\(pad)")
+      #expect(after.allSatisfy { $0.runningTime != nil }, "\(pad)")
     }
   }
 }

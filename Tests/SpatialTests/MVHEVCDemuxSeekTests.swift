@@ -174,7 +174,7 @@ struct MVHEVCDemuxSeekTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
     try #require(pipeline.waitForState())
-    // How long the last fragment is, only the index in front says.
+    // How long the last fragment is, only the index at the beginning says.
     let duration = pipeline.duration.map { ($0 + 1_000_000) / 10_000_000 }
     #expect(duration == (index.isEmpty ? nil : 500))
     for frame in [130, 20, 75, 149, 0, 61] as [UInt64] {

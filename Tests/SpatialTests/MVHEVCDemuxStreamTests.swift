@@ -182,7 +182,7 @@ struct MVHEVCDemuxStreamTests {
       for gate in gates { try await gate.waitUntilHeld() }
     }
 
-    func goOn() { for gate in gates { gate.open() } }
+    func resume() { for gate in gates { gate.open() } }
   }
 
   @Test("a pad that is linked elsewhere mid-stream continues there, and nothing is lost")
@@ -197,7 +197,7 @@ struct MVHEVCDemuxStreamTests {
       gst_pad_unlink(pad.pointer, old.pointer)
       gst_pad_link(pad.pointer, new.pointer)
     }
-    half.goOn()
+    half.resume()
     try await isRelinked.wait(for: "an idle pad") { $0 }
     // The old branch would wait for its end for ever.
     gst_pad_send_event(old.pointer, gst_event_new_eos())
@@ -226,7 +226,7 @@ struct MVHEVCDemuxStreamTests {
     gst_pad_link(output.pointer, new.pointer)
     gst_element_sync_state_with_parent(decoder.pointer)
     gst_pad_link(pad.pointer, input.pointer)
-    half.goOn()
+    half.resume()
     try await messages(of: half.pipeline)
     #expect(half.taps[0].buffers.count == 60)
     let frames = try tap.buffers.map { md5(try $0.pixels()) }
@@ -242,7 +242,7 @@ struct MVHEVCDemuxStreamTests {
     let pad = try #require(half.demuxer.staticPad("right"))
     let old = try #require(pad.peer)
     let isUnlinked = pad.whenIdle { gst_pad_unlink(pad.pointer, old.pointer) }
-    half.goOn()
+    half.resume()
     try await isUnlinked.wait(for: "an idle pad") { $0 }
     gst_pad_send_event(old.pointer, gst_event_new_eos())
     try await messages(of: half.pipeline)

@@ -148,7 +148,7 @@ struct MVHEVCDemuxUpstreamTests {
     defer { pipeline.setState(.null) }
     pipeline.setState(.paused)
     try #require(pipeline.waitForState())
-    // From behind its own end.
+    // From after its own end.
     let isDone = gst_element_seek(
       pipeline.pointer, 1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET,
       gint64(ClockTime.second), GST_SEEK_TYPE_SET, gint64(ClockTime.second / 2))

@@ -41,7 +41,7 @@ extension MovieFile {
     try Data(file).write(to: URL(filePath: path))
   }
 
-  /// The layered video as a byte stream, its parameter sets in front.
+  /// The layered video as a byte stream, its parameter sets first.
   func videoByteStream() throws -> [UInt8] {
     let entry = try videoEntry()
     let base = try HEVCDecoderConfigurationRecord(bytes: try #require(entry.hvcC))

@@ -165,7 +165,7 @@ struct MuxFormatChangeTests {
       counts.append(audio.samples.count)
     }
     #expect(rates == [48_000, 44_100])
-    // Each encoder gives what it holds, and one packet in front.
+    // Each encoder gives what it holds, and one packet first.
     #expect(counts == [21, 21])
   }
 

@@ -11,7 +11,7 @@ endian), in output order. `view` is the view id of a layered stream, `-` of a pl
     decode_views.py --single FILE    the base layer only, as a decoder for one layer sees it
     decode_views.py --strict FILE    fails where the decoder finds an error
 
-With several files, a line `= FILE` stands in front of each one's frames.
+With several files, a line `= FILE` precedes each one's frames.
 """
 import argparse
 import hashlib

@@ -6,7 +6,7 @@
 
 URL is that of a media playlist. It is asked for with the part that comes next, again and again; at
 the same time the part that was announced is fetched, so that both are held by the server until they
-are there. What comes is written to FILE, behind the initialization section, until N parts have come or
+are there. What comes is written to FILE, after the initialization section, until N parts have come or
 the stream ends. Says in one line of JSON what was seen.
 """
 import argparse

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MPL-2.0
 """Compares decoded frames with golden.json: golden_frames.py GOLDEN FOLDER
 
-FOLDER holds a file NAME.EYE.yuv for each eye of each movie: frames one behind the other, I420 with the
+FOLDER holds a file NAME.EYE.yuv for each eye of each movie: frames one after the other, I420 with the
 rows and planes that GStreamer's default layout gives them."""
 import hashlib
 import json

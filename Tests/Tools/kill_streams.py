@@ -26,7 +26,7 @@ import time
 HERE = os.path.dirname(os.path.abspath(__file__))
 FPS = 30
 FRAGMENT = 0.5
-# The frames that may wait in front of a slow disk: a queue's second, and as much that is being written.
+# The frames that may wait for a slow disk: a queue's second, and as much that is being written.
 QUEUED = 2 * FPS
 
 SOURCE = (

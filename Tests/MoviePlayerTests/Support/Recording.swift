@@ -27,7 +27,7 @@ struct Recording {
   init() {}
 
   /// Continues another recording, with its streams.
-  init(behind other: Recording) {
+  init(after other: Recording) {
     descriptions = other.descriptions
     streams = other.streams.map { Played(name: $0.name) }
   }
@@ -70,7 +70,7 @@ struct Recording {
   private mutating func check(_ id: StreamID, _ what: String) {
     let stream = streams[id.rawValue]
     if stream.segments.isEmpty { disorder.append("\(what) of \(stream.name) before its segment") }
-    if stream.hasEnded { disorder.append("\(what) of \(stream.name) behind its end") }
+    if stream.hasEnded { disorder.append("\(what) of \(stream.name) after its end") }
   }
 
   private static func name(_ stream: PlayerStream) -> String {

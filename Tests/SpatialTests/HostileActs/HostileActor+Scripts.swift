@@ -53,7 +53,7 @@ extension HostileActor {
       guard let input else { return [] }
       return [.event(.caps(input.changed.caps))]
     case .seek:
-      return [.act { [weak stage] in stage?.seekFromBehind() }]
+      return [.act { [weak stage] in stage?.seekFromDownstream() }]
     case .padGone:
       return [.act { [weak stage] in stage?.removePad() }]
     default: return []
@@ -81,7 +81,7 @@ extension HostileActor.Content {
 }
 
 extension Stage {
-  fileprivate func seekFromBehind() {
+  fileprivate func seekFromDownstream() {
     for pad in element.pads where pad.direction == .source {
       let event = gst_event_new_seek(
         1, GST_FORMAT_TIME, GST_SEEK_FLAG_FLUSH, GST_SEEK_TYPE_SET, 0, GST_SEEK_TYPE_NONE, -1)

@@ -127,7 +127,7 @@ extension Playback {
   /// Continues with the first frame after the last one, without a gap.
   ///
   /// - Parameter number: the sequence number of the seek whose segment is done.
-  func loop(behind number: UInt32) throws {
+  func loop(after number: UInt32) throws {
     let control = control.withLock { control in
       control.emptyLoops += 1
       return control

@@ -278,7 +278,7 @@ final class Playback: Sendable {
     case .warning(let failure)
     where pipeline.child(sending: message) == DecodeGraph.audioSink:
       warn(.silent(program.name, failure.message))
-    case .other("segment-done"): start { try $0.loop(behind: message.sequenceNumber) }
+    case .other("segment-done"): start { try $0.loop(after: message.sequenceNumber) }
     case .other("latency"): start { $0.pipeline.answer(message) }
     case .other("clock-lost"):
       start { if $0.control.current.isPlaying { $0.pipeline.answer(message) } }

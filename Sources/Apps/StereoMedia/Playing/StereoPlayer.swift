@@ -189,6 +189,6 @@ public final class StereoPlayer: Sendable {
   /// The current state, and then each change. The sequence ends with the player and if the playback
   /// fails.
   public var states: AsyncStream<State> {
-    playback.states.stream(behind: playback.control.current.warning.map { .warning($0) })
+    playback.states.stream(startingWith: playback.control.current.warning.map { .warning($0) })
   }
 }

@@ -26,7 +26,7 @@ final class Broadcast<Element: Sendable>: Sendable {
 
   /// Sends an element to all current listeners, in the order of the calls.
   ///
-  /// - Parameter isPassing: whether it is withheld from later listeners.
+  /// - Parameter isTransient: whether it is withheld from later listeners.
   func send(_ element: Element, isTransient: Bool = false) {
     state.withLock { state in
       state.count += 1
@@ -48,7 +48,7 @@ final class Broadcast<Element: Sendable>: Sendable {
   /// Returns a stream of the latest element, if there is one, and all later ones.
   ///
   /// - Parameter first: an element that precedes these.
-  func stream(behind first: Element? = nil) -> AsyncStream<Element> {
+  func stream(startingWith first: Element? = nil) -> AsyncStream<Element> {
     let (stream, listener) = AsyncStream<Element>.makeStream(
       bufferingPolicy: .bufferingNewest(depth))
     let (number, hasEnded) = state.withLock { state in

@@ -178,10 +178,10 @@ private struct LaunchWordReader {
     guard let last = words.last, !last.isSyntax("!") else { return words.append(done) }
     // Caps continue after a comma, and there may be whitespace around '='.
     let isCaps = last.text.contains("/") && !last.isQuoted
-    let goesOn =
+    let continues =
       isCaps && (last.text.hasSuffix(",") || last.text.hasSuffix(";") || done.text.hasPrefix(","))
       || done.isSyntax("=") || last.text.hasSuffix("=") && !last.isQuoted && last.text != "="
-    if goesOn { words[words.count - 1].text += done.text } else { words.append(done) }
+    if continues { words[words.count - 1].text += done.text } else { words.append(done) }
   }
 
   mutating func finished() throws(LaunchLine.Problem) -> [LaunchWord] {

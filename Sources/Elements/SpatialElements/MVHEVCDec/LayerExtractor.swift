@@ -115,19 +115,19 @@ final class LayerExtractor {
     do {
       made = try flatten(bytes, units, number)
     } catch let error as FlattenError where !hasBegun {
-      return try fallBack(bytes, units, number, behind: [], since: error)
+      return try fallBack(bytes, units, number, after: [], since: error)
     }
     hasBegun = true
     guard made.beginsSequence, made.failure != nil || !hasDependentPicture(bytes, units) else {
       return made
     }
     return try fallBack(
-      bytes, units, number, behind: made.pictures.prefix(made.earlierCount), since: made.failure)
+      bytes, units, number, after: made.pictures.prefix(made.earlierCount), since: made.failure)
   }
 
   private func fallBack(
     _ bytes: RawSpan, _ units: [Range<Int>], _ number: Int,
-    behind earlier: ArraySlice<SingleLayerAccessUnit>, since failure: FlattenError?
+    after earlier: ArraySlice<SingleLayerAccessUnit>, since failure: FlattenError?
   ) throws -> Output {
     var output = try makeBase(bytes, units, number, .gap)
     output.pictures = earlier + output.pictures

@@ -126,7 +126,7 @@ extension MVHEVCDemux.Streaming {
     element.noMorePads()
     updateSelection()
     for output in outputs where output.isLayered {
-      if let warning = BaseLayerOnlyWarning.warning(behind: output.pad) {
+      if let warning = BaseLayerOnlyWarning.warning(after: output.pad) {
         element.postWarning(warning)
       }
     }

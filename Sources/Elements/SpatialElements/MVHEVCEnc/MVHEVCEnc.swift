@@ -240,7 +240,7 @@ extension MVHEVCEnc.Streaming {
     let records = caps(isByteStream: false)
     isByteStream = !element.sourcePad.peerAccepts(records)
     element.setSourceCaps(isByteStream ? caps(isByteStream: true) : records)
-    if let warning = BaseLayerOnlyWarning.warning(behind: element.sourcePad) {
+    if let warning = BaseLayerOnlyWarning.warning(after: element.sourcePad) {
       element.postWarning(warning)
     }
     if !tags.isEmpty { element.sourcePad.push(.tags(tags)) }

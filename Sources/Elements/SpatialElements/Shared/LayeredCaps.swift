@@ -148,7 +148,7 @@ enum BaseLayerOnlyWarning {
 
   /// Returns a warning about the first element downstream of a pad that loses an eye; nil if none
   /// does.
-  static func warning(behind pad: Pad) -> ElementError? {
+  static func warning(after pad: Pad) -> ElementError? {
     for reader in pad.readers {
       guard let harm = harm[reader] else { continue }
       return ElementError(

@@ -110,7 +110,7 @@ struct FlattenedOrder: Sendable {
     var steps = release(all: !isStrict, for: own)
     var set = baseSet(own, dependentReferences)
     if isStrict, !waiting.isEmpty,
-      count(set) > capacity || !canStillReleaseAll(behind: poc, own, dependentReferences, set)
+      count(set) > capacity || !canStillReleaseAll(after: poc, own, dependentReferences, set)
     {
       isStrict = false
       steps += release(all: true, for: own)
@@ -132,7 +132,7 @@ struct FlattenedOrder: Sendable {
   /// released right after this base picture. That is the fallback if references turn out to live
   /// too long.
   private func canStillReleaseAll(
-    behind poc: Int, _ own: ReferencePictures, _ dependentReferences: ReferencePictures,
+    after poc: Int, _ own: ReferencePictures, _ dependentReferences: ReferencePictures,
     _ set: ReferencePictures
   ) -> Bool {
     // Each picture takes at most one place.

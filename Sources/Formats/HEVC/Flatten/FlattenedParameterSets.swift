@@ -17,7 +17,7 @@ struct FlattenedParameterSets {
   /// Creates the builder for a stream with the active SPSs `base` and `dependent` and the VPS
   /// `vps`.
   ///
-  /// - Parameter hasRoomToWait: whether base pictures stay in the buffer until their dependent
+  /// - Parameter needsDelayBuffers: whether base pictures stay in the buffer until their dependent
   ///   pictures are decoded.
   init(
     _ vps: VideoParameterSet, base: SequenceParameterSet, dependent: SequenceParameterSet?,

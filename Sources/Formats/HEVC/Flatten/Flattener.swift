@@ -301,8 +301,8 @@ public struct Flattener: Sendable {
     header.type = header.type.flattened(isReference: isReference)
     if isFresh {
       // A decoder that continues would take a CRA picture for one within a sequence.
-      let goesOn = followsDiscontinuity || !base.beginsSequence
-      header.type = goesOn && base.first.header.type == .cra ? .blaWLP : base.first.header.type
+      let continues = followsDiscontinuity || !base.beginsSequence
+      header.type = continues && base.first.header.type == .cra ? .blaWLP : base.first.header.type
     }
     followsDiscontinuity = false
     let poc = base.pictureOrderCount

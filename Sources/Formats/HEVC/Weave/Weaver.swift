@@ -122,7 +122,7 @@ public struct Weaver: Sendable {
         units.pictures.append(WovenAccessUnit.Unit(nalUnit: unit, eye: baseEye.other))
       }
     } else {
-      try arrange(dependentPicture, dependentBytes, behind: &units)
+      try arrange(dependentPicture, dependentBytes, after: &units)
     }
     return WovenAccessUnit(
       nalUnits: units.pictures + units.ends,
@@ -167,7 +167,7 @@ public struct Weaver: Sendable {
 
   /// Adds the dependent picture after the base picture.
   private func arrange(
-    _ picture: EyeStream.Picture, _ bytes: RawSpan, behind units: inout Arrangement
+    _ picture: EyeStream.Picture, _ bytes: RawSpan, after units: inout Arrangement
   ) throws(WeaveError) {
     for (header, range) in picture.nalUnits {
       var layerHeader = header

@@ -111,9 +111,9 @@ extension ElementaryStreamDescriptor {
     let tag = try reader.u(8, "tag")
     var size = 0
     for _ in 0..<4 {
-      let goesOn = try reader.flag("nextByte")
+      let continues = try reader.flag("nextByte")
       size = try size << 7 | reader.u(7, "sizeOfInstance")
-      if !goesOn { break }
+      if !continues { break }
     }
     return (tag, try reader.part(size, "descriptor"))
   }

@@ -33,7 +33,7 @@ struct FragmentTrack: Sendable {
   mutating func append(
     _ sample: SampleDescription, hasEditList: Bool, isFixed: Bool
   ) throws(MovieWriterError) {
-    try sample.check(in: id, behind: sampleCount, lastDecodeTime: lastDecodeTime)
+    try sample.check(in: id, after: sampleCount, lastDecodeTime: lastDecodeTime)
     guard sample.count > 0 else { return }
     if decodeShift == nil {
       try place(sample, hasEditList: hasEditList, isFixed: isFixed)

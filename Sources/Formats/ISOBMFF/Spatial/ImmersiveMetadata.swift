@@ -30,11 +30,11 @@ extension VideoExtendedUsage {
   /// - Parameters:
   ///   - immersive: the projection and packing.
   ///   - metadata: stereo camera metadata; nil for monoscopic video.
-  ///   - lenses: the lenses of a `prim` projection; nil to derive one from the projection's
+  ///   - ownLenses: the lenses of a `prim` projection; nil to derive one from the projection's
   ///     calibration.
   public static func make(
     _ immersive: ImmersiveMetadata, pair metadata: SpatialMetadata?,
-    lenses said: LensCollection? = nil
+    lenses ownLenses: LensCollection? = nil
   ) -> (box: VideoExtendedUsage?, losses: [ImmersiveLoss]) {
     var losses: [ImmersiveLoss] = []
     if immersive.pose != .front { losses.append(.pose(immersive.pose)) }
@@ -47,7 +47,7 @@ extension VideoExtendedUsage {
       }
       return (nil, losses)
     }
-    var lenses = kind == .parametric ? said : nil
+    var lenses = kind == .parametric ? ownLenses : nil
     if lenses == nil, case .known(.parametric(let calibration)) = immersive.projection {
       guard let lens = Lens(calibration, role: "mono") else {
         return (nil, losses + [.projection(immersive.projection)])

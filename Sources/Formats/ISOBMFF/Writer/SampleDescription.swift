@@ -46,7 +46,7 @@ extension SampleDescription {
   ///   - sampleCount: number of samples of the track so far.
   ///   - lastDecodeTime: decode time of the last of them; nil if there are none.
   func check(
-    in track: TrackID, behind sampleCount: UInt32, lastDecodeTime: Int64?
+    in track: TrackID, after sampleCount: UInt32, lastDecodeTime: Int64?
   ) throws(MovieWriterError) {
     guard !sampleCount.addingReportingOverflow(count).overflow else {
       throw .tooManySamples(track)

@@ -40,7 +40,7 @@ struct TrackTables: Sendable {
   /// Throws if the sample cannot be added.
   func check(_ sample: SampleDescription, in track: TrackID) throws(MovieWriterError) {
     try sample.check(
-      in: track, behind: sampleCount, lastDecodeTime: sampleCount > 0 ? lastDecodeTime : nil)
+      in: track, after: sampleCount, lastDecodeTime: sampleCount > 0 ? lastDecodeTime : nil)
     guard !hasRuns && sample.count <= 1 || isEven(sample) else {
       throw .unevenRun(track, sample: sampleCount &+ 1)
     }

@@ -198,12 +198,12 @@ package final class Waker: Sendable {
   package func wait(since count: Int) async {
     await withTaskCancellationHandler {
       await withCheckedContinuation { continuation in
-        let goesOn = state.withLock { state in
+        let continues = state.withLock { state in
           guard state.count == count, !Task.isCancelled else { return true }
           state.waiting.append(continuation)
           return false
         }
-        if goesOn { continuation.resume() }
+        if continues { continuation.resume() }
       }
     } onCancel: {
       wake()

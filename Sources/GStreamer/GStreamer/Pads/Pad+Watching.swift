@@ -25,11 +25,11 @@ extension Pad {
       }
       let watcher = Unmanaged<Watcher>.fromOpaque(data).takeUnretainedValue()
       let isList = info.pointee.type.rawValue & GST_PAD_PROBE_TYPE_BUFFER_LIST.rawValue != 0
-      let goesOn =
+      let continues =
         isList
         ? watcher.see(list: OpaquePointer(content), pad)
         : watcher.see(content.assumingMemoryBound(to: GstBuffer.self), pad)
-      return goesOn ? GST_PAD_PROBE_OK : GST_PAD_PROBE_REMOVE
+      return continues ? GST_PAD_PROBE_OK : GST_PAD_PROBE_REMOVE
     }
     let watcher = Unmanaged.passRetained(Watcher(body)).toOpaque()
     gst_pad_add_probe(pointer, GstPadProbeType(what), probe, watcher) { data in
@@ -55,11 +55,11 @@ private final class Watcher {
   }
 
   func see(list: OpaquePointer, _ pad: UnsafeMutablePointer<GstPad>) -> Bool {
-    var goesOn = true
-    for index in 0..<gst_buffer_list_length(list) where goesOn {
-      if let buffer = gst_buffer_list_get(list, index) { goesOn = see(buffer, pad) }
+    var continues = true
+    for index in 0..<gst_buffer_list_length(list) where continues {
+      if let buffer = gst_buffer_list_get(list, index) { continues = see(buffer, pad) }
     }
-    return goesOn
+    return continues
   }
 
   /// Buffers are not wrapped: that would add a reference, and downstream elements would have to

@@ -196,13 +196,13 @@ struct FlattenedTimes: Sendable {
     let due = unit?.decodeTime.map { $0 - min($0, early) } ?? last ?? 0
     let before = base ?? 0
     let start = min(last ?? due, due)
-    let behind = pictures.count - before
+    let after = pictures.count - before
     return pictures.enumerated().map { index, picture in
       var time = due
       if index < before {
         time = start + (due - start) / Nanoseconds(before + 1) * Nanoseconds(index + 1)
       } else if base == nil || index > before {
-        let step = frame / 2 / Nanoseconds(behind + 1)
+        let step = frame / 2 / Nanoseconds(after + 1)
         time = saturatingSum(due, step * Nanoseconds(index - before + (base == nil ? 1 : 0)))
       }
       if let shown = picture.presentationTime { time = min(time, saturatingSum(shown, shift)) }

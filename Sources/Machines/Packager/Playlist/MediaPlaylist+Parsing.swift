@@ -96,14 +96,14 @@ extension MediaPlaylist {
       reading.next.duration = duration
       reading.hasDuration = true
     } else if let value = line.value(of: "#EXT-X-BYTERANGE:") {
-      guard let range = ByteRange(value, behind: reading.sectionEnd) else { return false }
+      guard let range = ByteRange(value, after: reading.sectionEnd) else { return false }
       reading.next.byteRange = range
       reading.sectionEnd = range.offset &+ range.length
     } else if let value = line.value(of: "#EXT-X-MAP:") {
       let attributes = AttributeList.parse(value)
       guard let uri = attributes["URI"] else { return false }
       reading.map = InitializationSection(
-        uri, byteRange: attributes["BYTERANGE"].flatMap { ByteRange($0, behind: 0) })
+        uri, byteRange: attributes["BYTERANGE"].flatMap { ByteRange($0, after: 0) })
     } else if let value = line.value(of: "#EXT-X-PROGRAM-DATE-TIME:") {
       // Other ISO 8601 formats are allowed, but this library does not write them.
       reading.next.programDateTime = UTCTime.nanoseconds(value)
@@ -155,7 +155,7 @@ extension MediaPlaylist {
 
 extension ByteRange {
   /// Parses `length@offset`, or `length` alone for a range that starts at `end`.
-  fileprivate init?(_ text: some StringProtocol, behind end: UInt64) {
+  fileprivate init?(_ text: some StringProtocol, after end: UInt64) {
     let parts = text.split(separator: "@", omittingEmptySubsequences: false)
     guard let length = parts.first.flatMap({ UInt64($0) }) else { return nil }
     guard parts.count == 2 else {

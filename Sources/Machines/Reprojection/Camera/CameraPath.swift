@@ -221,11 +221,11 @@ struct MonotoneCurve: Sendable {
     slopes = values.indices.map { index in
       guard index > 0 else { return secants.first ?? 0 }
       guard index < secants.count else { return secants[index - 1] }
-      let (before, behind) = (secants[index - 1], secants[index])
-      guard before * behind > 0 else { return 0 }
+      let (before, after) = (secants[index - 1], secants[index])
+      guard before * after > 0 else { return 0 }
       // The weighted harmonic mean of Fritsch and Butland.
       let (near, far) = (widths[index - 1], widths[index])
-      return 3 * (near + far) / ((2 * far + near) / before + (far + 2 * near) / behind)
+      return 3 * (near + far) / ((2 * far + near) / before + (far + 2 * near) / after)
     }
   }
 

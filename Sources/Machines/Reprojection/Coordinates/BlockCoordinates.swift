@@ -25,9 +25,9 @@ struct BlockCoordinates {
     /// Creates the reach for the first and last samples that a kernel may read.
     init(left: Int, top: Int, right: Int, bottom: Int, _ interpolation: Interpolation) {
       let before = Float(interpolation.before) + 0.125
-      let behind = Float(interpolation.behind) + 0.125
-      (self.left, self.right) = (Float(left) + before, Float(right) - behind)
-      (self.top, self.bottom) = (Float(top) + before, Float(bottom) - behind)
+      let after = Float(interpolation.after) + 0.125
+      (self.left, self.right) = (Float(left) + before, Float(right) - after)
+      (self.top, self.bottom) = (Float(top) + before, Float(bottom) - after)
     }
   }
 

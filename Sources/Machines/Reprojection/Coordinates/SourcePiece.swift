@@ -31,7 +31,7 @@ struct PositionRange {
     guard low <= high else { return 0..<0 }
     // Positions are finite and below 2²⁰; see PictureGeometry.positions.
     let first = Int((low * scale + shift).rounded(.down)) - interpolation.before - 3
-    return first..<Int((high * scale + shift).rounded(.up)) + interpolation.behind + 4
+    return first..<Int((high * scale + shift).rounded(.up)) + interpolation.after + 4
   }
 }
 

@@ -27,7 +27,7 @@ public enum Interpolation: String, Hashable, Sendable, CaseIterable {
   }
 
   /// Number of pixels needed after it; for `nearest`, rounding may select the next pixel.
-  var behind: Int {
+  var after: Int {
     switch self {
     case .nearest, .linear: 1
     case .cubic: 2
@@ -38,7 +38,7 @@ public enum Interpolation: String, Hashable, Sendable, CaseIterable {
 
 extension Interpolation {
   /// Number of samples needed before and after the one that contains a position.
-  package var reach: (before: Int, behind: Int) { (before, behind) }
+  package var reach: (before: Int, after: Int) { (before, after) }
 }
 
 /// The sampling function for a plane.
@@ -113,7 +113,7 @@ final class TapWeights: @unchecked Sendable {
   static let lanczos = TapWeights(.lanczos)
 
   private init(_ interpolation: Interpolation) {
-    let taps = interpolation.before + interpolation.behind + 1
+    let taps = interpolation.before + interpolation.after + 1
     let values = UnsafeMutablePointer<Int16>.allocate(capacity: 256 * 8)
     values.initialize(repeating: 0, count: 256 * 8)
     let pairs = UnsafeMutableRawPointer.allocate(byteCount: 256 * 64, alignment: 64)
@@ -141,7 +141,7 @@ extension Interpolation {
   /// Returns the weights of the samples around a position that lies `fraction` after one of them;
   /// their sum is 1.
   package func weights(_ fraction: Double) -> [Double] {
-    let raw = (-before...behind).map { weight(Double($0) - fraction) }
+    let raw = (-before...after).map { weight(Double($0) - fraction) }
     let sum = raw.reduce(0, +)
     return raw.map { $0 / sum }
   }
