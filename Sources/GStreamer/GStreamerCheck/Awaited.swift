@@ -35,6 +35,11 @@ public final class Awaited<Value: Sendable>: Sendable {
   /// A copy of the value.
   public var current: Value { state.withLock { $0.value } }
 
+  /// Returns the result of `body` for the value, without a copy of it.
+  public func read<Result: Sendable>(_ body: (Value) -> Result) -> Result {
+    state.withLock { body($0.value) }
+  }
+
   /// Runs `body` with the value, and wakes those whose condition holds after it.
   public func change<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
     let (result, met) = state.withLock { state in

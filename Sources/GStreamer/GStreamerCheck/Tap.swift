@@ -83,12 +83,16 @@ public final class Tap: Sendable {
 
   /// The buffers, in the order in which they came.
   public var buffers: [PassedBuffer] {
-    items.compactMap { if case .buffer(let buffer) = $0 { buffer } else { nil } }
+    record.read { record in
+      record.items.compactMap { if case .buffer(let buffer) = $0 { buffer } else { nil } }
+    }
   }
 
   /// The events, in the order in which they came.
   public var events: [Event] {
-    items.compactMap { if case .event(let event) = $0 { event } else { nil } }
+    record.read { record in
+      record.items.compactMap { if case .event(let event) = $0 { event } else { nil } }
+    }
   }
 
   /// Whether EOS has passed.
