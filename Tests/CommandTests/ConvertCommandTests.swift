@@ -14,12 +14,13 @@ struct ConvertCommandTests {
     folder = try TemporaryFolder()
   }
 
-  /// The line that convert prints and runs.
+  /// The line that convert prints and runs, after what it says of its guesses.
   @discardableResult
   private func convert(_ arguments: [String]) throws -> String {
     let result = try Command.run(["convert"] + arguments, in: folder)
     guard result.status == 0 else { throw Failure(result.errors) }
-    return String(result.errors.prefix { $0 != "\n" })
+    let lines = result.errors.split(separator: "\n").map(String.init)
+    return try #require(lines.first { $0.hasPrefix("gst-spatial run") })
   }
 
   private func refusal(_ arguments: [String]) throws -> String {
@@ -109,7 +110,7 @@ struct ConvertCommandTests {
     #expect(
       try convert(["b.mkv", "c.mov", "preset=ultrafast"])
         == "gst-spatial run \(pipeline)-to-mvhevc input=b.mkv output=c.mov packing=\(mode) "
-        + "preset=ultrafast")
+        + "half-aspect=\(half ? "yes" : "no") preset=ultrafast")
     let entry = try MovieFile(folder.path("c.mov")).videoEntry()
     #expect(entry.lhvC != nil)
     #expect(entry.width == (half && pipeline == "sbs" ? 320 : 640))
@@ -138,8 +139,8 @@ struct ConvertCommandTests {
     let line = try convert(["c.mov", "d.mov", "preset=ultrafast"])
     #expect(
       line.contains(
-        "packing=side-by-side projection=half-equirectangular fov=180.000 baseline=64.500 "
-          + "disparity=0.0300 hero=right"), "\(line)")
+        "packing=side-by-side half-aspect=no projection=half-equirectangular fov=180.000 "
+          + "baseline=64.500 disparity=0.0300 hero=right"), "\(line)")
     let (first, last) = (
       try MovieFile(folder.path("b.mov")), try MovieFile(folder.path("d.mov"))
     )

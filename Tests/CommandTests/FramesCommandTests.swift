@@ -142,14 +142,21 @@ struct FramesCommandTests {
 
   @Test("a movie of one eye gives that eye; each eye of a packed one can be extracted")
   func otherMovies() async throws {
-    try await TestMovie.sideBySide(folder.path("flat.mp4"), frames: 6, width: 320, height: 180)
+    let movie = try await makeSpatial(frames: 6)
+    let made = try Command.run(
+      ["run", "mvhevc-to-2d", "input=\(movie)", "output=flat.mp4"], in: folder)
+    #expect(made.status == 0)
     let flat = try Command.run(["frames", "flat.mp4", "--at", "0s", "--show", "left"], in: folder)
     #expect(flat.status == 0 && flat.errors == "note: 'flat.mp4' has only one eye\n")
     let anaglyph = try Command.run(
       ["frames", "flat.mp4", "--at", "0s", "--show", "anaglyph", "-o", "anaglyph.png"], in: folder)
     #expect(anaglyph.status == 1 && anaglyph.errors.contains("has only one eye"))
+    // Recognized by its pictures.
+    try await TestMovie.sideBySide(folder.path("pair.mp4"), frames: 6, width: 640, height: 180)
+    let pair = try Command.run(
+      ["frames", "pair.mp4", "--at", "0s", "--show", "anaglyph", "-o", "pair.png"], in: folder)
+    #expect(pair.status == 0 && pair.errors.contains("its pictures show two eyes side by side"))
     // Half side by side, tagged in the stream and by the muxer.
-    let movie = try await makeSpatial(frames: 6)
     let packed = try Command.run(["run", "mvhevc-to-sbs", "input=\(movie)"], in: folder)
     #expect(packed.status == 0)
     #expect(try frames(["a_SBS.mp4", "--at", "0.1s"]) == ["a_SBS-00002.png"])

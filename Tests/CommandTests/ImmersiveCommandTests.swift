@@ -15,8 +15,8 @@ struct ImmersiveCommandTests {
     folder = try TemporaryFolder()
   }
 
-  private func makePacked(_ name: String) async throws {
-    try await TestMovie.sideBySide(folder.path(name), frames: 8, width: 128, height: 64)
+  private func makePacked(_ name: String, width: Int = 128, height: Int = 64) async throws {
+    try await TestMovie.sideBySide(folder.path(name), frames: 8, width: width, height: height)
   }
 
   /// What `convert` says that it would do.
@@ -30,25 +30,33 @@ struct ImmersiveCommandTests {
     "the file name replaces missing metadata, and the guess is reported",
     arguments: [
       (
-        "a_180_LR.mp4", "run sbs-to-mvhevc",
-        "packing=side-by-side projection=half-equirectangular fov=180.000"
+        "a_180_LR.mp4", 64, "run sbs-to-mvhevc",
+        "packing=side-by-side half-aspect=no projection=half-equirectangular fov=180.000"
       ),
       (
-        "A.360.tb.mp4", "run tb-to-mvhevc",
-        "packing=top-bottom projection=equirectangular fov=360.000"
+        "A.360.tb.mp4", 128, "run tb-to-mvhevc",
+        "packing=top-bottom half-aspect=no projection=equirectangular fov=360.000"
       ),
       (
-        "walk-FISHEYE190-RL.mp4", "run fisheye-to-mvhevc",
-        "packing=side-by-side packing-flags=right-view-first lens=190.000"
+        "walk-FISHEYE190-RL.mp4", 64, "run fisheye-to-mvhevc",
+        "packing=side-by-side packing-flags=right-view-first half-aspect=no lens=190.000"
       ),
-      ("x_MKX200_SBS.mp4", "run fisheye-to-mvhevc", "packing=side-by-side lens=200.000"),
       (
-        "b-VR180-HOU.mp4", "run tb-to-mvhevc",
-        "packing=top-bottom packing-flags=half-aspect projection=half-equirectangular fov=180.000"
+        "x_MKX200_SBS.mp4", 64, "run fisheye-to-mvhevc",
+        "packing=side-by-side half-aspect=no lens=200.000"
       ),
+      (
+        "b-VR180-HOU.mp4", 64, "run tb-to-mvhevc",
+        "packing=top-bottom half-aspect=no projection=half-equirectangular fov=180.000"
+      ),
+      ("beach_360.mp4", 64, "run mono-to-immersive", "projection=equirectangular fov=360.000"),
+      (
+        "Film.3D.Half-SBS.mp4", 54, "run sbs-to-mvhevc", "packing=side-by-side half-aspect=yes"
+      ),
+      ("Xbox 360 trailer_SBS.mp4", 72, "run sbs-to-mvhevc", "half-aspect=yes"),
     ])
-  func names(name: String, pipeline: String, values: String) async throws {
-    try await makePacked(name)
+  func names(name: String, height: Int, pipeline: String, values: String) async throws {
+    try await makePacked(name, height: height)
     let line = try line([name, "b.mov"])
     #expect(line.contains(pipeline) && line.contains(values), "\(line)")
     #expect(line.contains("note: '\(name)' has no such metadata, but its name means"))
@@ -57,14 +65,15 @@ struct ImmersiveCommandTests {
   @Test("a missing name, an option and the movie's metadata win over a file name")
   func others() async throws {
     // Words count between separators alone.
-    for name in ["1080p_360view.mp4", "180LR.mp4", "color_bt709.mp4"] {
+    for name in ["1080p_360view.mp4", "color_bt709.mp4"] {
       try await makePacked(name)
-      let line = try line([name, "b.mov", "--layout", "side-by-side"])
+      let line = try line([name, "b.mov", "--layout", "full-side-by-side"])
       #expect(!line.contains("note:") && !line.contains("projection="), "\(line)")
     }
     try await makePacked("a_180_LR.mp4")
     let given = try line([
-      "a_180_LR.mp4", "b.mov", "--projection", "rectilinear", "--layout", "top-bottom-reversed",
+      "a_180_LR.mp4", "b.mov", "--projection", "rectilinear", "--layout",
+      "full-top-bottom-reversed",
     ])
     #expect(!given.contains("note:") && !given.contains("projection=half"))
     #expect(given.contains("tb-to-mvhevc") && given.contains("packing-flags=right-view-first"))
@@ -74,7 +83,8 @@ struct ImmersiveCommandTests {
         + "mvhevcmux name=m container=mp4 ! filesink location=\(folder.path("c_180_TB.mp4"))")
     let said = try line(["c_180_TB.mp4", "b.mov"])
     #expect(!said.contains("note:") && said.contains("sbs-to-mvhevc"))
-    #expect(said.contains("packing=side-by-side projection=equirectangular fov=360.000"))
+    #expect(
+      said.contains("packing=side-by-side half-aspect=no projection=equirectangular fov=360.000"))
     try await makePacked("d_EAC_LR.mp4")
     #expect(throws: Failure.self) { try line(["d_EAC_LR.mp4", "b.mov"]) }
   }

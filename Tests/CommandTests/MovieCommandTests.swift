@@ -92,7 +92,10 @@ struct MovieCommandTests {
 
   @Test("a movie that is not spatial is reported with the reason, and fails only on request")
   func notStereo() async throws {
-    try await TestMovie.sideBySide(folder.path("a.mp4"), frames: 5)
+    try await TestMovie.make(
+      folder.path("a.mp4"),
+      "videotestsrc num-buffers=5 ! video/x-raw,width=320,height=180 ! x264enc ! h264parse ! mp4mux"
+    )
     let (status, facts) = try info("a.mp4")
     #expect(status == 0 && facts["apple-spatial"] as? Bool == false)
     let wanted = ["info", "a.mp4", "--require-spatial"]

@@ -39,10 +39,34 @@ struct MatroskaVideoTests {
   func packing() {
     for (mode, packing) in [
       0: nil, 1: PackingLayout(.sideBySide), 2: PackingLayout(.topBottom, rightViewFirst: true),
-      3: PackingLayout(.topBottom), 11: PackingLayout(.sideBySide, rightViewFirst: true), 13: nil,
+      3: PackingLayout(.topBottom), 11: PackingLayout(.sideBySide, rightViewFirst: true),
+      13: PackingLayout(.frameByFrame), 14: PackingLayout(.frameByFrame, rightViewFirst: true),
     ] as [UInt8: PackingLayout?] {
       let video = read(file(element([0x53, 0xB8], [mode])))
       #expect(video != nil && video?.packing == packing && video?.projection == nil)
+    }
+  }
+
+  @Test("modes that cannot be separated have a name, and tracks of the same size are counted")
+  func otherModes() {
+    for (mode, words) in [
+      1: nil, 4: "checkerboard", 5: "checkerboard", 6: "rows", 7: "rows", 8: "columns",
+      9: "columns", 10: "anaglyph", 12: "anaglyph", 13: nil,
+    ] as [UInt8: String?] {
+      let named = read(file(element([0x53, 0xB8], [mode])))?.otherPacking
+      #expect(words.map { named?.contains($0) == true } ?? (named == nil), "mode \(mode)")
+    }
+    func track(_ width: UInt8) -> [UInt8] {
+      element(
+        [0xAE],
+        element([0x83], [1]) + element([0x86], Array("V_TEST".utf8))
+          + element([0xE0], element([0xB0], [width]) + element([0xBA], [90])))
+    }
+    for (widths, count) in [([160], 1), ([160, 160], 2), ([160, 80], 1), ([80, 160, 80], 2)] {
+      let video = read(
+        Self.header + Self.segment
+          + element([0x16, 0x54, 0xAE, 0x6B], widths.flatMap { track(UInt8($0)) }))
+      #expect(video?.trackCount == count && video?.codec == "V_TEST")
     }
   }
 

@@ -25,6 +25,9 @@ package struct MovieFacts: Sendable {
   package var byteStream: String?
   /// The frames of the first video track.
   package let frames: FrameIndex
+  /// The recognized layout of a movie that is not layered, or the reason that none was recognized;
+  /// nil to take the layout that the movie signals.
+  package var recognition: Result<RecognizedLayout, RecognizedLayout.Refusal>?
 
   package init(_ reader: MovieReader) {
     self.reader = reader
@@ -48,13 +51,32 @@ package struct MovieFacts: Sendable {
 
   package var stereo: Stereo {
     if layers?.isStereo == true, entry?.lhvC != nil { return .layered }
+    if case .success(let layout) = recognition {
+      return if case .packed(let packing) = layout.eyes { .packed(packing) } else { .no }
+    }
     return entry?.packing.map { .packed($0) } ?? .no
   }
 
   package var metadata: SpatialMetadata {
     var metadata = entry?.spatialMetadata ?? SpatialMetadata()
     metadata.projection = metadata.projection ?? video?.immersiveMetadata?.projection.kind
+    if case .success(let layout) = recognition {
+      switch layout.projection {
+      // A movie need not signal that it is flat.
+      case .flat where metadata.projection == nil: break
+      case .flat: metadata.projection = .rectilinear
+      case .kind(let kind): metadata.projection = kind
+      case .fisheye: metadata.projection = .fisheye
+      }
+    }
     return metadata
+  }
+
+  /// The recognized projection, as a nick of `sphericalview projection`; nil if there is none or if
+  /// the pictures are flat.
+  var recognizedProjection: String? {
+    guard case .success(let layout) = recognition, layout.projection != .flat else { return nil }
+    return metadata.projection?.rawValue
   }
 
   /// The eye that the base layer shows; nil if the movie is not layered.

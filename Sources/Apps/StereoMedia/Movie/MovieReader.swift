@@ -76,11 +76,25 @@ package final class MovieSource: Sendable {
   private let folder: ScratchFolder?
 
   /// Throws a ``StereoMediaError`` if the file is not a movie.
-  package init(_ path: String) async throws {
+  ///
+  /// - Parameter complete: adds what the user specifies, if the layout of a movie that is not
+  ///   layered is to be recognized; nil to take it as the movie signals it.
+  package init(
+    _ path: String, recognizing complete: ((inout LayoutEvidence) -> Void)? = nil
+  ) async throws {
     name = path
     guard try await Blocking.run({ Self.isByteStream(path) }) else {
       self.path = path
-      facts = try await Blocking.run { MovieFacts(try MovieReader(path: path)) }
+      var facts = try await Blocking.run { MovieFacts(try MovieReader(path: path)) }
+      if let complete, facts.video != nil, facts.stereo != .layered {
+        try await Engine.start()
+        do throws(RecognizedLayout.Refusal) {
+          facts.recognition = .success(try await RecognizedLayout.recognize(path, complete))
+        } catch {
+          facts.recognition = .failure(error)
+        }
+      }
+      self.facts = facts
       folder = nil
       return
     }

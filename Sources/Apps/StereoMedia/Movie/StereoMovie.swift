@@ -54,7 +54,20 @@ public struct StereoMovie: Sendable {
   ///
   /// - Throws: a ``StereoMediaError`` if the file cannot be opened or is not a movie.
   public init(_ path: String) async throws {
-    source = try await MovieSource(path)
+    self.init(try await MovieSource(path), path)
+  }
+
+  /// Reads a movie, and recognizes the layout of its pictures if they are not layered.
+  ///
+  /// - Parameter complete: adds what the user specifies.
+  package init(
+    _ path: String, recognizing complete: @escaping (inout LayoutEvidence) -> Void
+  ) async throws {
+    self.init(try await MovieSource(path, recognizing: complete), path)
+  }
+
+  private init(_ source: MovieSource, _ path: String) {
+    self.source = source
     let facts = source.facts
     let movie = facts.reader.movie
     self.path = path
@@ -165,6 +178,9 @@ extension StereoMovie {
       case .layered: layout = .multiview
       case .packed(let packing):
         layout = .packed(packing)
+        // The whole frame is turned before it is split.
+        let isOnItsSide = [90, 270].contains(track.description.orientation.clockwiseRotation)
+        if isOnItsSide { (width, height) = (height, width) }
         if packing.arrangement == .sideBySide { width /= 2 }
         if packing.arrangement == .topBottom { height /= 2 }
       case .no: layout = .mono

@@ -66,6 +66,8 @@ package final class ScreenPlayback: Sendable {
     loops = options.loops
     let facts = movie.source.facts
     let isSaid = facts.video?.immersiveMetadata.map { $0.projection.kind != .rectilinear } ?? false
+    var options = options
+    if !isSaid, options.projection == nil { options.projection = facts.recognizedProjection }
     isImmersive =
       options.projection.map { $0 != ProjectionKind.rectilinear.rawValue } ?? isSaid
     mode = try Self.mode(facts, options.mode, isImmersive: isImmersive)

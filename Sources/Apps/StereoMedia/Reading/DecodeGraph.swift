@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MPL-2.0
 
 internal import GStreamer
+internal import ISOBMFF
 internal import SpatialElements
 internal import StereoVideo
 
@@ -91,9 +92,9 @@ struct DecodeGraph {
     case (.layered, .eyes):
       return demuxer + "video_0 ! queue ! mvhevcdec name=eyes \(both)"
     case (.packed(let layout), .eye(let eye)):
-      return plain + "\(split(layout)) eyes.\(eye.rawValue) ! \(ends.only)"
+      return plain + "\(split(layout, facts)) eyes.\(eye.rawValue) ! \(ends.only)"
     case (.packed(let layout), .eyes):
-      return plain + "\(split(layout)) \(both)"
+      return plain + "\(split(layout, facts)) \(both)"
     case (.no, _), (_, .audio):
       return plain + ends.only
     }
@@ -113,14 +114,20 @@ struct DecodeGraph {
       + "! \(sink) name=\(audioSink)"
   }
 
-  private static func split(_ layout: PackingLayout) -> String {
+  private static func split(_ layout: PackingLayout, _ facts: MovieFacts) -> String {
     let mode =
       switch layout.arrangement {
       case .sideBySide: "side-by-side"
       case .topBottom: "top-bottom"
-      case .frameByFrame: "frame-by-frame"
+      // Only the stream tells which of its frames shows which eye.
+      case .frameByFrame: "none"
       }
-    return "videoconvert ! sbssplit name=eyes input-mode-override=\(mode) "
+    // Otherwise the element decides by the shape of the frames.
+    let half = facts.recognition == nil ? "auto" : layout.halfAspect ? "yes" : "no"
+    // Turned first: the display matrix applies to the whole frame.
+    let isUpright = facts.video.map { $0.description.orientation == .upright } ?? true
+    return "videoconvert ! \(isUpright ? "" : "videoflip video-direction=auto ! ")"
+      + "sbssplit name=eyes input-mode-override=\(mode) half-aspect=\(half) "
       + "input-flags-override=\(layout.rightViewFirst ? "right-view-first" : "none")"
   }
 

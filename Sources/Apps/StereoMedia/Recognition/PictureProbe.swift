@@ -3,115 +3,126 @@
 internal import GStreamer
 package import StereoVideo
 
-/// Detects from a movie's pictures whether each holds two eyes: two halves that show the same scene
-/// apart from disparity.
-package enum PackingProbe {
-  package enum Finding: Equatable, Sendable {
-    case packed(PackingLayout.Arrangement)
-    /// Each picture shows a single scene.
-    case onePicture
-    /// The pictures have too little detail to decide.
-    case unclear
+/// Decodes pictures of a movie in any container, turned as the movie declares, and detects whether
+/// each holds two eyes.
+package final class PictureProbe: Sendable {
+  /// The properties of the decoded video.
+  package struct Video: Sendable {
+    /// The size of the frames, turned.
+    package let frame: LayoutEvidence.Frame?
+    /// The arrangement of the eyes according to the stream; nil if it does not declare one.
+    package let declaredEyes: LayoutEvidence.DeclaredEyes?
   }
 
-  private static let size = 256
-  private static let block = 16
+  private let pipeline: Pipeline
+  private let sink: Element
+
   private static let patience = Duration.seconds(20)
   /// Positions that are examined, as fractions of the movie's duration.
-  private static let places = [0.5, 0.25, 0.75, 0.1]
+  private static let places = [0.5, 0.25, 0.75, 0.1, 0.9, 0.4, 0.6, 0.33]
+  /// Number of pictures with enough detail after which the others are not decoded.
+  private static let sufficientCount = 4
 
-  /// Examines pictures of a movie. Throws if the movie cannot be decoded.
-  package static func look(at path: String) async throws -> Finding {
+  /// Opens a movie and decodes its first picture. Throws if it cannot be decoded.
+  package init(path: String) async throws {
+    let size = HalfComparison.size
     let pipeline = try Pipeline(
       parsing: "filesrc name=source ! decodebin caps=video/x-raw ! videoconvert "
+        + "! videoflip name=upright video-direction=auto ! videoconvert "
         + "! videoscale add-borders=false "
         + "! video/x-raw,format=GRAY8,width=\(size),height=\(size) ! fakesink name=sink")
-    defer { pipeline.end() }
+    self.pipeline = pipeline
+    guard let sink = pipeline.element(named: "sink") else {
+      throw ElementError(.failed, "The pipeline has no sink.")
+    }
+    self.sink = sink
     try pipeline.element(named: "source")?.set("location", parsing: path)
     pipeline.setState(.paused)
-    try await pipeline.preroll(timeout: patience)
-    guard let sink = pipeline.element(named: "sink") else { return .unclear }
-    var scores: [(sideBySide: Double, topBottom: Double)] = []
-    for place in places {
-      if let duration = pipeline.duration {
-        let time = ClockTime(Double(duration) * place)
-        if pipeline.seek(to: time, flags: .keyUnit) {
-          try await pipeline.preroll(timeout: patience)
-        }
-      }
-      guard let picture = sink.lastBuffer?.buffer.bytes, picture.count == size * size,
-        let sideBySide = similarity(picture, .sideBySide),
-        let topBottom = similarity(picture, .topBottom)
-      else { continue }
-      scores.append((sideBySide, topBottom))
+    do {
+      try await pipeline.preroll(timeout: Self.patience)
+    } catch {
+      pipeline.end()
+      throw error
     }
-    return finding(scores)
   }
 
-  private static func finding(_ scores: [(sideBySide: Double, topBottom: Double)]) -> Finding {
-    guard !scores.isEmpty else { return .unclear }
+  deinit { pipeline.end() }
+
+  /// The size of the frames and the arrangement of the eyes, as decoded.
+  package var video: Video {
+    let caps = pipeline.element(named: "upright")?.staticPad("src")?.currentCaps
+    guard let info = caps.flatMap(VideoInfo.init) else {
+      return Video(frame: nil, declaredEyes: nil)
+    }
+    let pixels = info.pixelAspectRatio
+    let shape = Double(pixels.numerator) / Double(max(pixels.denominator, 1))
+    return Video(
+      frame: LayoutEvidence.Frame(info.width, info.height, pixelShape: shape > 0 ? shape : 1),
+      declaredEyes: LayoutEvidence.DeclaredEyes(info.multiviewMode, info.multiviewFlags))
+  }
+
+  /// Examines pictures from all over the movie.
+  package func finding() async throws -> PictureFinding {
+    var scores: [HalfComparison.Scores] = []
+    if let duration = pipeline.duration {
+      for place in Self.places where scores.count < Self.sufficientCount {
+        let time = ClockTime(Double(duration) * place)
+        // Between keyframes, too: a short movie has only one, and may begin in black.
+        guard pipeline.seek(to: time, flags: .accurate) else { break }
+        try await pipeline.preroll(timeout: Self.patience)
+        if let picture = scored() { scores.append(picture) }
+      }
+    }
+    if scores.isEmpty, let picture = scored() { scores.append(picture) }
+    return PictureFinding(scores)
+  }
+
+  private func scored() -> HalfComparison.Scores? {
+    sink.lastBuffer.flatMap { HalfComparison.scores($0.buffer.bytes) }
+  }
+}
+
+/// The result of examining a movie's pictures.
+package enum PictureFinding: Equatable, Sendable {
+  case packed(PackingLayout.Arrangement)
+  /// Each picture shows a single scene.
+  case onePicture
+  /// The pictures have too little detail to decide, or repeat themselves.
+  case unclear
+
+  fileprivate init(_ scores: [HalfComparison.Scores]) {
+    guard !scores.isEmpty else {
+      self = .unclear
+      return
+    }
     let sideBySide = scores.map(\.sideBySide).reduce(0, +) / Double(scores.count)
     let topBottom = scores.map(\.topBottom).reduce(0, +) / Double(scores.count)
     let (best, other) = (max(sideBySide, topBottom), min(sideBySide, topBottom))
-    // Measured: the halves of stereo pairs score at least 0.8, those of single pictures at most
-    // 0.6.
-    if best < 0.65 { return .onePicture }
-    guard best >= 0.75, best > other + 0.1 else { return .unclear }
-    return .packed(sideBySide > topBottom ? .sideBySide : .topBottom)
-  }
-
-  /// Returns how well the blocks of one half match the other half near the same position, from 0 to
-  /// 1; nil if too few blocks have detail.
-  private static func similarity(
-    _ picture: [UInt8], _ arrangement: PackingLayout.Arrangement
-  ) -> Double? {
-    let isBeside = arrangement == .sideBySide
-    let (width, height) = isBeside ? (size / 2, size) : (size, size / 2)
-    let other = isBeside ? size / 2 : size * size / 2
-    let reach = width / 12
-    var sum = 0.0
-    var weights = 0.0
-    var blocks = 0
-    for y in stride(from: 0, through: height - block, by: block) {
-      for x in stride(from: reach, through: width - block - reach, by: block) {
-        let start = y * size + x
-        let spread = statistics(picture, start).variance
-        guard spread > 30 else { continue }
-        let best = (-reach...reach).map { correlation(picture, start, start + other + $0) }.max()
-        sum += max(0, best ?? 0) * spread.squareRoot()
-        weights += spread.squareRoot()
-        blocks += 1
-      }
+    // Measured: the halves of stereo pairs score at least 0.9, those of single pictures at most
+    // 0.45, test patterns 0.55 to 0.78.
+    if best < 0.65 {
+      self = .onePicture
+    } else if best >= 0.75, best > other + 0.1 {
+      self = .packed(sideBySide > topBottom ? .sideBySide : .topBottom)
+    } else {
+      self = .unclear
     }
-    return blocks >= 12 ? sum / weights : nil
   }
+}
 
-  private static func statistics(_ picture: [UInt8], _ start: Int) -> (
-    mean: Double, variance: Double
-  ) {
-    var (sum, squares) = (0, 0)
-    for y in 0..<block {
-      for x in 0..<block {
-        let value = Int(picture[start + y * size + x])
-        sum += value
-        squares += value * value
-      }
+extension LayoutEvidence.DeclaredEyes {
+  /// Nil if the caps of a stream declare no arrangement of two eyes.
+  fileprivate init?(_ mode: MultiviewMode, _ flags: MultiviewFlags) {
+    let rightViewFirst = flags.contains(.rightViewFirst)
+    switch mode.capsName {
+    case "side-by-side": self = .packed(.sideBySide, rightViewFirst: rightViewFirst)
+    case "top-bottom": self = .packed(.topBottom, rightViewFirst: rightViewFirst)
+    case "frame-by-frame": self = .packed(.frameByFrame, rightViewFirst: rightViewFirst)
+    case "row-interleaved": self = .inseparable("interleaved rows of both eyes")
+    case "column-interleaved": self = .inseparable("interleaved columns of both eyes")
+    case "checkerboard": self = .inseparable("a checkerboard of both eyes")
+    case "side-by-side-quincunx": self = .inseparable("both eyes in quincunx patterns")
+    default: return nil
     }
-    let count = Double(block * block)
-    let mean = Double(sum) / count
-    return (mean, Double(squares) / count - mean * mean)
-  }
-
-  private static func correlation(_ picture: [UInt8], _ one: Int, _ other: Int) -> Double {
-    let (first, second) = (statistics(picture, one), statistics(picture, other))
-    guard first.variance > 1, second.variance > 1 else { return 0 }
-    var products = 0
-    for y in 0..<block {
-      for x in 0..<block {
-        products += Int(picture[one + y * size + x]) * Int(picture[other + y * size + x])
-      }
-    }
-    let covariance = Double(products) / Double(block * block) - first.mean * second.mean
-    return covariance / (first.variance * second.variance).squareRoot()
   }
 }

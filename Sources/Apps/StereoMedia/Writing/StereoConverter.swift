@@ -20,8 +20,8 @@ public enum StereoConverter {
   ///   - input: a QuickTime or MP4 movie, or H.265 without a container.
   ///   - output: the movie to write; nil for one beside the input, with a suffix for its layout:
   ///     `_MVHEVC.mov`, `_SBS.mp4`, `_TB.mp4` or `_2D.mp4`.
-  ///   - packing: the arrangement of the eyes, if the input does not signal it; nil to detect it
-  ///     from the pictures.
+  ///   - packing: the arrangement of the eyes, if the input does not signal it; nil to recognize
+  ///     it from the file's name, the shape of its frames or its pictures.
   ///   - settings: the settings of the movie. Nil fields of ``StereoWriter/Settings/spatial``, and
   ///     ``StereoWriter/Settings/sound`` if it is nil, are taken from the input.
   public static func convert(
@@ -57,7 +57,7 @@ public enum StereoConverter {
       throw StereoMediaError(.missingVideo, "'\(input)' has no video")
     }
     var packing = packing
-    if video.layout == .mono, packing == nil { packing = try await detectedPacking(input) }
+    if video.layout == .mono, packing == nil { packing = try await recognizedPacking(input) }
     var settings = settings
     settings.spatial = settings.spatial.fillingGaps(from: video.spatial.writable)
     settings.audio = settings.audio ?? movie
@@ -69,15 +69,18 @@ public enum StereoConverter {
       span: .zero..<last.time + last.duration)
   }
 
-  /// Detects the arrangement of the eyes from the pictures.
-  private static func detectedPacking(_ input: String) async throws -> PackingLayout {
+  /// Recognizes the arrangement of the eyes.
+  private static func recognizedPacking(_ input: String) async throws -> PackingLayout {
     try await Engine.start()
-    guard case .packed(let arrangement)? = try? await PackingProbe.look(at: input) else {
+    guard let found = try? await RecognizedLayout.recognize(input),
+      case .packed(let packing) = found.eyes
+    else {
       throw StereoMediaError(
-        .missingVideo, "'\(input)' signals only one eye, and its pictures do not show two",
+        .missingVideo,
+        "'\(input)' does not signal two eyes, and neither its name nor its pictures show them",
         hint: "if it has two eyes in each frame, set 'packing'")
     }
-    return PackingLayout(arrangement)
+    return packing
   }
 }
 

@@ -29,23 +29,10 @@ struct ConvertCommand: AsyncParsableCommand {
     completion: .file())
   var arguments: [String]
 
-  @Option(help: "The output: mvhevc, sbs, tb, anaglyph, 2d, two-files.")
+  @Option(help: "The output: mvhevc, immersive, sbs, tb, anaglyph, 2d, two-files.")
   var to: ConversionChoice.Target?
 
-  @Option(
-    help: """
-      The projection of the pictures: rectilinear (a flat movie), half-equirectangular, \
-      equirectangular or fisheye. By default that of the movie or, if it has none, that in its \
-      name: _180, _360, _FISHEYE190.
-      """)
-  var projection: ConversionChoice.ProjectionName?
-
-  @Option(
-    help: """
-      How the eyes share a frame: side-by-side or top-bottom, with -reversed appended if the right \
-      eye comes first. By default as signalled by the movie, its name (_LR, _TB) or its pictures.
-      """)
-  var layout: ConversionChoice.LayoutName?
+  @OptionGroup var layout: LayoutOptions
 
   @Flag(
     help:
@@ -71,10 +58,12 @@ struct ConvertCommand: AsyncParsableCommand {
 
   func run() async throws {
     let values = arguments.filter(PipelineArguments.isValue)
+    var choice = layout.choice
+    choice.add(values)
     let (pipeline, chosen): (String, [String])
     do {
       (pipeline, chosen) = try await ConversionChoice(
-        paths: paths, values: values, to: to, projection: projection, layout: layout
+        paths: paths, values: values, to: to, layout: choice
       ).make()
     } catch let refusal as ConversionChoice.Refusal {
       Terminal.error.line("error: \(refusal.reason)")

@@ -36,6 +36,8 @@ struct FramesCommand: AsyncParsableCommand {
   @Option(help: "The picture to show: left, right, both or anaglyph.")
   var show = StereoImageGenerator.Show.both
 
+  @OptionGroup var layout: LayoutOptions
+
   @Option(help: "png or jpeg; by default according to the extension of --output, else png.")
   var format: PictureFormat?
 
@@ -84,7 +86,7 @@ struct FramesCommand: AsyncParsableCommand {
   }
 
   private func write() async throws {
-    let opened = try await MovieArgument.open(movie)
+    let opened = try await layout.choice.open(movie)
     guard let video = opened.video, !video.frames.isEmpty else {
       throw StereoMediaError(
         .missingVideo, "'\(movie)' cannot be read as a movie: it has no frames")

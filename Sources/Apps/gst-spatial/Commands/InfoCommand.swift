@@ -24,6 +24,8 @@ struct InfoCommand: AsyncParsableCommand {
     completion: PipelineCompletion.movie)
   var movie: String
 
+  @OptionGroup var layout: LayoutOptions
+
   @Flag(help: "Print JSON.")
   var json = false
 
@@ -34,7 +36,7 @@ struct InfoCommand: AsyncParsableCommand {
   var requireSpatial = false
 
   func run() async throws {
-    let opened = try await MovieArgument.open(movie)
+    let opened = try await layout.choice.open(movie)
     let facts = opened.facts
     let prediction = try await InterLayerPredictionUse.read(opened)
     if json {
@@ -51,18 +53,5 @@ struct InfoCommand: AsyncParsableCommand {
       Terminal.output.write(facts.text(times: frames, prediction: prediction))
     }
     if requireSpatial, !SpatialVerdict(facts).isSpatial { throw ExitCode.failure }
-  }
-}
-
-/// A movie on the command line.
-enum MovieArgument {
-  /// Opens a movie. If it cannot be read, prints the reason and throws the exit code.
-  static func open(_ path: String) async throws -> StereoMovie {
-    do {
-      return try await StereoMovie(path)
-    } catch {
-      Terminal.error.line("error: \(error)")
-      throw ExitCode.mistakes
-    }
   }
 }

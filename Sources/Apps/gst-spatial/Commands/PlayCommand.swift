@@ -32,6 +32,13 @@ struct PlayCommand: AsyncParsableCommand {
     help: "The presentation: anaglyph, side-by-side, top-bottom, row-interleaved, left or right.")
   var mode: ScreenPlayback.Mode?
 
+  @Option(
+    help: """
+      How the eyes share a frame, if the movie does not signal it: side-by-side or top-bottom, \
+      with half- or full- before it, and -reversed after it if the right eye comes first.
+      """)
+  var layout: LayoutOptions.LayoutName?
+
   @Flag(name: .customLong("loop"), help: "Loop without a gap.")
   var loops = false
 
@@ -94,7 +101,10 @@ struct PlayCommand: AsyncParsableCommand {
   func run() async throws {
     // Without a display, autovideosink tries dfbvideosink, which crashes.
     setenv("GST_PLUGIN_FEATURE_RANK", "dfbvideosink:NONE", 0)
-    let opened = try await MovieArgument.open(movie)
+    let choice = LayoutChoice(
+      packing: layout?.packing,
+      projection: projection.flatMap(LayoutOptions.ProjectionName.init(rawValue:))?.surroundings)
+    let opened = try await choice.open(movie)
     var options = ScreenPlayback.Options()
     (options.mode, options.loops, options.projection) = (mode, loops, projection)
     (options.yaw, options.pitch, options.roll) = (yaw, pitch, roll)

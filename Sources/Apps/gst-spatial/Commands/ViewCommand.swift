@@ -29,6 +29,8 @@ struct ViewCommand: AsyncParsableCommand {
     completion: PipelineCompletion.movie)
   var movie: String
 
+  @OptionGroup var layout: LayoutOptions
+
   @Option(
     help: "The port to listen on; 0 for any free one. [default: 8717 or the next free one]")
   var port: Int?
@@ -54,26 +56,15 @@ struct ViewCommand: AsyncParsableCommand {
   }
 
   func run() async throws {
-    let opened = try await MovieArgument.open(movie)
+    let opened = try await layout.choice.open(movie)
     guard let video = opened.video, !video.frames.isEmpty else {
       Terminal.error.line("error: '\(movie)' cannot be read as a movie: it has no frames")
       throw ExitCode.mistakes
     }
-    let viewer = Viewer(
-      opened, packing: video.layout == .mono ? await Self.packing(of: opened) : nil,
-      ViewerGuard(host: host.map(Self.name(of:))))
+    let viewer = Viewer(opened, ViewerGuard(host: host.map(Self.name(of:))))
     let server = try await start(viewer)
     await EndSignals.wait { announce(viewer, port: server.port) }
     await server.stop()
-  }
-
-  /// Detects from the pictures how they hold two eyes; nil if they do not.
-  private static func packing(of movie: StereoMovie) async -> PackingLayout.Arrangement? {
-    guard case .packed(let arrangement)? = try? await PackingProbe.look(at: movie.path) else {
-      return nil
-    }
-    Terminal.error.line("note: '\(movie.path)' does not signal two eyes, but its pictures show two")
-    return arrangement
   }
 
   private func start(_ viewer: Viewer) async throws -> WebServer {

@@ -7,28 +7,16 @@ internal import PipelineFile
 internal import StereoMedia
 internal import StereoVideo
 
-/// Chooses the ready pipeline for a movie, and its parameters. These follow from the movie or, if
-/// it does not signal them, from its name or its pictures.
+/// Chooses the ready pipeline for a movie, and its parameters.
 struct ConversionChoice {
   enum Target: String, ExpressibleByArgument, CaseIterable {
     case mvhevc
+    case immersive
     case sideBySide = "sbs"
     case topBottom = "tb"
     case anaglyph
     case flat = "2d"
     case twoFiles = "two-files"
-  }
-
-  enum ProjectionName: String, ExpressibleByArgument, CaseIterable {
-    case rectilinear, equirectangular, fisheye
-    case halfEquirectangular = "half-equirectangular"
-  }
-
-  enum LayoutName: String, ExpressibleByArgument, CaseIterable {
-    case sideBySide = "side-by-side"
-    case sideBySideReversed = "side-by-side-reversed"
-    case topBottom = "top-bottom"
-    case topBottomReversed = "top-bottom-reversed"
   }
 
   /// The reason that a movie is not converted.
@@ -42,8 +30,7 @@ struct ConversionChoice {
   /// The parameters on the command line, as `name=value`; they take precedence.
   let values: [String]
   let to: Target?
-  let projection: ProjectionName?
-  let layout: LayoutName?
+  let layout: LayoutChoice
 
   func make() async throws -> (pipeline: String, values: [String]) {
     for input in paths.dropLast() where access(input, R_OK) != 0 {
@@ -53,37 +40,53 @@ struct ConversionChoice {
     }
     // Other containers are left to GStreamer.
     let facts = (try? MovieReader(path: paths[0])).map(MovieFacts.init)
-    let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
-    let layered = facts.flatMap { $0.stereo == .layered ? $0 : nil }
-    if let layered { return try spatialMovieConversion(layered) }
-    guard to == nil || to == .mvhevc else {
+    if let facts, facts.stereo == .layered { return try spatialMovieConversion(facts) }
+    guard to == nil || to == .mvhevc || to == .immersive else {
       throw Refusal("'\(paths[0])' is not a spatial movie: it can only be converted to mvhevc")
     }
-    let said = Said(
-      packing: facts?.packing ?? matroska?.packing,
-      isImmersive: facts?.immersive != nil || matroska?.projection != nil,
-      projection: facts?.metadata.projection ?? matroska?.immersive?.projection.kind)
-    let named = guess(said)
-    let surroundings = try surroundings(said, named)
-    if let losses = matroska?.losses, !losses.isEmpty, projection == nil {
+    let matroska = facts == nil ? MatroskaVideo(path: paths[0]) : nil
+    if let losses = matroska?.losses, !losses.isEmpty, layout.projection == nil {
       Terminal.error.line(
         "warning: the projection of '\(paths[0])': "
           + losses.map(\.description).joined(separator: "; "))
     }
-    let geometry = geometry(facts, surroundings).filter { !isOnCommandLine($0) }
+    let found = try await layout.recognize(paths[0], isOneOfTwoFiles: paths.count == 3)
+    let geometry = geometry(
+      facts, found.projection, isOneEye: found.eyes == .one && paths.count == 2
+    ).filter { !isOnCommandLine($0) }
     if paths.count == 3 {
-      guard !surroundings.isFisheye else {
+      guard !found.projection.isFisheye else {
         throw Refusal("fisheye pictures in two files cannot be converted; pack them into one file")
       }
       let ends = ["left=\(paths[0])", "right=\(paths[1])", "output=\(paths[2])"]
       return ("two-files-to-mvhevc", ends + geometry)
     }
-    let (isTopBottom, packing) = try await packing(facts, said, named)
     let ends = ["input=\(paths[0])", "output=\(paths[1])"]
-    let pipeline =
-      surroundings.isFisheye
-      ? "fisheye-to-mvhevc" : isTopBottom ? "tb-to-mvhevc" : "sbs-to-mvhevc"
-    return (pipeline, ends + packing + geometry)
+    switch found.eyes {
+    case .one:
+      guard !found.projection.isFisheye else {
+        throw Refusal("fisheye pictures of one eye cannot be converted")
+      }
+      let isH265 = ["hvc1", "hev1"].contains(facts?.entry.map { "\($0.codec)" })
+      let isMatroskaH265 = matroska?.codec == "V_MPEGH/ISO/HEVC"
+      return (
+        isH265 || isMatroskaH265 ? "h265-to-immersive" : "mono-to-immersive", ends + geometry
+      )
+    case .packed(let packing):
+      guard to != .immersive || found.projection != .flat else {
+        throw Refusal(
+          """
+          '\(paths[0])' has flat pictures
+            = if they surround the viewer, specify how: --projection half-equirectangular or \
+          --projection equirectangular
+          """)
+      }
+      let pipeline =
+        found.projection.isFisheye
+        ? "fisheye-to-mvhevc"
+        : packing.arrangement == .topBottom ? "tb-to-mvhevc" : "sbs-to-mvhevc"
+      return (pipeline, ends + parameters(packing) + geometry)
+    }
   }
 
   private func isLayered(_ path: String) -> Bool {
@@ -115,6 +118,9 @@ struct ConversionChoice {
     case .twoFiles:
       throw Refusal("--to two-files requires two outputs, for the left and the right eye")
     case .mvhevc: return ("retag", ends)
+    case .immersive:
+      throw Refusal(
+        "'\(paths[0])' is a spatial movie already; 'gst-spatial run retag' changes its projection")
     }
   }
 
@@ -124,126 +130,33 @@ struct ConversionChoice {
     return values.contains { $0.hasPrefix(name) }
   }
 
-  // MARK: File name
-
-  /// The properties that the movie itself signals, in any container.
-  private struct Said {
-    let packing: PackingLayout?
-    let isImmersive: Bool
-    let projection: ProjectionKind?
-  }
-
-  /// Returns the layout that the file name implies, without the parts that the command line or the
-  /// movie specifies.
-  private func guess(_ said: Said) -> FileNameLayout {
-    var named = FileNameLayout(path: paths[0])
-    if projection != nil || isOnCommandLine("projection=") || said.isImmersive {
-      named.projection = nil
-    }
-    if layout != nil || isOnCommandLine("packing=") || said.packing != nil || paths.count == 3 {
-      named.packing = nil
-    }
-    if named.packing != nil || named.projection != nil {
-      Terminal.error.line(
-        "note: '\(paths[0])' has no such metadata, but its name means \(named.sentence); use "
-          + "--projection or --layout to override it")
-    }
-    return named
-  }
-
-  // MARK: Projection
-
-  /// The projection of the pictures.
-  private enum Surroundings: Equatable {
-    case kind(ProjectionKind?)
-    /// Circles with this field of view in degrees; nil for the pipeline's default.
-    case fisheye(Double?)
-
-    var isFisheye: Bool { if case .fisheye = self { true } else { false } }
-  }
-
-  /// Returns the projection, from the command line, the movie or its name.
-  private func surroundings(_ said: Said, _ named: FileNameLayout) throws -> Surroundings {
-    switch projection {
-    case .rectilinear: return .kind(.rectilinear)
-    case .equirectangular: return .kind(.equirectangular)
-    case .halfEquirectangular: return .kind(.halfEquirectangular)
-    case .fisheye: return .fisheye(nil)
-    case nil: break
-    }
-    switch named.projection {
-    case .kind(let kind): return .kind(kind)
-    case .fisheye(let degrees): return .fisheye(degrees)
-    case .equiAngularCubemap:
-      throw Refusal(
-        """
-        '\(paths[0])' is an equi-angular cubemap, by its name, which headsets do not support
-          = the element sphericalconvert converts it to equirectangular pictures
-          = if the name is wrong, specify the projection: --projection equirectangular
-        """)
-    case nil: return .kind(said.projection)
-    }
-  }
-
-  // MARK: Frame packing
-
-  /// Returns the packing, from the command line, the movie, its name or its pictures. Throws if
-  /// each picture shows a single scene.
-  private func packing(
-    _ facts: MovieFacts?, _ said: Said, _ named: FileNameLayout
-  ) async throws -> (isTopBottom: Bool, [String]) {
-    if let given = values.first(where: { $0.hasPrefix("packing=") }) {
-      return (given == "packing=top-bottom", [])
-    }
-    if let layout = layout?.packing ?? named.packing ?? said.packing {
-      return Self.parameters(layout)
-    }
-    _ = Installation.prepare()
-    switch (try? await PackingProbe.look(at: paths[0])) ?? .unclear {
-    case .packed(let arrangement): return Self.parameters(PackingLayout(arrangement))
-    case .unclear: return (Self.isHigh(facts), [])
-    case .onePicture:
-      throw Refusal(
-        """
-        '\(paths[0])' has one picture in each frame, not one for each eye
-          = if both eyes share each frame, specify how: --layout side-by-side or --layout top-bottom
-          = if it is one eye of two files: gst-spatial convert LEFT RIGHT OUTPUT
-        """)
-    }
-  }
-
-  private static func parameters(_ layout: PackingLayout) -> (isTopBottom: Bool, [String]) {
+  /// Returns the parameters for an arrangement of the eyes, without those on the command line.
+  private func parameters(_ packing: PackingLayout) -> [String] {
+    // Only the stream tells which of its frames shows which eye.
     let name =
-      switch layout.arrangement {
+      switch packing.arrangement {
       case .sideBySide: "side-by-side"
       case .topBottom: "top-bottom"
-      case .frameByFrame: "frame-by-frame"
+      case .frameByFrame: "none"
       }
-    let flags = [
-      (layout.rightViewFirst, "right-view-first"), (layout.halfAspect, "half-aspect"),
-    ].filter(\.0).map(\.1)
-    return (
-      layout.arrangement == .topBottom,
-      ["packing=\(name)"] + (flags.isEmpty ? [] : ["packing-flags=\(flags.joined(separator: "+"))"])
-    )
-  }
-
-  /// Returns whether a frame is nearly square or higher, as two pictures on top of each other are.
-  private static func isHigh(_ facts: MovieFacts?) -> Bool {
-    guard let entry = facts?.entry, entry.height > 0 else { return false }
-    return Double(entry.width) / Double(entry.height) <= 1.2
+    let order = packing.rightViewFirst ? ["packing-flags=right-view-first"] : []
+    return (["packing=\(name)"] + order + ["half-aspect=\(packing.halfAspect ? "yes" : "no")"])
+      .filter { !isOnCommandLine($0) }
   }
 
   // MARK: Stereo geometry
 
-  private func geometry(_ facts: MovieFacts?, _ surroundings: Surroundings) -> [String] {
+  private func geometry(
+    _ facts: MovieFacts?, _ projection: RecognizedLayout.Projection, isOneEye: Bool
+  ) -> [String] {
     let metadata = facts?.metadata ?? SpatialMetadata()
     var values: [String] = []
-    switch surroundings {
+    switch projection {
     case .fisheye(let degrees?): values.append("lens=\(NumberFormat.decimal(degrees, 3))")
     case .fisheye(nil): break
-    case .kind(let kind):
-      if let kind, kind != .rectilinear { values.append("projection=\(kind.rawValue)") }
+    case .flat, .kind:
+      let kind = if case .kind(let kind) = projection { kind } else { ProjectionKind.rectilinear }
+      if kind != .rectilinear { values.append("projection=\(kind.rawValue)") }
       let whole: Double? =
         switch kind {
         case .equirectangular: 360
@@ -251,16 +164,17 @@ struct ConversionChoice {
         default: nil
         }
       // The stored field of view is invalid for another projection.
-      let said = metadata.projection == kind ? metadata.horizontalFieldOfView?.degrees : nil
-      if let degrees = said ?? whole ?? metadata.horizontalFieldOfView?.degrees {
-        values.append("fov=\(NumberFormat.decimal(degrees, 3))")
-      }
+      let said =
+        (metadata.projection ?? .rectilinear) == kind
+        ? metadata.horizontalFieldOfView?.degrees : nil
+      if let degrees = said ?? whole { values.append("fov=\(NumberFormat.decimal(degrees, 3))") }
     }
+    guard !isOneEye else { return values }
     if let baseline = metadata.baseline?.millimetres {
       values.append("baseline=\(NumberFormat.decimal(baseline, 3))")
     }
     // The disparity adjustment is invalid for another projection.
-    if !surroundings.isFisheye, let disparity = metadata.disparityAdjustment?.pictureWidths {
+    if !projection.isFisheye, let disparity = metadata.disparityAdjustment?.pictureWidths {
       values.append("disparity=\(NumberFormat.decimal(disparity, 4))")
     }
     if let hero = metadata.heroEye { values.append("hero=\(hero.rawValue)") }
@@ -268,59 +182,7 @@ struct ConversionChoice {
   }
 }
 
-extension ConversionChoice.LayoutName {
-  var packing: PackingLayout {
-    switch self {
-    case .sideBySide: PackingLayout(.sideBySide)
-    case .sideBySideReversed: PackingLayout(.sideBySide, rightViewFirst: true)
-    case .topBottom: PackingLayout(.topBottom)
-    case .topBottomReversed: PackingLayout(.topBottom, rightViewFirst: true)
-    }
-  }
-}
-
-extension MovieFacts {
-  /// The arrangement of the eyes in a frame; nil if the movie does not signal it.
-  fileprivate var packing: PackingLayout? {
-    if case .packed(let layout) = stereo { layout } else { nil }
-  }
-}
-
-extension FileNameLayout {
-  /// A description of the layout for messages.
-  var sentence: String {
-    let shape: String? =
-      switch projection {
-      case .kind(.equirectangular): "360 degrees"
-      case .kind: "180 degrees"
-      case .fisheye(let degrees): "fisheye pictures of \(NumberFormat.decimal(degrees, 0)) degrees"
-      case .equiAngularCubemap: "an equi-angular cubemap"
-      case nil: nil
-      }
-    let eyes = packing.map { layout in
-      let first = layout.rightViewFirst ? "the right eye first" : "the left eye first"
-      return (layout.arrangement == .topBottom ? "top and bottom, " : "side by side, ") + first
-    }
-    return [shape, eyes].compactMap { $0 }.joined(separator: ", ")
-  }
-}
-
 extension MatroskaVideo {
-  /// Reads a file; nil if it cannot be read or is not a Matroska or WebM file with video.
-  init?(path: String) {
-    // Opening a FIFO that has no writer would block.
-    let file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
-    guard file >= 0 else { return nil }
-    defer { close(file) }
-    var status = stat()
-    guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-    self.init(fileSize: UInt64(clamping: status.st_size)) { range in
-      var bytes = [UInt8](repeating: 0, count: Int(clamping: range.count))
-      let count = pread(file, &bytes, bytes.count, off_t(clamping: range.lowerBound))
-      return Array(bytes.prefix(max(0, count)))
-    }
-  }
-
   /// The metadata that a conversion loses, because GStreamer's demuxer does not pass it on.
   var losses: [ImmersiveLoss] {
     guard let immersive else { return projection.map { _ in [.projection(.mesh)] } ?? [] }

@@ -137,8 +137,27 @@ extension MovieFacts {
     switch stereo {
     case .layered: "MV-HEVC: a layer for each eye"
     case .packed(let layout):
-      "\(stereoName), the \(layout.rightViewFirst ? "right" : "left") eye first"
-    case .no: "no"
+      "\(isGuessed ? "looks like " : "")\(stereoName), the "
+        + "\(layout.rightViewFirst ? "right" : "left") eye first"
+        + (layout.halfAspect ? ", each squeezed to half" : "")
+        + (isGuessed ? "; 'gst-spatial convert' makes a spatial movie of it" : "")
+    case .no: reasonForOneEye
+    }
+  }
+
+  /// Whether the layout follows from the name, the shape or the pictures of the movie.
+  private var isGuessed: Bool {
+    if case .success(let layout) = recognition { !layout.notes.isEmpty } else { false }
+  }
+
+  private var reasonForOneEye: String {
+    switch recognition {
+    case .success, .failure(.onePicture), nil: "no"
+    case .failure(.unclear): "no, as far as its pictures tell"
+    case .failure(.inseparable(let words)): "\(words), which cannot be separated"
+    case .failure(.unsupportedProjection(let words)): "unknown: the pictures are \(words)"
+    case .failure(.severalTracks(let count)):
+      "\(count) video tracks of the same size, which may be eyes"
     }
   }
 

@@ -17,11 +17,10 @@ struct Viewer: WebResponder {
 
   /// - Parameters:
   ///   - movie: the movie.
-  ///   - packing: the detected arrangement of the eyes, for a movie that does not signal it.
   ///   - guardian: checks the requests.
-  init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?, _ guardian: ViewerGuard) {
+  init(_ movie: StereoMovie, _ guardian: ViewerGuard) {
     self.guardian = guardian
-    description = Array(ViewerMovie(movie, packing: packing).json.line.utf8)
+    description = Array(ViewerMovie(movie: movie).json.line.utf8)
     frames = FramePictures(movie)
     audio = Once { try await ViewerAudio.file(of: movie) }
     layers = Once {

@@ -10,14 +10,7 @@ internal import Web
 
 /// The properties of a movie for the viewer's page.
 struct ViewerMovie {
-  private let movie: StereoMovie
-  private let packing: PackingLayout.Arrangement?
-
-  /// - Parameter packing: the detected arrangement of the eyes, for a movie that does not signal
-  ///   it.
-  init(_ movie: StereoMovie, packing: PackingLayout.Arrangement?) {
-    (self.movie, self.packing) = (movie, packing)
-  }
+  let movie: StereoMovie
 
   var json: JSON {
     let facts = movie.facts
@@ -29,8 +22,6 @@ struct ViewerMovie {
       "facts": .string(facts.text(times: false, prediction: nil)),
       "spatial": .bool(movie.isSpatial),
       "eyes": facts.stereo == .no ? 1 : 2,
-      // The page itself splits such pictures into eyes.
-      "cut": JSON(facts.stereo == .no ? packing.map(name(of:)) : nil),
       "width": JSON(movie.video?.eyeWidth), "height": JSON(movie.video?.eyeHeight),
       "pixel-shape": JSON(pixelShape),
       "projection": JSON(facts.metadata.projection?.rawValue),
@@ -43,10 +34,6 @@ struct ViewerMovie {
       "bytes": .array(facts.frames.map { JSON($0.byteCount) }),
       "keyframes": .array(facts.frames.indices.filter { facts.frames[$0].isSync }.map { JSON($0) }),
     ]
-  }
-
-  private func name(of arrangement: PackingLayout.Arrangement) -> String {
-    arrangement == .topBottom ? "top-bottom" : "side-by-side"
   }
 
   /// Pixel aspect ratio of an eye, width divided by height.

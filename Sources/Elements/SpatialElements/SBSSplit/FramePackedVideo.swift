@@ -15,7 +15,7 @@ struct FramePackedVideo {
     case caps, property, guess
   }
 
-  /// Takes the layout from the property if set, else from the caps, else guesses it from the
+  /// Takes the layout from the properties if set, else from the caps, else guesses it from the
   /// frame's shape. Throws if the frame cannot be split.
   init(_ caps: Caps, settings: SBSSplit.Settings) throws {
     guard let info = VideoInfo(caps) else {
@@ -24,7 +24,13 @@ struct FramePackedVideo {
     }
     self.caps = caps
     self.info = info
-    (layout, source) = try Self.findLayout(info, settings)
+    var (layout, source) = try Self.findLayout(info, settings)
+    switch settings.halfAspect {
+    case .auto: break
+    case .yes: layout.halfAspect = layout.arrangement != .frameByFrame
+    case .no: layout.halfAspect = false
+    }
+    (self.layout, self.source) = (layout, source)
     try check()
   }
 

@@ -26,7 +26,27 @@ let sbsSplit = ElementDeclaration<SBSSplit>(
       "input-flags-override", nick: "Input flags override",
       blurb: "Flags that complete input-mode-override: right-view-first, half-aspect",
       at: \.inputFlags),
+    .choice(
+      "half-aspect", nick: "Half aspect",
+      blurb: "Whether each eye is squeezed to half its width or height",
+      default: .auto, at: \.halfAspect),
   ])
+
+/// Whether each eye is squeezed: `GstSBSSplitHalfAspect`.
+enum HalfAspect: Int32, EnumType {
+  case auto, no, yes
+
+  static let typeName = "GstSBSSplitHalfAspect"
+
+  var names: (nick: String, description: String) {
+    switch self {
+    case .auto:
+      ("auto", "As input-flags-override or the caps specify, or else by the frame's shape")
+    case .no: ("no", "The eyes have their full size")
+    case .yes: ("yes", "The eyes are squeezed")
+    }
+  }
+}
 
 /// An element with one sink pad and two always source pads; either may stay unlinked.
 ///
@@ -37,6 +57,7 @@ final class SBSSplit: ElementImplementation {
   struct Settings {
     var inputMode = MultiviewFramePacking.none
     var inputFlags = MultiviewFlags()
+    var halfAspect = HalfAspect.auto
   }
 
   struct Streaming {

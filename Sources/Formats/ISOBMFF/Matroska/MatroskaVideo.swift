@@ -6,10 +6,17 @@ public import StereoVideo
 /// GStreamer's demuxer forwards the stereo layout, but not the projection.
 public struct MatroskaVideo: Equatable, Sendable {
   /// Frame packing of the two eyes (`StereoMode`, 5.1.4.1.28.3); nil for a single view, and for
-  /// modes other than side by side and top-bottom.
+  /// modes other than side by side, top-bottom and frame by frame.
   public private(set) var packing: PackingLayout?
+  /// The arrangement of two eyes in another mode, in words; nil if there is none.
+  public private(set) var otherPacking: String?
   /// Projection (`Projection`, 5.1.4.1.28.41); nil if the video is not immersive.
   public private(set) var projection: SphericalVideo?
+
+  /// Number of video tracks with the frame size of the first one, including it.
+  public private(set) var trackCount = 1
+  /// The codec of the first track (`CodecID`), such as `V_MPEGH/ISO/HEVC`; nil if it is missing.
+  public private(set) var codec: String?
 
   /// The projection and packing as `ImmersiveMetadata`; nil if the video is not immersive.
   public var immersive: ImmersiveMetadata? {
@@ -28,22 +35,35 @@ public struct MatroskaVideo: Equatable, Sendable {
   ) throws(Failure) {
     guard let tracks = try Self.tracks(fileSize, read) else { return nil }
     var reader = ElementReader(tracks[...])
+    var videos: [(video: ArraySlice<UInt8>, codec: ArraySlice<UInt8>?)] = []
     while let entry = reader.first(IDs.trackEntry) {
-      var type = ElementReader(entry)
-      var content = ElementReader(entry)
-      guard type.first(IDs.trackType)?.unsigned == 1, let video = content.first(IDs.video)
-      else { continue }
-      self.init(video: video)
-      return
+      func first(_ id: ElementReader.ID) -> ArraySlice<UInt8>? {
+        var content = ElementReader(entry)
+        return content.first(id)
+      }
+      guard first(IDs.trackType)?.unsigned == 1, let video = first(IDs.video) else { continue }
+      videos.append((video, first(IDs.codecID)))
     }
-    return nil
+    guard let first = videos.first else { return nil }
+    self.init(video: first.video)
+    codec = first.codec.map { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+    trackCount = videos.count { Self.frameSize($0.video) == Self.frameSize(first.video) }
+  }
+
+  private static func frameSize(_ video: ArraySlice<UInt8>) -> [UInt64?] {
+    [IDs.pixelWidth, IDs.pixelHeight].map { id in
+      var reader = ElementReader(video)
+      return reader.first(id)?.unsigned
+    }
   }
 
   private init(video: ArraySlice<UInt8>) {
     var reader = ElementReader(video)
     while let (id, content) = reader.next() {
       switch id {
-      case IDs.stereoMode: packing = Self.packing(content.unsigned)
+      case IDs.stereoMode:
+        packing = Self.packing(content.unsigned)
+        otherPacking = Self.otherPacking(content.unsigned)
       case IDs.projection: projection = Self.projection(content)
       default: break
       }
@@ -59,7 +79,10 @@ public struct MatroskaVideo: Equatable, Sendable {
     fileprivate static let cluster: ElementReader.ID = 0x1F43_B675
     fileprivate static let trackEntry: ElementReader.ID = 0xAE
     fileprivate static let trackType: ElementReader.ID = 0x83
+    fileprivate static let codecID: ElementReader.ID = 0x86
     static let video: ElementReader.ID = 0xE0
+    fileprivate static let pixelWidth: ElementReader.ID = 0xB0
+    fileprivate static let pixelHeight: ElementReader.ID = 0xBA
     fileprivate static let stereoMode: ElementReader.ID = 0x53B8
     static let projection: ElementReader.ID = 0x7670
     fileprivate static let projectionType: ElementReader.ID = 0x7671
@@ -109,6 +132,18 @@ public struct MatroskaVideo: Equatable, Sendable {
     case 2: PackingLayout(.topBottom, rightViewFirst: true)
     case 3: PackingLayout(.topBottom)
     case 11: PackingLayout(.sideBySide, rightViewFirst: true)
+    case 13: PackingLayout(.frameByFrame)
+    case 14: PackingLayout(.frameByFrame, rightViewFirst: true)
+    default: nil
+    }
+  }
+
+  private static func otherPacking(_ mode: UInt64?) -> String? {
+    switch mode {
+    case 4, 5: "a checkerboard of both eyes"
+    case 6, 7: "interleaved rows of both eyes"
+    case 8, 9: "interleaved columns of both eyes"
+    case 10, 12: "an anaglyph"
     default: nil
     }
   }

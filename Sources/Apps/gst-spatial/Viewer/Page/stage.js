@@ -12,7 +12,6 @@ precision highp float;
 in vec2 place;
 out vec4 colour;
 uniform sampler2D leftEye, rightEye;
-uniform vec4 leftPart, rightPart;   // the rectangle of each eye in its texture: x, y, width, height
 uniform int mode;                   // index into MODES
 uniform float shift;                // horizontal shift between the eyes, in picture widths
 uniform vec2 centre, extent;        // the visible part of a flat picture
@@ -37,11 +36,9 @@ vec2 look() {
   return vec2(angles.x / (projection == 1 ? 2.0 * PI : PI), angles.y / PI) + 0.5;
 }
 
-vec3 eye(sampler2D picture, vec4 part, vec2 at) {
+vec3 eye(sampler2D picture, vec2 at) {
   if (any(lessThan(at, vec2(0))) || any(greaterThan(at, vec2(1)))) return vec3(0);
-  // Do not interpolate with the other eye of a packed picture.
-  vec2 margin = 0.5 / vec2(textureSize(picture, 0));
-  return textureLod(picture, clamp(part.xy + at * part.zw, part.xy + margin, part.xy + part.zw - margin), 0.0).rgb;
+  return textureLod(picture, at, 0.0).rgb;
 }
 
 void main() {
@@ -49,8 +46,8 @@ void main() {
   // A positive shift moves the scene away: the left picture to the left, the right one to the right.
   bool isRight = mode == 1 || (mode == 6 && (int(gl_FragCoord.y) & 1) == 0), mixes = mode == 3 || mode == 4;
   vec3 one = vec3(0), other = vec3(0);
-  if (mixes || !isRight) one = eye(leftEye, leftPart, at + half_);
-  if (mixes || isRight) other = eye(rightEye, rightPart, at - half_);
+  if (mixes || !isRight) one = eye(leftEye, at + half_);
+  if (mixes || isRight) other = eye(rightEye, at - half_);
   vec3 seen = isRight ? other : one;
   if (mode == 3) seen = leftMix * one + rightMix * other;
   if (mode == 4) seen = abs(one - other) * 4.0;
@@ -59,11 +56,6 @@ void main() {
 
 export const MODES = ["left", "right", "both", "anaglyph", "difference", "wiggle", "rows"];
 const PROJECTIONS = { "equirectangular": 1, "half-equirectangular": 2, "fisheye": 3 };
-const WHOLE = [0, 0, 1, 1];
-const CUTS = {
-  "side-by-side": [[0, 0, 0.5, 1], [0.5, 0, 0.5, 1]],
-  "top-bottom": [[0, 0, 1, 0.5], [0, 0.5, 1, 0.5]],
-};
 
 /** The canvas that shows a frame's two pictures in one of the modes. */
 export class Stage {
@@ -118,15 +110,11 @@ export class Stage {
 
   /** The display aspect ratio of an eye, width divided by height. */
   get shape() {
-    const { width, height, cut } = this.movie;
-    const shape = width * this.movie["pixel-shape"] / height;
-    // A frame wider than 3:1 has eyes of full width, a narrower one has squeezed ones.
-    if (cut === "side-by-side") return shape > 3 ? shape / 2 : shape;
-    if (cut === "top-bottom") return shape < 1.2 ? shape * 2 : shape;
-    return shape;
+    const { width, height } = this.movie;
+    return width * this.movie["pixel-shape"] / height;
   }
 
-  get hasTwoEyes() { return this.movie.eyes === 2 || this.movie.cut !== null; }
+  get hasTwoEyes() { return this.movie.eyes === 2; }
 
   /** Shows the pictures of a frame: one for each eye, or a single one; null for those not `needed`. */
   show(pictures) {
@@ -179,11 +167,8 @@ export class Stage {
   /** Sets the uniforms and filters that all views share. */
   #describe(projection, filter) {
     const { gl, movie } = this;
-    const parts = CUTS[movie.cut] ?? [WHOLE, WHOLE];
     gl.uniform1i(this.#at("leftEye"), this.#texture(0));
     gl.uniform1i(this.#at("rightEye"), this.#texture(1));
-    gl.uniform4fv(this.#at("leftPart"), parts[this.swapped ? 1 : 0]);
-    gl.uniform4fv(this.#at("rightPart"), parts[this.swapped ? 0 : 1]);
     gl.uniform1f(this.#at("shift"), this.shift);
     gl.uniform1i(this.#at("projection"), projection);
     for (let index = 0; index < 2; index++) {
@@ -222,10 +207,11 @@ export class Stage {
     if (this.around || this.zoomed) {
       const larger = Math.max(cell, height), tangent = Math.tan(radians(this.angle) / 2);
       // With an odd margin, the movie's pixels would lie between those of the screen.
-      const [wide, high] = [cell, height].map((side, index) => side - Math.abs(side - this.#size[index]) % 2);
+      const size = [this.movie.width, this.movie.height];
+      const [wide, high] = [cell, height].map((side, index) => side - Math.abs(side - size[index]) % 2);
       return {
         x: left, y: 0, width: wide, height: high,
-        extent: [wide / this.#size[0], high / this.#size[1]],
+        extent: [wide / size[0], high / size[1]],
         tangents: [tangent * cell / larger, tangent * height / larger],
       };
     }
@@ -237,19 +223,13 @@ export class Stage {
     };
   }
 
-  /** The size of an eye, in pixels of the movie. */
-  get #size() {
-    const { width, height, cut } = this.movie;
-    return [cut === "side-by-side" ? width / 2 : width, cut === "top-bottom" ? height / 2 : height];
-  }
-
   /** The picture width that the current display needs, in pixels. */
   get neededWidth() {
     const { movie, canvas } = this;
     const whole = Math.min(movie.width, this.limit);
     if (this.zoomed || this.around) return whole;
     const shown = Math.min(canvas.clientWidth, canvas.clientHeight * this.shape) * devicePixelRatio
-      * (movie.cut === "side-by-side" ? 2 : 1) / (this.mode === "both" ? 2 : 1);
+      / (this.mode === "both" ? 2 : 1);
     return Math.min(whole, Math.ceil(shown / 320) * 320);
   }
 
@@ -265,13 +245,12 @@ export class Stage {
       centre[1] + ((py - view.y) / view.height - 0.5) * view.extent[1],
     ];
     if (at.some((part) => part < 0 || part >= 1)) return null;
-    const parts = CUTS[this.movie.cut] ?? [WHOLE, WHOLE];
-    const values = parts.map((part, index) => {
+    const values = [0, 1].map((index) => {
       const picture = this.#pictures[Math.min(index, this.#pictures.length - 1)];
-      return valueAt(picture, part[0] + at[0] * part[2], part[1] + at[1] * part[3]);
+      return valueAt(picture, at[0], at[1]);
     });
-    const size = this.#size;
-    return { x: Math.floor(at[0] * size[0]), y: Math.floor(at[1] * size[1]), values };
+    const { width, height } = this.movie;
+    return { x: Math.floor(at[0] * width), y: Math.floor(at[1] * height), values };
   }
 }
 

@@ -191,7 +191,7 @@ function save() {
   const link = document.createElement("a");
   const kind = stage.hasTwoEyes ? stage.mode : "left";
   link.download = `${movie.name.replace(/\.[^.]*$/, "")}-${String(wanted).padStart(4, "0")}-${kind}.png`;
-  const isPlain = !stage.around && !stage.swapped && movie.cut === null;
+  const isPlain = !stage.around && !stage.swapped;
   if (isPlain && ["left", "right", "both", "anaglyph"].includes(kind)) {
     link.href = `frame/${wanted}/${kind}?f=png`;
     link.click();
